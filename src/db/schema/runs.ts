@@ -1,0 +1,118 @@
+import { bigint, index, integer, jsonb, primaryKey, text } from "drizzle-orm/pg-core";
+import type { Resource } from "../../wire/resources.ts";
+import { bytea, moment } from "./columns.ts";
+import { sync } from "./schemas.ts";
+
+export type RunKind = "full" | "incremental";
+export type RunStatus = "running" | "succeeded" | "partial" | "failed" | "interrupted";
+/** What a walk may claim at its end (`product.md` section 3); null while it goes on. */
+export type WalkVerdict = "whole" | "not_whole" | "head" | "skipped";
+
+export const runs = sync.table("runs", {
+  id: bigint({ mode: "number" }).primaryKey().generatedAlwaysAsIdentity(),
+  kind: text().$type<RunKind>().notNull(),
+  status: text().$type<RunStatus>().notNull(),
+  started_at: moment().notNull(),
+  finished_at: moment(),
+  /** Written every few seconds while the run lives; an old one tells a dead process. */
+  heartbeat_at: moment().notNull(),
+  pid: integer().notNull(),
+  host: text().notNull(),
+  requests: bigint({ mode: "number" }).notNull().default(0),
+  bytes: bigint({ mode: "number" }).notNull().default(0),
+  /** Texts in which a U+0000 was replaced by U+FFFD. */
+  replaced_nul: bigint({ mode: "number" }).notNull().default(0),
+  references_resolved: bigint({ mode: "number" }).notNull().default(0),
+  references_unresolved: bigint({ mode: "number" }).notNull().default(0),
+  transitions: bigint({ mode: "number" }).notNull().default(0),
+  error: text(),
+});
+
+export const walks = sync.table(
+  "walks",
+  {
+    run_id: bigint({ mode: "number" })
+      .notNull()
+      .references(() => runs.id, { onDelete: "cascade" }),
+    resource: text().$type<Resource>().notNull(),
+    walk: text().$type<WalkVerdict>(),
+    reason: text(),
+    started_at: moment().notNull(),
+    finished_at: moment(),
+    pages: integer().notNull().default(0),
+    records: bigint({ mode: "number" }).notNull().default(0),
+    inserted: bigint({ mode: "number" }).notNull().default(0),
+    updated: bigint({ mode: "number" }).notNull().default(0),
+    unchanged: bigint({ mode: "number" }).notNull().default(0),
+    deleted: bigint({ mode: "number" }).notNull().default(0),
+    restored: bigint({ mode: "number" }).notNull().default(0),
+    quarantined: bigint({ mode: "number" }).notNull().default(0),
+    total_count: bigint({ mode: "number" }),
+    /** Where a later run goes on: set while the walk is under way, null once it ended. */
+    checkpoint: jsonb(),
+    checkpoint_at: moment(),
+  },
+  (table) => [primaryKey({ columns: [table.run_id, table.resource] })],
+);
+
+/**
+ * The pages of the newest full walk of each resource, in its order. An equal body need not be parsed again, and
+ * a resumed walk learns from `ids` what it has seen already.
+ */
+export const pages = sync.table(
+  "pages",
+  {
+    resource: text().$type<Resource>().notNull(),
+    seq: integer().notNull(),
+    request: text().notNull(),
+    body_hash: bytea().notNull(),
+    meta: jsonb().notNull(),
+    ids: text().array().notNull(),
+    loaded_at: moment().notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.resource, table.seq] })],
+);
+
+export const quarantine = sync.table(
+  "quarantine",
+  {
+    id: bigint({ mode: "number" }).primaryKey().generatedAlwaysAsIdentity(),
+    run_id: bigint({ mode: "number" }).notNull(),
+    resource: text().$type<Resource>().notNull(),
+    record_id: text(),
+    reason: text().notNull(),
+    payload: jsonb(),
+    /** The request whose reply held the record. */
+    request: text(),
+    created_at: moment().notNull(),
+    resolved_at: moment(),
+  },
+  (table) => [index("quarantine_resource").on(table.resource, table.id)],
+);
+
+/** The answers of the schema endpoints, each once. */
+export const upstreamSchemas = sync.table(
+  "upstream_schemas",
+  {
+    resource: text().$type<Resource>().notNull(),
+    body_hash: bytea().notNull(),
+    body: jsonb().notNull(),
+    first_seen_at: moment().notNull(),
+    run_id: bigint({ mode: "number" }).notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.resource, table.body_hash] })],
+);
+
+export const drift = sync.table(
+  "drift",
+  {
+    id: bigint({ mode: "number" }).primaryKey().generatedAlwaysAsIdentity(),
+    run_id: bigint({ mode: "number" }).notNull(),
+    resource: text().$type<Resource>().notNull(),
+    field: text().notNull(),
+    kind: text().$type<"appeared" | "vanished" | "type_changed">().notNull(),
+    detail: text(),
+    observed_at: moment().notNull(),
+  },
+  (table) => [index("drift_resource").on(table.resource, table.id)],
+);

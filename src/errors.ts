@@ -1,0 +1,123 @@
+/**
+ * Errors say what the caller does next. Every class carries the exit code of `product.md` section 1, so that
+ * the command line decides nothing by message text.
+ */
+export const EXIT = {
+  done: 0,
+  bug: 1,
+  usage: 2,
+  partial: 3,
+  database: 4,
+  upstream: 5,
+  interfaceChanged: 6,
+  schemaVersion: 7,
+  locked: 10,
+  stale: 11,
+  interrupted: 130,
+  terminated: 143,
+} as const;
+
+export interface ErrorFacts {
+  cause?: unknown;
+  /** What the reader can do about it, one sentence or a command. */
+  hint?: string;
+}
+
+/** The base of all errors that are not bugs: `message` says what was tried and what came back, `hint` what to do. */
+export class MirrorError extends Error {
+  override name = "MirrorError";
+  readonly exitCode: number = EXIT.bug;
+  readonly hint: string | undefined;
+
+  constructor(message: string, facts: ErrorFacts = {}) {
+    super(message, facts.cause === undefined ? {} : { cause: facts.cause });
+    this.hint = facts.hint;
+  }
+}
+
+/** Flags, settings or arguments that cannot be used. Nothing was done. */
+export class ConfigError extends MirrorError {
+  override name = "ConfigError";
+  override readonly exitCode = EXIT.usage;
+}
+
+export interface UpstreamFacts extends ErrorFacts {
+  url: string;
+}
+
+/** The service did not give a usable reply. `url` never carries credentials. */
+export class UpstreamError extends MirrorError {
+  override name = "UpstreamError";
+  override readonly exitCode: number = EXIT.upstream;
+  readonly url: string;
+
+  constructor(message: string, facts: UpstreamFacts) {
+    super(message, facts);
+    this.url = facts.url;
+  }
+}
+
+/** A reply with a status that is no success. 408, 425, 429 and 5xx may pass; others stay as they are. */
+export class HttpStatusError extends UpstreamError {
+  override name = "HttpStatusError";
+  readonly status: number;
+  /** The wait the server asked for in milliseconds, when its `Retry-After` could be read. */
+  readonly retryAfterMs: number | undefined;
+
+  constructor(message: string, facts: UpstreamFacts & { status: number; retryAfterMs?: number | undefined }) {
+    super(message, facts);
+    this.status = facts.status;
+    this.retryAfterMs = facts.retryAfterMs;
+  }
+}
+
+/** No reply: refused, reset, unknown host, TLS. */
+export class NetworkError extends UpstreamError {
+  override name = "NetworkError";
+}
+
+/** No whole reply within the time allowed. */
+export class TimeoutError extends UpstreamError {
+  override name = "TimeoutError";
+}
+
+/** A whole reply that does not speak this interface. Asking again will not help. */
+export class UnexpectedShapeError extends UpstreamError {
+  override name = "UnexpectedShapeError";
+  override readonly exitCode = EXIT.interfaceChanged;
+}
+
+/** Postgres refused or could not be reached. `sqlstate` is Postgres' own five characters, or the socket's code. */
+export class StoreError extends MirrorError {
+  override name = "StoreError";
+  override readonly exitCode: number = EXIT.database;
+  readonly sqlstate: string | undefined;
+
+  constructor(message: string, facts: ErrorFacts & { sqlstate?: string | undefined } = {}) {
+    super(message, facts);
+    this.sqlstate = facts.sqlstate;
+  }
+}
+
+/** The database's schema is older or newer than this program. */
+export class SchemaVersionError extends StoreError {
+  override name = "SchemaVersionError";
+  override readonly exitCode = EXIT.schemaVersion;
+}
+
+/** Another run holds the lock. */
+export class LockedError extends MirrorError {
+  override name = "LockedError";
+  override readonly exitCode = EXIT.locked;
+}
+
+/** Asked to stop; not a failure. Whatever was committed stays, the checkpoint is clean. */
+export class StoppedError extends MirrorError {
+  override name = "StoppedError";
+  override readonly exitCode: number;
+
+  constructor(signal: "SIGINT" | "SIGTERM") {
+    super(`stopped by ${signal}`);
+    this.exitCode = signal === "SIGINT" ? EXIT.interrupted : EXIT.terminated;
+  }
+}

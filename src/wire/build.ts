@@ -1,0 +1,33 @@
+import type { FieldKinds } from "./fields.ts";
+
+export interface Build {
+  id: string;
+  resource_uri: string;
+  date: string;
+  project: string;
+  version: string | null;
+  state: string;
+  success: boolean;
+  type: string;
+  output: string;
+  error: string;
+  setup: string | null;
+  setup_error: string | null;
+}
+
+/** The states that `upstream-api.md` documents, in their order. Others were served and are kept as they are. */
+export const BUILD_STATES = ["triggered", "building", "finished"] as const;
+
+export const buildFields = {
+  resource_uri: "string",
+  date: "datetime",
+  project: "uri",
+  version: "uri",
+  state: "string",
+  success: "boolean",
+  type: "string",
+  output: "string",
+  error: "string",
+  setup: "string",
+  setup_error: "string",
+} as const satisfies FieldKinds;

@@ -1,0 +1,17 @@
+import * as z from "zod";
+
+/**
+ * One list reply (`upstream-api.md`, "Paginated list envelope"). `next` and `objects` must be there: a reply without
+ * them is no page, and taking it for the last one would end a walk early. The other numbers are only told, so
+ * they may be anything; whoever uses them checks them.
+ */
+export const Envelope = z.looseObject({
+  meta: z.looseObject({
+    limit: z.unknown(),
+    next: z.string().nullable(),
+    offset: z.unknown(),
+    total_count: z.unknown(),
+  }),
+  objects: z.array(z.unknown()),
+});
+export type Envelope = z.infer<typeof Envelope>;

@@ -1,0 +1,29 @@
+import { buildFields } from "./build.ts";
+import type { FieldKinds } from "./fields.ts";
+import { fileFields } from "./file.ts";
+import { projectFields } from "./project.ts";
+import { userFields } from "./user.ts";
+import { versionFields } from "./version.ts";
+
+/** The five resources of v1, each after those that it refers to (`upstream-api.md`, "What the service does"). */
+export const RESOURCES = ["user", "project", "version", "file", "build"] as const;
+export type Resource = (typeof RESOURCES)[number];
+
+export function isResource(name: string): name is Resource {
+  return (RESOURCES as readonly string[]).includes(name);
+}
+
+/** Every documented field of a resource but `id`, with the kind of value it holds. */
+export const RESOURCE_FIELDS: Record<Resource, FieldKinds> = {
+  user: userFields,
+  project: projectFields,
+  version: versionFields,
+  file: fileFields,
+  build: buildFields,
+};
+
+/** The resource that a related field points to. */
+export const RELATED: Record<string, Resource> = { project: "project", version: "version", users: "user" };
+
+/** The reply of `GET /api/v1/` (`upstream-api.md`, "Root listing"). */
+export type RootListing = Partial<Record<Resource, { list_endpoint: string; schema: string }>>;

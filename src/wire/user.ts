@@ -1,0 +1,18 @@
+import type { FieldKinds } from "./fields.ts";
+
+export interface User {
+  id: string;
+  resource_uri: string;
+  username: string;
+  first_name: string;
+  last_name: string;
+  last_login: string | null;
+}
+
+export const userFields = {
+  resource_uri: "string",
+  username: "string",
+  first_name: "string",
+  last_name: "string",
+  last_login: "datetime",
+} as const satisfies FieldKinds;
