@@ -112,6 +112,7 @@ CREATE TABLE "mirror"."projects" (
 	"pub_date" timestamp(6),
 	"version" text,
 	"source" text NOT NULL,
+	"listed" boolean NOT NULL,
 	"extra" jsonb,
 	"first_seen_at" timestamp(6) with time zone NOT NULL,
 	"changed_at" timestamp(6) with time zone NOT NULL,

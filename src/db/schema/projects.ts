@@ -3,7 +3,7 @@ import { bookkeeping, idText, localTimestamp } from "./columns.ts";
 import { mirror } from "./schemas.ts";
 import { users } from "./users.ts";
 
-/** How a project's row came here. An embedded copy may be of a project that the list hides. */
+/** An embedded copy may be of a project that the list hides. */
 export type ProjectSource = "list" | "detail" | "embedded";
 
 export const projects = mirror.table(
@@ -33,7 +33,10 @@ export const projects = mirror.table(
     modified_date: localTimestamp(),
     pub_date: localTimestamp(),
     version: text(),
+    /** How the stored content came here. */
     source: text().$type<ProjectSource>().notNull(),
+    /** Whether the list ever showed it: a project that was only embedded cannot go missing from the list. */
+    listed: boolean().notNull(),
     ...bookkeeping(),
   },
   // A hash index has no limit on the length of a slug; a B-tree refuses values over 2,704 bytes.

@@ -1,0 +1,29 @@
+import { buildFields } from "../wire/build.ts";
+import { parseResourceUri } from "../wire/resource-uri.ts";
+import type { FieldReference, NormalizeContext, NormalizedRecord } from "./normalized.ts";
+import { type Columns, normalizeFields } from "./record.ts";
+import { hashRecord } from "./record-hash.ts";
+
+const HASHED = ["id", ...Object.keys(buildFields)];
+export const LOG_FIELDS = ["output", "error", "setup", "setup_error"] as const;
+
+export function normalizeBuild(
+  id: string,
+  record: Record<string, unknown>,
+  context: NormalizeContext,
+): NormalizedRecord {
+  const { columns, extra } = normalizeFields(record, buildFields, context.replacements);
+  const logs: Columns = {};
+  for (const field of LOG_FIELDS) {
+    logs[field] = columns[field] ?? null;
+    delete columns[field];
+  }
+  const references: FieldReference[] = [];
+  for (const field of ["project", "version"] as const) {
+    const uri = columns[`${field}_uri`];
+    if (typeof uri === "string") {
+      references.push({ field, position: 0, uri, target: parseResourceUri(uri, context.baseUrl) });
+    }
+  }
+  return { id, hash: hashRecord(record, HASHED, null), columns, extra, references, projectId: null, logs };
+}

@@ -1,0 +1,86 @@
+import type { FieldKinds } from "../wire/fields.ts";
+import { recordId } from "../wire/record-id.ts";
+import { parseResourceUri } from "../wire/resource-uri.ts";
+import { cleanText } from "./clean-text.ts";
+import type { NormalizeContext, NormalizedRecord } from "./normalized.ts";
+import { normalizeProject } from "./project.ts";
+import { keepInExtra, normalizeFields } from "./record.ts";
+import { hashRecord } from "./record-hash.ts";
+
+/**
+ * Normalizes the embedded projects of one page. The same project stands in many records of a page, so an equal copy
+ * is recognized by its fields and is normalized and hashed once.
+ */
+export interface EmbeddedProjects {
+  /** The id of the embedded project, or null when `value` is no project. */
+  add(value: unknown): string | null;
+  /** Every distinct copy that was added, in order. */
+  all(): NormalizedRecord[];
+}
+
+export function createEmbeddedProjects(context: NormalizeContext): EmbeddedProjects {
+  const copies = new Map<string, { record: Record<string, unknown>; normalized: NormalizedRecord }[]>();
+  return {
+    add(value) {
+      const id = recordId(value);
+      if (id === null) return null;
+      const record = value as Record<string, unknown>;
+      const known = copies.get(id) ?? [];
+      if (known.some((copy) => isSameRecord(copy.record, record))) return id;
+      copies.set(id, [...known, { record, normalized: normalizeProject(id, record, context) }]);
+      return id;
+    },
+    all: () => [...copies.values()].flat().map((copy) => copy.normalized),
+  };
+}
+
+/** Normalizes a record whose `project` is the whole project (versions and files). */
+export function normalizeWithProject(
+  id: string,
+  record: Record<string, unknown>,
+  kinds: FieldKinds,
+  context: NormalizeContext,
+  projects: EmbeddedProjects,
+): NormalizedRecord {
+  const { columns, extra, related } = normalizeFields(record, kinds, context.replacements);
+  const normalized: NormalizedRecord = {
+    id,
+    hash: "",
+    columns,
+    extra,
+    references: [],
+    projectId: null,
+    logs: null,
+  };
+  if (Object.hasOwn(related, "project")) {
+    const { project } = related;
+    normalized.projectId = projects.add(project);
+    if (normalized.projectId === null && project !== null) {
+      normalized.extra = keepInExtra(extra, "project", project, context.replacements);
+      if (typeof project === "string") {
+        const uri = cleanText(project, context.replacements);
+        const target = parseResourceUri(uri, context.baseUrl);
+        normalized.references.push({ field: "project", position: 0, uri, target });
+      }
+    }
+  }
+  normalized.hash = hashRecord(record, ["id", ...Object.keys(kinds)], normalized.projectId);
+  return normalized;
+}
+
+/** Equal field by field. Lists are compared element by element; anything deeper counts as different, which only costs time. */
+function isSameRecord(one: Record<string, unknown>, other: Record<string, unknown>): boolean {
+  const keys = Object.keys(one);
+  if (keys.length !== Object.keys(other).length) return false;
+  return keys.every((key) => {
+    if (!Object.hasOwn(other, key)) return false;
+    const [left, right] = [one[key], other[key]];
+    if (left === right) return true;
+    return (
+      Array.isArray(left) &&
+      Array.isArray(right) &&
+      left.length === right.length &&
+      left.every((element, index) => element === right[index])
+    );
+  });
+}

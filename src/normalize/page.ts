@@ -1,0 +1,69 @@
+import { fileFields } from "../wire/file.ts";
+import { recordId } from "../wire/record-id.ts";
+import type { Resource } from "../wire/resources.ts";
+import { versionFields } from "../wire/version.ts";
+import { normalizeBuild } from "./build.ts";
+import { createEmbeddedProjects, type EmbeddedProjects, normalizeWithProject } from "./embedded-project.ts";
+import type { NormalizeContext, NormalizedRecord, RejectedRecord } from "./normalized.ts";
+import { normalizeProject } from "./project.ts";
+import { normalizeUser } from "./user.ts";
+
+export interface NormalizedPage {
+  resource: Resource;
+  records: NormalizedRecord[];
+  embeddedProjects: NormalizedRecord[];
+  rejected: RejectedRecord[];
+  /** Texts in which a U+0000 was replaced. */
+  replacedNul: number;
+}
+
+/** Turns the records of one reply into rows. One bad record never costs the others: it is handed back as rejected. */
+export function normalizePage(resource: Resource, records: readonly unknown[], baseUrl: URL): NormalizedPage {
+  const context: NormalizeContext = { baseUrl, replacements: { nul: 0 } };
+  const projects = createEmbeddedProjects(context);
+  const page: NormalizedPage = { resource, records: [], embeddedProjects: [], rejected: [], replacedNul: 0 };
+  for (const record of records) {
+    const id = recordId(record);
+    if (id === null) {
+      page.rejected.push({
+        recordId: null,
+        reason: "the record has no id that can be stored",
+        payload: record,
+      });
+      continue;
+    }
+    try {
+      page.records.push(normalizeOne(resource, id, record as Record<string, unknown>, context, projects));
+    } catch (error) {
+      page.rejected.push({
+        recordId: id,
+        reason: `the record cannot be read: ${String(error)}`,
+        payload: record,
+      });
+    }
+  }
+  page.embeddedProjects = projects.all();
+  page.replacedNul = context.replacements.nul;
+  return page;
+}
+
+function normalizeOne(
+  resource: Resource,
+  id: string,
+  record: Record<string, unknown>,
+  context: NormalizeContext,
+  projects: EmbeddedProjects,
+): NormalizedRecord {
+  switch (resource) {
+    case "user":
+      return normalizeUser(id, record, context);
+    case "project":
+      return normalizeProject(id, record, context);
+    case "version":
+      return normalizeWithProject(id, record, versionFields, context, projects);
+    case "file":
+      return normalizeWithProject(id, record, fileFields, context, projects);
+    case "build":
+      return normalizeBuild(id, record, context);
+  }
+}

@@ -1,0 +1,42 @@
+import { hash } from "node:crypto";
+
+/**
+ * The first 16 bytes of SHA-256, in hex, over the parsed fields of a record: the order of its keys does not count, everything else does.
+ * Every value is written with its kind and its length, so that no two records share an encoding.
+ */
+export function hashRecord(
+  record: Record<string, unknown>,
+  knownKeys: readonly string[],
+  embeddedId: string | null,
+): string {
+  let text = "";
+  let known = 0;
+  for (const key of knownKeys) {
+    if (!Object.hasOwn(record, key)) {
+      text += "-";
+      continue;
+    }
+    known += 1;
+    text +=
+      key === "project" && embeddedId !== null ? `p${embeddedId.length}:${embeddedId}` : encode(record[key]);
+  }
+  const keys = Object.keys(record);
+  if (keys.length > known) {
+    const isKnown = new Set(knownKeys);
+    for (const key of keys.filter((name) => !isKnown.has(name)).sort()) {
+      text += `k${key.length}:${key}${encode(record[key])}`;
+    }
+  }
+  return hash("sha256", text, "hex").slice(0, 32);
+}
+
+function encode(value: unknown): string {
+  if (typeof value === "string") return `s${value.length}:${value}`;
+  if (value === null || typeof value !== "object") return String(value);
+  if (Array.isArray(value)) return `[${value.map(encode).join()}]`;
+  const object = value as Record<string, unknown>;
+  return `{${Object.keys(object)
+    .sort()
+    .map((key) => `${key.length}:${key}${encode(object[key])}`)
+    .join()}}`;
+}

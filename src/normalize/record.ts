@@ -1,0 +1,88 @@
+import type { Extra } from "../db/schema/columns.ts";
+import type { FieldKinds } from "../wire/fields.ts";
+import { parseLocalTime } from "../wire/local-time.ts";
+import { cleanJson, cleanText, type Replacements } from "./clean-text.ts";
+
+/** Column values by column name, in the form that `load` writes: texts, booleans, and null. */
+export type Columns = Record<string, string | boolean | null>;
+
+export interface NormalizedFields {
+  columns: Columns;
+  extra: Extra | null;
+  /** What stood in the fields that are no plain column (`uris` and `embedded`), cleaned. */
+  related: Record<string, unknown>;
+}
+
+/**
+ * Sorts the fields of one record into columns and `extra`, losing nothing: columns plus `extra` give the record
+ * back as it was sent, but for U+0000 and lone surrogates. A `uri` field fills the column `<field>_uri`. Of a field that is related in another
+ * way only the missing ones are noted here; whoever knows the resource stores it.
+ */
+export function normalizeFields(
+  record: Record<string, unknown>,
+  kinds: FieldKinds,
+  replacements: Replacements,
+): NormalizedFields {
+  const columns: Columns = {};
+  const related: Record<string, unknown> = {};
+  let values: Record<string, unknown> | null = null;
+  let missing: string[] | null = null;
+  const keep = (key: string, value: unknown) => {
+    values ??= Object.create(null) as Record<string, unknown>;
+    values[cleanText(key, replacements)] = cleanJson(value, replacements);
+  };
+
+  for (const field of Object.keys(kinds)) {
+    const kind = kinds[field];
+    const present = Object.hasOwn(record, field);
+    const value = present ? record[field] : null;
+    if (!present) {
+      missing ??= [];
+      missing.push(field);
+    }
+    if (kind === "uris" || kind === "embedded") {
+      if (present) related[field] = value;
+      continue;
+    }
+    const column = kind === "uri" ? `${field}_uri` : field;
+    columns[column] = null;
+    if (value === null) continue;
+    if (kind === "boolean") {
+      if (typeof value === "boolean") columns[column] = value;
+      else keep(field, value);
+    } else if (typeof value !== "string") {
+      keep(field, value);
+    } else if (kind === "datetime") {
+      const time = parseLocalTime(value);
+      columns[column] = time ? time.text : null;
+      if (time?.text !== value) keep(field, value);
+    } else {
+      columns[column] = cleanText(value, replacements);
+    }
+  }
+  for (const key of Object.keys(record)) {
+    if (key === "id") {
+      if (typeof record.id !== "string") keep("id", record.id);
+    } else if (!Object.hasOwn(kinds, key)) {
+      keep(key, record[key]);
+    }
+  }
+  return { columns, extra: withoutEmpty(values, missing), related };
+}
+
+function withoutEmpty(values: Record<string, unknown> | null, missing: string[] | null): Extra | null {
+  if (!values && !missing) return null;
+  return { ...(values && { values }), ...(missing && { missing }) };
+}
+
+/** Adds to `extra` a value that its own table could not hold whole. */
+export function keepInExtra(
+  extra: Extra | null,
+  field: string,
+  value: unknown,
+  replacements: Replacements,
+): Extra {
+  const values: Record<string, unknown> = Object.assign(Object.create(null), extra?.values);
+  values[field] = cleanJson(value, replacements);
+  return { ...extra, values };
+}
