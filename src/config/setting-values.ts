@@ -1,0 +1,104 @@
+import { validate as isCron } from "node-cron";
+import { parseDuration } from "./duration.ts";
+
+/** A parsed value, or what a usable one looks like (it completes "… is not"). */
+export type Parsed<T> = { value: T } | { fault: string };
+export type Parse<T> = (text: string) => Parsed<T>;
+
+export function whole(min: number, max: number): Parse<number> {
+  return (text) => {
+    const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
+    if (value >= min && value <= max) return { value };
+    return { fault: `is not a whole number from ${min} to ${max}` };
+  };
+}
+
+export function decimal(min: number, max: number): Parse<number> {
+  return (text) => {
+    const value = /^(?:\d+\.?\d*|\.\d+)$/.test(text) ? Number(text) : Number.NaN;
+    if (value >= min && value <= max) return { value };
+    return { fault: `is not a number from ${min} to ${max}` };
+  };
+}
+
+export function oneOf<const T extends string>(...choices: T[]): Parse<T> {
+  return (text) => {
+    const value = choices.find((choice) => choice === text.toLowerCase());
+    return value === undefined ? { fault: `is not one of ${choices.join(", ")}` } : { value };
+  };
+}
+
+export const duration: Parse<number> = (text) => {
+  const value = parseDuration(text);
+  return value === undefined || value === 0
+    ? { fault: "is not a time with its unit, such as 90s, 2h or 1h30m" }
+    : { value };
+};
+
+const FIELD_SIZES = [60, 60, 24, 31, 12, 8];
+
+/** Five fields, or six with seconds first. A step longer than its field, which node-cron takes, would never step. */
+export const cron: Parse<string> = (text) => {
+  const fields = text.split(/\s+/);
+  const sizes = FIELD_SIZES.slice(FIELD_SIZES.length - fields.length);
+  const steps = fields.every((field, index) => {
+    return [...field.matchAll(/\/(\d+)/g)].every(([, step]) => Number(step) < (sizes[index] ?? 0));
+  });
+  if ((text.startsWith("@") || steps) && isCron(text)) return { value: text };
+  return { fault: 'is not a cron line: five fields, minute to weekday, such as "17 2 * * *"' };
+};
+
+export const zone: Parse<string> = (text) => {
+  const fault = "is not the IANA name of a time zone, such as Europe/Berlin";
+  // An offset names no rules for summer time, and newer Node versions would take it.
+  if (!/^[a-z]/i.test(text)) return { fault };
+  try {
+    new Intl.DateTimeFormat("en", { timeZone: text });
+    return { value: text };
+  } catch {
+    return { fault };
+  }
+};
+
+export const host: Parse<string> = (text) => {
+  const bare = text.replace(/^\[(.*)\]$/, "$1");
+  return /^[\p{L}\p{N}_.:%-]+$/u.test(bare)
+    ? { value: bare }
+    : { fault: "is not a host name or address without scheme, port and path" };
+};
+
+/** The path is not checked: the database room makes the directory and knows what it needs. */
+export const path: Parse<string> = (text) => {
+  if (/^~(?:\/|$)/.test(text))
+    return { fault: "begins with ~, which only a shell replaces; write the path out" };
+  if (text.includes("\0")) return { fault: "is not a path" };
+  return { value: text };
+};
+
+export const databaseUrl: Parse<string> = (text) => {
+  // The driver takes a list of hosts, which the URL parser does not.
+  const firstHost = text.replace(/,[^/?]*/, "");
+  return /^postgres(?:ql)?:\/\//.test(text) && URL.canParse(firstHost)
+    ? { value: text }
+    : {
+        fault:
+          "is not of the form postgres://user:password@host:port/database (escape special characters, as %40 for @)",
+      };
+};
+
+/**
+ * The path prefix stays, its closing slashes go (the URL class keeps the one of an empty path). `/api/v1` at the end is
+ * refused, because every path of the interface begins with it (`upstream-api.md`, "Endpoints").
+ */
+export const baseUrl: Parse<URL> = (text) => {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url === undefined || !/^https?:\/\//i.test(text)) {
+    return { fault: "is not a URL that begins with http:// or https://" };
+  }
+  if (/[?#]/.test(text))
+    return { fault: "has a query or a fragment; give the URL without what follows ? or #" };
+  if (/\/api\/v\d+\/*$/.test(url.pathname))
+    return { fault: "ends in the API's own path; give what stands before /api/" };
+  url.pathname = url.pathname.replace(/\/+$/, "");
+  return { value: url };
+};
