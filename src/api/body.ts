@@ -1,0 +1,45 @@
+import { promisify } from "node:util";
+import { brotliDecompress, gunzip, inflate } from "node:zlib";
+
+/** What `api` asks for; nothing else is unpacked. */
+export const ACCEPT_ENCODING = "gzip, deflate, br";
+
+/** The body was longer than allowed, before or after decompression. */
+export class BodyTooLargeError extends Error {
+  override name = "BodyTooLargeError";
+}
+
+/** Reads a body to its end, at most `maxBytes` as it comes over the wire. The caller destroys the stream on failure. */
+export async function readBody(stream: AsyncIterable<Buffer>, maxBytes: number): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of stream) {
+    length += chunk.length;
+    if (length > maxBytes) throw new BodyTooLargeError(`the body is longer than ${maxBytes} bytes`);
+    chunks.push(chunk);
+  }
+  const [first] = chunks;
+  return chunks.length === 1 && first ? first : Buffer.concat(chunks, length);
+}
+
+const DECODERS = { gzip: promisify(gunzip), deflate: promisify(inflate), br: promisify(brotliDecompress) };
+
+/** Unpacks a body by its `Content-Encoding`, at most `maxBytes` after it. Rejects on an encoding that was not asked for. */
+export async function decodeBody(
+  body: Buffer,
+  encoding: string | undefined,
+  maxBytes: number,
+): Promise<Buffer> {
+  const name = (encoding ?? "identity").trim().toLowerCase().replace(/^x-/, "");
+  if (name === "identity" || name === "") return body;
+  if (name !== "gzip" && name !== "deflate" && name !== "br")
+    throw new Error(`unknown content encoding '${name}'`);
+  try {
+    return await DECODERS[name](body, { maxOutputLength: maxBytes });
+  } catch (error) {
+    if ((error as { code?: string }).code === "ERR_BUFFER_TOO_LARGE") {
+      throw new BodyTooLargeError(`the unpacked body is longer than ${maxBytes} bytes`);
+    }
+    throw error;
+  }
+}

@@ -1,0 +1,13 @@
+/**
+ * The wait that a `Retry-After` header asks for, in milliseconds from `now`: seconds or an HTTP date (RFC 9110, 10.2.3). A date that has
+ * passed, and a negative number, are 0. Undefined when the header is absent or cannot be read.
+ */
+export function parseRetryAfter(header: string | undefined, now: Date): number | undefined {
+  const text = header?.trim();
+  if (!text) return undefined;
+  if (/^[+-]?\d+(\.\d+)?$/.test(text)) return Math.max(0, Number(text) * 1000);
+  // Date.parse alone would accept nearly anything, among it bare words with a number.
+  if (!/^[A-Za-z]{3,9},? /.test(text)) return undefined;
+  const date = Date.parse(text);
+  return Number.isNaN(date) ? undefined : Math.max(0, date - now.getTime());
+}

@@ -1,0 +1,72 @@
+import pRetry, { AbortError } from "p-retry";
+import type { Clock } from "../clock.ts";
+import {
+  HttpStatusError,
+  NetworkError,
+  TimeoutError,
+  UnexpectedShapeError,
+  type UpstreamError,
+} from "../errors.ts";
+
+/** The first wait's upper bound; it doubles with every further try. */
+const BASE_WAIT_MS = 500;
+const MAX_WAIT_MS = 60_000;
+/** A longer `Retry-After` is not slept through: the request fails, and the run ends with what it has. */
+export const MAX_RETRY_AFTER_MS = 5 * 60_000;
+/** A proxy's error page with status 200 may pass; a server that speaks another language will not. */
+const MAX_SHAPE_RETRIES = 2;
+
+export interface RetryOptions {
+  /** Tries after the first. */
+  retries: number;
+  clock: Clock;
+  signal: AbortSignal | undefined;
+  /** Told before each wait. */
+  onRetry(error: UpstreamError, attempt: number, waitMs: number): void;
+  /** @default Math.random */
+  random?: () => number;
+}
+
+/** Whether the same request may succeed later: the one place that decides it. `attempt` counts from 1. */
+export function isRetryable(error: unknown, attempt: number): error is UpstreamError {
+  if (error instanceof HttpStatusError) {
+    if ((error.retryAfterMs ?? 0) > MAX_RETRY_AFTER_MS) return false;
+    return error.status >= 500 || error.status === 429 || error.status === 408 || error.status === 425;
+  }
+  if (error instanceof UnexpectedShapeError) return attempt <= MAX_SHAPE_RETRIES;
+  return error instanceof NetworkError || error instanceof TimeoutError;
+}
+
+/**
+ * Runs `attempt` until it succeeds, fails in a way that no repetition mends, or the tries are used up; then its last error is
+ * thrown. Between tries it waits with full jitter, or as long as `Retry-After` asked for.
+ */
+export async function withRetries<T>(attempt: () => Promise<T>, options: RetryOptions): Promise<T> {
+  const random = options.random ?? Math.random;
+  return pRetry(
+    async () => {
+      options.signal?.throwIfAborted();
+      try {
+        return await attempt();
+      } catch (error) {
+        // p-retry takes every error for passing, and a TypeError for a fault of the network.
+        throw isRetryable(error, 1) ? error : new AbortError(error as Error);
+      }
+    },
+    {
+      retries: options.retries,
+      minTimeout: 0,
+      maxTimeout: 0,
+      shouldRetry: ({ error, attemptNumber }) => isRetryable(error, attemptNumber),
+      async onFailedAttempt({ error, attemptNumber, retriesLeft }) {
+        if (retriesLeft === 0 || !isRetryable(error, attemptNumber)) return;
+        const ceiling = Math.min(MAX_WAIT_MS, BASE_WAIT_MS * 2 ** (attemptNumber - 1));
+        const asked = error instanceof HttpStatusError ? error.retryAfterMs : undefined;
+        const waitMs = asked ?? Math.round(random() * ceiling);
+        options.onRetry(error, attemptNumber, waitMs);
+        await options.clock.sleep(waitMs, options.signal);
+      },
+      ...(options.signal && { signal: options.signal }),
+    },
+  );
+}
