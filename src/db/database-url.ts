@@ -1,0 +1,176 @@
+import { readFileSync } from "node:fs";
+import { ConfigError } from "../errors.ts";
+
+export interface DatabaseAddress {
+  user: string | undefined;
+  password: string | undefined;
+  database: string | undefined;
+  /** In the order in which they are tried. A host that starts with a slash is the folder of a unix socket. */
+  hosts: { host: string; port: number }[];
+  /** As postgres.js takes it: false for none, "prefer" and "require" do not check the certificate. */
+  tls: false | "prefer" | "require" | Record<string, unknown>;
+  targetSessionAttrs: string | undefined;
+  connectTimeoutSeconds: number | undefined;
+  /** What is left of the query: settings of the session, sent when a connection starts. */
+  session: Record<string, string>;
+}
+
+const DEFAULT_PORT = 5432;
+
+/** Names that libpq reads itself. Sent on to the server, each of them would be an unknown setting. */
+const CLIENT_ONLY = new Set([
+  "channel_binding",
+  "client_encoding",
+  "fallback_application_name",
+  "gssencmode",
+  "keepalives",
+  "keepalives_count",
+  "keepalives_idle",
+  "keepalives_interval",
+  "pgbouncer",
+  "sslcompression",
+  "sslnegotiation",
+  "sslsni",
+  "tcp_user_timeout",
+]);
+
+/**
+ * Reads a libpq connection URL: several hosts, `?host=/folder` for a unix socket, `?sslmode=`.
+ * Throws ConfigError, and never repeats a password.
+ */
+export function parseDatabaseUrl(text: string): DatabaseAddress {
+  // Several hosts make no valid URL, so the authority is cut out and read here.
+  const match = /^(postgres(?:ql)?):\/\/(?:([^@/?#]*)@)?([^/?#@]*)(\/[^?#]*)?(?:\?([^#]*))?$/.exec(
+    text.trim(),
+  );
+  if (!match) throw notAnAddress();
+  const [, , credentials, authority = "", path = "", query = ""] = match;
+  const params = new URLSearchParams(query);
+  const take = (name: string): string | undefined => {
+    const value = params.get(name) ?? undefined;
+    params.delete(name);
+    return value;
+  };
+  const colon = credentials?.indexOf(":") ?? -1;
+  const user = credentials === undefined ? "" : decode(colon < 0 ? credentials : credentials.slice(0, colon));
+  const password = credentials === undefined || colon < 0 ? "" : decode(credentials.slice(colon + 1));
+  const hosts = parseHosts(authority, take("host"), take("port"));
+  const tls = parseTls(take("sslmode"), {
+    root: take("sslrootcert"),
+    cert: take("sslcert"),
+    key: take("sslkey"),
+  });
+  const address: DatabaseAddress = {
+    user: take("user") ?? (user || undefined),
+    password: take("password") ?? (password || undefined),
+    database: take("dbname") ?? (decode(path.slice(1)) || undefined),
+    hosts,
+    tls,
+    targetSessionAttrs: notAny(take("target_session_attrs")),
+    connectTimeoutSeconds: positive(take("connect_timeout")),
+    session: {},
+  };
+  for (const [name, value] of params) if (!CLIENT_ONLY.has(name)) address.session[name] = value;
+  return address;
+}
+
+/** A database URL that may be printed: `postgres://user:***@host:port/db`. Never throws. */
+export function describeDatabase(url: string): string {
+  let address: DatabaseAddress;
+  try {
+    address = parseDatabaseUrl(url);
+  } catch {
+    return "postgres://(not readable)";
+  }
+  const who =
+    address.user === undefined ? "" : `${address.user}${address.password === undefined ? "" : ":***"}@`;
+  const where = address.hosts.map(({ host, port }) =>
+    host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`,
+  );
+  return `postgres://${who}${where.join(",")}/${address.database ?? address.user ?? ""}`;
+}
+
+function parseHosts(authority: string, hostParam: string | undefined, portParam: string | undefined) {
+  const named = (hostParam ?? authority).split(",").map(splitHost);
+  const ports = (portParam ?? "").split(",").map(toPort);
+  return named.map(({ host, port }, index) => ({
+    host: host || "localhost",
+    port: port ?? ports[index] ?? ports[0] ?? DEFAULT_PORT,
+  }));
+}
+
+function splitHost(text: string): { host: string; port: number | undefined } {
+  const match = /^(?:\[([^\]]+)\]|([^:]*))(?::(\d*))?$/.exec(text);
+  if (!match) throw notAnAddress();
+  return { host: match[1] ?? decode(match[2] ?? ""), port: toPort(match[3] ?? "") };
+}
+
+function toPort(text: string): number | undefined {
+  if (text === "") return undefined;
+  const port = Number(text);
+  if (!Number.isInteger(port) || port < 1 || port > 65535) throw notAnAddress();
+  return port;
+}
+
+/** The meanings of libpq's sslmode; `require` alone encrypts without asking who answers. */
+function parseTls(
+  mode: string | undefined,
+  files: { root: string | undefined; cert: string | undefined; key: string | undefined },
+): DatabaseAddress["tls"] {
+  if (mode === "disable" || (mode === undefined && files.root === undefined)) return false;
+  const material: Record<string, unknown> = {};
+  if (files.root !== undefined && files.root !== "system")
+    material.ca = readTlsFile("sslrootcert", files.root);
+  if (files.cert !== undefined) material.cert = readTlsFile("sslcert", files.cert);
+  if (files.key !== undefined) material.key = readTlsFile("sslkey", files.key);
+  switch (mode ?? "verify-full") {
+    case "allow":
+    case "prefer":
+      return "prefer";
+    case "require":
+      if (files.root !== undefined) return { ...material, checkServerIdentity: () => undefined };
+      return Object.keys(material).length === 0 ? "require" : { ...material, rejectUnauthorized: false };
+    case "verify-ca":
+      return { ...material, checkServerIdentity: () => undefined };
+    case "verify-full":
+      return { ...material, rejectUnauthorized: true };
+    default:
+      throw new ConfigError(`read DATABASE_URL: sslmode "${mode}" is none that exists`, {
+        hint: "use disable, allow, prefer, require, verify-ca or verify-full",
+      });
+  }
+}
+
+function readTlsFile(name: string, path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (cause) {
+    throw new ConfigError(`read the file that ${name} in DATABASE_URL names: ${path} could not be read`, {
+      cause,
+      hint: "check the path and its rights",
+    });
+  }
+}
+
+function notAny(value: string | undefined): string | undefined {
+  return value === "any" ? undefined : value;
+}
+
+function positive(value: string | undefined): number | undefined {
+  const seconds = Number(value);
+  return seconds > 0 ? seconds : undefined;
+}
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    throw notAnAddress();
+  }
+}
+
+function notAnAddress(): ConfigError {
+  return new ConfigError("read DATABASE_URL: it is no Postgres URL", {
+    hint: "write postgres://user:password@host:5432/database; special characters in the password are written in percent form (@ is %40)",
+  });
+}

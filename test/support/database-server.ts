@@ -1,0 +1,114 @@
+import { randomBytes } from "node:crypto";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { PostgreSqlContainer } from "@testcontainers/postgresql";
+import { getContainerRuntimeClient } from "testcontainers";
+import { describeDatabase, withSql } from "../../src/db/connect.ts";
+import { openEmbedded } from "../../src/db/embedded.ts";
+import { migrate } from "../../src/db/migrate.ts";
+import { silentLog } from "../../src/log.ts";
+
+/** What every test worker is told. `template` is a migrated database that new ones are copied from. */
+export interface DatabaseServer {
+  adminUrl: string;
+  template: string;
+}
+
+export interface StartedDatabaseServer extends DatabaseServer {
+  /** Says which of the three ways was taken. */
+  description: string;
+  stop(): Promise<void>;
+}
+
+interface Server {
+  adminUrl: string;
+  description: string;
+  stop(): Promise<void>;
+}
+
+/** Nothing in a test database has to survive a power cut. */
+const SETTINGS = { fsync: "off", synchronous_commit: "off", full_page_writes: "off", max_connections: "200" };
+
+/**
+ * A real Postgres for the tests: `testDatabaseUrl` when given, else one in Docker where Docker answers, else the
+ * embedded one in a folder of its own. Stops what it started when it fails half-way.
+ */
+export async function startDatabaseServer(
+  testDatabaseUrl: string | undefined,
+): Promise<StartedDatabaseServer> {
+  const server = testDatabaseUrl
+    ? {
+        adminUrl: testDatabaseUrl,
+        description: `TEST_DATABASE_URL ${describeDatabase(testDatabaseUrl)}`,
+        stop: async () => {},
+      }
+    : ((await startContainer()) ?? (await startEmbedded()));
+  try {
+    const template = `docmirror_template_${randomBytes(6).toString("hex")}`;
+    await run(server.adminUrl, `create database ${template} template template0 encoding 'UTF8'`);
+    const stop = async () => {
+      try {
+        await run(server.adminUrl, `drop database if exists ${template} with (force)`);
+      } finally {
+        await server.stop();
+      }
+    };
+    try {
+      const url = new URL(server.adminUrl);
+      url.pathname = `/${template}`;
+      await migrate(url.href);
+    } catch (error) {
+      await stop();
+      throw error;
+    }
+    return { adminUrl: server.adminUrl, template, description: server.description, stop };
+  } catch (error) {
+    await server.stop();
+    throw error;
+  }
+}
+
+async function startContainer(): Promise<Server | undefined> {
+  try {
+    await getContainerRuntimeClient();
+  } catch {
+    return undefined;
+  }
+  const flags = Object.entries(SETTINGS).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
+  const container = await new PostgreSqlContainer("postgres:18-alpine")
+    .withCommand(["postgres", ...flags])
+    .withEnvironment({ POSTGRES_INITDB_ARGS: "--no-sync" })
+    .withTmpFs({ "/var/lib/postgresql": "rw" })
+    .start();
+  return {
+    adminUrl: container.getConnectionUri(),
+    description: "Docker (postgres:18-alpine through testcontainers)",
+    stop: async () => void (await container.stop()),
+  };
+}
+
+async function startEmbedded(): Promise<Server> {
+  const dataDir = await mkdtemp(join(tmpdir(), "docmirror-test-"));
+  const remove = () => rm(dataDir, { recursive: true, force: true });
+  try {
+    const server = await openEmbedded({ dataDir, log: silentLog, settings: SETTINGS });
+    return {
+      adminUrl: server.url,
+      description: "the embedded Postgres",
+      stop: async () => {
+        await server.close();
+        await remove();
+      },
+    };
+  } catch (error) {
+    await remove();
+    throw error;
+  }
+}
+
+function run(url: string, statement: string): Promise<void> {
+  return withSql(url, { applicationName: "docmirror test", max: 1 }, async (sql) => {
+    await sql.unsafe(statement);
+  });
+}

@@ -1,0 +1,34 @@
+import { randomBytes } from "node:crypto";
+import { inject } from "vitest";
+import { withSql } from "../../src/db/connect.ts";
+
+export interface TestDatabase extends AsyncDisposable {
+  url: string;
+  /** Drops it, even while clients are connected. May be called twice. */
+  dispose(): Promise<void>;
+}
+
+export interface TestDatabaseOptions {
+  /** false: an empty database without any schema of ours. @default true */
+  migrated?: boolean;
+}
+
+/** A fresh database of its own on the server that the global setup chose. */
+export async function createTestDatabase(options: TestDatabaseOptions = {}): Promise<TestDatabase> {
+  const { adminUrl, template } = inject("databaseServer");
+  const name = `docmirror_test_${randomBytes(6).toString("hex")}`;
+  const source = options.migrated === false ? "template0" : template;
+  await withSql(adminUrl, { applicationName: "docmirror test", max: 1 }, (sql) =>
+    sql.unsafe(`create database ${name} template ${source}`),
+  );
+  const url = new URL(adminUrl);
+  url.pathname = `/${name}`;
+  let dropped: Promise<void> | undefined;
+  const dispose = () => {
+    dropped ??= withSql(adminUrl, { applicationName: "docmirror test", max: 1 }, async (sql) => {
+      await sql.unsafe(`drop database if exists ${name} with (force)`);
+    });
+    return dropped;
+  };
+  return { url: url.href, dispose, [Symbol.asyncDispose]: dispose };
+}
