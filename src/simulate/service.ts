@@ -14,7 +14,7 @@ export interface SimulationOptions {
   speed?: number;
   /** How many bytes of ready replies are kept; 0 renders every reply anew. @default 64 MiB */
   cacheBytes?: number;
-  /** Whether other characters than ASCII leave as \u escapes, as the recorded service sent them. @default true */
+  /** Whether other characters than ASCII leave as \u escapes; the recorded service sent them raw. @default false */
   ascii?: boolean;
 }
 

@@ -1,0 +1,23 @@
+import type { DocHits } from "./catalog.ts";
+
+/** The reply of the doc search in its search engine's format (`upstream-api.md`, "Doc search (v2)"). */
+export function describeDocHits(found: DocHits): Record<string, unknown> {
+  return {
+    results: {
+      hits: {
+        hits: found.hits.map((hit) => ({
+          fields: {
+            link: hit.link,
+            path: [hit.path],
+            project: [hit.project],
+            title: [hit.title],
+            version: [hit.version],
+          },
+          highlight: { content: hit.content },
+        })),
+        total: found.total,
+        max_score: found.maxScore,
+      },
+    },
+  };
+}

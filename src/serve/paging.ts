@@ -1,0 +1,66 @@
+import { Refusal } from "./refusal.ts";
+
+/** `upstream-api.md` "Limits": 20 a page. The maximum is not shown there; the recorded service has 1000. */
+export const DEFAULT_LIMIT = 20;
+export const MAX_LIMIT = 1000;
+
+export interface Page {
+  limit: number;
+  offset: number;
+}
+
+export interface PageMeta {
+  limit: number;
+  next: string | null;
+  offset: number;
+  previous: string | null;
+  total_count: number;
+}
+
+/**
+ * Reads `limit` and `offset`. A limit above the maximum is clamped without a word and 0 means the maximum, as
+ * recorded. Throws a `Refusal` for what is no number; the wording of the two cases that the recording does not hold
+ * (a negative limit, an offset that is no number) is ours after the same pattern.
+ */
+export function readPage(query: URLSearchParams): Page {
+  const limit = readInteger(query, "limit", DEFAULT_LIMIT, "a positive integer");
+  if (limit < 0) {
+    throw new Refusal(`Invalid limit '${limit}' provided. Please provide a positive integer >= 0.`);
+  }
+  const offset = readInteger(query, "offset", 0, "an integer");
+  if (offset < 0) {
+    throw new Refusal(`Invalid offset '${offset}' provided. Please provide a positive integer >= 0.`);
+  }
+  return { limit: limit === 0 || limit > MAX_LIMIT ? MAX_LIMIT : limit, offset };
+}
+
+/** `path` is the list's own path: a list asked for by a slug in its path loses it in `next`, as recorded. */
+export function describePage(path: string, query: URLSearchParams, page: Page, totalCount: number): PageMeta {
+  const { limit, offset } = page;
+  return {
+    limit,
+    next: offset + limit < totalCount ? pageAddress(path, query, limit, offset + limit) : null,
+    offset,
+    previous: offset - limit >= 0 ? pageAddress(path, query, limit, offset - limit) : null,
+    total_count: totalCount,
+  };
+}
+
+function pageAddress(path: string, query: URLSearchParams, limit: number, offset: number): string {
+  const next = new URLSearchParams(query);
+  next.delete("limit");
+  next.delete("offset");
+  next.append("limit", String(limit));
+  next.append("offset", String(offset));
+  return `${path}?${next}`;
+}
+
+function readInteger(query: URLSearchParams, name: string, fallback: number, wanted: string): number {
+  // Of a parameter given twice the last one counts, here and in the filters.
+  const given = query.getAll(name).at(-1);
+  if (given === undefined) return fallback;
+  if (!/^\s*[+-]?\d+\s*$/.test(given)) {
+    throw new Refusal(`Invalid ${name} '${given}' provided. Please provide ${wanted}.`);
+  }
+  return Math.min(Number(given), Number.MAX_SAFE_INTEGER - MAX_LIMIT);
+}

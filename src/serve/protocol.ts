@@ -1,0 +1,198 @@
+import { type Context, Hono } from "hono";
+import { isResource, RESOURCES, type Resource, type RootListing } from "../wire/resources.ts";
+import type { Catalog, Filter } from "./catalog.ts";
+import { describeDocHits } from "./doc-search-reply.ts";
+import { readFilters } from "./filters.ts";
+import { describePage, readPage } from "./paging.ts";
+import { Refusal } from "./refusal.ts";
+import { renderJson } from "./render.ts";
+import { createReplyCache } from "./reply-cache.ts";
+import { describeSchema } from "./schema-reply.ts";
+
+export interface ProtocolOptions {
+  catalog: Catalog;
+  /** A path in front of `/api`, without closing slash. @default "" */
+  basePath?: string;
+  /** Whether other characters than ASCII leave as \u escapes; the recorded service sent them raw. @default false */
+  ascii?: boolean;
+  /** How many bytes of ready list replies are kept for catalogs that tell revisions. @default 0 */
+  cacheBytes?: number;
+}
+
+const LIST_PATH = /^\/api\/v1\/([^/]+)\/$/;
+const BELOW_LIST_PATH = /^\/api\/v1\/([^/]+)\/([^/]+)\/$/;
+
+/**
+ * The whole interface of `upstream-api.md` over a catalog: routes, envelopes, refusals. What the document leaves out
+ * (its "Errors: not shown") is done as the recorded service does it. Details are answered with the closing slash only,
+ * and a path without it is sent there. JSON comes whatever `format` and `Accept` ask for.
+ */
+export function createProtocol(options: ProtocolOptions): Hono {
+  const { catalog, basePath = "", ascii = false, cacheBytes = 0 } = options;
+  const apiPath = `${basePath}/api/v1`;
+  const cache = createReplyCache(cacheBytes);
+
+  async function answerRoot(): Promise<Response> {
+    const listing: RootListing = {};
+    for (const resource of RESOURCES) {
+      listing[resource] = {
+        list_endpoint: `${apiPath}/${resource}/`,
+        schema: `${apiPath}/${resource}/schema/`,
+      };
+    }
+    return json(listing);
+  }
+
+  async function answerList(
+    resource: Resource,
+    url: URL,
+    conditions: readonly Filter[] = [],
+  ): Promise<Response> {
+    const revision = catalog.revision?.(resource);
+    const key = url.pathname + url.search;
+    const ready = revision === undefined ? undefined : cache.find(key, revision);
+    if (ready) return jsonBytes(ready);
+    const page = readPage(url.searchParams);
+    const filters = [...conditions, ...readFilters(resource, url.searchParams)];
+    const { records, totalCount } = await catalog.list(resource, { filters, ...page });
+    const meta = describePage(`${apiPath}/${resource}/`, url.searchParams, page, totalCount);
+    const reply = renderJson({ meta, objects: records }, ascii);
+    // The content may have moved while the catalog was asked; then nobody knows which revision this is.
+    if (revision !== undefined && catalog.revision?.(resource) === revision) cache.keep(key, revision, reply);
+    return jsonBytes(reply);
+  }
+
+  async function answerDetail(resource: Resource, key: string, url: URL): Promise<Response> {
+    // Digits are an id, whatever slug looks the same (`upstream-notes.md`, "Details").
+    if (/^\d+$/.test(key)) {
+      const record = await catalog.find(resource, key);
+      return record ? json(record) : notFound();
+    }
+    switch (resource) {
+      case "build":
+      case "version":
+        return answerList(resource, url, [{ field: "project__slug", value: key }]);
+      case "project":
+        return answerOnly(resource, { field: "slug", value: key });
+      case "user":
+        return answerOnly(resource, { field: "username", value: key });
+      case "file":
+        return notFound();
+    }
+  }
+
+  async function answerOnly(resource: Resource, filter: Filter): Promise<Response> {
+    const { records } = await catalog.list(resource, { filters: [filter], offset: 0, limit: 1 });
+    return records[0] ? json(records[0]) : notFound();
+  }
+
+  async function answerSchema(resource: Resource): Promise<Response> {
+    return json((await catalog.schema?.(resource)) ?? describeSchema(resource, apiPath));
+  }
+
+  async function answerDocSearch(url: URL): Promise<Response> {
+    const project = url.searchParams.get("project");
+    const q = url.searchParams.get("q");
+    if (!project || !q) return json({ error: "Need project and q" }, 400);
+    // The document calls `version` required, yet the recorded refusal does not name it: `latest` stands in.
+    const version = url.searchParams.get("version") || "latest";
+    const found = await catalog.searchDocs({ project, version, q });
+    return found ? json(describeDocHits(found)) : json({ error: "Project not found" }, 404);
+  }
+
+  /** The answer to a path below the base path, or undefined where nothing lives. */
+  function route(path: string, url: URL): (() => Promise<Response>) | undefined {
+    if (path === "/api/v1/") return answerRoot;
+    if (path === "/api/v2/docsearch/") return () => answerDocSearch(url);
+    const list = LIST_PATH.exec(path)?.[1];
+    if (list !== undefined) return isResource(list) ? () => answerList(list, url) : undefined;
+    const [, resource, encodedKey] = BELOW_LIST_PATH.exec(path) ?? [];
+    if (resource === undefined || encodedKey === undefined || !isResource(resource)) return undefined;
+    const key = decode(encodedKey);
+    if (key === "schema") return () => answerSchema(resource);
+    if (resource === "file" && (key === "search" || key === "anchor")) {
+      const q = url.searchParams.get("q")?.trim() ?? "";
+      if (q === "") return async () => json({ objects: [] });
+      return async () =>
+        json({ objects: await (key === "search" ? catalog.searchFiles(q) : catalog.searchAnchors(q)) });
+    }
+    return () => answerDetail(resource, key, url);
+  }
+
+  async function answer(c: Context): Promise<Response> {
+    const url = new URL(c.req.url);
+    const method = c.req.raw.method;
+    if (basePath !== "" && !url.pathname.startsWith(`${basePath}/`)) return unknownPath();
+    const path = url.pathname.slice(basePath.length);
+    const found = route(path, url);
+    if (!found) {
+      if (path.endsWith("/") || !route(`${path}/`, url)) return unknownPath();
+      return empty(301, { location: `${url.pathname}/${url.search}` });
+    }
+    if (method !== "GET") return refuseMethod(method, path.startsWith("/api/v2/") ? "OPTIONS, GET" : "GET");
+    return found();
+  }
+
+  function json(body: unknown, status = 200): Response {
+    return jsonBytes(renderJson(body, ascii), status);
+  }
+
+  const app = new Hono();
+  app.all("*", answer);
+  app.onError((error) => {
+    if (error instanceof Refusal) return json({ error: escapeHtml(error.message) }, 400);
+    return json(
+      { error_message: "Sorry, this request could not be processed. Please try again later." },
+      500,
+    );
+  });
+  return app;
+}
+
+function jsonBytes(body: Buffer, status = 200): Response {
+  return new Response(new Uint8Array(body.buffer as ArrayBuffer, body.byteOffset, body.byteLength), {
+    status,
+    headers: {
+      "content-type": "application/json",
+      "content-length": String(body.length),
+      vary: "Accept",
+      "cache-control": "no-cache",
+    },
+  });
+}
+
+function empty(status: number, headers: Record<string, string> = {}): Response {
+  return new Response(null, {
+    status,
+    headers: { "content-type": "text/html; charset=utf-8", "content-length": "0", ...headers },
+  });
+}
+
+function notFound(): Response {
+  return empty(404);
+}
+
+/** OPTIONS tells the methods; any other one that is not GET is refused, HEAD too. */
+function refuseMethod(method: string, allow: string): Response {
+  return empty(method === "OPTIONS" ? 200 : 405, { allow });
+}
+
+function unknownPath(): Response {
+  const page =
+    '\n<!doctype html>\n<html lang="en">\n<head>\n  <title>Not Found</title>\n</head>\n<body>\n  <h1>Not Found</h1>' +
+    "<p>The requested resource was not found on this server.</p>\n</body>\n</html>\n";
+  return new Response(page, { status: 404, headers: { "content-type": "text/html" } });
+}
+
+/** Quotes stay as they are, as in the recorded refusals. */
+function escapeHtml(text: string): string {
+  return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
+}
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}

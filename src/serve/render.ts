@@ -1,0 +1,48 @@
+/**
+ * JSON as the recorded service writes it: keys in sorted order, text raw. The blanks after comma and colon are left
+ * out: no reader sees them, and they cost bytes. With `ascii`, characters outside ASCII become \u escapes.
+ */
+export function renderJson(value: unknown, ascii: boolean): Buffer {
+  const text = JSON.stringify(sortKeys(value));
+  return Buffer.from(ascii ? escapeNonAscii(text) : text);
+}
+
+/** Gives back the very same object where its keys are in order already, which is the usual case and costs little. */
+function sortKeys(value: unknown): unknown {
+  if (value === null || typeof value !== "object") return value;
+  if (Array.isArray(value)) {
+    let sorted: unknown[] | undefined;
+    for (let i = 0; i < value.length; i++) {
+      const item = sortKeys(value[i]);
+      if (item === value[i]) continue;
+      sorted ??= value.slice();
+      sorted[i] = item;
+    }
+    return sorted ?? value;
+  }
+  const source = value as Record<string, unknown>;
+  const keys = Object.keys(source);
+  let changed = false;
+  let previous = "";
+  for (const key of keys) {
+    if (key < previous) {
+      changed = true;
+      break;
+    }
+    previous = key;
+  }
+  if (changed) keys.sort();
+  const sorted: Record<string, unknown> = {};
+  for (const key of keys) {
+    const item = source[key];
+    sorted[key] = sortKeys(item);
+    if (sorted[key] !== item) changed = true;
+  }
+  return changed ? sorted : value;
+}
+
+function escapeNonAscii(text: string): string {
+  // A string whose bytes are as many as its characters is ASCII already; counting is far cheaper than replacing.
+  if (Buffer.byteLength(text) === text.length) return text;
+  return text.replace(/[\u0080-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
+}
