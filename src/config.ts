@@ -188,6 +188,11 @@ export function wantsColour(
   return stream.isTty && env.TERM !== "dumb";
 }
 
+/** Whether lines can be drawn over again, as progress bars need. Not in CI, whose logs keep every frame. */
+export function canRedraw(stream: { isTty: boolean }, env: Environment = process.env): boolean {
+  return stream.isTty && env.TERM !== "dumb" && (env.CI ?? "") === "";
+}
+
 function readDotEnv(cwd: string, faults: string[]): Environment {
   const path = resolve(cwd, ".env");
   try {

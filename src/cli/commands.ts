@@ -1,0 +1,40 @@
+import type { Command } from "commander";
+
+export interface CommandEntry {
+  readonly name: string;
+  readonly summary: string;
+  /** Loads the command's own file, which may import whatever the command needs. */
+  load(): Promise<(summary: string) => Command>;
+}
+
+/**
+ * Every command in the order of the help. Only the one that was asked for is loaded, so that `--help` and a small
+ * command start at once. A new command is one line here and one file `<name>-command.ts`.
+ */
+export const COMMANDS: readonly CommandEntry[] = [
+  {
+    name: "get",
+    summary: "asks upstream: a list, a record or a schema",
+    load: async () => (await import("./get-command.ts")).getCommand,
+  },
+  {
+    name: "migrate",
+    summary: "brings the schema up to date",
+    load: async () => (await import("./migrate-command.ts")).migrateCommand,
+  },
+  {
+    name: "simulate",
+    summary: "runs the simulated service alone",
+    load: async () => (await import("./simulate-command.ts")).simulateCommand,
+  },
+  {
+    name: "database",
+    summary: "runs the embedded Postgres in the foreground and prints its URL",
+    load: async () => (await import("./database-command.ts")).databaseCommand,
+  },
+  {
+    name: "config",
+    summary: "prints the settings in force and where each came from, secrets masked",
+    load: async () => (await import("./config-command.ts")).configCommand,
+  },
+];

@@ -1,0 +1,36 @@
+import type { Command } from "commander";
+import { SETTING_KEYS, SETTINGS, type Setting } from "../config/settings.ts";
+import { createCommand } from "./create-command.ts";
+import { runCommand } from "./run-command.ts";
+import { renderTable } from "./table.ts";
+
+export function configCommand(summary: string): Command {
+  return createCommand({
+    name: "config",
+    summary,
+    settings: SETTING_KEYS,
+    examples: [
+      ["config", "every setting with its value and where it came from"],
+      ["config --rate 2 --json", "the same as JSON, as if --rate 2 were given"],
+    ],
+  })
+    .option("--json", "print one JSON document")
+    .action(
+      runCommand<{ json?: true }>(async ({ settings, out }, { options }) => {
+        if (options.json) {
+          const facts = settings.map(({ name, flag, value, source }) => [
+            name,
+            { value, source, flag: `--${flag}` },
+          ]);
+          await out.json(Object.fromEntries(facts));
+          return 0;
+        }
+        const rows = settings.map(({ key, name, value, source }) => {
+          const setting: Setting = SETTINGS[key];
+          return [name, value ?? `(${setting.without})`, source];
+        });
+        await out.write(renderTable({ head: ["setting", "value", "from"], rows, colour: out.colour }));
+        return 0;
+      }),
+    );
+}

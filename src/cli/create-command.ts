@@ -1,0 +1,40 @@
+import { Command, Option } from "commander";
+import { SETTINGS, type Setting, type SettingKey } from "../config/settings.ts";
+import { failOnUsage } from "./usage.ts";
+
+export interface CommandFacts {
+  name: string;
+  /** One line, as in the list of commands. */
+  summary: string;
+  /** The settings that the command reads; each becomes a flag. The log's two are on every command. */
+  settings: readonly SettingKey[];
+  /** Command lines without `docmirror`, each with what it does. */
+  examples: readonly (readonly [commandLine: string, does: string])[];
+}
+
+/** A command with the flags that all commands share. Its own options and its action are the caller's to add. */
+export function createCommand(facts: CommandFacts): Command {
+  const command = failOnUsage(new Command(facts.name)).description(facts.summary).allowExcessArguments(false);
+  for (const key of new Set<SettingKey>([...facts.settings, "logLevel", "logFormat"])) {
+    command.addOption(settingOption(SETTINGS[key]));
+  }
+  addCommonOptions(command);
+  const width = Math.max(...facts.examples.map(([line]) => line.length));
+  const examples = facts.examples.map(([line, does]) => `  $ docmirror ${line.padEnd(width)}  # ${does}`);
+  return command.addHelpText("after", `\nExamples:\n${examples.join("\n")}`);
+}
+
+/** The flags that may stand before the command's name too. */
+export function addCommonOptions(command: Command): Command {
+  return command
+    .addOption(new Option("--verbose", "stack traces, and a debug log unless --log-level says otherwise"))
+    .addOption(new Option("--no-color", "no colours (setting: NO_COLOR; FORCE_COLOR asks for them)"));
+}
+
+function settingOption(setting: Setting): Option {
+  const fallback = setting.default === null ? setting.without : `default ${setting.default}`;
+  return new Option(
+    `--${setting.flag} <${setting.value}>`,
+    `${setting.meaning} [${setting.name}; ${fallback}]`,
+  ).helpGroup("Settings:");
+}

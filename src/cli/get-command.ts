@@ -1,0 +1,105 @@
+import { Argument, type Command, InvalidArgumentError, Option } from "commander";
+import { createClient } from "../api/client.ts";
+import { requireBaseUrl } from "../config.ts";
+import { ConfigError } from "../errors.ts";
+import { RESOURCES, type Resource } from "../wire/resources.ts";
+import { createCommand } from "./create-command.ts";
+import { wholeOption } from "./number-option.ts";
+import { runCommand } from "./run-command.ts";
+
+interface Options {
+  filter?: [field: string, value: string][];
+  schema?: true;
+  limit?: number;
+  offset?: number;
+}
+
+/** Prints the service's own JSON, on a terminal too: what came over the wire is what is asked about. */
+export function getCommand(summary: string): Command {
+  const count = { min: 0, max: Number.MAX_SAFE_INTEGER };
+  return createCommand({
+    name: "get",
+    summary,
+    settings: ["baseUrl", "rate", "timeoutMs", "retries", "maxBodyMb"],
+    examples: [
+      ["get", "the root listing"],
+      ["get build --filter project__slug=pip --limit 5", "the first page of a project's builds"],
+      ["get project pip", "one record, by id or slug"],
+      ["get build --schema", "the resource's schema"],
+    ],
+  })
+    .addArgument(new Argument("[resource]", "what to ask for").choices(RESOURCES))
+    .argument("[id-or-slug]", "one record instead of the list")
+    .addOption(
+      new Option("--filter <field=value>", "narrow the list; may be repeated")
+        .argParser(addFilter)
+        .conflicts("schema"),
+    )
+    .addOption(new Option("--schema", "the resource's schema").conflicts(["limit", "offset"]))
+    .addOption(wholeOption("--limit <records>", "the page's size [default: the service's]", count))
+    .addOption(wholeOption("--offset <records>", "where the page starts [default 0]", count))
+    .option("--json", "JSON is what is always printed")
+    .action(
+      runCommand<Options>(async ({ config, log, clock, signal, out }, { options, args }) => {
+        const path = requestPath(args[0] as Resource | undefined, args[1], options);
+        const client = createClient({
+          baseUrl: requireBaseUrl(config),
+          concurrency: 1,
+          ratePerSecond: config.rate,
+          timeoutMs: config.timeoutMs,
+          retries: config.retries,
+          maxBodyBytes: config.maxBodyMb * 1024 * 1024,
+          clock,
+          log,
+          signal,
+        });
+        try {
+          const reply = await client.fetchJson(path, { parse: (value) => value, signal });
+          await out.json(reply.value);
+          return 0;
+        } finally {
+          await client.close();
+        }
+      }),
+    );
+}
+
+/** The paths of `upstream-api.md` "Endpoints": project and version details come without a closing slash. */
+function requestPath(resource: Resource | undefined, key: string | undefined, options: Options): string {
+  const { filter = [], limit, offset, schema } = options;
+  const listFlags = filter.length > 0 || limit !== undefined || offset !== undefined;
+  if (listFlags && (resource === undefined || key !== undefined)) {
+    throw new ConfigError("--filter, --limit and --offset are for lists", {
+      hint: "name a resource and no record, as in: docmirror get build --limit 5",
+    });
+  }
+  if (schema && (resource === undefined || key !== undefined)) {
+    throw new ConfigError("--schema takes a resource and no record", {
+      hint: "as in: docmirror get build --schema",
+    });
+  }
+  const query = new URLSearchParams(filter);
+  if (limit !== undefined) query.set("limit", String(limit));
+  if (offset !== undefined) query.set("offset", String(offset));
+  query.set("format", "json");
+  return `/api/v1/${resourcePath(resource, key, schema)}?${query}`;
+}
+
+function resourcePath(
+  resource: Resource | undefined,
+  key: string | undefined,
+  schema: true | undefined,
+): string {
+  if (resource === undefined) return "";
+  if (schema) return `${resource}/schema/`;
+  if (key === undefined) return `${resource}/`;
+  const isBare = resource === "project" || resource === "version";
+  return `${resource}/${encodeURIComponent(key)}${isBare ? "" : "/"}`;
+}
+
+function addFilter(text: string, before: Options["filter"]): Options["filter"] {
+  const [, field, value] = /^([^=]+)=(.*)$/s.exec(text) ?? [];
+  if (field === undefined || value === undefined)
+    throw new InvalidArgumentError("It is not of the form field=value.");
+  return [...(before ?? []), [field, value]];
+}

@@ -1,0 +1,67 @@
+import { type Command, Option } from "commander";
+import { withSql } from "../db/connect.ts";
+import { migrate, migrationStatus, pendingSql } from "../db/migrate.ts";
+import type { OpenDatabase } from "../db/open.ts";
+import { createCommand } from "./create-command.ts";
+import type { Output } from "./output.ts";
+import { runCommand } from "./run-command.ts";
+import { renderTable } from "./table.ts";
+import { withDatabase } from "./with-database.ts";
+
+interface Options {
+  status?: true;
+  dryRun?: true;
+  json?: true;
+}
+
+export function migrateCommand(summary: string): Command {
+  return createCommand({
+    name: "migrate",
+    summary,
+    settings: ["databaseUrl", "dataDir"],
+    examples: [
+      ["migrate", "applies what is missing, all or nothing; safe to repeat"],
+      ["migrate --status", "lists the migrations and when each was applied"],
+      ["migrate --dry-run > pending.sql", "the SQL that would run, for a reader"],
+    ],
+  })
+    .addOption(new Option("--status", "list the migrations, change nothing").conflicts("dryRun"))
+    .addOption(new Option("--dry-run", "print the SQL that would run, change nothing"))
+    .option("--json", "print one JSON document")
+    .action(
+      runCommand<Options>((context, { options }) => {
+        return withDatabase(context, async (database) => {
+          if (options.status) await printStatus(database, context.out, options);
+          else if (options.dryRun) await printPending(database, context.out, options);
+          else {
+            const applied = await migrate(database.url, { signal: context.signal });
+            if (options.json) await context.out.json({ applied });
+            else await context.out.write(appliedText(applied));
+          }
+          return 0;
+        });
+      }),
+    );
+}
+
+function appliedText(applied: readonly string[]): string {
+  if (applied.length === 0) return "the schema is up to date, nothing to apply\n";
+  return `applied ${applied.join(", ")}\n`;
+}
+
+const APPLICATION = { applicationName: "docmirror migrate", max: 1 };
+
+async function printStatus({ url, describe }: OpenDatabase, out: Output, options: Options): Promise<void> {
+  const status = await withSql(url, APPLICATION, migrationStatus);
+  if (options.json) return out.json({ database: describe, ...status });
+  const rows = status.migrations.map(({ tag, appliedAt }) => [tag, appliedAt ?? "to come"]);
+  await out.write(renderTable({ head: ["migration", "applied"], rows, colour: out.colour }));
+  const unknown = status.unknown === 0 ? "" : `; it holds ${status.unknown} that this program does not know`;
+  await out.write(`\nthe schema of ${describe} is ${status.state}${unknown}\n`);
+}
+
+async function printPending({ url }: OpenDatabase, out: Output, options: Options): Promise<void> {
+  const sql = await withSql(url, APPLICATION, pendingSql);
+  if (options.json) return out.json({ sql });
+  await out.write(sql === "" ? "-- the schema is up to date, nothing to apply\n" : sql);
+}

@@ -1,0 +1,59 @@
+import { MirrorError } from "../errors.ts";
+
+/** Stdout, for data. */
+export interface Output {
+  readonly isTty: boolean;
+  readonly colour: boolean;
+  /** The terminal's width; undefined where there is no terminal. */
+  readonly columns: number | undefined;
+  /** Resolves when the text was taken; await it, so that a slow reader slows the command rather than fill memory. */
+  write(text: string): Promise<void>;
+  /** One JSON document. */
+  json(value: unknown): Promise<void>;
+}
+
+export interface OutputDeps {
+  stream: NodeJS.WriteStream;
+  colour: boolean;
+  /** Called once when the reader has gone away (EPIPE), as `head` does. Further writes are dropped. */
+  onClosed: () => void;
+}
+
+export function createOutput({ stream, colour, onClosed }: OutputDeps): Output {
+  let isClosed = false;
+
+  function closed(): void {
+    if (isClosed) return;
+    isClosed = true;
+    onClosed();
+  }
+
+  stream.on("error", (error: NodeJS.ErrnoException) => {
+    if (error.code === "EPIPE") closed();
+  });
+
+  function write(text: string): Promise<void> {
+    if (isClosed) return Promise.resolve();
+    return new Promise((resolve, reject) => {
+      stream.write(text, (error: NodeJS.ErrnoException | null | undefined) => {
+        if (!error) return resolve();
+        if (error.code !== "EPIPE" && error.code !== "ERR_STREAM_DESTROYED") {
+          const hint = "is the disk full?";
+          return reject(
+            new MirrorError(`writing to stdout failed: ${error.message}`, { cause: error, hint }),
+          );
+        }
+        closed();
+        resolve();
+      });
+    });
+  }
+
+  return {
+    isTty: stream.isTTY === true,
+    colour,
+    columns: stream.isTTY ? stream.columns : undefined,
+    write,
+    json: (value) => write(`${JSON.stringify(value, null, 2)}\n`),
+  };
+}

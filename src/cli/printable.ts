@@ -1,0 +1,15 @@
+// C0 and C1 controls, marks that turn the direction of text, line separators, and what has no width at all.
+const UNPRINTABLE = /[\p{Cc}\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff]/gu;
+
+/**
+ * Makes foreign text safe for a terminal: names and error pages are whatever users typed, escapes that clear the screen
+ * or turn text round among them. C0 controls show as their picture (␛), the rest as U+FFFD.
+ */
+export function printable(text: string, options: { keepNewlines?: boolean } = {}): string {
+  return text.toWellFormed().replace(UNPRINTABLE, (character) => {
+    if (character === "\n" && options.keepNewlines) return character;
+    const code = character.charCodeAt(0);
+    if (code < 0x20) return String.fromCharCode(0x2400 + code);
+    return code === 0x7f ? "\u2421" : "\ufffd";
+  });
+}

@@ -1,0 +1,118 @@
+import { createLogUpdate } from "log-update";
+import { type Clock, systemClock } from "../clock.ts";
+import type { Logger } from "../log.ts";
+import { progressLine, type ResourceProgress } from "./progress-line.ts";
+
+export interface ProgressUpdate {
+  pages: number;
+  records: number;
+  /** Null while the service has not told it. */
+  totalCount: number | null;
+  /** How the walk ended, as "whole"; absent while it goes on. */
+  done?: string;
+}
+
+export interface Progress {
+  /** The counts so far, not what was added. Cheap: call it for every page. */
+  update(resource: string, update: ProgressUpdate): void;
+  /** Runs `write`, which writes to the same terminal, while the bars are out of the way. */
+  aside(write: () => void): void;
+  /** Draws the last state and leaves it standing. A second call does nothing. */
+  stop(): void;
+}
+
+export interface ProgressDeps {
+  stream: NodeJS.WritableStream & { columns?: number };
+  isTty: boolean;
+  /** The width where the stream does not tell its own. */
+  columns: number;
+  colour: boolean;
+  clock?: Clock;
+  log: Logger;
+}
+
+const REDRAW_MS = 100;
+const PLAIN_LINE_MS = 10_000;
+const RATE_WINDOW_MS = 15_000;
+
+/**
+ * Shows how far each resource is: bars on a terminal, elsewhere one log line at most every ten seconds, which is
+ * written by an update, so that a run that ends sooner leaves none.
+ */
+export function createProgress(deps: ProgressDeps): Progress {
+  const clock = deps.clock ?? systemClock;
+  const resources = new Map<string, ResourceProgress & { samples: [number, number][] }>();
+  const bars = deps.isTty ? createLogUpdate(deps.stream, { showCursor: true }) : undefined;
+  let spokenAt = clock.now().getTime();
+  let drawnAt = Number.NEGATIVE_INFINITY;
+  let isStopped = false;
+  let timer: NodeJS.Timeout | undefined;
+
+  function draw(): void {
+    drawnAt = clock.now().getTime();
+    // One column stays free: some terminals wrap when the last one is written.
+    const width = (deps.stream.columns || deps.columns) - 1;
+    const names = Math.max(...[...resources.keys()].map((name) => name.length));
+    const lines = [...resources].map(([name, state]) => {
+      return progressLine(name.padEnd(names), state, { width, colour: deps.colour });
+    });
+    bars?.(lines.join("\n"));
+  }
+
+  function speak(): void {
+    spokenAt = clock.now().getTime();
+    const facts = [...resources].map(([name, { pages, records, totalCount, recordsPerSecond, done }]) => {
+      const left = secondsLeft(records, totalCount, recordsPerSecond);
+      const going = {
+        recordsPerSecond: Math.round(recordsPerSecond),
+        ...(left === null ? {} : { secondsLeft: left }),
+      };
+      return [name, { pages, records, totalCount, ...(done === undefined ? going : { done }) }];
+    });
+    deps.log.info(Object.fromEntries(facts), "walking");
+  }
+
+  return {
+    update(resource, update) {
+      if (isStopped) return;
+      const now = clock.now().getTime();
+      const samples = resources.get(resource)?.samples ?? [];
+      samples.push([now, update.records]);
+      while (samples.length > 2 && now - (samples[0]?.[0] ?? now) > RATE_WINDOW_MS) samples.shift();
+      const [since, before] = samples[0] ?? [now, 0];
+      const recordsPerSecond =
+        now > since ? Math.max(0, ((update.records - before) * 1000) / (now - since)) : 0;
+      resources.set(resource, {
+        ...update,
+        recordsPerSecond,
+        secondsLeft: secondsLeft(update.records, update.totalCount, recordsPerSecond),
+        samples,
+      });
+      if (bars === undefined) {
+        if (now - spokenAt >= PLAIN_LINE_MS) speak();
+        return;
+      }
+      timer ??= setInterval(draw, REDRAW_MS).unref();
+      if (now - drawnAt >= REDRAW_MS) draw();
+    },
+    aside(write) {
+      if (bars === undefined || isStopped || resources.size === 0) return write();
+      // The timer draws the bars again, so that a burst of log lines does not make them flicker.
+      bars.clear();
+      write();
+    },
+    stop() {
+      if (isStopped) return;
+      isStopped = true;
+      clearInterval(timer);
+      if (bars === undefined || resources.size === 0) return;
+      draw();
+      bars.done();
+    },
+  };
+}
+
+function secondsLeft(records: number, totalCount: number | null, recordsPerSecond: number): number | null {
+  if (totalCount === null || recordsPerSecond <= 0) return null;
+  return Math.max(0, Math.round((totalCount - records) / recordsPerSecond));
+}

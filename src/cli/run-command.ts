@@ -1,0 +1,149 @@
+import type { Command } from "commander";
+import { type Clock, systemClock } from "../clock.ts";
+import { SETTING_KEYS } from "../config/settings.ts";
+import {
+  type Config,
+  canRedraw,
+  type FlagValues,
+  loadConfig,
+  type SettingInForce,
+  wantsColour,
+} from "../config.ts";
+import { EXIT, StoppedError } from "../errors.ts";
+import { createLog, type Logger } from "../log.ts";
+import { explainError, isAbort } from "./explain-error.ts";
+import { logBeside } from "./log-beside.ts";
+import { createOutput, type Output } from "./output.ts";
+import type { Progress } from "./progress.ts";
+
+/** What a command is given. */
+export interface CommandContext {
+  readonly config: Config;
+  /** Where each setting came from, secrets masked. */
+  readonly settings: readonly SettingInForce[];
+  readonly log: Logger;
+  readonly clock: Clock;
+  /** Aborted with a StoppedError by the first SIGINT or SIGTERM. Every wait of the command must listen to it. */
+  readonly signal: AbortSignal;
+  /** Stdout, for data. */
+  readonly out: Output;
+  /** The process's progress display, made at the first call and stopped when the command ends. */
+  progress(): Promise<Progress>;
+}
+
+export interface Invocation<Options> {
+  readonly options: Options;
+  readonly args: readonly string[];
+}
+
+/**
+ * Resolves to the exit code once everything it opened is closed: the process ends by itself when nothing is left to
+ * do. Undefined means 0, or 130/143 when a signal stopped it. It may throw anything: a MirrorError is told with its
+ * hint and gives its own exit code, everything else is a bug and exits 1.
+ */
+export type CommandBody<Options> = (
+  context: CommandContext,
+  invocation: Invocation<Options>,
+) => Promise<number | undefined>;
+
+/** Wires settings, log, signals and the exit code around a command's body, for commander's `action`. */
+export function runCommand<Options = Record<string, never>>(body: CommandBody<Options>) {
+  return async (...actionArgs: unknown[]): Promise<void> => {
+    const command = actionArgs.at(-1) as Command;
+    const verbose = isGiven(command, "verbose");
+    const noColorFlag = isGiven(command, "color");
+    const stop = new AbortController();
+    let isReaderGone = false;
+    let progress: Progress | undefined;
+
+    const out = createOutput({
+      stream: process.stdout,
+      colour: wantsColour({ isTty: process.stdout.isTTY === true, noColorFlag }),
+      onClosed() {
+        isReaderGone = true;
+        stop.abort(new Error("the reader of stdout has gone"));
+      },
+    });
+    const fail = (error: unknown): number => {
+      const explained = explainError(error, verbose);
+      process.stderr.write(explained.text);
+      return explained.exitCode;
+    };
+    const signals = listenForSignals(stop);
+    try {
+      const isTty = process.stderr.isTTY === true;
+      const colour = wantsColour({ isTty, noColorFlag });
+      const { config, settings } = loadConfig({ flags: settingFlags(command, verbose), isTty });
+      const plainLog = createLog({ level: config.logLevel, format: config.logFormat, colour });
+      const log = logBeside(plainLog, (write) => (progress ? progress.aside(write) : write()));
+      signals.announce((signal) => log.info({ signal }, "stopping; a second signal ends at once"));
+      const context: CommandContext = {
+        config,
+        settings,
+        log,
+        clock: systemClock,
+        signal: stop.signal,
+        out,
+        async progress() {
+          const { createProgress } = await import("./progress.ts");
+          const columns = process.stderr.columns ?? 80;
+          progress ??= createProgress({
+            stream: process.stderr,
+            isTty: canRedraw({ isTty }),
+            columns,
+            colour,
+            log: plainLog,
+          });
+          return progress;
+        },
+      };
+      const code = await body(context, { options: command.opts() as Options, args: command.args });
+      progress?.stop();
+      const reason: unknown = stop.signal.reason;
+      process.exitCode = code ?? (reason instanceof StoppedError ? reason.exitCode : EXIT.done);
+    } catch (error) {
+      progress?.stop();
+      const isStop = isAbort(error, stop.signal);
+      process.exitCode = isStop && isReaderGone ? EXIT.done : fail(isStop ? stop.signal.reason : error);
+    } finally {
+      signals.stop();
+    }
+  };
+}
+
+/** The first signal aborts, the second ends the process at once, whatever is pending. */
+function listenForSignals(stop: AbortController) {
+  let announce: ((signal: string) => void) | undefined;
+  let isFirst = true;
+  const listen = (signal: NodeJS.Signals) => {
+    const stopped = new StoppedError(signal === "SIGINT" ? "SIGINT" : "SIGTERM");
+    if (!isFirst) process.exit(stopped.exitCode);
+    isFirst = false;
+    stop.abort(stopped);
+    announce?.(signal);
+  };
+  process.on("SIGINT", listen).on("SIGTERM", listen);
+  return {
+    announce(listener: (signal: string) => void) {
+      announce = listener;
+    },
+    stop() {
+      process.off("SIGINT", listen).off("SIGTERM", listen);
+    },
+  };
+}
+
+/** Whether a flag was typed, before or after the command's name. */
+function isGiven(command: Command, name: string): boolean {
+  return [command, command.parent].some((at) => at?.getOptionValueSource(name) === "cli");
+}
+
+function settingFlags(command: Command, verbose: boolean): FlagValues {
+  const options: Record<string, unknown> = command.opts();
+  const flags: Record<string, string | undefined> = {};
+  for (const key of SETTING_KEYS) {
+    if (typeof options[key] === "string") flags[key] = options[key];
+  }
+  if (verbose) flags.logLevel ??= "debug";
+  return flags;
+}

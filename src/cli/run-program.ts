@@ -1,0 +1,79 @@
+import { readFileSync } from "node:fs";
+import { Command } from "commander";
+import { COMMANDS } from "./commands.ts";
+import { addCommonOptions } from "./create-command.ts";
+import { explainError } from "./explain-error.ts";
+import { failOnUsage, usageError } from "./usage.ts";
+
+/** Runs one command line (without node and script). Sets `process.exitCode`; rejects never. */
+export async function runProgram(args: readonly string[]): Promise<void> {
+  const verbose = args.includes("--verbose");
+  listenForTheUnexpected(verbose);
+  const chosen = chosenCommand(args);
+  try {
+    const program = await createProgram(chosen);
+    if (args.length === 0) {
+      process.stderr.write(program.helpInformation());
+      process.exitCode = 2;
+      return;
+    }
+    await program.parseAsync(args, { from: "user" });
+  } catch (error) {
+    const usage = usageError(error, COMMANDS.some(({ name }) => name === chosen) ? chosen : undefined);
+    if (usage === undefined) return;
+    const explained = explainError(usage, verbose);
+    process.stderr.write(explained.text);
+    process.exitCode = explained.exitCode;
+  }
+}
+
+/** The program with every command named, of which only the chosen one is loaded and knows its flags. */
+async function createProgram(chosen: string | undefined): Promise<Command> {
+  const program = failOnUsage(new Command("docmirror"))
+    .description(
+      "A faithful, queryable mirror of a documentation hosting service's public v1 API in Postgres.",
+    )
+    .usage("<command> [flags]")
+    .version(version(), "--version", "print the version")
+    .enablePositionalOptions()
+    .addHelpText(
+      "after",
+      `
+Examples:
+  $ docmirror demo                                        # the whole product, offline
+  $ docmirror sync --base-url https://docs.example.org    # one run against a real service
+  $ docmirror config                                      # the settings in force
+  $ docmirror sync --help                                 # flags, settings and defaults of a command`,
+    );
+  addCommonOptions(program);
+  for (const entry of COMMANDS) {
+    const create = entry.name === chosen ? await entry.load() : undefined;
+    program.addCommand(create?.(entry.summary) ?? new Command(entry.name).description(entry.summary));
+  }
+  return program;
+}
+
+/** The first word that is no flag; no flag before the command takes a value. `help sync` asks for sync's help. */
+function chosenCommand(args: readonly string[]): string | undefined {
+  const [first, second] = args.filter((arg) => !arg.startsWith("-"));
+  return first === "help" ? second : first;
+}
+
+/** Both `src/cli` and `dist/cli` lie two folders below the package's root. */
+function version(): string {
+  const manifest: unknown = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8"));
+  return typeof manifest === "object" && manifest !== null && "version" in manifest
+    ? String(manifest.version)
+    : "?";
+}
+
+/** An error that nobody awaited leaves the process in no known state: tell it and end at once. */
+function listenForTheUnexpected(verbose: boolean): void {
+  process.on("uncaughtException", (error) => {
+    const explained = explainError(error, verbose);
+    process.stderr.write(explained.text);
+    process.exit(explained.exitCode);
+  });
+  // Nothing can be told any more when stderr itself has gone.
+  process.stderr.on("error", () => undefined);
+}
