@@ -1,4 +1,23 @@
 import type { Logger } from "../log.ts";
+import { connect, type Sql, withSql } from "./connect.ts";
+import { findServerAccount } from "./embedded/account.ts";
+import { findBinaries } from "./embedded/binaries.ts";
+import { ensureCluster, ensurePassword, SUPERUSER } from "./embedded/cluster.ts";
+import { withLockFile } from "./embedded/lock-file.ts";
+import { createPaths, type EmbeddedPaths, toDataDirError } from "./embedded/paths.ts";
+import { awaitRunning, findServer, type RunningServer, startServer, stopServer } from "./embedded/server.ts";
+import { sqlstateOf, withStoreErrors } from "./store-errors.ts";
+
+/*
+ * The embedded Postgres has three states: no cluster, stopped, running. Every move between them happens under the
+ * lock file of the data directory, so that commands started together never see half of one:
+ *
+ *   open:  no cluster -> stopped (initdb) -> running (start), or joins the server that runs already;
+ *   close: running -> stopped, when no other client is connected.
+ *
+ * Each user keeps one connection open from open to close. It counts the users: when a command is killed, the server
+ * sees its connection break, so nobody has to clean up after it.
+ */
 
 export interface EmbeddedOptions {
   /** Made when it is not there. */
@@ -16,9 +35,110 @@ export interface EmbeddedServer {
   logFile: string;
   /** False when the server was running already. */
   startedHere: boolean;
+  /** Stops the server unless somebody else is connected. Close your own pools first. May be called twice. */
   close(): Promise<void>;
 }
 
-export async function openEmbedded(_options: EmbeddedOptions): Promise<EmbeddedServer> {
-  throw new Error("being built");
+const DATABASE = "docmirror";
+/** How long other sessions may take to vanish from the server's list after their clients have left. */
+const LINGER_MS = 400;
+
+/**
+ * Joins the embedded Postgres of this data directory, making and starting it as needed. On loopback alone, with
+ * a password of its own in `<dataDir>/password`. Throws StoreError; when aborted, rejects with the signal's reason.
+ */
+export async function openEmbedded(options: EmbeddedOptions): Promise<EmbeddedServer> {
+  const { log, signal } = options;
+  const paths = createPaths(options.dataDir);
+  try {
+    return await withLockFile(paths.lock, signal, async () => {
+      const running = await awaitRunning(paths, signal, log);
+      const server = running ?? (await start(paths, options));
+      const password = await ensurePassword(paths);
+      const url = `postgres://${SUPERUSER}:${password}@127.0.0.1:${server.port}/${DATABASE}`;
+      const presence = await enter(url);
+      log.debug(
+        { port: server.port, logFile: paths.log, startedHere: running === null },
+        "embedded Postgres is up",
+      );
+      let closed: Promise<void> | undefined;
+      return {
+        url,
+        port: server.port,
+        logFile: paths.log,
+        startedHere: running === null,
+        close: () => {
+          closed ??= leave(paths, presence, log);
+          return closed;
+        },
+      };
+    });
+  } catch (error) {
+    throw toDataDirError(error, paths.dataDir);
+  }
+}
+
+async function start(paths: EmbeddedPaths, options: EmbeddedOptions): Promise<RunningServer> {
+  const { log, signal, settings = {} } = options;
+  const account = findServerAccount();
+  const binaries = await findBinaries(account);
+  await ensureCluster(paths, binaries, account, signal);
+  return await startServer({ paths, binaries, account, log, signal, settings });
+}
+
+/** Opens the connection that says "in use", and makes the database where it is missing. */
+async function enter(url: string): Promise<Sql> {
+  const open = () => connect(url, { applicationName: "docmirror presence", max: 1, renew: false });
+  return await withStoreErrors("connect to the embedded Postgres", async () => {
+    const presence = open();
+    try {
+      await presence`select 1`;
+      return presence;
+    } catch (error) {
+      await presence.end({ timeout: 1 });
+      if (sqlstateOf(error) !== "3D000") throw error;
+    }
+    const admin = new URL(url);
+    admin.pathname = "/postgres";
+    await withSql(admin.href, { applicationName: "docmirror", max: 1 }, (sql) =>
+      sql.unsafe(`create database ${DATABASE}`),
+    );
+    const second = open();
+    await second`select 1`;
+    return second;
+  });
+}
+
+async function leave(paths: EmbeddedPaths, presence: Sql, log: Logger): Promise<void> {
+  try {
+    await withLockFile(paths.lock, undefined, async () => {
+      const server = await findServer(paths);
+      if (server === null) return;
+      if (await isUsedByOthers(presence)) return;
+      await presence.end({ timeout: 1 });
+      await stopServer(paths, server);
+      log.debug({ port: server.port }, "embedded Postgres stopped");
+    });
+  } finally {
+    await presence.end({ timeout: 1 });
+  }
+}
+
+async function isUsedByOthers(presence: Sql): Promise<boolean> {
+  const giveUpAt = Date.now() + LINGER_MS;
+  for (;;) {
+    let others: number;
+    try {
+      const [row] = await presence<{ others: number }[]>`
+        select count(*)::int as others from pg_stat_activity
+        where backend_type = 'client backend' and pid <> pg_backend_pid()`;
+      others = row?.others ?? 0;
+    } catch {
+      // It cannot be asked: crashed or being stopped by someone. Whoever needs it next starts it again.
+      return true;
+    }
+    if (others === 0) return false;
+    if (Date.now() > giveUpAt) return true;
+    await presence`select pg_sleep(0.05)`;
+  }
 }

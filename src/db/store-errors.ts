@@ -123,13 +123,13 @@ export async function withStoreErrors<T>(doing: string, fn: () => Promise<T>): P
 
 /** Whether the same work may succeed when it is tried again: connection lost, restart, deadlock, lock not free. */
 export function isPassing(error: unknown): boolean {
-  const code = codeOf(error);
+  const code = sqlstateOf(error);
   if (code === undefined) return false;
   return PASSING.has(code) || (isSqlstate(code) && (code.startsWith("08") || code.startsWith("40")));
 }
 
 /** The SQLSTATE, or the socket's or driver's code, wherever in the chain of causes it is. */
-export function codeOf(error: unknown): string | undefined {
+export function sqlstateOf(error: unknown): string | undefined {
   if (error instanceof StoreError && error.sqlstate !== undefined) return error.sqlstate;
   return findCoded(error)?.code;
 }

@@ -76,16 +76,22 @@ async function startContainer(): Promise<Server | undefined> {
     return undefined;
   }
   const flags = Object.entries(SETTINGS).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
-  const container = await new PostgreSqlContainer("postgres:18-alpine")
-    .withCommand(["postgres", ...flags])
-    .withEnvironment({ POSTGRES_INITDB_ARGS: "--no-sync" })
-    .withTmpFs({ "/var/lib/postgresql": "rw" })
-    .start();
-  return {
-    adminUrl: container.getConnectionUri(),
-    description: "Docker (postgres:18-alpine through testcontainers)",
-    stop: async () => void (await container.stop()),
-  };
+  try {
+    const container = await new PostgreSqlContainer("postgres:18-alpine")
+      .withCommand(["postgres", ...flags])
+      .withEnvironment({ POSTGRES_INITDB_ARGS: "--no-sync" })
+      .withTmpFs({ "/var/lib/postgresql": "rw" })
+      .start();
+    return {
+      adminUrl: container.getConnectionUri(),
+      description: "Docker (postgres:18-alpine through testcontainers)",
+      stop: async () => void (await container.stop()),
+    };
+  } catch (error) {
+    // Docker without a way to a registry is as good as no Docker, but nobody should have to guess it.
+    process.stderr.write(`Docker answers but did not start Postgres: ${String(error).slice(0, 200)}\n`);
+    return undefined;
+  }
 }
 
 async function startEmbedded(): Promise<Server> {
