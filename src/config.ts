@@ -1,10 +1,10 @@
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { parseEnv } from "node:util";
-import leven from "leven";
 import { maskUrl } from "./config/mask-url.ts";
 import * as values from "./config/setting-values.ts";
 import { SETTING_KEYS, SETTINGS, type SettingKey } from "./config/settings.ts";
+import { unknownNames } from "./config/unknown-names.ts";
 import { ConfigError } from "./errors.ts";
 
 export const LOG_LEVELS = ["fatal", "error", "warn", "info", "debug", "trace", "silent"] as const;
@@ -212,21 +212,6 @@ function readSecret(name: string, path: string, faults: string[]): Given | undef
     faults.push(`${name}: ${path} cannot be read (${errorCode(error)})`);
   }
   return undefined;
-}
-
-function unknownNames(variables: Environment, source: string): string[] {
-  const known = SETTING_KEYS.flatMap((key) => [SETTINGS[key].name, `${SETTINGS[key].name}_FILE`]);
-  // The common prefix would make every name look near.
-  const bare = (name: string) => name.toUpperCase().replace(/^DOCMIRROR_/, "");
-  return Object.keys(variables)
-    .filter((name) => /^DOCMIRROR_/i.test(name) && !known.includes(name))
-    .map((name) => {
-      const near = known
-        .map((candidate) => ({ candidate, distance: leven(bare(name), bare(candidate)) }))
-        .sort((a, b) => a.distance - b.distance)[0];
-      const isNear = near !== undefined && near.distance <= Math.max(3, bare(name).length / 2);
-      return `${name} (${source}): there is no such setting${isNear ? `; did you mean ${near.candidate}?` : ""}`;
-    });
 }
 
 /** A URL that does not parse is not shown where it may carry a password, which could stand anywhere in it. */

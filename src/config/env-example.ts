@@ -1,0 +1,21 @@
+import { SETTING_KEYS, SETTINGS, type Setting } from "./settings.ts";
+
+/** The text of `.env.example`: every setting, switched off, with its meaning and its default. A test keeps the file so. */
+export function envExample(): string {
+  const blocks = SETTING_KEYS.map((key) => {
+    const setting: Setting = SETTINGS[key];
+    const value = setting.default ?? "";
+    const written = /^[\w./:-]*$/.test(value) ? value : `"${value}"`;
+    const without = setting.default === null ? ` (default: ${setting.without})` : "";
+    return `# ${sentence(setting.meaning)}${without}\n# ${setting.name}=${written}\n`;
+  });
+  return `# Settings of docmirror. Copy this file to .env in the working directory and uncomment what differs.
+# Flags beat the environment, the environment beats .env, .env beats the defaults, which are the values shown here.
+# NAME_FILE=path in the place of NAME=value reads the value from a file, as secrets are often given.
+
+${blocks.join("\n")}`;
+}
+
+function sentence(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}

@@ -1,0 +1,312 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { envExample } from "../src/config/env-example.ts";
+import { SETTING_KEYS, SETTINGS } from "../src/config/settings.ts";
+import { type ConfigInput, canRedraw, loadConfig, requireBaseUrl, wantsColour } from "../src/config.ts";
+import { ConfigError } from "../src/errors.ts";
+
+let cwd: string;
+beforeEach(() => {
+  cwd = mkdtempSync(join(tmpdir(), "docmirror-config-"));
+});
+afterEach(() => rmSync(cwd, { recursive: true, force: true }));
+
+const load = (input: ConfigInput = {}) => loadConfig({ env: {}, cwd, ...input });
+const sourceOf = (input: ConfigInput, name: string) =>
+  load(input).settings.find((setting) => setting.name === name)?.source;
+
+function faultsOf(input: ConfigInput): string {
+  try {
+    load(input);
+  } catch (error) {
+    if (error instanceof ConfigError) return error.message;
+    throw error;
+  }
+  throw new Error("no fault was found");
+}
+
+describe("defaults", () => {
+  it("are those that the product promises", () => {
+    expect(load().config).toEqual({
+      databaseUrl: null,
+      dataDir: join(cwd, ".docmirror"),
+      baseUrl: null,
+      pageSize: 100,
+      rate: 5,
+      concurrency: 4,
+      timeoutMs: 30_000,
+      retries: 5,
+      maxBodyMb: 64,
+      syncCron: "17 2 * * *",
+      fullEveryDays: 7,
+      watchCron: "* * * * *",
+      timezone: "Etc/UTC",
+      sourceTimezone: "Etc/UTC",
+      stuckAfterMs: 7_200_000,
+      maxDeleteRatio: 0.05,
+      httpHost: "127.0.0.1",
+      httpPort: 8321,
+      logLevel: "info",
+      logFormat: "json",
+    });
+  });
+
+  it("log prettily on a terminal only", () => {
+    expect(load({ isTty: true }).config.logFormat).toBe("pretty");
+    expect(load({ isTty: true, env: { DOCMIRROR_LOG_FORMAT: "json" } }).config.logFormat).toBe("json");
+  });
+
+  it("cannot be changed through the config", () => {
+    expect(Object.isFrozen(load().config)).toBe(true);
+  });
+
+  it("stand in .env.example with every setting and its meaning", () => {
+    expect(readFileSync(new URL("../.env.example", import.meta.url), "utf8")).toBe(envExample());
+    for (const key of SETTING_KEYS) expect(envExample()).toContain(`\n# ${SETTINGS[key].name}=`);
+  });
+
+  it("are what .env.example gives when every line is switched on", () => {
+    const defaults = load().config;
+    writeFileSync(join(cwd, ".env"), envExample().replace(/^# (?=[A-Z_]+=)/gm, ""));
+    expect(load().config).toEqual(defaults);
+    expect(sourceOf({}, "DOCMIRROR_RATE")).toBe(".env");
+    expect(sourceOf({}, "DATABASE_URL")).toBe("default");
+  });
+});
+
+describe("precedence", () => {
+  it("a flag beats the environment, which beats .env, which beats the default", () => {
+    const name = "DOCMIRROR_RATE";
+    const env = { [name]: "2" };
+    expect([load().config.rate, sourceOf({}, name)]).toEqual([5, "default"]);
+    writeFileSync(join(cwd, ".env"), `${name}=1\nOTHER_PROGRAM=x\n`);
+    expect([load().config.rate, sourceOf({}, name)]).toEqual([1, ".env"]);
+    expect([load({ env }).config.rate, sourceOf({ env }, name)]).toEqual([2, "environment"]);
+    const flags = { rate: "3" };
+    expect([load({ env, flags }).config.rate, sourceOf({ env, flags }, name)]).toEqual([3, "flag"]);
+  });
+
+  it("an empty variable counts as unset", () => {
+    writeFileSync(join(cwd, ".env"), "DOCMIRROR_RATE=1\n");
+    expect(
+      load({ env: { DOCMIRROR_RATE: "", DATABASE_URL: " ", DATABASE_URL_FILE: "" } }).config,
+    ).toMatchObject({
+      rate: 1,
+      databaseUrl: null,
+    });
+  });
+
+  it("an empty flag is a fault, since it is most likely an unset shell variable", () => {
+    expect(faultsOf({ flags: { baseUrl: "" } })).toContain("--base-url: needs a value");
+  });
+});
+
+describe("a value from a file", () => {
+  const secret = "postgres://docmirror:hunter2@db/mirror";
+
+  it("is read without its last newline, and its path is told", () => {
+    const path = join(cwd, "secret");
+    writeFileSync(path, `${secret}\n`);
+    const env = { DATABASE_URL_FILE: path };
+    expect(load({ env }).config.databaseUrl).toBe(secret);
+    expect(sourceOf({ env }, "DATABASE_URL")).toBe(`file ${path}`);
+  });
+
+  it("may be named by every setting, relative to the working directory", () => {
+    writeFileSync(join(cwd, "rate"), "7\r\n");
+    expect(load({ env: { DOCMIRROR_RATE_FILE: "rate" } }).config.rate).toBe(7);
+  });
+
+  it("in the environment beats a value in .env", () => {
+    writeFileSync(join(cwd, "secret"), secret);
+    writeFileSync(join(cwd, ".env"), "DATABASE_URL=postgres://other/db\n");
+    expect(load({ env: { DATABASE_URL_FILE: "secret" } }).config.databaseUrl).toBe(secret);
+  });
+
+  it("beside a value is a fault", () => {
+    writeFileSync(join(cwd, "secret"), secret);
+    expect(faultsOf({ env: { DATABASE_URL: secret, DATABASE_URL_FILE: "secret" } })).toContain(
+      "DATABASE_URL and DATABASE_URL_FILE are both set (environment); keep one",
+    );
+  });
+
+  it("that is missing, empty or a folder is a fault that names it", () => {
+    writeFileSync(join(cwd, "empty"), "\n");
+    expect(faultsOf({ env: { DATABASE_URL_FILE: "absent" } })).toContain("absent cannot be read (ENOENT)");
+    expect(faultsOf({ env: { DATABASE_URL_FILE: "empty" } })).toContain("empty is empty");
+    expect(faultsOf({ env: { DATABASE_URL_FILE: "." } })).toContain("cannot be read (EISDIR)");
+  });
+});
+
+describe("faults", () => {
+  it("are named all at once, wherever they come from", () => {
+    writeFileSync(join(cwd, ".env"), "DOCMIRROR_RETRIES=many\nDOCMIRROR_RETRYS=3\n");
+    const message = faultsOf({
+      env: { DOCMIRROR_RATE: "fast", DOCMIRROR_PAGESIZE: "10" },
+      flags: { timezone: "Mars/Olympus" },
+    });
+    expect(message.split("\n")).toEqual([
+      "5 settings cannot be used:",
+      "  - DOCMIRROR_PAGESIZE (environment): there is no such setting; did you mean DOCMIRROR_PAGE_SIZE?",
+      "  - DOCMIRROR_RETRYS (.env): there is no such setting; did you mean DOCMIRROR_RETRIES?",
+      '  - DOCMIRROR_RATE (environment): "fast" is not a number from 0 to 100000',
+      '  - DOCMIRROR_RETRIES (.env): "many" is not a whole number from 0 to 100',
+      '  - --timezone: "Mars/Olympus" is not the IANA name of a time zone, such as Europe/Berlin',
+    ]);
+  });
+
+  it.each([
+    ["DOCMIRROR_DATABASE_URL", "DATABASE_URL"],
+    ["DOCMIRROR_SYNC_CRONN", "DOCMIRROR_SYNC_CRON"],
+    ["docmirror_rate", "DOCMIRROR_RATE"],
+    ["DOCMIRROR_TIME_ZONE", "DOCMIRROR_TIMEZONE"],
+    ["DOCMIRROR_PORT", "DOCMIRROR_HTTP_PORT"],
+    ["DOCMIRROR_BASE_URL_FIEL", "DOCMIRROR_BASE_URL_FILE"],
+  ])("%s is answered with %s", (wrong, right) => {
+    expect(faultsOf({ env: { [wrong]: "1" } })).toContain(`did you mean ${right}?`);
+  });
+
+  it("suggest nothing where nothing is near", () => {
+    expect(faultsOf({ env: { DOCMIRROR_QUUXIFICATION_OF_EVERYTHING: "1" } })).not.toContain("did you mean");
+  });
+
+  it("leave other programs' variables alone", () => {
+    expect(
+      load({ env: { PATH: "/bin", DATABASE_URI: "x", MY_DOCMIRROR_THING: "1" } }).config.databaseUrl,
+    ).toBeNull();
+  });
+
+  it.each([
+    ["DATABASE_URL", ["mysql://db/x", "db.example.org", "postgres:db", "postgres://a b"]],
+    ["DOCMIRROR_DATA_DIR", ["~/data"]],
+    [
+      "DOCMIRROR_BASE_URL",
+      [
+        "docs.example.org",
+        "localhost:8000",
+        "ftp://x",
+        "http://",
+        "http://x/?a=1",
+        "http://x/#",
+        "http://x/api/v1/",
+      ],
+    ],
+    ["DOCMIRROR_PAGE_SIZE", ["0", "1001", "ten", "1e2", "10.5", "-1", "0x10"]],
+    ["DOCMIRROR_RATE", ["-1", "Infinity", "NaN", "5/s", "1e9", "."]],
+    ["DOCMIRROR_CONCURRENCY", ["0", "65"]],
+    ["DOCMIRROR_TIMEOUT_MS", ["0", "30s", "2147483648"]],
+    ["DOCMIRROR_RETRIES", ["-1", "101"]],
+    ["DOCMIRROR_MAX_BODY_MB", ["0", "512"]],
+    [
+      "DOCMIRROR_SYNC_CRON",
+      ["99 99 * * *", "* * * *", "hourly", "*/99 * * * *", "0 0 30 2 *", "* * * * * * *"],
+    ],
+    ["DOCMIRROR_WATCH_CRON", ["60 * * * *", "*/0 * * * *"]],
+    ["DOCMIRROR_FULL_EVERY_DAYS", ["0", "weekly"]],
+    ["DOCMIRROR_TIMEZONE", ["Berlin", "+02:00", "Europe/", "UTC+2"]],
+    ["DOCMIRROR_SOURCE_TIMEZONE", ["America/Chikago"]],
+    ["DOCMIRROR_STUCK_AFTER", ["2", "0s", "h", "2 h", "-1h", "2hours", "1y"]],
+    ["DOCMIRROR_MAX_DELETE_RATIO", ["1.01", "5%", "-0.1"]],
+    ["DOCMIRROR_HTTP_HOST", ["http://x", "x/y", "a b"]],
+    ["DOCMIRROR_HTTP_PORT", ["65536", "-1", "http"]],
+    ["DOCMIRROR_LOG_LEVEL", ["loud", "verbose"]],
+    ["DOCMIRROR_LOG_FORMAT", ["xml"]],
+  ])("%s refuses nonsense", (name, texts) => {
+    for (const text of texts)
+      expect(faultsOf({ env: { [name]: text } }), text).toContain(`${name} (environment):`);
+  });
+
+  it("a .env that cannot be read is one", () => {
+    rmSync(cwd, { recursive: true });
+    writeFileSync(cwd, "a file where a folder is meant");
+    expect(faultsOf({})).toContain(".env: ");
+  });
+});
+
+describe("values", () => {
+  it.each([
+    ["stuckAfter", "90s", { stuckAfterMs: 90_000 }],
+    ["stuckAfter", "1h30m", { stuckAfterMs: 5_400_000 }],
+    ["stuckAfter", "1.5d", { stuckAfterMs: 129_600_000 }],
+    ["rate", "0", { rate: 0 }],
+    ["rate", "0.25", { rate: 0.25 }],
+    ["httpHost", "[::1]", { httpHost: "::1" }],
+    ["httpPort", "0", { httpPort: 0 }],
+    ["logLevel", "DEBUG", { logLevel: "debug" }],
+    ["maxDeleteRatio", "1", { maxDeleteRatio: 1 }],
+    ["syncCron", "*/15 2-4 * * mon", { syncCron: "*/15 2-4 * * mon" }],
+    ["syncCron", "@daily", { syncCron: "@daily" }],
+    ["timezone", "America/Argentina/Buenos_Aires", { timezone: "America/Argentina/Buenos_Aires" }],
+    ["databaseUrl", "postgres://u@h1:1,h2:2/db", { databaseUrl: "postgres://u@h1:1,h2:2/db" }],
+    ["databaseUrl", "postgresql://u@/db?host=/run/pg", { databaseUrl: "postgresql://u@/db?host=/run/pg" }],
+    ["dataDir", "/srv/mirror", { dataDir: "/srv/mirror" }],
+  ] as const)("--%s %s is understood", (key, text, expected) => {
+    expect(load({ flags: { [key]: text } }).config).toMatchObject(expected);
+  });
+
+  it.each([
+    ["https://docs.example.org", "https://docs.example.org/"],
+    ["https://docs.example.org/", "https://docs.example.org/"],
+    ["http://h:8000/old/docs//", "http://h:8000/old/docs"],
+    ["http://u:p@h/x/", "http://u:p@h/x"],
+  ])("the base URL %s becomes %s", (text, href) => {
+    expect(load({ flags: { baseUrl: text } }).config.baseUrl?.href).toBe(href);
+  });
+
+  it("a base URL that is missing where it is needed says how to give it", () => {
+    expect(() => requireBaseUrl(load().config)).toThrow(/DOCMIRROR_BASE_URL is not set/);
+  });
+});
+
+describe("secrets", () => {
+  it.each([
+    ["databaseUrl", "postgres://me:hunter2@db:5432/mirror", "postgres://me:***@db:5432/mirror"],
+    ["databaseUrl", "postgres://me:hun/ter2@x@db/mirror", "postgres://me:***@db/mirror"],
+    [
+      "databaseUrl",
+      "postgres://db/mirror?user=me&password=hunter2",
+      "postgres://db/mirror?user=me&password=***",
+    ],
+    ["databaseUrl", "postgres://me@db/mirror", "postgres://me@db/mirror"],
+    ["baseUrl", "https://me:hunter2@docs.example.org/x", "https://me:***@docs.example.org/x"],
+    ["baseUrl", "https://hunter2@docs.example.org/x", "https://***@docs.example.org/x"],
+  ] as const)("--%s %s is shown masked", (key, text, shown) => {
+    expect(load({ flags: { [key]: text } }).settings.find((setting) => setting.key === key)?.value).toBe(
+      shown,
+    );
+  });
+
+  it.each(["postgress://me:hunter2@db", "me:hunter2@db", "postgres://me:hunter2@db x"])(
+    "a wrong URL such as %s is not repeated",
+    (text) => {
+      expect(faultsOf({ flags: { databaseUrl: text, baseUrl: text } })).not.toContain("hunter2");
+    },
+  );
+});
+
+describe("colour and redrawing", () => {
+  it.each([
+    [{}, true, true],
+    [{}, false, false],
+    [{ NO_COLOR: "1" }, true, false],
+    [{ NO_COLOR: "" }, true, true],
+    [{ FORCE_COLOR: "1" }, false, true],
+    [{ FORCE_COLOR: "0" }, true, false],
+    [{ NO_COLOR: "1", FORCE_COLOR: "1" }, true, false],
+    [{ TERM: "dumb" }, true, false],
+  ])("%j on a terminal (%s) gives colour: %s", (env, isTty, expected) => {
+    expect(wantsColour({ isTty }, env)).toBe(expected);
+  });
+
+  it("--no-color beats FORCE_COLOR", () => {
+    expect(wantsColour({ isTty: true, noColorFlag: true }, { FORCE_COLOR: "1" })).toBe(false);
+  });
+
+  it("bars are drawn on a real terminal outside CI", () => {
+    expect(canRedraw({ isTty: true }, {})).toBe(true);
+    expect(canRedraw({ isTty: true }, { CI: "true" })).toBe(false);
+    expect(canRedraw({ isTty: true }, { TERM: "dumb" })).toBe(false);
+  });
+});
