@@ -1,5 +1,10 @@
 import type { RecordTypes } from "../serve/catalog.ts";
 import type { Resource } from "../wire/resources.ts";
+import type { BuildLives } from "./build-life.ts";
+import type { BuildStore } from "./build-store.ts";
+import type { Micros } from "./local-dates.ts";
+import type { Population } from "./population.ts";
+import type { Records } from "./records.ts";
 
 export interface TrueRecord<R> {
   record: R;
@@ -30,4 +35,56 @@ export interface Truth {
   transitions(): Iterable<TrueTransition>;
   /** Everything deleted since the world began, in the order of time. */
   deletions(): readonly TrueDeletion[];
+}
+
+/** Reads a world's rows directly, past everything that the protocol hides or orders. */
+export function createTruth(deps: {
+  population: Population;
+  builds: BuildStore;
+  lives: BuildLives;
+  records: Records;
+  deletions: readonly TrueDeletion[];
+  now: () => Micros;
+}): Truth {
+  const { population, builds, lives, records, deletions, now } = deps;
+
+  function* listed<T, R>(rows: Iterable<T>, toRecord: (row: T) => R): Iterable<TrueRecord<R>> {
+    for (const row of rows) yield { record: toRecord(row), listed: true };
+  }
+
+  function* projects(): Iterable<TrueRecord<RecordTypes["project"]>> {
+    for (const row of population.projects.byBirth())
+      yield { record: records.project(row), listed: !row.hidden };
+  }
+
+  function* liveBuilds(): Iterable<number> {
+    for (let row = 0; row < builds.rowCount; row++) {
+      if (builds.deletedAt(row) === Number.POSITIVE_INFINITY) yield row;
+    }
+  }
+
+  const readers: { [R in Resource]: () => Iterable<TrueRecord<RecordTypes[R]>> } = {
+    user: () => listed(population.users.byBirth(), records.user),
+    project: projects,
+    version: () => listed(population.versions.byBirth(), records.version),
+    file: () => listed(population.files.byBirth(), records.file),
+    build: () => listed(liveBuilds(), (row) => records.build(row, now())),
+  };
+
+  return {
+    records: <R extends Resource>(resource: R): Iterable<TrueRecord<RecordTypes[R]>> => readers[resource](),
+    *transitions() {
+      for (let row = 0; row < builds.rowCount; row++) {
+        const end = Math.min(now(), builds.deletedAt(row));
+        const life = lives.lifeOf(row, builds.createdAt(row), builds.project(row));
+        let from: string | null = null;
+        for (const { state, at } of life.steps) {
+          if (at > end) break;
+          yield { buildId: String(builds.idOf(row)), from, to: state, atMs: at / 1000 };
+          from = state;
+        }
+      }
+    },
+    deletions: () => deletions.slice(),
+  };
 }

@@ -1,0 +1,121 @@
+import type { Micros } from "./local-dates.ts";
+
+const FIRST_ID = 90_001;
+const NO_VERSION = -1;
+
+/**
+ * The bare facts of all builds in columns of numbers: 32 bytes a build and 4 for its place in the list. Everything
+ * else of a build is made from its row number when it is asked for.
+ */
+export interface BuildStore {
+  /** How many rows were ever made; a deleted build keeps its row. */
+  readonly rowCount: number;
+  readonly liveCount: number;
+  add(build: { createdAt: Micros; date: Micros; project: number; version: number | null }): number;
+  createdAt(row: number): Micros;
+  /** The local date on the wire; it may lie behind that of an older build. */
+  date(row: number): Micros;
+  project(row: number): number;
+  version(row: number): number | null;
+  /** Infinity while the build lives. */
+  deletedAt(row: number): Micros;
+  /** The row at a place of the list, newest date first. The place must be below `liveCount`. */
+  rowAt(place: number): number;
+  remove(row: number, at: Micros): boolean;
+  /** The rows that `goes` names, gone in one pass. */
+  removeWhere(goes: (row: number) => boolean, at: Micros): number[];
+  idOf(row: number): number;
+  /** Undefined for an id that was never given or whose build is deleted. */
+  rowOf(id: number): number | undefined;
+}
+
+export function createBuildStore(capacity: number): BuildStore {
+  let size = Math.max(capacity, 1024);
+  let createdAt = new Float64Array(size);
+  let date = new Float64Array(size);
+  let project = new Int32Array(size);
+  let version = new Int32Array(size);
+  let deletedAt = new Float64Array(size);
+  /** Live rows, oldest date first: new builds mostly go to the end. */
+  let order = new Int32Array(size);
+  let rowCount = 0;
+  let liveCount = 0;
+
+  function grow(): void {
+    size = Math.ceil(size * 1.5);
+    const copy = <A extends Float64Array | Int32Array>(from: A, to: A): A => {
+      to.set(from);
+      return to;
+    };
+    createdAt = copy(createdAt, new Float64Array(size));
+    date = copy(date, new Float64Array(size));
+    deletedAt = copy(deletedAt, new Float64Array(size));
+    project = copy(project, new Int32Array(size));
+    version = copy(version, new Int32Array(size));
+    order = copy(order, new Int32Array(size));
+  }
+
+  const at = (column: Float64Array | Int32Array, index: number): number => column[index] ?? Number.NaN;
+
+  return {
+    get rowCount() {
+      return rowCount;
+    },
+    get liveCount() {
+      return liveCount;
+    },
+    add(build) {
+      if (rowCount === size) grow();
+      const row = rowCount++;
+      createdAt[row] = build.createdAt;
+      date[row] = build.date;
+      project[row] = build.project;
+      version[row] = build.version ?? NO_VERSION;
+      deletedAt[row] = Number.POSITIVE_INFINITY;
+      let place = liveCount++;
+      while (place > 0 && at(date, at(order, place - 1)) > build.date) {
+        order[place] = at(order, place - 1);
+        place--;
+      }
+      order[place] = row;
+      return row;
+    },
+    createdAt: (row) => at(createdAt, row),
+    date: (row) => at(date, row),
+    project: (row) => at(project, row),
+    version: (row) => (version[row] === NO_VERSION ? null : at(version, row)),
+    deletedAt: (row) => at(deletedAt, row),
+    rowAt: (place) => at(order, liveCount - 1 - place),
+    remove(row, moment) {
+      const place = order.subarray(0, liveCount).lastIndexOf(row);
+      if (place < 0) return false;
+      order.copyWithin(place, place + 1, liveCount);
+      liveCount--;
+      deletedAt[row] = moment;
+      return true;
+    },
+    removeWhere(goes, moment) {
+      const gone: number[] = [];
+      let kept = 0;
+      for (let place = 0; place < liveCount; place++) {
+        const row = at(order, place);
+        if (goes(row)) {
+          deletedAt[row] = moment;
+          gone.push(row);
+        } else order[kept++] = row;
+      }
+      liveCount = kept;
+      return gone;
+    },
+    idOf: (row) => row + FIRST_ID,
+    rowOf(id) {
+      const row = id - FIRST_ID;
+      return Number.isInteger(row) &&
+        row >= 0 &&
+        row < rowCount &&
+        deletedAt[row] === Number.POSITIVE_INFINITY
+        ? row
+        : undefined;
+    },
+  };
+}

@@ -1,0 +1,211 @@
+import { DAY, type Micros } from "./local-dates.ts";
+import { createRandom, hash, type Random, STREAM } from "./random.ts";
+import { createRoster } from "./roster.ts";
+import type { WorldSettings } from "./settings.ts";
+import { ODD_TEXTS, word } from "./words.ts";
+
+/** Rows hold what can change or must be compared; all other fields are made from the id (`records.ts`). */
+export interface UserRow {
+  id: number;
+  lastLoginAt: Micros | null;
+}
+
+export interface ProjectRow {
+  id: number;
+  slug: string;
+  hidden: boolean;
+  /** Administrators' ids; some name nobody (any more). */
+  users: number[];
+  publishedAt: Micros;
+  modifiedAt: Micros;
+  /** How often it was changed: descriptions differ from one to the next. */
+  edition: number;
+  versions: VersionRow[];
+}
+
+export interface VersionRow {
+  id: number;
+  project: ProjectRow;
+  slug: string;
+  verboseName: string;
+  active: boolean;
+  built: boolean;
+}
+
+export interface FileRow {
+  id: number;
+  version: VersionRow;
+}
+
+const FIRST_VERSION_ID = 1001;
+const FIRST_FILE_ID = 30_001;
+
+/** Everything but builds: the rows of a world and how they come, change and go. Ids are never used twice. */
+export function createPopulation(settings: WorldSettings, startAt: Micros) {
+  const { seed } = settings;
+  /** An order that means nothing but stays: what a database gives that nobody told an order. */
+  const arbitrary = (a: { id: number }, b: { id: number }): number =>
+    hash(seed, STREAM.order, a.id) - hash(seed, STREAM.order, b.id) || a.id - b.id;
+
+  const users = createRoster<UserRow>(arbitrary);
+  const projects = createRoster<ProjectRow>(bySlug);
+  const listedProjects = createRoster<ProjectRow>(bySlug);
+  const versions = createRoster<VersionRow>((a, b) =>
+    a.verboseName === b.verboseName ? arbitrary(a, b) : a.verboseName < b.verboseName ? 1 : -1,
+  );
+  const files = createRoster<FileRow>(arbitrary);
+  const slugs = new Set<string>();
+  let userCount = 0;
+  let projectCount = 0;
+  let versionCount = 0;
+  let fileCount = 0;
+
+  function makeUser(now: Micros): UserRow {
+    const id = ++userCount;
+    const random = createRandom(hash(seed, STREAM.user, id));
+    return {
+      id,
+      lastLoginAt: random.chance(0.05) ? null : tidy(random, now - random.next() ** 3 * 500 * DAY),
+    };
+  }
+
+  function makeProject(now: Micros, hidden: boolean): ProjectRow {
+    const id = ++projectCount;
+    const random = createRandom(hash(seed, STREAM.project, id));
+    let slug = random.chance(0.5)
+      ? `${word(random)}-${word(random)}`
+      : `${word(random)}-${word(random)}-${word(random)}`;
+    // A slug that looks like an id can only be found by the list's filter.
+    if (settings.oddTexts && id === 7) slug = "42";
+    if (slugs.has(slug)) slug = `${slug}-${id}`;
+    slugs.add(slug);
+    const publishedAt = tidy(random, now - random.next() * 700 * DAY);
+    const row: ProjectRow = {
+      id,
+      slug,
+      hidden,
+      users: [],
+      publishedAt,
+      modifiedAt: tidy(random, publishedAt + random.next() ** 0.3 * (now - publishedAt)),
+      edition: 0,
+      versions: [],
+    };
+    row.users = drawAdministrators(random);
+    return row;
+  }
+
+  function drawAdministrators(random: Random): number[] {
+    const ids = new Set<number>();
+    for (let wanted = 1 + Math.floor(random.next() ** 4 * 5); wanted > 0; wanted--) {
+      // A few administrators left long ago, and the reference to them stayed.
+      ids.add(random.chance(0.01) ? 900_000 + random.int(1000) : 1 + random.int(Math.max(1, userCount)));
+    }
+    return [...ids];
+  }
+
+  function makeVersion(project: ProjectRow): VersionRow {
+    const id = FIRST_VERSION_ID + versionCount++;
+    const random = createRandom(hash(seed, STREAM.version, id));
+    let verboseName = project.versions.length === 0 ? "latest" : versionName(random);
+    let slug = verboseName.toLowerCase().replace(/[^a-z0-9._-]+/g, "-") || "version";
+    if (project.versions.some((other) => other.slug === slug)) {
+      slug = `${slug}-${id}`;
+      // Of two branches with one name only the slug tells; usually the name does too.
+      if (!random.chance(0.1)) verboseName = `${verboseName}-${id}`;
+    }
+    const active = verboseName === "latest" || random.chance(0.7);
+    const row = { id, project, slug, verboseName, active, built: active && random.chance(0.9) };
+    project.versions.push(row);
+    return row;
+  }
+
+  function versionName(random: Random): string {
+    const kind = random.next();
+    if (kind < 0.15) return "stable";
+    if (kind < 0.25) return random.pick(["develop", "beta", "master", "LATEST"]);
+    if (kind < 0.35) return `feature/${word(random)}-${random.int(90)}`;
+    if (kind < 0.36 && settings.oddTexts) return random.pick(ODD_TEXTS);
+    const number = `${random.int(4)}.${random.int(25)}`;
+    return kind < 0.6 ? number : `${kind < 0.8 ? "v" : ""}${number}.${random.int(10)}`;
+  }
+
+  /** Some projects have many of everything, most have few. */
+  function popularProject(random: Random): ProjectRow | undefined {
+    return projects.ordered[Math.floor(random.next() ** 2 * projects.ordered.length)];
+  }
+
+  function anyVersion(random: Random): VersionRow | undefined {
+    return versions.ordered[random.int(versions.ordered.length)];
+  }
+
+  const random = createRandom(hash(seed, STREAM.history, 0));
+  users.addAll(Array.from({ length: settings.users }, () => makeUser(startAt)));
+  projects.addAll(
+    Array.from({ length: settings.projects }, () =>
+      makeProject(startAt, random.chance(settings.hiddenShare)),
+    ),
+  );
+  listedProjects.addAll([...projects.byBirth()].filter((project) => !project.hidden));
+  const firstVersions = [...projects.byBirth()].map((project) => makeVersion(project));
+  for (let more = settings.projects === 0 ? 0 : settings.versions - settings.projects; more > 0; more--) {
+    const project = popularProject(random);
+    if (project) firstVersions.push(makeVersion(project));
+  }
+  versions.addAll(firstVersions);
+  const firstFiles: FileRow[] = [];
+  for (let more = settings.files; more > 0; more--) {
+    const version = anyVersion(random);
+    if (version) firstFiles.push({ id: FIRST_FILE_ID + fileCount++, version });
+  }
+  files.addAll(firstFiles);
+
+  return {
+    users,
+    projects,
+    listedProjects,
+    versions,
+    files,
+    popularProject,
+    drawAdministrators,
+    addUser(now: Micros): void {
+      users.add(makeUser(now));
+    },
+    addProject(now: Micros): void {
+      const project = makeProject(now, false);
+      project.publishedAt = now;
+      project.modifiedAt = now;
+      projects.add(project);
+      listedProjects.add(project);
+      versions.add(makeVersion(project));
+    },
+    addVersion(project: ProjectRow): void {
+      versions.add(makeVersion(project));
+    },
+    addFile(random: Random): void {
+      const version = anyVersion(random);
+      if (version) files.add({ id: FIRST_FILE_ID + fileCount++, version });
+    },
+    setHidden(project: ProjectRow, hidden: boolean): void {
+      project.hidden = hidden;
+      if (hidden) listedProjects.remove(project);
+      else listedProjects.add(project);
+      projects.touch();
+    },
+    /** Something in a project's own record changed; lists that embed it change with it. */
+    touchProject(): void {
+      projects.touch();
+      listedProjects.touch();
+    },
+  };
+}
+
+export type Population = ReturnType<typeof createPopulation>;
+
+function bySlug(a: ProjectRow, b: ProjectRow): number {
+  return a.slug < b.slug ? -1 : a.slug > b.slug ? 1 : 0;
+}
+
+/** Whole microseconds; one date in fifty falls on a full second and loses its fraction on the wire. */
+export function tidy(random: Random, moment: Micros): Micros {
+  return random.chance(0.02) ? Math.floor(moment / 1e6) * 1e6 : Math.floor(moment);
+}

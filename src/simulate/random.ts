@@ -1,0 +1,58 @@
+/** What a number is drawn for: two streams of one world never meet. */
+export const STREAM = {
+  user: 1,
+  project: 2,
+  version: 3,
+  file: 4,
+  build: 5,
+  buildTexts: 6,
+  fileText: 7,
+  history: 8,
+  event: 9,
+  clock: 10,
+  incident: 11,
+  order: 12,
+  failures: 13,
+} as const;
+export type Stream = (typeof STREAM)[keyof typeof STREAM];
+
+/** A whole number below 2^32 that only depends on its three arguments: any record can be made again from its id. */
+export function hash(seed: number, stream: number, id: number): number {
+  let h = Math.imul(seed ^ 0x9e3779b9, 0x85ebca6b) ^ Math.imul(stream + 1, 0xc2b2ae35) ^ (id | 0);
+  h = Math.imul(h ^ (h >>> 16), 0x7feb352d);
+  h = Math.imul(h ^ (h >>> 15), 0x846ca68b) ^ Math.imul((id / 0x100000000) | 0, 0x27d4eb2f);
+  h = Math.imul(h ^ (h >>> 13), 0xc2b2ae35);
+  return (h ^ (h >>> 16)) >>> 0;
+}
+
+export interface Random {
+  /** At least 0, less than 1. */
+  next(): number;
+  /** A whole number at least 0, less than `below`. */
+  int(below: number): number;
+  chance(probability: number): boolean;
+  pick<T>(choices: readonly [T, ...T[]]): T;
+  /** Exponentially distributed: the wait for an event that comes every `mean` on average. */
+  wait(mean: number): number;
+  /** Normally distributed around 0 with deviation 1. */
+  normal(): number;
+}
+
+/** The same seed gives the same numbers in the same order. Not for secrets. */
+export function createRandom(seed: number): Random {
+  let state = seed | 0;
+  function next(): number {
+    state = (state + 0x6d2b79f5) | 0;
+    let h = Math.imul(state ^ (state >>> 15), state | 1);
+    h = (h + Math.imul(h ^ (h >>> 7), h | 61)) ^ h;
+    return ((h ^ (h >>> 14)) >>> 0) / 0x100000000;
+  }
+  return {
+    next,
+    int: (below) => Math.floor(next() * below),
+    chance: (probability) => next() < probability,
+    pick: (choices) => choices[Math.floor(next() * choices.length)] ?? choices[0],
+    wait: (mean) => -Math.log(1 - next()) * mean,
+    normal: () => Math.sqrt(-2 * Math.log(1 - next())) * Math.cos(2 * Math.PI * next()),
+  };
+}

@@ -1,0 +1,75 @@
+/** Live rows of one resource, found by id and kept in the order of their list. */
+export interface Roster<T extends { id: number }> {
+  readonly ordered: readonly T[];
+  /** Rises with every change; `touch` tells of one inside a row. */
+  readonly revision: number;
+  find(id: number): T | undefined;
+  add(row: T): void;
+  /** Many at once, for the price of one sort. */
+  addAll(rows: Iterable<T>): void;
+  remove(row: T): boolean;
+  removeWhere(goes: (row: T) => boolean): T[];
+  touch(): void;
+  /** In the order of birth. */
+  byBirth(): Iterable<T>;
+}
+
+/** `compare` must tell any two rows apart, else a row cannot be found again in the order. */
+export function createRoster<T extends { id: number }>(compare: (a: T, b: T) => number): Roster<T> {
+  const byId = new Map<number, T>();
+  let ordered: T[] = [];
+  let revision = 0;
+
+  function position(row: T): number {
+    let low = 0;
+    let high = ordered.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      const other = ordered[middle];
+      if (other !== undefined && compare(other, row) < 0) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  return {
+    get ordered() {
+      return ordered;
+    },
+    get revision() {
+      return revision;
+    },
+    find: (id) => byId.get(id),
+    add(row) {
+      byId.set(row.id, row);
+      ordered.splice(position(row), 0, row);
+      revision++;
+    },
+    addAll(rows) {
+      for (const row of rows) {
+        byId.set(row.id, row);
+        ordered.push(row);
+      }
+      ordered.sort(compare);
+      revision++;
+    },
+    remove(row) {
+      if (!byId.delete(row.id)) return false;
+      ordered.splice(position(row), 1);
+      revision++;
+      return true;
+    },
+    removeWhere(goes) {
+      const gone = ordered.filter(goes);
+      if (gone.length === 0) return gone;
+      ordered = ordered.filter((row) => !goes(row));
+      for (const row of gone) byId.delete(row.id);
+      revision++;
+      return gone;
+    },
+    touch() {
+      revision++;
+    },
+    byBirth: () => byId.values(),
+  };
+}

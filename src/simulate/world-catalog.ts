@@ -1,0 +1,190 @@
+import type { Catalog, Filter, ListQuery, RecordTypes, Slice } from "../serve/catalog.ts";
+import type { Resource } from "../wire/resources.ts";
+import { type BuildLives, stateAt } from "./build-life.ts";
+import type { BuildStore } from "./build-store.ts";
+import type { Micros } from "./local-dates.ts";
+import type { Population, ProjectRow, UserRow, VersionRow } from "./population.ts";
+import { createRandom, hash, STREAM } from "./random.ts";
+import type { Records } from "./records.ts";
+import type { WorldSettings } from "./settings.ts";
+import { createWorldSearch } from "./world-search.ts";
+
+/** A list without filters: rows by their place, so that a slice costs the same wherever it lies. */
+interface Sequence<T> {
+  length: number;
+  at(place: number): T | undefined;
+}
+
+/** Answers the protocol from a world as it is at the moment of each request. */
+export function createWorldCatalog(deps: {
+  settings: WorldSettings;
+  population: Population;
+  builds: BuildStore;
+  lives: BuildLives;
+  records: Records;
+  now: () => Micros;
+  /** Changes whenever the build list may have: a build moves on by time alone. */
+  buildRevision: () => number;
+}): Catalog {
+  const { settings, population, builds, lives, records, now, buildRevision } = deps;
+  const { users, projects, listedProjects, versions, files } = population;
+  const shuffled = settings.ties === "shuffled";
+  let requests = 0;
+
+  /** Where nothing orders the rows, each request may see another order. */
+  function untied<T>(ordered: readonly T[], groupAt?: (place: number) => [number, number]): Sequence<T> {
+    if (!shuffled) return { length: ordered.length, at: (place) => ordered[place] };
+    const random = createRandom(hash(settings.seed, STREAM.order, ++requests + 0.5e9));
+    const draw = [random.next(), random.next()] as const;
+    const steps = new Map<number, number>();
+    return {
+      length: ordered.length,
+      at(place) {
+        const [start, end] = groupAt ? groupAt(place) : [0, ordered.length];
+        const size = end - start;
+        let step = steps.get(size);
+        if (step === undefined) {
+          step = stepThrough(size, draw[0]);
+          steps.set(size, step);
+        }
+        return ordered[start + ((step * (place - start) + Math.floor(draw[1] * size)) % size)];
+      },
+    };
+  }
+
+  function sequenceOf(resource: Resource): Sequence<unknown> {
+    switch (resource) {
+      case "user":
+        return untied(users.ordered);
+      case "project":
+        return { length: listedProjects.ordered.length, at: (place) => listedProjects.ordered[place] };
+      case "version":
+        return untied(versions.ordered, (place) => sameName(versions.ordered, place));
+      case "file":
+        return untied(files.ordered);
+      case "build":
+        return { length: builds.liveCount, at: (place) => builds.rowAt(place) };
+    }
+  }
+
+  function fits(resource: Resource, row: unknown, filter: Filter): boolean {
+    if (resource === "build") return buildFits(row as number, filter);
+    if (resource === "user") {
+      return filter.field === "username" && records.user(row as UserRow).username === filter.value;
+    }
+    if (resource === "project") {
+      const project = row as ProjectRow;
+      if (filter.field === "users") return project.users.includes(Number(filter.value));
+      return filter.field === "slug" && project.slug === filter.value;
+    }
+    if (resource === "version") {
+      const version = row as VersionRow;
+      if (filter.field === "active") return version.active === filter.value;
+      if (filter.field === "slug") return version.slug === filter.value;
+      if (filter.field === "project") return String(version.project.id) === filter.value;
+      return filter.field === "project__slug" && version.project.slug === filter.value;
+    }
+    return false;
+  }
+
+  function buildFits(row: number, filter: Filter): boolean {
+    const project = builds.project(row);
+    switch (filter.field) {
+      case "project":
+        return String(project) === filter.value;
+      case "project__slug":
+        return projects.find(project)?.slug === filter.value;
+      case "state":
+        return stateAt(lives.lifeOf(row, builds.createdAt(row), project), now()) === filter.value;
+      case "type":
+        return lives.lifeOf(row, builds.createdAt(row), project).type === filter.value;
+      default:
+        return false;
+    }
+  }
+
+  function toRecord<R extends Resource>(resource: R, row: unknown): RecordTypes[R];
+  function toRecord(resource: Resource, row: unknown): RecordTypes[Resource] {
+    return resource === "build" ? records.build(row as number, now()) : records[resource](row as never);
+  }
+
+  return {
+    async list<R extends Resource>(resource: R, query: ListQuery): Promise<Slice<RecordTypes[R]>> {
+      const sequence = sequenceOf(resource);
+      const end = query.offset + query.limit;
+      const found: RecordTypes[R][] = [];
+      if (query.filters.length === 0) {
+        for (let place = query.offset; place < Math.min(end, sequence.length); place++) {
+          found.push(toRecord(resource, sequence.at(place)));
+        }
+        return { records: found, totalCount: sequence.length };
+      }
+      let totalCount = 0;
+      for (let place = 0; place < sequence.length; place++) {
+        const row = sequence.at(place);
+        if (!query.filters.every((filter) => fits(resource, row, filter))) continue;
+        if (totalCount >= query.offset && totalCount < end) found.push(toRecord(resource, row));
+        totalCount++;
+      }
+      return { records: found, totalCount };
+    },
+
+    async find<R extends Resource>(resource: R, text: string): Promise<RecordTypes[R] | undefined> {
+      const id = Number(text);
+      const row =
+        resource === "build"
+          ? builds.rowOf(id)
+          : { user: users, project: listedProjects, version: versions, file: files }[
+              resource as Exclude<Resource, "build">
+            ].find(id);
+      return row === undefined ? undefined : toRecord(resource, row);
+    },
+
+    ...createWorldSearch(settings.seed, population, records),
+
+    revision(resource) {
+      if (shuffled) return undefined;
+      switch (resource) {
+        case "build":
+          // Texts of a build name the slugs of its project and version, which never change while it lives.
+          return String(buildRevision());
+        case "user":
+          return String(users.revision);
+        case "project":
+          return String(projects.revision);
+        case "version":
+          return `${versions.revision}.${projects.revision}`;
+        case "file":
+          return `${files.revision}.${projects.revision}`;
+      }
+    },
+  };
+}
+
+/** A step that visits every place of a circle of `size` once: coprime to it. */
+function stepThrough(size: number, draw: number): number {
+  let step = Math.max(1, Math.floor(draw * size));
+  while (commonDivisor(step, size) !== 1) step++;
+  return step;
+}
+
+function commonDivisor(a: number, b: number): number {
+  return b === 0 ? a : commonDivisor(b, a % b);
+}
+
+/** The stretch of versions around a place that share one `verbose_name`. */
+function sameName(ordered: readonly VersionRow[], place: number): [number, number] {
+  const name = ordered[place]?.verboseName ?? "";
+  const first = (isPast: (other: string) => boolean): number => {
+    let low = 0;
+    let high = ordered.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (isPast(ordered[middle]?.verboseName ?? "")) high = middle;
+      else low = middle + 1;
+    }
+    return low;
+  };
+  // Names descend.
+  return [first((other) => other <= name), first((other) => other < name)];
+}

@@ -1,0 +1,50 @@
+import { DAY, type Micros } from "./local-dates.ts";
+import { createRandom, hash, type Random, STREAM } from "./random.ts";
+import type { Rates } from "./settings.ts";
+
+export type EventKind = keyof Rates;
+
+/** The order gives each kind its own stream of numbers: append new ones, never reorder. */
+const KINDS: readonly EventKind[] = [
+  "builds",
+  "buildDeletions",
+  "projectChanges",
+  "administratorChanges",
+  "hides",
+  "logins",
+  "newUsers",
+  "userDeletions",
+  "newProjects",
+  "projectDeletions",
+  "versionChanges",
+  "newVersions",
+  "versionDeletions",
+  "newFiles",
+  "fileDeletions",
+];
+
+/**
+ * Independent events of each kind at their mean rate. Every kind draws from numbers of its own, so the same
+ * things happen at the same moments however time is cut into steps.
+ */
+export function createWorldEvents(seed: number, rates: Rates, startAt: Micros) {
+  const queues = KINDS.filter((kind) => rates[kind] > 0).map((kind) => {
+    const random = createRandom(hash(seed, STREAM.event, KINDS.indexOf(kind)));
+    const mean = DAY / rates[kind];
+    return { kind, random, mean, nextAt: startAt + Math.ceil(random.wait(mean)) };
+  });
+
+  return {
+    /** Lets everything happen that is due up to a moment, in its order. */
+    runUntil(moment: Micros, happen: (kind: EventKind, at: Micros, random: Random) => void): void {
+      for (;;) {
+        let due = queues[0];
+        for (const queue of queues) if (due && queue.nextAt < due.nextAt) due = queue;
+        if (!due || due.nextAt > moment) return;
+        const at = due.nextAt;
+        due.nextAt = at + Math.max(1, Math.ceil(due.random.wait(due.mean)));
+        happen(due.kind, at, due.random);
+      }
+    },
+  };
+}
