@@ -3,6 +3,7 @@ import { Command } from "commander";
 import { COMMANDS } from "./commands.ts";
 import { addCommonOptions } from "./create-command.ts";
 import { explainError } from "./explain-error.ts";
+import { listenForTheUnexpected } from "./unexpected.ts";
 import { failOnUsage, usageError } from "./usage.ts";
 
 /** Runs one command line (without node and script). Sets `process.exitCode`; rejects never. */
@@ -65,15 +66,4 @@ function version(): string {
   return typeof manifest === "object" && manifest !== null && "version" in manifest
     ? String(manifest.version)
     : "?";
-}
-
-/** An error that nobody awaited leaves the process in no known state: tell it and end at once. */
-function listenForTheUnexpected(verbose: boolean): void {
-  process.on("uncaughtException", (error) => {
-    const explained = explainError(error, verbose);
-    process.stderr.write(explained.text);
-    process.exit(explained.exitCode);
-  });
-  // Nothing can be told any more when stderr itself has gone.
-  process.stderr.on("error", () => undefined);
 }

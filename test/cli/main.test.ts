@@ -1,0 +1,118 @@
+import { spawn } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { text } from "node:stream/consumers";
+import { describe, expect, it } from "vitest";
+import { COMMANDS } from "../../src/cli/commands.ts";
+import { SETTING_KEYS, SETTINGS } from "../../src/config/settings.ts";
+import { runCli, startCli } from "../support/cli.ts";
+
+describe("help", () => {
+  it("names every command with its summary and shows examples", async () => {
+    const { code, stdout, stderr } = await runCli(["--help"]);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    const flat = stdout.replace(/\s+/g, " ");
+    for (const { name, summary } of COMMANDS) expect(flat).toContain(`${name} ${summary}`);
+    expect(stdout).toContain("Examples:");
+  });
+
+  it("is given on stderr with exit code 2 when no command was named", async () => {
+    const { code, stdout, stderr } = await runCli([]);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+    expect(stderr).toContain("Usage: docmirror");
+  });
+
+  it("of config shows the name and the default of every setting beside its flag", async () => {
+    const flat = (await runCli(["config", "--help"])).stdout.replace(/\s+/g, " ");
+    for (const key of SETTING_KEYS) {
+      const setting = SETTINGS[key];
+      expect(flat).toContain(`--${setting.flag} <${setting.value}> ${setting.meaning} [${setting.name}; `);
+      if (setting.default !== null) expect(flat).toContain(`[${setting.name}; default ${setting.default}]`);
+    }
+    expect(await runCli(["help", "config"])).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining("--rate"),
+    });
+  });
+
+  it("--version prints the package's version", async () => {
+    const manifest = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8"));
+    expect(await runCli(["--version"])).toMatchObject({ code: 0, stdout: `${manifest.version}\n` });
+  });
+});
+
+describe("wrong input", () => {
+  it.each([
+    [["confg"], "unknown command 'confg'; did you mean config?"],
+    [["config", "--page-sise", "5"], "unknown option '--page-sise'; did you mean --page-size?"],
+    [["--verbos", "config"], "unknown option '--verbos'; did you mean --verbose?"],
+    [["config", "--rate"], "option '--rate <number>' argument missing"],
+    [["config", "more"], "too many arguments"],
+    [["get", "buidl"], "Allowed choices are user, project, version, file, build"],
+    [["get", "build", "--filter", "slug"], "not of the form field=value"],
+    [["get", "build", "7", "--limit", "5"], "--filter, --limit and --offset are for lists"],
+    [["get", "--schema"], "--schema takes a resource"],
+    [["get"], "DOCMIRROR_BASE_URL is not set"],
+    [["simulate", "--users", "x"], "argument 'x' is invalid. It is not a whole number"],
+    [["simulate", "--time-zone", "Mars"], '--time-zone: "Mars" is not the IANA name'],
+    [["migrate", "--status", "--dry-run"], "cannot be used with option"],
+    [["config", "--timezone", "Mars", "--rate", "x"], "2 settings cannot be used"],
+  ])("%j exits 2 and says what to do", async (args, message) => {
+    const { code, stdout, stderr } = await runCli(args);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+    expect(stderr).toContain(message);
+    expect(stderr).toMatch(/^docmirror: .*\n(?: {2}.*\n)+$/);
+    expect(stderr).not.toContain("    at ");
+  });
+});
+
+describe("config", () => {
+  const env = {
+    DATABASE_URL: "postgres://me:hunter2@db/mirror",
+    DOCMIRROR_BASE_URL: "https://me:hunter2@docs.example.org/old/",
+  };
+
+  it("shows every setting with its source and no secret", async () => {
+    const { code, stdout, stderr } = await runCli(["config", "--rate", "2"], { env });
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    for (const key of SETTING_KEYS) expect(stdout).toContain(SETTINGS[key].name);
+    expect(stdout).toMatch(/^DATABASE_URL +postgres:\/\/me:\*\*\*@db\/mirror +environment$/m);
+    expect(stdout).toMatch(/^DOCMIRROR_RATE +2 +flag$/m);
+    expect(stdout).not.toContain("hunter2");
+  });
+
+  it("prints one JSON document with --json", async () => {
+    const { stdout } = await runCli(["config", "--json", "--verbose"], { env });
+    expect(Object.keys(JSON.parse(stdout))).toHaveLength(SETTING_KEYS.length);
+    expect(JSON.parse(stdout)).toMatchObject({
+      DOCMIRROR_BASE_URL: {
+        value: "https://me:***@docs.example.org/old/",
+        source: "environment",
+        flag: "--base-url",
+      },
+      DOCMIRROR_PAGE_SIZE: { value: "100", source: "default" },
+      DOCMIRROR_LOG_LEVEL: { value: "debug", source: "flag" },
+    });
+  });
+
+  it("takes the common flags before its name as well", async () => {
+    const { stdout } = await runCli(["--verbose", "config", "--json"]);
+    expect(JSON.parse(stdout)).toMatchObject({ DOCMIRROR_LOG_LEVEL: { value: "debug" } });
+  });
+
+  it("has coloured heads only where colour is wanted", async () => {
+    expect((await runCli(["config"])).stdout).not.toContain("\u001b[");
+    expect((await runCli(["config"], { env: { FORCE_COLOR: "1" } })).stdout).toContain("\u001b[1msetting");
+    expect((await runCli(["--no-color", "config"], { env: { FORCE_COLOR: "1" } })).stdout).not.toContain(
+      "\u001b[",
+    );
+  });
+
+  it("ends quietly when its reader takes the first bytes alone", async () => {
+    await using cli = startCli(["config", "--json"]);
+    const head = spawn("head", ["-c", "10"], { stdio: ["pipe", "pipe", "inherit"] });
+    head.stdin.on("error", () => undefined);
+    cli.child.stdout?.pipe(head.stdin);
+    expect(await text(head.stdout)).toBe('{\n  "DATABA'.slice(0, 10));
+    expect(await cli.ended).toMatchObject({ code: 0, stderr: "" });
+  });
+});

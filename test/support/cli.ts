@@ -1,0 +1,102 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+
+export interface CliOptions {
+  /** Beside a clean environment: no setting of the surroundings gets in. */
+  env?: Record<string, string>;
+  /** @default a new empty folder, so that no `.env` is found */
+  cwd?: string;
+  /** Another script than the program. */
+  script?: URL;
+}
+
+export interface CliResult {
+  /** Null when a signal ended the process. */
+  code: number | null;
+  signal: NodeJS.Signals | null;
+  stdout: string;
+  stderr: string;
+}
+
+export interface RunningCli {
+  readonly child: ChildProcess;
+  /** What came so far. */
+  stdout(): string;
+  stderr(): string;
+  /** Resolves with the first match in what came and comes; rejects when the process ends without it. */
+  waitFor(stream: "stdout" | "stderr", pattern: RegExp): Promise<RegExpMatchArray>;
+  signal(signal: NodeJS.Signals): void;
+  /** Resolves when the process has ended and its streams are read. */
+  readonly ended: Promise<CliResult>;
+  /** Ends it at once if it still runs. Call it in a test's `finally`. */
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+const MAIN = new URL("../../src/cli/main.ts", import.meta.url);
+// By its path, since the child's working directory has no node_modules.
+const TSX = pathToFileURL(createRequire(import.meta.url).resolve("tsx")).href;
+const OURS = /^(?:DOCMIRROR_|DATABASE_URL|NO_COLOR$|FORCE_COLOR$|CI$|NODE_OPTIONS$|VITEST)/;
+
+/** Starts the program in a process of its own, from source. */
+export function startCli(args: readonly string[], options: CliOptions = {}): RunningCli {
+  const folder = options.cwd === undefined ? mkdtempSync(join(tmpdir(), "docmirror-cli-")) : undefined;
+  const surroundings = Object.entries(process.env).filter(([name]) => !OURS.test(name));
+  const script = fileURLToPath(options.script ?? MAIN);
+  const child = spawn(process.execPath, ["--import", TSX, script, ...args], {
+    cwd: options.cwd ?? folder,
+    env: { ...Object.fromEntries(surroundings), ...options.env },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  const text = { stdout: "", stderr: "" };
+  const waiting = new Set<() => void>();
+  for (const name of ["stdout", "stderr"] as const) {
+    child[name].setEncoding("utf8").on("data", (chunk: string) => {
+      text[name] += chunk;
+      for (const look of waiting) look();
+    });
+  }
+  const ended = new Promise<CliResult>((resolve, reject) => {
+    child.on("error", reject);
+    child.on("close", (code, signal) => {
+      if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
+      resolve({ code, signal, ...text });
+    });
+  });
+  return {
+    child,
+    stdout: () => text.stdout,
+    stderr: () => text.stderr,
+    ended,
+    signal: (signal) => void child.kill(signal),
+    waitFor(stream, pattern) {
+      return new Promise((resolve, reject) => {
+        const look = () => {
+          const match = text[stream].match(pattern);
+          if (match === null) return false;
+          waiting.delete(look);
+          resolve(match);
+          return true;
+        };
+        if (look()) return;
+        waiting.add(look);
+        ended.then(() => {
+          if (!look())
+            reject(new Error(`ended without ${pattern} on ${stream}:\n${text.stdout}\n${text.stderr}`));
+        }, reject);
+      });
+    },
+    async [Symbol.asyncDispose]() {
+      if (child.exitCode === null && child.signalCode === null) child.kill("SIGKILL");
+      await ended;
+    },
+  };
+}
+
+/** Runs the program to its end. */
+export function runCli(args: readonly string[], options: CliOptions = {}): Promise<CliResult> {
+  return startCli(args, options).ended;
+}
