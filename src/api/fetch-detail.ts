@@ -1,0 +1,30 @@
+import { UnexpectedShapeError } from "../errors.ts";
+import { recordId } from "../wire/record-id.ts";
+import type { Resource } from "../wire/resources.ts";
+import type { Client } from "./client.ts";
+
+export interface Detail {
+  record: unknown;
+  request: string;
+  observedAt: Date;
+}
+
+/**
+ * Asks for one record by id, or a project by its slug. The closing slash saves a redirect. Throws `UnexpectedShapeError` for a list, which is what a
+ * version asked for by a project's slug gives.
+ */
+export async function fetchDetail(client: Client, resource: Resource, key: string): Promise<Detail> {
+  const request = `/api/v1/${resource}/${encodeURIComponent(key)}/`;
+  const reply = await client.fetchJson(request, {
+    parse(value, url) {
+      if (recordId(value) !== null) return { record: value };
+      const came = Array.isArray((value as { objects?: unknown } | null)?.objects)
+        ? "a list"
+        : "no record with an id";
+      throw new UnexpectedShapeError(`GET ${url} should answer with one ${resource}, but ${came} came`, {
+        url,
+      });
+    },
+  });
+  return { record: reply.value?.record, request, observedAt: reply.receivedAt };
+}

@@ -1,0 +1,47 @@
+import type { Client } from "../api/client.ts";
+import { fetchDetail } from "../api/fetch-detail.ts";
+import type { Sql } from "../db/connect.ts";
+import { HttpStatusError, UpstreamError } from "../errors.ts";
+import type { Loader } from "../load/loader.ts";
+import type { Logger } from "../log.ts";
+
+/** Details asked for in one round at most, the newest builds first. */
+const MAX_DETAILS = 500;
+const BATCH = 50;
+
+export interface PollOptions {
+  sql: Sql;
+  client: Client;
+  loader: Loader;
+  log: Logger;
+  signal: AbortSignal;
+}
+
+/**
+ * Asks for each build that is not finished by its detail endpoint and loads what came, so that a run that did not walk the
+ * whole list still sees builds finish. Returns how many were asked for. A build that does not answer stays as it is.
+ */
+export async function pollOpenBuilds(options: PollOptions): Promise<number> {
+  const { sql, client, loader, log, signal } = options;
+  const open = await sql<{ id: string }[]>`
+    select id from mirror.builds
+    where state is distinct from 'finished' and deleted_at is null
+    order by date desc nulls last, id
+    limit ${MAX_DETAILS}`;
+  for (let start = 0; start < open.length; start += BATCH) {
+    signal.throwIfAborted();
+    await Promise.all(
+      open.slice(start, start + BATCH).map(async ({ id }) => {
+        try {
+          const detail = await fetchDetail(client, "build", id);
+          await loader.load({ resource: "build", records: [detail.record], ...detail, source: "detail" });
+        } catch (error) {
+          if (!(error instanceof UpstreamError)) throw error;
+          const status = error instanceof HttpStatusError ? error.status : null;
+          log.warn({ buildId: id, status, error: error.message }, "an open build could not be asked for");
+        }
+      }),
+    );
+  }
+  return open.length;
+}

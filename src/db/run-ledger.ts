@@ -1,0 +1,153 @@
+import { hostname } from "node:os";
+import type { Resource } from "../wire/resources.ts";
+import type { Sql, TransactionSql } from "./connect.ts";
+import type { RunKind, RunStatus, WalkVerdict } from "./schema/runs.ts";
+
+/** What a walk has done so far; the columns of `sync.walks` by the names of the run summary. */
+export interface WalkCounts {
+  pages: number;
+  records: number;
+  inserted: number;
+  updated: number;
+  unchanged: number;
+  deleted: number;
+  restored: number;
+  quarantined: number;
+}
+
+/** Where an interrupted walk goes on. */
+export interface Checkpoint {
+  /** The place of the next page in its walk. */
+  seq: number;
+  /** The next page's path and query. */
+  request: string;
+}
+
+/** An interrupted run's walk of a full run, from which the next one may go on. */
+export interface ResumableWalk extends WalkCounts {
+  runId: number;
+  resource: Resource;
+  checkpoint: Checkpoint;
+  startedAt: string;
+  checkpointAt: string;
+}
+
+export interface RunTotals {
+  requests: number;
+  bytes: number;
+  replacedNul: number;
+  resolved: number;
+  unresolved: number;
+  transitions: number;
+}
+
+/** Opens a run, and closes those that dead processes left open: whoever calls this holds the run lock. */
+export async function startRun(
+  sql: Sql,
+  kind: RunKind,
+  startedAt: string,
+): Promise<{ runId: number; interrupted: number[] }> {
+  return sql.begin(async (tx) => {
+    const interrupted = await tx<{ id: number }[]>`
+      update sync.runs set status = 'interrupted', finished_at = heartbeat_at,
+        error = 'the process ended without closing its run'
+      where status = 'running' returning id`;
+    const [run] = await tx<{ id: number }[]>`
+      insert into sync.runs (kind, status, started_at, heartbeat_at, pid, host)
+      values (${kind}, 'running', ${startedAt}, now(), ${process.pid}, ${hostname()})
+      returning id`;
+    if (!run) throw new Error("the run got no id");
+    return { runId: run.id, interrupted: interrupted.map(({ id }) => id) };
+  });
+}
+
+export async function beatHeart(sql: Sql, runId: number): Promise<void> {
+  await sql`update sync.runs set heartbeat_at = now() where id = ${runId}`;
+}
+
+export async function finishRun(
+  sql: Sql,
+  runId: number,
+  end: { status: Exclude<RunStatus, "running">; finishedAt: string; error: string | null },
+  totals: RunTotals,
+): Promise<void> {
+  await sql`
+    update sync.runs set status = ${end.status}, finished_at = ${end.finishedAt}, heartbeat_at = now(),
+      error = ${end.error}, requests = ${totals.requests}, bytes = ${totals.bytes},
+      replaced_nul = ${totals.replacedNul}, references_resolved = ${totals.resolved},
+      references_unresolved = ${totals.unresolved}, transitions = ${totals.transitions}
+    where id = ${runId}`;
+}
+
+/**
+ * Opens a walk's row. A resumed walk began when its first page was asked for, in whichever run that was: what it
+ * says of the records that were there "all through the walk" counts from then.
+ */
+export async function startWalk(
+  sql: Sql,
+  runId: number,
+  resource: Resource,
+  startedAt: string,
+  counts: WalkCounts,
+): Promise<void> {
+  await sql`
+    insert into sync.walks (run_id, resource, started_at, pages, records, inserted, updated, unchanged, deleted,
+      restored, quarantined)
+    values (${runId}, ${resource}, ${startedAt}, ${counts.pages}, ${counts.records}, ${counts.inserted},
+      ${counts.updated}, ${counts.unchanged}, ${counts.deleted}, ${counts.restored}, ${counts.quarantined})`;
+}
+
+/** Moves a walk on, in the transaction of the page that was loaded. Null where there is nothing to go on from. */
+export async function saveProgress(
+  tx: TransactionSql | Sql,
+  runId: number,
+  resource: Resource,
+  counts: WalkCounts,
+  checkpoint: Checkpoint | null,
+  at: string,
+): Promise<void> {
+  await tx`
+    update sync.walks set pages = ${counts.pages}, records = ${counts.records}, inserted = ${counts.inserted},
+      updated = ${counts.updated}, unchanged = ${counts.unchanged}, deleted = ${counts.deleted},
+      restored = ${counts.restored}, quarantined = ${counts.quarantined},
+      checkpoint = ${checkpoint && JSON.stringify(checkpoint)}::text::jsonb, checkpoint_at = ${at}::timestamptz
+    where run_id = ${runId} and resource = ${resource}`;
+}
+
+export interface WalkEnd {
+  walk: WalkVerdict;
+  reason: string | null;
+  totalCount: number | null;
+  finishedAt: string;
+  counts: WalkCounts;
+  /** Where the next run goes on when the walk broke off; null for one that came to its end. */
+  checkpoint: Checkpoint | null;
+}
+
+export async function finishWalk(sql: Sql, runId: number, resource: Resource, end: WalkEnd): Promise<void> {
+  await sql.begin(async (tx) => {
+    await saveProgress(tx, runId, resource, end.counts, end.checkpoint, end.finishedAt);
+    await tx`
+      update sync.walks set walk = ${end.walk}, reason = ${end.reason}, total_count = ${end.totalCount},
+        finished_at = ${end.finishedAt}
+      where run_id = ${runId} and resource = ${resource}`;
+  });
+}
+
+/** The walks that the newest run did not bring to their end, as far as their checkpoints are not older than `since`. */
+export async function findResumableWalks(sql: Sql, since: string): Promise<ResumableWalk[]> {
+  return sql<ResumableWalk[]>`
+    select run_id as "runId", resource, checkpoint, started_at as "startedAt", checkpoint_at as "checkpointAt", pages,
+      records, inserted, updated, unchanged, deleted, restored, quarantined
+    from sync.walks
+    where run_id = (select max(id) from sync.runs)
+      and checkpoint is not null and checkpoint_at >= ${since}::timestamptz`;
+}
+
+/** When the newest whole walk of a resource began, or null. */
+export async function findLastWholeWalk(sql: Sql, resource: Resource): Promise<string | null> {
+  const [row] = await sql<{ startedAt: string }[]>`
+    select started_at as "startedAt" from sync.walks
+    where resource = ${resource} and walk = 'whole' order by started_at desc limit 1`;
+  return row?.startedAt ?? null;
+}

@@ -1,0 +1,75 @@
+import { parseLocalTime } from "../wire/local-time.ts";
+import type { ColumnSpec, Row } from "./tables.ts";
+
+/** 2000-01-01, from which Postgres counts, in microseconds since 1970. */
+const POSTGRES_EPOCH = 946_684_800_000_000n;
+const SIGNATURE = Buffer.from("PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0", "latin1");
+const FIRST_CHUNK_BYTES = 64 * 1024;
+
+/**
+ * Rows in Postgres' binary COPY format (PostgreSQL manual, COPY, "Binary Format"), in chunks that together are the whole stream.
+ */
+export function encodeCopy(columns: readonly ColumnSpec[], rows: readonly Row[]): Buffer {
+  let buffer = Buffer.allocUnsafe(FIRST_CHUNK_BYTES);
+  let length = SIGNATURE.copy(buffer, 0);
+
+  const reserve = (bytes: number) => {
+    if (length + bytes <= buffer.length) return;
+    const larger = Buffer.allocUnsafe(Math.max(buffer.length * 2, length + bytes));
+    buffer.copy(larger, 0, 0, length);
+    buffer = larger;
+  };
+  const writeText = (text: string) => {
+    // UTF-8 needs at most three bytes for each UTF-16 unit; reserving them saves measuring the text first.
+    reserve(4 + text.length * 3);
+    const bytes = buffer.write(text, length + 4, "utf8");
+    buffer.writeInt32BE(bytes, length);
+    length += 4 + bytes;
+  };
+
+  for (const row of rows) {
+    reserve(2);
+    length = buffer.writeInt16BE(columns.length, length);
+    for (const { name, type } of columns) {
+      const value = row[name];
+      reserve(32);
+      if (value === null || value === undefined) {
+        length = buffer.writeInt32BE(-1, length);
+      } else if (type === "text") {
+        writeText(value as string);
+      } else if (type === "boolean") {
+        length = buffer.writeInt32BE(1, length);
+        length = buffer.writeInt8(value ? 1 : 0, length);
+      } else if (type === "integer") {
+        length = buffer.writeInt32BE(4, length);
+        length = buffer.writeInt32BE(value as number, length);
+      } else if (type === "timestamp" || type === "timestamptz") {
+        length = buffer.writeInt32BE(8, length);
+        length = buffer.writeBigInt64BE(microseconds(type, value as string) - POSTGRES_EPOCH, length);
+      } else if (type === "bytea") {
+        const bytes = (value as string).length / 2;
+        reserve(4 + bytes);
+        length = buffer.writeInt32BE(bytes, length);
+        length += buffer.write(value as string, length, "hex");
+      } else {
+        const json = JSON.stringify(value);
+        reserve(5 + json.length * 3);
+        const bytes = buffer.write(json, length + 5, "utf8");
+        buffer.writeInt32BE(bytes + 1, length);
+        buffer.writeInt8(1, length + 4); // the version of jsonb's binary form
+        length += 5 + bytes;
+      }
+    }
+  }
+  reserve(2);
+  length = buffer.writeInt16BE(-1, length);
+  return buffer.subarray(0, length);
+}
+
+/** Moments are written by ourselves (`Date.toISOString`), local times by `parseLocalTime`; anything else is a bug. */
+function microseconds(type: "timestamp" | "timestamptz", text: string): bigint {
+  if (type === "timestamptz") return BigInt(Date.parse(text)) * 1000n;
+  const time = parseLocalTime(text);
+  if (!time) throw new Error(`not a local time: ${text}`);
+  return time.microseconds;
+}

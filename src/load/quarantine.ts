@@ -1,0 +1,41 @@
+import type { TransactionSql } from "../db/connect.ts";
+import { cleanJson, cleanText } from "../normalize/clean-text.ts";
+import type { RejectedRecord } from "../normalize/normalized.ts";
+import type { Resource } from "../wire/resources.ts";
+
+export interface QuarantineFacts {
+  resource: Resource;
+  runId: number;
+  observedAt: string;
+  /** The path and query that gave the records. */
+  request: string;
+}
+
+/** Keeps records that could not be stored, with their payload and the reason. */
+export async function quarantineRecords(
+  tx: TransactionSql,
+  facts: QuarantineFacts,
+  rejected: readonly RejectedRecord[],
+): Promise<void> {
+  for (const { recordId, reason, payload } of rejected) {
+    const insert = (json: string) => (savepoint: TransactionSql) =>
+      savepoint`
+      insert into sync.quarantine (run_id, resource, record_id, reason, payload, request, created_at)
+      values (${facts.runId}, ${facts.resource}, ${recordId}, ${cleanText(reason, { nul: 0 })},
+        ${json}::text::jsonb, ${facts.request}, ${facts.observedAt}::timestamptz)`;
+    try {
+      await tx.savepoint(insert(JSON.stringify(cleanJson(payload, { nul: 0 }) ?? null)));
+    } catch {
+      // JSON that Postgres cannot take as JSON (nested too deep, say) is kept as one text, cut where it is endless.
+      await tx.savepoint(insert(JSON.stringify(cleanText(describe(payload), { nul: 0 }))));
+    }
+  }
+}
+
+function describe(payload: unknown): string {
+  try {
+    return JSON.stringify(payload).slice(0, 1_000_000);
+  } catch (error) {
+    return `the payload cannot be written as JSON: ${String(error)}`;
+  }
+}

@@ -1,0 +1,135 @@
+import type { TransactionSql } from "../db/connect.ts";
+import { LOG_FIELDS } from "../normalize/build.ts";
+import type { NormalizedRecord } from "../normalize/normalized.ts";
+import type { Resource } from "../wire/resources.ts";
+import { RECORD_TABLES, type Row } from "./tables.ts";
+import { jsonRows } from "./write-rows.ts";
+
+/** Columns that tell about our copy, or follow from other columns, and so are no change of the record. */
+const NOT_UPSTREAM = [
+  "first_seen_at",
+  "changed_at",
+  "deleted_at",
+  "record_hash",
+  "source",
+  "listed",
+  "project_id",
+  "version_id",
+];
+
+export interface Change {
+  recordId: string;
+  kind: "updated" | "deleted" | "restored";
+  before: Record<string, unknown> | null;
+  after: Record<string, unknown> | null;
+}
+
+/**
+ * Compares rows that are about to be stored with those that are there, and gives the fields that differ, field by field as
+ * Postgres prints them. Must run before the rows are replaced. Records that are equal but for bookkeeping come back with empty fields.
+ */
+export async function findChanges(
+  tx: TransactionSql,
+  resource: Resource,
+  records: readonly { record: NormalizedRecord; row: Row }[],
+): Promise<Map<string, Change>> {
+  const table = RECORD_TABLES[resource];
+  // An embedded project has no URI of its own, so its key is the field; a build's keys follow from its URIs.
+  const ignored = resource === "build" ? NOT_UPSTREAM : NOT_UPSTREAM.filter((name) => name !== "project_id");
+  const rows = await tx.unsafe<{ id: string; before: Change["before"]; after: Change["after"] }[]>(
+    `select incoming.id, before, after
+     from jsonb_populate_recordset(null::${table.name}, $1::text::jsonb) as incoming
+     join ${table.name} as stored using (id)
+     cross join lateral (
+       select jsonb_object_agg(key, to_jsonb(stored) -> key) as before, jsonb_object_agg(key, value) as after
+       from jsonb_each(to_jsonb(incoming))
+       where key <> all ($2::text[]) and value is distinct from to_jsonb(stored) -> key
+     ) as difference`,
+    [
+      jsonRows(
+        table,
+        records.map(({ row }) => row),
+      ),
+      ignored,
+    ],
+  );
+  const changes = new Map<string, Change>();
+  for (const { id, before, after } of rows) {
+    changes.set(id, { recordId: id, kind: "updated", before: before ?? {}, after: after ?? {} });
+  }
+  if (resource === "build") await addLogChanges(tx, records, changes);
+  if (resource === "project") await addUserChanges(tx, records, changes);
+  return changes;
+}
+
+/** The texts of a build are compared and kept by hash: `changes` stays narrow, and the text itself is in `build_logs`. */
+async function addLogChanges(
+  tx: TransactionSql,
+  records: readonly { record: NormalizedRecord }[],
+  changes: Map<string, Change>,
+): Promise<void> {
+  const logs = records.map(({ record }) => ({ build_id: record.id, ...record.logs }));
+  for (const field of LOG_FIELDS) {
+    const rows = await tx.unsafe<{ id: string; before: unknown; after: unknown }[]>(
+      `select incoming.build_id as id, ${textHash(`stored.${field}`)} as before, ${textHash(`incoming.${field}`)} as after
+       from jsonb_populate_recordset(null::mirror.build_logs, $1::text::jsonb) as incoming
+       join mirror.build_logs as stored using (build_id)
+       where incoming.${field} is distinct from stored.${field}`,
+      [JSON.stringify(logs)],
+    );
+    for (const row of rows) addField(changes, row.id, field, row.before, row.after);
+  }
+}
+
+const textHash = (column: string) =>
+  `case when ${column} is null then null
+   else jsonb_build_object('md5', md5(${column}), 'bytes', octet_length(${column})) end`;
+
+async function addUserChanges(
+  tx: TransactionSql,
+  records: readonly { record: NormalizedRecord }[],
+  changes: Map<string, Change>,
+): Promise<void> {
+  const stored = await tx<{ id: string; users: string[] }[]>`
+    select project_id as id, jsonb_agg(user_uri order by position) as users
+    from mirror.project_users
+    where project_id = any (${records.map(({ record }) => record.id)}::text[])
+    group by project_id`;
+  const usersById = new Map(stored.map(({ id, users }) => [id, users]));
+  for (const { record } of records) {
+    const before = usersById.get(record.id) ?? [];
+    const after = record.references.filter(({ field }) => field === "users").map(({ uri }) => uri);
+    if (JSON.stringify(before) !== JSON.stringify(after))
+      addField(changes, record.id, "users", before, after);
+  }
+}
+
+function addField(
+  changes: Map<string, Change>,
+  id: string,
+  field: string,
+  before: unknown,
+  after: unknown,
+): void {
+  const change = changes.get(id);
+  if (!change) return;
+  change.before = { ...change.before, [field]: before };
+  change.after = { ...change.after, [field]: after };
+}
+
+/** Writes changes; those without a field that differs are left out. */
+export async function recordChanges(
+  tx: TransactionSql,
+  facts: { resource: Resource; runId: number; observedAt: string },
+  changes: Iterable<Change>,
+): Promise<void> {
+  const rows = [...changes].filter(
+    ({ kind, after }) => kind !== "updated" || Object.keys(after ?? {}).length > 0,
+  );
+  if (rows.length === 0) return;
+  await tx`
+    insert into mirror.changes (resource, record_id, run_id, observed_at, kind, before, after)
+    select ${facts.resource}, "recordId", ${facts.runId}, ${facts.observedAt}::timestamptz, kind, before, after
+    from jsonb_to_recordset(${JSON.stringify(rows)}::text::jsonb)
+      as change ("recordId" text, kind text, before jsonb, after jsonb)`;
+}

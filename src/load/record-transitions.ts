@@ -1,0 +1,63 @@
+import type { TransactionSql } from "../db/connect.ts";
+
+export interface TransitionFacts {
+  runId: number;
+  /** When the reply that showed the states was here. */
+  observedAt: string;
+  /** The zone in which `date` is read. */
+  sourceTimezone: string;
+  /** When the newest whole walk of builds began: every build that was here then was seen by it in its last recorded state. */
+  lastWholeWalkAt: string | null;
+}
+
+/**
+ * Writes a transition for each of these builds whose state is not the one last recorded (`product.md` section 5). The rows of
+ * `mirror.builds` must already hold the new state. Safe to repeat: a state that is recorded adds nothing.
+ * The state was entered in (`not_before`, `not_after`]: not after it was seen, and not before its
+ * predecessor was last seen, or, at first sight, before the build's own date.
+ */
+export async function recordTransitions(
+  tx: TransactionSql,
+  facts: TransitionFacts,
+  buildIds: readonly string[],
+): Promise<number> {
+  if (buildIds.length === 0) return 0;
+  const result = await tx`
+    insert into mirror.build_transitions
+      (build_id, seq, from_state, to_state, not_before, not_after, anomaly, run_id)
+    select
+      build.id,
+      coalesce(last.seq, 0) + 1,
+      last.to_state,
+      build.state,
+      least(bound.not_before, ${facts.observedAt}::timestamptz),
+      ${facts.observedAt}::timestamptz,
+      case
+        when last.seq is not null and rank.before > rank.after then 'backward'
+        when last.seq is null and build.date is null then 'no_date'
+        when bound.not_before > ${facts.observedAt}::timestamptz then 'clock'
+      end,
+      ${facts.runId}
+    from mirror.builds as build
+    left join lateral (
+      select seq, to_state, not_after
+      from mirror.build_transitions as transition
+      where transition.build_id = build.id
+      order by seq desc
+      limit 1
+    ) as last on true
+    cross join lateral (
+      select case
+        when last.seq is null then coalesce(build.date at time zone ${facts.sourceTimezone}, '-infinity')
+        else greatest(last.not_after, ${facts.lastWholeWalkAt}::timestamptz)
+      end as not_before
+    ) as bound
+    cross join lateral (
+      select
+        array_position(array['triggered', 'building', 'finished'], last.to_state) as before,
+        array_position(array['triggered', 'building', 'finished'], build.state) as after
+    ) as rank
+    where build.id = any (${buildIds as string[]}::text[])
+      and (last.seq is null or last.to_state is distinct from build.state)`;
+  return result.count;
+}

@@ -1,0 +1,43 @@
+import type { TransactionSql } from "../db/connect.ts";
+import type { ProjectSource } from "../db/schema/projects.ts";
+import type { Resource } from "../wire/resources.ts";
+import { RECORD_TABLES } from "./tables.ts";
+
+/** What the loader must know of a record that is here to tell new, changed and equal ones apart. */
+export interface StoredRecord {
+  id: string;
+  hash: string;
+  deleted: boolean;
+  firstSeenAt: string;
+}
+
+export interface StoredProject extends StoredRecord {
+  source: ProjectSource;
+  listed: boolean;
+  modifiedDate: string | null;
+}
+
+/** Looks up the records of a page in one query. */
+export async function findStored(
+  tx: TransactionSql,
+  resource: Exclude<Resource, "project">,
+  ids: readonly string[],
+): Promise<Map<string, StoredRecord>> {
+  const rows = await tx.unsafe<StoredRecord[]>(
+    `select id, encode(record_hash, 'hex') as hash, deleted_at is not null as deleted, first_seen_at as "firstSeenAt"
+     from ${RECORD_TABLES[resource].name} where id = any ($1::text[])`,
+    [ids as string[]],
+  );
+  return new Map(rows.map((row) => [row.id, row]));
+}
+
+export async function findStoredProjects(
+  tx: TransactionSql,
+  ids: readonly string[],
+): Promise<Map<string, StoredProject>> {
+  const rows = await tx<StoredProject[]>`
+    select id, encode(record_hash, 'hex') as hash, deleted_at is not null as deleted, first_seen_at as "firstSeenAt",
+      source, listed, to_char(modified_date, 'YYYY-MM-DD"T"HH24:MI:SS.US') as "modifiedDate"
+    from mirror.projects where id = any (${ids as string[]}::text[])`;
+  return new Map(rows.map((row) => [row.id, row]));
+}

@@ -1,0 +1,60 @@
+import type { TransactionSql } from "../db/connect.ts";
+import { encodeCopy } from "./copy-binary.ts";
+import type { Row, TableSpec } from "./tables.ts";
+
+/** How rows go in: COPY for the common case; INSERT tells what is wrong with a row that COPY refused. */
+export type WriteMethod = "copy" | "insert";
+
+/** Adds rows that are not there yet. With `copy`, a fault shows only in the next statement of the transaction. */
+export async function addRows(
+  tx: TransactionSql,
+  table: TableSpec,
+  rows: readonly Row[],
+  method: WriteMethod,
+): Promise<void> {
+  if (rows.length === 0) return;
+  const names = table.columns.map(({ name }) => `"${name}"`).join(", ");
+  if (method === "insert") {
+    await tx.unsafe(
+      `insert into ${table.name} (${names})
+       select ${names} from jsonb_populate_recordset(null::${table.name}, $1::text::jsonb)`,
+      [jsonRows(table, rows)],
+    );
+    return;
+  }
+  const stream = await tx.unsafe(`copy ${table.name} (${names}) from stdin with (format binary)`).writable();
+  // postgres.js does not tell a COPY's failure to its stream: the statement that follows fails instead, and with it
+  // the transaction. So 'finish' is not waited for.
+  stream.on("error", () => {});
+  stream.end(encodeCopy(table.columns, rows));
+}
+
+/** Replaces rows by id. Columns named in `keep` stay as they are. */
+export async function replaceRows(
+  tx: TransactionSql,
+  table: TableSpec,
+  rows: readonly Row[],
+  keep: readonly string[],
+): Promise<void> {
+  if (rows.length === 0) return;
+  const key = table.columns[0]?.name ?? "id";
+  const columns = table.columns
+    .map(({ name }) => name)
+    .filter((name) => name !== key && !keep.includes(name));
+  const assignments = columns.map((name) => `"${name}" = incoming."${name}"`).join(", ");
+  await tx.unsafe(
+    `update ${table.name} as stored set ${assignments}
+     from jsonb_populate_recordset(null::${table.name}, $1::text::jsonb) as incoming
+     where stored."${key}" = incoming."${key}"`,
+    [jsonRows(table, rows)],
+  );
+}
+
+/** Rows as the JSON that `jsonb_populate_recordset` reads: a bytea is written `\x…`. */
+export function jsonRows(table: TableSpec, rows: readonly Row[]): string {
+  const hashes = table.columns.filter(({ type }) => type === "bytea").map(({ name }) => name);
+  if (hashes.length === 0) return JSON.stringify(rows);
+  return JSON.stringify(
+    rows.map((row) => ({ ...row, ...Object.fromEntries(hashes.map((name) => [name, `\\x${row[name]}`])) })),
+  );
+}

@@ -1,0 +1,76 @@
+import type { Client } from "../api/client.ts";
+import { fetchDetail } from "../api/fetch-detail.ts";
+import type { Clock } from "../clock.ts";
+import type { Sql } from "../db/connect.ts";
+import { HttpStatusError, UnexpectedShapeError, UpstreamError } from "../errors.ts";
+import type { Loader } from "../load/loader.ts";
+import {
+  countUnresolved,
+  type DanglingTarget,
+  findDanglingTargets,
+  markGone,
+  resolveReferences,
+} from "../load/resolve-references.ts";
+import type { Logger } from "../log.ts";
+
+/** Details asked for in one run at most; what is left over is asked for by the next. */
+const MAX_DETAILS = 2000;
+const BATCH = 100;
+/** A record that was gone is not asked for again for a week. */
+const GONE_FOR_MS = 7 * 86_400_000;
+
+export interface RepairOptions {
+  sql: Sql;
+  client: Client;
+  loader: Loader;
+  clock: Clock;
+  log: Logger;
+  signal: AbortSignal;
+}
+
+/**
+ * Turns URI references into keys: joins what is here, asks for what is not by its detail endpoint, stores what it
+ * finds, and writes down why the rest dangles. Passing failures leave a reference pending.
+ */
+export async function repairReferences(
+  options: RepairOptions,
+): Promise<{ resolved: number; unresolved: number }> {
+  const { sql, clock, log, signal } = options;
+  let resolved = await resolveReferences(sql);
+  const goneBefore = new Date(clock.now().getTime() - GONE_FOR_MS).toISOString();
+  let after: DanglingTarget | null = null;
+  let isUpstreamLost = false;
+  for (let asked = 0; asked < MAX_DETAILS && !isUpstreamLost; asked += BATCH) {
+    signal.throwIfAborted();
+    const targets: DanglingTarget[] = await findDanglingTargets(sql, { goneBefore, after, limit: BATCH });
+    const outcomes = await Promise.all(targets.map((target) => fetchTarget(options, target)));
+    isUpstreamLost = outcomes.some((outcome) => outcome === "lost");
+    after = targets.at(-1) ?? after;
+    if (targets.length < BATCH) break;
+  }
+  resolved += await resolveReferences(sql);
+  const unresolved = await countUnresolved(sql);
+  if (unresolved > 0) log.info({ unresolved }, "references still name records that are not here");
+  return { resolved, unresolved };
+}
+
+async function fetchTarget(
+  options: RepairOptions,
+  target: DanglingTarget,
+): Promise<"found" | "gone" | "lost"> {
+  const { sql, client, loader, clock, log } = options;
+  try {
+    const detail = await fetchDetail(client, target.resource, target.key);
+    await loader.load({ resource: target.resource, records: [detail.record], ...detail, source: "detail" });
+    return "found";
+  } catch (error) {
+    if (!(error instanceof UpstreamError)) throw error;
+    const isGone = error instanceof HttpStatusError && (error.status === 404 || error.status === 410);
+    if (isGone || error instanceof UnexpectedShapeError) {
+      await markGone(sql, target, clock.now().toISOString());
+      return "gone";
+    }
+    log.warn({ ...target, error: error.message }, "a referenced record could not be asked for");
+    return error instanceof HttpStatusError && error.status < 500 && error.status !== 429 ? "gone" : "lost";
+  }
+}

@@ -1,0 +1,51 @@
+import * as z from "zod";
+import { apiUrl } from "../api/api-url.ts";
+import type { Client } from "../api/client.ts";
+import { HttpStatusError, UnexpectedShapeError } from "../errors.ts";
+import { RESOURCES, type RootListing } from "../wire/resources.ts";
+
+const Endpoints = z.looseObject({ list_endpoint: z.string(), schema: z.string().optional() });
+
+/**
+ * Asks for the root listing: which resources there are and where. Throws `UnexpectedShapeError` when what answers at the base URL is not this
+ * interface, which is what a wrong base URL looks like.
+ */
+export async function fetchRootListing(client: Client): Promise<RootListing> {
+  const hint = `check DOCMIRROR_BASE_URL: ${client.baseUrl.origin}${client.baseUrl.pathname} should be the part before /api/v1/`;
+  try {
+    const reply = await client.fetchJson("/api/v1/", {
+      parse: (value, url) => parseRoot(value, url, client),
+    });
+    return reply.value ?? {};
+  } catch (error) {
+    if (
+      error instanceof HttpStatusError &&
+      error.status >= 400 &&
+      error.status < 500 &&
+      error.status !== 429
+    ) {
+      throw new UnexpectedShapeError(error.message, { url: error.url, cause: error, hint });
+    }
+    throw error;
+  }
+}
+
+function parseRoot(value: unknown, url: string, client: Client): RootListing {
+  const listing: RootListing = {};
+  for (const resource of RESOURCES) {
+    const parsed = z.looseObject({ [resource]: Endpoints }).safeParse(value);
+    const endpoints = parsed.success ? (parsed.data[resource] as z.infer<typeof Endpoints>) : null;
+    if (!endpoints || !apiUrl(endpoints.list_endpoint, client.baseUrl)) continue;
+    listing[resource] = {
+      list_endpoint: endpoints.list_endpoint,
+      schema: endpoints.schema ?? `/api/v1/${resource}/schema/`,
+    };
+  }
+  if (Object.keys(listing).length === 0) {
+    throw new UnexpectedShapeError(
+      `GET ${url} should list the resources ${RESOURCES.join(", ")} with their endpoints, but has none of them`,
+      { url, hint: "check DOCMIRROR_BASE_URL: it is the part before /api/v1/" },
+    );
+  }
+  return listing;
+}

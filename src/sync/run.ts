@@ -1,0 +1,254 @@
+/**
+ * One run: lock, ledger, root listing, schemas, the walks side by side, references, and an end that says what became of it.
+ *
+ *   running ──▶ succeeded    every walk whole (or ended at its head), nothing put aside
+ *           ──▶ partial      what is stored is consistent; a walk is not whole, or records are in quarantine
+ *           ──▶ failed       upstream or the database could not be used
+ *           ──▶ interrupted  asked to stop, or the process died; the next run goes on at the checkpoints
+ */
+import { createClient } from "../api/client.ts";
+import { pollOpenBuilds } from "../builds/poll-open-builds.ts";
+import type { Clock } from "../clock.ts";
+import { connect, type Sql } from "../db/connect.ts";
+import {
+  beatHeart,
+  findLastWholeWalk,
+  findResumableWalks,
+  finishRun,
+  type RunTotals,
+  startRun,
+  type WalkCounts,
+} from "../db/run-ledger.ts";
+import { acquireRunLock } from "../db/run-lock.ts";
+import type { RunKind } from "../db/schema/runs.ts";
+import { toStoreError } from "../db/store-errors.ts";
+import { StoppedError, UnexpectedShapeError } from "../errors.ts";
+import { createKnownKeys } from "../load/known-keys.ts";
+import { createLoader, type Loader } from "../load/loader.ts";
+import type { Logger } from "../log.ts";
+import { createIdSet } from "../walk/id-set.ts";
+import type { Resource } from "../wire/resources.ts";
+import { planRun } from "./plan.ts";
+import { repairReferences } from "./repair-references.ts";
+import { fetchRootListing } from "./root-listing.ts";
+import { isPartial, type RunSummary } from "./summary.ts";
+import { recordUpstreamSchemas } from "./upstream-schemas.ts";
+import { walkResource } from "./walk-resource.ts";
+
+const HEARTBEAT_MS = 5000;
+/** An older checkpoint is not gone on from: too much may have moved in the list since. */
+const RESUME_WITHIN_MS = 6 * 3_600_000;
+
+export interface SyncSettings {
+  databaseUrl: string;
+  baseUrl: URL;
+  pageSize: number;
+  rate: number;
+  concurrency: number;
+  timeoutMs: number;
+  retries: number;
+  maxBodyMb: number;
+  fullEveryDays: number;
+  sourceTimezone: string;
+}
+
+export interface SyncOptions {
+  settings: SyncSettings;
+  /** @default null: full when one is due, else incremental */
+  kind?: RunKind | null;
+  /** @default null: all */
+  resources?: readonly Resource[] | null;
+  clock: Clock;
+  log: Logger;
+  signal: AbortSignal;
+  onProgress?(resource: Resource, counts: WalkCounts, totalCount: number | null): void;
+}
+
+/** How a run ended. `error` is what ended it early, or null. */
+export interface SyncResult {
+  summary: RunSummary;
+  error: unknown;
+}
+
+/**
+ * Runs one sync. Throws only what kept the run from beginning (`LockedError`, `StoreError`); what goes wrong later is in the
+ * result, with a summary of what was done. Safe to repeat: a second identical run changes no row.
+ */
+export async function runSync(options: SyncOptions): Promise<SyncResult> {
+  const { settings, clock, log } = options;
+  const lock = await acquireRunLock(settings.databaseUrl);
+  const sql = connect(settings.databaseUrl, { applicationName: "docmirror sync", max: 4 });
+  try {
+    return await runLocked(options, sql);
+  } catch (error) {
+    throw toStoreError(error, "run the sync");
+  } finally {
+    await sql.end({ timeout: 5 });
+    await lock.release();
+    log.debug({ at: clock.now().toISOString() }, "run lock released");
+  }
+}
+
+async function runLocked(options: SyncOptions, sql: Sql): Promise<SyncResult> {
+  const { settings, clock, log } = options;
+  const startedAt = clock.now();
+  // A failure of the database or a bug in one walk ends the others too.
+  const abort = new AbortController();
+  const forward = () => abort.abort(options.signal.reason);
+  options.signal.addEventListener("abort", forward, { once: true });
+  if (options.signal.aborted) forward();
+
+  const client = createClient({
+    baseUrl: settings.baseUrl,
+    concurrency: settings.concurrency,
+    ratePerSecond: settings.rate,
+    timeoutMs: settings.timeoutMs,
+    retries: settings.retries,
+    maxBodyBytes: settings.maxBodyMb * 1024 * 1024,
+    clock,
+    log,
+    signal: abort.signal,
+  });
+  const totals: RunTotals = {
+    requests: 0,
+    bytes: 0,
+    replacedNul: 0,
+    resolved: 0,
+    unresolved: 0,
+    transitions: 0,
+  };
+  const resources: RunSummary["resources"] = {};
+  const lastWholeBuildWalk = await findLastWholeWalk(sql, "build");
+  const resumable = await findResumableWalks(
+    sql,
+    new Date(startedAt.getTime() - RESUME_WITHIN_MS).toISOString(),
+  );
+  const { interrupted, runId } = await startRun(sql, options.kind ?? "full", startedAt.toISOString());
+  for (const id of interrupted)
+    log.warn({ runId: id }, "an earlier run had died; it is closed as interrupted");
+  const heart = setInterval(() => beatHeart(sql, runId).catch(() => {}), HEARTBEAT_MS);
+
+  let kind: RunKind = options.kind ?? "full";
+  let error: unknown = null;
+  try {
+    const root = await fetchRootListing(client);
+    const plan = planRun({
+      kind: options.kind ?? null,
+      resources: options.resources ?? null,
+      root,
+      lastWholeBuildWalk,
+      fullEveryDays: settings.fullEveryDays,
+      now: startedAt,
+    });
+    kind = plan.kind;
+    await sql`update sync.runs set kind = ${kind} where id = ${runId}`;
+    for (const resource of plan.absent) {
+      log.error({ resource }, "the root listing does not have this resource; it is skipped");
+      const message = `the root listing has no ${resource}`;
+      resources[resource] = { ...skippedWalk(), reason: message };
+      error ??= new UnexpectedShapeError(message, { url: settings.baseUrl.origin });
+    }
+    const observedAt = startedAt.toISOString();
+    await recordUpstreamSchemas({ sql, client, log }, root, { runId, observedAt });
+
+    const loader = countTotals(
+      createLoader({
+        sql,
+        keys: await createKnownKeys(sql, createIdSet),
+        baseUrl: settings.baseUrl,
+        runId,
+        sourceTimezone: settings.sourceTimezone,
+        lastWholeWalkAt: lastWholeBuildWalk,
+      }),
+      totals,
+    );
+    const shared = { sql, client, loader, clock, log, signal: abort.signal };
+    const walks = plan.walks.map(async (walk) => {
+      try {
+        resources[walk.resource] = await walkResource({
+          ...shared,
+          runId,
+          plan: walk,
+          pageSize: settings.pageSize,
+          lookAhead: settings.concurrency,
+          resume: resumable.find(({ resource }) => resource === walk.resource) ?? null,
+          onProgress: (counts, totalCount) => options.onProgress?.(walk.resource, counts, totalCount),
+        });
+      } catch (reason) {
+        abort.abort(reason);
+        throw reason;
+      }
+    });
+    // All walks come to rest before anything is concluded: none may write after the run is closed.
+    const failed = (await Promise.allSettled(walks)).find((walk) => walk.status === "rejected");
+    if (failed) throw abort.signal.reason ?? failed.reason;
+    if (kind === "incremental" && plan.walks.some(({ resource }) => resource === "build")) {
+      await pollOpenBuilds(shared);
+    }
+    Object.assign(totals, await repairReferences(shared));
+  } catch (reason) {
+    error = toStoreError(reason, "run the sync");
+  } finally {
+    clearInterval(heart);
+    options.signal.removeEventListener("abort", forward);
+    await client.close();
+  }
+
+  Object.assign(totals, client.stats());
+  const status = statusOf(error, resources);
+  const finishedAt = clock.now();
+  const message = error instanceof Error ? error.message : null;
+  await finishRun(sql, runId, { status, finishedAt: finishedAt.toISOString(), error: message }, totals);
+  const summary: RunSummary = {
+    run_id: runId,
+    kind,
+    status,
+    started_at: startedAt.toISOString(),
+    finished_at: finishedAt.toISOString(),
+    duration_ms: finishedAt.getTime() - startedAt.getTime(),
+    requests: totals.requests,
+    bytes: totals.bytes,
+    resources,
+    references: { resolved: totals.resolved, unresolved: totals.unresolved },
+    transitions: totals.transitions,
+    ...(message !== null && { error: message }),
+  };
+  return { summary, error };
+}
+
+function statusOf(error: unknown, resources: RunSummary["resources"]): RunSummary["status"] {
+  if (error instanceof StoppedError) return "interrupted";
+  const walked = Object.values(resources);
+  const isSomethingStored = walked.some(({ pages }) => pages > 0);
+  if (error !== null)
+    return isSomethingStored && error instanceof UnexpectedShapeError ? "partial" : "failed";
+  if (!isPartial(resources)) return "succeeded";
+  return isSomethingStored ? "partial" : "failed";
+}
+
+/** The loader, with what it did added up over the run. */
+function countTotals(loader: Loader, totals: RunTotals): Loader {
+  return {
+    async load(page, alongside) {
+      const counts = await loader.load(page, alongside);
+      totals.transitions += counts.transitions;
+      totals.replacedNul += counts.replacedNul;
+      return counts;
+    },
+  };
+}
+
+function skippedWalk() {
+  return {
+    walk: "skipped" as const,
+    pages: 0,
+    records: 0,
+    inserted: 0,
+    updated: 0,
+    unchanged: 0,
+    deleted: 0,
+    restored: 0,
+    quarantined: 0,
+    total_count: null,
+  };
+}

@@ -1,0 +1,53 @@
+import type { WalkCounts } from "../db/run-ledger.ts";
+import type { RunKind, RunStatus, WalkVerdict } from "../db/schema/runs.ts";
+import { EXIT } from "../errors.ts";
+import type { Resource } from "../wire/resources.ts";
+
+/** One resource in the run summary. */
+export interface WalkSummary extends WalkCounts {
+  walk: WalkVerdict;
+  /** Why the walk is not whole; absent when there is nothing to say. */
+  reason?: string;
+  total_count: number | null;
+}
+
+/** What `sync --json` prints (`product.md` section 3). */
+export interface RunSummary {
+  run_id: number | null;
+  kind: RunKind;
+  status: Exclude<RunStatus, "running">;
+  started_at: string;
+  finished_at: string;
+  duration_ms: number;
+  requests: number;
+  bytes: number;
+  resources: Partial<Record<Resource, WalkSummary>>;
+  references: { resolved: number; unresolved: number };
+  transitions: number;
+  /** What went wrong, when the status is not `succeeded`. */
+  error?: string;
+}
+
+export function emptyCounts(): WalkCounts {
+  return {
+    pages: 0,
+    records: 0,
+    inserted: 0,
+    updated: 0,
+    unchanged: 0,
+    deleted: 0,
+    restored: 0,
+    quarantined: 0,
+  };
+}
+
+/** Plain success needs every walk whole, ended at its head or left out on purpose, and no record put aside. */
+export function isPartial(resources: RunSummary["resources"]): boolean {
+  return Object.values(resources).some(({ walk, quarantined }) => walk === "not_whole" || quarantined > 0);
+}
+
+/** The exit code of a run that ended by itself. */
+export function exitCodeOf(status: RunSummary["status"]): number {
+  if (status === "succeeded") return EXIT.done;
+  return status === "partial" ? EXIT.partial : EXIT.upstream;
+}

@@ -1,0 +1,81 @@
+import { createHash } from "node:crypto";
+import type { Client } from "../api/client.ts";
+import type { Sql } from "../db/connect.ts";
+import { UpstreamError } from "../errors.ts";
+import type { Logger } from "../log.ts";
+import { cleanJson } from "../normalize/clean-text.ts";
+import type { Resource, RootListing } from "../wire/resources.ts";
+
+export interface SchemaFacts {
+  runId: number;
+  observedAt: string;
+}
+
+/**
+ * Keeps the answers of the schema endpoints, each once by its hash, and writes what differs from the newest one before into
+ * `sync.drift`. A service without schema endpoints loses nothing by it: a failure is logged and the run goes on.
+ */
+export async function recordUpstreamSchemas(
+  deps: { sql: Sql; client: Client; log: Logger },
+  root: RootListing,
+  facts: SchemaFacts,
+): Promise<void> {
+  const asked = Object.entries(root) as [Resource, { schema: string }][];
+  await Promise.all(
+    asked.map(async ([resource, { schema }]) => {
+      try {
+        const reply = await deps.client.fetchJson(schema, { parse: (value) => value });
+        await storeSchema(deps.sql, resource, cleanJson(reply.value, { nul: 0 }), facts);
+      } catch (error) {
+        if (!(error instanceof UpstreamError)) throw error;
+        deps.log.warn({ resource, error: error.message }, "schema endpoint gave no answer");
+      }
+    }),
+  );
+}
+
+async function storeSchema(sql: Sql, resource: Resource, body: unknown, facts: SchemaFacts): Promise<void> {
+  const fields = readFields(body);
+  const hash = createHash("sha256")
+    .update(JSON.stringify([...fields].sort()))
+    .digest("hex");
+  await sql.begin(async (tx) => {
+    const [previous] = await tx<{ body: unknown; same: boolean }[]>`
+      select body, body_hash = decode(${hash}, 'hex') as same from sync.upstream_schemas
+      where resource = ${resource} order by first_seen_at desc limit 1`;
+    if (previous?.same) return;
+    await tx`
+      insert into sync.upstream_schemas (resource, body_hash, body, first_seen_at, run_id)
+      values (${resource}, decode(${hash}, 'hex'), ${JSON.stringify(body)}::text::jsonb, ${facts.observedAt}, ${facts.runId})
+      on conflict (resource, body_hash) do update set first_seen_at = excluded.first_seen_at`;
+    if (!previous) return;
+    for (const drift of compareFields(readFields(previous.body), fields)) {
+      await tx`
+        insert into sync.drift (run_id, resource, field, kind, detail, observed_at)
+        values (${facts.runId}, ${resource}, ${drift.field}, ${drift.kind}, ${drift.detail}, ${facts.observedAt})`;
+    }
+  });
+}
+
+/** Field names with their types, as a tastypie schema tells them; empty when the reply is of another kind. */
+function readFields(body: unknown): Map<string, string> {
+  const fields = (body as { fields?: unknown } | null)?.fields;
+  if (typeof fields !== "object" || fields === null) return new Map();
+  return new Map(
+    Object.entries(fields).map(([name, spec]) => [name, String((spec as { type?: unknown } | null)?.type)]),
+  );
+}
+
+function compareFields(before: Map<string, string>, after: Map<string, string>) {
+  const drift: { field: string; kind: "appeared" | "vanished" | "type_changed"; detail: string }[] = [];
+  for (const [field, type] of after) {
+    const was = before.get(field);
+    if (was === undefined) drift.push({ field, kind: "appeared", detail: `type ${type}, in the schema` });
+    else if (was !== type)
+      drift.push({ field, kind: "type_changed", detail: `from ${was} to ${type}, in the schema` });
+  }
+  for (const [field, type] of before) {
+    if (!after.has(field)) drift.push({ field, kind: "vanished", detail: `type ${type}, in the schema` });
+  }
+  return drift;
+}
