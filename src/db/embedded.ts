@@ -82,7 +82,7 @@ async function start(paths: EmbeddedPaths, options: EmbeddedOptions): Promise<Ru
   const { log, signal, settings = {} } = options;
   const account = findServerAccount();
   const binaries = await findBinaries(account);
-  await ensureCluster(paths, binaries, account, signal);
+  await ensureCluster({ paths, binaries, account, durable: settings.fsync !== "off", signal });
   return await startServer({ paths, binaries, account, log, signal, settings });
 }
 

@@ -29,16 +29,21 @@ log_timezone = 'UTC'
 log_line_prefix = '%m [%p] %q%a '
 `;
 
+export interface ClusterOptions {
+  paths: EmbeddedPaths;
+  binaries: Binaries;
+  account: ServerAccount;
+  /** Whether the new files are to survive a power cut. */
+  durable: boolean;
+  signal: AbortSignal | undefined;
+}
+
 /**
  * Makes the cluster unless it is there: in a folder of another name, which is renamed when all is done, so that a
  * half-made one is never taken for whole. Call it under the lock. Throws StoreError.
  */
-export async function ensureCluster(
-  paths: EmbeddedPaths,
-  binaries: Binaries,
-  account: ServerAccount,
-  signal: AbortSignal | undefined,
-): Promise<void> {
+export async function ensureCluster(options: ClusterOptions): Promise<void> {
+  const { paths, binaries } = options;
   for (const name of await readdir(paths.dataDir)) {
     if (name.startsWith(UNFINISHED)) await rm(join(paths.dataDir, name), { recursive: true, force: true });
   }
@@ -56,15 +61,11 @@ export async function ensureCluster(
     );
   }
   await assertRoom(paths.dataDir);
-  await createCluster(paths, binaries, account, signal);
+  await createCluster(options);
 }
 
-async function createCluster(
-  paths: EmbeddedPaths,
-  binaries: Binaries,
-  account: ServerAccount,
-  signal: AbortSignal | undefined,
-): Promise<void> {
+async function createCluster(options: ClusterOptions): Promise<void> {
+  const { paths, binaries, account, signal } = options;
   const password = await ensurePassword(paths);
   const stage = `${UNFINISHED}${process.pid}`;
   const folder = join(paths.dataDir, stage);
@@ -91,6 +92,7 @@ async function createCluster(
       "--locale-provider=builtin",
       "--builtin-locale=C.UTF-8",
       "--no-instructions",
+      ...(options.durable ? [] : ["--no-sync"]),
     ],
     { ...account.spawnAs, inherit: seen.descriptor, signal },
   );

@@ -1,0 +1,208 @@
+import net from "node:net";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { connect, describeDatabase, type Sql, withSql } from "../../src/db/connect.ts";
+import { parseDatabaseUrl } from "../../src/db/database-url.ts";
+import { toStoreError } from "../../src/db/store-errors.ts";
+import { createTestDatabase, type TestDatabase } from "../support/database.ts";
+
+describe("parseDatabaseUrl", () => {
+  test.each([
+    ["postgres://u:p@db.example:6543/m", [{ host: "db.example", port: 6543 }]],
+    ["postgresql://db.example", [{ host: "db.example", port: 5432 }]],
+    ["postgres:///m", [{ host: "localhost", port: 5432 }]],
+    [
+      "postgres://u@a:1,b,c:3/m",
+      [
+        { host: "a", port: 1 },
+        { host: "b", port: 5432 },
+        { host: "c", port: 3 },
+      ],
+    ],
+    ["postgres:///m?host=/var/run/postgresql&port=5433", [{ host: "/var/run/postgresql", port: 5433 }]],
+    ["postgres://%2Fvar%2Frun/m", [{ host: "/var/run", port: 5432 }]],
+    ["postgres://[::1]:5433/m", [{ host: "::1", port: 5433 }]],
+  ])("%s names its hosts", (url, hosts) => {
+    expect(parseDatabaseUrl(url).hosts).toEqual(hosts);
+  });
+
+  test("user and password are read in percent form", () => {
+    expect(parseDatabaseUrl("postgres://a%40b:p%3A%2F@h/m")).toMatchObject({
+      user: "a@b",
+      password: "p:/",
+      database: "m",
+    });
+  });
+
+  test("settings of the session are kept, those of libpq alone are not sent on", () => {
+    const { session } = parseDatabaseUrl(
+      "postgres://h/m?statement_timeout=5s&channel_binding=require&sslmode=require",
+    );
+    expect(session).toEqual({ statement_timeout: "5s" });
+  });
+
+  test.each([
+    ["", false],
+    ["?sslmode=disable", false],
+    ["?sslmode=prefer", "prefer"],
+    ["?sslmode=require", "require"],
+    ["?sslmode=verify-full", { rejectUnauthorized: true }],
+  ])("sslmode %s", (query, tls) => {
+    expect(parseDatabaseUrl(`postgres://h/m${query}`).tls).toEqual(tls);
+  });
+
+  test.each([
+    "",
+    "nonsense",
+    "mysql://h/m",
+    "postgres://u:secret@h:port/m",
+    "postgres://u:secret@h/m?sslmode=yes",
+  ])("%s is refused without repeating a password", (url) => {
+    expect(() => parseDatabaseUrl(url)).toThrow(expect.objectContaining({ exitCode: 2 }));
+    expect(() => parseDatabaseUrl(url)).not.toThrow(/secret/);
+  });
+});
+
+describe("describeDatabase", () => {
+  test.each([
+    ["postgres://me:secret@db.example/m", "postgres://me:***@db.example:5432/m"],
+    ["postgres://db.example/m?password=secret&user=me", "postgres://me:***@db.example:5432/m"],
+    ["postgres://me@a,b:1/m", "postgres://me@a:5432,b:1/m"],
+    ["postgres://[::1]/m", "postgres://[::1]:5432/m"],
+    ["postgres:secret", "postgres://(not readable)"],
+  ])("%s", (url, text) => {
+    expect(describeDatabase(url)).toBe(text);
+  });
+});
+
+describe("connect", () => {
+  let database: TestDatabase;
+  let sql: Sql;
+  beforeAll(async () => {
+    database = await createTestDatabase({ migrated: false });
+    sql = connect(database.url, { applicationName: "docmirror test connect", max: 2 });
+  });
+  afterAll(async () => {
+    await sql?.end();
+    await database?.dispose();
+  });
+
+  test("times are read as text, to the microsecond, in UTC whatever the role is set to", async () => {
+    const [row] = await sql`
+      select timestamptz '2024-05-06 07:08:09.123456-05' as tz, timestamp '2024-05-06 07:08:09.123456' as ts,
+             date '2024-05-06' as d, time '07:08:09.5' as t, interval '90 minutes' as i,
+             array[timestamp '2024-05-06 07:08:09.000001'] as list`;
+    expect(row).toEqual({
+      tz: "2024-05-06 12:08:09.123456+00",
+      ts: "2024-05-06 07:08:09.123456",
+      d: "2024-05-06",
+      t: "07:08:09.5",
+      i: "01:30:00",
+      list: ["2024-05-06 07:08:09.000001"],
+    });
+  });
+
+  test("times are written as the text they are given as", async () => {
+    const [row] = await sql`select ${"2024-05-06 07:08:09.123456"}::timestamp as one,
+      ${sql.array(["2024-05-06 07:08:09.123456"], 1114)}::timestamp[] as many`;
+    expect(row).toEqual({ one: "2024-05-06 07:08:09.123456", many: ["2024-05-06 07:08:09.123456"] });
+  });
+
+  test("int8 is a number while it is exact, else text", async () => {
+    const [row] =
+      await sql`select 42::int8 as small, 9007199254740993::int8 as big, array[1::int8] as list, ${7}::int8 as sent`;
+    expect(row).toEqual({ small: 42, big: "9007199254740993", list: [1], sent: 7 });
+  });
+
+  test("json and jsonb are read parsed", async () => {
+    const [row] = await sql`select '{"a":[1]}'::json as j, '{"b":null}'::jsonb as b`;
+    expect(row).toEqual({ j: { a: [1] }, b: { b: null } });
+  });
+
+  test("its name is shown to the server", async () => {
+    const [row] = await sql`select current_setting('application_name') as name`;
+    expect(row?.name).toBe("docmirror test connect");
+  });
+
+  test("COPY in small batches does not wait for acknowledgements", async () => {
+    await sql`create table copied (n int)`;
+    const startedAt = performance.now();
+    for (let i = 0; i < 40; i++) {
+      const stream = await sql`copy copied from stdin`.writable();
+      await new Promise<void>((resolve, reject) => {
+        stream.on("error", reject);
+        stream.on("finish", () => resolve());
+        stream.write(`${i}\n`);
+        stream.end(`${i}\n`);
+      });
+    }
+    // With delayed acknowledgements each would take 40 ms: 1,600 ms in all.
+    expect(performance.now() - startedAt).toBeLessThan(1000);
+  });
+
+  test("a host that does not answer is passed over", async () => {
+    const closed = await closedPort();
+    const { hostname, port, username, password, pathname } = new URL(database.url);
+    const url = `postgres://${username}:${password}@127.0.0.1:${closed},${hostname}:${port}${pathname}`;
+    const rows = await withSql(url, { applicationName: "t" }, (two) => two`select 1 as one`);
+    expect(rows[0]?.one).toBe(1);
+  });
+
+  test("hosts none of which answers are an error at once", async () => {
+    const url = `postgres://127.0.0.1:${await closedPort()},127.0.0.1:${await closedPort()}/m?target_session_attrs=read-write`;
+    const failed = withSql(url, { applicationName: "t" }, (two) => two`select 1`);
+    await expect(failed).rejects.toMatchObject({ code: "ECONNREFUSED" });
+  });
+
+  test("a server that hangs up without a word is an error, not an endless loop", async () => {
+    const rude = net.createServer((socket) => socket.destroy());
+    const port = await listen(rude);
+    const failed = withSql(
+      `postgres://127.0.0.1:${port}/m`,
+      { applicationName: "t" },
+      (two) => two`select 1`,
+    );
+    await expect(failed).rejects.toMatchObject({ code: "ECONNRESET" });
+    rude.close();
+  });
+
+  test("a server that never speaks is given up after the time allowed", async () => {
+    const sockets: net.Socket[] = [];
+    const silent = net.createServer((socket) => sockets.push(socket));
+    const url = `postgres://127.0.0.1:${await listen(silent)}/m`;
+    const options = { applicationName: "t", connectTimeoutSeconds: 0.2 };
+    const error = await withSql(url, options, (two) => two`select 1`).catch((caught) =>
+      toStoreError(caught, "connect"),
+    );
+    expect(error).toMatchObject({ sqlstate: "CONNECT_TIMEOUT", exitCode: 4 });
+    for (const socket of sockets) socket.destroy();
+    silent.close();
+  });
+
+  test("withSql closes its connections when the work fails", async () => {
+    const options = { applicationName: "docmirror test closing" };
+    const failed = withSql(database.url, options, async (own) => {
+      await own`select 1`;
+      throw new Error("the work");
+    });
+    await expect(failed).rejects.toThrow("the work");
+    await expect
+      .poll(
+        async () =>
+          (await sql`select from pg_stat_activity where application_name = ${options.applicationName}`)
+            .length,
+      )
+      .toBe(0);
+  });
+});
+
+async function listen(server: net.Server): Promise<number> {
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return (server.address() as net.AddressInfo).port;
+}
+
+async function closedPort(): Promise<number> {
+  const server = net.createServer();
+  const port = await listen(server);
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}

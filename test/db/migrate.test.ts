@@ -1,0 +1,125 @@
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { connect, type Sql } from "../../src/db/connect.ts";
+import {
+  assertSchemaCurrent,
+  assertServerUsable,
+  migrate,
+  migrationStatus,
+  pendingSql,
+} from "../../src/db/migrate.ts";
+import { SchemaVersionError } from "../../src/errors.ts";
+import { createTestDatabase, type TestDatabase } from "../support/database.ts";
+
+let database: TestDatabase;
+let sql: Sql;
+beforeEach(async () => {
+  database = await createTestDatabase({ migrated: false });
+  sql = connect(database.url, { applicationName: "docmirror test", max: 2 });
+});
+afterEach(async () => {
+  await sql?.end();
+  await database?.dispose();
+});
+
+describe("migrate", () => {
+  test("an empty database is older and gets every migration", async () => {
+    expect(await migrationStatus(sql)).toMatchObject({ state: "older", unknown: 0 });
+    const applied = await migrate(database.url);
+    const status = await migrationStatus(sql);
+    expect(status.state).toBe("current");
+    expect(applied).toEqual(status.migrations.map(({ tag }) => tag));
+    expect(status.migrations[0]?.appliedAt).toMatch(/^20\d\d-.*\+00$/);
+    expect((await sql`select to_regclass('mirror.builds') is not null as there`)[0]?.there).toBe(true);
+  });
+
+  test("a second migration does nothing", async () => {
+    await migrate(database.url);
+    const before = await migrationStatus(sql);
+    expect(await migrate(database.url)).toEqual([]);
+    expect(await migrationStatus(sql)).toEqual(before);
+  });
+
+  test("several at once apply each migration once", async () => {
+    const applied = await Promise.all(Array.from({ length: 4 }, () => migrate(database.url)));
+    expect(applied.filter((tags) => tags.length > 0)).toHaveLength(1);
+    const rows = await sql`select hash from drizzle.__drizzle_migrations`;
+    expect(rows).toHaveLength((await migrationStatus(sql)).migrations.length);
+  });
+
+  test("one that waits for another can be stopped", async () => {
+    const stop = new AbortController();
+    const reason = new Error("stopped");
+    await sql.begin(async (tx) => {
+      await tx`select pg_advisory_xact_lock(7305110624)`;
+      const waiting = migrate(database.url, { signal: stop.signal });
+      await expect
+        .poll(
+          async () => (await sql`select from pg_locks where locktype = 'advisory' and not granted`).length,
+        )
+        .toBeGreaterThan(0);
+      stop.abort(reason);
+      await expect(waiting).rejects.toBe(reason);
+    });
+    expect(await migrationStatus(sql)).toMatchObject({ state: "older" });
+  });
+
+  test("a failing migration leaves nothing behind", async () => {
+    await sql`create schema sync`;
+    await expect(migrate(database.url)).rejects.toMatchObject({ sqlstate: "42P06", exitCode: 4 });
+    expect((await sql`select to_regnamespace('mirror') is null as gone`)[0]?.gone).toBe(true);
+  });
+
+  test("a newer database is not touched", async () => {
+    await migrate(database.url);
+    await sql`insert into drizzle.__drizzle_migrations (hash, created_at) values ('x', 99999999999999)`;
+    await expect(migrate(database.url)).rejects.toBeInstanceOf(SchemaVersionError);
+    await expect(assertSchemaCurrent(sql)).rejects.toMatchObject({
+      exitCode: 7,
+      hint: expect.stringMatching(/upgrade/),
+    });
+    expect(await migrationStatus(sql)).toMatchObject({ state: "newer", unknown: 1 });
+  });
+});
+
+describe("pendingSql", () => {
+  test("is what brings an empty database up, and empty afterwards", async () => {
+    const text = await pendingSql(sql);
+    expect(text).toMatch(/CREATE TABLE "mirror"."builds"/);
+    await sql.unsafe(text);
+    expect((await sql`select to_regclass('mirror.builds') is not null as there`)[0]?.there).toBe(true);
+    await using other = await createTestDatabase();
+    const migrated = connect(other.url, { applicationName: "t" });
+    expect(await pendingSql(migrated)).toBe("");
+    await migrated.end();
+  });
+});
+
+describe("assertSchemaCurrent", () => {
+  test("an older database asks for docmirror migrate", async () => {
+    await expect(assertSchemaCurrent(sql)).rejects.toMatchObject({
+      exitCode: 7,
+      hint: expect.stringContaining("docmirror migrate"),
+    });
+  });
+
+  test("is content after migrate", async () => {
+    await migrate(database.url);
+    await assertSchemaCurrent(sql);
+  });
+});
+
+test("a database that is not UTF-8 is refused", async () => {
+  const name = `${new URL(database.url).pathname.slice(1)}_ascii`;
+  await sql.unsafe(
+    `create database ${name} template template0 encoding 'SQL_ASCII' lc_collate 'C' lc_ctype 'C'`,
+  );
+  const url = new URL(database.url);
+  url.pathname = `/${name}`;
+  const ascii = connect(url.href, { applicationName: "t" });
+  await expect(assertServerUsable(ascii)).rejects.toMatchObject({
+    exitCode: 4,
+    message: expect.stringMatching(/SQL_ASCII/),
+  });
+  await ascii.end();
+  await sql.unsafe(`drop database ${name}`);
+});
