@@ -18,8 +18,10 @@ export interface ProjectRow {
   users: number[];
   publishedAt: Micros;
   modifiedAt: Micros;
-  /** How often it was changed: descriptions differ from one to the next. */
+  /** How often its text was changed: descriptions differ from one to the next. */
   edition: number;
+  /** Rises with every change of its record. */
+  revision: number;
   versions: VersionRow[];
 }
 
@@ -88,6 +90,7 @@ export function createPopulation(settings: WorldSettings, startAt: Micros) {
       publishedAt,
       modifiedAt: tidy(random, publishedAt + random.next() ** 0.3 * (now - publishedAt)),
       edition: 0,
+      revision: 0,
       versions: [],
     };
     row.users = drawAdministrators(random);
@@ -192,7 +195,8 @@ export function createPopulation(settings: WorldSettings, startAt: Micros) {
       projects.touch();
     },
     /** Something in a project's own record changed; lists that embed it change with it. */
-    touchProject(): void {
+    touchProject(project: ProjectRow): void {
+      project.revision++;
       projects.touch();
       listedProjects.touch();
     },

@@ -52,12 +52,22 @@ export function createRecords(deps: {
       last_login: row.lastLoginAt === null ? null : date(row.lastLoginAt),
       last_name: named ? last : "",
       resource_uri: `${apiPath}/user/${row.id}/`,
-      username:
-        `${first}${random.pick(["-", "_", ""])}${last}`.toLowerCase() + (random.chance(0.1) ? "" : row.id),
+      username: `${first}${random.pick(["-", "_", ""])}${last}`.toLowerCase() + row.id,
     };
   }
 
+  /** A project is embedded in record after record; making it once until it changes is half of a page's cost. */
+  const made = new WeakMap<ProjectRow, { revision: number; record: Project }>();
+
   function project(row: ProjectRow): Project {
+    const known = made.get(row);
+    if (known?.revision === row.revision) return known.record;
+    const record = makeProject(row);
+    made.set(row, { revision: row.revision, record });
+    return record;
+  }
+
+  function makeProject(row: ProjectRow): Project {
     const random = createRandom(hash(seed, STREAM.project, row.id + 0.5e9));
     const { slug } = row;
     const often = (text: string): string => (random.chance(0.5) ? text : "");

@@ -38,7 +38,7 @@ export interface RequestCounters {
   /** By path without its query, e.g. `/api/v1/build/`. */
   byPath: Map<string, number>;
   byStatus: Map<number, number>;
-  /** Bytes of the bodies whose length was told in advance, as all of the service's own are. */
+  /** Bytes sent, heads included. */
   bytes: number;
   /** The greatest number of requests under way at once. */
   peakInFlight: number;
@@ -97,12 +97,14 @@ export async function startSimulation(options: SimulationOptions): Promise<Simul
     if (options.recordArrivals) counters.arrivalsMs.push(performance.now());
     counters.byPath.set(path, (counters.byPath.get(path) ?? 0) + 1);
     counters.peakInFlight = Math.max(counters.peakInFlight, ++inFlight);
+    const { socket } = request;
+    const sentBefore = socket.bytesWritten;
     response.once("close", () => {
       inFlight--;
+      counters.bytes += socket.bytesWritten - sentBefore;
       if (!response.headersSent) return;
       const { statusCode } = response;
       counters.byStatus.set(statusCode, (counters.byStatus.get(statusCode) ?? 0) + 1);
-      counters.bytes += Number(response.getHeader("content-length") ?? 0);
     });
   }
 

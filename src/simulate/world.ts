@@ -137,11 +137,11 @@ export function createWorld(options: WorldOptions = {}): World {
         if (!project) return;
         project.edition++;
         project.modifiedAt = at;
-        return population.touchProject();
+        return population.touchProject(project);
       case "administratorChanges":
         if (!project) return;
         project.users = population.drawAdministrators(random);
-        return population.touchProject();
+        return population.touchProject(project);
       case "hides":
         if (project) population.setHidden(project, !project.hidden);
         return;

@@ -1,0 +1,152 @@
+import { describe, expect, test } from "vitest";
+import { QUIET } from "../../src/simulate/settings.ts";
+import type { TrueTransition } from "../../src/simulate/truth.ts";
+import { createWorld } from "../../src/simulate/world.ts";
+import { walkList } from "./walk-world.ts";
+
+const MINUTE = 60_000;
+const DAY = 24 * 60 * MINUTE;
+const size = { users: 20, projects: 30, versions: 60, files: 0 };
+
+function byBuild(transitions: Iterable<TrueTransition>): Map<string, TrueTransition[]> {
+  const builds = new Map<string, TrueTransition[]>();
+  for (const transition of transitions) {
+    const steps = builds.get(transition.buildId);
+    if (steps) steps.push(transition);
+    else builds.set(transition.buildId, [transition]);
+  }
+  return builds;
+}
+
+describe("the life of builds", () => {
+  test("at every moment the list shows the state that the truth tells", async () => {
+    const world = createWorld({ ...size, builds: 200, rates: { builds: 600, buildDeletions: 100 } });
+    const seen = new Map<string, { state: string; atMs: number }[]>();
+    for (let minute = 0; minute < 240; minute++) {
+      world.advance(MINUTE);
+      const atMs = world.now().getTime();
+      for (const build of await walkList(world, "build", 1000)) {
+        const sightings = seen.get(build.id) ?? [];
+        sightings.push({ state: build.state, atMs });
+        seen.set(build.id, sightings);
+      }
+    }
+    const truth = byBuild(world.truth().transitions());
+    const met = new Set<string>();
+    for (const [id, sightings] of seen) {
+      for (const { state, atMs } of sightings) {
+        met.add(state);
+        expect(state).toBe(truth.get(id)?.findLast((step) => step.atMs <= atMs)?.to);
+      }
+    }
+    expect([...met].sort()).toEqual(["building", "cloning", "finished", "installing", "triggered"]);
+  });
+
+  test("transitions follow one another from the trigger on, none in the future", () => {
+    const world = createWorld({ ...size, builds: 2000 });
+    world.advance(DAY);
+    for (const steps of byBuild(world.truth().transitions()).values()) {
+      expect(steps[0]?.from).toBeNull();
+      steps.forEach((step, index) => {
+        if (index > 0) {
+          expect(step.from).toBe(steps[index - 1]?.to);
+          expect(step.atMs).toBeGreaterThan(steps[index - 1]?.atMs ?? 0);
+        }
+        expect(step.atMs).toBeLessThanOrEqual(world.now().getTime());
+      });
+    }
+  });
+
+  test("a date never lies after the moment of its trigger", async () => {
+    const world = createWorld({ ...size, builds: 3000 });
+    const truth = byBuild(world.truth().transitions());
+    for (const build of await walkList(world, "build", 1000)) {
+      const [first] = truth.get(build.id) ?? [];
+      expect(Date.parse(`${build.date}Z`)).toBeLessThanOrEqual(first?.atMs ?? 0);
+    }
+  });
+
+  test("half of the builds take 183 s, one in twenty more than 821 s", () => {
+    const world = createWorld({ ...size, builds: 20_000, rates: QUIET });
+    world.advance(DAY);
+    const seconds: number[] = [];
+    for (const steps of byBuild(world.truth().transitions()).values()) {
+      const [first, last] = [steps[0], steps.at(-1)];
+      if (first?.to === "triggered" && last?.to === "finished") seconds.push((last.atMs - first.atMs) / 1000);
+    }
+    seconds.sort((a, b) => a - b);
+    const median = seconds[Math.floor(seconds.length * 0.5)] ?? 0;
+    const slow = seconds[Math.floor(seconds.length * 0.95)] ?? 0;
+    expect(median).toBeGreaterThan(175);
+    expect(median).toBeLessThan(191);
+    expect(slow).toBeGreaterThan(770);
+    expect(slow).toBeLessThan(870);
+  });
+
+  test("a pdf build is born finished", () => {
+    const world = createWorld({ ...size, builds: 500 });
+    const truth = byBuild(world.truth().transitions());
+    const pdf = [...world.truth().records("build")].filter(({ record }) => record.type === "pdf");
+    expect(pdf.length).toBeGreaterThan(0);
+    for (const { record } of pdf) expect(truth.get(record.id)?.map((step) => step.to)).toEqual(["finished"]);
+  });
+
+  test("a build that has not finished claims success and has no texts", () => {
+    const world = createWorld({ ...size, builds: 2000, stuckShare: 0.2 });
+    const open = [...world.truth().records("build")].filter(({ record }) => record.state !== "finished");
+    expect(new Set(open.map(({ record }) => record.state))).toContain("triggered");
+    for (const { record } of open) {
+      expect(record).toMatchObject({ success: true, output: "", error: "", setup: "", setup_error: "" });
+    }
+  });
+
+  test("stuck builds stay open for ever", () => {
+    const world = createWorld({ ...size, builds: 1000, stuckShare: 0.1, rates: QUIET });
+    world.advance(400 * DAY);
+    const open = [...world.truth().records("build")].filter(({ record }) => record.state !== "finished");
+    expect(open.length).toBeGreaterThan(50);
+    expect(new Set(open.map(({ record }) => record.state))).toEqual(new Set(["triggered", "building"]));
+  });
+
+  test("a job closes stuck builds as failed where it exists", () => {
+    const world = createWorld({
+      ...size,
+      builds: 1000,
+      stuckShare: 0.1,
+      closeStuckAfterMs: DAY,
+      rates: QUIET,
+    });
+    world.advance(2 * DAY);
+    const records = [...world.truth().records("build")].map(({ record }) => record);
+    expect(records.every((build) => build.state === "finished")).toBe(true);
+    const closed = records.filter((build) => build.error.includes("inactivity"));
+    expect(closed.length).toBeGreaterThan(30);
+    expect(closed.every((build) => !build.success)).toBe(true);
+  });
+
+  test("outputs are as long as asked for on average, failures tell their reason", () => {
+    const world = createWorld({ ...size, builds: 3000, outputBytes: 3000 });
+    const finished = [...world.truth().records("build")]
+      .map(({ record }) => record)
+      .filter((build) => build.state === "finished");
+    const succeeded = finished.filter((build) => build.success);
+    const mean = succeeded.reduce((sum, build) => sum + build.output.length, 0) / succeeded.length;
+    expect(mean).toBeGreaterThan(2700);
+    expect(mean).toBeLessThan(3300);
+    const reasons = finished
+      .filter((build) => !build.success)
+      .map((build) => build.error + build.setup_error);
+    expect(reasons.every((reason) => reason !== "")).toBe(true);
+    for (const reason of [
+      /git clone failed/,
+      /No matching distribution/,
+      /conf\.py/,
+      /treated as error/,
+      /LaTeX/,
+    ]) {
+      expect(reasons.some((text) => reason.test(text))).toBe(true);
+    }
+    expect(reasons.some((text) => /timeout/.test(text))).toBe(true);
+    expect(reasons.some((text) => /memory/.test(text))).toBe(true);
+  });
+});

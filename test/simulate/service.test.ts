@@ -1,0 +1,155 @@
+import { afterEach, describe, expect, test } from "vitest";
+import { type Simulation, type SimulationOptions, startSimulation } from "../../src/simulate/service.ts";
+import { QUIET } from "../../src/simulate/settings.ts";
+import { createWorld } from "../../src/simulate/world.ts";
+import { RESOURCES } from "../../src/wire/resources.ts";
+import { trueRecords } from "./walk-world.ts";
+
+const size = { users: 30, projects: 20, versions: 60, files: 50, builds: 150, rates: QUIET };
+const running: Simulation[] = [];
+
+async function start(options: Partial<SimulationOptions> = {}): Promise<Simulation> {
+  const simulation = await startSimulation({ world: createWorld(size), ...options });
+  running.push(simulation);
+  return simulation;
+}
+
+afterEach(async () => {
+  for (const simulation of running.splice(0)) await simulation.close();
+});
+
+interface Page {
+  meta: { limit: number; next: string | null; offset: number; previous: string | null; total_count: number };
+  objects: { id: string }[];
+}
+
+async function fetchPage(url: string): Promise<Page> {
+  return (await (await fetch(url)).json()) as Page;
+}
+
+describe("the simulated service", () => {
+  test("a walk by meta.next meets every true record once and ends", async () => {
+    const world = createWorld({ ...size, hiddenShare: 0.2, basePath: "/docs" });
+    const { url } = await start({ world });
+    const { origin } = new URL(url);
+    expect(url.endsWith("/docs")).toBe(true);
+    for (const resource of RESOURCES) {
+      const ids: string[] = [];
+      let next: string | null = `/docs/api/v1/${resource}/?format=json&limit=7`;
+      while (next) {
+        const page: Page = await fetchPage(origin + next);
+        expect(page.meta.offset).toBe(ids.length);
+        ids.push(...page.objects.map((record) => record.id));
+        next = page.meta.next;
+        if (next === null) expect(page.meta.total_count).toBe(ids.length);
+      }
+      expect(ids.sort()).toEqual(
+        trueRecords(world, resource)
+          .map((record) => record.id)
+          .sort(),
+      );
+    }
+  });
+
+  test("hidden projects are 404 on their detail", async () => {
+    const world = createWorld({ ...size, hiddenShare: 0.5 });
+    const { url } = await start({ world });
+    for (const { record, listed } of world.truth().records("project")) {
+      expect((await fetch(`${url}/api/v1/project/${record.id}/`)).status).toBe(listed ? 200 : 404);
+    }
+  });
+
+  test("HEAD is refused and a missing slash redirected over the wire too", async () => {
+    const { url } = await start();
+    const head = await fetch(`${url}/api/v1/build/`, { method: "HEAD" });
+    expect([head.status, head.headers.get("allow")]).toEqual([405, "GET"]);
+    const moved = await fetch(`${url}/api/v1/build?limit=1`, { redirect: "manual" });
+    expect([moved.status, moved.headers.get("location")]).toEqual([301, "/api/v1/build/?limit=1"]);
+    expect(moved.headers.get("date")).not.toBeNull();
+  });
+
+  test("ready replies do not outlive a change of the world", async () => {
+    const world = createWorld(size);
+    const { url } = await start({ world });
+    const list = `${url}/api/v1/build/?limit=5`;
+    const before = await fetchPage(list);
+    expect(await fetchPage(list)).toEqual(before);
+    const [id] = world.triggerBuilds(1);
+    expect((await fetchPage(list)).objects[0]?.id).toBe(id);
+    world.deleteRecord("build", id ?? "");
+    expect((await fetchPage(list)).objects[0]?.id).toBe(before.objects[0]?.id);
+  });
+
+  test("an interceptor answers, changes replies, or hangs up", async () => {
+    const { url } = await start({
+      intercept: async (request, next) => {
+        const { pathname } = new URL(request.url);
+        if (pathname.includes("/user/")) return new Response("busy", { status: 503 });
+        if (pathname.includes("/file/")) return "hang up";
+        const reply = await next();
+        return new Response(reply.body, { status: reply.status, headers: { "x-seen": "yes" } });
+      },
+    });
+    expect((await fetch(`${url}/api/v1/user/`)).status).toBe(503);
+    await expect(fetch(`${url}/api/v1/file/`)).rejects.toThrow();
+    expect((await fetch(`${url}/api/v1/build/`)).headers.get("x-seen")).toBe("yes");
+  });
+
+  test("requests are counted by path and status, with their arrivals where asked for", async () => {
+    const simulation = await start({ recordArrivals: true, latencyMs: 20 });
+    const paths = ["/api/v1/user/?limit=1", "/api/v1/user/?limit=2", "/api/v1/nosuch/"];
+    await Promise.all(paths.map(async (path) => (await fetch(simulation.url + path)).arrayBuffer()));
+    const { total, byPath, byStatus, bytes, peakInFlight, arrivalsMs } = simulation.requests();
+    expect(total).toBe(3);
+    expect(byPath.get("/api/v1/user/")).toBe(2);
+    expect([byStatus.get(200), byStatus.get(404)]).toEqual([2, 1]);
+    expect(bytes).toBeGreaterThan(300);
+    expect(peakInFlight).toBe(3);
+    expect(arrivalsMs).toHaveLength(3);
+    simulation.resetRequests();
+    expect(simulation.requests().total).toBe(0);
+  });
+
+  test("with a speed the world moves on with the real clock", async () => {
+    const world = createWorld({ ...size, rates: { ...QUIET, builds: 5000 } });
+    const { url } = await start({ world, speed: 1_000_000 });
+    const list = `${url}/api/v1/build/?limit=1`;
+    const { meta } = await fetchPage(list);
+    let later = meta;
+    while (later.total_count === meta.total_count) later = (await fetchPage(list)).meta;
+    expect(later.total_count).toBeGreaterThan(meta.total_count);
+  });
+
+  test("without a speed the world stands still", async () => {
+    const world = createWorld(size);
+    const { url } = await start({ world });
+    await fetchPage(`${url}/api/v1/build/`);
+    expect(world.now()).toEqual(world.settings.startAt);
+  });
+
+  test("closing twice does no harm and cuts a reply that is still waited for", async () => {
+    let markArrived = (): void => {};
+    const arrived = new Promise<void>((resolve) => {
+      markArrived = resolve;
+    });
+    const simulation = await start({
+      intercept: (_request, next) => {
+        markArrived();
+        return new Promise(() => next());
+      },
+    });
+    const reply = fetch(`${simulation.url}/api/v1/user/`);
+    const failed = expect(reply).rejects.toThrow();
+    await arrived;
+    await simulation.close();
+    await simulation.close();
+    await failed;
+    await expect(fetch(simulation.url)).rejects.toThrow();
+  });
+
+  test("a port in use is told by the socket's own error", async () => {
+    const { url } = await start();
+    const port = Number(new URL(url).port);
+    await expect(start({ port })).rejects.toMatchObject({ code: "EADDRINUSE" });
+  });
+});

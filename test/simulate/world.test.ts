@@ -1,0 +1,359 @@
+import { describe, expect, test } from "vitest";
+import { QUIET, type WorldOptions } from "../../src/simulate/settings.ts";
+import { createWorld, type World } from "../../src/simulate/world.ts";
+import { RESOURCES } from "../../src/wire/resources.ts";
+import { trueRecords, walkList } from "./walk-world.ts";
+
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+const small = { users: 60, projects: 40, versions: 200, files: 150, builds: 900 } satisfies WorldOptions;
+
+async function everything(world: World): Promise<unknown> {
+  const lists = await Promise.all(RESOURCES.map((resource) => walkList(world, resource)));
+  return { lists, transitions: [...world.truth().transitions()], deletions: world.truth().deletions() };
+}
+
+describe("a world", () => {
+  test("has as many records as asked for, about 15,000 by default", async () => {
+    const world = createWorld();
+    const counts = RESOURCES.map((resource) => [...world.truth().records(resource)].length);
+    expect(counts).toEqual([800, 700, 3000, 3500, 7000]);
+  });
+
+  test("is the same for the same seed, and has the same future", async () => {
+    const [one, two] = [createWorld(small), createWorld(small)];
+    expect(await everything(one)).toEqual(await everything(two));
+    for (const world of [one, two]) world.advance(3 * DAY);
+    expect(await everything(one)).toEqual(await everything(two));
+  });
+
+  test("differs from that of another seed", async () => {
+    const other = createWorld({ ...small, seed: 2 });
+    expect(await walkList(createWorld(small), "user")).not.toEqual(await walkList(other, "user"));
+  });
+
+  test("comes to the same however its time is cut", async () => {
+    const [whole, cut] = [createWorld(small), createWorld(small)];
+    whole.advance(2 * DAY);
+    for (let step = 0; step < 96; step++) cut.advance(DAY / 48);
+    expect(cut.now()).toEqual(whole.now());
+    expect(await everything(cut)).toEqual(await everything(whole));
+  });
+
+  test("does not go back in time", () => {
+    const world = createWorld(small);
+    const before = world.now();
+    world.advanceTo(new Date(0));
+    world.advance(-5);
+    expect(world.now()).toEqual(before);
+  });
+
+  test.each(RESOURCES)("lists exactly the true records of %s that are not hidden", async (resource) => {
+    const world = createWorld({ ...small, hiddenShare: 0.2 });
+    world.advance(5 * DAY);
+    const byId = (a: { id: string }, b: { id: string }): number => Number(a.id) - Number(b.id);
+    const listed = await walkList(world, resource, 37);
+    expect(listed.sort(byId)).toEqual(trueRecords(world, resource).sort(byId));
+  });
+
+  test("hides projects from list and detail, yet versions, files and builds still name them", async () => {
+    const world = createWorld({ ...small, hiddenShare: 0.3 });
+    const hidden = [...world.truth().records("project")].filter(({ listed }) => !listed);
+    expect(hidden.length).toBeGreaterThan(0);
+    const versions = await walkList(world, "version");
+    for (const { record } of hidden) {
+      expect(await world.catalog().find("project", record.id)).toBeUndefined();
+      expect(versions.some((version) => version.project.id === record.id)).toBe(true);
+    }
+  });
+
+  test("answers a detail with the record of its list", async () => {
+    const world = createWorld(small);
+    for (const resource of RESOURCES) {
+      const [record] = await walkList(world, resource);
+      expect(await world.catalog().find(resource, record?.id ?? "")).toEqual(record);
+      expect(await world.catalog().find(resource, "999999999")).toBeUndefined();
+      expect(await world.catalog().find(resource, "1.5")).toBeUndefined();
+    }
+  });
+
+  test("holds what a mirror must survive", async () => {
+    const world = createWorld({ ...small, versions: 400, builds: 4000 });
+    world.advance(20 * DAY);
+    const builds = await walkList(world, "build", 1000);
+    const projects = await walkList(world, "project");
+    const versions = await walkList(world, "version");
+    const users = await walkList(world, "user");
+    const userUris = new Set(users.map((user) => user.resource_uri));
+    const texts = JSON.stringify([projects, versions, users, builds]);
+    expect(builds.some((build) => build.version === null)).toBe(true);
+    expect(builds.some((build) => !build.date.includes("."))).toBe(true);
+    expect(versions.filter((version) => version.verbose_name === "latest").length).toBeGreaterThan(30);
+    expect(projects.some((project) => project.users.some((uri) => !userUris.has(uri)))).toBe(true);
+    expect(users.some((user) => user.last_login === null)).toBe(true);
+    expect(texts).toContain("<script>");
+    expect(texts).toMatch(/[\u4e00-\u9fff]/);
+    expect(texts).toContain("\\u001b[");
+    expect(new Set(builds.map((build) => build.type))).toEqual(
+      new Set(["html", "pdf", "epub", "man", "dash"]),
+    );
+  });
+
+  test("keeps odd texts and clock steps away where they are switched off", async () => {
+    const world = createWorld({ ...small, oddTexts: false, clockSteps: false });
+    const records = [...(await walkList(world, "project")), ...(await walkList(world, "version"))];
+    expect(JSON.stringify(records)).not.toMatch(/<script>|[\u4e00-\u9fff]/);
+    const builds = await walkList(world, "build");
+    const ids = builds.map((build) => Number(build.id));
+    expect(ids).toEqual([...ids].sort((a, b) => b - a));
+  });
+
+  test("carries the base path in every URI", async () => {
+    const world = createWorld({ ...small, basePath: "/docs" });
+    const [build] = await walkList(world, "build");
+    expect(build?.resource_uri).toMatch(/^\/docs\/api\/v1\/build\/\d+\/$/);
+    expect(build?.project).toMatch(/^\/docs\/api\/v1\/project\/\d+\/$/);
+  });
+});
+
+describe("the order of lists", () => {
+  test("builds come newest first by date, though not always by id", async () => {
+    const world = createWorld({ ...small, builds: 5000 });
+    world.advance(5 * DAY);
+    const builds = await walkList(world, "build");
+    const moments = builds.map((build) => build.date.padEnd(26, build.date.includes(".") ? "0" : ".000000"));
+    expect(moments).toEqual([...moments].sort().reverse());
+    const ids = builds.map((build) => Number(build.id));
+    expect(ids).not.toEqual([...ids].sort((a, b) => b - a));
+  });
+
+  test("projects come by slug, versions by verbose_name descending", async () => {
+    const world = createWorld(small);
+    world.advance(30 * DAY);
+    const slugs = (await walkList(world, "project")).map((project) => project.slug);
+    expect(slugs).toEqual([...slugs].sort());
+    const names = (await walkList(world, "version")).map((version) => version.verbose_name);
+    expect(names).toEqual([...names].sort().reverse());
+  });
+
+  test("rows without an order keep an arbitrary one", async () => {
+    const world = createWorld(small);
+    const ids = (await walkList(world, "user")).map((user) => Number(user.id));
+    expect((await walkList(world, "user")).map((user) => Number(user.id))).toEqual(ids);
+    expect(ids).not.toEqual([...ids].sort((a, b) => a - b));
+  });
+
+  test.each(["user", "file", "version"] as const)(
+    "shuffled, %s rows come in another order for every request, each row once",
+    async (resource) => {
+      const world = createWorld({ ...small, ties: "shuffled" });
+      const ask = async (): Promise<string[]> =>
+        (await walkList(world, resource, 1000)).map((record) => record.id);
+      const [first, second] = [await ask(), await ask()];
+      expect(first).not.toEqual(second);
+      expect([...first].sort()).toEqual([...second].sort());
+      expect(new Set(first).size).toBe(first.length);
+      expect(world.catalog().revision?.(resource)).toBeUndefined();
+    },
+  );
+
+  test("shuffled versions still descend by verbose_name", async () => {
+    const world = createWorld({ ...small, ties: "shuffled" });
+    const names = (await walkList(world, "version")).map((version) => version.verbose_name);
+    expect(names).toEqual([...names].sort().reverse());
+  });
+});
+
+describe("what happens in a world", () => {
+  test("records of every kind come and go, and deletions are told with their time", async () => {
+    const world = createWorld(small);
+    const before = RESOURCES.map((r) => new Map(trueRecords(world, r).map((record) => [record.id, record])));
+    const startMs = world.now().getTime();
+    world.advance(300 * DAY);
+    const deletions = world.truth().deletions();
+    RESOURCES.forEach((resource, index) => {
+      const after = new Map([...world.truth().records(resource)].map(({ record }) => [record.id, record]));
+      const gone = deletions.filter((deletion) => deletion.resource === resource);
+      expect(gone.length).toBeGreaterThan(0);
+      expect([...after.keys()].some((id) => !before[index]?.has(id))).toBe(true);
+      for (const { id } of gone) expect(after.has(id)).toBe(false);
+      for (const id of before[index]?.keys() ?? []) {
+        expect(after.has(id)).toBe(!gone.some((deletion) => deletion.id === id));
+      }
+    });
+    const times = deletions.map((deletion) => deletion.atMs);
+    expect(times).toEqual([...times].sort((a, b) => a - b));
+    expect(Math.min(...times)).toBeGreaterThan(startMs);
+  });
+
+  test("nothing points to a project or a version that was deleted", async () => {
+    const world = createWorld(small);
+    world.advance(200 * DAY);
+    const projects = new Set([...world.truth().records("project")].map(({ record }) => record.resource_uri));
+    const versions = new Set(trueRecords(world, "version").map((version) => version.resource_uri));
+    for (const build of trueRecords(world, "build")) {
+      expect(projects).toContain(build.project);
+      if (build.version !== null) expect(versions).toContain(build.version);
+    }
+    for (const file of trueRecords(world, "file")) expect(projects).toContain(file.project.resource_uri);
+  });
+
+  test("a change of a project moves its modified_date, one of its administrators does not", async () => {
+    const changed = async (rates: WorldOptions["rates"]) => {
+      const world = createWorld({ ...small, rates: { ...QUIET, ...rates } });
+      const before = await walkList(world, "project");
+      const revision = world.catalog().revision?.("version");
+      world.advance(DAY);
+      expect(world.catalog().revision?.("version")).not.toBe(revision);
+      const after = await walkList(world, "project");
+      return before
+        .map((project, index) => [project, after[index] ?? project] as const)
+        .filter(([a, b]) => JSON.stringify(a) !== JSON.stringify(b));
+    };
+    const edited = await changed({ projectChanges: 20 });
+    expect(edited.length).toBeGreaterThan(0);
+    for (const [before, after] of edited) expect(after.modified_date > before.modified_date).toBe(true);
+    const handedOver = await changed({ administratorChanges: 200 });
+    expect(handedOver.length).toBeGreaterThan(0);
+    for (const [before, after] of handedOver) expect(after).toEqual({ ...before, users: after.users });
+  });
+
+  test("a quiet world changes nothing but open builds", async () => {
+    const world = createWorld({ ...small, rates: QUIET });
+    const settled = RESOURCES.filter((resource) => resource !== "build");
+    const before = await Promise.all(settled.map((resource) => walkList(world, resource)));
+    const revisions = settled.map((resource) => world.catalog().revision?.(resource));
+    world.advance(10 * DAY);
+    expect(await Promise.all(settled.map((resource) => walkList(world, resource)))).toEqual(before);
+    expect(settled.map((resource) => world.catalog().revision?.(resource))).toEqual(revisions);
+    expect((await walkList(world, "build")).length).toBe(small.builds);
+  });
+
+  test("triggered builds stand at the head, each with a date of its own", async () => {
+    const world = createWorld({ ...small, rates: QUIET });
+    world.advance(DAY);
+    const revision = world.catalog().revision?.("build");
+    const ids = world.triggerBuilds(250);
+    expect(world.catalog().revision?.("build")).not.toBe(revision);
+    const { records, totalCount } = await world
+      .catalog()
+      .list("build", { filters: [], offset: 0, limit: 250 });
+    expect(totalCount).toBe(small.builds + 250);
+    expect(records.map((build) => build.id)).toEqual(ids.reverse());
+    expect(new Set(records.map((build) => build.date)).size).toBe(250);
+    expect(records.every((build) => build.state === "triggered" || build.type === "pdf")).toBe(true);
+  });
+
+  test("a deleted project takes its versions, files and builds with it", async () => {
+    const world = createWorld({ ...small, rates: QUIET });
+    const project = (await walkList(world, "build"))[0]?.project ?? "";
+    const id = /(\d+)\/$/.exec(project)?.[1] ?? "";
+    expect(world.deleteRecord("project", id)).toBe(true);
+    expect(world.deleteRecord("project", id)).toBe(false);
+    expect((await walkList(world, "build")).some((build) => build.project === project)).toBe(false);
+    const embedding = [...(await walkList(world, "version")), ...(await walkList(world, "file"))];
+    expect(embedding.some((record) => record.project.id === id)).toBe(false);
+    expect(
+      new Set(
+        world
+          .truth()
+          .deletions()
+          .map(({ resource }) => resource),
+      ).has("build"),
+    ).toBe(true);
+  });
+
+  test("dates are local in the zone asked for", async () => {
+    const options = { ...small, rates: QUIET, clockSteps: false };
+    const [utc, chicago] = [createWorld(options), createWorld({ ...options, timeZone: "America/Chicago" })];
+    const [there] = utc.triggerBuilds(1);
+    const [here] = chicago.triggerBuilds(1);
+    expect((await utc.catalog().find("build", there ?? ""))?.date).toBe("2024-05-15T12:00:00.000001");
+    expect((await chicago.catalog().find("build", here ?? ""))?.date).toBe("2024-05-15T07:00:00.000001");
+  });
+});
+
+describe("filters of a world", () => {
+  test.each([
+    ["build", { field: "state", value: "finished" }],
+    ["build", { field: "type", value: "pdf" }],
+    ["version", { field: "slug", value: "latest" }],
+    ["version", { field: "active", value: false }],
+  ] as const)("the %s list by %o holds every fitting record, slice by slice", async (resource, filter) => {
+    const world = createWorld(small);
+    const all = (await walkList(world, resource)) as unknown as Record<string, unknown>[];
+    const fitting = all.filter((record) => record[filter.field] === filter.value);
+    const found: unknown[] = [];
+    for (let offset = 0; ; offset += 7) {
+      const slice = await world.catalog().list(resource, { filters: [filter], offset, limit: 7 });
+      expect(slice.totalCount).toBe(fitting.length);
+      if (slice.records.length === 0) break;
+      found.push(...slice.records);
+    }
+    expect(found).toEqual(fitting);
+  });
+
+  test("builds and versions are found by their project's id and slug", async () => {
+    const world = createWorld(small);
+    const [version] = await walkList(world, "version");
+    const { id = "", slug = "", resource_uri = "" } = version?.project ?? {};
+    for (const filter of [
+      { field: "project", value: id } as const,
+      { field: "project__slug", value: slug } as const,
+    ]) {
+      const query = { filters: [filter], offset: 0, limit: 1000 };
+      const versions = await world.catalog().list("version", query);
+      expect(versions.records).toEqual((await walkList(world, "version")).filter((v) => v.project.id === id));
+      const builds = await world.catalog().list("build", query);
+      expect(builds.records).toEqual(
+        (await walkList(world, "build")).filter((b) => b.project === resource_uri),
+      );
+    }
+  });
+});
+
+describe("the searches of a world", () => {
+  test("a word of a file is found in its snippet, whole words only", async () => {
+    const catalog = createWorld(small).catalog();
+    const hits = await catalog.searchFiles("REED");
+    expect(hits.length).toBeGreaterThan(0);
+    for (const hit of hits) expect(hit.text).toMatch(/<span class="highlighted">reed<\/span>/i);
+    expect(await catalog.searchFiles("ree")).toEqual([]);
+    expect(await catalog.searchFiles("(*")).toEqual([]);
+  });
+
+  test("anchors are addresses without the colon of their scheme", async () => {
+    const anchors = await createWorld(small).catalog().searchAnchors("index");
+    expect(anchors.length).toBeGreaterThan(0);
+    for (const anchor of anchors)
+      expect(anchor).toMatch(/^http\/\/[a-z0-9-]+\.docs\.example\.org\/en\/.*index\.html#/);
+  });
+
+  test("the doc search stays within one version of one project", async () => {
+    const world = createWorld({ ...small, files: 2000, hiddenShare: 0 });
+    const [hit] = await world.catalog().searchFiles("reed");
+    const [, project = "", version = ""] =
+      /^\/docs\/([^/]+)\/en\/([^/]+)\//.exec(hit?.absolute_url ?? "") ?? [];
+    const found = await world.catalog().searchDocs({ project, version, q: "reed" });
+    expect(found?.total).toBeGreaterThan(0);
+    for (const doc of found?.hits ?? []) {
+      expect(doc).toMatchObject({ project, version });
+      expect(doc.content[0]).toMatch(/<em>reed<\/em>/i);
+    }
+    expect(await world.catalog().searchDocs({ project, version: "nosuch", q: "reed" })).toEqual({
+      total: 0,
+      maxScore: null,
+      hits: [],
+    });
+    expect(await world.catalog().searchDocs({ project: "nosuch", version, q: "reed" })).toBeUndefined();
+  });
+});
+
+test("a world of a million builds keeps under 300 MB, and its deepest page is as near as its first", async () => {
+  const used = (): number => process.memoryUsage().heapUsed + process.memoryUsage().arrayBuffers;
+  const before = used();
+  const world = createWorld({ builds: 1_000_000 });
+  expect(used() - before).toBeLessThan(300 * 2 ** 20);
+  const { records } = await world.catalog().list("build", { filters: [], offset: 999_950, limit: 100 });
+  expect(records).toHaveLength(50);
+});
