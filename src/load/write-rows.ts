@@ -24,9 +24,12 @@ export async function addRows(
   }
   const stream = await tx.unsafe(`copy ${table.name} (${names}) from stdin with (format binary)`).writable();
   // postgres.js does not tell a COPY's failure to its stream: the statement that follows fails instead, and with it
-  // the transaction. So 'finish' is not waited for.
+  // the transaction. So 'finish' is not waited for; but the driver takes no statement before the data is out.
   stream.on("error", () => {});
-  stream.end(encodeCopy(table.columns, rows));
+  await new Promise<void>((resolve, reject) => {
+    stream.write(encodeCopy(table.columns, rows), (error) => (error ? reject(error) : resolve()));
+  });
+  stream.end();
 }
 
 /** Replaces rows by id. Columns named in `keep` stay as they are. */

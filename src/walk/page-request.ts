@@ -11,12 +11,12 @@ export function firstRequest(listPath: string, limit: number): PageRequest {
   return { path: listPath, limit, offset: 0, others: "format=json" };
 }
 
-/** Reads a `next` link; null when it is no link of this kind (no path, no offset, an offset that is no number). */
+/** Reads a `next` link; null when it is no link of this kind (no limit, or an offset that is no number). */
 export function parsePageRequest(link: string): PageRequest | null {
   if (!URL.canParse(link, "http://base.invalid")) return null;
   const url = new URL(link, "http://base.invalid");
   const limit = wholeNumber(url.searchParams.get("limit"));
-  const offset = wholeNumber(url.searchParams.get("offset"));
+  const offset = url.searchParams.has("offset") ? wholeNumber(url.searchParams.get("offset")) : 0;
   if (limit === null || offset === null) return null;
   url.searchParams.delete("limit");
   url.searchParams.delete("offset");
@@ -28,7 +28,8 @@ export function parsePageRequest(link: string): PageRequest | null {
 
 /** The path and query to ask for; also the request's identity. */
 export function requestText(request: PageRequest): string {
-  return `${request.path}?${request.others}&limit=${request.limit}&offset=${request.offset}`;
+  const offset = request.offset === 0 ? "" : `&offset=${request.offset}`;
+  return `${request.path}?${request.others}&limit=${request.limit}${offset}`;
 }
 
 function wholeNumber(text: string | null): number | null {
