@@ -6,6 +6,7 @@ import {
   cp,
   lstat,
   mkdir,
+  readdir,
   readFile,
   rename,
   rm,
@@ -106,15 +107,15 @@ async function copyForAccount(installed: string, account: ServerAccount): Promis
     version: string;
   };
   const copy = join(SHARED_COPIES, `postgres-${version}-${process.arch}`);
+  const unfinished = `${copy}.${process.pid}`;
   try {
     if (!(await exists(copy))) {
-      const unfinished = `${copy}.${process.pid}`;
-      await mkdir(SHARED_COPIES, { recursive: true, mode: 0o755 });
+      await mkdir(SHARED_COPIES, { recursive: true });
+      await chmod(SHARED_COPIES, 0o755);
       await cp(installed, unfinished, { recursive: true, verbatimSymlinks: true });
-      await rename(unfinished, copy).catch(async (error: unknown) => {
-        await rm(unfinished, { recursive: true, force: true });
-        ignore("ENOTEMPTY", "EEXIST")(error);
-      });
+      await openToAll(unfinished);
+      // Another command may have been faster; its copy is as good.
+      await rename(unfinished, copy).catch(ignore("ENOTEMPTY", "EEXIST"));
     }
     await access(join(copy, "bin", "postgres"), constants.X_OK);
   } catch (cause) {
@@ -125,8 +126,20 @@ async function copyForAccount(installed: string, account: ServerAccount): Promis
         hint: `install docmirror where ${account.name} may read (not in ${installed}), or do not run as root`,
       },
     );
+  } finally {
+    await rm(unfinished, { recursive: true, force: true });
   }
   return copy;
+}
+
+/** The package may have been installed under a umask that shuts others out. */
+async function openToAll(folder: string): Promise<void> {
+  await chmod(folder, 0o755);
+  for (const entry of await readdir(folder, { withFileTypes: true })) {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) await openToAll(path);
+    else if (entry.isFile()) await chmod(path, (await stat(path)).mode & 0o100 ? 0o755 : 0o644);
+  }
 }
 
 const exists = async (path: string): Promise<boolean> => {
