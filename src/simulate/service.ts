@@ -73,7 +73,10 @@ export async function startSimulation(options: SimulationOptions): Promise<Simul
   let inFlight = 0;
 
   async function answer(request: Request, env: HttpBindings): Promise<Response> {
-    if (latencyMs > 0) await delay(latencyMs, undefined, { signal: stopped.signal });
+    if (latencyMs > 0) {
+      await delay(latencyMs, undefined, { signal: stopped.signal }).catch(() => {});
+      if (stopped.signal.aborted) return RESPONSE_ALREADY_SENT;
+    }
     const next = async (): Promise<Response> => {
       // Time need not pass while nobody looks: each request finds the world as old as it should be by then.
       if (speed > 0) world.advanceTo(new Date(startedIn + (performance.now() - startedAt) * speed));

@@ -38,7 +38,7 @@ export const ODD_TEXTS: [string, ...string[]] = [
   "🦊📚 e\u0301 zero\u200bwidth",
   "'; drop table builds; --",
   "\u001b[31mred\u001b[0m\ttab",
-  "{{ 7 * 7 }} ${HOME} %s",
+  "{{ 7 * 7 }} $HOME %s",
   "   blanks around   ",
 ];
 

@@ -22,8 +22,8 @@ describe("the protocol against the recorded service", () => {
     } else {
       expect(body).toBe(exchange.body);
     }
-    expect(reply.headers.get("location")).toBe(exchange.headers["location"] ?? null);
-    if (exchange.status === 405) expect(reply.headers.get("allow")).toBe(exchange.headers["allow"]);
+    expect(reply.headers.get("location")).toBe(exchange.headers.location ?? null);
+    if (exchange.status === 405) expect(reply.headers.get("allow")).toBe(exchange.headers.allow);
   });
 
   test("a page is the recorded page, byte by byte, but for the blanks between its tokens", async () => {
@@ -71,6 +71,18 @@ describe("what the recording does not hold", () => {
     expect(meta.total_count).toBe(count);
   });
 
+  test.each([
+    ["limit=12&offset=12", null, "limit=12&offset=0"],
+    ["limit=11&offset=12", "limit=11&offset=23", "limit=11&offset=1"],
+    ["limit=8&offset=4", "limit=8&offset=12", null],
+    ["limit=24", null, null],
+    ["limit=23", "limit=23&offset=23", null],
+  ])("of 24 users, %s has the right neighbours", async (query, next, previous) => {
+    const { meta } = (await (await ask(`/api/v1/user/?${query}`)).json()) as { meta: unknown };
+    const address = (page: string | null): string | null => page && `/api/v1/user/?${page}`;
+    expect(meta).toMatchObject({ next: address(next), previous: address(previous), total_count: 24 });
+  });
+
   test("the redirect to the closing slash keeps the query", async () => {
     const reply = await ask("/api/v1/build?limit=5&format=json");
     expect(reply.status).toBe(301);
@@ -106,7 +118,7 @@ describe("what the recording does not hold", () => {
   test("behind a base path every address carries it, and nothing answers without it", async () => {
     const prefixed = createProtocol({ catalog, basePath: "/docs" });
     const root = (await (await prefixed.request("/docs/api/v1/")).json()) as Record<string, unknown>;
-    expect(root["build"]).toEqual({
+    expect(root.build).toEqual({
       list_endpoint: "/docs/api/v1/build/",
       schema: "/docs/api/v1/build/schema/",
     });

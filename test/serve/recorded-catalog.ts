@@ -56,13 +56,12 @@ export function createRecordedCatalog(exchanges: readonly Exchange[]): Catalog {
 
   function fits(record: RecordTypes[Resource], filter: Filter): boolean {
     const fields: Record<string, unknown> = { ...record };
-    const project = fields["project"];
+    const project = fields.project;
     const uri =
       typeof project === "string" ? project : (project as { resource_uri: string } | undefined)?.resource_uri;
     if (filter.field === "project") return uri === `/api/v1/project/${filter.value}/`;
     if (filter.field === "project__slug") return slugs.get(uri ?? "") === filter.value;
-    if (filter.field === "users")
-      return (fields["users"] as string[]).includes(`/api/v1/user/${filter.value}/`);
+    if (filter.field === "users") return (fields.users as string[]).includes(`/api/v1/user/${filter.value}/`);
     return fields[filter.field] === filter.value;
   }
 

@@ -147,6 +147,14 @@ describe("the simulated service", () => {
     await expect(fetch(simulation.url)).rejects.toThrow();
   });
 
+  test("closing ends a long latency at once", async () => {
+    const simulation = await start({ latencyMs: 3_600_000 });
+    const failed = expect(fetch(`${simulation.url}/api/v1/user/`)).rejects.toThrow();
+    while (simulation.requests().total === 0) await new Promise(setImmediate);
+    await simulation.close();
+    await failed;
+  });
+
   test("a port in use is told by the socket's own error", async () => {
     const { url } = await start();
     const port = Number(new URL(url).port);

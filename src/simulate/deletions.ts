@@ -1,0 +1,58 @@
+import type { Resource } from "../wire/resources.ts";
+import type { BuildStore } from "./build-store.ts";
+import type { Micros } from "./local-dates.ts";
+import type { FileRow, Population, ProjectRow, UserRow, VersionRow } from "./population.ts";
+import type { TrueDeletion } from "./truth.ts";
+
+/** Deletes rows with all that depends on them, as the service's database does, and keeps a list of what went. */
+export function createDeletions(population: Population, builds: BuildStore) {
+  const all: TrueDeletion[] = [];
+
+  function note(resource: Resource, id: number, at: Micros): void {
+    all.push({ resource, id: String(id), atMs: at / 1000 });
+  }
+
+  function deleteBuilds(goes: (row: number) => boolean, at: Micros): void {
+    for (const row of builds.removeWhere(goes, at)) note("build", builds.idOf(row), at);
+  }
+
+  function deleteVersions(gone: ReadonlySet<VersionRow>, at: Micros): void {
+    const ids = new Set([...gone].map((version) => version.id));
+    deleteBuilds((row) => ids.has(builds.version(row) ?? 0), at);
+    for (const file of population.files.removeWhere((file) => gone.has(file.version))) {
+      note("file", file.id, at);
+    }
+    for (const version of population.versions.removeWhere((version) => gone.has(version))) {
+      version.project.versions = version.project.versions.filter((other) => other !== version);
+      note("version", version.id, at);
+    }
+  }
+
+  return {
+    /** In the order of time. */
+    all: all as readonly TrueDeletion[],
+    deleteVersions,
+    /** Projects go on naming the user: such references dangle. */
+    deleteUser(user: UserRow, at: Micros): void {
+      population.users.remove(user);
+      note("user", user.id, at);
+    },
+    deleteProject(project: ProjectRow, at: Micros): void {
+      deleteVersions(new Set(project.versions), at);
+      deleteBuilds((row) => builds.project(row) === project.id, at);
+      population.projects.remove(project);
+      population.listedProjects.remove(project);
+      note("project", project.id, at);
+    },
+    deleteFile(file: FileRow, at: Micros): void {
+      population.files.remove(file);
+      note("file", file.id, at);
+    },
+    deleteBuild(row: number, at: Micros): void {
+      builds.remove(row, at);
+      note("build", builds.idOf(row), at);
+    },
+  };
+}
+
+export type Deletions = ReturnType<typeof createDeletions>;
