@@ -1,0 +1,38 @@
+import { describe, expect, it } from "vitest";
+import { runCli } from "../support/cli.ts";
+import { createTestDatabase } from "../support/database.ts";
+
+describe("migrate", () => {
+  it("lists and prints what is missing without doing it, then does it once", async () => {
+    await using database = await createTestDatabase({ migrated: false });
+    const migrate = (...args: string[]) =>
+      runCli(["migrate", ...args], { env: { DATABASE_URL: database.url } });
+
+    expect(JSON.parse((await migrate("--status", "--json")).stdout)).toMatchObject({
+      state: "older",
+      unknown: 0,
+    });
+    expect((await migrate("--dry-run")).stdout).toMatch(/create schema "?mirror"?/i);
+    expect((await migrate("--status")).stdout).toMatch(/to come\n\nthe schema of postgres.* is older\n$/);
+
+    const first = await migrate("--json");
+    expect({ code: first.code, applied: JSON.parse(first.stdout).applied.length > 0 }).toEqual({
+      code: 0,
+      applied: true,
+    });
+    expect(await migrate()).toMatchObject({
+      code: 0,
+      stdout: "the schema is up to date, nothing to apply\n",
+    });
+    expect((await migrate("--dry-run")).stdout).toContain("nothing to apply");
+    expect(JSON.parse((await migrate("--status", "--json")).stdout)).toMatchObject({ state: "current" });
+  });
+
+  it("says what to do about a database that nobody serves, without its password", async () => {
+    const env = { DATABASE_URL: "postgres://me:hunter2@127.0.0.1:1/mirror" };
+    const { code, stdout, stderr } = await runCli(["migrate"], { env });
+    expect({ code, stdout }).toEqual({ code: 4, stdout: "" });
+    expect(stderr).toMatch(/^docmirror: could not connect to the database: 127\.0\.0\.1:1: .*\n {2}.*\n$/);
+    expect(stderr).not.toContain("hunter2");
+  });
+});

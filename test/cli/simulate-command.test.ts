@@ -1,0 +1,60 @@
+import { describe, expect, it } from "vitest";
+import { runCli, startCli } from "../support/cli.ts";
+
+const SMALL = [
+  "--users",
+  "5",
+  "--projects",
+  "4",
+  "--versions",
+  "6",
+  "--files",
+  "5",
+  "--builds",
+  "8",
+  "--seed",
+  "3",
+];
+
+describe("simulate and get", () => {
+  it("serve and ask the whole interface until a signal comes", async () => {
+    await using service = startCli(["simulate", ...SMALL, "--speed", "0"]);
+    const [baseUrl] = await service.waitFor("stdout", /^http:\/\/127\.0\.0\.1:\d+(?=\n)/);
+    const get = async (...args: string[]) => {
+      const { code, stdout, stderr } = await runCli(["get", ...args, "--base-url", baseUrl]);
+      return { code, stderr, value: code === 0 ? JSON.parse(stdout) : stdout };
+    };
+    const [root, list, filtered, record, schema, absent] = await Promise.all([
+      get(),
+      get("build", "--limit", "3", "--offset", "2"),
+      get("user", "--filter", "username=nobody-of-this-name"),
+      get("user", "1"),
+      get("build", "--schema"),
+      get("build", "999999999", "--retries", "0"),
+    ]);
+    expect(Object.keys(root.value).sort()).toEqual(["build", "file", "project", "user", "version"]);
+    expect(list.value.meta).toMatchObject({ limit: 3, offset: 2, total_count: 8 });
+    expect(list.value.objects).toHaveLength(3);
+    expect(filtered.value.objects).toEqual([]);
+    expect(record.value).toMatchObject({ id: "1", resource_uri: "/api/v1/user/1/" });
+    expect(schema.value).toHaveProperty("fields");
+    expect(absent).toMatchObject({ code: 5, value: "" });
+    expect(absent.stderr).toMatch(/^docmirror: GET .* answered 404/);
+
+    const { port } = new URL(baseUrl);
+    const second = await runCli(["simulate", ...SMALL, "--port", port]);
+    expect(second).toMatchObject({ code: 2, stdout: "" });
+    expect(second.stderr).toContain(`could not listen on port ${port}: another program listens there`);
+
+    service.signal("SIGTERM");
+    expect(await service.ended).toMatchObject({ code: 143, stdout: `${baseUrl}\n` });
+  });
+
+  it("get asks again while nothing answers, and Ctrl-C ends the waiting", async () => {
+    // Port 1 answers on no machine that runs tests.
+    await using cli = startCli(["get", "--base-url", "http://127.0.0.1:1", "--retries", "100"]);
+    await cli.waitFor("stderr", /trying again/);
+    cli.signal("SIGINT");
+    expect(await cli.ended).toMatchObject({ code: 130, stdout: "" });
+  });
+});
