@@ -86,10 +86,11 @@ export function runCommand<Options = Record<string, never>>(body: CommandBody<Op
         out,
         async progress() {
           const { createProgress } = await import("./progress.ts");
-          const columns = process.stderr.columns ?? 80;
+          // A terminal that does not know its size (0 by 0) would show no bar at all.
+          const { columns = 0, rows = 0 } = process.stderr;
           progress ??= createProgress({
             stream: process.stderr,
-            isTty: canRedraw({ isTty }),
+            isTty: canRedraw({ isTty }) && columns > 0 && rows > 0,
             columns,
             colour,
             log: plainLog,

@@ -41,6 +41,13 @@ const MAIN = new URL("../../src/cli/main.ts", import.meta.url);
 const TSX = pathToFileURL(createRequire(import.meta.url).resolve("tsx")).href;
 const OURS = /^(?:DOCMIRROR_|DATABASE_URL|NO_COLOR$|FORCE_COLOR$|CI$|NODE_OPTIONS$|VITEST)/;
 
+const running = new Set<ChildProcess>();
+
+/** A test that ran out of time never comes to its end: what it started must not outlive the test's process. */
+function killTheRest(): void {
+  for (const child of running) child.kill("SIGKILL");
+}
+
 /** Starts the program in a process of its own, from source. */
 export function startCli(args: readonly string[], options: CliOptions = {}): RunningCli {
   const folder = options.cwd === undefined ? mkdtempSync(join(tmpdir(), "docmirror-cli-")) : undefined;
@@ -51,6 +58,8 @@ export function startCli(args: readonly string[], options: CliOptions = {}): Run
     env: { ...Object.fromEntries(surroundings), ...options.env },
     stdio: ["ignore", "pipe", "pipe"],
   });
+  if (running.size === 0) process.once("exit", killTheRest);
+  running.add(child);
   const text = { stdout: "", stderr: "" };
   const waiting = new Set<() => void>();
   for (const name of ["stdout", "stderr"] as const) {
@@ -62,6 +71,8 @@ export function startCli(args: readonly string[], options: CliOptions = {}): Run
   const ended = new Promise<CliResult>((resolve, reject) => {
     child.on("error", reject);
     child.on("close", (code, signal) => {
+      running.delete(child);
+      if (running.size === 0) process.off("exit", killTheRest);
       if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
       resolve({ code, signal, ...text });
     });
