@@ -87,6 +87,12 @@ export class UnexpectedShapeError extends UpstreamError {
   override readonly exitCode = EXIT.interfaceChanged;
 }
 
+/** Whether upstream is out of reach or refuses for now: another page would fare no better. */
+export function isUpstreamLost(error: unknown): boolean {
+  if (error instanceof HttpStatusError) return error.status === 429 || error.status >= 502;
+  return error instanceof NetworkError || error instanceof TimeoutError;
+}
+
 /** Postgres refused or could not be reached. `sqlstate` is Postgres' own five characters, or the socket's code. */
 export class StoreError extends MirrorError {
   override name = "StoreError";

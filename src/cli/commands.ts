@@ -13,6 +13,16 @@ export interface CommandEntry {
  */
 export const COMMANDS: readonly CommandEntry[] = [
   {
+    name: "sync",
+    summary: "one run, then exit",
+    load: async () => (await import("./sync-command.ts")).syncCommand,
+  },
+  {
+    name: "status",
+    summary: "freshness, last runs, open and stuck builds",
+    load: async () => (await import("./status-command.ts")).statusCommand,
+  },
+  {
     name: "get",
     summary: "asks upstream: a list, a record or a schema",
     load: async () => (await import("./get-command.ts")).getCommand,

@@ -88,6 +88,20 @@ export async function loadRecords(
   };
 }
 
+/** What loading these records would count, without writing anything. */
+export async function compareRecords(
+  tx: TransactionSql,
+  resource: Resource,
+  records: readonly NormalizedRecord[],
+  source: ProjectSource,
+): Promise<Omit<LoadCounts, "transitions">> {
+  const ids = records.map(({ id }) => id);
+  const stored =
+    resource === "project" ? await findStoredProjects(tx, ids) : await findStored(tx, resource, ids);
+  const { added, changed, returned, unchanged } = sortRecords(records, stored, source);
+  return { inserted: added.length, updated: changed.length, unchanged, restored: returned.length };
+}
+
 function sortRecords(
   records: readonly NormalizedRecord[],
   stored: ReadonlyMap<string, StoredRecord>,

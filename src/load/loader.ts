@@ -7,7 +7,7 @@
  */
 import type { Sql, TransactionSql } from "../db/connect.ts";
 import type { ProjectSource } from "../db/schema/projects.ts";
-import { sqlstateOf, isPassing, toStoreError } from "../db/store-errors.ts";
+import { isPassing, sqlstateOf, toStoreError } from "../db/store-errors.ts";
 import type { NormalizedRecord, RejectedRecord } from "../normalize/normalized.ts";
 import { normalizePage } from "../normalize/page.ts";
 import type { Resource } from "../wire/resources.ts";

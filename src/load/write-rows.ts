@@ -1,3 +1,4 @@
+import type { Writable } from "node:stream";
 import type { TransactionSql } from "../db/connect.ts";
 import { encodeCopy } from "./copy-binary.ts";
 import type { Row, TableSpec } from "./tables.ts";
@@ -23,11 +24,20 @@ export async function addRows(
     return;
   }
   const stream = await tx.unsafe(`copy ${table.name} (${names}) from stdin with (format binary)`).writable();
-  // postgres.js does not tell a COPY's failure to its stream: the statement that follows fails instead, and with it
-  // the transaction. So 'finish' is not waited for; but the driver takes no statement before the data is out.
+  await sendCopy(stream, encodeCopy(table.columns, rows));
+}
+
+/**
+ * Sends the data of a COPY and ends it, without waiting for the server's word: postgres.js does not tell a failure to the stream, the
+ * statement that follows fails instead, and with it the transaction. But the driver takes no statement before the data is out.
+ */
+async function sendCopy(stream: Writable, data: Buffer): Promise<void> {
+  // A stream that has finished is destroyed by Node, for which the driver sends CopyFail; when the next COPY has begun
+  // by then, that one is what fails.
+  stream.destroy = () => stream;
   stream.on("error", () => {});
   await new Promise<void>((resolve, reject) => {
-    stream.write(encodeCopy(table.columns, rows), (error) => (error ? reject(error) : resolve()));
+    stream.write(data, (error) => (error ? reject(error) : resolve()));
   });
   stream.end();
 }

@@ -2,7 +2,7 @@ import type { Client } from "../api/client.ts";
 import { fetchDetail } from "../api/fetch-detail.ts";
 import type { Clock } from "../clock.ts";
 import type { Sql } from "../db/connect.ts";
-import { HttpStatusError, UnexpectedShapeError, UpstreamError } from "../errors.ts";
+import { HttpStatusError, isUpstreamLost, UnexpectedShapeError, UpstreamError } from "../errors.ts";
 import type { Loader } from "../load/loader.ts";
 import {
   countUnresolved,
@@ -26,6 +26,8 @@ export interface RepairOptions {
   clock: Clock;
   log: Logger;
   signal: AbortSignal;
+  /** False when upstream is lost for now: then only what is here is joined. */
+  askUpstream: boolean;
 }
 
 /**
@@ -39,12 +41,12 @@ export async function repairReferences(
   let resolved = await resolveReferences(sql);
   const goneBefore = new Date(clock.now().getTime() - GONE_FOR_MS).toISOString();
   let after: DanglingTarget | null = null;
-  let isUpstreamLost = false;
-  for (let asked = 0; asked < MAX_DETAILS && !isUpstreamLost; asked += BATCH) {
+  let isLost = !options.askUpstream;
+  for (let asked = 0; asked < MAX_DETAILS && !isLost; asked += BATCH) {
     signal.throwIfAborted();
     const targets: DanglingTarget[] = await findDanglingTargets(sql, { goneBefore, after, limit: BATCH });
     const outcomes = await Promise.all(targets.map((target) => fetchTarget(options, target)));
-    isUpstreamLost = outcomes.some((outcome) => outcome === "lost");
+    isLost = outcomes.some((outcome) => outcome === "lost");
     after = targets.at(-1) ?? after;
     if (targets.length < BATCH) break;
   }
@@ -71,6 +73,6 @@ async function fetchTarget(
       return "gone";
     }
     log.warn({ ...target, error: error.message }, "a referenced record could not be asked for");
-    return error instanceof HttpStatusError && error.status < 500 && error.status !== 429 ? "gone" : "lost";
+    return isUpstreamLost(error) ? "lost" : "gone";
   }
 }

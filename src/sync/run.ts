@@ -6,6 +6,7 @@
  *           ──▶ failed       upstream or the database could not be used
  *           ──▶ interrupted  asked to stop, or the process died; the next run goes on at the checkpoints
  */
+import { setMaxListeners } from "node:events";
 import { createClient } from "../api/client.ts";
 import { pollOpenBuilds } from "../builds/poll-open-builds.ts";
 import type { Clock } from "../clock.ts";
@@ -22,7 +23,14 @@ import {
 import { acquireRunLock } from "../db/run-lock.ts";
 import type { RunKind } from "../db/schema/runs.ts";
 import { toStoreError } from "../db/store-errors.ts";
-import { StoppedError, UnexpectedShapeError } from "../errors.ts";
+import {
+  EXIT,
+  isUpstreamLost,
+  MirrorError,
+  StoppedError,
+  UnexpectedShapeError,
+  UpstreamError,
+} from "../errors.ts";
 import { createKnownKeys } from "../load/known-keys.ts";
 import { createLoader, type Loader } from "../load/loader.ts";
 import type { Logger } from "../log.ts";
@@ -31,7 +39,7 @@ import type { Resource } from "../wire/resources.ts";
 import { planRun } from "./plan.ts";
 import { repairReferences } from "./repair-references.ts";
 import { fetchRootListing } from "./root-listing.ts";
-import { isPartial, type RunSummary } from "./summary.ts";
+import { emptyCounts, isPartial, type RunSummary } from "./summary.ts";
 import { recordUpstreamSchemas } from "./upstream-schemas.ts";
 import { walkResource } from "./walk-resource.ts";
 
@@ -94,6 +102,8 @@ async function runLocked(options: SyncOptions, sql: Sql): Promise<SyncResult> {
   const startedAt = clock.now();
   // A failure of the database or a bug in one walk ends the others too.
   const abort = new AbortController();
+  // Every request and every place in the queue listens to it.
+  setMaxListeners(0, abort.signal);
   const forward = () => abort.abort(options.signal.reason);
   options.signal.addEventListener("abort", forward, { once: true });
   if (options.signal.aborted) forward();
@@ -145,7 +155,7 @@ async function runLocked(options: SyncOptions, sql: Sql): Promise<SyncResult> {
     for (const resource of plan.absent) {
       log.error({ resource }, "the root listing does not have this resource; it is skipped");
       const message = `the root listing has no ${resource}`;
-      resources[resource] = { ...skippedWalk(), reason: message };
+      resources[resource] = { walk: "skipped", reason: message, ...emptyCounts(), total_count: null };
       error ??= new UnexpectedShapeError(message, { url: settings.baseUrl.origin });
     }
     const observedAt = startedAt.toISOString();
@@ -165,15 +175,21 @@ async function runLocked(options: SyncOptions, sql: Sql): Promise<SyncResult> {
     const shared = { sql, client, loader, clock, log, signal: abort.signal };
     const walks = plan.walks.map(async (walk) => {
       try {
-        resources[walk.resource] = await walkResource({
+        const ending = await walkResource({
           ...shared,
           runId,
           plan: walk,
           pageSize: settings.pageSize,
           lookAhead: settings.concurrency,
           resume: resumable.find(({ resource }) => resource === walk.resource) ?? null,
-          onProgress: (counts, totalCount) => options.onProgress?.(walk.resource, counts, totalCount),
+          onProgress(counts, totalCount) {
+            const reason = "the walk was not finished";
+            resources[walk.resource] = { walk: "not_whole", reason, ...counts, total_count: totalCount };
+            options.onProgress?.(walk.resource, counts, totalCount);
+          },
         });
+        resources[walk.resource] = ending.summary;
+        if (isUpstreamLost(ending.brokenBy)) error ??= ending.brokenBy;
       } catch (reason) {
         abort.abort(reason);
         throw reason;
@@ -182,10 +198,10 @@ async function runLocked(options: SyncOptions, sql: Sql): Promise<SyncResult> {
     // All walks come to rest before anything is concluded: none may write after the run is closed.
     const failed = (await Promise.allSettled(walks)).find((walk) => walk.status === "rejected");
     if (failed) throw abort.signal.reason ?? failed.reason;
-    if (kind === "incremental" && plan.walks.some(({ resource }) => resource === "build")) {
+    if (error === null && kind === "incremental" && plan.walks.some(({ resource }) => resource === "build")) {
       await pollOpenBuilds(shared);
     }
-    Object.assign(totals, await repairReferences(shared));
+    Object.assign(totals, await repairReferences({ ...shared, askUpstream: error === null }));
   } catch (reason) {
     error = toStoreError(reason, "run the sync");
   } finally {
@@ -218,12 +234,16 @@ async function runLocked(options: SyncOptions, sql: Sql): Promise<SyncResult> {
 
 function statusOf(error: unknown, resources: RunSummary["resources"]): RunSummary["status"] {
   if (error instanceof StoppedError) return "interrupted";
-  const walked = Object.values(resources);
-  const isSomethingStored = walked.some(({ pages }) => pages > 0);
-  if (error !== null)
-    return isSomethingStored && error instanceof UnexpectedShapeError ? "partial" : "failed";
-  if (!isPartial(resources)) return "succeeded";
-  return isSomethingStored ? "partial" : "failed";
+  if (error === null && !isPartial(resources)) return "succeeded";
+  const isSomethingStored = Object.values(resources).some(({ pages }) => pages > 0);
+  return isSomethingStored && (error === null || error instanceof UpstreamError) ? "partial" : "failed";
+}
+
+/** The exit code of a run (`product.md` section 1). A partial run that lost upstream says so, any other partial one is a 3. */
+export function exitCodeOf({ summary, error }: SyncResult): number {
+  if (summary.status === "succeeded") return EXIT.done;
+  if (summary.status === "partial" && !isUpstreamLost(error)) return EXIT.partial;
+  return error instanceof MirrorError ? error.exitCode : error === null ? EXIT.partial : EXIT.bug;
 }
 
 /** The loader, with what it did added up over the run. */
@@ -235,20 +255,5 @@ function countTotals(loader: Loader, totals: RunTotals): Loader {
       totals.replacedNul += counts.replacedNul;
       return counts;
     },
-  };
-}
-
-function skippedWalk() {
-  return {
-    walk: "skipped" as const,
-    pages: 0,
-    records: 0,
-    inserted: 0,
-    updated: 0,
-    unchanged: 0,
-    deleted: 0,
-    restored: 0,
-    quarantined: 0,
-    total_count: null,
   };
 }

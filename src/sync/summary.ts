@@ -1,6 +1,5 @@
 import type { WalkCounts } from "../db/run-ledger.ts";
 import type { RunKind, RunStatus, WalkVerdict } from "../db/schema/runs.ts";
-import { EXIT } from "../errors.ts";
 import type { Resource } from "../wire/resources.ts";
 
 /** One resource in the run summary. */
@@ -44,10 +43,4 @@ export function emptyCounts(): WalkCounts {
 /** Plain success needs every walk whole, ended at its head or left out on purpose, and no record put aside. */
 export function isPartial(resources: RunSummary["resources"]): boolean {
   return Object.values(resources).some(({ walk, quarantined }) => walk === "not_whole" || quarantined > 0);
-}
-
-/** The exit code of a run that ended by itself. */
-export function exitCodeOf(status: RunSummary["status"]): number {
-  if (status === "succeeded") return EXIT.done;
-  return status === "partial" ? EXIT.partial : EXIT.upstream;
 }

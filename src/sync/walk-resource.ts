@@ -9,7 +9,7 @@ import {
   startWalk,
   type WalkCounts,
 } from "../db/run-ledger.ts";
-import { StoreError, UpstreamError } from "../errors.ts";
+import { UpstreamError } from "../errors.ts";
 import type { Loader, PageCounts } from "../load/loader.ts";
 import { createPageMemory } from "../load/page-memory.ts";
 import type { Logger } from "../log.ts";
@@ -38,11 +38,17 @@ export interface WalkResourceOptions {
   onProgress(counts: WalkCounts, totalCount: number | null): void;
 }
 
+/** How a walk ended, and the failure of upstream that broke it off, if one did. */
+export interface WalkEnding {
+  summary: WalkSummary;
+  brokenBy: UpstreamError | null;
+}
+
 /**
  * Walks one list and loads it page by page. A walk that upstream breaks off ends as `not_whole` and keeps its checkpoint; a
  * failure of the database, a stop or a bug is thrown.
  */
-export async function walkResource(options: WalkResourceOptions): Promise<WalkSummary> {
+export async function walkResource(options: WalkResourceOptions): Promise<WalkEnding> {
   const { sql, clock, log, runId, plan, resume } = options;
   const { resource } = plan;
   const isFull = plan.kind === "full";
@@ -106,7 +112,7 @@ export async function walkResource(options: WalkResourceOptions): Promise<WalkSu
   };
 
   let outcome: WalkOutcome;
-  let isBroken = false;
+  let brokenBy: UpstreamError | null = null;
   const pages = walk.pages();
   try {
     for (;;) {
@@ -119,9 +125,9 @@ export async function walkResource(options: WalkResourceOptions): Promise<WalkSu
       options.onProgress(counts, step.value.meta.totalCount);
     }
   } catch (error) {
-    if (!(error instanceof UpstreamError) || error instanceof StoreError) throw error;
+    if (!(error instanceof UpstreamError)) throw error;
     log.error({ resource, error: error.message, hint: error.hint }, "walk broke off");
-    isBroken = true;
+    brokenBy = error;
     outcome = { walk: "not_whole", reason: error.message, totalCount: null, records: walk.seen.size };
   }
 
@@ -129,15 +135,18 @@ export async function walkResource(options: WalkResourceOptions): Promise<WalkSu
   await finishWalk(sql, runId, resource, {
     ...outcome,
     counts,
-    checkpoint: isBroken ? position : null,
+    checkpoint: brokenBy ? position : null,
     finishedAt: clock.now().toISOString(),
   });
   if (outcome.reason) log.warn({ resource, reason: outcome.reason }, "walk is not whole");
   return {
-    walk: outcome.walk,
-    ...(outcome.reason && { reason: outcome.reason }),
-    ...counts,
-    total_count: outcome.totalCount,
+    summary: {
+      walk: outcome.walk,
+      ...(outcome.reason && { reason: outcome.reason }),
+      ...counts,
+      total_count: outcome.totalCount,
+    },
+    brokenBy,
   };
 }
 

@@ -1,0 +1,149 @@
+import { type Command, InvalidArgumentError, Option } from "commander";
+import type { Config } from "../config.ts";
+import { requireBaseUrl } from "../config.ts";
+import { connect } from "../db/connect.ts";
+import { migrationStatus } from "../db/migrate.ts";
+import type { OpenDatabase } from "../db/open.ts";
+import { prepareDatabase } from "../db/prepare.ts";
+import type { RunKind } from "../db/schema/runs.ts";
+import { EXIT } from "../errors.ts";
+import { runDrySync } from "../sync/dry-run.ts";
+import { exitCodeOf, runSync, type SyncOptions } from "../sync/run.ts";
+import type { RunSummary } from "../sync/summary.ts";
+import { RESOURCES, type Resource } from "../wire/resources.ts";
+import { createCommand } from "./create-command.ts";
+import type { Output } from "./output.ts";
+import { type CommandContext, runCommand } from "./run-command.ts";
+import { renderTable } from "./table.ts";
+import { withDatabase } from "./with-database.ts";
+
+interface Options {
+  full?: true;
+  incremental?: true;
+  resource?: Resource[];
+  dryRun?: true;
+  json?: true;
+}
+
+export function syncCommand(summary: string): Command {
+  return createCommand({
+    name: "sync",
+    summary,
+    settings: [
+      "baseUrl",
+      "databaseUrl",
+      "dataDir",
+      "pageSize",
+      "rate",
+      "concurrency",
+      "timeoutMs",
+      "retries",
+      "maxBodyMb",
+      "fullEveryDays",
+      "sourceTimezone",
+    ],
+    examples: [
+      ["sync --base-url https://docs.example.org", "mirrors everything that is due"],
+      ["sync --full", "reads every page of every list"],
+      ["sync --resource build,project --json", "two lists, the summary as JSON"],
+      ["sync --dry-run", "fetches and counts, writes nothing"],
+    ],
+  })
+    .addOption(new Option("--full", "read every list to its end").conflicts("incremental"))
+    .addOption(new Option("--incremental", "of builds read the head alone, until it joins what is known"))
+    .addOption(
+      new Option(
+        "--resource <names>",
+        `only these, separated by commas: ${RESOURCES.join(", ")} [default all]`,
+      ).argParser(parseResources),
+    )
+    .addOption(new Option("--dry-run", "fetch and count, write nothing"))
+    .option("--json", "print the run summary as one JSON document")
+    .action(
+      runCommand<Options>((context, { options }) => {
+        const baseUrl = requireBaseUrl(context.config);
+        return withDatabase(context, async (database) => {
+          const sync = await syncOptions(context, database, baseUrl, options);
+          if (options.dryRun) {
+            const run = await runDrySync({ ...sync, hasSchema: await hasSchema(database) });
+            await printSummary(run, context.out, options);
+            return run.status === "succeeded" ? EXIT.done : EXIT.partial;
+          }
+          await prepareDatabase(database, context.log, context.signal);
+          const result = await runSync(sync);
+          (await context.progress()).stop();
+          await printSummary(result.summary, context.out, options);
+          if (result.summary.status === "failed" || result.summary.status === "interrupted")
+            throw result.error;
+          return exitCodeOf(result);
+        });
+      }),
+    );
+}
+
+async function syncOptions(
+  context: CommandContext,
+  database: OpenDatabase,
+  baseUrl: URL,
+  options: Options,
+): Promise<SyncOptions> {
+  const progress = await context.progress();
+  const kind: RunKind | null = options.full ? "full" : options.incremental ? "incremental" : null;
+  return {
+    settings: { ...syncSettings(context.config), databaseUrl: database.url, baseUrl },
+    kind,
+    resources: options.resource ?? null,
+    clock: context.clock,
+    log: context.log,
+    signal: context.signal,
+    onProgress: (resource, counts, totalCount) =>
+      progress.update(resource, { pages: counts.pages, records: counts.records, totalCount }),
+  };
+}
+
+/** The settings that a run reads, but for where it reads and writes. */
+export function syncSettings(config: Config) {
+  const { pageSize, rate, concurrency, timeoutMs, retries, maxBodyMb, fullEveryDays, sourceTimezone } =
+    config;
+  return { pageSize, rate, concurrency, timeoutMs, retries, maxBodyMb, fullEveryDays, sourceTimezone };
+}
+
+function parseResources(text: string): Resource[] {
+  const names = text.split(",").map((name) => name.trim());
+  const wrong = names.filter((name) => !(RESOURCES as readonly string[]).includes(name));
+  if (wrong.length > 0) {
+    throw new InvalidArgumentError(
+      `No such resource: ${wrong.join(", ")}. There are ${RESOURCES.join(", ")}.`,
+    );
+  }
+  return names as Resource[];
+}
+
+async function hasSchema(database: OpenDatabase): Promise<boolean> {
+  const sql = connect(database.url, { applicationName: "docmirror dry run", max: 1 });
+  try {
+    return (await migrationStatus(sql)).state === "current";
+  } finally {
+    await sql.end({ timeout: 5 });
+  }
+}
+
+/** One line for each resource and one for the run; `--json` has the same as one document. */
+export async function printSummary(run: RunSummary, out: Output, options: { json?: true }): Promise<void> {
+  if (options.json) return out.json(run);
+  const head = ["resource", "walk", "pages", "records", "new", "updated", "unchanged", "quarantined"];
+  const rows = RESOURCES.flatMap((resource) => {
+    const walk = run.resources[resource];
+    if (!walk) return [];
+    const { pages, records, inserted, updated, unchanged, quarantined } = walk;
+    return [[resource, walk.walk, pages, records, inserted, updated, unchanged, quarantined]];
+  });
+  const reasons = Object.values(run.resources).flatMap(({ reason }) => (reason ? [`  ${reason}\n`] : []));
+  const { resolved, unresolved } = run.references;
+  await out.write(
+    `${renderTable({ head, rows, right: head.slice(2), colour: out.colour })}\n` +
+      `${run.run_id === null ? "dry run" : `run ${run.run_id}`}, ${run.kind}: ${run.status} ` +
+      `after ${(run.duration_ms / 1000).toFixed(1)} s, ${run.requests} requests, ` +
+      `${run.transitions} transitions, references: ${resolved} resolved, ${unresolved} unresolved\n${reasons.join("")}`,
+  );
+}

@@ -1,0 +1,29 @@
+import type { Logger } from "../log.ts";
+import { connect } from "./connect.ts";
+import { assertSchemaCurrent, migrate, migrationStatus } from "./migrate.ts";
+import type { OpenDatabase } from "./open.ts";
+
+/**
+ * Makes a database ready to be written: one that never had our schema gets it, and so does the embedded one, which is ours alone. A
+ * database of the user's own with an older schema is left to `docmirror migrate`, because changing it is the user's call.
+ * Throws `SchemaVersionError` or `StoreError`.
+ */
+export async function prepareDatabase(
+  database: OpenDatabase,
+  log: Logger,
+  signal?: AbortSignal,
+): Promise<void> {
+  const sql = connect(database.url, { applicationName: "docmirror prepare", max: 1 });
+  try {
+    const status = await migrationStatus(sql);
+    const isNew = status.migrations.every(({ appliedAt }) => appliedAt === null);
+    if (status.state === "older" && (isNew || database.embedded)) {
+      const applied = await migrate(database.url, signal ? { signal } : {});
+      if (applied.length > 0) log.info({ database: database.describe, applied }, "schema brought up to date");
+      return;
+    }
+    await assertSchemaCurrent(sql);
+  } finally {
+    await sql.end({ timeout: 5 });
+  }
+}

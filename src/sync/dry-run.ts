@@ -1,0 +1,109 @@
+import { createClient } from "../api/client.ts";
+import { connect, type Sql } from "../db/connect.ts";
+import { findLastWholeWalk } from "../db/run-ledger.ts";
+import { compareRecords } from "../load/load-records.ts";
+import { normalizePage } from "../normalize/page.ts";
+import { createWalk } from "../walk/walk.ts";
+import { planRun, type WalkPlan } from "./plan.ts";
+import { fetchRootListing } from "./root-listing.ts";
+import type { SyncOptions } from "./run.ts";
+import { emptyCounts, isPartial, type RunSummary, type WalkSummary } from "./summary.ts";
+
+/**
+ * Walks as a run would, compares every record with what is stored, and writes nothing at all: no rows, no ledger, no lock. References are not
+ * looked up, so they count as 0. Throws what upstream or the database throws.
+ */
+export async function runDrySync(options: SyncOptions & { hasSchema: boolean }): Promise<RunSummary> {
+  const { settings, clock, log, signal } = options;
+  const startedAt = clock.now();
+  const sql = options.hasSchema
+    ? connect(settings.databaseUrl, { applicationName: "docmirror dry run" })
+    : null;
+  const client = createClient({
+    baseUrl: settings.baseUrl,
+    concurrency: settings.concurrency,
+    ratePerSecond: settings.rate,
+    timeoutMs: settings.timeoutMs,
+    retries: settings.retries,
+    maxBodyBytes: settings.maxBodyMb * 1024 * 1024,
+    clock,
+    log,
+    signal,
+  });
+  const resources: RunSummary["resources"] = {};
+  try {
+    const plan = planRun({
+      kind: options.kind ?? null,
+      resources: options.resources ?? null,
+      root: await fetchRootListing(client),
+      lastWholeBuildWalk: sql && (await findLastWholeWalk(sql, "build")),
+      fullEveryDays: settings.fullEveryDays,
+      now: startedAt,
+    });
+    for (const resource of plan.absent) {
+      const reason = `the root listing has no ${resource}`;
+      resources[resource] = { walk: "skipped", reason, ...emptyCounts(), total_count: null };
+    }
+    await Promise.all(
+      plan.walks.map(async (walk) => {
+        resources[walk.resource] = await countWalk(options, walk, { client, sql });
+      }),
+    );
+    const finishedAt = clock.now();
+    const { requests, bytes } = client.stats();
+    return {
+      run_id: null,
+      kind: plan.kind,
+      status: plan.absent.length > 0 || isPartial(resources) ? "partial" : "succeeded",
+      started_at: startedAt.toISOString(),
+      finished_at: finishedAt.toISOString(),
+      duration_ms: finishedAt.getTime() - startedAt.getTime(),
+      requests,
+      bytes,
+      resources,
+      references: { resolved: 0, unresolved: 0 },
+      transitions: 0,
+    };
+  } finally {
+    await client.close();
+    await sql?.end({ timeout: 5 });
+  }
+}
+
+async function countWalk(
+  options: SyncOptions,
+  plan: WalkPlan,
+  { client, sql }: { client: ReturnType<typeof createClient>; sql: Sql | null },
+): Promise<WalkSummary> {
+  const { settings, signal } = options;
+  const walk = createWalk({
+    client,
+    resource: plan.resource,
+    listPath: plan.listPath,
+    pageSize: settings.pageSize,
+    lookAhead: settings.concurrency,
+    signal,
+  });
+  const counts = emptyCounts();
+  const pages = walk.pages();
+  for (;;) {
+    const step = await pages.next();
+    if (step.done) {
+      const { walk: verdict, reason, totalCount } = step.value;
+      return { walk: verdict, ...(reason && { reason }), ...counts, total_count: totalCount };
+    }
+    const page = normalizePage(plan.resource, step.value.records ?? [], settings.baseUrl);
+    const compared = sql
+      ? await sql.begin("read only", (tx) => compareRecords(tx, plan.resource, page.records, "list"))
+      : { inserted: page.records.length, updated: 0, unchanged: 0, restored: 0 };
+    counts.pages += 1;
+    counts.records = walk.seen.size;
+    counts.inserted += compared.inserted;
+    counts.updated += compared.updated;
+    counts.unchanged += compared.unchanged;
+    counts.restored += compared.restored;
+    counts.quarantined += page.rejected.length;
+    options.onProgress?.(plan.resource, counts, step.value.meta.totalCount);
+    if (plan.kind === "head" && compared.inserted + compared.updated + compared.restored === 0) walk.stop();
+  }
+}

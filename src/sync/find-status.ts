@@ -1,0 +1,92 @@
+import type { Sql } from "../db/connect.ts";
+import type { RunKind, RunStatus, WalkVerdict } from "../db/schema/runs.ts";
+import { RESOURCES, type Resource } from "../wire/resources.ts";
+
+export interface ResourceFreshness {
+  resource: Resource;
+  /** When the newest whole (or head) walk ended, and how; null when there is none. */
+  last_good_at: string | null;
+  walk: WalkVerdict | null;
+  /** Rows that upstream still has. */
+  rows: number;
+}
+
+export interface RunRow {
+  run_id: number;
+  kind: RunKind;
+  status: RunStatus;
+  started_at: string;
+  finished_at: string | null;
+  requests: number;
+  error: string | null;
+}
+
+export interface OpenBuilds {
+  state: string | null;
+  open: number;
+  stuck: number;
+  oldest: string | null;
+}
+
+export interface MirrorStatus {
+  /** When the newest run that succeeded ended; null when none did. */
+  last_good_sync_at: string | null;
+  resources: ResourceFreshness[];
+  runs: RunRow[];
+  open_builds: OpenBuilds[];
+  /** Records put aside and not yet stored. */
+  quarantined: number;
+  unresolved_references: number;
+}
+
+export interface StatusOptions {
+  now: Date;
+  stuckAfterMs: number;
+  sourceTimezone: string;
+  /** Runs listed. @default 10 */
+  runs?: number;
+}
+
+/** What `docmirror status` tells: how fresh the mirror is, how the last runs went, and which builds are open. */
+export async function findStatus(sql: Sql, options: StatusOptions): Promise<MirrorStatus> {
+  const [good] = await sql<{ at: string | null }[]>`
+    select max(finished_at) as at from sync.runs where status = 'succeeded'`;
+  const walks = await sql<{ resource: Resource; at: string; walk: WalkVerdict }[]>`
+    select distinct on (resource) resource, finished_at as at, walk
+    from sync.walks where walk in ('whole', 'head') order by resource, finished_at desc`;
+  const runs = await sql<RunRow[]>`
+    select id as run_id, kind, status, started_at, finished_at, requests, error
+    from sync.runs order by id desc limit ${options.runs ?? 10}`;
+  const stuckBefore = new Date(options.now.getTime() - options.stuckAfterMs).toISOString();
+  const openBuilds = await sql<OpenBuilds[]>`
+    select state, count(*) as open,
+      count(*) filter (where date at time zone ${options.sourceTimezone} < ${stuckBefore}::timestamptz) as stuck,
+      min(date) as oldest
+    from mirror.builds where state is distinct from 'finished' and deleted_at is null
+    group by state order by open desc`;
+  const resources = await Promise.all(
+    RESOURCES.map(async (resource): Promise<ResourceFreshness> => {
+      const [count] = await sql.unsafe<{ rows: number }[]>(
+        `select count(*) as rows from mirror.${resource}s where deleted_at is null`,
+      );
+      const walk = walks.find((one) => one.resource === resource);
+      return {
+        resource,
+        last_good_at: walk?.at ?? null,
+        walk: walk?.walk ?? null,
+        rows: count?.rows ?? 0,
+      };
+    }),
+  );
+  const [left] = await sql<{ quarantined: number; unresolved: number }[]>`
+    select (select count(*) from sync.quarantine where resolved_at is null) as quarantined,
+      (select count(*) from mirror.unresolved_references) as unresolved`;
+  return {
+    last_good_sync_at: good?.at ?? null,
+    resources,
+    runs: [...runs],
+    open_builds: [...openBuilds],
+    quarantined: left?.quarantined ?? 0,
+    unresolved_references: left?.unresolved ?? 0,
+  };
+}

@@ -1,0 +1,212 @@
+/**
+ * `npm run bench`: a night's work as ratios against floors measured in the same run (docs/performance.md has a table of it). Options: `--runs 3`,
+ * `--only nights,memory,rate`. Every figure is the median of the runs; the floors take turns with what they are a floor for.
+ */
+import { type ChildProcess, fork, spawn } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+import { connect, type Sql } from "../../src/db/connect.ts";
+import { openEmbedded } from "../../src/db/embedded.ts";
+import { migrate } from "../../src/db/migrate.ts";
+import { silentLog } from "../../src/log.ts";
+import type { RunSummary } from "../../src/sync/summary.ts";
+
+const SIZES = { users: 4000, projects: 3000, versions: 15_000, files: 16_500, builds: 30_000 };
+const CONCURRENCY = 8;
+const here = (name: string) => fileURLToPath(new URL(name, import.meta.url));
+const { values } = parseArgs({
+  options: {
+    runs: { type: "string", default: "3" },
+    only: { type: "string", default: "nights,memory,rate" },
+  },
+});
+const runs = Number(values.runs);
+
+interface Service {
+  url: string;
+  ask(message: object): Promise<unknown>;
+  stop(): void;
+}
+
+async function startService(sizes: object, latencyMs = 0): Promise<Service> {
+  const child: ChildProcess = fork(here("service.ts"), [JSON.stringify({ sizes, latencyMs })], {
+    execArgv: ["--import", "tsx"],
+  });
+  const [ready] = (await once(child, "message")) as [{ url: string }];
+  return {
+    url: ready.url,
+    async ask(message) {
+      child.send(message);
+      return (await once(child, "message"))[0];
+    },
+    stop: () => child.disconnect(),
+  };
+}
+
+/** Runs a script of this folder, or the built program, to its end; gives its JSON and the peak of its resident memory in MB. */
+async function run<T>(args: string[]): Promise<T & { peakMb: number }> {
+  const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
+  let peakMb = 0;
+  const watch = setInterval(() => {
+    try {
+      const status = readFileSync(`/proc/${child.pid}/status`, "utf8");
+      peakMb = Math.max(peakMb, Number(/VmHWM:\s+(\d+)/.exec(status)?.[1] ?? 0) / 1024);
+    } catch {
+      // The process has ended, or this is no Linux.
+    }
+  }, 20);
+  let output = "";
+  child.stdout.on("data", (chunk) => {
+    output += chunk;
+  });
+  const [code] = await once(child, "close");
+  clearInterval(watch);
+  if (code !== 0) throw new Error(`${args.join(" ")} exited ${code}: ${output}`);
+  return { ...(JSON.parse(output) as T), peakMb };
+}
+
+const script = (name: string, ...args: string[]) => ["--import", "tsx", here(name), ...args];
+const sync = (databaseUrl: string, baseUrl: string, ...flags: string[]) =>
+  run<RunSummary>([
+    here("../../dist/cli/main.js"),
+    ...["sync", "--full", "--json", "--log-level", "error", "--rate", "0"],
+    ...["--concurrency", String(CONCURRENCY), "--database-url", databaseUrl, "--base-url", baseUrl],
+    ...flags,
+  ]);
+
+const median = (numbers: number[]) => numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? 0;
+const print = (line: string) => process.stdout.write(`${line}\n`);
+const seconds = (ms: number) => `${(ms / 1000).toFixed(2)} s`;
+
+const dataDir = await mkdtemp(join(tmpdir(), "docmirror-bench-"));
+const server = await openEmbedded({ dataDir, log: silentLog });
+const admin = connect(server.url, { applicationName: "bench", max: 1 });
+let databases = 0;
+async function freshDatabase(): Promise<string> {
+  const name = `bench_${databases++}`;
+  await admin.unsafe(`create database ${name}`);
+  const url = new URL(server.url);
+  url.pathname = `/${name}`;
+  await migrate(url.href);
+  return url.href;
+}
+
+/** WAL that a task writes: everything else that writes is quiet. */
+async function walOf<T>(task: () => Promise<T>): Promise<{ result: T; walMb: number }> {
+  await admin`checkpoint`;
+  const position = (sql: Sql) => sql<{ at: string }[]>`select pg_current_wal_lsn()::text as at`;
+  const [before] = await position(admin);
+  const result = await task();
+  const [after] = await admin<{ bytes: number }[]>`
+    select pg_wal_lsn_diff(pg_current_wal_lsn(), ${before?.at ?? "0/0"}::pg_lsn)::float8 as bytes`;
+  return { result, walMb: (after?.bytes ?? 0) / 1e6 };
+}
+
+async function benchNights(): Promise<void> {
+  const service = await startService(SIZES);
+  const figures: Record<string, number[]> = {};
+  const note = (name: string, value: number) => {
+    figures[name] ??= [];
+    figures[name].push(value);
+  };
+  await run(script("floor.ts", "download", service.url, String(CONCURRENCY)));
+  for (let count = 0; count < runs; count++) {
+    const download = await run<{ ms: number; pages: number; bytes: number }>(
+      script("floor.ts", "download", service.url, String(CONCURRENCY)),
+    );
+    if (count === 0) print(`${download.pages} pages, ${(download.bytes / 1e6).toFixed(0)} MB`);
+    note("download", download.ms);
+    note(
+      "parse",
+      (await run<{ ms: number }>(script("floor.ts", "parse", service.url, String(CONCURRENCY)))).ms,
+    );
+    const database = await freshDatabase();
+    const first = await sync(database, service.url);
+    note("first", first.duration_ms);
+    note("peak", first.peakMb);
+    note("copy", (await run<{ ms: number }>(script("copy-floor.ts", database, await freshDatabase()))).ms);
+    const inDatabase = connect(database, { applicationName: "bench", max: 1 });
+    await inDatabase`vacuum analyze`;
+    const { result: second, walMb } = await walOf(() => sync(database, service.url));
+    note("second", second.duration_ms);
+    note("wal", walMb);
+    const changes = (summary: RunSummary) =>
+      Object.values(summary.resources).reduce((sum, { inserted, updated }) => sum + inserted + updated, 0);
+    note("secondChanges", changes(second));
+    await service.ask({ trigger: SIZES.builds / 100 });
+    await run(script("floor.ts", "download", service.url, String(CONCURRENCY)));
+    const shifted = await sync(database, service.url);
+    note("shifted", shifted.duration_ms);
+    note("shiftedChanges", changes(shifted));
+    await inDatabase.end();
+  }
+  service.stop();
+  const of = (name: string) => median(figures[name] ?? []);
+  const floor = Math.max(of("parse"), of("copy"));
+  const ratio = (ms: number, to: number) => (ms / to).toFixed(2);
+  print(
+    `download ${seconds(of("download"))}, download and parse ${seconds(of("parse"))}, COPY ${seconds(of("copy"))}`,
+  );
+  print(`first night ${seconds(of("first"))}: ${ratio(of("first"), floor)} of the larger of parse and COPY`);
+  print(
+    `second night ${seconds(of("second"))}: ${ratio(of("second"), of("parse"))} of parse; ` +
+      `${of("secondChanges")} rows written, ${of("wal").toFixed(2)} MB of WAL`,
+  );
+  print(
+    `night with 1 % new builds ${seconds(of("shifted"))}: ${ratio(of("shifted"), of("parse"))} of parse; ${of("shiftedChanges")} rows written`,
+  );
+  print(`peak memory of the first night ${of("peak").toFixed(0)} MB`);
+}
+
+async function benchMemory(): Promise<void> {
+  const peaks: Record<number, number> = {};
+  for (const factor of [1, 2]) {
+    const service = await startService({ ...SIZES, builds: SIZES.builds * factor });
+    const samples: number[] = [];
+    for (let count = 0; count < runs; count++)
+      samples.push((await sync(await freshDatabase(), service.url)).peakMb);
+    peaks[factor] = median(samples);
+    service.stop();
+  }
+  const [one = 0, two = 0] = [peaks[1], peaks[2]];
+  print(
+    `peak memory: ${one.toFixed(0)} MB, with twice the builds ${two.toFixed(0)} MB (${(two / one).toFixed(2)})`,
+  );
+}
+
+async function benchRate(): Promise<void> {
+  const service = await startService(SIZES, 100);
+  await service.ask({ reset: true });
+  const flags = ["--rate", "50"];
+  await sync(await freshDatabase(), service.url, ...flags);
+  const arrivals = (await service.ask({ arrivals: true })) as number[];
+  service.stop();
+  const span = ((arrivals.at(-1) ?? 0) - (arrivals[0] ?? 0)) / 1000;
+  let worst = 0;
+  for (let start = 0, end = 0; end < arrivals.length; end++) {
+    while ((arrivals[end] ?? 0) - (arrivals[start] ?? 0) >= 1000) start++;
+    worst = Math.max(worst, end - start + 1);
+  }
+  const used = (arrivals.length - 1) / span / 50;
+  print(
+    `rate 50/s at 100 ms latency: ${(used * 100).toFixed(1)} % used, ${worst} requests in the worst second`,
+  );
+}
+
+try {
+  await admin.unsafe("alter system set autovacuum = off");
+  await admin`select pg_reload_conf()`;
+  const parts = values.only.split(",");
+  if (parts.includes("nights")) await benchNights();
+  if (parts.includes("memory")) await benchMemory();
+  if (parts.includes("rate")) await benchRate();
+} finally {
+  await admin.end();
+  await server.close();
+  await rm(dataDir, { recursive: true, force: true });
+}
