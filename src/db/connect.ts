@@ -2,7 +2,7 @@ import net from "node:net";
 import postgres from "postgres";
 import { parseDatabaseUrl } from "./database-url.ts";
 
-export { describeDatabase } from "./database-url.ts";
+export { describeDatabase, replaceDatabase } from "./database-url.ts";
 
 /** A pool of connections. Dates, times and intervals are read as Postgres' own text, never as a JavaScript Date. */
 export type Sql = postgres.Sql;

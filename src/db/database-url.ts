@@ -36,6 +36,21 @@ const CLIENT_ONLY = new Set([
   "tcp_user_timeout",
 ]);
 
+/** Scheme, credentials, hosts, path, query. */
+const URL_FORM = /^(postgres(?:ql)?):\/\/(?:([^@/?#]*)@)?([^/?#@]*)(\/[^?#]*)?(?:\?([^#]*))?$/;
+
+/** The same server by the same way, another database. Throws ConfigError. */
+export function replaceDatabase(url: string, name: string): string {
+  const match = URL_FORM.exec(url.trim());
+  if (!match) throw notAnAddress();
+  const [, scheme, credentials, authority = "", , query] = match;
+  const params = new URLSearchParams(query);
+  params.delete("dbname");
+  const who = credentials === undefined ? "" : `${credentials}@`;
+  const rest = params.size === 0 ? "" : `?${params.toString()}`;
+  return `${scheme}://${who}${authority}/${encodeURIComponent(name)}${rest}`;
+}
+
 /**
  * Reads a libpq connection URL: several hosts, `?host=/folder` for a unix socket, `?sslmode=`.
  * Throws ConfigError, and never repeats a password.

@@ -1,5 +1,5 @@
 import type { Logger } from "../log.ts";
-import { connect, type Sql, withSql } from "./connect.ts";
+import { connect, replaceDatabase, type Sql, withSql } from "./connect.ts";
 import { findServerAccount } from "./embedded/account.ts";
 import { findBinaries } from "./embedded/binaries.ts";
 import { ensureCluster, ensurePassword, SUPERUSER } from "./embedded/cluster.ts";
@@ -98,9 +98,7 @@ async function enter(url: string): Promise<Sql> {
       await presence.end({ timeout: 1 });
       if (sqlstateOf(error) !== "3D000") throw error;
     }
-    const admin = new URL(url);
-    admin.pathname = "/postgres";
-    await withSql(admin.href, { applicationName: "docmirror", max: 1 }, (sql) =>
+    await withSql(replaceDatabase(url, "postgres"), { applicationName: "docmirror", max: 1 }, (sql) =>
       sql.unsafe(`create database ${DATABASE}`),
     );
     const second = open();

@@ -1,6 +1,6 @@
 import net from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { connect, describeDatabase, type Sql, withSql } from "../../src/db/connect.ts";
+import { connect, describeDatabase, replaceDatabase, type Sql, withSql } from "../../src/db/connect.ts";
 import { parseDatabaseUrl } from "../../src/db/database-url.ts";
 import { toStoreError } from "../../src/db/store-errors.ts";
 import { createTestDatabase, type TestDatabase } from "../support/database.ts";
@@ -71,6 +71,17 @@ describe("describeDatabase", () => {
     ["postgres:secret", "postgres://(not readable)"],
   ])("%s", (url, text) => {
     expect(describeDatabase(url)).toBe(text);
+  });
+});
+
+describe("replaceDatabase", () => {
+  test.each([
+    ["postgres://me:p%40@h:1/m", "postgres://me:p%40@h:1/other"],
+    ["postgres://h", "postgres://h/other"],
+    ["postgres://me@/m?host=/run&port=1", "postgres://me@/other?host=%2Frun&port=1"],
+    ["postgres://a,b:2/m?dbname=x", "postgres://a,b:2/other"],
+  ])("%s", (url, changed) => {
+    expect(replaceDatabase(url, "other")).toBe(changed);
   });
 });
 

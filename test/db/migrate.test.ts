@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { connect, type Sql } from "../../src/db/connect.ts";
+import { connect, replaceDatabase, type Sql } from "../../src/db/connect.ts";
 import {
   assertSchemaCurrent,
   assertServerUsable,
@@ -109,13 +109,11 @@ describe("assertSchemaCurrent", () => {
 });
 
 test("a database that is not UTF-8 is refused", async () => {
-  const name = `${new URL(database.url).pathname.slice(1)}_ascii`;
+  const name = `docmirror_test_ascii_${process.pid}`;
   await sql.unsafe(
-    `create database ${name} template template0 encoding 'SQL_ASCII' lc_collate 'C' lc_ctype 'C'`,
+    `create database ${name} template template0 encoding 'SQL_ASCII' locale_provider libc lc_collate 'C' lc_ctype 'C'`,
   );
-  const url = new URL(database.url);
-  url.pathname = `/${name}`;
-  const ascii = connect(url.href, { applicationName: "t" });
+  const ascii = connect(replaceDatabase(database.url, name), { applicationName: "t" });
   await expect(assertServerUsable(ascii)).rejects.toMatchObject({
     exitCode: 4,
     message: expect.stringMatching(/SQL_ASCII/),

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { PostgreSqlContainer } from "@testcontainers/postgresql";
 import { getContainerRuntimeClient } from "testcontainers";
-import { describeDatabase, withSql } from "../../src/db/connect.ts";
+import { describeDatabase, replaceDatabase, withSql } from "../../src/db/connect.ts";
 import { openEmbedded } from "../../src/db/embedded.ts";
 import { migrate } from "../../src/db/migrate.ts";
 import { silentLog } from "../../src/log.ts";
@@ -44,27 +44,20 @@ export async function startDatabaseServer(
         stop: async () => {},
       }
     : ((await startContainer()) ?? (await startEmbedded()));
-  try {
-    const template = `docmirror_template_${randomBytes(6).toString("hex")}`;
-    await run(server.adminUrl, `create database ${template} template template0 encoding 'UTF8'`);
-    const stop = async () => {
-      try {
-        await run(server.adminUrl, `drop database if exists ${template} with (force)`);
-      } finally {
-        await server.stop();
-      }
-    };
+  const template = `docmirror_template_${randomBytes(6).toString("hex")}`;
+  const stop = async () => {
     try {
-      const url = new URL(server.adminUrl);
-      url.pathname = `/${template}`;
-      await migrate(url.href);
-    } catch (error) {
-      await stop();
-      throw error;
+      await run(server.adminUrl, `drop database if exists ${template} with (force)`);
+    } finally {
+      await server.stop();
     }
+  };
+  try {
+    await run(server.adminUrl, `create database ${template} template template0 encoding 'UTF8'`);
+    await migrate(replaceDatabase(server.adminUrl, template));
     return { adminUrl: server.adminUrl, template, description: server.description, stop };
   } catch (error) {
-    await server.stop();
+    await stop();
     throw error;
   }
 }

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { inject } from "vitest";
-import { withSql } from "../../src/db/connect.ts";
+import { replaceDatabase, withSql } from "../../src/db/connect.ts";
 
 export interface TestDatabase extends AsyncDisposable {
   url: string;
@@ -21,8 +21,6 @@ export async function createTestDatabase(options: TestDatabaseOptions = {}): Pro
   await withSql(adminUrl, { applicationName: "docmirror test", max: 1 }, (sql) =>
     sql.unsafe(`create database ${name} template ${source}`),
   );
-  const url = new URL(adminUrl);
-  url.pathname = `/${name}`;
   let dropped: Promise<void> | undefined;
   const dispose = () => {
     dropped ??= withSql(adminUrl, { applicationName: "docmirror test", max: 1 }, async (sql) => {
@@ -30,5 +28,5 @@ export async function createTestDatabase(options: TestDatabaseOptions = {}): Pro
     });
     return dropped;
   };
-  return { url: url.href, dispose, [Symbol.asyncDispose]: dispose };
+  return { url: replaceDatabase(adminUrl, name), dispose, [Symbol.asyncDispose]: dispose };
 }

@@ -1,5 +1,5 @@
-import { chmodSync, closeSync, mkdirSync, openSync, realpathSync, statSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { chmodSync, closeSync, existsSync, mkdirSync, openSync, realpathSync, statSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
 import { StoreError } from "../../errors.ts";
 import type { ServerAccount } from "./account.ts";
 
@@ -27,7 +27,7 @@ export function createPaths(dataDirSetting: string): EmbeddedPaths {
   const wanted = resolve(dataDirSetting);
   let dataDir: string;
   try {
-    mkdirSync(wanted, { recursive: true, mode: 0o755 });
+    makeFolder(wanted);
     dataDir = realpathSync(wanted);
     // The server's account goes through this folder to its own; a strict umask must not be in the way.
     const { mode, uid } = statSync(dataDir);
@@ -62,6 +62,19 @@ export function createPaths(dataDirSetting: string): EmbeddedPaths {
   };
 }
 
+/** Node's own recursive mkdir never ends where a folder cannot be made below one that is there, as in /proc. */
+function makeFolder(path: string): void {
+  try {
+    mkdirSync(path, { mode: 0o755 });
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "EEXIST" && statSync(path).isDirectory()) return;
+    if (code !== "ENOENT" || existsSync(dirname(path))) throw error;
+    makeFolder(dirname(path));
+    mkdirSync(path, { mode: 0o755 });
+  }
+}
+
 /** What went wrong with the data directory, in words; any other error is given back. */
 export function toDataDirError(error: unknown, dataDir: string): unknown {
   const code = (error as NodeJS.ErrnoException).code;
@@ -73,7 +86,7 @@ export function toDataDirError(error: unknown, dataDir: string): unknown {
     EEXIST: ["it is a file", "name a folder in DOCMIRROR_DATA_DIR"],
     ENOSPC: ["no room is left on the disk", "make room, or name another folder in DOCMIRROR_DATA_DIR"],
     EDQUOT: ["the disk quota is used up", "make room, or name another folder in DOCMIRROR_DATA_DIR"],
-    ENOENT: ["it vanished", "leave the folder alone while docmirror runs, then try again"],
+    ENOENT: ["it cannot be made there, or vanished", "name another folder in DOCMIRROR_DATA_DIR"],
   };
   const fault = code === undefined ? undefined : faults[code];
   if (fault === undefined) return error;
