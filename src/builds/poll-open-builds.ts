@@ -34,7 +34,11 @@ export async function pollOpenBuilds(options: PollOptions): Promise<number> {
       open.slice(start, start + BATCH).map(async ({ id }) => {
         try {
           const detail = await fetchDetail(client, "build", id);
-          await loader.load({ resource: "build", records: [detail.record], ...detail, source: "detail" });
+          await loader.load({
+            resource: "build",
+            pages: [{ ...detail, records: [detail.record] }],
+            source: "detail",
+          });
         } catch (error) {
           if (!(error instanceof UpstreamError)) throw error;
           const status = error instanceof HttpStatusError ? error.status : null;

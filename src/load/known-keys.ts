@@ -1,57 +1,81 @@
 import type { Sql } from "../db/connect.ts";
 import type { Reference } from "../wire/resource-uri.ts";
-import type { Resource } from "../wire/resources.ts";
+import { RESOURCES, type Resource } from "../wire/resources.ts";
 
-/** The resources that others refer to. */
-export const REFERRED = ["user", "project", "version"] as const;
-export type Referred = (typeof REFERRED)[number];
+/** The resources that others refer to: of them every id must be known to turn references into keys. */
+const REFERRED: readonly Resource[] = ["user", "project", "version"];
 
-/** A set that forgets what was added since the last commit when the transaction fails. */
+/** Knows which records are in the mirror, without asking Postgres for every page. */
 export interface KnownKeys {
+  /** Reads what is there; only the first call does anything. To be awaited before the others are used. */
+  prepare(): Promise<void>;
   /** The id to store as key for a reference, or null while the record is not here. */
   resolve(reference: Reference): string | null;
-  has(resource: Referred, id: string): boolean;
-  /** Notes a row that this transaction adds. */
+  /** Whether it is certain that no row has this id, so that none need be looked up. */
+  isNew(resource: Resource, id: string): boolean;
+  /** Notes a row that the transaction under way adds. */
   add(resource: Resource, id: string): void;
   commit(): void;
+  /** Forgets what was added since the last commit. */
   rollback(): void;
 }
 
-/** What stores ids; `walk` has one that takes little memory. */
+/** What holds ids; `walk` has one that takes little memory. */
 interface Ids {
   add(id: string): boolean;
   has(id: string): boolean;
 }
 
 /**
- * Knows which users, projects and versions are in the mirror, so that a page's references become keys without a query. Rows are
- * never removed from these tables, so an id that is known stays true.
+ * Rows are never removed and one run writes at a time, so an id that is known stays known. Of files and builds, to which nothing
+ * refers, the ids are followed only when the table was empty at the start: the first night needs no look-ups at all.
  */
-export async function createKnownKeys(sql: Sql, createIds: () => Ids): Promise<KnownKeys> {
-  const known: Record<Referred, Ids> = { user: createIds(), project: createIds(), version: createIds() };
-  for (const resource of REFERRED) {
-    const rows = sql.unsafe<{ id: string }[]>(`select id from mirror.${resource}s`).cursor(5000);
-    for await (const batch of rows) for (const { id } of batch) known[resource].add(id);
+export function createKnownKeys(sql: Sql, createIds: () => Ids): KnownKeys {
+  const known = new Map<Resource, { ids: Ids; isComplete: boolean; added: Set<string> }>(
+    RESOURCES.map((resource) => [resource, { ids: createIds(), isComplete: false, added: new Set() }]),
+  );
+  let prepared: Promise<unknown> | undefined;
+
+  async function read(resource: Resource): Promise<void> {
+    const entry = known.get(resource);
+    if (!entry) return;
+    if (REFERRED.includes(resource)) {
+      const rows = sql.unsafe<{ id: string }[]>(`select id from mirror.${resource}s`).cursor(5000);
+      for await (const batch of rows) for (const { id } of batch) entry.ids.add(id);
+      entry.isComplete = true;
+    } else {
+      const [row] = await sql.unsafe<{ empty: boolean }[]>(
+        `select not exists (select from mirror.${resource}s) as empty`,
+      );
+      entry.isComplete = row?.empty === true;
+    }
   }
-  let pending: Record<Referred, Set<string>> = { user: new Set(), project: new Set(), version: new Set() };
-  const isReferred = (resource: Resource): resource is Referred => resource in known;
-  const has = (resource: Referred, id: string) => known[resource].has(id) || pending[resource].has(id);
+
+  const has = (resource: Resource, id: string) => {
+    const entry = known.get(resource);
+    return entry !== undefined && (entry.ids.has(id) || entry.added.has(id));
+  };
 
   return {
+    prepare() {
+      prepared ??= Promise.all(RESOURCES.map(read));
+      return prepared.then(() => {});
+    },
     resolve: (reference) =>
-      reference.kind === "record" && isReferred(reference.resource) && has(reference.resource, reference.key)
-        ? reference.key
-        : null,
-    has,
+      reference.kind === "record" && has(reference.resource, reference.key) ? reference.key : null,
+    isNew: (resource, id) => known.get(resource)?.isComplete === true && !has(resource, id),
     add(resource, id) {
-      if (isReferred(resource)) pending[resource].add(id);
+      const entry = known.get(resource);
+      if (entry?.isComplete) entry.added.add(id);
     },
     commit() {
-      for (const resource of REFERRED) for (const id of pending[resource]) known[resource].add(id);
-      pending = { user: new Set(), project: new Set(), version: new Set() };
+      for (const entry of known.values()) {
+        for (const id of entry.added) entry.ids.add(id);
+        entry.added.clear();
+      }
     },
     rollback() {
-      pending = { user: new Set(), project: new Set(), version: new Set() };
+      for (const entry of known.values()) entry.added.clear();
     },
   };
 }

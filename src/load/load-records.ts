@@ -6,6 +6,7 @@ import type { KnownKeys } from "./known-keys.ts";
 import { type Change, findChanges, recordChanges } from "./record-changes.ts";
 import { recordTransitions, type TransitionFacts } from "./record-transitions.ts";
 import { replaceUnresolved, unresolvedRows } from "./references.ts";
+import type { Sighting } from "./sighting.ts";
 import { findStored, findStoredProjects, type StoredProject, type StoredRecord } from "./stored-records.ts";
 import { BUILD_LOGS, PROJECT_USERS, RECORD_TABLES, type Row } from "./tables.ts";
 import { addRows, replaceRows, type WriteMethod } from "./write-rows.ts";
@@ -24,10 +25,10 @@ export interface LoadCounts {
 }
 
 interface Sorted {
-  added: NormalizedRecord[];
-  changed: NormalizedRecord[];
+  added: Sighting[];
+  changed: Sighting[];
   /** Deleted here, yet upstream shows them again. */
-  returned: StoredRecord[];
+  returned: Sighting[];
   unchanged: number;
 }
 
@@ -38,47 +39,41 @@ interface Sorted {
 export async function loadRecords(
   tx: TransactionSql,
   resource: Resource,
-  records: readonly NormalizedRecord[],
+  sightings: readonly Sighting[],
   source: ProjectSource,
   facts: LoadFacts,
 ): Promise<LoadCounts> {
-  if (records.length === 0) return { inserted: 0, updated: 0, unchanged: 0, restored: 0, transitions: 0 };
-  const ids = records.map(({ id }) => id);
-  const stored =
-    resource === "project" ? await findStoredProjects(tx, ids) : await findStored(tx, resource, ids);
-  const sorted = sortRecords(records, stored, source);
+  if (sightings.length === 0) return { inserted: 0, updated: 0, unchanged: 0, restored: 0, transitions: 0 };
+  const ids = sightings.map(({ record }) => record.id).filter((id) => !facts.keys.isNew(resource, id));
+  const stored = await findAnyStored(tx, resource, ids);
+  const sorted = sortRecords(sightings, stored, source);
 
-  const toRow = (record: NormalizedRecord): Row => ({
-    id: record.id,
-    ...record.columns,
-    ...keyColumns(resource, record, facts.keys),
-    ...(resource === "project" && {
-      source,
-      listed: source === "list" || (stored.get(record.id) as StoredProject | undefined)?.listed === true,
-    }),
-    extra: record.extra,
-    first_seen_at: stored.get(record.id)?.firstSeenAt ?? facts.observedAt,
-    changed_at: facts.observedAt,
-    deleted_at: null,
-    record_hash: record.hash,
-  });
+  const toRow = ({ record, observedAt }: Sighting): Row => {
+    const known = stored.get(record.id);
+    const row: Row = { ...record.columns, ...keyColumns(resource, record, facts.keys) };
+    if (resource === "project") {
+      row.source = source;
+      row.listed = source === "list" || (known as StoredProject | undefined)?.listed === true;
+    }
+    row.id = record.id;
+    row.extra = record.extra;
+    row.first_seen_at = known?.firstSeenAt ?? observedAt;
+    row.changed_at = observedAt;
+    row.deleted_at = null;
+    row.record_hash = record.hash;
+    return row;
+  };
 
   const changes = await replaceChanged(tx, resource, sorted.changed, toRow, facts);
-  await restoreReturned(tx, resource, sorted, changes, facts);
-  await recordChanges(tx, { resource, runId: facts.runId, observedAt: facts.observedAt }, changes);
+  changes.push(...(await restoreReturned(tx, resource, sorted.returned)));
+  await recordChanges(tx, { resource, runId: facts.runId }, changes);
+  for (const { record } of sorted.added) facts.keys.add(resource, record.id);
   await addRows(tx, RECORD_TABLES[resource], sorted.added.map(toRow), facts.method);
-  for (const { id } of sorted.added) facts.keys.add(resource, id);
   await loadSatellites(tx, resource, sorted, facts);
-  if (resource === "project") await markListed(tx, records, stored as Map<string, StoredProject>, source);
+  if (resource === "project") await markListed(tx, sightings, stored as Map<string, StoredProject>, source);
 
   const transitions =
-    resource === "build"
-      ? await recordTransitions(
-          tx,
-          facts,
-          [...sorted.added, ...sorted.changed].map(({ id }) => id),
-        )
-      : 0;
+    resource === "build" ? await recordTransitions(tx, facts, [...sorted.added, ...sorted.changed]) : 0;
   return {
     inserted: sorted.added.length,
     updated: sorted.changed.length,
@@ -95,29 +90,42 @@ export async function compareRecords(
   records: readonly NormalizedRecord[],
   source: ProjectSource,
 ): Promise<Omit<LoadCounts, "transitions">> {
-  const ids = records.map(({ id }) => id);
-  const stored =
-    resource === "project" ? await findStoredProjects(tx, ids) : await findStored(tx, resource, ids);
-  const { added, changed, returned, unchanged } = sortRecords(records, stored, source);
+  const sightings = records.map((record) => ({ record, observedAt: "" }));
+  const stored = await findAnyStored(
+    tx,
+    resource,
+    records.map(({ id }) => id),
+  );
+  const { added, changed, returned, unchanged } = sortRecords(sightings, stored, source);
   return { inserted: added.length, updated: changed.length, unchanged, restored: returned.length };
 }
 
+async function findAnyStored(
+  tx: TransactionSql,
+  resource: Resource,
+  ids: readonly string[],
+): Promise<Map<string, StoredRecord>> {
+  if (ids.length === 0) return new Map();
+  return resource === "project" ? findStoredProjects(tx, ids) : findStored(tx, resource, ids);
+}
+
 function sortRecords(
-  records: readonly NormalizedRecord[],
+  sightings: readonly Sighting[],
   stored: ReadonlyMap<string, StoredRecord>,
   source: ProjectSource,
 ): Sorted {
   const sorted: Sorted = { added: [], changed: [], returned: [], unchanged: 0 };
-  for (const record of records) {
+  for (const sighting of sightings) {
+    const { record } = sighting;
     const known = stored.get(record.id);
     if (!known) {
-      sorted.added.push(record);
+      sorted.added.push(sighting);
       continue;
     }
     if (known.hash === record.hash || !isNewer(record, known, source)) sorted.unchanged += 1;
-    else sorted.changed.push(record);
+    else sorted.changed.push(sighting);
     // An embedded copy proves that somebody still points to the project, not that upstream still has it.
-    if (known.deleted && source !== "embedded") sorted.returned.push(known);
+    if (known.deleted && source !== "embedded") sorted.returned.push(sighting);
   }
   return sorted;
 }
@@ -156,48 +164,45 @@ function keyColumns(resource: Resource, record: NormalizedRecord, keys: KnownKey
 async function replaceChanged(
   tx: TransactionSql,
   resource: Resource,
-  changed: readonly NormalizedRecord[],
-  toRow: (record: NormalizedRecord) => Row,
+  changed: readonly Sighting[],
+  toRow: (sighting: Sighting) => Row,
   facts: LoadFacts,
 ): Promise<Change[]> {
   if (changed.length === 0) return [];
-  const pairs = changed.map((record) => ({ record, row: toRow(record) }));
-  const changes = await findChanges(tx, resource, pairs);
-  const table = RECORD_TABLES[resource];
-  await replaceRows(
-    tx,
-    table,
-    pairs.map(({ row }) => row),
-    ["first_seen_at", "deleted_at"],
-  );
-  if (resource === "build") {
-    const logs = changed.map((record) => ({ build_id: record.id, ...record.logs }));
-    await replaceRows(tx, BUILD_LOGS, logs, []);
-  }
-  if (resource === "project") {
-    await tx`delete from mirror.project_users where project_id = any (${changed.map(({ id }) => id)}::text[])`;
-  }
-  const ids = changed.map(({ id }) => id);
-  const unresolved = changed.flatMap((record) => unresolvedRows(resource, record, facts.keys));
+  const rows = changed.map(toRow);
+  const changes = await findChanges(tx, resource, changed, rows);
+  await replaceRows(tx, RECORD_TABLES[resource], rows, ["first_seen_at", "deleted_at"]);
+  const ids = changed.map(({ record }) => record.id);
+  if (resource === "build") await replaceRows(tx, BUILD_LOGS, changed.map(toLog), []);
+  if (resource === "project")
+    await tx`delete from mirror.project_users where project_id = any (${ids}::text[])`;
+  const unresolved = changed.flatMap(({ record }) => unresolvedRows(resource, record, facts.keys));
   await replaceUnresolved(tx, resource, ids, unresolved, facts.method);
-  return [...changes.values()];
+  return changes;
 }
 
 async function restoreReturned(
   tx: TransactionSql,
   resource: Resource,
-  sorted: Sorted,
-  changes: Change[],
-  facts: LoadFacts,
-): Promise<void> {
-  if (sorted.returned.length === 0) return;
-  const ids = sorted.returned.map(({ id }) => id);
+  returned: readonly Sighting[],
+): Promise<Change[]> {
+  if (returned.length === 0) return [];
+  const sightings = returned.map(({ record, observedAt }) => ({ id: record.id, at: observedAt }));
   await tx.unsafe(
-    `update ${RECORD_TABLES[resource].name} set deleted_at = null, changed_at = $2 where id = any ($1::text[])`,
-    [ids, facts.observedAt],
+    `update ${RECORD_TABLES[resource].name} as record set deleted_at = null, changed_at = returned.at
+     from jsonb_to_recordset($1::text::jsonb) as returned (id text, at timestamptz) where record.id = returned.id`,
+    [JSON.stringify(sightings)],
   );
-  for (const id of ids) changes.push({ recordId: id, kind: "restored", before: null, after: null });
+  return sightings.map(({ id, at }) => ({
+    recordId: id,
+    kind: "restored",
+    observedAt: at,
+    before: null,
+    after: null,
+  }));
 }
+
+const toLog = ({ record }: Sighting): Row => ({ build_id: record.id, ...record.logs });
 
 /** What hangs on the records of a resource: a build's texts, a project's administrators, and references to what is not here. */
 async function loadSatellites(
@@ -206,12 +211,9 @@ async function loadSatellites(
   sorted: Sorted,
   facts: LoadFacts,
 ): Promise<void> {
-  if (resource === "build") {
-    const logs = sorted.added.map((record) => ({ build_id: record.id, ...record.logs }));
-    await addRows(tx, BUILD_LOGS, logs, facts.method);
-  }
+  if (resource === "build") await addRows(tx, BUILD_LOGS, sorted.added.map(toLog), facts.method);
   if (resource === "project") {
-    const users = [...sorted.added, ...sorted.changed].flatMap((record) =>
+    const users = [...sorted.added, ...sorted.changed].flatMap(({ record }) =>
       record.references.map(({ position, uri, target }) => ({
         project_id: record.id,
         position,
@@ -221,23 +223,28 @@ async function loadSatellites(
     );
     await addRows(tx, PROJECT_USERS, users, facts.method);
   }
-  const unresolved = sorted.added.flatMap((record) => unresolvedRows(resource, record, facts.keys));
+  const unresolved = sorted.added.flatMap(({ record }) => unresolvedRows(resource, record, facts.keys));
   await replaceUnresolved(tx, resource, [], unresolved, facts.method);
 }
 
 /** A project that the list shows, equal to the copy that came embedded, is from then on a listed one. */
 async function markListed(
   tx: TransactionSql,
-  records: readonly NormalizedRecord[],
+  sightings: readonly Sighting[],
   stored: ReadonlyMap<string, StoredProject>,
   source: ProjectSource,
 ): Promise<void> {
   if (source !== "list") return;
-  const ids = records.map(({ id }) => id).filter((id) => stored.get(id)?.listed === false);
-  if (ids.length > 0) await tx`update mirror.projects set listed = true where id = any (${ids}::text[])`;
-  const equal = records
-    .filter(({ id, hash }) => stored.get(id)?.hash === hash && stored.get(id)?.source !== "list")
-    .map(({ id }) => id);
-  if (equal.length > 0)
-    await tx`update mirror.projects set source = 'list' where id = any (${equal}::text[])`;
+  const unlisted = sightings.filter(({ record }) => stored.get(record.id)?.listed === false);
+  const equal = sightings.filter(({ record }) => {
+    const known = stored.get(record.id);
+    return known?.hash === record.hash && known.source !== "list";
+  });
+  const idsOf = (some: readonly Sighting[]) => some.map(({ record }) => record.id);
+  if (unlisted.length > 0) {
+    await tx`update mirror.projects set listed = true where id = any (${idsOf(unlisted)}::text[])`;
+  }
+  if (equal.length > 0) {
+    await tx`update mirror.projects set source = 'list' where id = any (${idsOf(equal)}::text[])`;
+  }
 }

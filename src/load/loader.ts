@@ -1,66 +1,72 @@
 /**
- * The only writer of the mirrored tables. Pages come from several walks at once and are loaded one after another, each in one
- * transaction with whatever the caller writes alongside (its checkpoint): either all of it is there or nothing.
+ * The only writer of the mirrored tables. Pages come from several walks at once and are loaded in turn, those of one call in one
+ * transaction with whatever the caller writes alongside (its checkpoint): either all of it is there or nothing. Among
+ * those that wait, resources that others refer to go first, so that most references find their records here.
  *
- * A page that Postgres refuses is loaded again record by record, so that one bad record never costs the others; what cannot be
+ * Pages that Postgres refuses are loaded again record by record, so that one bad record never costs the others; what cannot be
  * stored goes to `sync.quarantine` with its payload and Postgres' reason.
  */
+import PQueue from "p-queue";
 import type { Sql, TransactionSql } from "../db/connect.ts";
 import type { ProjectSource } from "../db/schema/projects.ts";
 import { isPassing, sqlstateOf, toStoreError } from "../db/store-errors.ts";
 import type { NormalizedRecord, RejectedRecord } from "../normalize/normalized.ts";
-import { normalizePage } from "../normalize/page.ts";
-import type { Resource } from "../wire/resources.ts";
+import { type NormalizedPage, normalizePage } from "../normalize/page.ts";
+import { RESOURCES, type Resource } from "../wire/resources.ts";
 import type { KnownKeys } from "./known-keys.ts";
 import { type LoadCounts, type LoadFacts, loadRecords } from "./load-records.ts";
 import { quarantineRecords } from "./quarantine.ts";
 import type { TransitionFacts } from "./record-transitions.ts";
+import type { Sighting } from "./sighting.ts";
 
 export interface LoadablePage {
-  resource: Resource;
   records: readonly unknown[];
   /** The path and query that gave the records. */
   request: string;
   observedAt: Date;
+}
+
+export interface LoadableBatch {
+  resource: Resource;
+  /** In the order in which they were seen: of two sightings of a record the later one counts. */
+  pages: readonly LoadablePage[];
   source: Exclude<ProjectSource, "embedded">;
 }
 
-export interface PageCounts extends LoadCounts {
+export interface BatchCounts extends LoadCounts {
   quarantined: number;
   replacedNul: number;
 }
 
-export interface LoaderOptions extends Omit<TransitionFacts, "observedAt"> {
+export interface LoaderOptions extends TransitionFacts {
   sql: Sql;
   keys: KnownKeys;
   baseUrl: URL;
-  /** Nothing is written when set; the counts tell what would have been. @default false */
-  dryRun?: boolean;
 }
 
 export interface Loader {
-  /** Loads a page; `alongside` runs in the same transaction, after it. Throws `StoreError`. Safe to repeat. */
+  /** Loads pages; `alongside` runs in the same transaction, after them. Throws `StoreError`. Safe to repeat. */
   load(
-    page: LoadablePage,
-    alongside?: (tx: TransactionSql, counts: PageCounts) => Promise<void>,
-  ): Promise<PageCounts>;
+    batch: LoadableBatch,
+    alongside?: (tx: TransactionSql, counts: BatchCounts) => Promise<void>,
+  ): Promise<BatchCounts>;
+}
+
+interface Prepared {
+  records: Sighting[];
+  embedded: Sighting[];
+  rejected: (RejectedRecord & { request: string; observedAt: string })[];
+  replacedNul: number;
 }
 
 export function createLoader(options: LoaderOptions): Loader {
   const { sql, keys } = options;
-  let last: Promise<unknown> = Promise.resolve();
-
-  /** One at a time, in the order of asking. */
-  function inTurn<T>(task: () => Promise<T>): Promise<T> {
-    const turn = last.then(task, task);
-    last = turn.catch(() => {});
-    return turn;
-  }
+  const turns = new PQueue({ concurrency: 1 });
 
   async function inTransaction<T>(body: (tx: TransactionSql) => Promise<T>): Promise<T> {
     try {
       const result = await sql.begin(async (tx) => {
-        // A lost commit only costs reading a page again: the checkpoint is lost with its rows. The run's end waits for the disk.
+        // A lost commit only costs reading pages again: the checkpoint is lost with its rows. The run's end waits for the disk.
         await tx`set local synchronous_commit = off`;
         return body(tx);
       });
@@ -73,59 +79,80 @@ export function createLoader(options: LoaderOptions): Loader {
   }
 
   return {
-    async load(page, alongside) {
-      const normalized = normalizePage(page.resource, page.records, options.baseUrl);
-      const records = newestById(normalized.records, () => true);
-      const embedded = newestById(normalized.embeddedProjects, isNotOlder);
-      const facts: LoadFacts = { ...options, method: "copy", observedAt: page.observedAt.toISOString() };
+    async load(batch, alongside) {
+      const { resource, source } = batch;
+      const prepared = prepareBatch(batch, options.baseUrl);
+      const facts: LoadFacts = { ...options, method: "copy" };
 
-      const loadAll = async (tx: TransactionSql): Promise<PageCounts> => {
-        await loadRecords(tx, "project", embedded, "embedded", facts);
-        const counts = await loadRecords(tx, page.resource, records, page.source, facts);
-        return { ...counts, quarantined: 0, replacedNul: normalized.replacedNul };
-      };
-      const finish = async (tx: TransactionSql, counts: PageCounts, rejected: RejectedRecord[]) => {
-        await quarantineRecords(
-          tx,
-          { ...page, runId: options.runId, observedAt: facts.observedAt },
-          rejected,
-        );
-        const total = { ...counts, quarantined: counts.quarantined + rejected.length };
-        await alongside?.(tx, total);
+      const finish = async (tx: TransactionSql, loaded: LoadCounts, rejected: Prepared["rejected"]) => {
+        for (const { request, observedAt, ...record } of rejected) {
+          await quarantineRecords(tx, { resource, request, observedAt, runId: options.runId }, [record]);
+        }
+        const counts = { ...loaded, quarantined: rejected.length, replacedNul: prepared.replacedNul };
+        await alongside?.(tx, counts);
         // The last statement before the commit shows a failed COPY, which the stream itself does not.
         await tx`select 1`;
-        return total;
+        return counts;
       };
+      const loadAtOnce = () =>
+        inTransaction(async (tx) => {
+          await loadRecords(tx, "project", prepared.embedded, "embedded", facts);
+          return finish(
+            tx,
+            await loadRecords(tx, resource, prepared.records, source, facts),
+            prepared.rejected,
+          );
+        });
+      const loadSingly = () =>
+        inTransaction(async (tx) => {
+          const { counts, refused } = await loadOneByOne(tx, batch, prepared, { ...facts, method: "insert" });
+          return finish(tx, counts, [...prepared.rejected, ...refused]);
+        });
 
-      return inTurn(async () => {
-        try {
-          return await inTransaction(async (tx) => finish(tx, await loadAll(tx), normalized.rejected));
-        } catch (error) {
-          if (!isDataFault(error)) throw toStoreError(error, `load a page of ${page.resource}s`);
-        }
-        try {
-          return await inTransaction(async (tx) => {
-            const oneByOne = await loadOneByOne(tx, page, records, embedded, { ...facts, method: "insert" });
-            const counts = { ...oneByOne.counts, replacedNul: normalized.replacedNul };
-            return finish(tx, counts, [...normalized.rejected, ...oneByOne.refused]);
-          });
-        } catch (error) {
-          throw toStoreError(error, `load a page of ${page.resource}s record by record`);
-        }
-      });
+      const counts = await turns.add(
+        async () => {
+          try {
+            await keys.prepare();
+            return await loadAtOnce().catch((error: unknown) => {
+              if (!isDataFault(error)) throw error;
+              return loadSingly();
+            });
+          } catch (error) {
+            throw toStoreError(error, `load a page of ${resource}s`);
+          }
+        },
+        { priority: -RESOURCES.indexOf(resource) },
+      );
+      return counts;
     },
   };
 }
 
-/** The last of each id, unless `replaces` says that the earlier one stays. */
-function newestById(
-  records: readonly NormalizedRecord[],
+function prepareBatch({ resource, pages }: LoadableBatch, baseUrl: URL): Prepared {
+  const prepared: Prepared = { records: [], embedded: [], rejected: [], replacedNul: 0 };
+  for (const { records, request, observedAt } of pages) {
+    const at = observedAt.toISOString();
+    const page: NormalizedPage = normalizePage(resource, records, baseUrl);
+    const seen = (record: NormalizedRecord): Sighting => ({ record, observedAt: at });
+    prepared.records.push(...page.records.map(seen));
+    prepared.embedded.push(...page.embeddedProjects.map(seen));
+    prepared.rejected.push(...page.rejected.map((record) => ({ ...record, request, observedAt: at })));
+    prepared.replacedNul += page.replacedNul;
+  }
+  prepared.records = latestById(prepared.records, () => true);
+  prepared.embedded = latestById(prepared.embedded, isNotOlder);
+  return prepared;
+}
+
+/** The last sighting of each id, unless `replaces` says that the earlier one stays. */
+function latestById(
+  sightings: readonly Sighting[],
   replaces: (later: NormalizedRecord, earlier: NormalizedRecord) => boolean,
-): NormalizedRecord[] {
-  const byId = new Map<string, NormalizedRecord>();
-  for (const record of records) {
-    const earlier = byId.get(record.id);
-    if (!earlier || replaces(record, earlier)) byId.set(record.id, record);
+): Sighting[] {
+  const byId = new Map<string, Sighting>();
+  for (const sighting of sightings) {
+    const earlier = byId.get(sighting.record.id);
+    if (!earlier || replaces(sighting.record, earlier.record)) byId.set(sighting.record.id, sighting);
   }
   return [...byId.values()];
 }
@@ -142,51 +169,44 @@ function isDataFault(error: unknown): boolean {
 
 async function loadOneByOne(
   tx: TransactionSql,
-  page: LoadablePage,
-  records: readonly NormalizedRecord[],
-  embedded: readonly NormalizedRecord[],
+  { resource, pages, source }: LoadableBatch,
+  prepared: Prepared,
   facts: LoadFacts,
-): Promise<{ counts: PageCounts; refused: RejectedRecord[] }> {
-  const counts = {
-    inserted: 0,
-    updated: 0,
-    unchanged: 0,
-    restored: 0,
-    transitions: 0,
-    quarantined: 0,
-    replacedNul: 0,
-  };
-  const refused: RejectedRecord[] = [];
-  const payloads = payloadsById(page.records);
+): Promise<{ counts: LoadCounts; refused: Prepared["rejected"] }> {
+  const counts: LoadCounts = { inserted: 0, updated: 0, unchanged: 0, restored: 0, transitions: 0 };
+  const refused: Prepared["rejected"] = [];
+  const payloads = new Map(
+    pages.flatMap(({ records, request }) =>
+      records.map(
+        (payload) => [String((payload as { id?: unknown } | null)?.id), { payload, request }] as const,
+      ),
+    ),
+  );
   const attempt = async (
-    resource: Resource,
-    record: NormalizedRecord,
-    source: ProjectSource,
-    payload: unknown,
-  ) => {
+    of: Resource,
+    sighting: Sighting,
+    from: ProjectSource,
+  ): Promise<LoadCounts | null> => {
+    const { id, columns } = sighting.record;
     try {
-      const one = await tx.savepoint((savepoint) =>
-        loadRecords(savepoint, resource, [record], source, facts),
-      );
-      if (source === "embedded") return;
-      for (const key of ["inserted", "updated", "unchanged", "restored", "transitions"] as const)
-        counts[key] += one[key];
+      return await tx.savepoint((savepoint) => loadRecords(savepoint, of, [sighting], from, facts));
     } catch (error) {
       if (isPassing(error)) throw error;
-      const reason = toStoreError(error, `store ${resource} ${record.id}`);
+      const cause = toStoreError(error, `store ${of} ${id}`);
       refused.push({
-        recordId: record.id,
-        reason: reason instanceof Error ? reason.message : String(reason),
-        payload,
+        recordId: id,
+        reason: cause instanceof Error ? cause.message : String(cause),
+        payload: from === "embedded" ? { id, ...columns } : payloads.get(id)?.payload,
+        request: payloads.get(id)?.request ?? pages[0]?.request ?? "",
+        observedAt: sighting.observedAt,
       });
+      return null;
     }
   };
-  for (const project of embedded)
-    await attempt("project", project, "embedded", { id: project.id, ...project.columns });
-  for (const record of records) await attempt(page.resource, record, page.source, payloads.get(record.id));
+  for (const project of prepared.embedded) await attempt("project", project, "embedded");
+  for (const record of prepared.records) {
+    const one = await attempt(resource, record, source);
+    for (const key of Object.keys(counts) as (keyof LoadCounts)[]) counts[key] += one?.[key] ?? 0;
+  }
   return { counts, refused };
-}
-
-function payloadsById(records: readonly unknown[]): Map<string, unknown> {
-  return new Map(records.map((record) => [String((record as { id?: unknown } | null)?.id), record]));
 }

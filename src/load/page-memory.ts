@@ -12,6 +12,12 @@ export interface MemorizedPage<Meta> {
   ids: string[];
 }
 
+export interface LoadedPage<Meta> extends MemorizedPage<Meta> {
+  seq: number;
+  /** When its reply was here, as its records say in `changed_at`. */
+  loadedAt: string;
+}
+
 /**
  * Remembers the pages of the newest full walk of a resource. A page whose body is still the same need be neither parsed nor compared,
  * and a walk that was interrupted learns from here what it had seen.
@@ -23,8 +29,8 @@ export interface PageMemory<Meta> {
    */
   forgetStale(): Promise<void>;
   recall(seq: number): Promise<MemorizedPage<Meta> | null>;
-  /** Writes a page within the transaction that loads it. */
-  store(tx: TransactionSql, seq: number, page: MemorizedPage<Meta>, loadedAt: string): Promise<void>;
+  /** Writes pages within the transaction that loads them. */
+  store(tx: TransactionSql, pages: readonly LoadedPage<Meta>[]): Promise<void>;
   /** The ids of all pages before `seq`, in batches. */
   idsBefore(seq: number): AsyncIterable<string[]>;
   /** Drops pages that the walk, now at its end, did not reach. */
@@ -63,11 +69,19 @@ export function createPageMemory<Meta>(sql: Sql, resource: Resource): PageMemory
       }
       return (await window).get(seq) ?? null;
     },
-    async store(tx, seq, page, loadedAt) {
+    async store(tx, pages) {
+      const rows = pages.map(({ seq, request, bodyHash, meta, ids, loadedAt }) => ({
+        seq,
+        request,
+        body_hash: `\\x${bodyHash}`,
+        meta,
+        ids,
+        loaded_at: loadedAt,
+      }));
       await tx`
         insert into sync.pages (resource, seq, request, body_hash, meta, ids, loaded_at)
-        values (${resource}, ${seq}, ${page.request}, decode(${page.bodyHash}, 'hex'),
-          ${JSON.stringify(page.meta)}::text::jsonb, ${page.ids}::text[], ${loadedAt}::timestamptz)
+        select ${resource}, seq, request, body_hash, meta, ids, loaded_at
+        from jsonb_populate_recordset(null::sync.pages, ${JSON.stringify(rows)}::text::jsonb)
         on conflict (resource, seq) do update set request = excluded.request, body_hash = excluded.body_hash,
           meta = excluded.meta, ids = excluded.ids, loaded_at = excluded.loaded_at`;
     },

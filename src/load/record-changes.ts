@@ -1,7 +1,7 @@
 import type { TransactionSql } from "../db/connect.ts";
 import { LOG_FIELDS } from "../normalize/build.ts";
-import type { NormalizedRecord } from "../normalize/normalized.ts";
 import type { Resource } from "../wire/resources.ts";
+import type { Sighting } from "./sighting.ts";
 import { RECORD_TABLES, type Row } from "./tables.ts";
 import { jsonRows } from "./write-rows.ts";
 
@@ -20,6 +20,7 @@ const NOT_UPSTREAM = [
 export interface Change {
   recordId: string;
   kind: "updated" | "deleted" | "restored";
+  observedAt: string;
   before: Record<string, unknown> | null;
   after: Record<string, unknown> | null;
 }
@@ -31,8 +32,9 @@ export interface Change {
 export async function findChanges(
   tx: TransactionSql,
   resource: Resource,
-  records: readonly { record: NormalizedRecord; row: Row }[],
-): Promise<Map<string, Change>> {
+  sightings: readonly Sighting[],
+  incoming: readonly Row[],
+): Promise<Change[]> {
   const table = RECORD_TABLES[resource];
   // An embedded project has no URI of its own, so its key is the field; a build's keys follow from its URIs.
   const ignored = resource === "build" ? NOT_UPSTREAM : NOT_UPSTREAM.filter((name) => name !== "project_id");
@@ -45,30 +47,31 @@ export async function findChanges(
        from jsonb_each(to_jsonb(incoming))
        where key <> all ($2::text[]) and value is distinct from to_jsonb(stored) -> key
      ) as difference`,
-    [
-      jsonRows(
-        table,
-        records.map(({ row }) => row),
-      ),
-      ignored,
-    ],
+    [jsonRows(table, incoming), ignored],
   );
+  const observedAt = new Map(sightings.map((sighting) => [sighting.record.id, sighting.observedAt]));
   const changes = new Map<string, Change>();
   for (const { id, before, after } of rows) {
-    changes.set(id, { recordId: id, kind: "updated", before: before ?? {}, after: after ?? {} });
+    changes.set(id, {
+      recordId: id,
+      kind: "updated",
+      observedAt: observedAt.get(id) ?? "",
+      before: before ?? {},
+      after: after ?? {},
+    });
   }
-  if (resource === "build") await addLogChanges(tx, records, changes);
-  if (resource === "project") await addUserChanges(tx, records, changes);
-  return changes;
+  if (resource === "build") await addLogChanges(tx, sightings, changes);
+  if (resource === "project") await addUserChanges(tx, sightings, changes);
+  return [...changes.values()];
 }
 
 /** The texts of a build are compared and kept by hash: `changes` stays narrow, and the text itself is in `build_logs`. */
 async function addLogChanges(
   tx: TransactionSql,
-  records: readonly { record: NormalizedRecord }[],
+  sightings: readonly Sighting[],
   changes: Map<string, Change>,
 ): Promise<void> {
-  const logs = records.map(({ record }) => ({ build_id: record.id, ...record.logs }));
+  const logs = sightings.map(({ record }) => ({ build_id: record.id, ...record.logs }));
   for (const field of LOG_FIELDS) {
     const rows = await tx.unsafe<{ id: string; before: unknown; after: unknown }[]>(
       `select incoming.build_id as id, ${textHash(`stored.${field}`)} as before, ${textHash(`incoming.${field}`)} as after
@@ -87,16 +90,16 @@ const textHash = (column: string) =>
 
 async function addUserChanges(
   tx: TransactionSql,
-  records: readonly { record: NormalizedRecord }[],
+  sightings: readonly Sighting[],
   changes: Map<string, Change>,
 ): Promise<void> {
   const stored = await tx<{ id: string; users: string[] }[]>`
     select project_id as id, jsonb_agg(user_uri order by position) as users
     from mirror.project_users
-    where project_id = any (${records.map(({ record }) => record.id)}::text[])
+    where project_id = any (${sightings.map(({ record }) => record.id)}::text[])
     group by project_id`;
   const usersById = new Map(stored.map(({ id, users }) => [id, users]));
-  for (const { record } of records) {
+  for (const { record } of sightings) {
     const before = usersById.get(record.id) ?? [];
     const after = record.references.filter(({ field }) => field === "users").map(({ uri }) => uri);
     if (JSON.stringify(before) !== JSON.stringify(after))
@@ -120,7 +123,7 @@ function addField(
 /** Writes changes; those without a field that differs are left out. */
 export async function recordChanges(
   tx: TransactionSql,
-  facts: { resource: Resource; runId: number; observedAt: string },
+  facts: { resource: Resource; runId: number },
   changes: Iterable<Change>,
 ): Promise<void> {
   const rows = [...changes].filter(
@@ -129,7 +132,7 @@ export async function recordChanges(
   if (rows.length === 0) return;
   await tx`
     insert into mirror.changes (resource, record_id, run_id, observed_at, kind, before, after)
-    select ${facts.resource}, "recordId", ${facts.runId}, ${facts.observedAt}::timestamptz, kind, before, after
+    select ${facts.resource}, "recordId", ${facts.runId}, "observedAt", kind, before, after
     from jsonb_to_recordset(${JSON.stringify(rows)}::text::jsonb)
-      as change ("recordId" text, kind text, before jsonb, after jsonb)`;
+      as change ("recordId" text, "observedAt" timestamptz, kind text, before jsonb, after jsonb)`;
 }

@@ -2,8 +2,6 @@ import type { TransactionSql } from "../db/connect.ts";
 
 export interface TransitionFacts {
   runId: number;
-  /** When the reply that showed the states was here. */
-  observedAt: string;
   /** The zone in which `date` is read. */
   sourceTimezone: string;
   /** When the newest whole walk of builds began: every build that was here then was seen by it in its last recorded state. */
@@ -19,9 +17,11 @@ export interface TransitionFacts {
 export async function recordTransitions(
   tx: TransactionSql,
   facts: TransitionFacts,
-  buildIds: readonly string[],
+  sightings: readonly { record: { id: string }; observedAt: string }[],
 ): Promise<number> {
-  if (buildIds.length === 0) return 0;
+  if (sightings.length === 0) return 0;
+  const ids = sightings.map(({ record }) => record.id);
+  const times = sightings.map(({ observedAt }) => observedAt);
   const result = await tx`
     insert into mirror.build_transitions
       (build_id, seq, from_state, to_state, not_before, not_after, anomaly, run_id)
@@ -30,15 +30,16 @@ export async function recordTransitions(
       coalesce(last.seq, 0) + 1,
       last.to_state,
       build.state,
-      least(bound.not_before, ${facts.observedAt}::timestamptz),
-      ${facts.observedAt}::timestamptz,
+      least(bound.not_before, sighting.at),
+      sighting.at,
       case
         when last.seq is not null and rank.before > rank.after then 'backward'
         when last.seq is null and build.date is null then 'no_date'
-        when bound.not_before > ${facts.observedAt}::timestamptz then 'clock'
+        when bound.not_before > sighting.at then 'clock'
       end,
       ${facts.runId}
-    from mirror.builds as build
+    from unnest(${ids}::text[], ${times}::text[]::timestamptz[]) as sighting (build_id, at)
+    join mirror.builds as build on build.id = sighting.build_id
     left join lateral (
       select seq, to_state, not_after
       from mirror.build_transitions as transition
@@ -57,7 +58,6 @@ export async function recordTransitions(
         array_position(array['triggered', 'building', 'finished'], last.to_state) as before,
         array_position(array['triggered', 'building', 'finished'], build.state) as after
     ) as rank
-    where build.id = any (${buildIds as string[]}::text[])
-      and (last.seq is null or last.to_state is distinct from build.state)`;
+    where last.seq is null or last.to_state is distinct from build.state`;
   return result.count;
 }

@@ -14,42 +14,48 @@ const FIELDS = [
 
 /** Sets every key whose record is here by now. Returns how many references that resolved. Safe to repeat. */
 export async function resolveReferences(sql: Sql): Promise<number> {
+  // Rows come and go in bulk; with the statistics of yesterday the joins below would go row by row.
+  await sql`analyze mirror.unresolved_references`;
   let resolved = 0;
   for (const { resource, field, table, key, target } of FIELDS) {
-    const owner = table === "project_users" ? "project_id" : "id";
-    const place = table === "project_users" ? "and owner.position = reference.position" : "";
-    // A slug stands only where the key is no number: /project/42/ is id 42, whatever project is called 42.
-    const bySlug =
-      target === "project"
-        ? `union all
-           (select distinct on (reference.record_id, reference.position) reference.record_id, reference.position, project.id
-            from dangling as reference join mirror.projects as project on project.slug = reference.target_key
-            where reference.target_key !~ '^[0-9]+$'
-            order by reference.record_id, reference.position, project.deleted_at nulls first, project.id)`
-        : "";
-    const result = await sql.unsafe(
-      `with dangling as (
-         select record_id, position, target_key from mirror.unresolved_references
-         where resource = $1 and field = $2 and target_resource = $3
-       ), found as (
-         select reference.record_id, reference.position, target.id
-         from dangling as reference join mirror.${target}s as target on target.id = reference.target_key
-         ${bySlug}
-       ), filled as (
-         update mirror.${table} as owner set ${key} = reference.id
-         from found as reference
-         where owner.${owner} = reference.record_id ${place}
+    const [owner, place] =
+      table === "project_users"
+        ? ["owner.project_id", "and owner.position = resolved.position"]
+        : ["owner.id", ""];
+    const fill = `update mirror.${table} as owner set ${key} = resolved.id
+       from resolved where ${owner} = resolved.record_id ${place}`;
+    const byId = await sql.unsafe(
+      `with resolved as (
+         delete from mirror.unresolved_references as reference using mirror.${target}s as target
+         where reference.resource = $1 and reference.field = $2 and reference.target_resource = $3
+           and target.id = reference.target_key
+         returning reference.record_id, reference.position, target.id
        )
-       delete from mirror.unresolved_references as unresolved
-       using found
-       where unresolved.resource = $1 and unresolved.field = $2
-         and unresolved.record_id = found.record_id and unresolved.position = found.position`,
+       ${fill}`,
       [resource, field, target],
     );
-    resolved += result.count;
+    resolved += byId.count;
+    if (target === "project") resolved += (await sql.unsafe(bySlug(fill), [resource, field])).count;
   }
   return resolved;
 }
+
+/**
+ * A slug stands only where the key is no number: /project/42/ is id 42, whatever project is called 42. Of several projects with a
+ * slug, one that still exists is meant.
+ */
+const bySlug = (fill: string) =>
+  `with named as (
+     select distinct on (slug) slug, id from mirror.projects
+     where slug in (select target_key from mirror.unresolved_references where target_resource = 'project')
+     order by slug, deleted_at nulls first, id
+   ), resolved as (
+     delete from mirror.unresolved_references as reference using named
+     where reference.resource = $1 and reference.field = $2 and reference.target_resource = 'project'
+       and reference.target_key !~ '^[0-9]+$' and named.slug = reference.target_key
+     returning reference.record_id, reference.position, named.id
+   )
+   ${fill}`;
 
 export interface DanglingTarget {
   resource: "user" | "project" | "version";

@@ -63,7 +63,11 @@ async function fetchTarget(
   const { sql, client, loader, clock, log } = options;
   try {
     const detail = await fetchDetail(client, target.resource, target.key);
-    await loader.load({ resource: target.resource, records: [detail.record], ...detail, source: "detail" });
+    await loader.load({
+      resource: target.resource,
+      pages: [{ ...detail, records: [detail.record] }],
+      source: "detail",
+    });
     return "found";
   } catch (error) {
     if (!(error instanceof UpstreamError)) throw error;

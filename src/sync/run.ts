@@ -164,7 +164,7 @@ async function runLocked(options: SyncOptions, sql: Sql): Promise<SyncResult> {
     const loader = countTotals(
       createLoader({
         sql,
-        keys: await createKnownKeys(sql, createIdSet),
+        keys: createKnownKeys(sql, createIdSet),
         baseUrl: settings.baseUrl,
         runId,
         sourceTimezone: settings.sourceTimezone,
@@ -249,8 +249,8 @@ export function exitCodeOf({ summary, error }: SyncResult): number {
 /** The loader, with what it did added up over the run. */
 function countTotals(loader: Loader, totals: RunTotals): Loader {
   return {
-    async load(page, alongside) {
-      const counts = await loader.load(page, alongside);
+    async load(batch, alongside) {
+      const counts = await loader.load(batch, alongside);
       totals.transitions += counts.transitions;
       totals.replacedNul += counts.replacedNul;
       return counts;

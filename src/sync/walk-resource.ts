@@ -10,16 +10,19 @@ import {
   type WalkCounts,
 } from "../db/run-ledger.ts";
 import { UpstreamError } from "../errors.ts";
-import type { Loader, PageCounts } from "../load/loader.ts";
+import type { BatchCounts, Loader } from "../load/loader.ts";
 import { createPageMemory } from "../load/page-memory.ts";
 import type { Logger } from "../log.ts";
 import { createIdSet } from "../walk/id-set.ts";
 import type { Page, PageMeta } from "../walk/page.ts";
 import { parsePageRequest, requestText } from "../walk/page-request.ts";
 import { createWalk, type Walk, type WalkOutcome } from "../walk/walk.ts";
+import { createBatches } from "./batches.ts";
 import type { WalkPlan } from "./plan.ts";
 import { emptyCounts, type WalkSummary } from "./summary.ts";
 
+/** Pages that gather while others are loaded go in together, so many at most: a statement costs more than its rows. */
+const MAX_BATCH_PAGES = 16;
 /** Pages that were skipped unparsed move the checkpoint only so often: there is nothing else to commit for them. */
 const IDLE_CHECKPOINT_MS = 2000;
 
@@ -81,35 +84,39 @@ export async function walkResource(options: WalkResourceOptions): Promise<WalkEn
     ...(request !== null && { resume: { seq, request, seen } }),
   });
 
-  let lastCheckpointAt = 0;
   let position: Checkpoint | null = resume?.checkpoint ?? null;
-  const takePage = async (page: Page): Promise<void> => {
-    const next = page.meta.next === null ? null : parsePageRequest(page.meta.next);
-    const checkpoint: Checkpoint | null =
-      isFull && next ? { seq: page.seq + 1, request: requestText(next) } : null;
-    const at = page.observedAt.toISOString();
-    if (page.records === null) {
-      addSkipped(counts, page, walk);
-      position = checkpoint;
-      if (clock.now().getTime() - lastCheckpointAt > IDLE_CHECKPOINT_MS) {
-        await saveProgress(sql, runId, resource, counts, checkpoint, at);
-        lastCheckpointAt = clock.now().getTime();
-      }
-      return;
-    }
-    const loaded = await options.loader.load(
-      { resource, records: page.records, request: page.request, observedAt: page.observedAt, source: "list" },
-      async (tx, pageCounts) => {
-        if (isFull) await memory.store(tx, page.seq, { ...page, request: page.request }, at);
-        await saveProgress(tx, runId, resource, addPage(counts, pageCounts, walk), checkpoint, at);
-      },
+  let savedAt = 0;
+
+  /** Brings pages to the tables, in their order, and moves the checkpoint behind them. */
+  const settle = async (pages: readonly Page[]): Promise<void> => {
+    const last = pages.at(-1);
+    if (!last) return;
+    const changed = pages.flatMap((page) =>
+      page.records === null ? [] : [{ ...page, records: page.records }],
     );
-    Object.assign(counts, addPage(counts, loaded, walk));
+    const checkpoint = isFull ? checkpointBehind(last) : null;
+    const at = last.observedAt.toISOString();
+    let settled = addPages(counts, pages, walk);
+    if (changed.length > 0) {
+      await options.loader.load({ resource, pages: changed, source: "list" }, async (tx, loaded) => {
+        settled = addLoaded(settled, loaded);
+        const memorized = changed.map((page) => ({ ...page, loadedAt: page.observedAt.toISOString() }));
+        await Promise.all([
+          isFull && memory.store(tx, memorized),
+          saveProgress(tx, runId, resource, settled, checkpoint, at),
+        ]);
+      });
+      savedAt = clock.now().getTime();
+    } else if (clock.now().getTime() - savedAt > IDLE_CHECKPOINT_MS) {
+      await saveProgress(sql, runId, resource, settled, checkpoint, at);
+      savedAt = clock.now().getTime();
+    }
+    if (!isFull && settled.inserted + settled.updated + settled.restored === changesOf(counts)) walk.stop();
+    Object.assign(counts, settled);
     position = checkpoint;
-    lastCheckpointAt = clock.now().getTime();
-    const isAllKnown = loaded.inserted + loaded.updated + loaded.restored === 0;
-    if (!isFull && isAllKnown) walk.stop();
+    options.onProgress(counts, last.meta.totalCount);
   };
+  const batches = createBatches(settle, isFull ? MAX_BATCH_PAGES : 1);
 
   let outcome: WalkOutcome;
   let brokenBy: UpstreamError | null = null;
@@ -121,11 +128,17 @@ export async function walkResource(options: WalkResourceOptions): Promise<WalkEn
         outcome = step.value;
         break;
       }
-      await takePage(step.value);
-      options.onProgress(counts, step.value.meta.totalCount);
+      await batches.add(step.value);
     }
+    await batches.end();
   } catch (error) {
+    // What was read is brought home in any case: nothing may be written any more when this function has ended.
+    const unsettled = await batches.end().then(
+      () => null,
+      (reason: unknown) => ({ reason }),
+    );
     if (!(error instanceof UpstreamError)) throw error;
+    if (unsettled) throw unsettled.reason;
     log.error({ resource, error: error.message, hint: error.hint }, "walk broke off");
     brokenBy = error;
     outcome = { walk: "not_whole", reason: error.message, totalCount: null, records: walk.seen.size };
@@ -150,21 +163,34 @@ export async function walkResource(options: WalkResourceOptions): Promise<WalkEn
   };
 }
 
-function addPage(counts: WalkCounts, page: PageCounts, walk: Walk): WalkCounts {
+/** Where the walk goes on behind a page; null behind the last one. */
+function checkpointBehind(page: Page): Checkpoint | null {
+  const next = page.meta.next === null ? null : parsePageRequest(page.meta.next);
+  return next && { seq: page.seq + 1, request: requestText(next) };
+}
+
+/** The counts with pages that were read. Records on a page that was skipped unparsed are unchanged ones. */
+function addPages(counts: WalkCounts, pages: readonly Page[], walk: Walk): WalkCounts {
+  const skipped = pages.filter(({ records }) => records === null).flatMap(({ ids }) => ids).length;
   return {
-    pages: counts.pages + 1,
+    ...counts,
+    pages: counts.pages + pages.length,
     records: walk.seen.size,
-    inserted: counts.inserted + page.inserted,
-    updated: counts.updated + page.updated,
-    unchanged: counts.unchanged + page.unchanged,
-    deleted: counts.deleted,
-    restored: counts.restored + page.restored,
-    quarantined: counts.quarantined + page.quarantined,
+    unchanged: counts.unchanged + skipped,
   };
 }
 
-function addSkipped(counts: WalkCounts, page: Page, walk: Walk): void {
-  counts.pages += 1;
-  counts.unchanged += page.ids.length;
-  counts.records = walk.seen.size;
+function addLoaded(counts: WalkCounts, loaded: BatchCounts): WalkCounts {
+  return {
+    ...counts,
+    inserted: counts.inserted + loaded.inserted,
+    updated: counts.updated + loaded.updated,
+    unchanged: counts.unchanged + loaded.unchanged,
+    restored: counts.restored + loaded.restored,
+    quarantined: counts.quarantined + loaded.quarantined,
+  };
+}
+
+function changesOf({ inserted, updated, restored }: WalkCounts): number {
+  return inserted + updated + restored;
 }
