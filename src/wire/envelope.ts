@@ -7,10 +7,10 @@ import * as z from "zod";
  */
 export const Envelope = z.looseObject({
   meta: z.looseObject({
-    limit: z.unknown(),
+    limit: z.unknown().optional(),
     next: z.string().nullable(),
-    offset: z.unknown(),
-    total_count: z.unknown(),
+    offset: z.unknown().optional(),
+    total_count: z.unknown().optional(),
   }),
   objects: z.array(z.unknown()),
 });

@@ -9,6 +9,10 @@ export function recordId(record: unknown): string | null {
   if (typeof record !== "object" || record === null || Array.isArray(record)) return null;
   const id = Object.hasOwn(record, "id") ? (record as { id: unknown }).id : undefined;
   if (typeof id === "number") return Number.isSafeInteger(id) ? String(id) : null;
-  if (typeof id !== "string" || id === "" || id.length > MAX_ID_LENGTH) return null;
-  return id.includes("\u0000") || !id.isWellFormed() ? null : id;
+  return typeof id === "string" && isStorableId(id) ? id : null;
+}
+
+/** Whether Postgres can hold a text as the id of a record: not empty, not endless, no U+0000 and no lone surrogate. */
+export function isStorableId(id: string): boolean {
+  return id !== "" && id.length <= MAX_ID_LENGTH && !id.includes("\u0000") && id.isWellFormed();
 }
