@@ -1,5 +1,5 @@
 import { buildFields } from "../wire/build.ts";
-import { parseResourceUri } from "../wire/resource-uri.ts";
+import { fieldReference } from "./field-reference.ts";
 import type { FieldReference, NormalizeContext, NormalizedRecord } from "./normalized.ts";
 import { type Columns, normalizeFields } from "./record.ts";
 import { hashRecord } from "./record-hash.ts";
@@ -21,9 +21,7 @@ export function normalizeBuild(
   const references: FieldReference[] = [];
   for (const field of ["project", "version"] as const) {
     const uri = columns[`${field}_uri`];
-    if (typeof uri === "string") {
-      references.push({ field, position: 0, uri, target: parseResourceUri(uri, context.baseUrl) });
-    }
+    if (typeof uri === "string") references.push(fieldReference(field, 0, uri, context));
   }
   return { id, hash: hashRecord(record, HASHED, null), columns, extra, references, projectId: null, logs };
 }

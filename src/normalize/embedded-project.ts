@@ -1,7 +1,7 @@
 import type { FieldKinds } from "../wire/fields.ts";
 import { recordId } from "../wire/record-id.ts";
-import { parseResourceUri } from "../wire/resource-uri.ts";
 import { cleanText } from "./clean-text.ts";
+import { fieldReference } from "./field-reference.ts";
 import type { NormalizeContext, NormalizedRecord } from "./normalized.ts";
 import { normalizeProject } from "./project.ts";
 import { keepInExtra, normalizeFields } from "./record.ts";
@@ -59,8 +59,7 @@ export function normalizeWithProject(
       normalized.extra = keepInExtra(extra, "project", project, context.replacements);
       if (typeof project === "string") {
         const uri = cleanText(project, context.replacements);
-        const target = parseResourceUri(uri, context.baseUrl);
-        normalized.references.push({ field: "project", position: 0, uri, target });
+        normalized.references.push(fieldReference("project", 0, uri, context));
       }
     }
   }

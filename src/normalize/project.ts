@@ -1,6 +1,6 @@
 import { projectFields } from "../wire/project.ts";
-import { parseResourceUri } from "../wire/resource-uri.ts";
 import { cleanText } from "./clean-text.ts";
+import { fieldReference } from "./field-reference.ts";
 import type { FieldReference, NormalizeContext, NormalizedRecord } from "./normalized.ts";
 import { keepInExtra, normalizeFields } from "./record.ts";
 import { hashRecord } from "./record-hash.ts";
@@ -18,8 +18,7 @@ export function normalizeProject(
   let kept = extra;
   if (Array.isArray(related.users) && related.users.every((user) => typeof user === "string")) {
     for (const [position, user] of related.users.entries()) {
-      const uri = cleanText(user, context.replacements);
-      references.push({ field: "users", position, uri, target: parseResourceUri(uri, context.baseUrl) });
+      references.push(fieldReference("users", position, cleanText(user, context.replacements), context));
     }
   } else if (Object.hasOwn(related, "users")) {
     kept = keepInExtra(extra, "users", related.users, context.replacements);

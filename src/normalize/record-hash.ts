@@ -32,6 +32,7 @@ export function hashRecord(
 
 function encode(value: unknown): string {
   if (typeof value === "string") return `s${value.length}:${value}`;
+  if (typeof value === "number") return `n${value};`;
   if (value === null || typeof value !== "object") return String(value);
   if (Array.isArray(value)) return `[${value.map(encode).join()}]`;
   const object = value as Record<string, unknown>;
