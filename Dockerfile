@@ -12,9 +12,10 @@ ENV NODE_ENV=production
 WORKDIR /app
 COPY --from=build /app/node_modules ./node_modules
 COPY --from=build /app/dist ./dist
-COPY package.json LICENSE* ./
+COPY package.json LICENSE ./
+COPY bin ./bin
 COPY migrations ./migrations
-RUN ln -s /app/dist/cli/main.js /usr/local/bin/docmirror && chmod +x /app/dist/cli/main.js
+RUN ln -s /app/bin/docmirror.js /usr/local/bin/docmirror
 USER node
 STOPSIGNAL SIGTERM
 EXPOSE 8321
