@@ -27,6 +27,17 @@ export function encodeCopy(columns: readonly ColumnSpec[], rows: readonly Row[])
     length += 4 + bytes;
   };
 
+  // Moments are our own (`Date.toISOString`); all rows of a page have the same.
+  let moment = "";
+  let momentValue = 0n;
+  const momentMicroseconds = (text: string) => {
+    if (text !== moment) {
+      momentValue = BigInt(Date.parse(text)) * 1000n;
+      moment = text;
+    }
+    return momentValue;
+  };
+
   for (const row of rows) {
     reserve(2);
     length = buffer.writeInt16BE(columns.length, length);
@@ -45,7 +56,11 @@ export function encodeCopy(columns: readonly ColumnSpec[], rows: readonly Row[])
         length = buffer.writeInt32BE(value as number, length);
       } else if (type === "timestamp" || type === "timestamptz") {
         length = buffer.writeInt32BE(8, length);
-        length = buffer.writeBigInt64BE(microseconds(type, value as string) - POSTGRES_EPOCH, length);
+        length = buffer.writeBigInt64BE(
+          (type === "timestamp" ? localMicroseconds(value as string) : momentMicroseconds(value as string)) -
+            POSTGRES_EPOCH,
+          length,
+        );
       } else if (type === "bytea") {
         const bytes = (value as string).length / 2;
         reserve(4 + bytes);
@@ -66,9 +81,8 @@ export function encodeCopy(columns: readonly ColumnSpec[], rows: readonly Row[])
   return buffer.subarray(0, length);
 }
 
-/** Moments are written by ourselves (`Date.toISOString`), local times by `parseLocalTime`; anything else is a bug. */
-function microseconds(type: "timestamp" | "timestamptz", text: string): bigint {
-  if (type === "timestamptz") return BigInt(Date.parse(text)) * 1000n;
+/** Local times are read by `parseLocalTime`, and were once: anything else is a bug. */
+function localMicroseconds(text: string): bigint {
   const time = parseLocalTime(text);
   if (!time) throw new Error(`not a local time: ${text}`);
   return time.microseconds;

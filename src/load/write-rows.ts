@@ -63,11 +63,13 @@ export async function replaceRows(
   );
 }
 
-/** Rows as the JSON that `jsonb_populate_recordset` reads: a bytea is written `\x…`. */
+/** Rows as the JSON that `jsonb_populate_recordset` reads, the table's columns alone: a bytea is written `\\x…`. */
 export function jsonRows(table: TableSpec, rows: readonly Row[]): string {
-  const hashes = table.columns.filter(({ type }) => type === "bytea").map(({ name }) => name);
-  if (hashes.length === 0) return JSON.stringify(rows);
   return JSON.stringify(
-    rows.map((row) => ({ ...row, ...Object.fromEntries(hashes.map((name) => [name, `\\x${row[name]}`])) })),
+    rows.map((row) =>
+      Object.fromEntries(
+        table.columns.map(({ name, type }) => [name, type === "bytea" ? `\\x${row[name]}` : row[name]]),
+      ),
+    ),
   );
 }

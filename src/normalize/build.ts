@@ -1,7 +1,7 @@
 import { buildFields } from "../wire/build.ts";
 import { fieldReference } from "./field-reference.ts";
 import type { FieldReference, NormalizeContext, NormalizedRecord } from "./normalized.ts";
-import { type Columns, normalizeFields } from "./record.ts";
+import { normalizeFields } from "./record.ts";
 import { hashRecord } from "./record-hash.ts";
 
 const HASHED = ["id", ...Object.keys(buildFields)];
@@ -13,15 +13,19 @@ export function normalizeBuild(
   context: NormalizeContext,
 ): NormalizedRecord {
   const { columns, extra } = normalizeFields(record, buildFields, context.replacements);
-  const logs: Columns = {};
-  for (const field of LOG_FIELDS) {
-    logs[field] = columns[field] ?? null;
-    delete columns[field];
-  }
+  const { output = null, error = null, setup = null, setup_error = null } = columns;
   const references: FieldReference[] = [];
   for (const field of ["project", "version"] as const) {
     const uri = columns[`${field}_uri`];
     if (typeof uri === "string") references.push(fieldReference(field, 0, uri, context));
   }
-  return { id, hash: hashRecord(record, HASHED, null), columns, extra, references, projectId: null, logs };
+  return {
+    id,
+    hash: hashRecord(record, HASHED, null),
+    columns,
+    extra,
+    references,
+    projectId: null,
+    logs: { output, error, setup, setup_error },
+  };
 }

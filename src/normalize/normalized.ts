@@ -21,7 +21,7 @@ export interface NormalizedRecord {
   references: FieldReference[];
   /** Of a version or file: the id of its embedded project. */
   projectId: string | null;
-  /** Of a build: the four texts of `build_logs`. */
+  /** Of a build: the four texts of `build_logs`, which stand among `columns` too. */
   logs: Columns | null;
 }
 

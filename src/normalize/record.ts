@@ -32,11 +32,13 @@ export function normalizeFields(
     values[cleanText(key, replacements)] = cleanJson(value, replacements);
   };
 
+  let known = Object.hasOwn(record, "id") ? 1 : 0;
   for (const field of Object.keys(kinds)) {
     const kind = kinds[field];
     const present = Object.hasOwn(record, field);
     const value = present ? record[field] : null;
-    if (!present) {
+    if (present) known += 1;
+    else {
       missing ??= [];
       missing.push(field);
     }
@@ -60,12 +62,10 @@ export function normalizeFields(
       columns[column] = cleanText(value, replacements);
     }
   }
-  for (const key of Object.keys(record)) {
-    if (key === "id") {
-      if (typeof record.id !== "string") keep("id", record.id);
-    } else if (!Object.hasOwn(kinds, key)) {
-      keep(key, record[key]);
-    }
+  if (Object.hasOwn(record, "id") && typeof record.id !== "string") keep("id", record.id);
+  const keys = Object.keys(record);
+  if (keys.length > known) {
+    for (const key of keys) if (key !== "id" && !Object.hasOwn(kinds, key)) keep(key, record[key]);
   }
   return { columns, extra: withoutEmpty(values, missing), related };
 }

@@ -1,42 +1,51 @@
 import type { Page } from "../walk/page.ts";
 
 /** Bodies that gather while a batch is loaded hold at most so many bytes; one page may be larger. */
-const MAX_BATCH_BYTES = 4 * 1024 * 1024;
+const MAX_BATCH_BYTES = 2 * 1024 * 1024;
 
-/** Hands pages on in their order, one batch at a time; what arrives meanwhile gathers for the next. */
+/** Batches handed on at once: while Postgres takes one, the next is made ready. */
+const MAX_UNDER_WAY = 2;
+
+/** Hands pages on in their order; what arrives meanwhile gathers for the next batch. */
 export interface Batches {
-  /** Waits while a full batch gathers behind one that is under way. Throws what an earlier batch threw. */
+  /** Waits while a full batch gathers behind those that are under way. Throws what an earlier batch threw. */
   add(page: Page): Promise<void>;
   /** Waits until everything is handed on. */
   end(): Promise<void>;
 }
 
-/** `maxPages` 1 hands each page on before the next one is taken. */
+/**
+ * `settle` is called for the batches in their order, a second time before the first call has ended. `maxPages` 1 hands each page on
+ * before the next one is taken.
+ */
 export function createBatches(settle: (pages: readonly Page[]) => Promise<void>, maxPages: number): Batches {
   let gathered: Page[] = [];
   let bytes = 0;
-  let underWay: Promise<void> | null = null;
+  let underWay = 0;
   let failure: { reason: unknown } | null = null;
+  let wake: () => void = () => {};
 
   function start(): void {
     const pages = gathered;
     gathered = [];
     bytes = 0;
-    underWay = settle(pages).then(
-      () => {
-        underWay = null;
-        if (gathered.length > 0) start();
-      },
-      (reason: unknown) => {
-        underWay = null;
-        failure = { reason };
-      },
-    );
+    underWay += 1;
+    settle(pages)
+      .catch((reason: unknown) => {
+        failure ??= { reason };
+      })
+      .finally(() => {
+        underWay -= 1;
+        if (gathered.length > 0 && !failure) start();
+        wake();
+      });
   }
 
-  async function settled(): Promise<void> {
-    await underWay;
-    if (failure) throw failure.reason;
+  /** Resolves when any batch has ended. */
+  async function nextEnd(): Promise<void> {
+    await new Promise<void>((resolve) => {
+      wake = resolve;
+    });
   }
 
   return {
@@ -44,13 +53,14 @@ export function createBatches(settle: (pages: readonly Page[]) => Promise<void>,
       if (failure) throw failure.reason;
       gathered.push(page);
       bytes += page.bytes;
-      if (!underWay) start();
-      if (maxPages === 1) return settled();
-      while (underWay && (gathered.length >= maxPages || bytes >= MAX_BATCH_BYTES)) await settled();
+      if (underWay < MAX_UNDER_WAY) start();
+      const isFull = () => gathered.length >= maxPages || bytes >= MAX_BATCH_BYTES;
+      while (underWay > 0 && (maxPages === 1 || isFull()) && !failure) await nextEnd();
+      if (failure) throw (failure as { reason: unknown }).reason;
     },
     async end() {
-      while (underWay) await settled();
-      if (failure) throw failure.reason;
+      while (underWay > 0) await nextEnd();
+      if (failure) throw (failure as { reason: unknown }).reason;
     },
   };
 }

@@ -87,8 +87,9 @@ export async function walkResource(options: WalkResourceOptions): Promise<WalkEn
   let position: Checkpoint | null = resume?.checkpoint ?? null;
   let savedAt = 0;
 
+  let isFailed = false;
   /** Brings pages to the tables, in their order, and moves the checkpoint behind them. */
-  const settle = async (pages: readonly Page[]): Promise<void> => {
+  const settleAfter = async (earlier: Promise<void>, pages: readonly Page[]): Promise<void> => {
     const last = pages.at(-1);
     if (!last) return;
     const changed = pages.flatMap((page) =>
@@ -96,25 +97,41 @@ export async function walkResource(options: WalkResourceOptions): Promise<WalkEn
     );
     const checkpoint = isFull ? checkpointBehind(last) : null;
     const at = last.observedAt.toISOString();
-    let settled = addPages(counts, pages, walk);
-    if (changed.length > 0) {
-      await options.loader.load({ resource, pages: changed, source: "list" }, async (tx, loaded) => {
-        settled = addLoaded(settled, loaded);
-        const memorized = changed.map((page) => ({ ...page, loadedAt: page.observedAt.toISOString() }));
-        await Promise.all([
-          isFull && memory.store(tx, memorized),
-          saveProgress(tx, runId, resource, settled, checkpoint, at),
-        ]);
-      });
-      savedAt = clock.now().getTime();
-    } else if (clock.now().getTime() - savedAt > IDLE_CHECKPOINT_MS) {
-      await saveProgress(sql, runId, resource, settled, checkpoint, at);
-      savedAt = clock.now().getTime();
+    let settled: WalkCounts | undefined;
+    try {
+      // The loader keeps the order by itself; pages that need no loading have to wait for those before them.
+      if (changed.length === 0) await earlier;
+      else {
+        await options.loader.load({ resource, pages: changed, source: "list" }, async (tx, loaded) => {
+          // A checkpoint behind pages that failed would lose them for ever.
+          if (isFailed) throw new Error("an earlier batch of this walk failed");
+          settled = addLoaded(addPages(counts, pages, walk), loaded);
+          const memorized = changed.map((page) => ({ ...page, loadedAt: page.observedAt.toISOString() }));
+          await Promise.all([
+            isFull && memory.store(tx, memorized),
+            saveProgress(tx, runId, resource, settled, checkpoint, at),
+          ]);
+        });
+        savedAt = clock.now().getTime();
+      }
+    } catch (error) {
+      isFailed = true;
+      throw error;
     }
-    if (!isFull && settled.inserted + settled.updated + settled.restored === changesOf(counts)) walk.stop();
+    settled ??= addPages(counts, pages, walk);
+    if (!isFull && changesOf(settled) === changesOf(counts)) walk.stop();
     Object.assign(counts, settled);
     position = checkpoint;
     options.onProgress(counts, last.meta.totalCount);
+    if (changed.length === 0 && clock.now().getTime() - savedAt > IDLE_CHECKPOINT_MS) {
+      savedAt = clock.now().getTime();
+      await saveProgress(sql, runId, resource, settled, checkpoint, at);
+    }
+  };
+  let latest = Promise.resolve();
+  const settle = (pages: readonly Page[]): Promise<void> => {
+    latest = settleAfter(latest, pages);
+    return latest;
   };
   const batches = createBatches(settle, isFull ? MAX_BATCH_PAGES : 1);
 

@@ -73,7 +73,7 @@ async function run<T>(args: string[]): Promise<T & { peakMb: number }> {
 const script = (name: string, ...args: string[]) => ["--import", "tsx", here(name), ...args];
 const sync = (databaseUrl: string, baseUrl: string, ...flags: string[]) =>
   run<RunSummary>([
-    here("../../dist/cli/main.js"),
+    process.env.BENCH_MAIN ?? here("../../dist/cli/main.js"),
     ...["sync", "--full", "--json", "--log-level", "error", "--rate", "0"],
     ...["--concurrency", String(CONCURRENCY), "--database-url", databaseUrl, "--base-url", baseUrl],
     ...flags,
