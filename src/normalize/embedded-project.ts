@@ -27,7 +27,9 @@ export function createEmbeddedProjects(context: NormalizeContext): EmbeddedProje
       const record = value as Record<string, unknown>;
       const known = copies.get(id) ?? [];
       if (known.some((copy) => isSameRecord(copy.record, record))) return id;
-      copies.set(id, [...known, { record, normalized: normalizeProject(id, record, context) }]);
+      const normalized = normalizeProject(id, record, context);
+      if (known.every((copy) => copy.normalized.hash !== normalized.hash)) known.push({ record, normalized });
+      copies.set(id, known);
       return id;
     },
     all: () => [...copies.values()].flat().map((copy) => copy.normalized),
@@ -67,7 +69,7 @@ export function normalizeWithProject(
   return normalized;
 }
 
-/** Equal field by field. Lists are compared element by element; anything deeper counts as different, which only costs time. */
+/** Equal field by field. Lists are compared element by element; anything deeper counts as different, and its hash tells. */
 function isSameRecord(one: Record<string, unknown>, other: Record<string, unknown>): boolean {
   const keys = Object.keys(one);
   if (keys.length !== Object.keys(other).length) return false;
