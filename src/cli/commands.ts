@@ -18,6 +18,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import("./sync-command.ts")).syncCommand,
   },
   {
+    name: "worker",
+    summary: "the long-running process: nightly sync",
+    load: async () => (await import("./worker-command.ts")).workerCommand,
+  },
+  {
     name: "status",
     summary: "freshness, last runs, open and stuck builds",
     load: async () => (await import("./status-command.ts")).statusCommand,

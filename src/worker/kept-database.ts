@@ -1,0 +1,73 @@
+import type { Clock } from "../clock.ts";
+import type { OpenDatabase } from "../db/open.ts";
+import { isPassing, sqlstateOf } from "../db/store-errors.ts";
+import type { Logger } from "../log.ts";
+
+const FIRST_WAIT_MS = 1000;
+const LONGEST_WAIT_MS = 60_000;
+
+export interface KeptDatabaseDeps {
+  open(signal: AbortSignal): Promise<OpenDatabase>;
+  /** Brings the schema up to date, or throws. */
+  prepare(database: OpenDatabase, signal: AbortSignal): Promise<void>;
+  clock: Clock;
+  log: Logger;
+}
+
+/** A database for as long as the process lives, though it may be down for some of that time. */
+export interface KeptDatabase {
+  /**
+   * Resolves to its URL once it answers and has our schema: waits while it is down, 1 s at first and a minute at most, for as
+   * long as that takes. An embedded one that was ended is started again. Throws what waiting cannot mend (rights,
+   * password, another schema), and the signal's reason.
+   */
+  ready(signal: AbortSignal): Promise<string>;
+  /** Leaves the embedded Postgres. May be called twice. */
+  close(): Promise<void>;
+}
+
+export function createKeptDatabase({ open, prepare, clock, log }: KeptDatabaseDeps): KeptDatabase {
+  let database: OpenDatabase | null = null;
+
+  async function leave(): Promise<void> {
+    const left = database;
+    database = null;
+    await left?.close();
+  }
+
+  async function tryOnce(signal: AbortSignal): Promise<string> {
+    database ??= await open(signal);
+    await prepare(database, signal);
+    return database.url;
+  }
+
+  return {
+    async ready(signal) {
+      for (let failures = 0; ; failures++) {
+        try {
+          const url = await tryOnce(signal);
+          if (failures > 0) log.info({ failures }, "the database answers again");
+          return url;
+        } catch (error) {
+          signal.throwIfAborted();
+          if (!isDown(error)) throw error;
+          // The embedded one may come back on another port only when it is opened anew.
+          await leave().catch(() => {});
+          const waitMs = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** Math.min(failures, 10));
+          log.warn({ error: messageOf(error), waitMs }, "the database is down; waiting for it");
+          await clock.sleep(waitMs, signal);
+        }
+      }
+    },
+    close: leave,
+  };
+}
+
+/** A name that is unknown now may be known when its container is up again. */
+function isDown(error: unknown): boolean {
+  return isPassing(error) || sqlstateOf(error) === "ENOTFOUND";
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

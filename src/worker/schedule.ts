@@ -1,0 +1,35 @@
+import { type Logger as CronLogger, schedule } from "node-cron";
+import type { Logger } from "../log.ts";
+
+/** A process that was busy ticks late; up to a minute is not worth a missed tick. */
+const TOLERANCE_MS = 60_000;
+
+export interface Schedule {
+  /** May be called twice. */
+  stop(): void;
+}
+
+/** Calls `onTick` whenever the cron line is due in its time zone, until it is stopped. */
+export type StartSchedule = (line: { cron: string; timezone: string }, onTick: () => void) => Schedule;
+
+/** Schedules by node-cron. Its own `noOverlap` knows only runs that it began, so the job itself takes care of that. */
+export function createCronSchedule(log: Logger): StartSchedule {
+  return ({ cron, timezone }, onTick) => {
+    const task = schedule(cron, () => onTick(), {
+      timezone,
+      logger: toCronLogger(log),
+      missedExecutionTolerance: TOLERANCE_MS,
+      // The job looks for missed ticks itself.
+      suppressMissedWarning: true,
+    });
+    return { stop: () => void task.destroy() };
+  };
+}
+
+/** Without it node-cron writes to the console. */
+function toCronLogger(log: Logger): CronLogger {
+  const write = (level: "debug" | "info" | "warn" | "error") => (message: string | Error) => {
+    log[level](message instanceof Error ? { error: message.message } : {}, `node-cron: ${String(message)}`);
+  };
+  return { debug: write("debug"), info: write("info"), warn: write("warn"), error: write("error") };
+}

@@ -1,0 +1,160 @@
+/**
+ * One job from start to stop:
+ *
+ *   asleep ──start──▶ looking back ──its last due time is met──▶ waiting
+ *                                  ──it is not──▶ running
+ *   waiting ──tick, or a due time that brought none──▶ running
+ *   running ──done, or busy elsewhere──▶ waiting
+ *           ──failed──▶ backing off ──its wait is over, or a tick──▶ running
+ *           ──failed once more than there are waits──▶ waiting
+ *   any state ──stop──▶ ended
+ *
+ * A tick while looking back or running changes nothing: the run that is under way (or is about to be) counts for it. Looking back asks
+ * only after the database answers, so whatever came due until then is seen.
+ */
+import type { Clock } from "../clock.ts";
+import type { Logger } from "../log.ts";
+import { createDueTimes } from "./due-times.ts";
+import type { Job, JobOutcome } from "./job.ts";
+import type { Schedule, StartSchedule } from "./schedule.ts";
+
+/** How often due times are held against ticks: a machine that slept, and a night whose time the clocks jumped over, bring none. */
+const LOOK_BACK_EVERY_MS = 300_000;
+/** A due time younger than this may still bring its tick. */
+const TICK_GRACE_MS = 90_000;
+/** Far, but not beyond what Node's timers can hold. */
+const LONG_MS = 2 ** 31 - 1;
+
+export type JobState = "asleep" | "looking back" | "waiting" | "running" | "backing off" | "ended";
+
+export interface ScheduledJobDeps {
+  job: Job;
+  clock: Clock;
+  schedule: StartSchedule;
+  log: Logger;
+}
+
+export interface ScheduledJob {
+  state(): JobState;
+  /** Returns at once. A second call, or one after `stop`, does nothing. */
+  start(): void;
+  /** Aborts what is under way with `reason` and resolves when it has ended. May be called twice, and before `start`. */
+  stop(reason: unknown): Promise<void>;
+}
+
+export function createScheduledJob({ job, clock, schedule, log }: ScheduledJobDeps): ScheduledJob {
+  const stopped = new AbortController();
+  const { signal } = stopped;
+  const retryAfterMs = job.retryAfterMs ?? [];
+  const due = job.lastGoodAt ? createDueTimes(job.cron, job.timezone) : null;
+  let state: JobState = "asleep";
+  let wake: AbortController | null = null;
+  let ticks: Schedule | null = null;
+  let life: Promise<unknown> = Promise.resolve();
+  /** Due times up to this one have had their tick, or lie before the start. */
+  let tickedUntil = clock.now();
+
+  function tick(why: string): void {
+    tickedUntil = clock.now();
+    if (wake) wake.abort();
+    else if (!signal.aborted)
+      log.warn({ job: job.name, state, why }, "due, but the run before is not over; left alone");
+  }
+
+  /** Waits for the next tick, `ms` at most. */
+  async function pause(next: "waiting" | "backing off", ms: number): Promise<"tick" | "time"> {
+    state = next;
+    const waking = new AbortController();
+    wake = waking;
+    try {
+      await clock.sleep(ms, AbortSignal.any([signal, waking.signal]));
+      return "time";
+    } catch (error) {
+      if (!waking.signal.aborted || signal.aborted) throw error;
+      return "tick";
+    } finally {
+      wake = null;
+    }
+  }
+
+  /** Whether the newest due time brought no good run. When that cannot be told, it is better to run. */
+  async function isBehind(): Promise<boolean> {
+    if (!due || !job.lastGoodAt) return false;
+    let goodAt: Date | null;
+    try {
+      goodAt = await job.lastGoodAt(signal);
+    } catch (error) {
+      signal.throwIfAborted();
+      log.error({ job: job.name, error: messageOf(error) }, "could not find out when the last good run was");
+      return true;
+    }
+    const dueAt = due.last(clock.now());
+    if (dueAt === null || (goodAt !== null && goodAt >= dueAt)) return false;
+    const facts = { job: job.name, dueAt: dueAt.toISOString(), lastGoodAt: goodAt?.toISOString() ?? null };
+    log.info(facts, "a due run was missed; it is made up for now");
+    return true;
+  }
+
+  async function run(): Promise<JobOutcome> {
+    state = "running";
+    try {
+      const outcome = await job.run(signal);
+      signal.throwIfAborted();
+      return outcome;
+    } catch (error) {
+      signal.throwIfAborted();
+      log.error({ job: job.name, error: messageOf(error) }, "run failed");
+      return "failed";
+    }
+  }
+
+  async function live(): Promise<never> {
+    state = "looking back";
+    let isDue = await isBehind();
+    let failures = 0;
+    for (;;) {
+      while (!isDue) isDue = (await pause("waiting", LONG_MS)) === "tick";
+      const outcome = await run();
+      const waitMs = outcome === "failed" ? retryAfterMs[failures] : undefined;
+      isDue = false;
+      if (waitMs !== undefined) {
+        failures++;
+        log.warn({ job: job.name, failures, waitMs }, "run is tried again after a wait");
+        if ((await pause("backing off", waitMs)) === "tick") failures = 0;
+        isDue = true;
+        continue;
+      }
+      if (outcome === "failed")
+        log.error({ job: job.name, failures: failures + 1 }, "no more tries until it is due again");
+      failures = 0;
+    }
+  }
+
+  async function watchForMissedTicks(): Promise<never> {
+    for (;;) {
+      await clock.sleep(LOOK_BACK_EVERY_MS, signal);
+      const dueAt = due?.last(new Date(clock.now().getTime() - TICK_GRACE_MS)) ?? null;
+      if (dueAt !== null && dueAt > tickedUntil) tick("the tick of a due time was missed");
+    }
+  }
+
+  return {
+    state: () => state,
+    start() {
+      if (state !== "asleep") return;
+      tickedUntil = clock.now();
+      ticks = schedule(job, () => tick("tick"));
+      life = Promise.allSettled(due ? [live(), watchForMissedTicks()] : [live()]);
+    },
+    async stop(reason) {
+      ticks?.stop();
+      if (!signal.aborted) stopped.abort(reason);
+      await life;
+      state = "ended";
+    },
+  };
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,74 @@
+/**
+ * The long-running process, a list of jobs that live side by side:
+ *
+ *   made ──start──▶ up ──stop──▶ stopping ──every job has ended, or patience is over──▶ down
+ *   made ──stop──▶ down, for good
+ *
+ * Each job's own states are in `scheduled-job.ts`.
+ */
+import type { Clock } from "../clock.ts";
+import { StoppedError } from "../errors.ts";
+import type { Logger } from "../log.ts";
+import type { Job } from "./job.ts";
+import { createCronSchedule, type StartSchedule } from "./schedule.ts";
+import { createScheduledJob, type JobState } from "./scheduled-job.ts";
+
+/** Whoever stops a worker gives it 10 s; the rest of them is for closing the database. */
+const PATIENCE_MS = 7000;
+
+export interface WorkerDeps {
+  jobs: readonly Job[];
+  clock: Clock;
+  log: Logger;
+  /** @default node-cron */
+  schedule?: StartSchedule;
+  /** How long `stop` waits for runs under way. @default 7000 */
+  patienceMs?: number;
+}
+
+export interface Worker {
+  /** Returns at once; a second call, or one after `stop`, does nothing. */
+  start(): void;
+  /**
+   * Aborts runs under way with `reason` (a StoppedError by default), which finish their page and keep their checkpoints. True when
+   * all ended in time; false when one hangs. May be called twice, and before `start`.
+   */
+  stop(reason?: unknown): Promise<boolean>;
+  /** What each job is doing, by its name. */
+  states(): Record<string, JobState>;
+}
+
+export function createWorker(deps: WorkerDeps): Worker {
+  const { jobs, clock, log, schedule = createCronSchedule(log), patienceMs = PATIENCE_MS } = deps;
+  const scheduled = jobs.map((job) => createScheduledJob({ job, clock, schedule, log }));
+  let stopping: Promise<boolean> | undefined;
+
+  async function stop(reason: unknown): Promise<boolean> {
+    const over = new AbortController();
+    const ended = Promise.all(scheduled.map((job) => job.stop(reason))).then(() => true);
+    const late = clock.sleep(patienceMs, over.signal).then(
+      () => false,
+      () => true,
+    );
+    const isInTime = await Promise.race([ended, late]);
+    over.abort();
+    if (!isInTime) log.error({ states: states() }, "a run did not end in time after the stop");
+    return isInTime;
+  }
+
+  function states(): Record<string, JobState> {
+    return Object.fromEntries(jobs.map(({ name }, index) => [name, scheduled[index]?.state() ?? "ended"]));
+  }
+
+  return {
+    states,
+    start() {
+      if (stopping) return;
+      for (const job of scheduled) job.start();
+    },
+    stop(reason) {
+      stopping ??= stop(reason ?? new StoppedError("SIGTERM"));
+      return stopping;
+    },
+  };
+}

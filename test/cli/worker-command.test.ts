@@ -1,0 +1,143 @@
+import { randomBytes } from "node:crypto";
+import { describe, expect, inject, it } from "vitest";
+import { replaceDatabase, withSql } from "../../src/db/connect.ts";
+import { startSimulation } from "../../src/simulate/service.ts";
+import { createWorld } from "../../src/simulate/world.ts";
+import { runCli, startCli } from "../support/cli.ts";
+import { createTestDatabase } from "../support/database.ts";
+
+/** Never in these years, so that nothing but the start begins a run. */
+const NEVER = ["--sync-cron", "0 0 29 2 *", "--rate", "0"];
+const SMALL = { users: 5, projects: 4, versions: 6, files: 5, builds: 30 };
+
+function runsOf(url: string) {
+  return withSql(url, { applicationName: "docmirror test", max: 1 }, (sql) => {
+    return sql<{ status: string; kind: string }[]>`select status, kind from sync.runs order by id`;
+  });
+}
+
+describe("worker", () => {
+  it("makes up for the missed night at its start, and not again at the next start", async () => {
+    await using database = await createTestDatabase({ migrated: false });
+    const service = await startSimulation({ world: createWorld(SMALL) });
+    try {
+      const args = ["worker", ...NEVER, "--base-url", service.url, "--database-url", database.url];
+      await using first = startCli(args);
+      await first.waitFor("stderr", /sync succeeded/);
+      expect(first.stderr()).toContain("a due run was missed");
+      first.signal("SIGTERM");
+      expect(await first.ended).toMatchObject({ code: 143, stdout: "" });
+
+      await using second = startCli(args);
+      await second.waitFor("stderr", /the worker is up/);
+      second.signal("SIGINT");
+      expect((await second.ended).code).toBe(130);
+      expect(await runsOf(database.url)).toEqual([{ status: "succeeded", kind: "full" }]);
+    } finally {
+      await service.close();
+    }
+  });
+
+  it("syncs when the cron line is due", async () => {
+    await using database = await createTestDatabase();
+    const service = await startSimulation({ world: createWorld(SMALL) });
+    try {
+      await using cli = startCli([
+        ...["worker", "--sync-cron", "* * * * * *", "--rate", "0"],
+        ...["--base-url", service.url, "--database-url", database.url],
+      ]);
+      await cli.waitFor("stderr", /sync succeeded[\s\S]*sync succeeded/);
+      cli.signal("SIGTERM");
+      expect((await cli.ended).code).toBe(143);
+    } finally {
+      await service.close();
+    }
+  });
+
+  it.each([
+    ["SIGINT", 130],
+    ["SIGTERM", 143],
+  ] as const)("%s in the middle of a run ends it at its checkpoint", async (signal, code) => {
+    await using database = await createTestDatabase();
+    let first: (() => void) | undefined;
+    const underWay = new Promise<void>((resolve) => {
+      first = resolve;
+    });
+    const service = await startSimulation({
+      world: createWorld(SMALL),
+      async intercept(request, next) {
+        // The third page of builds comes only when the test is over.
+        if (!request.url.includes("/build/?") || !request.url.includes("offset=10")) return next();
+        first?.();
+        return new Promise((resolve) => request.signal.addEventListener("abort", () => resolve("hang up")));
+      },
+    });
+    try {
+      await using cli = startCli([
+        ...["worker", ...NEVER, "--page-size", "5", "--concurrency", "1"],
+        ...["--base-url", service.url, "--database-url", database.url],
+      ]);
+      await underWay;
+      const sentAt = performance.now();
+      cli.signal(signal);
+      expect(await cli.ended).toMatchObject({ code, signal: null });
+      expect(performance.now() - sentAt).toBeLessThan(10_000);
+      expect(await runsOf(database.url)).toEqual([{ status: "interrupted", kind: "full" }]);
+    } finally {
+      await service.close();
+    }
+  });
+
+  it("a stop does not wait for a service that never answers", async () => {
+    await using database = await createTestDatabase();
+    // Connections are taken and never answered: the run hangs in its first request.
+    const service = await startSimulation({
+      world: createWorld(SMALL),
+      intercept: () => new Promise(() => {}),
+    });
+    try {
+      await using cli = startCli([
+        "worker",
+        ...NEVER,
+        "--base-url",
+        service.url,
+        "--database-url",
+        database.url,
+      ]);
+      await cli.waitFor("stderr", /sync begins/);
+      const sentAt = performance.now();
+      cli.signal("SIGTERM");
+      expect((await cli.ended).code).toBe(143);
+      expect(performance.now() - sentAt).toBeLessThan(10_000);
+    } finally {
+      await service.close();
+    }
+  });
+
+  it("waits for a database that is down", async () => {
+    await using cli = startCli([
+      ...["worker", ...NEVER, "--base-url", "http://127.0.0.1:1"],
+      // Port 1 answers on no machine that runs tests.
+      ...["--database-url", "postgres://nobody@127.0.0.1:1/none"],
+    ]);
+    await cli.waitFor(
+      "stderr",
+      /the database is down; waiting for it[\s\S]*the database is down; waiting for it/,
+    );
+    cli.signal("SIGTERM");
+    expect(await cli.ended).toMatchObject({ code: 143, stdout: "" });
+  });
+
+  it("ends at once where waiting cannot help", async () => {
+    const none = replaceDatabase(inject("databaseServer").adminUrl, `none_${randomBytes(6).toString("hex")}`);
+    const [noUpstream, noDatabase, noCron] = await Promise.all([
+      runCli(["worker"]),
+      runCli(["worker", "--base-url", "http://127.0.0.1:1", "--database-url", none]),
+      runCli(["worker", "--base-url", "http://127.0.0.1:1", "--sync-cron", "61 2 * * *"]),
+    ]);
+    expect(noUpstream).toMatchObject({ code: 2 });
+    expect(noUpstream.stderr).toContain("DOCMIRROR_BASE_URL");
+    expect(noDatabase).toMatchObject({ code: 4 });
+    expect(noCron).toMatchObject({ code: 2 });
+  });
+});
