@@ -18,7 +18,6 @@ COPY migrations ./migrations
 RUN ln -s /app/bin/docmirror.js /usr/local/bin/docmirror
 USER node
 STOPSIGNAL SIGTERM
-EXPOSE 8321
 # Not before the first night is done: until then there is no good sync to be fresh.
 HEALTHCHECK --interval=60s --timeout=20s --start-period=6h --retries=3 \
   CMD ["docmirror", "status", "--max-age", "30h"]
