@@ -2,6 +2,7 @@ import { type Command, InvalidArgumentError, Option } from "commander";
 import type { Config } from "../config.ts";
 import { requireBaseUrl } from "../config.ts";
 import { connect } from "../db/connect.ts";
+import { assertNotDemo } from "../db/demo-mark.ts";
 import { migrationStatus } from "../db/migrate.ts";
 import type { OpenDatabase } from "../db/open.ts";
 import { prepareDatabase } from "../db/prepare.ts";
@@ -69,6 +70,7 @@ export function syncCommand(summary: string): Command {
             await printSummary(run, context.out, options);
             return run.status === "succeeded" ? EXIT.done : EXIT.partial;
           }
+          await assertNotDemo(database.url, baseUrl);
           await prepareDatabase(database, context.log, context.signal);
           const result = await runSync(sync);
           (await context.progress()).stop();

@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import { requireBaseUrl } from "../config.ts";
+import { assertNotDemo } from "../db/demo-mark.ts";
 import { openDatabase } from "../db/open.ts";
 import { prepareDatabase } from "../db/prepare.ts";
 import { EXIT, MirrorError } from "../errors.ts";
@@ -49,7 +50,10 @@ async function work({ config, log, clock, signal }: CommandContext): Promise<nev
   const { databaseUrl, dataDir, syncCron, timezone } = config;
   const database = createKeptDatabase({
     open: (openSignal) => openDatabase({ databaseUrl, dataDir, log, signal: openSignal }),
-    prepare: (opened, prepareSignal) => prepareDatabase(opened, log, prepareSignal),
+    async prepare(opened, prepareSignal) {
+      await assertNotDemo(opened.url, baseUrl);
+      await prepareDatabase(opened, log, prepareSignal);
+    },
     clock,
     log,
   });
