@@ -13,6 +13,11 @@ export interface CommandEntry {
  */
 export const COMMANDS: readonly CommandEntry[] = [
   {
+    name: "demo",
+    summary: "the whole product in one go, offline",
+    load: async () => (await import("./demo-command.ts")).demoCommand,
+  },
+  {
     name: "sync",
     summary: "one run, then exit",
     load: async () => (await import("./sync-command.ts")).syncCommand,

@@ -1,0 +1,120 @@
+import { type Command, Option } from "commander";
+import { withSql } from "../db/connect.ts";
+import { EXIT } from "../errors.ts";
+import { startSimulation } from "../simulate/service.ts";
+import { createWorld } from "../simulate/world.ts";
+import { exitCodeOf, type SyncSettings } from "../sync/run.ts";
+import { createCommand } from "./create-command.ts";
+import { claimDatabase } from "./demo/claim-database.ts";
+import { findFindings } from "./demo/findings.ts";
+import { nextSteps } from "./demo/next-steps.ts";
+import { renderDemo } from "./demo/render-demo.ts";
+import { DAY_MS, type DemoSyncDeps, keepGoing, passDay } from "./demo/simulated-day.ts";
+import { type CommandContext, runCommand } from "./run-command.ts";
+import { withDatabase } from "./with-database.ts";
+
+interface Options {
+  keep?: true;
+  json?: true;
+}
+
+export function demoCommand(summary: string): Command {
+  return createCommand({
+    name: "demo",
+    summary,
+    settings: ["dataDir", "sourceTimezone"],
+    examples: [
+      ["demo", "a simulated service, its mirror, a day of syncs and what they saw"],
+      ["demo --keep", "the same, then a virtual minute passes each second until Ctrl-C"],
+      ["demo --data-dir /tmp/demo --json", "elsewhere, the report as JSON"],
+    ],
+  })
+    .addOption(
+      new Option("--keep", "stay up after the report: service and database, with a sync each virtual hour"),
+    )
+    .option("--json", "print one JSON document")
+    .action(runCommand<Options>((context, { options }) => demo(context, options)));
+}
+
+async function demo(context: CommandContext, options: Options): Promise<number> {
+  const { config, log, signal } = context;
+  if (config.databaseUrl !== null) {
+    log.warn("DATABASE_URL is set; the demo leaves that database alone and uses the embedded Postgres");
+  }
+  // The simulated day ends now, so that `docmirror status` finds a fresh mirror afterwards.
+  const world = createWorld({
+    startAt: new Date(Math.floor((Date.now() - DAY_MS) / 60_000) * 60_000),
+    timeZone: config.sourceTimezone,
+  });
+  const service = await startSimulation({ world });
+  try {
+    log.info({ url: service.url }, "the simulated service is up");
+    const embedded = { config: { ...config, databaseUrl: null }, log, signal };
+    return await withDatabase(embedded, async (database) => {
+      const claim = await claimDatabase(database, service.url, { dataDir: config.dataDir, log, signal });
+      try {
+        const settings = demoSettings(context, database.url, service.url);
+        const deps: DemoSyncDeps = { world, settings, log, signal };
+        const progress = await context.progress();
+        const { runs, imperfect } = await passDay(
+          deps,
+          (resource, { pages, records }, totalCount) =>
+            progress.update(resource, { pages, records, totalCount }),
+          () => progress.stop(),
+        );
+        const [first] = runs;
+        if (first === undefined) return EXIT.bug;
+        const findings = await withSql(database.url, { applicationName: "docmirror demo", max: 1 }, (sql) =>
+          findFindings(sql, first),
+        );
+        const next = nextSteps({
+          settings: context.settings,
+          dataDir: config.dataDir,
+          port: database.embedded?.port ?? 0,
+          serviceUrl: options.keep ? service.url : null,
+        });
+        if (options.json) {
+          await context.out.json({
+            service: service.url,
+            database: database.describe,
+            runs,
+            ...findings,
+            next,
+          });
+        } else {
+          const steps = next.map(({ command, does }) => `  ${command}\n      ${does}\n`).join("");
+          await context.out.write(
+            `${renderDemo(runs, findings, context.out.colour)}\nWhat to type next\n${steps}`,
+          );
+        }
+        if (options.keep) {
+          log.info({ url: service.url }, "the demo stays up; Ctrl-C ends it");
+          await keepGoing(deps, (error) => {
+            log.error({ error: error instanceof Error ? error.message : String(error) }, "a sync failed");
+          });
+        }
+        return imperfect === null ? EXIT.done : exitCodeOf(imperfect);
+      } finally {
+        await claim.release();
+      }
+    });
+  } finally {
+    await service.close();
+  }
+}
+
+/** The user's settings are for the real service: this one is on loopback and as fast as it goes. */
+function demoSettings({ config }: CommandContext, databaseUrl: string, serviceUrl: string): SyncSettings {
+  return {
+    databaseUrl,
+    baseUrl: new URL(serviceUrl),
+    pageSize: 100,
+    rate: 0,
+    concurrency: 4,
+    timeoutMs: 30_000,
+    retries: 5,
+    maxBodyMb: 64,
+    fullEveryDays: 7,
+    sourceTimezone: config.sourceTimezone,
+  };
+}

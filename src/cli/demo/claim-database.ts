@@ -1,0 +1,89 @@
+import { connect, type Sql, withSql } from "../../db/connect.ts";
+import { readDemoMark, writeDemoMark } from "../../db/demo-mark.ts";
+import type { OpenDatabase } from "../../db/open.ts";
+import { prepareDatabase } from "../../db/prepare.ts";
+import { acquireRunLock } from "../../db/run-lock.ts";
+import { withStoreErrors } from "../../db/store-errors.ts";
+import { ConfigError, LockedError } from "../../errors.ts";
+import type { Logger } from "../../log.ts";
+
+/** Any number that no other program of this database uses. */
+const DEMO_LOCK = "5072386416925104713";
+
+const TRY_LOCK = `select pg_try_advisory_lock(${DEMO_LOCK}) as locked`;
+
+const TABLES = `
+  select format('%I.%I', schemaname, tablename) as name
+  from pg_tables where schemaname in ('mirror', 'sync')`;
+
+const DROP = "drop schema if exists report, mirror, sync, drizzle cascade";
+
+export interface Claim {
+  /** Lets the next demo have it. May be called twice. */
+  release(): Promise<void>;
+}
+
+/**
+ * Makes the database an empty mirror for a demo, and keeps other demos out until it is released. The content of an earlier
+ * demo is dropped; any other content is never touched: then it throws ConfigError. Throws LockedError while another
+ * demo or a sync runs there.
+ */
+export async function claimDatabase(
+  database: OpenDatabase,
+  serviceUrl: string,
+  { dataDir, log, signal }: { dataDir: string; log: Logger; signal: AbortSignal },
+): Promise<Claim> {
+  const lock = connect(database.url, { applicationName: "docmirror demo", max: 1, renew: false });
+  const release = () => lock.end({ timeout: 1 });
+  try {
+    await withStoreErrors("make room for the demo", async () => {
+      const [taken] = await lock.unsafe<{ locked: boolean }[]>(TRY_LOCK);
+      if (!taken?.locked) {
+        throw new LockedError(`another demo is using ${dataDir}`, {
+          hint: "end it with Ctrl-C, or give this one a folder of its own: --data-dir .docmirror-demo",
+        });
+      }
+      const runLock = await acquireRunLock(database.url);
+      try {
+        await empty(database.url, serviceUrl, { dataDir, log });
+      } finally {
+        await runLock.release();
+      }
+    });
+    await prepareDatabase(database, log, signal);
+  } catch (error) {
+    await release();
+    throw error;
+  }
+  return { release };
+}
+
+async function empty(
+  url: string,
+  serviceUrl: string,
+  { dataDir, log }: { dataDir: string; log: Logger },
+): Promise<void> {
+  // A session that someone left open in a transaction must not hold the demo up for ever.
+  const options = { applicationName: "docmirror demo", max: 1, session: { lock_timeout: "10s" } };
+  await withSql(url, options, async (sql) => {
+    const earlier = await readDemoMark(sql);
+    if (earlier === null && (await hasRows(sql))) {
+      throw new ConfigError(`${dataDir} holds a mirror that no demo made; the demo does not touch it`, {
+        hint: "give the demo a folder of its own: docmirror demo --data-dir .docmirror-demo",
+      });
+    }
+    // The mark comes first: whatever happens from here on, the next demo may begin anew.
+    await writeDemoMark(sql, serviceUrl);
+    if (earlier === null) return;
+    log.info({ dataDir }, "the mirror of an earlier demo is replaced");
+    await sql.unsafe(DROP);
+  });
+}
+
+async function hasRows(sql: Sql): Promise<boolean> {
+  for (const { name } of await sql.unsafe<{ name: string }[]>(TABLES)) {
+    const [found] = await sql.unsafe<{ any: boolean }[]>(`select exists (select from ${name}) as any`);
+    if (found?.any) return true;
+  }
+  return false;
+}

@@ -1,0 +1,149 @@
+import type { Sql } from "../../db/connect.ts";
+
+/** Per resource: what was there at the first sync, what came, what happened to records since, and what is there now. */
+const DAY = `
+  with records (resource, first_seen_at, deleted_at) as (
+    select 'user', first_seen_at, deleted_at from mirror.users
+    union all select 'project', first_seen_at, deleted_at from mirror.projects
+    union all select 'version', first_seen_at, deleted_at from mirror.versions
+    union all select 'build', first_seen_at, deleted_at from mirror.builds
+    union all select 'file', first_seen_at, deleted_at from mirror.files
+  ), counts as (
+    select resource,
+      count(*) filter (where first_seen_at <= $1) as at_first,
+      count(*) filter (where first_seen_at > $1) as new,
+      count(*) filter (where deleted_at is null) as now
+    from records group by resource
+  ), changes as (
+    select resource,
+      count(*) filter (where kind = 'updated') as updated,
+      count(*) filter (where kind = 'deleted') as deleted,
+      count(*) filter (where kind = 'restored') as restored
+    from mirror.changes where run_id > $2 group by resource
+  )
+  select resource, at_first, new, coalesce(updated, 0) as updated, coalesce(deleted, 0) as deleted,
+    coalesce(restored, 0) as restored, now
+  from counts left join changes using (resource)
+  order by array_position(array['user', 'project', 'version', 'build', 'file'], resource)`;
+
+/** Which fields changed, most often first. */
+const CHANGED_FIELDS = `
+  select resource, field, count(*) as changes
+  from mirror.changes, jsonb_object_keys(after) as field
+  where kind = 'updated' and run_id > $1
+  group by resource, field order by changes desc, resource, field limit 10`;
+
+const BUILD_STATES = `
+  select state, count(*) as builds, min(date)::timestamp(0)::text as oldest, max(date)::timestamp(0)::text as newest
+  from mirror.builds where deleted_at is null
+  group by state order by builds desc, state`;
+
+/** Moves seen after the first sync, and how closely the middle one of them is known. */
+const TRANSITIONS = `
+  select from_state, to_state, count(*) as builds,
+    percentile_cont(0.5) within group (order by extract(epoch from not_after - not_before))::float8 as known_within_s
+  from mirror.build_transitions where run_id > $1
+  group by from_state, to_state order by from_state nulls first, builds desc, to_state`;
+
+/** A build counts once it is finished: until then its success means nothing. */
+const SUCCESS = `
+  select p.slug as project, count(*) as builds,
+    count(*) filter (where b.state = 'finished') as finished,
+    count(*) filter (where b.state = 'finished' and b.success) as succeeded,
+    (count(*) filter (where b.state = 'finished' and b.success))::float8
+      / nullif(count(*) filter (where b.state = 'finished'), 0) as success_rate
+  from mirror.builds b join mirror.projects p on p.id = b.project_id
+  where b.deleted_at is null
+  group by p.id, p.slug order by builds desc, p.slug limit 10`;
+
+const SUCCESS_OVERALL = `
+  select count(*) as builds,
+    count(*) filter (where state = 'finished') as finished,
+    count(*) filter (where state = 'finished' and success) as succeeded,
+    (count(*) filter (where state = 'finished' and success))::float8
+      / nullif(count(*) filter (where state = 'finished'), 0) as success_rate
+  from mirror.builds where deleted_at is null`;
+
+const UNRESOLVED = `
+  select resource, field, status, count(*) as "references", min(uri) as example
+  from mirror.unresolved_references
+  group by resource, field, status order by "references" desc, resource, field, status`;
+
+export interface DayOfResource {
+  resource: string;
+  at_first: number;
+  new: number;
+  updated: number;
+  deleted: number;
+  restored: number;
+  now: number;
+}
+
+export interface ChangedField {
+  resource: string;
+  field: string;
+  changes: number;
+}
+
+export interface BuildState {
+  state: string | null;
+  builds: number;
+  /** In the source's zone, as the builds' own dates. */
+  oldest: string | null;
+  newest: string | null;
+}
+
+export interface TransitionCount {
+  /** Null at first sight. */
+  from_state: string | null;
+  to_state: string | null;
+  builds: number;
+  /** The median length in seconds of the interval in which the state was entered. */
+  known_within_s: number;
+}
+
+export interface SuccessRate {
+  builds: number;
+  finished: number;
+  succeeded: number;
+  /** 0 to 1; null where nothing finished. */
+  success_rate: number | null;
+}
+
+export interface UnresolvedCount {
+  resource: string;
+  field: string;
+  status: string;
+  references: number;
+  example: string;
+}
+
+export interface Findings {
+  day: DayOfResource[];
+  changed_fields: ChangedField[];
+  build_states: BuildState[];
+  transitions: TransitionCount[];
+  success: SuccessRate;
+  /** The ten projects with the most builds. */
+  projects: (SuccessRate & { project: string | null })[];
+  unresolved_references: UnresolvedCount[];
+}
+
+/** Asks the mirror what the demo shows. `first` is the run that mirrored everything. */
+export async function findFindings(
+  sql: Sql,
+  first: { run_id: number | null; started_at: string },
+): Promise<Findings> {
+  const firstRun = first.run_id ?? 0;
+  const [success = { builds: 0, finished: 0, succeeded: 0, success_rate: null }] =
+    await sql.unsafe<SuccessRate[]>(SUCCESS_OVERALL);
+  return {
+    day: await sql.unsafe<DayOfResource[]>(DAY, [first.started_at, firstRun]),
+    changed_fields: await sql.unsafe<ChangedField[]>(CHANGED_FIELDS, [firstRun]),
+    build_states: await sql.unsafe<BuildState[]>(BUILD_STATES),
+    transitions: await sql.unsafe<TransitionCount[]>(TRANSITIONS, [firstRun]),
+    success,
+    projects: await sql.unsafe<Findings["projects"]>(SUCCESS),
+    unresolved_references: await sql.unsafe<UnresolvedCount[]>(UNRESOLVED),
+  };
+}

@@ -1,0 +1,52 @@
+import { join, relative } from "node:path";
+import type { SettingInForce } from "../../config.ts";
+
+export interface NextStep {
+  command: string;
+  does: string;
+}
+
+export interface NextStepFacts {
+  settings: readonly SettingInForce[];
+  dataDir: string;
+  /** Of the embedded Postgres; it stays from start to start. */
+  port: number;
+  /** Set while the simulated service stays up. */
+  serviceUrl: string | null;
+}
+
+const QUERY =
+  "select state, count(*) from mirror.builds where deleted_at is null group by state order by count(*) desc";
+
+/** What to type after the demo, ready for the shell in the same folder. No password is in it: psql's comes from its file. */
+export function nextSteps({ settings, dataDir, port, serviceUrl }: NextStepFacts): NextStep[] {
+  const near = relative(process.cwd(), dataDir);
+  const shown = near === "" || near.startsWith("..") ? dataDir : near;
+  // Other sources than a flag are there for the next command too.
+  const isFlag = settings.some(({ key, source }) => key === "dataDir" && source === "flag");
+  const folder = isFlag ? ` --data-dir ${shellWord(shown)}` : "";
+  const psql = `PGPASSWORD="$(cat ${shellWord(join(shown, "password"))})" psql -h 127.0.0.1 -p ${port} -U docmirror docmirror`;
+  const steps: NextStep[] = [
+    { command: `npx docmirror status${folder}`, does: "how fresh the mirror is, its runs, open builds" },
+    {
+      command: `npx docmirror database${folder}`,
+      does: "keeps the database up and prints its URL for psql or a BI tool; then, in another terminal:",
+    },
+    { command: `${psql} -c "${QUERY}"`, does: "asks it by SQL" },
+  ];
+  if (serviceUrl !== null) {
+    steps.push({
+      command: `npx docmirror get build --limit 3 --base-url ${serviceUrl}`,
+      does: "asks the simulated service, which is still up",
+    });
+  }
+  steps.push({
+    command: "npx docmirror sync --base-url https://docs.example.org --data-dir .docmirror-real",
+    does: "mirrors a real service, in a folder of its own",
+  });
+  return steps;
+}
+
+function shellWord(text: string): string {
+  return /^[\w./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+}
