@@ -16,6 +16,7 @@ import { RESOURCES, type Resource } from "../wire/resources.ts";
 import type { KnownKeys } from "./known-keys.ts";
 import { type LoadCounts, type LoadFacts, loadRecords } from "./load-records.ts";
 import { quarantineRecords } from "./quarantine.ts";
+import { createRecentCopies, type RecentCopies } from "./recent-copies.ts";
 import type { TransitionFacts } from "./record-transitions.ts";
 import type { Sighting } from "./sighting.ts";
 
@@ -62,6 +63,7 @@ interface Prepared {
 export function createLoader(options: LoaderOptions): Loader {
   const { sql, keys } = options;
   const turns = new PQueue({ concurrency: 1 });
+  const copies = createRecentCopies();
 
   async function inTransaction<T>(body: (tx: TransactionSql) => Promise<T>): Promise<T> {
     try {
@@ -81,7 +83,7 @@ export function createLoader(options: LoaderOptions): Loader {
   return {
     async load(batch, alongside) {
       const { resource, source } = batch;
-      const prepared = prepareBatch(batch, options.baseUrl);
+      const prepared = prepareBatch(batch, options.baseUrl, copies);
       const facts: LoadFacts = { ...options, method: "copy" };
 
       const finish = async (tx: TransactionSql, loaded: LoadCounts, rejected: Prepared["rejected"]) => {
@@ -123,16 +125,19 @@ export function createLoader(options: LoaderOptions): Loader {
         },
         { priority: -RESOURCES.indexOf(resource) },
       );
+      for (const { record } of prepared.embedded) copies.add(record.id, record.hash);
+      if (resource === "project")
+        for (const { record } of prepared.records) copies.add(record.id, record.hash);
       return counts;
     },
   };
 }
 
-function prepareBatch({ resource, pages }: LoadableBatch, baseUrl: URL): Prepared {
+function prepareBatch({ resource, pages }: LoadableBatch, baseUrl: URL, copies: RecentCopies): Prepared {
   const prepared: Prepared = { records: [], embedded: [], rejected: [], replacedNul: 0 };
   for (const { records, request, observedAt } of pages) {
     const at = observedAt.toISOString();
-    const page: NormalizedPage = normalizePage(resource, records, baseUrl);
+    const page: NormalizedPage = normalizePage(resource, records, baseUrl, copies.isNewest);
     const seen = (record: NormalizedRecord): Sighting => ({ record, observedAt: at });
     prepared.records.push(...page.records.map(seen));
     prepared.embedded.push(...page.embeddedProjects.map(seen));

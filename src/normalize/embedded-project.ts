@@ -3,36 +3,41 @@ import { recordId } from "../wire/record-id.ts";
 import { cleanText } from "./clean-text.ts";
 import { fieldReference } from "./field-reference.ts";
 import type { NormalizeContext, NormalizedRecord } from "./normalized.ts";
-import { normalizeProject } from "./project.ts";
+import { hashProject, normalizeProject } from "./project.ts";
 import { keepInExtra, normalizeFields } from "./record.ts";
 import { hashRecord } from "./record-hash.ts";
 
 /**
- * Normalizes the embedded projects of one page. The same project stands in many records of a page, so an equal copy
- * is recognized by its fields and is normalized and hashed once.
+ * Collects the embedded projects of one page. The same project stands in many records of a page, so an equal copy is recognized by
+ * its fields and is hashed and normalized once; one that was handed on already by an earlier page is left out.
  */
 export interface EmbeddedProjects {
   /** The id of the embedded project, or null when `value` is no project. */
   add(value: unknown): string | null;
-  /** Every distinct copy that was added, in order. */
+  /** Every distinct copy that was added and not handed on before, in order. */
   all(): NormalizedRecord[];
 }
 
 export function createEmbeddedProjects(context: NormalizeContext): EmbeddedProjects {
-  const copies = new Map<string, { record: Record<string, unknown>; normalized: NormalizedRecord }[]>();
+  const copies = new Map<string, { record: Record<string, unknown>; hash: string }[]>();
+  const news: NormalizedRecord[] = [];
   return {
     add(value) {
       const id = recordId(value);
       if (id === null) return null;
       const record = value as Record<string, unknown>;
-      const known = copies.get(id) ?? [];
-      if (known.some((copy) => isSameRecord(copy.record, record))) return id;
-      const normalized = normalizeProject(id, record, context);
-      if (known.every((copy) => copy.normalized.hash !== normalized.hash)) known.push({ record, normalized });
-      copies.set(id, known);
+      const known = copies.get(id);
+      if (known?.some((copy) => isSameRecord(copy.record, record))) return id;
+      const hash = hashProject(record);
+      if (known?.some((copy) => copy.hash === hash)) return id;
+      if (known) known.push({ record, hash });
+      else copies.set(id, [{ record, hash }]);
+      // With another copy on the page the order of all of them counts.
+      if (known || context.isHandedOn?.(id, hash) !== true)
+        news.push(normalizeProject(id, record, context, hash));
       return id;
     },
-    all: () => [...copies.values()].flat().map((copy) => copy.normalized),
+    all: () => news,
   };
 }
 

@@ -29,6 +29,8 @@ export interface NormalizedRecord {
 export interface NormalizeContext {
   baseUrl: URL;
   replacements: { nul: number };
+  /** Whether the newest copy of this embedded project that was handed on has this hash: then it need not be made again. */
+  isHandedOn?: ((id: string, hash: string) => boolean) | undefined;
 }
 
 /** A record that cannot become a row. Its payload is kept for inspection. */

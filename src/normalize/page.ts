@@ -18,8 +18,13 @@ export interface NormalizedPage {
 }
 
 /** Turns the records of one reply into rows. One bad record never costs the others: it is handed back as rejected. */
-export function normalizePage(resource: Resource, records: readonly unknown[], baseUrl: URL): NormalizedPage {
-  const context: NormalizeContext = { baseUrl, replacements: { nul: 0 } };
+export function normalizePage(
+  resource: Resource,
+  records: readonly unknown[],
+  baseUrl: URL,
+  isHandedOn?: NormalizeContext["isHandedOn"],
+): NormalizedPage {
+  const context: NormalizeContext = { baseUrl, replacements: { nul: 0 }, isHandedOn };
   const projects = createEmbeddedProjects(context);
   const page: NormalizedPage = { resource, records: [], embeddedProjects: [], rejected: [], replacedNul: 0 };
   for (const record of records) {

@@ -7,11 +7,16 @@ import { hashRecord } from "./record-hash.ts";
 
 const HASHED = ["id", ...Object.keys(projectFields)];
 
+export function hashProject(record: Record<string, unknown>): string {
+  return hashRecord(record, HASHED, null);
+}
+
 /** The administrators become references in the order of the record; anything in `users` that is no list of texts stays in `extra`. */
 export function normalizeProject(
   id: string,
   record: Record<string, unknown>,
   context: NormalizeContext,
+  hash = hashProject(record),
 ): NormalizedRecord {
   const { columns, extra, related } = normalizeFields(record, projectFields, context.replacements);
   const references: FieldReference[] = [];
@@ -25,7 +30,7 @@ export function normalizeProject(
   }
   return {
     id,
-    hash: hashRecord(record, HASHED, null),
+    hash,
     columns,
     extra: kept,
     references,
