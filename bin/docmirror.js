@@ -17,5 +17,28 @@ if (major < 20 || (major === 20 && minor < 19)) {
   );
   process.exitCode = 2;
 } else {
+  if (process.env.npm_command !== undefined) stopWithParent();
   await import(main.href);
+}
+
+/**
+ * A SIGTERM for npx, or for npm run, ends the shell that stands between, and that shell tells nobody: the program would
+ * go on alone. So under npm it takes the end of its parent for the signal, unless one came already: the program takes
+ * a second one as the wish to end at once.
+ */
+function stopWithParent() {
+  const parent = process.ppid;
+  const watch = setInterval(() => {
+    if (process.ppid === parent) return;
+    clearInterval(watch);
+    process.kill(process.pid, "SIGTERM");
+  }, 250);
+  watch.unref();
+  for (const [signal, code] of Object.entries({ SIGINT: 130, SIGTERM: 143 })) {
+    process.once(signal, () => {
+      clearInterval(watch);
+      // Nobody else listens: the program is still being loaded, or is done but for its end.
+      if (process.listenerCount(signal) === 0) process.exit(code);
+    });
+  }
 }
