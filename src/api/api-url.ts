@@ -8,9 +8,10 @@ export function apiUrl(path: string, baseUrl: URL): URL | null {
   if (!URL.canParse(path, baseUrl.origin)) return null;
   const url = new URL(path, baseUrl.origin);
   if (url.origin !== baseUrl.origin || url.username !== "" || url.password !== "") return null;
-  if (!url.pathname.startsWith(`${prefix}/`)) url.pathname = prefix + url.pathname;
+  // With `/api/`, since the prefix itself may be `/api`.
+  if (!url.pathname.startsWith(`${prefix}/api/`)) url.pathname = prefix + url.pathname;
   if (!url.pathname.startsWith(`${prefix}/api/`)) return null;
-  if (!url.searchParams.has("format")) url.searchParams.set("format", "json");
+  url.searchParams.set("format", "json");
   url.hash = "";
   return url;
 }

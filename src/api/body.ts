@@ -9,6 +9,11 @@ export class BodyTooLargeError extends Error {
   override name = "BodyTooLargeError";
 }
 
+/** The body came whole, but in an encoding that nobody asked for, or broken. */
+export class UndecodableBodyError extends Error {
+  override name = "UndecodableBodyError";
+}
+
 /** Reads a body to its end, at most `maxBytes` as it comes over the wire. The caller destroys the stream on failure. */
 export async function readBody(stream: AsyncIterable<Buffer>, maxBytes: number): Promise<Buffer> {
   const chunks: Buffer[] = [];
@@ -24,7 +29,7 @@ export async function readBody(stream: AsyncIterable<Buffer>, maxBytes: number):
 
 const DECODERS = { gzip: promisify(gunzip), deflate: promisify(inflate), br: promisify(brotliDecompress) };
 
-/** Unpacks a body by its `Content-Encoding`, at most `maxBytes` after it. Rejects on an encoding that was not asked for. */
+/** Unpacks a body by its `Content-Encoding`, at most `maxBytes` after it. Rejects with one of the two errors above. */
 export async function decodeBody(
   body: Buffer,
   encoding: string | undefined,
@@ -33,13 +38,15 @@ export async function decodeBody(
   const name = (encoding ?? "identity").trim().toLowerCase().replace(/^x-/, "");
   if (name === "identity" || name === "") return body;
   if (name !== "gzip" && name !== "deflate" && name !== "br")
-    throw new Error(`unknown content encoding '${name}'`);
+    throw new UndecodableBodyError(`its content encoding '${name.slice(0, 40)}' was not asked for`);
   try {
     return await DECODERS[name](body, { maxOutputLength: maxBytes });
   } catch (error) {
     if ((error as { code?: string }).code === "ERR_BUFFER_TOO_LARGE") {
       throw new BodyTooLargeError(`the unpacked body is longer than ${maxBytes} bytes`);
     }
-    throw error;
+    throw new UndecodableBodyError(`it could not be unpacked from ${name}: ${(error as Error).message}`, {
+      cause: error,
+    });
   }
 }

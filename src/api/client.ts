@@ -1,4 +1,6 @@
 import { createHash } from "node:crypto";
+import { setMaxListeners } from "node:events";
+import PQueue from "p-queue";
 import { Agent, errors, request } from "undici";
 import type { Clock } from "../clock.ts";
 import {
@@ -11,8 +13,9 @@ import {
 } from "../errors.ts";
 import type { Logger } from "../log.ts";
 import { apiUrl } from "./api-url.ts";
-import { ACCEPT_ENCODING, BodyTooLargeError, decodeBody, readBody } from "./body.ts";
-import { createRequestQueue } from "./request-queue.ts";
+import { ACCEPT_ENCODING, BodyTooLargeError, decodeBody, readBody, UndecodableBodyError } from "./body.ts";
+import { linkSignals } from "./link-signals.ts";
+import { createPacer } from "./pacer.ts";
 import { withRetries } from "./retry.ts";
 import { parseRetryAfter } from "./retry-after.ts";
 
@@ -21,7 +24,7 @@ const MAX_REDIRECTS = 3;
 export interface ClientOptions {
   baseUrl: URL;
   concurrency: number;
-  /** Requests a second; 0 for no limit. */
+  /** Requests a second, evenly spaced; 0 for no limit. */
   ratePerSecond: number;
   timeoutMs: number;
   retries: number;
@@ -62,6 +65,7 @@ export interface Client {
   fetchJson<T>(path: string, options: FetchOptions<T>): Promise<JsonReply<T>>;
   /** Requests sent, with retries, and body bytes received, since the client was made. */
   stats(): { requests: number; bytes: number };
+  /** Ends every request, under way or waiting, with an error, and refuses later ones. May be called twice. */
   close(): Promise<void>;
 }
 
@@ -73,72 +77,92 @@ export function createClient(options: ClientOptions): Client {
     headersTimeout: options.timeoutMs,
     bodyTimeout: options.timeoutMs,
   });
-  const queue = createRequestQueue(options);
+  // The one queue that every request to the host passes.
+  const queue = new PQueue({ concurrency: options.concurrency });
+  const pacer = createPacer(options.ratePerSecond);
   const stats = { requests: 0, bytes: 0 };
+  const closing = new AbortController();
+  // Every request that is under way or waits listens to it.
+  setMaxListeners(0, closing.signal);
 
-  async function send(url: URL, signal: AbortSignal): Promise<{ body: Buffer; serverDate: Date | null }> {
-    let target = url;
-    for (let redirects = 0; ; redirects++) {
-      stats.requests += 1;
-      const reply = await request(target, {
-        dispatcher: agent,
-        signal,
-        headers: {
-          accept: "application/json",
-          "accept-encoding": ACCEPT_ENCODING,
-          ...authorization(baseUrl),
-        },
+  /** One request and what it came to: a body, or the place that a redirect within the service leads to. */
+  async function send(url: URL, signal: AbortSignal): Promise<Sent> {
+    stats.requests += 1;
+    const reply = await request(url, {
+      dispatcher: agent,
+      signal,
+      headers: {
+        accept: "application/json",
+        "accept-encoding": ACCEPT_ENCODING,
+        ...authorization(baseUrl),
+      },
+    });
+    const header = (name: string) => [reply.headers[name]].flat()[0];
+    if (Number(header("content-length")) > maxBodyBytes) {
+      reply.body.on("error", () => {}).destroy();
+      throw new BodyTooLargeError(
+        `the body of ${header("content-length")} bytes is longer than ${maxBodyBytes} bytes`,
+      );
+    }
+    const raw = await readBody(reply.body, maxBodyBytes);
+    stats.bytes += raw.length;
+    const status = reply.statusCode;
+    if (status >= 300 && status < 400 && status !== 304) {
+      const location = header("location") ?? "";
+      const isLink = location !== "" && URL.canParse(location, url.href);
+      const redirect = isLink ? apiUrl(new URL(location, url).href, baseUrl) : null;
+      return redirect ? { redirect } : refuseRedirect(url, `${status} to '${location.slice(0, 200)}'`);
+    }
+    const date = Date.parse(header("date") ?? "");
+    const serverDate = Number.isNaN(date) ? null : new Date(date);
+    const decoded = decodeBody(raw, header("content-encoding"), maxBodyBytes);
+    if (status < 200 || status >= 300) {
+      // What a refusal says only helps to tell what happened; its status counts, readable or not.
+      const text = excerpt(await decoded.catch(() => Buffer.alloc(0)));
+      throw new HttpStatusError(`GET ${show(url)} answered ${status}${text}`, {
+        url: show(url),
+        status,
+        // A date stands on the server's clock, which may be another than ours.
+        retryAfterMs: parseRetryAfter(header("retry-after"), serverDate ?? clock.now()),
       });
-      const header = (name: string) => [reply.headers[name]].flat()[0];
-      const raw = await readBody(reply.body, maxBodyBytes);
-      stats.bytes += raw.length;
-      const status = reply.statusCode;
-      if (status >= 300 && status < 400 && status !== 304) {
-        const location = header("location") ?? "";
-        const next = URL.canParse(location, target.href)
-          ? apiUrl(new URL(location, target).href, baseUrl)
-          : null;
-        if (!next || redirects >= MAX_REDIRECTS) {
-          throw new UnexpectedShapeError(
-            `GET ${show(target)} answered ${status} to '${location}', which is not followed`,
-            {
-              url: show(target),
-              hint: "only redirects within the service itself are followed, and only three in a row",
-            },
-          );
-        }
-        target = next;
-        continue;
-      }
-      const body = await decodeBody(raw, header("content-encoding"), maxBodyBytes);
-      if (status < 200 || status >= 300) {
-        throw new HttpStatusError(`GET ${show(target)} answered ${status}${excerpt(body)}`, {
-          url: show(target),
-          status,
-          retryAfterMs: parseRetryAfter(header("retry-after"), clock.now()),
-        });
-      }
-      const date = Date.parse(header("date") ?? "");
-      return { body, serverDate: Number.isNaN(date) ? null : new Date(date) };
+    }
+    return { redirect: null, body: await decoded, serverDate };
+  }
+
+  async function sendInTime(url: URL, signal: AbortSignal): Promise<Sent> {
+    // Every request takes its turn, retries and redirects too; the time limit runs from then on.
+    await pacer.turn(signal);
+    const deadline = new AbortController();
+    const timer = setTimeout(() => deadline.abort(), options.timeoutMs);
+    const either = linkSignals([signal, deadline.signal]);
+    try {
+      return await send(url, either.signal);
+    } catch (error) {
+      signal.throwIfAborted();
+      throw toUpstreamError(error, url, deadline.signal.aborted ? options.timeoutMs : null);
+    } finally {
+      clearTimeout(timer);
+      either.release();
     }
   }
 
-  async function attempt<T>(url: URL, fetchOptions: FetchOptions<T>): Promise<JsonReply<T>> {
-    const outer = [options.signal, fetchOptions.signal].filter((signal) => signal !== undefined);
-    const deadline = createDeadline(options.timeoutMs, outer);
-    try {
-      const { body, serverDate } = await send(url, deadline.signal);
-      const receivedAt = clock.now();
-      const hash = createHash("sha256").update(body).digest("hex");
-      const known = hash === fetchOptions.knownHash;
-      const value = known ? null : fetchOptions.parse(parseJson(body, show(url)), show(url));
-      return { url: show(url), value, hash, bytes: body.length, receivedAt, serverDate };
-    } catch (error) {
-      for (const signal of outer) signal.throwIfAborted();
-      throw toUpstreamError(error, url, deadline.passed() ? options.timeoutMs : null);
-    } finally {
-      deadline.release();
+  async function attempt<T>(
+    url: URL,
+    signal: AbortSignal,
+    fetchOptions: FetchOptions<T>,
+  ): Promise<JsonReply<T>> {
+    let sent = await sendInTime(url, signal);
+    for (let redirects = 1; sent.redirect !== null; redirects++) {
+      if (redirects > MAX_REDIRECTS) refuseRedirect(url, `with more than ${MAX_REDIRECTS} redirects`);
+      sent = await sendInTime(sent.redirect, signal);
     }
+    const { body, serverDate } = sent;
+    const receivedAt = clock.now();
+    const hash = createHash("sha256").update(body).digest("hex");
+    const known = hash === fetchOptions.knownHash;
+    // Outside what turns errors into upstream's: a bug in `parse` is no fault of the network.
+    const value = known ? null : fetchOptions.parse(parseJson(body, show(url)), show(url));
+    return { url: show(url), value, hash, bytes: body.length, receivedAt, serverDate };
   }
 
   return {
@@ -151,21 +175,38 @@ export function createClient(options: ClientOptions): Client {
           hint: "a link that leads elsewhere is never followed",
         });
       }
-      const signal = fetchOptions.signal ?? options.signal;
-      return withRetries(() => queue.add(() => attempt(url, fetchOptions), signal ? { signal } : {}), {
-        retries: options.retries,
-        clock,
-        signal,
-        onRetry: (error, attemptNumber, waitMs) =>
-          log.warn({ attempt: attemptNumber, waitMs, error: error.message }, "request failed, trying again"),
-      });
+      const { signal, release } = linkSignals([closing.signal, options.signal, fetchOptions.signal]);
+      try {
+        return await withRetries(() => queue.add(() => attempt(url, signal, fetchOptions), { signal }), {
+          retries: options.retries,
+          clock,
+          signal,
+          onRetry: (error, attemptNumber, waitMs) =>
+            log.warn(
+              { attempt: attemptNumber, waitMs, error: error.message },
+              "request failed, trying again",
+            ),
+        });
+      } finally {
+        release();
+      }
     },
     stats: () => ({ ...stats }),
     async close() {
-      queue.clear();
+      if (closing.signal.aborted) return;
+      closing.abort(new Error("the client was closed"));
       await agent.destroy();
     },
   };
+}
+
+type Sent = { redirect: URL } | { redirect: null; body: Buffer; serverDate: Date | null };
+
+function refuseRedirect(url: URL, answer: string): never {
+  throw new UnexpectedShapeError(`GET ${show(url)} answered ${answer}, which is not followed`, {
+    url: show(url),
+    hint: "only redirects within the service itself are followed, and only three in a row",
+  });
 }
 
 /** URLs are shown without the credentials that the base URL may carry. */
@@ -174,9 +215,18 @@ function show(url: URL): string {
 }
 
 function authorization(baseUrl: URL): { authorization?: string } {
-  if (baseUrl.username === "") return {};
-  const credentials = `${decodeURIComponent(baseUrl.username)}:${decodeURIComponent(baseUrl.password)}`;
+  if (baseUrl.username === "" && baseUrl.password === "") return {};
+  const credentials = `${percentDecode(baseUrl.username)}:${percentDecode(baseUrl.password)}`;
   return { authorization: `Basic ${Buffer.from(credentials).toString("base64")}` };
+}
+
+/** A password may hold a bare percent sign, which the URL keeps as it is. */
+function percentDecode(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }
 
 function parseJson(body: Buffer, url: string): unknown {
@@ -210,6 +260,12 @@ function toUpstreamError(error: unknown, url: URL, timeoutMs: number | null): Up
     const hint = "raise DOCMIRROR_MAX_BODY_MB or lower DOCMIRROR_PAGE_SIZE";
     return new UnexpectedShapeError(`GET ${show(url)}: ${error.message}`, { ...facts, hint });
   }
+  if (error instanceof UndecodableBodyError) {
+    return new UnexpectedShapeError(
+      `GET ${show(url)} answered with an unusable body: ${error.message}`,
+      facts,
+    );
+  }
   const reason = error instanceof AggregateError ? error.errors[0] : error;
   const text = reason instanceof Error ? reason.message : String(reason);
   if (
@@ -223,27 +279,4 @@ function toUpstreamError(error: unknown, url: URL, timeoutMs: number | null): Up
     ...facts,
     hint: "check DOCMIRROR_BASE_URL and that the service is up",
   });
-}
-
-/** One signal for a time limit and all that may abort earlier. Long-lived signals are let go of when the request is over. */
-function createDeadline(timeoutMs: number, outer: AbortSignal[]) {
-  const controller = new AbortController();
-  let passed = false;
-  const timer = setTimeout(() => {
-    passed = true;
-    controller.abort();
-  }, timeoutMs);
-  const abort = () => controller.abort();
-  for (const signal of outer) {
-    if (signal.aborted) abort();
-    signal.addEventListener("abort", abort, { once: true });
-  }
-  return {
-    signal: controller.signal,
-    passed: () => passed,
-    release: () => {
-      clearTimeout(timer);
-      for (const signal of outer) signal.removeEventListener("abort", abort);
-    },
-  };
 }

@@ -7,6 +7,7 @@ import {
   UnexpectedShapeError,
   type UpstreamError,
 } from "../errors.ts";
+import { BodyTooLargeError } from "./body.ts";
 
 /** The first wait's upper bound; it doubles with every further try. */
 const BASE_WAIT_MS = 500;
@@ -33,7 +34,9 @@ export function isRetryable(error: unknown, attempt: number): error is UpstreamE
     if ((error.retryAfterMs ?? 0) > MAX_RETRY_AFTER_MS) return false;
     return error.status >= 500 || error.status === 429 || error.status === 408 || error.status === 425;
   }
-  if (error instanceof UnexpectedShapeError) return attempt <= MAX_SHAPE_RETRIES;
+  if (error instanceof UnexpectedShapeError) {
+    return attempt <= MAX_SHAPE_RETRIES && !(error.cause instanceof BodyTooLargeError);
+  }
   return error instanceof NetworkError || error instanceof TimeoutError;
 }
 

@@ -1,0 +1,24 @@
+export interface LinkedSignal {
+  signal: AbortSignal;
+  /** Lets go of the outer signals, which may live much longer. May be called twice. */
+  release(): void;
+}
+
+/** One signal that is aborted with the first of several, for the same reason. AbortSignal.any would pile up on one that lives long. */
+export function linkSignals(outer: readonly (AbortSignal | undefined)[]): LinkedSignal {
+  const controller = new AbortController();
+  const releases: (() => void)[] = [];
+  for (const signal of outer) {
+    if (!signal) continue;
+    if (signal.aborted) controller.abort(signal.reason);
+    const abort = () => controller.abort(signal.reason);
+    signal.addEventListener("abort", abort, { once: true });
+    releases.push(() => signal.removeEventListener("abort", abort));
+  }
+  return {
+    signal: controller.signal,
+    release() {
+      for (const release of releases) release();
+    },
+  };
+}

@@ -1,0 +1,63 @@
+import { describe, expect, it } from "vitest";
+import { createTestClient } from "../support/client.ts";
+import { type ScriptedServer, startScriptedServer } from "../support/scripted-server.ts";
+
+const asIs = { parse: (value: unknown) => value };
+
+/** The most requests that reached the server within any second. */
+function worstSecond({ requests }: ScriptedServer): number {
+  const times = requests.map(({ at }) => at);
+  return Math.max(...times.map((start) => times.filter((at) => at >= start && at < start + 1000).length));
+}
+
+describe("the pace", () => {
+  it("at 50 a second with 8 in flight keeps to the rate as the server sees it, and uses it", async () => {
+    await using server = await startScriptedServer([{}]);
+    await using client = createTestClient(server.url, { concurrency: 8, ratePerSecond: 50 });
+    await Promise.all(Array.from({ length: 151 }, () => client.fetchJson("/api/v1/", asIs)));
+    const times = server.requests.map(({ at }) => at);
+    expect(worstSecond(server)).toBeLessThanOrEqual(52);
+    const seconds = ((times.at(-1) ?? 0) - (times[0] ?? 0)) / 1000;
+    expect((times.length - 1) / seconds).toBeGreaterThanOrEqual(50 * 0.97);
+  });
+
+  it.each([
+    ["one after another", 1],
+    ["by twos, one pair after the other", 2],
+  ])("holds for requests that come %s", async (_, together) => {
+    await using server = await startScriptedServer([{}]);
+    await using client = createTestClient(server.url, { concurrency: 8, ratePerSecond: 50 });
+    while (server.requests.length < 60) {
+      await Promise.all(Array.from({ length: together }, () => client.fetchJson("/api/v1/", asIs)));
+    }
+    expect(worstSecond(server)).toBeLessThanOrEqual(52);
+  });
+
+  it.each([
+    ["retries", { status: 503 }],
+    ["redirects", { status: 301, headers: { location: "/api/v1/" } }],
+  ])("counts %s like any other request", async (_, reply) => {
+    await using server = await startScriptedServer([reply]);
+    await using client = createTestClient(server.url, { ratePerSecond: 100, retries: 12 });
+    while (server.requests.length < 12) await client.fetchJson("/api/v1/", asIs).catch(() => {});
+    const times = server.requests.map(({ at }) => at);
+    expect((times.at(-1) ?? 0) - (times[0] ?? 0)).toBeGreaterThan((times.length - 3) * 10);
+  });
+
+  it("has never more in flight than the concurrency, with or without a rate", async () => {
+    for (const ratePerSecond of [0, 1000]) {
+      let inFlight = 0;
+      let peak = 0;
+      await using server = await startScriptedServer(async () => {
+        peak = Math.max(peak, ++inFlight);
+        await new Promise((resolve) => setImmediate(resolve));
+        inFlight -= 1;
+        return {};
+      });
+      await using client = createTestClient(server.url, { concurrency: 3, ratePerSecond });
+      await Promise.all(Array.from({ length: 30 }, () => client.fetchJson("/api/v1/", asIs)));
+      expect(server.requests).toHaveLength(30);
+      expect(peak).toBeLessThanOrEqual(3);
+    }
+  });
+});

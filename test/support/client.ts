@@ -1,0 +1,22 @@
+import { type Client, type ClientOptions, createClient } from "../../src/api/client.ts";
+import { silentLog } from "../../src/log.ts";
+import { createFakeClock } from "./fake-clock.ts";
+
+/** A client as fast as it goes, whose retry waits cost no time. */
+export function createTestClient(
+  baseUrl: URL | string,
+  options: Partial<ClientOptions> = {},
+): Client & AsyncDisposable {
+  const client = createClient({
+    baseUrl: new URL(baseUrl),
+    concurrency: 4,
+    ratePerSecond: 0,
+    timeoutMs: 10_000,
+    retries: 2,
+    maxBodyBytes: 1024 * 1024,
+    clock: createFakeClock(),
+    log: silentLog,
+    ...options,
+  });
+  return Object.assign(client, { [Symbol.asyncDispose]: () => client.close() });
+}

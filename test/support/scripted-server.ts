@@ -1,0 +1,99 @@
+import { once } from "node:events";
+import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+
+/** One reply, or what the server does instead of one. */
+export interface ScriptedReply {
+  /** @default 200 */
+  status?: number;
+  /** @default content-type application/json */
+  headers?: Record<string, string>;
+  /** Objects leave as JSON. @default {} */
+  body?: unknown;
+  /** Instead of the whole reply: close the connection at once, or in the middle of the body; never answer, or stop in the middle. */
+  instead?: "hang up" | "hang up in the body" | "say nothing" | "stall in the body";
+  /** Without Content-Length. */
+  chunked?: boolean;
+}
+
+export interface ArrivedRequest {
+  method: string;
+  /** Path and query as they came. */
+  path: string;
+  headers: IncomingHttpHeaders;
+  /** Milliseconds of `performance.now()`. */
+  at: number;
+}
+
+export interface ScriptedServer extends AsyncDisposable {
+  url: URL;
+  requests: ArrivedRequest[];
+  /** Resolves when so many requests have come in since the start. */
+  arrived(count: number): Promise<void>;
+}
+
+export type Script =
+  | readonly ScriptedReply[]
+  | ((request: ArrivedRequest, url: URL) => ScriptedReply | Promise<ScriptedReply>);
+
+/** A loopback server that answers one request after the other from a list, whose last reply stays, or as a function says. */
+export async function startScriptedServer(script: Script): Promise<ScriptedServer> {
+  const requests: ArrivedRequest[] = [];
+  const waiting = new Set<() => void>();
+  const server = createServer(async (incoming, response) => {
+    const { method = "", url: path = "", headers } = incoming;
+    const request = { method, path, headers, at: performance.now() };
+    const place = requests.push(request) - 1;
+    for (const look of waiting) look();
+    const reply =
+      typeof script === "function"
+        ? await script(request, new URL(path, "http://scripted.invalid"))
+        : (script[Math.min(place, script.length - 1)] ?? {});
+    send(response, reply);
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: new URL(`http://127.0.0.1:${port}`),
+    requests,
+    arrived: (count) =>
+      new Promise((resolve) => {
+        const look = () => {
+          if (requests.length < count) return;
+          waiting.delete(look);
+          resolve();
+        };
+        waiting.add(look);
+        look();
+      }),
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+function send(response: ServerResponse, reply: ScriptedReply): void {
+  const { status = 200, headers, body = {}, instead } = reply;
+  if (instead === "say nothing") return;
+  if (instead === "hang up") {
+    response.socket?.destroy();
+    return;
+  }
+  const bytes = Buffer.isBuffer(body)
+    ? body
+    : Buffer.from(typeof body === "string" ? body : JSON.stringify(body));
+  response.writeHead(status, {
+    "content-type": "application/json",
+    ...(!reply.chunked && status !== 204 && { "content-length": String(bytes.length) }),
+    ...headers,
+  });
+  if (instead === undefined) {
+    response.end(bytes);
+    return;
+  }
+  response.write(bytes.subarray(0, Math.floor(bytes.length / 2)), () => {
+    if (instead === "hang up in the body") response.socket?.destroy();
+  });
+}
