@@ -1,0 +1,75 @@
+import { readFileSync } from "node:fs";
+import { getTableColumns, getTableName, is } from "drizzle-orm";
+import { PgTable } from "drizzle-orm/pg-core";
+import { describe, expect, test } from "vitest";
+import { SETTING_KEYS, SETTINGS } from "../src/config/settings.ts";
+import { withSql } from "../src/db/connect.ts";
+import * as schema from "../src/db/schema/index.ts";
+import { EXIT } from "../src/errors.ts";
+import { createTestDatabase } from "./support/database.ts";
+
+const read = (path: string) => readFileSync(new URL(`../${path}`, import.meta.url), "utf8");
+const tables = Object.values(schema).filter((value) => is(value, PgTable));
+const BOOKKEEPING = ["extra", "first_seen_at", "changed_at", "deleted_at", "record_hash"];
+
+describe("docs/tables.md", () => {
+  const text = read("docs/tables.md");
+
+  test.each(tables.map((table) => [getTableName(table), table] as const))(
+    "names every column of %s in its section",
+    (name, table) => {
+      const section = text.split(/^### /m).find((part) => part.startsWith(`${name}\n`));
+      const named = [...(section ?? "").matchAll(/`([a-z_]+)`/g)].map(([, word]) => word);
+      const isMirrored = "record_hash" in getTableColumns(table);
+      const columns = Object.values(getTableColumns(table))
+        .map((column) => column.name)
+        .filter((column) => !(isMirrored && BOOKKEEPING.includes(column)));
+      expect(named).toEqual(expect.arrayContaining(columns));
+    },
+  );
+
+  test("has no section for a table that is not there", () => {
+    const sections = [...text.matchAll(/^### (.*)$/gm)].map(([, name]) => name);
+    expect(sections.toSorted()).toEqual(tables.map((table) => getTableName(table)).toSorted());
+  });
+});
+
+describe("README.md", () => {
+  const text = read("README.md");
+
+  test("every example of SQL runs on the schema", async () => {
+    const statements = [...text.matchAll(/```sql\n([\s\S]*?)```/g)].flatMap(([, block = ""]) =>
+      block.split(/;\s*$/m).filter((statement) => statement.trim() !== ""),
+    );
+    expect(statements).toHaveLength(6);
+    await using database = await createTestDatabase();
+    await withSql(database.url, { applicationName: "docmirror test", max: 1 }, async (sql) => {
+      for (const statement of statements) await sql.unsafe(statement);
+    });
+  });
+
+  test("names no setting that does not exist, and gives the right defaults", () => {
+    const names = SETTING_KEYS.map((key) => SETTINGS[key].name);
+    const named = [...text.matchAll(/`(DOCMIRROR_[A-Z_]+[A-Z])`/g)].map(([, name]) => name);
+    expect(names).toEqual(expect.arrayContaining(named));
+    for (const key of ["dataDir", "rate", "pageSize", "fullEveryDays"] as const) {
+      const { name, default: value } = SETTINGS[key];
+      expect(text).toMatch(
+        new RegExp(`^\\| \`${name}\` +\\| \`?${value.replaceAll(".", "\\.")}\`? +\\|`, "m"),
+      );
+    }
+  });
+
+  test("explains every exit code", () => {
+    const explained = [...text.matchAll(/^\| ([\d, ]+) \|/gm)].flatMap(([, codes = ""]) =>
+      codes.split(",").map(Number),
+    );
+    expect(explained.toSorted()).toEqual(Object.values(EXIT).toSorted());
+  });
+
+  test("links only to files that are there", () => {
+    const files = [...text.matchAll(/\]\(([^)#:]+)\)/g)].map(([, path = ""]) => path);
+    expect(files.length).toBeGreaterThan(3);
+    for (const path of files) expect(() => read(path), path).not.toThrow();
+  });
+});
