@@ -10,6 +10,7 @@ import PQueue from "p-queue";
 import type { Sql, TransactionSql } from "../db/connect.ts";
 import type { ProjectSource } from "../db/schema/projects.ts";
 import { isPassing, sqlstateOf, toStoreError } from "../db/store-errors.ts";
+import { type FieldDrift, findDrift } from "../normalize/find-drift.ts";
 import type { NormalizedRecord, RejectedRecord } from "../normalize/normalized.ts";
 import { type NormalizedPage, normalizePage } from "../normalize/page.ts";
 import { RESOURCES, type Resource } from "../wire/resources.ts";
@@ -17,6 +18,7 @@ import type { KnownKeys } from "./known-keys.ts";
 import { type LoadCounts, type LoadFacts, loadRecords } from "./load-records.ts";
 import { quarantineRecords } from "./quarantine.ts";
 import { createRecentCopies, type RecentCopies } from "./recent-copies.ts";
+import { recordDrift } from "./record-drift.ts";
 import type { TransitionFacts } from "./record-transitions.ts";
 import type { Sighting } from "./sighting.ts";
 
@@ -58,6 +60,9 @@ interface Prepared {
   embedded: Sighting[];
   rejected: (RejectedRecord & { request: string; observedAt: string })[];
   replacedNul: number;
+  drift: FieldDrift[];
+  /** When the last of the pages was here. */
+  observedAt: string;
 }
 
 export function createLoader(options: LoaderOptions): Loader {
@@ -90,6 +95,11 @@ export function createLoader(options: LoaderOptions): Loader {
         for (const { request, observedAt, ...record } of rejected) {
           await quarantineRecords(tx, { resource, request, observedAt, runId: options.runId }, [record]);
         }
+        await recordDrift(
+          tx,
+          { resource, runId: options.runId, observedAt: prepared.observedAt },
+          prepared.drift,
+        );
         const counts = { ...loaded, quarantined: rejected.length, replacedNul: prepared.replacedNul };
         await alongside?.(tx, counts);
         // The last statement before the commit shows a failed COPY, which the stream itself does not.
@@ -134,7 +144,14 @@ export function createLoader(options: LoaderOptions): Loader {
 }
 
 function prepareBatch({ resource, pages }: LoadableBatch, baseUrl: URL, copies: RecentCopies): Prepared {
-  const prepared: Prepared = { records: [], embedded: [], rejected: [], replacedNul: 0 };
+  const prepared: Prepared = {
+    records: [],
+    embedded: [],
+    rejected: [],
+    replacedNul: 0,
+    drift: [],
+    observedAt: "",
+  };
   for (const { records, request, observedAt } of pages) {
     const at = observedAt.toISOString();
     const page: NormalizedPage = normalizePage(resource, records, baseUrl, copies.isNewest);
@@ -143,6 +160,8 @@ function prepareBatch({ resource, pages }: LoadableBatch, baseUrl: URL, copies: 
     prepared.embedded.push(...page.embeddedProjects.map(seen));
     prepared.rejected.push(...page.rejected.map((record) => ({ ...record, request, observedAt: at })));
     prepared.replacedNul += page.replacedNul;
+    prepared.drift.push(...findDrift(resource, page.records));
+    prepared.observedAt = at;
   }
   prepared.records = latestById(prepared.records, () => true);
   prepared.embedded = latestById(prepared.embedded, isNotOlder);
