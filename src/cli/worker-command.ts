@@ -9,6 +9,7 @@ import { createKeptDatabase } from "../worker/kept-database.ts";
 import { createNightlySync } from "../worker/nightly-sync.ts";
 import { createWorker } from "../worker/worker.ts";
 import { createCommand } from "./create-command.ts";
+import { createProgress } from "./progress.ts";
 import { type CommandContext, runCommand } from "./run-command.ts";
 import { syncSettings } from "./sync-command.ts";
 import { untilStopped } from "./until-stopped.ts";
@@ -63,6 +64,13 @@ async function work({ config, log, clock, signal }: CommandContext): Promise<nev
     settings: { ...syncSettings(config), baseUrl },
     database,
     runSync,
+    watchRun() {
+      // Log lines on a terminal too: bars would stand there from night to night.
+      const look = { isTty: false, columns: 80, colour: false };
+      const progress = createProgress({ stream: process.stderr, ...look, clock, log });
+      return (resource, { pages, records }, totalCount) =>
+        progress.update(resource, { pages, records, totalCount });
+    },
     clock,
     log,
   });

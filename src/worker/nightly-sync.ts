@@ -15,6 +15,8 @@ export interface NightlySyncDeps {
   settings: Omit<SyncSettings, "databaseUrl">;
   database: KeptDatabase;
   runSync(options: SyncOptions): Promise<SyncResult>;
+  /** Called as each run begins: what is to be told of its pages. @default nothing is told */
+  watchRun?(): NonNullable<SyncOptions["onProgress"]>;
   clock: Clock;
   log: Logger;
 }
@@ -35,7 +37,14 @@ export function createNightlySync(deps: NightlySyncDeps): Job {
       const databaseUrl = await database.ready(signal);
       log.info({ job: "sync" }, "sync begins");
       try {
-        const result = await deps.runSync({ settings: { ...settings, databaseUrl }, clock, log, signal });
+        const onProgress = deps.watchRun?.();
+        const result = await deps.runSync({
+          settings: { ...settings, databaseUrl },
+          clock,
+          log,
+          signal,
+          ...(onProgress && { onProgress }),
+        });
         signal.throwIfAborted();
         return outcomeOf(result, log);
       } catch (error) {

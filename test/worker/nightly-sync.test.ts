@@ -1,0 +1,105 @@
+import { describe, expect, it } from "vitest";
+import { systemClock } from "../../src/clock.ts";
+import { withSql } from "../../src/db/connect.ts";
+import { HttpStatusError, LockedError, NetworkError, StoreError } from "../../src/errors.ts";
+import { silentLog } from "../../src/log.ts";
+import type { SyncOptions, SyncResult } from "../../src/sync/run.ts";
+import type { RunSummary } from "../../src/sync/summary.ts";
+import { createNightlySync } from "../../src/worker/nightly-sync.ts";
+import { createTestDatabase } from "../support/database.ts";
+import { syncOnce } from "../support/sync.ts";
+
+const signal = new AbortController().signal;
+const lost = new NetworkError("gone", { url: "http://127.0.0.1:1/" });
+
+function createNight(runSync: (options: SyncOptions) => Promise<SyncResult>, url = "postgres://none") {
+  return createNightlySync({
+    cron: "17 2 * * *",
+    timezone: "Etc/UTC",
+    settings: {
+      baseUrl: new URL("http://127.0.0.1:1/"),
+      pageSize: 100,
+      rate: 0,
+      concurrency: 1,
+      timeoutMs: 1000,
+      retries: 0,
+      maxBodyMb: 1,
+      fullEveryDays: 7,
+      sourceTimezone: "Etc/UTC",
+    },
+    database: { ready: async () => url, close: async () => {} },
+    runSync,
+    clock: systemClock,
+    log: silentLog,
+  });
+}
+
+function ending(status: RunSummary["status"], error: unknown = null): () => Promise<SyncResult> {
+  const summary: RunSummary = {
+    run_id: 1,
+    kind: "full",
+    status,
+    started_at: "2026-03-10T02:17:00.000Z",
+    finished_at: "2026-03-10T02:18:00.000Z",
+    duration_ms: 60_000,
+    requests: 1,
+    bytes: 1,
+    resources: {},
+    references: { resolved: 0, unresolved: 0 },
+    transitions: 0,
+  };
+  return async () => ({ summary, error });
+}
+
+describe("a night", () => {
+  it.each([
+    ["succeeded", null, "done"],
+    ["partial", null, "done"],
+    ["partial", lost, "failed"],
+    ["partial", new HttpStatusError("throttled", { url: "http://127.0.0.1:1/", status: 429 }), "failed"],
+    ["failed", lost, "failed"],
+    ["failed", new StoreError("down"), "failed"],
+  ] as const)("that ends as %s by %s is %s", async (status, error, outcome) => {
+    expect(await createNight(ending(status, error)).run(signal)).toBe(outcome);
+  });
+
+  it("leaves the work to the run that holds the lock", async () => {
+    const night = createNight(() => Promise.reject(new LockedError("run 7 holds the lock")));
+    expect(await night.run(signal)).toBe("busy");
+  });
+
+  it("throws what kept its run from beginning", async () => {
+    const night = createNight(() => Promise.reject(new StoreError("no rights")));
+    await expect(night.run(signal)).rejects.toThrow("no rights");
+  });
+
+  it("writes into the database that is ready", async () => {
+    let written = "";
+    const night = createNight((options) => {
+      written = options.settings.databaseUrl;
+      return ending("succeeded")();
+    }, "postgres://ready");
+    await night.run(signal);
+    expect(written).toBe("postgres://ready");
+  });
+});
+
+describe("the last good run", () => {
+  it("is the newest that stored what it could, and none where all failed", async () => {
+    await using database = await createTestDatabase();
+    const night = createNight(ending("succeeded"), database.url);
+    const failed = await syncOnce(database.url, new URL("http://127.0.0.1:1/"), { settings: { retries: 0 } });
+    expect(failed.summary.status).toBe("failed");
+    expect(await night.lastGoodAt?.(signal)).toBeNull();
+    await withSql(
+      database.url,
+      { applicationName: "docmirror test" },
+      (sql) => sql`
+        insert into sync.runs (kind, status, started_at, heartbeat_at, pid, host) values
+          ('full', 'succeeded', '2026-03-09T02:17:00Z', now(), 1, 'here'),
+          ('full', 'partial', '2026-03-10T02:17:00Z', now(), 1, 'here'),
+          ('full', 'interrupted', '2026-03-11T02:17:00Z', now(), 1, 'here')`,
+    );
+    expect(await night.lastGoodAt?.(signal)).toEqual(new Date("2026-03-10T02:17:00Z"));
+  });
+});
