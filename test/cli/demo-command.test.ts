@@ -42,7 +42,7 @@ describe("demo", () => {
   it("begins anew after Ctrl-C, mirrors a world, and can be run again in the same folder", async () => {
     const cwd = createFolder();
     await using cli = startCli(["demo"], { cwd });
-    await cli.waitFor("stderr", /"synced"/);
+    await cli.waitFor("stderr", /synced at/);
     cli.signal("SIGINT");
     expect(await cli.ended).toMatchObject({ code: 130, stdout: "" });
 
@@ -94,7 +94,7 @@ describe("demo", () => {
   it("keeps the mirror of another service out of its database", async () => {
     const cwd = createFolder();
     await using cli = startCli(["demo"], { cwd });
-    await cli.waitFor("stderr", /"synced"/);
+    await cli.waitFor("stderr", /synced at/);
     cli.signal("SIGINT");
     await cli.ended;
     const base = ["--base-url", "http://127.0.0.1:1"];

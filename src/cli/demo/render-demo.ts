@@ -1,7 +1,7 @@
 import { styleText } from "node:util";
 import { type Cell, renderTable } from "../table.ts";
 import type { Findings, SuccessRate } from "./findings.ts";
-import type { DemoRun } from "./simulated-day.ts";
+import { type DemoRun, sumOf } from "./simulated-day.ts";
 
 interface Section {
   title: string;
@@ -39,8 +39,8 @@ function sections(runs: readonly DemoRun[], findings: Findings): Section[] {
         run.kind,
         run.status,
         run.requests,
-        sum(run, "inserted"),
-        sum(run, "updated"),
+        sumOf(run, "inserted"),
+        sumOf(run, "updated"),
         run.transitions,
         `${(run.took_ms / 1000).toFixed(1)} s`,
       ]),
@@ -101,10 +101,6 @@ function sections(runs: readonly DemoRun[], findings: Findings): Section[] {
       none: "none",
     },
   ];
-}
-
-function sum({ resources }: DemoRun, count: "inserted" | "updated"): number {
-  return Object.values(resources).reduce((total, walk) => total + walk[count], 0);
 }
 
 function rateCells({ builds, finished, succeeded, success_rate }: SuccessRate): Cell[] {

@@ -53,7 +53,7 @@ export async function syncAt(
   const { status } = result.summary;
   if (status === "failed" || status === "interrupted") throw result.error;
   const run = { ...result.summary, took_ms: Math.round(performance.now() - startedAt) };
-  log.info(runFacts(run), "synced");
+  log.info(runLine(run));
   return { run, result };
 }
 
@@ -98,17 +98,14 @@ export async function keepGoing(deps: DemoSyncDeps, onTrouble: (error: unknown) 
   }
 }
 
-function runFacts(run: DemoRun) {
-  const walks = Object.values(run.resources);
-  const sum = (count: "records" | "inserted" | "updated") =>
-    walks.reduce((total, walk) => total + walk[count], 0);
-  return {
-    at: run.started_at.slice(0, 16).replace("T", " "),
-    kind: run.kind,
-    status: run.status,
-    new: sum("inserted"),
-    updated: sum("updated"),
-    transitions: run.transitions,
-    tookMs: run.took_ms,
-  };
+/** One line for a reader: as fields, eleven runs would fill a terminal. */
+function runLine(run: DemoRun): string {
+  const at = run.started_at.slice(0, 16).replace("T", " ");
+  const counts = `${sumOf(run, "inserted")} new, ${sumOf(run, "updated")} updated, ${run.transitions} transitions`;
+  return `synced at ${at} (${run.kind}, ${run.status}): ${counts}, ${(run.took_ms / 1000).toFixed(1)} s`;
+}
+
+/** A count of all resources together. */
+export function sumOf({ resources }: DemoRun, count: "inserted" | "updated"): number {
+  return Object.values(resources).reduce((total, walk) => total + walk[count], 0);
 }
