@@ -5,9 +5,10 @@
  *               └──consumer calls stop()──▶ end: head
  *
  * The pages that `next` will probably name are asked for ahead, so that a slow line is kept busy; but a page counts only
- * when the `next` before it names exactly that request. The end is never guessed. A `next` that leads elsewhere, or
+ * when the `next` before it names exactly that request; the first time it does not, asking ahead ends. The end is never guessed. A `next` that leads elsewhere, or
  * not forward, ends the walk as not whole: what was read stays, and nothing may be concluded from what was not.
  */
+import { setMaxListeners } from "node:events";
 import { apiUrl } from "../api/api-url.ts";
 import type { Client } from "../api/client.ts";
 import type { Resource } from "../wire/resources.ts";
@@ -58,15 +59,19 @@ export function createWalk(options: WalkOptions): Walk {
   const { client, resource, listPath, signal } = options;
   const seen = options.resume?.seen ?? createIdSet();
   const ahead = new Map<string, Promise<Fetched>>();
+  /** Ends the pages asked for ahead that nobody will take. */
+  const guesses = new AbortController();
+  setMaxListeners(0, guesses.signal);
   let stopped = false;
 
-  async function fetchPage(request: string, seq: number): Promise<Fetched> {
+  async function fetchPage(request: string, seq: number, until = signal): Promise<Fetched> {
     const remembered = (await options.remember?.(seq)) ?? null;
-    const known = remembered?.request === request ? remembered : null;
+    // Without ids it could not be told from an empty page; it is rare enough to be parsed anew.
+    const known = remembered?.request === request && remembered.ids.length > 0 ? remembered : null;
     const reply = await client.fetchJson<ParsedPage>(request, {
       parse: (value, url) => parsePage(value, resource, url),
       ...(known && { knownHash: known.bodyHash }),
-      ...(signal && { signal }),
+      ...(until && { signal: until }),
     });
     const parsed = reply.value ?? (known && { meta: known.meta, ids: known.ids, records: null });
     if (!parsed) throw new Error("a body was left unparsed though no page is remembered");
@@ -83,6 +88,9 @@ export function createWalk(options: WalkOptions): Walk {
   }
 
   function askAhead(from: PageRequest, step: number, seq: number, page: Fetched["page"]): void {
+    // A service whose next is not where it was looked for would be asked for several pages where one is needed.
+    if (ahead.size > 0 && !ahead.has(requestText(from))) guesses.abort(new Error("next named another page"));
+    if (guesses.signal.aborted) return ahead.clear();
     const end = page.meta.totalCount ?? 0;
     const room = Math.min(options.lookAhead, Math.floor(LOOK_AHEAD_BYTES / Math.max(1, page.bytes)));
     for (let count = 0; count < room; count++) {
@@ -90,7 +98,7 @@ export function createWalk(options: WalkOptions): Walk {
       if (offset >= end) return;
       const text = requestText({ ...from, offset });
       if (ahead.has(text)) continue;
-      const promise = fetchPage(text, seq + count);
+      const promise = fetchPage(text, seq + count, guesses.signal);
       // A failure counts only when the page is needed; whoever takes it then sees it.
       promise.catch(() => {});
       ahead.set(text, promise);
@@ -98,8 +106,19 @@ export function createWalk(options: WalkOptions): Walk {
   }
 
   async function* pages(): AsyncGenerator<Page, WalkOutcome> {
-    let seq = options.resume?.seq ?? 0;
+    const giveUp = () => guesses.abort(signal?.reason);
+    signal?.addEventListener("abort", giveUp, { once: true });
+    try {
+      return yield* follow();
+    } finally {
+      signal?.removeEventListener("abort", giveUp);
+      guesses.abort(new Error("the walk is over"));
+    }
+  }
+
+  async function* follow(): AsyncGenerator<Page, WalkOutcome> {
     const start = options.resume ? parsePageRequest(options.resume.request) : null;
+    let seq = start ? (options.resume?.seq ?? 0) : 0;
     let request = start ?? firstRequest(listPath, options.pageSize);
     for (;;) {
       signal?.throwIfAborted();
@@ -114,7 +133,7 @@ export function createWalk(options: WalkOptions): Walk {
       });
 
       const following = next === null ? null : parsePageRequest(next);
-      const fault = next === null ? null : nextFault(next, following, request, page.ids.length);
+      const fault = next === null ? null : nextFault(next, following, request, page);
       if (following && !fault) askAhead(following, following.offset - request.offset, seq + 1, page);
       yield { ...page, seq, resource };
 
@@ -141,7 +160,7 @@ export function createWalk(options: WalkOptions): Walk {
     next: string,
     following: PageRequest | null,
     request: PageRequest,
-    ids: number,
+    page: Pick<Page, "records" | "ids">,
   ): string | null {
     if (!following) return `next should name a page by limit and offset, but is '${next.slice(0, 200)}'`;
     if (apiUrl(following.path, client.baseUrl)?.pathname !== apiUrl(request.path, client.baseUrl)?.pathname) {
@@ -150,7 +169,8 @@ export function createWalk(options: WalkOptions): Walk {
     if (following.offset <= request.offset) {
       return `next should lead on from offset ${request.offset}, but leads to offset ${following.offset}`;
     }
-    if (ids === 0) return "the page holds no record, yet it has a next one";
+    // Records without an id are put aside by whoever loads them; they do not end the walk.
+    if ((page.records ?? page.ids).length === 0) return "the page holds no record, yet it has a next one";
     return null;
   }
 

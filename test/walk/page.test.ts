@@ -1,0 +1,35 @@
+import { describe, expect, it } from "vitest";
+import { UnexpectedShapeError } from "../../src/errors.ts";
+import { parsePage } from "../../src/walk/page.ts";
+
+const META = { limit: 20, next: null, offset: 0, previous: null, total_count: 2 };
+const parse = (value: unknown) => parsePage(value, "user", "http://h/api/v1/user/");
+
+describe("parsePage", () => {
+  it("gives the numbers, the ids and the records of a page", () => {
+    const objects = [{ id: "1" }, { id: 2 }, { name: "no id" }];
+    expect(parse({ meta: META, objects })).toEqual({
+      meta: { limit: 20, offset: 0, next: null, totalCount: 2 },
+      ids: ["1", "2"],
+      records: objects,
+    });
+  });
+
+  it.each([null, "2", -1, 1.5, 1e300, {}])("takes a total_count of %j for none", (total_count) => {
+    expect(parse({ meta: { ...META, total_count }, objects: [] }).meta.totalCount).toBeNull();
+  });
+
+  it.each([
+    ["objects", { meta: META }],
+    ["objects", { meta: META, objects: null }],
+    ["meta", { objects: [] }],
+    ["meta.next", { meta: { limit: 20 }, objects: [] }],
+    ["the reply", [1]],
+    ["the reply", null],
+  ])("says that %s is not as it should be", (place, value) => {
+    const parsing = () => parse(value);
+    expect(parsing).toThrow(UnexpectedShapeError);
+    expect(parsing).toThrow(`user list: GET http://h/api/v1/user/ should answer with a page`);
+    expect(parsing).toThrow(place);
+  });
+});
