@@ -179,14 +179,17 @@ describe("a failed run", () => {
     await worker.stop();
   });
 
-  it("runs at once when a tick comes while it waits", async () => {
-    const { worker, runs, tick } = setup();
+  it("runs at once when a tick comes while it waits, and then begins its waits anew", async () => {
+    const { worker, clock, runs, tick } = setup();
     worker.start();
     await settle();
     await tick();
     await runs[0]?.end("failed");
     await tick();
     expect(runs).toHaveLength(2);
+    await runs[1]?.end("failed");
+    await clock.advance(5 * MINUTE_MS);
+    expect(runs).toHaveLength(3);
     await worker.stop();
   });
 });
