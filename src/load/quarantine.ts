@@ -11,7 +11,7 @@ export interface QuarantineFacts {
   request: string;
 }
 
-/** Keeps records that could not be stored, with their payload and the reason. */
+/** Keeps records that could not be stored, with their payload and the reason; one that is there already is not kept twice. */
 export async function quarantineRecords(
   tx: TransactionSql,
   facts: QuarantineFacts,
@@ -21,8 +21,12 @@ export async function quarantineRecords(
     const insert = (json: string) => (savepoint: TransactionSql) =>
       savepoint`
       insert into sync.quarantine (run_id, resource, record_id, reason, payload, request, created_at)
-      values (${facts.runId}, ${facts.resource}, ${recordId}, ${cleanText(reason, { nul: 0 })},
-        ${json}::text::jsonb, ${facts.request}, ${facts.observedAt}::timestamptz)`;
+      select ${facts.runId}::bigint, ${facts.resource}, ${recordId}::text, ${cleanText(reason, { nul: 0 })},
+        ${json}::text::jsonb, ${facts.request}, ${facts.observedAt}::timestamptz
+      where not exists (
+        select from sync.quarantine
+        where resource = ${facts.resource} and record_id is not distinct from ${recordId}::text
+          and resolved_at is null and payload = ${json}::text::jsonb)`;
     try {
       await tx.savepoint(insert(JSON.stringify(cleanJson(payload, { nul: 0 }) ?? null)));
     } catch {

@@ -106,7 +106,12 @@ export async function walkResource(options: WalkResourceOptions): Promise<WalkEn
           // A checkpoint behind pages that failed would lose them for ever.
           if (isFailed) throw new Error("an earlier batch of this walk failed");
           settled = addLoaded(addPages(counts, pages, walk), loaded);
-          const memorized = changed.map((page) => ({ ...page, loadedAt: page.observedAt.toISOString() }));
+          const memorized = changed.map((page) => ({
+            ...page,
+            // A page with a record that could not be stored is never skipped: each night tries it again.
+            bodyHash: loaded.quarantined > 0 ? "" : page.bodyHash,
+            loadedAt: page.observedAt.toISOString(),
+          }));
           await Promise.all([
             isFull && memory.store(tx, memorized),
             saveProgress(tx, runId, resource, settled, checkpoint, at),
