@@ -26,7 +26,7 @@ export function demoCommand(summary: string): Command {
     examples: [
       ["demo", "a simulated service, its mirror, a day of syncs and what they saw"],
       ["demo --keep", "the same, then a virtual minute passes each second until Ctrl-C"],
-      ["demo --data-dir /tmp/demo --json", "elsewhere, the report as JSON"],
+      ["demo --data-dir .docmirror-demo --json", "elsewhere, the report as JSON"],
     ],
   })
     .addOption(

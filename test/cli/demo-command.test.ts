@@ -38,7 +38,8 @@ async function syncSomethingElse(options: CliOptions, args: string[] = []): Prom
   return await runCli(["sync", "--base-url", url, "--rate", "0", ...args], options);
 }
 
-describe("demo", () => {
+// Each demo takes seconds of both cores, and the other test files want them too.
+describe("demo", { timeout: 240_000 }, () => {
   it("begins anew after Ctrl-C, mirrors a world, and can be run again in the same folder", async () => {
     const cwd = createFolder();
     await using cli = startCli(["demo"], { cwd });
@@ -49,7 +50,7 @@ describe("demo", () => {
     const first = await runCli(["demo", "--json"], { cwd });
     expect(first).toMatchObject({ code: 0 });
     const report = JSON.parse(first.stdout);
-    expect(report.runs).toHaveLength(11);
+    expect(report.runs).toHaveLength(8);
     for (const run of report.runs) expect(run).toMatchObject({ status: "succeeded" });
     expect(report.runs[0]).toMatchObject({ run_id: 1, kind: "full" });
     const records = report.day.reduce((sum: number, row: { now: number }) => sum + row.now, 0);
@@ -88,7 +89,7 @@ describe("demo", () => {
 
     const status = await runCli(["status", "--json", "--max-age", "1h"], { cwd });
     expect(status).toMatchObject({ code: 0 });
-    expect(JSON.parse(status.stdout).runs).toHaveLength(10);
+    expect(JSON.parse(status.stdout).runs).toHaveLength(8);
   });
 
   it("keeps the mirror of another service out of its database", async () => {

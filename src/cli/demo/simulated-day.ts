@@ -9,12 +9,12 @@ const MINUTE_MS = 60_000;
 export const DAY_MS = 24 * 60 * MINUTE_MS;
 
 /**
- * When the demo syncs, in virtual minutes after its first look. Every six hours come three looks within ten minutes, so that
+ * When the demo syncs, in virtual minutes after its first look. Every six hours come two looks with five minutes between, so that
  * builds are seen on their way and not only at their end. The day ends with a full run.
  */
 const LOOKS: readonly (readonly [minute: number, kind: RunKind])[] = [
   [0, "full"],
-  ...[360, 720, 1080].flatMap((hour) => [0, 5, 10].map((minute) => [hour + minute, "incremental"] as const)),
+  ...[360, 720, 1080].flatMap((hour) => [0, 5].map((minute) => [hour + minute, "incremental"] as const)),
   [1440, "full"],
 ];
 
@@ -98,7 +98,7 @@ export async function keepGoing(deps: DemoSyncDeps, onTrouble: (error: unknown) 
   }
 }
 
-/** One line for a reader: as fields, eleven runs would fill a terminal. */
+/** One line for a reader: as fields, eight runs would fill a terminal. */
 function runLine(run: DemoRun): string {
   const at = run.started_at.slice(0, 16).replace("T", " ");
   const counts = `${sumOf(run, "inserted")} new, ${sumOf(run, "updated")} updated, ${run.transitions} transitions`;
