@@ -15,6 +15,8 @@ export interface KnownKeys {
   isNew(resource: Resource, id: string): boolean;
   /** Notes a row that the transaction under way adds. */
   add(resource: Resource, id: string): void;
+  /** Takes a row back that was added, when only its own part of the transaction was rolled back. */
+  drop(resource: Resource, id: string): void;
   commit(): void;
   /** Forgets what was added since the last commit. */
   rollback(): void;
@@ -68,6 +70,7 @@ export function createKnownKeys(sql: Sql, createIds: () => Ids): KnownKeys {
       const entry = known.get(resource);
       if (entry?.isComplete) entry.added.add(id);
     },
+    drop: (resource, id) => void known.get(resource)?.added.delete(id),
     commit() {
       for (const entry of known.values()) {
         for (const id of entry.added) entry.ids.add(id);

@@ -44,7 +44,10 @@ export async function loadRecords(
   facts: LoadFacts,
 ): Promise<LoadCounts> {
   if (sightings.length === 0) return { inserted: 0, updated: 0, unchanged: 0, restored: 0, transitions: 0 };
-  const ids = sightings.map(({ record }) => record.id).filter((id) => !facts.keys.isNew(resource, id));
+  // With `insert` something was not as it was known to be: then nothing is taken for new without looking.
+  const ids = sightings
+    .map(({ record }) => record.id)
+    .filter((id) => facts.method === "insert" || !facts.keys.isNew(resource, id));
   const stored = await findAnyStored(tx, resource, ids);
   const sorted = sortRecords(sightings, stored, source);
 

@@ -58,7 +58,7 @@ export interface Loader {
 interface Prepared {
   records: Sighting[];
   embedded: Sighting[];
-  rejected: (RejectedRecord & { request: string; observedAt: string })[];
+  rejected: (RejectedRecord & { resource: Resource; request: string; observedAt: string })[];
   replacedNul: number;
   drift: FieldDrift[];
   /** When the last of the pages was here. */
@@ -92,8 +92,8 @@ export function createLoader(options: LoaderOptions): Loader {
       const facts: LoadFacts = { ...options, method: "copy" };
 
       const finish = async (tx: TransactionSql, loaded: LoadCounts, rejected: Prepared["rejected"]) => {
-        for (const { request, observedAt, ...record } of rejected) {
-          await quarantineRecords(tx, { resource, request, observedAt, runId: options.runId }, [record]);
+        for (const { resource: of, request, observedAt, ...record } of rejected) {
+          await quarantineRecords(tx, { resource: of, request, observedAt, runId: options.runId }, [record]);
         }
         await recordDrift(
           tx,
@@ -158,7 +158,9 @@ function prepareBatch({ resource, pages }: LoadableBatch, baseUrl: URL, copies: 
     const seen = (record: NormalizedRecord): Sighting => ({ record, observedAt: at });
     prepared.records.push(...page.records.map(seen));
     prepared.embedded.push(...page.embeddedProjects.map(seen));
-    prepared.rejected.push(...page.rejected.map((record) => ({ ...record, request, observedAt: at })));
+    prepared.rejected.push(
+      ...page.rejected.map((record) => ({ ...record, resource, request, observedAt: at })),
+    );
     prepared.replacedNul += page.replacedNul;
     prepared.drift.push(...findDrift(resource, page.records));
     prepared.observedAt = at;
@@ -199,31 +201,31 @@ async function loadOneByOne(
 ): Promise<{ counts: LoadCounts; refused: Prepared["rejected"] }> {
   const counts: LoadCounts = { inserted: 0, updated: 0, unchanged: 0, restored: 0, transitions: 0 };
   const refused: Prepared["rejected"] = [];
-  const payloads = new Map(
-    pages.flatMap(({ records, request }) =>
-      records.map(
-        (payload) => [String((payload as { id?: unknown } | null)?.id), { payload, request }] as const,
-      ),
-    ),
+  const sent = pages.flatMap(({ records, request }) =>
+    records.map((payload) => ({ payload: payload as { id?: unknown; project?: unknown } | null, request })),
   );
+  const findSent = (of: Resource, id: string) =>
+    of === resource
+      ? sent.findLast(({ payload }) => String(payload?.id) === id)
+      : sent
+          .map(({ payload, request }) => ({ payload: payload?.project as { id?: unknown } | null, request }))
+          .findLast(({ payload }) => String(payload?.id) === id);
   const attempt = async (
     of: Resource,
     sighting: Sighting,
     from: ProjectSource,
   ): Promise<LoadCounts | null> => {
-    const { id, columns } = sighting.record;
+    const { id } = sighting.record;
     try {
       return await tx.savepoint((savepoint) => loadRecords(savepoint, of, [sighting], from, facts));
     } catch (error) {
-      if (isPassing(error)) throw error;
+      if (!isDataFault(error)) throw error;
+      facts.keys.drop(of, id);
+      const { payload, request = "" } = findSent(of, id) ?? {};
       const cause = toStoreError(error, `store ${of} ${id}`);
-      refused.push({
-        recordId: id,
-        reason: cause instanceof Error ? cause.message : String(cause),
-        payload: from === "embedded" ? { id, ...columns } : payloads.get(id)?.payload,
-        request: payloads.get(id)?.request ?? pages[0]?.request ?? "",
-        observedAt: sighting.observedAt,
-      });
+      const reason = cause instanceof Error ? cause.message : String(cause);
+      const { observedAt } = sighting;
+      refused.push({ resource: of, recordId: id, reason, payload, request, observedAt });
       return null;
     }
   };

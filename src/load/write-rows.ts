@@ -23,8 +23,10 @@ export async function addRows(
     );
     return;
   }
+  // A row that cannot be encoded throws here, while no COPY waits for its data.
+  const data = encodeCopy(table.columns, rows);
   const stream = await tx.unsafe(`copy ${table.name} (${names}) from stdin with (format binary)`).writable();
-  await sendCopy(stream, encodeCopy(table.columns, rows));
+  await sendCopy(stream, data);
 }
 
 /**

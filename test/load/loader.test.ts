@@ -1,0 +1,342 @@
+import { describe, expect, test } from "vitest";
+import { connect } from "../../src/db/connect.ts";
+import { StoreError } from "../../src/errors.ts";
+import { createKnownKeys } from "../../src/load/known-keys.ts";
+import { createLoader } from "../../src/load/loader.ts";
+import { createIdSet } from "../../src/walk/id-set.ts";
+import type { Resource } from "../../src/wire/resources.ts";
+import { setUpLoading } from "../support/loading.ts";
+import { restoreStored } from "../support/stored-mirror.ts";
+import { wireBuild, wireFile, wireProject, wireUser, wireVersion } from "../support/wire-records.ts";
+
+/** Nested objects: from some thousand levels on Node's stack is too small to look through them. */
+function nested(depth: number): unknown {
+  let value: unknown = null;
+  for (let level = 0; level < depth; level++) value = { in: value };
+  return value;
+}
+
+/** A database of the user's own may have rules that we know nothing of. */
+async function setUpRefusing(resource: Resource) {
+  const loading = await setUpLoading();
+  await loading.sql.unsafe(
+    `alter table mirror.${resource}s add constraint no_shoes check (extra->'values'->'shoes' is null)`,
+  );
+  return loading;
+}
+
+describe("an id that comes twice", () => {
+  test.each([
+    ["on a page", [[wireUser("1", { first_name: "a" }), wireUser("2"), wireUser("1", { first_name: "b" })]]],
+    [
+      "in a batch",
+      [[wireUser("1", { first_name: "a" }), wireUser("2")], [wireUser("1", { first_name: "b" })]],
+    ],
+    [
+      "as text and as number",
+      [[wireUser("1", { first_name: "a" }), wireUser("2")], [{ ...wireUser("1"), id: 1, first_name: "b" }]],
+    ],
+  ])("%s counts once, as it was seen last", async (_where, pages) => {
+    await using loading = await setUpLoading();
+    expect(await loading.loadPages("user", pages)).toMatchObject({ inserted: 2, quarantined: 0 });
+    expect(await loading.sql`select id, first_name from mirror.users order by id`).toEqual([
+      { id: "1", first_name: "b" },
+      { id: "2", first_name: "Ada" },
+    ]);
+  });
+});
+
+describe("what is written alongside", () => {
+  test("is there with the page", async () => {
+    await using loading = await setUpLoading();
+    await loading.load("user", [wireUser("1")], {
+      alongside: async (tx, counts) => {
+        expect(counts).toMatchObject({ inserted: 1 });
+        await tx`insert into sync.pages values ('user', 0, '/', '\\x00', '{}', '{}', now())`;
+      },
+    });
+    expect(await loading.sql`select 1 from sync.pages`).toHaveLength(1);
+  });
+
+  test("takes the page with it when it fails, and nothing is taken for known", async () => {
+    await using loading = await setUpLoading();
+    const failed = loading.load("user", [wireUser("1")], {
+      alongside: async (tx) => {
+        await tx`insert into sync.pages values ('user', 0, '/', '\\x00', '{}', '{}', now())`;
+        throw new Error("no checkpoint");
+      },
+    });
+    await expect(failed).rejects.toThrow("no checkpoint");
+    expect(await loading.sql`select 1 from mirror.users union all select 1 from sync.pages`).toHaveLength(0);
+    expect(loading.keys.isNew("user", "1")).toBe(true);
+    expect(loading.keys.resolve({ kind: "record", resource: "user", key: "1" })).toBeNull();
+    await loading.load("project", [wireProject("1", { users: ["/api/v1/user/1/"] })]);
+    await loading.load("user", [wireUser("1")]);
+    expect(await loading.sql`select id from mirror.users`).toEqual([{ id: "1" }]);
+  });
+
+  test("is written once when the page has to be loaded record by record", async () => {
+    await using loading = await setUpRefusing("user");
+    const bad = wireUser("2", { shoes: [44] });
+    await loading.load("user", [wireUser("1"), bad], {
+      alongside: async (tx, counts) => {
+        if (counts.quarantined === 0) return;
+        await tx`insert into sync.pages values ('user', 0, '/', '\\x00', '{}', '{}', now())`;
+      },
+    });
+    expect(await loading.sql`select 1 from sync.pages`).toHaveLength(1);
+  });
+
+  test("a failure of Postgres comes as a StoreError that says what was being done", async () => {
+    await using loading = await setUpLoading();
+    const failed = loading.load("user", [wireUser("1")], {
+      alongside: async (tx) => void (await tx`select 1 from nowhere`),
+    });
+    const error = await failed.catch((reason: unknown) => reason);
+    expect(error).toBeInstanceOf(StoreError);
+    expect(error).toMatchObject({
+      exitCode: 4,
+      sqlstate: "42P01",
+      message: expect.stringContaining("load a page of users"),
+    });
+    expect(await loading.sql`select 1 from mirror.users`).toHaveLength(0);
+  });
+});
+
+describe("a COPY that fails", () => {
+  test("is loaded record by record and ends right, nothing lost", async () => {
+    await using loading = await setUpLoading();
+    await loading.keys.prepare();
+    // Behind the loader's back, which takes every build for a new one since there were none.
+    await loading.sql`
+      insert into mirror.builds (id, state, first_seen_at, changed_at, record_hash)
+      values ('3', 'triggered', '2024-05-01', '2024-05-01', '\\x00')`;
+    await loading.sql`insert into mirror.build_logs (build_id) values ('3')`;
+    const page = ["2", "3", "4"].map((id) => wireBuild(id, { state: "finished", output: `of ${id}` }));
+    expect(await loading.load("build", page)).toMatchObject({ inserted: 2, updated: 1, quarantined: 0 });
+    expect([...(await restoreStored(loading.sql, "build")).values()]).toEqual(expect.arrayContaining(page));
+    expect(await loading.load("build", [...page, wireBuild("5")])).toMatchObject({
+      inserted: 1,
+      unchanged: 3,
+    });
+  });
+});
+
+describe("a record that Postgres refuses", () => {
+  test("is put aside with reason and payload, and its neighbours are stored", async () => {
+    await using loading = await setUpRefusing("user");
+    const bad = wireUser("2", { shoes: [44] });
+    const counts = await loading.load("user", [wireUser("1"), bad, wireUser("3")]);
+    expect(counts).toMatchObject({ inserted: 2, quarantined: 1 });
+    expect(await loading.sql`select id from mirror.users order by id`).toEqual([{ id: "1" }, { id: "3" }]);
+    expect(
+      await loading.sql`select resource, record_id, reason, payload, request, resolved_at from sync.quarantine`,
+    ).toEqual([
+      {
+        resource: "user",
+        record_id: "2",
+        reason: expect.stringMatching(/^could not store user 2: .*no_shoes.*\(23514\)$/),
+        payload: bad,
+        request: "/api/v1/user/?page=0",
+        resolved_at: null,
+      },
+    ]);
+  });
+
+  test("as a change leaves the row as it was", async () => {
+    await using loading = await setUpRefusing("build");
+    await loading.load("build", [wireBuild("1"), wireBuild("2")]);
+    const page = [wireBuild("1", { state: "finished", shoes: 1 }), wireBuild("2", { state: "finished" })];
+    expect(await loading.load("build", page)).toMatchObject({ updated: 1, quarantined: 1, transitions: 1 });
+    expect(await loading.sql`select id, state from mirror.builds order by id`).toEqual([
+      { id: "1", state: "triggered" },
+      { id: "2", state: "finished" },
+    ]);
+    expect(await loading.sql`select record_id from mirror.changes`).toEqual([{ record_id: "2" }]);
+  });
+
+  test("does not count as here: what refers to it waits for it", async () => {
+    await using loading = await setUpRefusing("project");
+    await loading.load("project", [wireProject("1", { shoes: [44] }), wireProject("2")]);
+    const counts = await loading.load("build", [wireBuild("9")]);
+    expect(counts).toMatchObject({ inserted: 1, quarantined: 0 });
+    expect(await loading.sql`select project_id from mirror.builds`).toEqual([{ project_id: null }]);
+    expect(await loading.sql`select status, uri from mirror.unresolved_references`).toEqual([
+      { status: "pending", uri: "/api/v1/project/1/" },
+    ]);
+  });
+
+  test("as an embedded project is kept as it was sent, and files of other projects are stored", async () => {
+    await using loading = await setUpRefusing("project");
+    const bad = wireProject("1", { shoes: [44] });
+    const page = [wireFile("1", wireProject("2")), wireFile("2", bad), wireFile("3", wireProject("2"))];
+    expect(await loading.load("file", page)).toMatchObject({ inserted: 2, quarantined: 2 });
+    expect(await loading.sql`select id from mirror.files order by id`).toEqual([{ id: "1" }, { id: "3" }]);
+    expect(
+      await loading.sql`select resource, record_id, payload from sync.quarantine order by resource desc`,
+    ).toEqual([
+      { resource: "project", record_id: "1", payload: bad },
+      { resource: "file", record_id: "2", payload: page[1] },
+    ]);
+    // The project is no more here for the next page than it was for this one.
+    const versions = [wireVersion("7", bad), wireVersion("8", wireProject("2"))];
+    expect(await loading.load("version", versions)).toMatchObject({ inserted: 1 });
+  });
+
+  test("for want of rights is no fault of the record: the load fails, nothing is put aside", async () => {
+    await using loading = await setUpLoading();
+    await loading.sql.unsafe(`
+      create function mirror.refuse() returns trigger language plpgsql as
+        $$ begin raise exception 'not you' using errcode = case new.id when '1' then '23514' else '42501' end; end $$;
+      create trigger refuse before insert on mirror.users for each row execute function mirror.refuse()`);
+    const failed = loading.load("user", [wireUser("1"), wireUser("2")]);
+    await expect(failed).rejects.toMatchObject({ name: "StoreError", sqlstate: "42501" });
+    expect(await loading.sql`select 1 from sync.quarantine`).toHaveLength(0);
+  });
+
+  test.each([4000, 5000, 6000, 7000, 20_000, 200_000])(
+    "or Node cannot write, nested %i deep, costs nobody else",
+    async (depth) => {
+      await using loading = await setUpLoading();
+      const bad = { ...wireUser("2"), shoes: nested(depth) };
+      const counts = await loading.load("user", [wireUser("1"), bad, wireUser("3")]);
+      expect(counts.inserted + counts.quarantined).toBe(3);
+      const ids = await loading.sql`
+      select id, 'stored' as place from mirror.users union all select record_id, 'aside' from sync.quarantine order by 1`;
+      expect(ids).toEqual([
+        { id: "1", place: "stored" },
+        { id: "2", place: depth > 4500 ? "aside" : expect.any(String) },
+        { id: "3", place: "stored" },
+      ]);
+    },
+  );
+
+  test("nor can be kept as JSON is kept as a text", async () => {
+    await using loading = await setUpLoading();
+    // Postgres gives up at a depth that Node still writes when its own stack is small.
+    await loading.sql.unsafe(
+      `alter database "${new URL(loading.url).pathname.slice(1)}" set max_stack_depth = '100kB'`,
+    );
+    const small = connect(loading.url, { applicationName: "docmirror test", max: 1 });
+    try {
+      const keys = createKnownKeys(small, createIdSet);
+      const baseUrl = new URL("http://service.invalid");
+      const facts = { runId: 1, sourceTimezone: "Etc/UTC", lastWholeWalkAt: null };
+      const loader = createLoader({ sql: small, keys, baseUrl, ...facts });
+      const bad = wireUser("2", { shoes: nested(1500) });
+      const pages = [{ records: [wireUser("1"), bad], request: "/", observedAt: new Date(0) }];
+      expect(await loader.load({ resource: "user", source: "list", pages })).toMatchObject({
+        inserted: 1,
+        quarantined: 1,
+      });
+      const [row] = await loading.sql<
+        { payload: string; reason: string }[]
+      >`select payload, reason from sync.quarantine`;
+      expect(row?.reason).toMatch(/^could not store user 2: .*\(54001\)$/);
+      expect(row?.payload).toBe(JSON.stringify(bad));
+    } finally {
+      await small.end();
+    }
+  });
+});
+
+describe("a record without an id that can be stored", () => {
+  test("goes to quarantine, its neighbours to their table", async () => {
+    await using loading = await setUpLoading();
+    const bad = [
+      { username: "nobody" },
+      null,
+      [1],
+      "text",
+      { id: 2 ** 53 },
+      { id: 1.5 },
+      { id: "" },
+      { id: "a\u0000b" },
+      { id: "\ud800" },
+      { id: "x".repeat(256) },
+    ];
+    const counts = await loading.load("user", [wireUser("1"), ...bad, wireUser("2")]);
+    expect(counts).toMatchObject({ inserted: 2, quarantined: bad.length });
+    const rows = await loading.sql`select record_id, reason, payload from sync.quarantine order by id`;
+    expect(rows.map(({ record_id }) => record_id)).toEqual(bad.map(() => null));
+    expect(rows[0]?.payload).toEqual({ username: "nobody" });
+    expect(rows[7]?.payload).toEqual({ id: "a\uFFFDb" });
+  });
+});
+
+describe("hostile content", () => {
+  test("U+0000 becomes U+FFFD and is counted, lone surrogates too without being counted", async () => {
+    await using loading = await setUpLoading();
+    const counts = await loading.load("user", [
+      wireUser("1", { first_name: "a\u0000b\u0000", last_name: "\ud83d", "k\u0000": ["\u0000"] }),
+    ]);
+    expect(counts).toMatchObject({ inserted: 1, quarantined: 0, replacedNul: 3 });
+    expect((await restoreStored(loading.sql, "user")).get("1")).toEqual(
+      wireUser("1", { first_name: "a\uFFFDb\uFFFD", last_name: "\uFFFD", "k\uFFFD": ["\uFFFD"] }),
+    );
+  });
+
+  test("keys that objects have already are kept", async () => {
+    await using loading = await setUpLoading();
+    const text = `{"id":"1","__proto__":{"x":1},"constructor":"c","username":{"__proto__":null}}`;
+    await loading.load("user", [JSON.parse(text)]);
+    const [row] = await loading.sql`select extra::text as extra from mirror.users`;
+    expect(JSON.parse(row?.extra)).toEqual(
+      JSON.parse(`{"values":{"__proto__":{"x":1},"constructor":"c","username":{"__proto__":null}},
+        "missing":["resource_uri","first_name","last_name","last_login"]}`),
+    );
+  });
+
+  test.each(["{}", '"', "\\", "NULL", "null", "a,b", "{a}", " ", "'", "ü", "0x1", "1e3", "-1"])(
+    "an id like %j is stored, found and changed",
+    async (id) => {
+      await using loading = await setUpLoading();
+      await loading.load("build", [wireBuild(id)]);
+      loading.nextRun();
+      expect(await loading.load("build", [wireBuild(id)])).toMatchObject({ unchanged: 1, inserted: 0 });
+      expect(await loading.load("build", [wireBuild(id, { state: "building" })])).toMatchObject({
+        updated: 1,
+        transitions: 1,
+      });
+      expect(await loading.sql`select id, state from mirror.builds`).toEqual([{ id, state: "building" }]);
+    },
+  );
+
+  test("10 MB of text go in and are changed", async () => {
+    await using loading = await setUpLoading();
+    const output = `${'ä\u{1F600}\\"\n'.repeat(1_000_000)}`;
+    await loading.load("build", [wireBuild("1", { output })]);
+    await loading.load("build", [wireBuild("1", { output: `${output}!`, state: "finished" })]);
+    const [row] = await loading.sql<{ output: string }[]>`select output from mirror.build_logs`;
+    expect(row?.output === `${output}!`).toBe(true);
+  });
+
+  test.each([
+    "0001-01-01T00:00:00.000001",
+    "9999-12-31T23:59:59.999999",
+    "1969-12-31T23:59:59.999999",
+    "2000-02-29T12:00:00",
+  ])("the date %s is exact to the microsecond, by COPY and by change", async (date) => {
+    await using loading = await setUpLoading();
+    await loading.load("user", [wireUser("1", { last_login: date }), wireUser("2")]);
+    await loading.load("user", [wireUser("2", { last_login: date })]);
+    const stored = await restoreStored(loading.sql, "user");
+    expect([...stored.values()].map(({ last_login }) => last_login)).toEqual([date, date]);
+  });
+});
+
+describe("waiting pages", () => {
+  test("of resources that others refer to go in first", async () => {
+    await using loading = await setUpLoading();
+    const order: string[] = [];
+    const alongside = (name: string) => async () => void order.push(name);
+    const first = loading.load("file", [wireFile("0", null)], { alongside: alongside("first") });
+    await Promise.all([
+      first,
+      loading.load("build", [wireBuild("1")], { alongside: alongside("build") }),
+      loading.load("project", [wireProject("1")], { alongside: alongside("project") }),
+      loading.load("user", [wireUser("1")], { alongside: alongside("user") }),
+    ]);
+    expect(order).toEqual(["first", "user", "project", "build"]);
+  });
+});

@@ -1,0 +1,83 @@
+import { connect, type Sql, type TransactionSql } from "../../src/db/connect.ts";
+import { createKnownKeys, type KnownKeys } from "../../src/load/known-keys.ts";
+import { type BatchCounts, createLoader, type Loader } from "../../src/load/loader.ts";
+import type { TransitionFacts } from "../../src/load/record-transitions.ts";
+import { createIdSet } from "../../src/walk/id-set.ts";
+import type { Resource } from "../../src/wire/resources.ts";
+import { createTestDatabase } from "./database.ts";
+
+export interface LoadOptions {
+  /** When the reply was here. @default a minute after the load before */
+  at?: string;
+  /** @default "list" */
+  source?: "list" | "detail";
+  alongside?: (tx: TransactionSql, counts: BatchCounts) => Promise<void>;
+}
+
+/** A fresh database with a loader in front of it. */
+export interface Loading extends AsyncDisposable {
+  url: string;
+  sql: Sql;
+  loader: Loader;
+  keys: KnownKeys;
+  /** Loads records as one page. */
+  load(resource: Resource, records: readonly unknown[], options?: LoadOptions): Promise<BatchCounts>;
+  /** Loads several pages in one batch. */
+  loadPages(
+    resource: Resource,
+    pages: readonly (readonly unknown[])[],
+    options?: LoadOptions,
+  ): Promise<BatchCounts>;
+  /** A loader as a later run has it: it remembers nothing of this one. */
+  nextRun(facts?: Partial<TransitionFacts>): void;
+}
+
+export async function setUpLoading(facts: Partial<TransitionFacts> = {}): Promise<Loading> {
+  const database = await createTestDatabase();
+  const sql = connect(database.url, { applicationName: "docmirror test" });
+  let runId = 0;
+  let minutes = 0;
+  const make = (more: Partial<TransitionFacts>) => {
+    runId += 1;
+    const keys = createKnownKeys(sql, createIdSet);
+    const baseUrl = new URL("http://service.invalid");
+    const defaults = { sourceTimezone: "Etc/UTC", lastWholeWalkAt: null, runId };
+    return { keys, loader: createLoader({ sql, keys, baseUrl, ...defaults, ...facts, ...more }) };
+  };
+  let current = make({});
+  const loadPages: Loading["loadPages"] = (resource, pages, { at, source = "list", alongside } = {}) => {
+    minutes += 1;
+    const observedAt = new Date(at ?? Date.UTC(2024, 4, 15, 12, minutes));
+    return current.loader.load(
+      {
+        resource,
+        source,
+        pages: pages.map((records, page) => ({
+          records,
+          request: `/api/v1/${resource}/?page=${page}`,
+          observedAt,
+        })),
+      },
+      alongside,
+    );
+  };
+  return {
+    url: database.url,
+    sql,
+    get loader() {
+      return current.loader;
+    },
+    get keys() {
+      return current.keys;
+    },
+    loadPages,
+    load: (resource, records, options) => loadPages(resource, [records], options),
+    nextRun(more = {}) {
+      current = make(more);
+    },
+    async [Symbol.asyncDispose]() {
+      await sql.end({ timeout: 5 });
+      await database.dispose();
+    },
+  };
+}

@@ -1,0 +1,96 @@
+import type { Build } from "../../src/wire/build.ts";
+import type { File } from "../../src/wire/file.ts";
+import type { Project } from "../../src/wire/project.ts";
+import type { User } from "../../src/wire/user.ts";
+import type { Version } from "../../src/wire/version.ts";
+
+/** Whole records as the service sends them; `over` replaces fields, and may add unknown ones. */
+type Over<R> = Partial<Record<keyof R, unknown>> & Record<string, unknown>;
+
+export function wireUser(id: string, over: Over<User> = {}): Record<string, unknown> {
+  return {
+    id,
+    resource_uri: `/api/v1/user/${id}/`,
+    username: `user-${id}`,
+    first_name: "Ada",
+    last_name: "",
+    last_login: "2024-05-01T08:00:00.000001",
+    ...over,
+  };
+}
+
+export function wireProject(id: string, over: Over<Project> = {}): Record<string, unknown> {
+  return {
+    id,
+    resource_uri: `/api/v1/project/${id}/`,
+    absolute_url: `/projects/project-${id}/`,
+    name: `Project ${id}`,
+    slug: `project-${id}`,
+    description: "",
+    analytics_code: null,
+    copyright: "2024",
+    pkgindex_url: "",
+    pkgdirectory_url: "",
+    default_branch: "",
+    default_version: "latest",
+    documentation_type: "docgen",
+    project_url: "",
+    repo: `https://code.example.org/${id}`,
+    repo_type: "git",
+    requirements_file: "",
+    subdomain: `http://project-${id}.example.org/`,
+    suffix: ".rst",
+    theme: "default",
+    use_virtualenv: false,
+    users: [],
+    modified_date: "2024-05-01T10:00:00.500000",
+    pub_date: "2024-04-01T10:00:00",
+    version: "",
+    ...over,
+  };
+}
+
+export function wireVersion(id: string, project: unknown, over: Over<Version> = {}): Record<string, unknown> {
+  return {
+    id,
+    resource_uri: `/api/v1/version/${id}/`,
+    slug: "latest",
+    verbose_name: "latest",
+    identifier: "origin/main",
+    active: true,
+    built: true,
+    uploaded: false,
+    project,
+    ...over,
+  };
+}
+
+export function wireFile(id: string, project: unknown, over: Over<File> = {}): Record<string, unknown> {
+  return {
+    id,
+    resource_uri: `/api/v1/file/${id}/`,
+    absolute_url: `/docs/${id}.html`,
+    name: `${id}.html`,
+    path: `docs/${id}.html`,
+    project,
+    ...over,
+  };
+}
+
+export function wireBuild(id: string, over: Over<Build> = {}): Record<string, unknown> {
+  return {
+    id,
+    resource_uri: `/api/v1/build/${id}/`,
+    date: "2024-05-15T11:00:00.123456",
+    project: "/api/v1/project/1/",
+    version: null,
+    state: "triggered",
+    success: true,
+    type: "html",
+    output: "",
+    error: "",
+    setup: "",
+    setup_error: "",
+    ...over,
+  };
+}
