@@ -90,7 +90,10 @@ export function createWalk(options: WalkOptions): Walk {
   function askAhead(from: PageRequest, step: number, seq: number, page: Fetched["page"]): void {
     // A service whose next is not where it was looked for would be asked for several pages where one is needed.
     if (ahead.size > 0 && !ahead.has(requestText(from))) guesses.abort(new Error("next named another page"));
-    if (guesses.signal.aborted) return ahead.clear();
+    if (guesses.signal.aborted) {
+      ahead.clear();
+      return;
+    }
     const end = page.meta.totalCount ?? 0;
     const room = Math.min(options.lookAhead, Math.floor(LOOK_AHEAD_BYTES / Math.max(1, page.bytes)));
     for (let count = 0; count < room; count++) {
