@@ -122,6 +122,7 @@ export function createClient(options: ClientOptions): Client {
       throw new HttpStatusError(`GET ${show(url)} answered ${status}${text}`, {
         url: show(url),
         status,
+        hint: hintFor(status),
         // A date stands on the server's clock, which may be another than ours.
         retryAfterMs: parseRetryAfter(header("retry-after"), serverDate ?? clock.now()),
       });
@@ -212,6 +213,13 @@ function refuseRedirect(url: URL, answer: string): never {
 /** URLs are shown without the credentials that the base URL may carry. */
 function show(url: URL): string {
   return `${url.origin}${url.pathname}${url.search}`;
+}
+
+function hintFor(status: number): string {
+  if (status === 401 || status === 403) return "give user and password within DOCMIRROR_BASE_URL";
+  if (status === 429) return "the service limits requests: try again later, or lower DOCMIRROR_RATE";
+  if (status >= 500) return "the service is in trouble, or this one page of it: try again later";
+  return "the service refuses this request and will again; see what it says";
 }
 
 function authorization(baseUrl: URL): { authorization?: string } {
