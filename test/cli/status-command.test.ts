@@ -1,0 +1,103 @@
+import { describe, expect, it } from "vitest";
+import { withSql } from "../../src/db/connect.ts";
+import { startSimulation } from "../../src/simulate/service.ts";
+import { QUIET } from "../../src/simulate/settings.ts";
+import { createWorld } from "../../src/simulate/world.ts";
+import { runCli } from "../support/cli.ts";
+import { createTestDatabase } from "../support/database.ts";
+import { syncOnce } from "../support/sync.ts";
+
+const status = (url: string, ...args: string[]) => runCli(["status", "--database-url", url, ...args]);
+
+async function syncedDatabase() {
+  const database = await createTestDatabase();
+  const world = createWorld({
+    users: 4,
+    projects: 3,
+    versions: 5,
+    files: 4,
+    builds: 40,
+    stuckShare: 0.5,
+    rates: QUIET,
+  });
+  const service = await startSimulation({ world });
+  try {
+    const { error } = await syncOnce(database.url, new URL(service.url));
+    if (error) throw error;
+  } finally {
+    await service.close();
+  }
+  return { database, world };
+}
+
+describe("status", () => {
+  it("of a mirror that was never filled says so", async () => {
+    await using database = await createTestDatabase();
+    const { code, stdout } = await status(database.url);
+    expect(code).toBe(0);
+    expect(stdout).toContain("last good sync: none yet");
+    expect(stdout).toContain("no runs yet");
+    expect(stdout).toContain("no open builds");
+  });
+
+  it("of a database without our schema exits 7 and names the command that mends it", async () => {
+    await using database = await createTestDatabase({ migrated: false });
+    const { code, stdout, stderr } = await status(database.url);
+    expect({ code, stdout }).toEqual({ code: 7, stdout: "" });
+    expect(stderr).toMatch(/^docmirror: .*older than this program.*\n {2}run `docmirror migrate`\n$/);
+  });
+
+  it("tells rows, runs and open builds, and --json has the same", async () => {
+    const { database, world } = await syncedDatabase();
+    await using _ = database;
+    const [plain, json] = await Promise.all([status(database.url), status(database.url, "--json")]);
+    expect(plain.code).toBe(0);
+    expect(plain.stdout).toMatch(/^last good sync: .*\(\d+s ago\)$/m);
+    expect(plain.stdout).toMatch(/^ *1 +full +succeeded/m);
+    const told = JSON.parse(json.stdout);
+    expect(told).toMatchObject({ stale: false, runs: [{ run_id: 1, status: "succeeded" }] });
+    expect(told.database).not.toMatch(/:\/\/[^@]*:(?!\*\*\*@)[^@/]*@/);
+    const records = [...world.truth().records("build")]
+      .filter(({ listed }) => listed)
+      .map(({ record }) => record);
+    const rows = told.resources.find((one: { resource: string }) => one.resource === "build").rows;
+    expect(rows).toBe(records.length);
+    const open = records.filter(({ state }) => state !== "finished").length;
+    expect(open).toBeGreaterThan(0);
+    const states = told.open_builds as { open: number; stuck: number }[];
+    expect(states.reduce((sum, one) => sum + one.open, 0)).toBe(open);
+    // The virtual world is years old.
+    expect(states.reduce((sum, one) => sum + one.stuck, 0)).toBe(open);
+  });
+
+  it("--max-age exits 11 when the last good sync is older, or when there was none", async () => {
+    const { database } = await syncedDatabase();
+    await using _ = database;
+    expect((await status(database.url, "--max-age", "30h")).code).toBe(0);
+    await withSql(database.url, { applicationName: "docmirror test", max: 1 }, async (sql) => {
+      await sql`update sync.runs set finished_at = finished_at - interval '31 hours'`;
+    });
+    const stale = await status(database.url, "--max-age", "30h", "--json");
+    expect(stale.code).toBe(11);
+    expect(JSON.parse(stale.stdout)).toMatchObject({ stale: true });
+    expect(stale.stderr).toMatch(/too old: it was 1d 7h ago/);
+    expect((await status(database.url)).code).toBe(0);
+
+    await using empty = await createTestDatabase();
+    const never = await status(empty.url, "--max-age", "30h");
+    expect(never.code).toBe(11);
+    expect(never.stderr).toContain("there was none");
+  });
+
+  it.each(["soon", "30", "-1h", ""])("--max-age %j exits 2", async (age) => {
+    const { code, stdout, stderr } = await status("postgres://127.0.0.1:1/x", "--max-age", age);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+    expect(stderr).toContain("--max-age");
+  });
+
+  it("of a database that refuses exits 4", async () => {
+    const { code, stderr } = await status("postgres://127.0.0.1:1/x");
+    expect(code).toBe(4);
+    expect(stderr).toMatch(/^docmirror: .*\n {2}\S/);
+  });
+});

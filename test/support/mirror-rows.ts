@@ -1,0 +1,37 @@
+import { withSql } from "../../src/db/connect.ts";
+
+const TABLES = [
+  "users",
+  "projects",
+  "project_users",
+  "versions",
+  "files",
+  "builds",
+  "build_logs",
+  "build_transitions",
+  "unresolved_references",
+];
+/** What says when and by whom a row was written, and so differs between two mirrors of the same records. */
+const CIRCUMSTANCES = [
+  "first_seen_at",
+  "changed_at",
+  "not_after",
+  "not_before",
+  "run_id",
+  "checked_at",
+  "source",
+];
+
+/** Every row of the mirror as texts in a fixed order, without what only tells of the runs that wrote it. */
+export function mirrorRows(databaseUrl: string): Promise<Record<string, string[]>> {
+  return withSql(databaseUrl, { applicationName: "docmirror test", max: 1 }, async (sql) => {
+    const rows: Record<string, string[]> = {};
+    for (const table of TABLES) {
+      const found = await sql<{ row: string }[]>`
+        select (to_jsonb(t) - ${CIRCUMSTANCES}::text[])::text as row
+        from ${sql(`mirror.${table}`)} t`;
+      rows[table] = found.map(({ row }) => row).sort();
+    }
+    return rows;
+  });
+}
