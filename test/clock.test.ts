@@ -1,0 +1,31 @@
+import { describe, expect, it } from "vitest";
+import { systemClock } from "../src/clock.ts";
+import { StoppedError } from "../src/errors.ts";
+
+describe("systemClock", () => {
+  it("tells the time", () => {
+    const before = Date.now();
+    const now = systemClock.now().getTime();
+    expect(now).toBeGreaterThanOrEqual(before);
+    expect(now).toBeLessThanOrEqual(Date.now());
+  });
+
+  it("wakes after the time asked for, and lets go of the signal", async () => {
+    const { signal } = new AbortController();
+    const startedAt = performance.now();
+    await systemClock.sleep(20, signal);
+    expect(performance.now() - startedAt).toBeGreaterThanOrEqual(18);
+  });
+
+  it("wakes at once when stopped, with the signal's own reason", async () => {
+    const stop = new AbortController();
+    const sleeping = systemClock.sleep(3_600_000, stop.signal);
+    stop.abort(new StoppedError("SIGTERM"));
+    await expect(sleeping).rejects.toBe(stop.signal.reason);
+  });
+
+  it("does not fall asleep once it is stopped", async () => {
+    const signal = AbortSignal.abort(new StoppedError("SIGINT"));
+    await expect(systemClock.sleep(3_600_000, signal)).rejects.toBe(signal.reason);
+  });
+});
