@@ -278,12 +278,13 @@ describe("secrets", () => {
     );
   });
 
-  it.each(["postgress://me:hunter2@db", "me:hunter2@db", "postgres://me:hunter2@db x"])(
-    "a wrong URL such as %s is not repeated",
-    (text) => {
-      expect(faultsOf({ flags: { databaseUrl: text, baseUrl: text } })).not.toContain("hunter2");
-    },
-  );
+  it.each([
+    "postgress://me:hunter2@db",
+    "me:hunter2@db",
+    "postgres://me:hunter2@db x",
+  ])("a wrong URL such as %s is not repeated", (text) => {
+    expect(faultsOf({ flags: { databaseUrl: text, baseUrl: text } })).not.toContain("hunter2");
+  });
 });
 
 describe("colour and redrawing", () => {

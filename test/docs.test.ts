@@ -15,18 +15,17 @@ const BOOKKEEPING = ["extra", "first_seen_at", "changed_at", "deleted_at", "reco
 describe("docs/tables.md", () => {
   const text = read("docs/tables.md");
 
-  test.each(tables.map((table) => [getTableName(table), table] as const))(
-    "names every column of %s in its section",
-    (name, table) => {
-      const section = text.split(/^### /m).find((part) => part.startsWith(`${name}\n`));
-      const named = [...(section ?? "").matchAll(/`([a-z_]+)`/g)].map(([, word]) => word);
-      const isMirrored = "record_hash" in getTableColumns(table);
-      const columns = Object.values(getTableColumns(table))
-        .map((column) => column.name)
-        .filter((column) => !(isMirrored && BOOKKEEPING.includes(column)));
-      expect(named).toEqual(expect.arrayContaining(columns));
-    },
-  );
+  test.each(
+    tables.map((table) => [getTableName(table), table] as const),
+  )("names every column of %s in its section", (name, table) => {
+    const section = text.split(/^### /m).find((part) => part.startsWith(`${name}\n`));
+    const named = [...(section ?? "").matchAll(/`([a-z_]+)`/g)].map(([, word]) => word);
+    const isMirrored = "record_hash" in getTableColumns(table);
+    const columns = Object.values(getTableColumns(table))
+      .map((column) => column.name)
+      .filter((column) => !(isMirrored && BOOKKEEPING.includes(column)));
+    expect(named).toEqual(expect.arrayContaining(columns));
+  });
 
   test("has no section for a table that is not there", () => {
     const sections = [...text.matchAll(/^### (.*)$/gm)].map(([, name]) => name);

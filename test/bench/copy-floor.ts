@@ -30,7 +30,8 @@ const startedAt = performance.now();
 for (const [table, rows] of data) {
   const stream = await target.unsafe(`copy mirror.${table} from stdin with (format binary)`).writable();
   stream.destroy = () => stream;
-  for (const chunk of chunksOf(rows)) await new Promise<void>((resolve) => stream.write(chunk, () => resolve()));
+  for (const chunk of chunksOf(rows))
+    await new Promise<void>((resolve) => stream.write(chunk, () => resolve()));
   stream.end();
   await target`select 1`;
 }

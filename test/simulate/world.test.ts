@@ -141,19 +141,20 @@ describe("the order of lists", () => {
     expect(ids).not.toEqual([...ids].sort((a, b) => a - b));
   });
 
-  test.each(["user", "file", "version"] as const)(
-    "shuffled, %s rows come in another order for every request, each row once",
-    async (resource) => {
-      const world = createWorld({ ...small, ties: "shuffled" });
-      const ask = async (): Promise<string[]> =>
-        (await walkList(world, resource, 1000)).map((record) => record.id);
-      const [first, second] = [await ask(), await ask()];
-      expect(first).not.toEqual(second);
-      expect([...first].sort()).toEqual([...second].sort());
-      expect(new Set(first).size).toBe(first.length);
-      expect(world.catalog().revision?.(resource)).toBeUndefined();
-    },
-  );
+  test.each([
+    "user",
+    "file",
+    "version",
+  ] as const)("shuffled, %s rows come in another order for every request, each row once", async (resource) => {
+    const world = createWorld({ ...small, ties: "shuffled" });
+    const ask = async (): Promise<string[]> =>
+      (await walkList(world, resource, 1000)).map((record) => record.id);
+    const [first, second] = [await ask(), await ask()];
+    expect(first).not.toEqual(second);
+    expect([...first].sort()).toEqual([...second].sort());
+    expect(new Set(first).size).toBe(first.length);
+    expect(world.catalog().revision?.(resource)).toBeUndefined();
+  });
 
   test("shuffled versions still descend by verbose_name", async () => {
     const world = createWorld({ ...small, ties: "shuffled" });

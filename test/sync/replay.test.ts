@@ -75,7 +75,8 @@ describe("the recorded service", () => {
   });
 
   test("keeps the project that only embedded copies tell of, as not listed", async () => {
-    const rows = await sql`select id, source, (select count(*) from mirror.files where project_id = project.id) as files
+    const rows =
+      await sql`select id, source, (select count(*) from mirror.files where project_id = project.id) as files
       from mirror.projects as project where not listed`;
     expect(rows).toEqual([{ id: "8", source: "embedded", files: expect.any(Number) }]);
     expect(rows[0]?.files).toBeGreaterThan(0);
@@ -83,7 +84,8 @@ describe("the recorded service", () => {
 
   test("resolves every reference but the user that the service does not have", async () => {
     expect(summary.references.unresolved).toBe(5);
-    const unresolved = await sql`select distinct resource, field, uri, status from mirror.unresolved_references`;
+    const unresolved =
+      await sql`select distinct resource, field, uri, status from mirror.unresolved_references`;
     expect(unresolved).toEqual([
       { resource: "project", field: "users", uri: "/api/v1/user/6/", status: "gone" },
     ]);
