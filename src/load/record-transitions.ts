@@ -12,7 +12,8 @@ export interface TransitionFacts {
  * Writes a transition for each of these builds whose state is not the one last recorded (`product.md` section 5). The rows of
  * `mirror.builds` must already hold the new state. Safe to repeat: a state that is recorded adds nothing.
  * The state was entered in (`not_before`, `not_after`]: not after it was seen, and not before its
- * predecessor was last seen, or, at first sight, before the build's own date.
+ * predecessor was last seen, or, at first sight, before the build's own date. Of a date in the hour that the end of summer time
+ * repeats the first reading counts (Postgres takes the second), since the bound must hold for either.
  */
 export async function recordTransitions(
   tx: TransactionSql,
@@ -49,7 +50,10 @@ export async function recordTransitions(
     ) as last on true
     cross join lateral (
       select case
-        when last.seq is null then coalesce(build.date at time zone ${facts.sourceTimezone}, '-infinity')
+        when last.seq is null then coalesce(least(
+          build.date at time zone ${facts.sourceTimezone},
+          (build.date - interval '1 hour') at time zone ${facts.sourceTimezone} + interval '1 hour'
+        ), '-infinity')
         else greatest(last.not_after, ${facts.lastWholeWalkAt}::timestamptz)
       end as not_before
     ) as bound
