@@ -29,7 +29,10 @@ function unresolvedRow(resource: Resource, recordId: string, reference: FieldRef
   };
 }
 
-/** Stores the unresolved references of records in place of those that were stored for them before. */
+/**
+ * Stores the unresolved references of records in place of those that were stored for them before. What upstream did not have when it was
+ * asked stays `gone`: that the record changed says nothing about the one it names.
+ */
 export async function replaceUnresolved(
   tx: TransactionSql,
   resource: Resource,
@@ -37,10 +40,20 @@ export async function replaceUnresolved(
   rows: readonly Row[],
   method: WriteMethod,
 ): Promise<void> {
-  if (changedIds.length > 0) {
-    await tx`
-      delete from mirror.unresolved_references
-      where resource = ${resource} and record_id = any (${changedIds as string[]}::text[])`;
-  }
-  await addRows(tx, UNRESOLVED_REFERENCES, rows, method);
+  const removed =
+    changedIds.length === 0
+      ? []
+      : await tx<{ status: string; target: string; checkedAt: string | null }[]>`
+          delete from mirror.unresolved_references
+          where resource = ${resource} and record_id = any (${changedIds as string[]}::text[])
+          returning status, concat(target_resource, '/', target_key) as target,
+            to_char(checked_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "checkedAt"`;
+  const gone = new Map(
+    removed.flatMap(({ status, target, checkedAt }) => (status === "gone" ? [[target, checkedAt]] : [])),
+  );
+  const kept = rows.map((row) => {
+    const checkedAt = gone.get(`${row.target_resource}/${row.target_key}`);
+    return checkedAt ? { ...row, status: "gone", checked_at: checkedAt } : row;
+  });
+  await addRows(tx, UNRESOLVED_REFERENCES, kept, method);
 }

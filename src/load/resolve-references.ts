@@ -81,6 +81,20 @@ export async function findDanglingTargets(
     limit ${options.limit}`;
 }
 
+/** Takes new references for gone as well where another one to the same record was found so at or after `since`. */
+export async function spreadGone(sql: Sql, since: string): Promise<void> {
+  await sql`
+    update mirror.unresolved_references as reference set status = 'gone', checked_at = known.checked_at
+    from (
+      select target_resource, target_key, max(checked_at) as checked_at
+      from mirror.unresolved_references
+      where status = 'gone' and checked_at >= ${since}::timestamptz
+      group by target_resource, target_key
+    ) as known
+    where reference.status = 'pending' and reference.target_resource = known.target_resource
+      and reference.target_key = known.target_key`;
+}
+
 /** Notes that upstream has no such record, for every reference to it. */
 export async function markGone(sql: Sql, target: DanglingTarget, checkedAt: string): Promise<void> {
   await sql`

@@ -10,6 +10,7 @@ import {
   findDanglingTargets,
   markGone,
   resolveReferences,
+  spreadGone,
 } from "../load/resolve-references.ts";
 import type { Logger } from "../log.ts";
 
@@ -40,6 +41,7 @@ export async function repairReferences(
   const { sql, clock, log, signal } = options;
   let resolved = await resolveReferences(sql);
   const goneBefore = new Date(clock.now().getTime() - GONE_FOR_MS).toISOString();
+  await spreadGone(sql, goneBefore);
   let after: DanglingTarget | null = null;
   let isLost = !options.askUpstream;
   for (let asked = 0; asked < MAX_DETAILS && !isLost; asked += BATCH) {
@@ -72,7 +74,10 @@ async function fetchTarget(
   } catch (error) {
     if (!(error instanceof UpstreamError)) throw error;
     const isGone = error instanceof HttpStatusError && (error.status === 404 || error.status === 410);
-    if (isGone || error instanceof UnexpectedShapeError) {
+    // A list, which is what a version asked for by a project's slug gives, will never be the record. A reply that could not be read at
+    // all (it has a cause) is a proxy's page, which passes.
+    const isNoRecord = error instanceof UnexpectedShapeError && error.cause === undefined;
+    if (isGone || isNoRecord) {
       await markGone(sql, target, clock.now().toISOString());
       return "gone";
     }
