@@ -4,13 +4,15 @@ import type { ColumnSpec, Row } from "./tables.ts";
 /** 2000-01-01, from which Postgres counts, in microseconds since 1970. */
 const POSTGRES_EPOCH = 946_684_800_000_000n;
 const SIGNATURE = Buffer.from("PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0", "latin1");
-const FIRST_CHUNK_BYTES = 64 * 1024;
+/** Chunks are about so large: Postgres stores the rows of one while the next is written. */
+const CHUNK_BYTES = 128 * 1024;
 
 /**
- * Rows in Postgres' binary COPY format (PostgreSQL manual, COPY, "Binary Format"), in chunks that together are the whole stream.
+ * Rows in Postgres' binary COPY format (PostgreSQL manual, COPY, "Binary Format"), in chunks that together are the whole stream. Throws on a value
+ * that does not fit its column, which is a bug.
  */
-export function encodeCopy(columns: readonly ColumnSpec[], rows: readonly Row[]): Buffer {
-  let buffer = Buffer.allocUnsafe(FIRST_CHUNK_BYTES);
+export function* encodeCopy(columns: readonly ColumnSpec[], rows: readonly Row[]): Generator<Buffer> {
+  let buffer = Buffer.allocUnsafe(CHUNK_BYTES);
   let length = SIGNATURE.copy(buffer, 0);
 
   const reserve = (bytes: number) => {
@@ -39,6 +41,11 @@ export function encodeCopy(columns: readonly ColumnSpec[], rows: readonly Row[])
   };
 
   for (const row of rows) {
+    if (length >= CHUNK_BYTES * 0.75) {
+      yield buffer.subarray(0, length);
+      buffer = Buffer.allocUnsafe(CHUNK_BYTES);
+      length = 0;
+    }
     reserve(2);
     length = buffer.writeInt16BE(columns.length, length);
     for (const { name, type } of columns) {
@@ -78,7 +85,7 @@ export function encodeCopy(columns: readonly ColumnSpec[], rows: readonly Row[])
   }
   reserve(2);
   length = buffer.writeInt16BE(-1, length);
-  return buffer.subarray(0, length);
+  yield buffer.subarray(0, length);
 }
 
 /** Local times are read by `parseLocalTime`, and were once: anything else is a bug. */

@@ -17,7 +17,7 @@ import { RESOURCES, type Resource } from "../wire/resources.ts";
 import type { KnownKeys } from "./known-keys.ts";
 import { type LoadCounts, type LoadFacts, loadRecords } from "./load-records.ts";
 import { quarantineRecords } from "./quarantine.ts";
-import { createRecentCopies, type RecentCopies } from "./recent-copies.ts";
+import { createRecentCopies } from "./recent-copies.ts";
 import { recordDrift } from "./record-drift.ts";
 import type { TransitionFacts } from "./record-transitions.ts";
 import type { Sighting } from "./sighting.ts";
@@ -27,6 +27,8 @@ export interface LoadablePage {
   /** The path and query that gave the records. */
   request: string;
   observedAt: Date;
+  /** What `Loader.normalize` made of the records; made by `load` where it is missing. */
+  normalized?: NormalizedPage;
 }
 
 export interface LoadableBatch {
@@ -48,6 +50,8 @@ export interface LoaderOptions extends TransitionFacts {
 }
 
 export interface Loader {
+  /** Does a page's own part of the work beforehand, when the page arrives rather than when its turn comes. */
+  normalize(resource: Resource, records: readonly unknown[]): NormalizedPage;
   /** Loads pages; `alongside` runs in the same transaction, after them. Throws `StoreError`. Safe to repeat. */
   load(
     batch: LoadableBatch,
@@ -85,10 +89,14 @@ export function createLoader(options: LoaderOptions): Loader {
     }
   }
 
+  const normalize: Loader["normalize"] = (resource, records) =>
+    normalizePage(resource, records, options.baseUrl, copies.isNewest);
+
   return {
+    normalize,
     async load(batch, alongside) {
       const { resource, source } = batch;
-      const prepared = prepareBatch(batch, options.baseUrl, copies);
+      const prepared = prepareBatch(batch, normalize);
       const facts: LoadFacts = { ...options, method: "copy" };
 
       const finish = async (tx: TransactionSql, loaded: LoadCounts, rejected: Prepared["rejected"]) => {
@@ -143,7 +151,7 @@ export function createLoader(options: LoaderOptions): Loader {
   };
 }
 
-function prepareBatch({ resource, pages }: LoadableBatch, baseUrl: URL, copies: RecentCopies): Prepared {
+function prepareBatch({ resource, pages }: LoadableBatch, normalize: Loader["normalize"]): Prepared {
   const prepared: Prepared = {
     records: [],
     embedded: [],
@@ -152,9 +160,9 @@ function prepareBatch({ resource, pages }: LoadableBatch, baseUrl: URL, copies: 
     drift: [],
     observedAt: "",
   };
-  for (const { records, request, observedAt } of pages) {
+  for (const { records, request, observedAt, normalized } of pages) {
     const at = observedAt.toISOString();
-    const page: NormalizedPage = normalizePage(resource, records, baseUrl, copies.isNewest);
+    const page = normalized ?? normalize(resource, records);
     const seen = (record: NormalizedRecord): Sighting => ({ record, observedAt: at });
     prepared.records.push(...page.records.map(seen));
     prepared.embedded.push(...page.embeddedProjects.map(seen));

@@ -23,24 +23,31 @@ export async function addRows(
     );
     return;
   }
-  // A row that cannot be encoded throws here, while no COPY waits for its data.
-  const data = encodeCopy(table.columns, rows);
   const stream = await tx.unsafe(`copy ${table.name} (${names}) from stdin with (format binary)`).writable();
-  await sendCopy(stream, data);
+  await sendCopy(stream, encodeCopy(table.columns, rows));
 }
 
 /**
  * Sends the data of a COPY and ends it, without waiting for the server's word: postgres.js does not tell a failure to the stream, the
  * statement that follows fails instead, and with it the transaction. But the driver takes no statement before the data is out.
  */
-async function sendCopy(stream: Writable, data: Buffer): Promise<void> {
+async function sendCopy(stream: Writable, chunks: Iterable<Buffer>): Promise<void> {
+  const cancel = stream.destroy.bind(stream);
   // A stream that has finished is destroyed by Node, for which the driver sends CopyFail; when the next COPY has begun
   // by then, that one is what fails.
   stream.destroy = () => stream;
   stream.on("error", () => {});
-  await new Promise<void>((resolve, reject) => {
-    stream.write(data, (error) => (error ? reject(error) : resolve()));
-  });
+  try {
+    for (const chunk of chunks) {
+      await new Promise<void>((resolve, reject) => {
+        stream.write(chunk, (error) => (error ? reject(error) : resolve()));
+      });
+    }
+  } catch (error) {
+    // Rows that cannot be encoded: the server must not wait for more.
+    cancel(error instanceof Error ? error : new Error(String(error)));
+    throw error;
+  }
   stream.end();
 }
 

@@ -1,4 +1,8 @@
+import type { NormalizedPage } from "../normalize/page.ts";
 import type { Page } from "../walk/page.ts";
+
+/** A page and, unless it was skipped unparsed, what the loader made of its records. */
+export type ReadPage = Page & { normalized?: NormalizedPage };
 
 /** Bodies that gather while a batch is loaded hold at most so many bytes; one page may be larger. */
 const MAX_BATCH_BYTES = 2 * 1024 * 1024;
@@ -9,7 +13,7 @@ const MAX_UNDER_WAY = 2;
 /** Hands pages on in their order; what arrives meanwhile gathers for the next batch. */
 export interface Batches {
   /** Waits while a full batch gathers behind those that are under way. Throws what an earlier batch threw. */
-  add(page: Page): Promise<void>;
+  add(page: ReadPage): Promise<void>;
   /** Waits until everything is handed on. */
   end(): Promise<void>;
 }
@@ -18,8 +22,11 @@ export interface Batches {
  * `settle` is called for the batches in their order, a second time before the first call has ended. `maxPages` 1 hands each page on
  * before the next one is taken.
  */
-export function createBatches(settle: (pages: readonly Page[]) => Promise<void>, maxPages: number): Batches {
-  let gathered: Page[] = [];
+export function createBatches(
+  settle: (pages: readonly ReadPage[]) => Promise<void>,
+  maxPages: number,
+): Batches {
+  let gathered: ReadPage[] = [];
   let bytes = 0;
   let underWay = 0;
   let failure: { reason: unknown } | null = null;

@@ -249,6 +249,7 @@ export function exitCodeOf({ summary, error }: SyncResult): number {
 /** The loader, with what it did added up over the run. */
 function countTotals(loader: Loader, totals: RunTotals): Loader {
   return {
+    ...loader,
     async load(batch, alongside) {
       const counts = await loader.load(batch, alongside);
       totals.transitions += counts.transitions;

@@ -17,7 +17,7 @@ import { createIdSet } from "../walk/id-set.ts";
 import type { Page, PageMeta } from "../walk/page.ts";
 import { parsePageRequest, requestText } from "../walk/page-request.ts";
 import { createWalk, type Walk, type WalkOutcome } from "../walk/walk.ts";
-import { createBatches } from "./batches.ts";
+import { createBatches, type ReadPage } from "./batches.ts";
 import type { WalkPlan } from "./plan.ts";
 import { emptyCounts, type WalkSummary } from "./summary.ts";
 
@@ -52,7 +52,7 @@ export interface WalkEnding {
  * failure of the database, a stop or a bug is thrown.
  */
 export async function walkResource(options: WalkResourceOptions): Promise<WalkEnding> {
-  const { sql, clock, log, runId, plan, resume } = options;
+  const { sql, loader, clock, log, runId, plan, resume } = options;
   const { resource } = plan;
   const isFull = plan.kind === "full";
   const memory = createPageMemory<PageMeta>(sql, resource);
@@ -89,7 +89,7 @@ export async function walkResource(options: WalkResourceOptions): Promise<WalkEn
 
   let isFailed = false;
   /** Brings pages to the tables, in their order, and moves the checkpoint behind them. */
-  const settleAfter = async (earlier: Promise<void>, pages: readonly Page[]): Promise<void> => {
+  const settleAfter = async (earlier: Promise<void>, pages: readonly ReadPage[]): Promise<void> => {
     const last = pages.at(-1);
     if (!last) return;
     const changed = pages.flatMap((page) =>
@@ -102,7 +102,7 @@ export async function walkResource(options: WalkResourceOptions): Promise<WalkEn
       // The loader keeps the order by itself; pages that need no loading have to wait for those before them.
       if (changed.length === 0) await earlier;
       else {
-        await options.loader.load({ resource, pages: changed, source: "list" }, async (tx, loaded) => {
+        await loader.load({ resource, pages: changed, source: "list" }, async (tx, loaded) => {
           // A checkpoint behind pages that failed would lose them for ever.
           if (isFailed) throw new Error("an earlier batch of this walk failed");
           settled = addLoaded(addPages(counts, pages, walk), loaded);
@@ -134,7 +134,7 @@ export async function walkResource(options: WalkResourceOptions): Promise<WalkEn
     }
   };
   let latest = Promise.resolve();
-  const settle = (pages: readonly Page[]): Promise<void> => {
+  const settle = (pages: readonly ReadPage[]): Promise<void> => {
     latest = settleAfter(latest, pages);
     return latest;
   };
@@ -150,7 +150,10 @@ export async function walkResource(options: WalkResourceOptions): Promise<WalkEn
         outcome = step.value;
         break;
       }
-      await batches.add(step.value);
+      const page = step.value;
+      await batches.add(
+        page.records ? { ...page, normalized: loader.normalize(resource, page.records) } : page,
+      );
     }
     await batches.end();
   } catch (error) {
@@ -192,7 +195,7 @@ function checkpointBehind(page: Page): Checkpoint | null {
 }
 
 /** The counts with pages that were read. Records on a page that was skipped unparsed are unchanged ones. */
-function addPages(counts: WalkCounts, pages: readonly Page[], walk: Walk): WalkCounts {
+function addPages(counts: WalkCounts, pages: readonly ReadPage[], walk: Walk): WalkCounts {
   const skipped = pages.filter(({ records }) => records === null).flatMap(({ ids }) => ids).length;
   return {
     ...counts,
