@@ -140,6 +140,8 @@ async function runLocked(options: SyncOptions, sql: Sql): Promise<SyncResult> {
 
   let kind: RunKind = options.kind ?? "full";
   let error: unknown = null;
+  let isLost = false;
+  let brokenBy: UpstreamError | null = null;
   try {
     const root = await fetchRootListing(client);
     const plan = planRun({
@@ -189,7 +191,10 @@ async function runLocked(options: SyncOptions, sql: Sql): Promise<SyncResult> {
           },
         });
         resources[walk.resource] = ending.summary;
-        if (isUpstreamLost(ending.brokenBy)) error ??= ending.brokenBy;
+        brokenBy ??= ending.brokenBy;
+        if (!isUpstreamLost(ending.brokenBy)) return;
+        isLost = true;
+        error ??= ending.brokenBy;
       } catch (reason) {
         abort.abort(reason);
         throw reason;
@@ -198,10 +203,11 @@ async function runLocked(options: SyncOptions, sql: Sql): Promise<SyncResult> {
     // All walks come to rest before anything is concluded: none may write after the run is closed.
     const failed = (await Promise.allSettled(walks)).find((walk) => walk.status === "rejected");
     if (failed) throw abort.signal.reason ?? failed.reason;
-    if (error === null && kind === "incremental" && plan.walks.some(({ resource }) => resource === "build")) {
+    // A resource that is missing, or one page that the service cannot render, is no reason to leave the others alone.
+    if (!isLost && kind === "incremental" && plan.walks.some(({ resource }) => resource === "build")) {
       await pollOpenBuilds(shared);
     }
-    Object.assign(totals, await repairReferences({ ...shared, askUpstream: error === null }));
+    Object.assign(totals, await repairReferences({ ...shared, askUpstream: !isLost }));
   } catch (reason) {
     error = toStoreError(reason, "run the sync");
   } finally {
@@ -211,6 +217,8 @@ async function runLocked(options: SyncOptions, sql: Sql): Promise<SyncResult> {
   }
 
   Object.assign(totals, client.stats());
+  // When not one page could be read, what broke the walks is what failed the run.
+  if (!Object.values(resources).some(({ pages }) => pages > 0)) error ??= brokenBy;
   const status = statusOf(error, resources);
   const finishedAt = clock.now();
   const message = error instanceof Error ? error.message : null;

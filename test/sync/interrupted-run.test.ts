@@ -1,0 +1,288 @@
+import { describe, expect, inject, test } from "vitest";
+import { connect, withSql } from "../../src/db/connect.ts";
+import { LockedError, StoppedError, StoreError } from "../../src/errors.ts";
+import { exitCodeOf } from "../../src/sync/run.ts";
+import { startCli } from "../support/cli.ts";
+import { createTestDatabase } from "../support/database.ts";
+import { mirrorRows } from "../support/mirror-rows.ts";
+import { createKeptLog, type QuickWorld, startQuickWorld } from "../support/quick-world.ts";
+import { syncOnce } from "../support/sync.ts";
+
+const BUILDS = "/api/v1/build/";
+
+/** What an undisturbed run over the same world leaves behind. */
+async function undisturbed(quick: QuickWorld): Promise<Record<string, string[]>> {
+  await using database = await createTestDatabase();
+  const { summary } = await syncOnce(database.url, quick.baseUrl);
+  expect(summary.status).toBe("succeeded");
+  return await mirrorRows(database.url);
+}
+
+const read = (quick: QuickWorld, query: string) =>
+  withSql(quick.databaseUrl, { applicationName: "docmirror test", max: 1 }, (sql) => sql.unsafe(query));
+
+const pathOf = (request: Request) => new URL(request.url).pathname;
+
+describe("a run that is stopped in the middle", () => {
+  test.each([
+    12, 25, 40,
+  ])("while it asks for page %i of builds is interrupted; the next one goes on and ends the same", async (page) => {
+    const stop = new AbortController();
+    let asked = 0;
+    await using quick = await startQuickWorld({}, (request, next) => {
+      if (pathOf(request) === BUILDS) asked += 1;
+      if (asked === page) stop.abort(new StoppedError("SIGTERM"));
+      return next();
+    });
+    const first = await quick.sync({ signal: stop.signal });
+    expect(first.summary.status).toBe("interrupted");
+    expect(exitCodeOf(first)).toBe(143);
+    const [left] = await read(
+      quick,
+      "select checkpoint, walk, pages from sync.walks where resource = 'build'",
+    );
+    expect(left).toMatchObject({ walk: null, checkpoint: { seq: left?.pages } });
+    quick.simulation.resetRequests();
+    const { log, messages } = createKeptLog();
+    const second = await quick.sync({ log });
+    expect(second.summary.status).toBe("succeeded");
+    expect(messages()).toContain("walk resumes at its checkpoint");
+    expect(quick.simulation.requests().byPath.get(BUILDS)).toBe(45 - Number(left?.pages));
+    expect(second.summary.resources.build).toMatchObject({
+      walk: "whole",
+      pages: 45,
+      records: 900,
+      inserted: 900,
+    });
+    expect(await mirrorRows(quick.databaseUrl)).toEqual(await undisturbed(quick));
+    const starts = await read(
+      quick,
+      "select count(distinct started_at) as n from sync.walks where resource = 'build'",
+    );
+    expect(starts).toEqual([{ n: 1 }]);
+  });
+
+  test("before anything was read has nothing to go on from", async () => {
+    await using quick = await startQuickWorld();
+    const stopped = await quick.sync({ signal: AbortSignal.abort(new StoppedError("SIGINT")) });
+    expect(stopped.summary).toMatchObject({ status: "interrupted", resources: {} });
+    expect(exitCodeOf(stopped)).toBe(130);
+    expect((await quick.sync()).summary.status).toBe("succeeded");
+  });
+
+  test("is not gone on from when its checkpoint is older than six hours", async () => {
+    await using quick = await startQuickWorld();
+    const stop = new AbortController();
+    await quick.sync({
+      signal: stop.signal,
+      onProgress: (resource, { pages }) => {
+        if (resource === "build" && pages >= 5) stop.abort(new StoppedError("SIGTERM"));
+      },
+    });
+    quick.world.advance(6 * 3_600_000 + 1000);
+    const { log, messages } = createKeptLog();
+    expect((await quick.sync({ log })).summary.status).toBe("succeeded");
+    expect(messages()).not.toContain("walk resumes at its checkpoint");
+  });
+});
+
+test("a process killed in mid-walk leaves a run that the next one closes and goes on from", async () => {
+  let builds = 0;
+  let reached: () => void = () => {};
+  const midWalk = new Promise<void>((resolve) => {
+    reached = resolve;
+  });
+  let isHeld = true;
+  await using quick = await startQuickWorld({}, (request, next) => {
+    if (pathOf(request) === BUILDS) builds += 1;
+    if (builds <= 12 || !isHeld) return next();
+    reached();
+    return new Promise(() => {});
+  });
+  const env = { DATABASE_URL: quick.databaseUrl, DOCMIRROR_RATE: "1000", DOCMIRROR_PAGE_SIZE: "20" };
+  await using cli = startCli(["sync", "--full", "--base-url", quick.simulation.url], { env });
+  await Promise.race([midWalk, cli.ended.then(({ stderr }) => expect.fail(stderr))]);
+  await using sql = Object.assign(connect(quick.databaseUrl, { applicationName: "docmirror test", max: 1 }), {
+    [Symbol.asyncDispose]: () => sql.end(),
+  });
+  const until = async (query: string) => {
+    for (;;) if ((await sql.unsafe(query)).length > 0) return;
+  };
+  await until("select 1 from sync.walks where resource = 'build' and pages >= 5");
+  cli.signal("SIGKILL");
+  expect((await cli.ended).signal).toBe("SIGKILL");
+  isHeld = false;
+  // Postgres frees the lock as soon as it notices that nobody is at the other end.
+  await until(
+    `select 1 where not exists (select from pg_stat_activity
+       where datname = current_database() and application_name = 'docmirror lock')`,
+  );
+  expect(await sql`select status, pid from sync.runs`).toEqual([{ status: "running", pid: cli.child.pid }]);
+  // The killed process wrote its checkpoint by the real clock, not by the world's.
+  const { log, messages } = createKeptLog();
+  const { summary } = await syncOnce(quick.databaseUrl, quick.baseUrl, { log, settings: { pageSize: 20 } });
+  expect(summary.status).toBe("succeeded");
+  expect(messages()).toEqual(
+    expect.arrayContaining([
+      "an earlier run had died; it is closed as interrupted",
+      "walk resumes at its checkpoint",
+    ]),
+  );
+  expect(await sql`select status, finished_at is not null as ended from sync.runs order by id`).toEqual([
+    { status: "interrupted", ended: true },
+    { status: "succeeded", ended: true },
+  ]);
+  expect(await mirrorRows(quick.databaseUrl)).toEqual(await undisturbed(quick));
+});
+
+test("a second run at once is refused and told who runs", async () => {
+  let letGo: () => void = () => {};
+  const held = new Promise<void>((resolve) => {
+    letGo = resolve;
+  });
+  let arrived: () => void = () => {};
+  const asked = new Promise<void>((resolve) => {
+    arrived = resolve;
+  });
+  await using quick = await startQuickWorld({}, async (_request, next) => {
+    arrived();
+    await held;
+    return next();
+  });
+  const first = quick.sync();
+  await asked;
+  const refused = await quick.sync().catch((error: unknown) => error);
+  expect(refused).toBeInstanceOf(LockedError);
+  expect(refused).toMatchObject({
+    exitCode: 10,
+    message: expect.stringContaining(`run 1, process ${process.pid} on `),
+  });
+  letGo();
+  expect((await first).summary.status).toBe("succeeded");
+  expect(await read(quick, "select 1 from sync.runs")).toHaveLength(1);
+});
+
+describe("upstream that is lost in mid-walk", () => {
+  test("leaves a partial run with its checkpoints, exit code 5, and the next run goes on", async () => {
+    let left = 30;
+    await using quick = await startQuickWorld({}, (_request, next) => {
+      left -= 1;
+      return left < 0 ? "hang up" : next();
+    });
+    const first = await quick.sync();
+    expect(first.summary).toMatchObject({
+      status: "partial",
+      error: expect.stringContaining("got no answer"),
+    });
+    expect(exitCodeOf(first)).toBe(5);
+    expect(first.summary.resources.build).toMatchObject({ walk: "not_whole", reason: expect.any(String) });
+    const [walk] = await read(
+      quick,
+      "select walk, reason, checkpoint, pages from sync.walks where resource = 'build'",
+    );
+    expect(walk).toMatchObject({ walk: "not_whole", checkpoint: { seq: walk?.pages } });
+    left = Number.POSITIVE_INFINITY;
+    quick.simulation.resetRequests();
+    const second = await quick.sync();
+    expect(second.summary.status).toBe("succeeded");
+    expect(quick.simulation.requests().byPath.get(BUILDS)).toBe(45 - Number(walk?.pages));
+    expect(await mirrorRows(quick.databaseUrl)).toEqual(await undisturbed(quick));
+  });
+
+  test("from the start fails the run with exit code 5", async () => {
+    await using quick = await startQuickWorld({}, () => "hang up");
+    const result = await quick.sync();
+    expect(result.summary).toMatchObject({ status: "failed", resources: {} });
+    expect(exitCodeOf(result)).toBe(5);
+  });
+});
+
+test.each([
+  [500, 5],
+  [503, 5],
+  [400, 5],
+])("lists that all answer %i fail the run with exit code %i and a reason", async (status, code) => {
+  await using quick = await startQuickWorld({}, (request, next) =>
+    /\/api\/v1\/[a-z]+\/$/.test(pathOf(request)) ? new Response("{}", { status }) : next(),
+  );
+  const result = await quick.sync();
+  expect(result.summary).toMatchObject({ status: "failed", error: expect.stringContaining(String(status)) });
+  expect(result.error).toBeInstanceOf(Error);
+  expect(exitCodeOf(result)).toBe(code);
+});
+
+test("a resource that the root listing lacks makes the run partial; all else is mirrored and joined", async () => {
+  await using quick = await startQuickWorld({}, async (request, next) => {
+    const reply = await next();
+    if (pathOf(request) !== "/api/v1/") return reply;
+    const { file: _file, user: _user, ...others } = (await reply.json()) as Record<string, unknown>;
+    return Response.json(others);
+  });
+  const result = await quick.sync();
+  expect(result.summary.status).toBe("partial");
+  expect(exitCodeOf(result)).toBe(3);
+  const walks = Object.entries(result.summary.resources).map(([resource, { walk, reason }]) => [
+    resource,
+    walk,
+    reason,
+  ]);
+  expect(walks.sort()).toEqual([
+    ["build", "whole", undefined],
+    ["file", "skipped", "the root listing has no file"],
+    ["project", "whole", undefined],
+    ["user", "skipped", "the root listing has no user"],
+    ["version", "whole", undefined],
+  ]);
+  // Users that projects name are still asked for one by one.
+  expect(await read(quick, "select 1 from mirror.users limit 1")).toHaveLength(1);
+  expect(
+    await read(quick, "select 1 from mirror.unresolved_references where status = 'pending'"),
+  ).toHaveLength(0);
+});
+
+describe("Postgres that goes away in mid-run", () => {
+  test.each([
+    "restarts",
+    "stays away",
+  ])("and %s ends the run with exit code 4 and nothing half-written", async (how) => {
+    await using quick = await startQuickWorld();
+    const { adminUrl } = inject("databaseServer");
+    const name = new URL(quick.databaseUrl).pathname.slice(1);
+    await using admin = Object.assign(connect(adminUrl, { applicationName: "docmirror test", max: 1 }), {
+      [Symbol.asyncDispose]: () => admin.end(),
+    });
+    const allow = (yes: boolean) => admin.unsafe(`alter database ${name} allow_connections ${yes}`);
+    let gone: Promise<unknown> | undefined;
+    const code = await quick
+      .sync({
+        onProgress: (resource, { pages }) => {
+          if (resource !== "build" || pages < 5 || gone) return;
+          gone = (how === "restarts" ? Promise.resolve() : allow(false)).then(
+            () => admin`select pg_terminate_backend(pid) from pg_stat_activity where datname = ${name}`,
+          );
+        },
+      })
+      .then(
+        (result) => {
+          expect(result.error).toBeInstanceOf(StoreError);
+          expect(result.summary.status).toBe("failed");
+          return exitCodeOf(result);
+        },
+        (error: unknown) => (error instanceof StoreError ? error.exitCode : error),
+      );
+    expect(code).toBe(4);
+    await gone;
+    await allow(true);
+    const [walk] = await read(
+      quick,
+      `select pages * 20 as expected, (select count(*) from mirror.builds) as found,
+         (select count(*) from mirror.build_transitions) as transitions, (select count(*) from mirror.build_logs) as logs
+       from sync.walks where resource = 'build'`,
+    );
+    const expected = walk?.expected;
+    expect(walk).toEqual({ expected, found: expected, transitions: expected, logs: expected });
+    const { summary } = await quick.sync();
+    expect(summary.status).toBe("succeeded");
+    expect(await mirrorRows(quick.databaseUrl)).toEqual(await undisturbed(quick));
+  });
+});
