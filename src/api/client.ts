@@ -18,6 +18,7 @@ import { linkSignals } from "./link-signals.ts";
 import { createPacer } from "./pacer.ts";
 import { withRetries } from "./retry.ts";
 import { parseRetryAfter } from "./retry-after.ts";
+import { createTurnstile } from "./turnstile.ts";
 
 const MAX_REDIRECTS = 3;
 
@@ -79,6 +80,7 @@ export function createClient(options: ClientOptions): Client {
   });
   // The one queue that every request to the host passes.
   const queue = new PQueue({ concurrency: options.concurrency });
+  const parseTurn = createTurnstile();
   const pacer = createPacer(options.ratePerSecond);
   const stats = { requests: 0, bytes: 0 };
   const closing = new AbortController();
@@ -161,6 +163,7 @@ export function createClient(options: ClientOptions): Client {
     const receivedAt = clock.now();
     const hash = createHash("sha256").update(body).digest("hex");
     const known = hash === fetchOptions.knownHash;
+    if (!known) await parseTurn();
     // Outside what turns errors into upstream's: a bug in `parse` is no fault of the network.
     const value = known ? null : fetchOptions.parse(parseJson(body, show(url)), show(url));
     return { url: show(url), value, hash, bytes: body.length, receivedAt, serverDate };

@@ -71,12 +71,15 @@ export async function finishRun(
   end: { status: Exclude<RunStatus, "running">; finishedAt: string; error: string | null },
   totals: RunTotals,
 ): Promise<void> {
-  await sql`
+  await sql.begin(async (tx) => {
+    await tx`set local synchronous_commit = on`;
+    await tx`
     update sync.runs set status = ${end.status}, finished_at = ${end.finishedAt}, heartbeat_at = now(),
       error = ${end.error}, requests = ${totals.requests}, bytes = ${totals.bytes},
       replaced_nul = ${totals.replacedNul}, references_resolved = ${totals.resolved},
       references_unresolved = ${totals.unresolved}, transitions = ${totals.transitions}
     where id = ${runId}`;
+  });
 }
 
 /**

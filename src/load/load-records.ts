@@ -4,7 +4,7 @@ import type { NormalizedRecord } from "../normalize/normalized.ts";
 import type { Resource } from "../wire/resources.ts";
 import type { KnownKeys } from "./known-keys.ts";
 import { type Change, findChanges, recordChanges } from "./record-changes.ts";
-import { recordTransitions, type TransitionFacts } from "./record-transitions.ts";
+import type { TransitionFacts } from "./record-transitions.ts";
 import { replaceUnresolved, unresolvedRows } from "./references.ts";
 import type { Sighting } from "./sighting.ts";
 import { findStored, findStoredProjects, type StoredProject, type StoredRecord } from "./stored-records.ts";
@@ -21,7 +21,12 @@ export interface LoadCounts {
   updated: number;
   unchanged: number;
   restored: number;
-  transitions: number;
+}
+
+/** What was loaded, and the builds among it whose state may be new: `recordTransitions` is for them. */
+export interface Loaded {
+  counts: LoadCounts;
+  entered: Sighting[];
 }
 
 interface Sorted {
@@ -34,7 +39,7 @@ interface Sorted {
 
 /**
  * Brings records of one resource into their tables, within the caller's transaction: new ones are added, changed ones replaced with their
- * change recorded, equal ones not touched at all. Each id must come once.
+ * change recorded, equal ones not touched at all. Each id must come once. The transitions of builds are left to the caller.
  */
 export async function loadRecords(
   tx: TransactionSql,
@@ -42,8 +47,10 @@ export async function loadRecords(
   sightings: readonly Sighting[],
   source: ProjectSource,
   facts: LoadFacts,
-): Promise<LoadCounts> {
-  if (sightings.length === 0) return { inserted: 0, updated: 0, unchanged: 0, restored: 0, transitions: 0 };
+): Promise<Loaded> {
+  if (sightings.length === 0) {
+    return { counts: { inserted: 0, updated: 0, unchanged: 0, restored: 0 }, entered: [] };
+  }
   // With `insert` something was not as it was known to be: then nothing is taken for new without looking.
   const ids = sightings
     .map(({ record }) => record.id)
@@ -78,14 +85,14 @@ export async function loadRecords(
   await loadSatellites(tx, resource, sorted, facts);
   if (resource === "project") await markListed(tx, sightings, stored as Map<string, StoredProject>, source);
 
-  const transitions =
-    resource === "build" ? await recordTransitions(tx, facts, [...sorted.added, ...sorted.changed]) : 0;
   return {
-    inserted: sorted.added.length,
-    updated: sorted.changed.length,
-    unchanged: sorted.unchanged,
-    restored: sorted.returned.length,
-    transitions,
+    counts: {
+      inserted: sorted.added.length,
+      updated: sorted.changed.length,
+      unchanged: sorted.unchanged,
+      restored: sorted.returned.length,
+    },
+    entered: resource === "build" ? [...sorted.added, ...sorted.changed] : [],
   };
 }
 
@@ -95,7 +102,7 @@ export async function compareRecords(
   resource: Resource,
   records: readonly NormalizedRecord[],
   source: ProjectSource,
-): Promise<Omit<LoadCounts, "transitions">> {
+): Promise<LoadCounts> {
   const sightings = records.map((record) => ({ record, observedAt: "" }));
   const stored = await findAnyStored(
     tx,

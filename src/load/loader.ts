@@ -15,11 +15,11 @@ import type { NormalizedRecord, RejectedRecord } from "../normalize/normalized.t
 import { type NormalizedPage, normalizePage } from "../normalize/page.ts";
 import { RESOURCES, type Resource } from "../wire/resources.ts";
 import type { KnownKeys } from "./known-keys.ts";
-import { type LoadCounts, type LoadFacts, loadRecords } from "./load-records.ts";
+import { type LoadCounts, type Loaded, type LoadFacts, loadRecords } from "./load-records.ts";
 import { quarantineRecords } from "./quarantine.ts";
 import { createRecentCopies } from "./recent-copies.ts";
 import { recordDrift } from "./record-drift.ts";
-import type { TransitionFacts } from "./record-transitions.ts";
+import { recordTransitions, type TransitionFacts } from "./record-transitions.ts";
 import type { Sighting } from "./sighting.ts";
 
 export interface LoadablePage {
@@ -39,6 +39,7 @@ export interface LoadableBatch {
 }
 
 export interface BatchCounts extends LoadCounts {
+  transitions: number;
   quarantined: number;
   replacedNul: number;
 }
@@ -55,7 +56,7 @@ export interface Loader {
   /** Loads pages; `alongside` runs in the same transaction, after them. Throws `StoreError`. Safe to repeat. */
   load(
     batch: LoadableBatch,
-    alongside?: (tx: TransactionSql, counts: BatchCounts) => Promise<void>,
+    alongside?: (tx: TransactionSql, counts: Omit<BatchCounts, "transitions">) => Promise<unknown>,
   ): Promise<BatchCounts>;
 }
 
@@ -76,11 +77,7 @@ export function createLoader(options: LoaderOptions): Loader {
 
   async function inTransaction<T>(body: (tx: TransactionSql) => Promise<T>): Promise<T> {
     try {
-      const result = await sql.begin(async (tx) => {
-        // A lost commit only costs reading pages again: the checkpoint is lost with its rows. The run's end waits for the disk.
-        await tx`set local synchronous_commit = off`;
-        return body(tx);
-      });
+      const result = await sql.begin(body);
       keys.commit();
       return result as T;
     } catch (error) {
@@ -99,34 +96,32 @@ export function createLoader(options: LoaderOptions): Loader {
       const prepared = prepareBatch(batch, normalize);
       const facts: LoadFacts = { ...options, method: "copy" };
 
-      const finish = async (tx: TransactionSql, loaded: LoadCounts, rejected: Prepared["rejected"]) => {
+      const finish = async (tx: TransactionSql, loaded: Loaded, rejected: Prepared["rejected"]) => {
         for (const { resource: of, request, observedAt, ...record } of rejected) {
           await quarantineRecords(tx, { resource: of, request, observedAt, runId: options.runId }, [record]);
         }
-        await recordDrift(
-          tx,
-          { resource, runId: options.runId, observedAt: prepared.observedAt },
-          prepared.drift,
-        );
-        const counts = { ...loaded, quarantined: rejected.length, replacedNul: prepared.replacedNul };
-        await alongside?.(tx, counts);
-        // The last statement before the commit shows a failed COPY, which the stream itself does not.
-        await tx`select 1`;
-        return counts;
+        const { drift, observedAt, replacedNul } = prepared;
+        await recordDrift(tx, { resource, runId: options.runId, observedAt }, drift);
+        const counts = { ...loaded.counts, quarantined: rejected.length, replacedNul };
+        // These need not wait for one another. The last of them, before the commit, shows a failed COPY, which the
+        // stream itself does not.
+        const [transitions] = await Promise.all([
+          recordTransitions(tx, facts, loaded.entered),
+          alongside?.(tx, counts),
+          tx`select 1`,
+        ]);
+        return { ...counts, transitions };
       };
       const loadAtOnce = () =>
         inTransaction(async (tx) => {
           await loadRecords(tx, "project", prepared.embedded, "embedded", facts);
-          return finish(
-            tx,
-            await loadRecords(tx, resource, prepared.records, source, facts),
-            prepared.rejected,
-          );
+          const loaded = await loadRecords(tx, resource, prepared.records, source, facts);
+          return finish(tx, loaded, prepared.rejected);
         });
       const loadSingly = () =>
         inTransaction(async (tx) => {
-          const { counts, refused } = await loadOneByOne(tx, batch, prepared, { ...facts, method: "insert" });
-          return finish(tx, counts, [...prepared.rejected, ...refused]);
+          const { loaded, refused } = await loadOneByOne(tx, batch, prepared, { ...facts, method: "insert" });
+          return finish(tx, loaded, [...prepared.rejected, ...refused]);
         });
 
       const counts = await turns.add(
@@ -206,8 +201,9 @@ async function loadOneByOne(
   { resource, pages, source }: LoadableBatch,
   prepared: Prepared,
   facts: LoadFacts,
-): Promise<{ counts: LoadCounts; refused: Prepared["rejected"] }> {
-  const counts: LoadCounts = { inserted: 0, updated: 0, unchanged: 0, restored: 0, transitions: 0 };
+): Promise<{ loaded: Loaded; refused: Prepared["rejected"] }> {
+  const counts: LoadCounts = { inserted: 0, updated: 0, unchanged: 0, restored: 0 };
+  const entered: Sighting[] = [];
   const refused: Prepared["rejected"] = [];
   const sent = pages.flatMap(({ records, request }) =>
     records.map((payload) => ({ payload: payload as { id?: unknown; project?: unknown } | null, request })),
@@ -218,11 +214,7 @@ async function loadOneByOne(
       : sent
           .map(({ payload, request }) => ({ payload: payload?.project as { id?: unknown } | null, request }))
           .findLast(({ payload }) => String(payload?.id) === id);
-  const attempt = async (
-    of: Resource,
-    sighting: Sighting,
-    from: ProjectSource,
-  ): Promise<LoadCounts | null> => {
+  const attempt = async (of: Resource, sighting: Sighting, from: ProjectSource): Promise<Loaded | null> => {
     const { id } = sighting.record;
     try {
       return await tx.savepoint((savepoint) => loadRecords(savepoint, of, [sighting], from, facts));
@@ -240,7 +232,8 @@ async function loadOneByOne(
   for (const project of prepared.embedded) await attempt("project", project, "embedded");
   for (const record of prepared.records) {
     const one = await attempt(resource, record, source);
-    for (const key of Object.keys(counts) as (keyof LoadCounts)[]) counts[key] += one?.[key] ?? 0;
+    for (const key of Object.keys(counts) as (keyof LoadCounts)[]) counts[key] += one?.counts[key] ?? 0;
+    entered.push(...(one?.entered ?? []));
   }
-  return { counts, refused };
+  return { loaded: { counts, entered }, refused };
 }

@@ -85,7 +85,10 @@ export interface SyncResult {
 export async function runSync(options: SyncOptions): Promise<SyncResult> {
   const { settings, clock, log } = options;
   const lock = await acquireRunLock(settings.databaseUrl);
-  const sql = connect(settings.databaseUrl, { applicationName: "docmirror sync", max: 4 });
+  // A commit that a crash of the server loses only costs reading pages again: the checkpoint is lost with its rows.
+  // The end of the run waits for the disk.
+  const session = { synchronous_commit: "off" };
+  const sql = connect(settings.databaseUrl, { applicationName: "docmirror sync", max: 4, session });
   try {
     return await runLocked(options, sql);
   } catch (error) {

@@ -205,7 +205,7 @@ function addPages(counts: WalkCounts, pages: readonly ReadPage[], walk: Walk): W
   };
 }
 
-function addLoaded(counts: WalkCounts, loaded: BatchCounts): WalkCounts {
+function addLoaded(counts: WalkCounts, loaded: Omit<BatchCounts, "transitions">): WalkCounts {
   return {
     ...counts,
     inserted: counts.inserted + loaded.inserted,

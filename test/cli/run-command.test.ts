@@ -68,17 +68,17 @@ describe("signals", () => {
     expect(await cli.ended).toMatchObject({ code: 143 });
   });
 
-  it.each(["wait and return", "wrapped stop"])(
-    "a command that ends by '%s' was stopped too",
-    async (behaviour) => {
-      await using cli = startCli([behaviour], { script });
-      await cli.waitFor("stdout", /ready/);
-      cli.signal("SIGINT");
-      const { code, stderr } = await cli.ended;
-      expect(code).toBe(130);
-      expect(stderr).not.toContain("query failed");
-    },
-  );
+  it.each([
+    "wait and return",
+    "wrapped stop",
+  ])("a command that ends by '%s' was stopped too", async (behaviour) => {
+    await using cli = startCli([behaviour], { script });
+    await cli.waitFor("stdout", /ready/);
+    cli.signal("SIGINT");
+    const { code, stderr } = await cli.ended;
+    expect(code).toBe(130);
+    expect(stderr).not.toContain("query failed");
+  });
 });
 
 describe("stdout", () => {

@@ -295,47 +295,44 @@ describe("a stop in the middle of a sync", () => {
   it.each([
     ["SIGINT", 130],
     ["SIGTERM", 143],
-  ] as const)(
-    "by %s exits %i, and the next sync ends in the rows of an undisturbed one",
-    async (signal, code) => {
-      await using own = await createTestDatabase();
-      await using undisturbed = await createTestDatabase();
-      const small = ["--page-size", "5", "--concurrency", "1"];
-      {
-        await using gated = await startGated("/build/?format=json&limit=5&offset=20");
-        await using cli = startCli([
-          "sync",
-          ...FAST,
-          ...small,
-          "--base-url",
-          gated.url,
-          "--database-url",
-          own.url,
-        ]);
-        await gated.reached;
-        cli.signal(signal);
-        const result = await cli.ended;
-        expect(result.code).toBe(code);
-        expect(result.stderr).toContain(`docmirror: stopped by ${signal}`);
-        expect(result.stderr).not.toMatch(/a bug|^\s+at /m);
-      }
-      const runs = () => ask<{ status: string }>(own.url, "select status from sync.runs order by id");
-      expect(await runs()).toEqual([{ status: "interrupted" }]);
-
-      const [next] = await Promise.all([
-        sync([...small, "--json"], { databaseUrl: own.url }),
-        sync(small, { databaseUrl: undisturbed.url }),
+  ] as const)("by %s exits %i, and the next sync ends in the rows of an undisturbed one", async (signal, code) => {
+    await using own = await createTestDatabase();
+    await using undisturbed = await createTestDatabase();
+    const small = ["--page-size", "5", "--concurrency", "1"];
+    {
+      await using gated = await startGated("/build/?format=json&limit=5&offset=20");
+      await using cli = startCli([
+        "sync",
+        ...FAST,
+        ...small,
+        "--base-url",
+        gated.url,
+        "--database-url",
+        own.url,
       ]);
-      expect(next.code).toBe(0);
-      expect(JSON.parse(next.stdout)).toMatchObject({
-        status: "succeeded",
-        resources: { build: { walk: "whole" } },
-      });
-      expect(next.stderr).toContain("walk resumes at its checkpoint");
-      expect(await runs()).toEqual([{ status: "interrupted" }, { status: "succeeded" }]);
-      expect(await mirrorRows(own.url)).toEqual(await mirrorRows(undisturbed.url));
-    },
-  );
+      await gated.reached;
+      cli.signal(signal);
+      const result = await cli.ended;
+      expect(result.code).toBe(code);
+      expect(result.stderr).toContain(`docmirror: stopped by ${signal}`);
+      expect(result.stderr).not.toMatch(/a bug|^\s+at /m);
+    }
+    const runs = () => ask<{ status: string }>(own.url, "select status from sync.runs order by id");
+    expect(await runs()).toEqual([{ status: "interrupted" }]);
+
+    const [next] = await Promise.all([
+      sync([...small, "--json"], { databaseUrl: own.url }),
+      sync(small, { databaseUrl: undisturbed.url }),
+    ]);
+    expect(next.code).toBe(0);
+    expect(JSON.parse(next.stdout)).toMatchObject({
+      status: "succeeded",
+      resources: { build: { walk: "whole" } },
+    });
+    expect(next.stderr).toContain("walk resumes at its checkpoint");
+    expect(await runs()).toEqual([{ status: "interrupted" }, { status: "succeeded" }]);
+    expect(await mirrorRows(own.url)).toEqual(await mirrorRows(undisturbed.url));
+  });
 
   it("by SIGKILL leaves a run that the next one closes, and the same rows in the end", async () => {
     await using own = await createTestDatabase();

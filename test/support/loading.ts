@@ -11,7 +11,7 @@ export interface LoadOptions {
   at?: string;
   /** @default "list" */
   source?: "list" | "detail";
-  alongside?: (tx: TransactionSql, counts: BatchCounts) => Promise<void>;
+  alongside?: (tx: TransactionSql, counts: Omit<BatchCounts, "transitions">) => Promise<unknown>;
 }
 
 /** A fresh database with a loader in front of it. */
