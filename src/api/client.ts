@@ -95,6 +95,7 @@ export function createClient(options: ClientOptions): Client {
       signal,
       headers: {
         accept: "application/json",
+        "user-agent": "docmirror",
         "accept-encoding": ACCEPT_ENCODING,
         ...authorization(baseUrl),
       },

@@ -11,6 +11,7 @@ import { untilStopped } from "./until-stopped.ts";
 
 interface Options
   extends Pick<WorldOptions, "users" | "projects" | "versions" | "files" | "builds" | "seed"> {
+  host?: string;
   port?: number;
   speed?: number;
   timeZone?: string;
@@ -60,6 +61,7 @@ export function simulateCommand(summary: string): Command {
         max: 1e6,
       }),
     )
+    .option("--host <address>", "where to listen; 0.0.0.0 lets other machines in [default 127.0.0.1]")
     .option("--time-zone <zone>", "the zone of all dates on the wire, an IANA name [default Etc/UTC]")
     .addOption(
       wholeOption("--latency-ms <ms>", "the wait before each reply [default 0]", { min: 0, max: 600_000 }),
@@ -67,14 +69,16 @@ export function simulateCommand(summary: string): Command {
     .option("--json", "print one JSON document")
     .action(
       runCommand<Options>(async ({ log, signal, out }, { options }) => {
-        const { port = 0, speed = 1, latencyMs = 0, timeZone = "Etc/UTC" } = options;
+        const { host = "127.0.0.1", port = 0, speed = 1, latencyMs = 0, timeZone = "Etc/UTC" } = options;
         const { users, projects, versions, files, builds, seed } = options;
         assertZone(timeZone);
         const sizes = { users, projects, versions, files, builds, seed };
         const world = createWorld({ ...given(sizes), timeZone });
-        const service = await startSimulation({ world, port, speed, latencyMs }).catch((error: unknown) => {
-          throw portError(error, port);
-        });
+        const service = await startSimulation({ world, host, port, speed, latencyMs }).catch(
+          (error: unknown) => {
+            throw portError(error, port);
+          },
+        );
         try {
           if (options.json) await out.json({ url: service.url, settings: world.settings });
           else await out.write(`${service.url}\n`);

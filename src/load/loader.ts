@@ -10,6 +10,7 @@ import PQueue from "p-queue";
 import type { Sql, TransactionSql } from "../db/connect.ts";
 import type { ProjectSource } from "../db/schema/projects.ts";
 import { isPassing, sqlstateOf, toStoreError } from "../db/store-errors.ts";
+import { withTransaction } from "../db/transaction.ts";
 import { type FieldDrift, findDrift } from "../normalize/find-drift.ts";
 import type { NormalizedRecord, RejectedRecord } from "../normalize/normalized.ts";
 import { type NormalizedPage, normalizePage } from "../normalize/page.ts";
@@ -77,9 +78,9 @@ export function createLoader(options: LoaderOptions): Loader {
 
   async function inTransaction<T>(body: (tx: TransactionSql) => Promise<T>): Promise<T> {
     try {
-      const result = await sql.begin(body);
+      const result = await withTransaction(sql, body);
       keys.commit();
-      return result as T;
+      return result;
     } catch (error) {
       keys.rollback();
       throw error;

@@ -164,8 +164,6 @@ async function runLocked(options: SyncOptions, sql: Sql): Promise<SyncResult> {
       error ??= new UnexpectedShapeError(message, { url: settings.baseUrl.origin });
     }
     const observedAt = startedAt.toISOString();
-    await recordUpstreamSchemas({ sql, client, log }, root, { runId, observedAt });
-
     const loader = countTotals(
       createLoader({
         sql,
@@ -178,6 +176,14 @@ async function runLocked(options: SyncOptions, sql: Sql): Promise<SyncResult> {
       totals,
     );
     const shared = { sql, client, loader, clock, log, signal: abort.signal };
+    const schemas = async () => {
+      try {
+        await recordUpstreamSchemas({ sql, client, log }, root, { runId, observedAt });
+      } catch (reason) {
+        abort.abort(reason);
+        throw reason;
+      }
+    };
     const walks = plan.walks.map(async (walk) => {
       try {
         const ending = await walkResource({
@@ -188,7 +194,7 @@ async function runLocked(options: SyncOptions, sql: Sql): Promise<SyncResult> {
           lookAhead: settings.concurrency,
           resume: resumable.find(({ resource }) => resource === walk.resource) ?? null,
           onProgress(counts, totalCount) {
-            const reason = "the walk was not finished";
+            const reason = `${walk.resource} list: the walk was not finished`;
             resources[walk.resource] = { walk: "not_whole", reason, ...counts, total_count: totalCount };
             options.onProgress?.(walk.resource, counts, totalCount);
           },
@@ -204,8 +210,10 @@ async function runLocked(options: SyncOptions, sql: Sql): Promise<SyncResult> {
       }
     });
     // All walks come to rest before anything is concluded: none may write after the run is closed.
-    const failed = (await Promise.allSettled(walks)).find((walk) => walk.status === "rejected");
-    if (failed) throw abort.signal.reason ?? failed.reason;
+    const failed = (await Promise.allSettled([schemas(), ...walks])).find(
+      ({ status }) => status === "rejected",
+    );
+    if (failed?.status === "rejected") throw abort.signal.reason ?? failed.reason;
     // A resource that is missing, or one page that the service cannot render, is no reason to leave the others alone.
     if (!isLost && kind === "incremental" && plan.walks.some(({ resource }) => resource === "build")) {
       await pollOpenBuilds(shared);

@@ -1,0 +1,57 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import type { Sql, TransactionSql } from "./connect.ts";
+
+/**
+ * Runs `fn` in a transaction, like `sql.begin`, and survives the loss of its connection. postgres.js rejects the transaction then, but
+ * goes on with `fn` in the background: its next statement, or the driver's own rollback, is written to a socket that is
+ * gone, which throws where nobody can catch it and ends the process. So whatever goes on after the loss comes to rest here.
+ */
+export async function withTransaction<T>(sql: Sql, fn: (tx: TransactionSql) => Promise<T>): Promise<T> {
+  let isLost = false;
+
+  async function hold<R>(tx: TransactionSql, body: (tx: TransactionSql) => Promise<R>): Promise<R> {
+    try {
+      return await body(guard(tx));
+    } catch (error) {
+      // A failure of its own, or the first sign of a lost connection? By the second turn its end has been told.
+      await nextTurn();
+      await nextTurn();
+      if (isLost) await new Promise<never>(() => {});
+      throw error;
+    }
+  }
+
+  /** A lost connection takes no further statement. */
+  function assertConnected(): void {
+    if (isLost) throw new Error("the connection of this transaction was lost");
+  }
+
+  function guard(tx: TransactionSql): TransactionSql {
+    return new Proxy(tx, {
+      apply(target, self, args) {
+        assertConnected();
+        return Reflect.apply(target, self, args);
+      },
+      get(target, name) {
+        const value: unknown = Reflect.get(target, name);
+        if (name === "savepoint") {
+          return (body: (savepoint: TransactionSql) => Promise<unknown>) => {
+            assertConnected();
+            return target.savepoint((savepoint) => hold(savepoint, body));
+          };
+        }
+        if (name !== "unsafe") return value;
+        return (...args: Parameters<TransactionSql["unsafe"]>) => {
+          assertConnected();
+          return target.unsafe(...args);
+        };
+      },
+    });
+  }
+
+  const transaction = sql.begin((tx) => hold(tx, fn));
+  transaction.catch(() => {
+    isLost = true;
+  });
+  return (await transaction) as T;
+}
