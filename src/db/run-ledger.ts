@@ -2,6 +2,7 @@ import { hostname } from "node:os";
 import type { Resource } from "../wire/resources.ts";
 import type { Sql, TransactionSql } from "./connect.ts";
 import type { RunKind, RunStatus, WalkVerdict } from "./schema/runs.ts";
+import { withTransaction } from "./transaction.ts";
 
 /** What a walk has done so far; the columns of `sync.walks` by the names of the run summary. */
 export interface WalkCounts {
@@ -47,7 +48,7 @@ export async function startRun(
   kind: RunKind,
   startedAt: string,
 ): Promise<{ runId: number; interrupted: number[] }> {
-  return sql.begin(async (tx) => {
+  return withTransaction(sql, async (tx) => {
     const interrupted = await tx<{ id: number }[]>`
       update sync.runs set status = 'interrupted', finished_at = heartbeat_at,
         error = 'the process ended without closing its run'
@@ -71,7 +72,7 @@ export async function finishRun(
   end: { status: Exclude<RunStatus, "running">; finishedAt: string; error: string | null },
   totals: RunTotals,
 ): Promise<void> {
-  await sql.begin(async (tx) => {
+  await withTransaction(sql, async (tx) => {
     await tx`set local synchronous_commit = on`;
     await tx`
     update sync.runs set status = ${end.status}, finished_at = ${end.finishedAt}, heartbeat_at = now(),
@@ -128,7 +129,7 @@ export interface WalkEnd {
 }
 
 export async function finishWalk(sql: Sql, runId: number, resource: Resource, end: WalkEnd): Promise<void> {
-  await sql.begin(async (tx) => {
+  await withTransaction(sql, async (tx) => {
     await saveProgress(tx, runId, resource, end.counts, end.checkpoint, end.finishedAt);
     await tx`
       update sync.walks set walk = ${end.walk}, reason = ${end.reason}, total_count = ${end.totalCount},

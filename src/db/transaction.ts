@@ -1,6 +1,11 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Sql, TransactionSql } from "./connect.ts";
 
+/** Whether the server hangs up behind this error; the transaction is rejected when it does. */
+function endsSession(error: unknown): boolean {
+  return error instanceof Error && "severity" in error && /^(FATAL|PANIC)$/.test(String(error.severity));
+}
+
 /**
  * Runs `fn` in a transaction, like `sql.begin`, and survives the loss of its connection. postgres.js rejects the transaction then, but
  * goes on with `fn` in the background: its next statement, or the driver's own rollback, is written to a socket that is
@@ -11,12 +16,15 @@ export async function withTransaction<T>(sql: Sql, fn: (tx: TransactionSql) => P
 
   async function hold<R>(tx: TransactionSql, body: (tx: TransactionSql) => Promise<R>): Promise<R> {
     try {
-      return await body(guard(tx));
+      const result = await body(guard(tx));
+      // One that did not heed the loss must not come to its commit.
+      assertConnected();
+      return result;
     } catch (error) {
       // A failure of its own, or the first sign of a lost connection? By the second turn its end has been told.
       await nextTurn();
       await nextTurn();
-      if (isLost) await new Promise<never>(() => {});
+      if (isLost || endsSession(error)) await new Promise<never>(() => {});
       throw error;
     }
   }

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Client } from "../api/client.ts";
 import type { Sql } from "../db/connect.ts";
+import { withTransaction } from "../db/transaction.ts";
 import { UpstreamError } from "../errors.ts";
 import type { Logger } from "../log.ts";
 import { cleanJson } from "../normalize/clean-text.ts";
@@ -39,7 +40,7 @@ async function storeSchema(sql: Sql, resource: Resource, body: unknown, facts: S
   const hash = createHash("sha256")
     .update(JSON.stringify([...fields].sort()))
     .digest("hex");
-  await sql.begin(async (tx) => {
+  await withTransaction(sql, async (tx) => {
     const [previous] = await tx<{ body: unknown; same: boolean }[]>`
       select body, body_hash = decode(${hash}, 'hex') as same from sync.upstream_schemas
       where resource = ${resource} order by first_seen_at desc limit 1`;
