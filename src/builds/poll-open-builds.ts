@@ -1,7 +1,7 @@
 import type { Client } from "../api/client.ts";
 import { fetchDetail } from "../api/fetch-detail.ts";
 import type { Sql } from "../db/connect.ts";
-import { HttpStatusError, UpstreamError } from "../errors.ts";
+import { HttpStatusError, isUpstreamLost, UpstreamError } from "../errors.ts";
 import type { Loader } from "../load/loader.ts";
 import type { Logger } from "../log.ts";
 
@@ -19,7 +19,8 @@ export interface PollOptions {
 
 /**
  * Asks for each build that is not finished by its detail endpoint and loads what came, so that a run that did not walk the
- * whole list still sees builds finish. Returns how many were asked for. A build that does not answer stays as it is.
+ * whole list still sees builds finish. Returns how many were asked for. A build that does not answer stays as it is; once upstream is lost, so
+ * do all that are left.
  */
 export async function pollOpenBuilds(options: PollOptions): Promise<number> {
   const { sql, client, loader, log, signal } = options;
@@ -28,10 +29,14 @@ export async function pollOpenBuilds(options: PollOptions): Promise<number> {
     where state is distinct from 'finished' and deleted_at is null
     order by date desc nulls last, id
     limit ${MAX_DETAILS}`;
-  for (let start = 0; start < open.length; start += BATCH) {
+  let isLost = false;
+  let asked = 0;
+  while (asked < open.length && !isLost) {
     signal.throwIfAborted();
+    const batch = open.slice(asked, asked + BATCH);
+    asked += batch.length;
     await Promise.all(
-      open.slice(start, start + BATCH).map(async ({ id }) => {
+      batch.map(async ({ id }) => {
         try {
           const detail = await fetchDetail(client, "build", id);
           await loader.load({
@@ -41,11 +46,12 @@ export async function pollOpenBuilds(options: PollOptions): Promise<number> {
           });
         } catch (error) {
           if (!(error instanceof UpstreamError)) throw error;
+          isLost ||= isUpstreamLost(error);
           const status = error instanceof HttpStatusError ? error.status : null;
           log.warn({ buildId: id, status, error: error.message }, "an open build could not be asked for");
         }
       }),
     );
   }
-  return open.length;
+  return asked;
 }

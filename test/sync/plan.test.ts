@@ -1,0 +1,102 @@
+import { describe, expect, test } from "vitest";
+import {
+  HttpStatusError,
+  LockedError,
+  NetworkError,
+  StoppedError,
+  StoreError,
+  UnexpectedShapeError,
+} from "../../src/errors.ts";
+import { type PlanInput, planRun } from "../../src/sync/plan.ts";
+import { exitCodeOf } from "../../src/sync/run.ts";
+import { emptyCounts, isPartial, type RunSummary, type WalkSummary } from "../../src/sync/summary.ts";
+import { RESOURCES } from "../../src/wire/resources.ts";
+
+const root = Object.fromEntries(
+  RESOURCES.map((resource) => [
+    resource,
+    { list_endpoint: `/api/v1/${resource}/`, schema: `/${resource}/schema/` },
+  ]),
+);
+const input: PlanInput = {
+  kind: null,
+  resources: null,
+  root,
+  lastWholeBuildWalk: "2024-05-14T02:00:00Z",
+  fullEveryDays: 7,
+  now: new Date("2024-05-15T02:00:00Z"),
+};
+
+describe("a plan", () => {
+  test.each<[string, Partial<PlanInput>, string, string]>([
+    ["no word and a whole walk yesterday", {}, "incremental", "head"],
+    ["no word and no whole walk ever", { lastWholeBuildWalk: null }, "full", "full"],
+    ["no word and a whole walk a week ago", { lastWholeBuildWalk: "2024-05-08T02:00:00Z" }, "full", "full"],
+    [
+      "no word and one just within the week",
+      { lastWholeBuildWalk: "2024-05-08T02:00:00.001Z" },
+      "incremental",
+      "head",
+    ],
+    ["full every day", { fullEveryDays: 1 }, "full", "full"],
+    ["full asked for", { kind: "full" }, "full", "full"],
+    [
+      "incremental asked for in an empty mirror",
+      { kind: "incremental", lastWholeBuildWalk: null },
+      "incremental",
+      "head",
+    ],
+  ])("with %s", (_case, over, kind, buildWalk) => {
+    const plan = planRun({ ...input, ...over });
+    expect(plan.kind).toBe(kind);
+    expect(plan.absent).toEqual([]);
+    expect(plan.walks.map((walk) => [walk.resource, walk.listPath, walk.kind])).toEqual(
+      RESOURCES.map((resource) => [
+        resource,
+        `/api/v1/${resource}/`,
+        resource === "build" ? buildWalk : "full",
+      ]),
+    );
+  });
+
+  test("holds only what was asked for, in the order of references, and names what is absent", () => {
+    const { user: _user, ...others } = root;
+    const plan = planRun({ ...input, resources: ["version", "user", "project"], root: others });
+    expect(plan.walks.map(({ resource }) => resource)).toEqual(["project", "version"]);
+    expect(plan.absent).toEqual(["user"]);
+  });
+});
+
+describe("a run's exit code", () => {
+  const url = "http://service.invalid/";
+  const summary = (status: RunSummary["status"]) => ({ status }) as RunSummary;
+  test.each<[RunSummary["status"], unknown, number]>([
+    ["succeeded", null, 0],
+    ["partial", null, 3],
+    ["partial", new UnexpectedShapeError("x", { url }), 3],
+    ["partial", new NetworkError("x", { url }), 5],
+    ["partial", new HttpStatusError("x", { url, status: 429 }), 5],
+    ["partial", new HttpStatusError("x", { url, status: 500 }), 3],
+    ["failed", new NetworkError("x", { url }), 5],
+    ["failed", new HttpStatusError("x", { url, status: 500 }), 5],
+    ["failed", new UnexpectedShapeError("x", { url }), 6],
+    ["failed", new StoreError("x"), 4],
+    ["failed", new LockedError("x"), 10],
+    ["failed", new TypeError("x"), 1],
+    ["interrupted", new StoppedError("SIGINT"), 130],
+    ["interrupted", new StoppedError("SIGTERM"), 143],
+  ])("%s by %s is %i", (status, error, code) => {
+    expect(exitCodeOf({ summary: summary(status), error })).toBe(code);
+  });
+});
+
+test.each<[Partial<WalkSummary>, boolean]>([
+  [{ walk: "whole" }, false],
+  [{ walk: "head" }, false],
+  [{ walk: "skipped" }, false],
+  [{ walk: "not_whole" }, true],
+  [{ walk: "whole", quarantined: 1 }, true],
+])("a run with a walk %j is partial: %s", (walk, expected) => {
+  const whole: WalkSummary = { walk: "whole", ...emptyCounts(), total_count: 0 };
+  expect(isPartial({ user: whole, build: { ...whole, ...walk } })).toBe(expected);
+});
