@@ -80,36 +80,38 @@ describe("a changed record", () => {
         error: null,
       },
     ],
-  ] as [Resource, Record<string, unknown>, object, object][])(
-    "of %s is replaced, and changes holds just the changed fields",
-    async (resource, record, before, after) => {
-      await using loading = await setUpFirstNight();
-      const others = firstNight[resource].slice(1);
-      loading.nextRun();
-      const at = "2024-05-16T02:00:00.000Z";
-      const counts = await loading.load(resource, [record, ...others], { at });
-      expect(counts).toMatchObject({ inserted: 0, updated: 1, unchanged: others.length });
-      const stored = await restoreStored(loading.sql, resource);
-      expect(stored.get(String(record.id))).toEqual(record);
-      const changes = await loading.sql`
+  ] as [
+    Resource,
+    Record<string, unknown>,
+    object,
+    object,
+  ][])("of %s is replaced, and changes holds just the changed fields", async (resource, record, before, after) => {
+    await using loading = await setUpFirstNight();
+    const others = firstNight[resource].slice(1);
+    loading.nextRun();
+    const at = "2024-05-16T02:00:00.000Z";
+    const counts = await loading.load(resource, [record, ...others], { at });
+    expect(counts).toMatchObject({ inserted: 0, updated: 1, unchanged: others.length });
+    const stored = await restoreStored(loading.sql, resource);
+    expect(stored.get(String(record.id))).toEqual(record);
+    const changes = await loading.sql`
       select resource, record_id, run_id, observed_at, kind, before, after from mirror.changes`;
-      expect(changes).toEqual([
-        {
-          resource,
-          record_id: record.id,
-          run_id: 2,
-          observed_at: "2024-05-16 02:00:00+00",
-          kind: "updated",
-          before,
-          after,
-        },
-      ]);
-      const [row] = await loading.sql.unsafe(
-        `select first_seen_at < changed_at as later, changed_at from mirror.${resource}s where id = '${record.id}'`,
-      );
-      expect(row).toEqual({ later: true, changed_at: "2024-05-16 02:00:00+00" });
-    },
-  );
+    expect(changes).toEqual([
+      {
+        resource,
+        record_id: record.id,
+        run_id: 2,
+        observed_at: "2024-05-16 02:00:00+00",
+        kind: "updated",
+        before,
+        after,
+      },
+    ]);
+    const [row] = await loading.sql.unsafe(
+      `select first_seen_at < changed_at as later, changed_at from mirror.${resource}s where id = '${record.id}'`,
+    );
+    expect(row).toEqual({ later: true, changed_at: "2024-05-16 02:00:00+00" });
+  });
 
   test("administrators are told as lists of users though modified_date stood still", async () => {
     await using loading = await setUpFirstNight();
@@ -142,23 +144,23 @@ describe("a deleted row", () => {
   const deleteRow = (loading: Awaited<ReturnType<typeof setUpFirstNight>>, table: string, id: string) =>
     loading.sql.unsafe(`update mirror.${table} set deleted_at = '2024-05-15T23:00:00Z' where id = '${id}'`);
 
-  test.each(["list", "detail"] as const)(
-    "that comes back by %s is restored with a row in changes",
-    async (source) => {
-      await using loading = await setUpFirstNight();
-      await deleteRow(loading, "users", "1");
-      const at = "2024-05-16T02:00:00.000Z";
-      const counts = await loading.load("user", [wireUser("1")], { source, at });
-      expect(counts).toMatchObject({ updated: 0, restored: 1, inserted: 0 });
-      expect(await loading.sql`select deleted_at, changed_at from mirror.users where id = '1'`).toEqual([
-        { deleted_at: null, changed_at: "2024-05-16 02:00:00+00" },
-      ]);
-      expect(await loading.sql`select record_id, kind, before, after from mirror.changes`).toEqual([
-        { record_id: "1", kind: "restored", before: null, after: null },
-      ]);
-      expect(await loading.load("user", [wireUser("1")])).toMatchObject({ restored: 0, unchanged: 1 });
-    },
-  );
+  test.each([
+    "list",
+    "detail",
+  ] as const)("that comes back by %s is restored with a row in changes", async (source) => {
+    await using loading = await setUpFirstNight();
+    await deleteRow(loading, "users", "1");
+    const at = "2024-05-16T02:00:00.000Z";
+    const counts = await loading.load("user", [wireUser("1")], { source, at });
+    expect(counts).toMatchObject({ updated: 0, restored: 1, inserted: 0 });
+    expect(await loading.sql`select deleted_at, changed_at from mirror.users where id = '1'`).toEqual([
+      { deleted_at: null, changed_at: "2024-05-16 02:00:00+00" },
+    ]);
+    expect(await loading.sql`select record_id, kind, before, after from mirror.changes`).toEqual([
+      { record_id: "1", kind: "restored", before: null, after: null },
+    ]);
+    expect(await loading.load("user", [wireUser("1")])).toMatchObject({ restored: 0, unchanged: 1 });
+  });
 
   test("that comes back changed is replaced and restored", async () => {
     await using loading = await setUpFirstNight();

@@ -194,22 +194,21 @@ describe("a record that Postgres refuses", () => {
     expect(await loading.sql`select 1 from sync.quarantine`).toHaveLength(0);
   });
 
-  test.each([4000, 5000, 6000, 7000, 20_000, 200_000])(
-    "or Node cannot write, nested %i deep, costs nobody else",
-    async (depth) => {
-      await using loading = await setUpLoading();
-      const bad = { ...wireUser("2"), shoes: nested(depth) };
-      const counts = await loading.load("user", [wireUser("1"), bad, wireUser("3")]);
-      expect(counts.inserted + counts.quarantined).toBe(3);
-      const ids = await loading.sql`
+  test.each([
+    4000, 5000, 6000, 7000, 20_000, 200_000,
+  ])("or Node cannot write, nested %i deep, costs nobody else", async (depth) => {
+    await using loading = await setUpLoading();
+    const bad = { ...wireUser("2"), shoes: nested(depth) };
+    const counts = await loading.load("user", [wireUser("1"), bad, wireUser("3")]);
+    expect(counts.inserted + counts.quarantined).toBe(3);
+    const ids = await loading.sql`
       select id, 'stored' as place from mirror.users union all select record_id, 'aside' from sync.quarantine order by 1`;
-      expect(ids).toEqual([
-        { id: "1", place: "stored" },
-        { id: "2", place: depth > 4500 ? "aside" : expect.any(String) },
-        { id: "3", place: "stored" },
-      ]);
-    },
-  );
+    expect(ids).toEqual([
+      { id: "1", place: "stored" },
+      { id: "2", place: depth > 4500 ? "aside" : expect.any(String) },
+      { id: "3", place: "stored" },
+    ]);
+  });
 
   test("nor can be kept as JSON is kept as a text", async () => {
     await using loading = await setUpLoading();
@@ -287,20 +286,31 @@ describe("hostile content", () => {
     );
   });
 
-  test.each(["{}", '"', "\\", "NULL", "null", "a,b", "{a}", " ", "'", "ü", "0x1", "1e3", "-1"])(
-    "an id like %j is stored, found and changed",
-    async (id) => {
-      await using loading = await setUpLoading();
-      await loading.load("build", [wireBuild(id)]);
-      loading.nextRun();
-      expect(await loading.load("build", [wireBuild(id)])).toMatchObject({ unchanged: 1, inserted: 0 });
-      expect(await loading.load("build", [wireBuild(id, { state: "building" })])).toMatchObject({
-        updated: 1,
-        transitions: 1,
-      });
-      expect(await loading.sql`select id, state from mirror.builds`).toEqual([{ id, state: "building" }]);
-    },
-  );
+  test.each([
+    "{}",
+    '"',
+    "\\",
+    "NULL",
+    "null",
+    "a,b",
+    "{a}",
+    " ",
+    "'",
+    "ü",
+    "0x1",
+    "1e3",
+    "-1",
+  ])("an id like %j is stored, found and changed", async (id) => {
+    await using loading = await setUpLoading();
+    await loading.load("build", [wireBuild(id)]);
+    loading.nextRun();
+    expect(await loading.load("build", [wireBuild(id)])).toMatchObject({ unchanged: 1, inserted: 0 });
+    expect(await loading.load("build", [wireBuild(id, { state: "building" })])).toMatchObject({
+      updated: 1,
+      transitions: 1,
+    });
+    expect(await loading.sql`select id, state from mirror.builds`).toEqual([{ id, state: "building" }]);
+  });
 
   test("10 MB of text go in and are changed", async () => {
     await using loading = await setUpLoading();
