@@ -1,0 +1,85 @@
+import { describe, expect, test } from "vitest";
+import { withSql } from "../../src/db/connect.ts";
+import { migrate, migrationStatus } from "../../src/db/migrate.ts";
+import type { OpenDatabase } from "../../src/db/open.ts";
+import { prepareDatabase } from "../../src/db/prepare.ts";
+import { SchemaVersionError } from "../../src/errors.ts";
+import { silentLog } from "../../src/log.ts";
+import { createTestDatabase } from "../support/database.ts";
+
+const open = (url: string, embedded = false): OpenDatabase => ({
+  url,
+  describe: "a test database",
+  embedded: embedded ? { port: 0, logFile: "", startedHere: false } : null,
+  close: async () => {},
+});
+const stateOf = (url: string) =>
+  withSql(
+    url,
+    { applicationName: "docmirror test", max: 1 },
+    async (sql) => (await migrationStatus(sql)).state,
+  );
+
+/** Takes the newest migration off the list, so that the schema looks older than the program. */
+const age = (url: string) =>
+  withSql(url, { applicationName: "docmirror test", max: 1 }, async (sql) => {
+    const [table] = await sql<{ name: string }[]>`
+      select format('%I.%I', table_schema, table_name) as name from information_schema.columns
+      where column_name = 'hash' and table_schema not in ('pg_catalog', 'information_schema')`;
+    const name = table?.name ?? "";
+    const [kept] = await sql.unsafe(`select count(*) as n from ${name}`);
+    await sql.unsafe(`delete from ${name} where id = (select max(id) from ${name})`);
+    return Number(kept?.n);
+  });
+
+describe("a database", () => {
+  test.each([true, false])("that never had our schema gets it (embedded: %s)", async (embedded) => {
+    await using database = await createTestDatabase({ migrated: false });
+    await prepareDatabase(open(database.url, embedded), silentLog);
+    expect(await stateOf(database.url)).toBe("current");
+  });
+
+  test("that is current stays as it is, and may be prepared again", async () => {
+    await using database = await createTestDatabase();
+    await prepareDatabase(open(database.url), silentLog);
+    await prepareDatabase(open(database.url, true), silentLog);
+    expect(await stateOf(database.url)).toBe("current");
+  });
+
+  test("whose schema is newer than the program is refused", async () => {
+    await using database = await createTestDatabase();
+    await withSql(database.url, { applicationName: "docmirror test", max: 1 }, async (sql) => {
+      const [table] = await sql<{ name: string }[]>`
+        select format('%I.%I', table_schema, table_name) as name from information_schema.columns
+        where column_name = 'hash' and table_schema not in ('pg_catalog', 'information_schema')`;
+      await sql.unsafe(
+        `insert into ${table?.name} (hash, created_at) values ('from the future', 99999999999999)`,
+      );
+    });
+    const refused = prepareDatabase(open(database.url, true), silentLog);
+    await expect(refused).rejects.toBeInstanceOf(SchemaVersionError);
+    await expect(refused).rejects.toMatchObject({ exitCode: 7 });
+  });
+
+  test("of the user's own whose schema is older is left to migrate", async () => {
+    await using database = await createTestDatabase();
+    // With a single migration an older schema than the newest is no schema at all.
+    if ((await age(database.url)) < 2) return;
+    const refused = prepareDatabase(open(database.url), silentLog);
+    await expect(refused).rejects.toMatchObject({
+      exitCode: 7,
+      hint: expect.stringContaining("docmirror migrate"),
+    });
+    expect(await stateOf(database.url)).toBe("older");
+  });
+
+  test("is left alone when asked to stop", async () => {
+    await using database = await createTestDatabase({ migrated: false });
+    const reason = new Error("stop");
+    await expect(prepareDatabase(open(database.url), silentLog, AbortSignal.abort(reason))).rejects.toBe(
+      reason,
+    );
+    await migrate(database.url);
+    expect(await stateOf(database.url)).toBe("current");
+  });
+});

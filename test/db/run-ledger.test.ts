@@ -1,0 +1,175 @@
+import { hostname } from "node:os";
+import { describe, expect, test } from "vitest";
+import { connect } from "../../src/db/connect.ts";
+import {
+  beatHeart,
+  findLastWholeWalk,
+  findResumableWalks,
+  finishRun,
+  finishWalk,
+  type RunTotals,
+  saveProgress,
+  startRun,
+  startWalk,
+  type WalkCounts,
+} from "../../src/db/run-ledger.ts";
+import { createTestDatabase } from "../support/database.ts";
+
+const counts: WalkCounts = {
+  pages: 3,
+  records: 60,
+  inserted: 1,
+  updated: 2,
+  unchanged: 57,
+  deleted: 4,
+  restored: 5,
+  quarantined: 6,
+};
+const none = Object.fromEntries(Object.keys(counts).map((key) => [key, 0])) as unknown as WalkCounts;
+const totals: RunTotals = {
+  requests: 1,
+  bytes: 2,
+  replacedNul: 3,
+  resolved: 4,
+  unresolved: 5,
+  transitions: 6,
+};
+const at = (hour: number) => `2024-05-15T${String(hour).padStart(2, "0")}:00:00.000Z`;
+
+async function setUp() {
+  const database = await createTestDatabase();
+  const sql = connect(database.url, { applicationName: "docmirror test" });
+  return {
+    sql,
+    async [Symbol.asyncDispose]() {
+      await sql.end();
+      await database.dispose();
+    },
+  };
+}
+
+describe("a run", () => {
+  test("is running under its process, and closed with what it did", async () => {
+    await using ledger = await setUp();
+    const { runId, interrupted } = await startRun(ledger.sql, "full", at(1));
+    expect(interrupted).toEqual([]);
+    expect(await ledger.sql`select kind, status, started_at, finished_at, pid, host from sync.runs`).toEqual([
+      {
+        kind: "full",
+        status: "running",
+        started_at: "2024-05-15 01:00:00+00",
+        finished_at: null,
+        pid: process.pid,
+        host: hostname(),
+      },
+    ]);
+    await finishRun(ledger.sql, runId, { status: "partial", finishedAt: at(2), error: "so" }, totals);
+    const [row] = await ledger.sql`select * from sync.runs`;
+    expect(row).toMatchObject({
+      status: "partial",
+      finished_at: "2024-05-15 02:00:00+00",
+      error: "so",
+      requests: 1,
+      bytes: 2,
+      replaced_nul: 3,
+      references_resolved: 4,
+      references_unresolved: 5,
+      transitions: 6,
+    });
+  });
+
+  test("that a dead process left open is closed as interrupted at its last heartbeat", async () => {
+    await using ledger = await setUp();
+    const first = await startRun(ledger.sql, "full", at(1));
+    await finishRun(ledger.sql, first.runId, { status: "failed", finishedAt: at(1), error: null }, totals);
+    const dead = await startRun(ledger.sql, "full", at(2));
+    const next = await startRun(ledger.sql, "incremental", at(3));
+    expect(next.interrupted).toEqual([dead.runId]);
+    expect(
+      await ledger.sql`select status, finished_at = heartbeat_at as at_heartbeat, error from sync.runs order by id`,
+    ).toMatchObject([
+      { status: "failed", error: null },
+      { status: "interrupted", at_heartbeat: true, error: "the process ended without closing its run" },
+      { status: "running" },
+    ]);
+  });
+
+  test("shows that it lives by its heartbeat", async () => {
+    await using ledger = await setUp();
+    const { runId } = await startRun(ledger.sql, "full", at(1));
+    await ledger.sql`update sync.runs set heartbeat_at = '2000-01-01'`;
+    await beatHeart(ledger.sql, runId);
+    expect(await ledger.sql`select heartbeat_at > '2020-01-01' as beaten from sync.runs`).toEqual([
+      { beaten: true },
+    ]);
+  });
+});
+
+describe("a walk", () => {
+  test("that was left in the middle can be gone on from, with its counts and its beginning", async () => {
+    await using ledger = await setUp();
+    const { runId } = await startRun(ledger.sql, "full", at(1));
+    await startWalk(ledger.sql, runId, "build", at(1), none);
+    await startWalk(ledger.sql, runId, "user", at(1), none);
+    expect(await findResumableWalks(ledger.sql, at(0))).toEqual([]);
+    const checkpoint = { seq: 3, request: "/api/v1/build/?limit=20&offset=60" };
+    await saveProgress(ledger.sql, runId, "build", counts, checkpoint, at(2));
+    expect(await findResumableWalks(ledger.sql, at(2))).toEqual([
+      {
+        runId,
+        resource: "build",
+        checkpoint,
+        startedAt: "2024-05-15 01:00:00+00",
+        checkpointAt: "2024-05-15 02:00:00+00",
+        ...counts,
+      },
+    ]);
+    expect(await findResumableWalks(ledger.sql, at(3))).toEqual([]);
+    await startRun(ledger.sql, "full", at(3));
+    expect(await findResumableWalks(ledger.sql, at(0))).toEqual([]);
+  });
+
+  test("that ended keeps a checkpoint only when upstream broke it off", async () => {
+    await using ledger = await setUp();
+    const { runId } = await startRun(ledger.sql, "full", at(1));
+    const end = { counts, totalCount: 60, finishedAt: at(3) };
+    const checkpoint = { seq: 3, request: "/x" };
+    for (const resource of ["build", "user"] as const) {
+      await startWalk(ledger.sql, runId, resource, at(1), none);
+      await saveProgress(ledger.sql, runId, resource, counts, checkpoint, at(2));
+    }
+    await finishWalk(ledger.sql, runId, "user", { ...end, walk: "whole", reason: null, checkpoint: null });
+    await finishWalk(ledger.sql, runId, "build", { ...end, walk: "not_whole", reason: "lost", checkpoint });
+    expect((await findResumableWalks(ledger.sql, at(0))).map(({ resource }) => resource)).toEqual(["build"]);
+    expect(
+      await ledger.sql`select walk, reason, total_count, pages, records from sync.walks order by resource`,
+    ).toEqual([
+      { walk: "not_whole", reason: "lost", total_count: 60, pages: 3, records: 60 },
+      { walk: "whole", reason: null, total_count: 60, pages: 3, records: 60 },
+    ]);
+  });
+
+  test("that was whole last is found by when it began, heads and broken ones aside", async () => {
+    await using ledger = await setUp();
+    expect(await findLastWholeWalk(ledger.sql, "build")).toBeNull();
+    for (const [hour, walk] of [
+      [1, "whole"],
+      [2, "whole"],
+      [3, "head"],
+      [4, "not_whole"],
+    ] as const) {
+      const { runId } = await startRun(ledger.sql, "full", at(hour));
+      await startWalk(ledger.sql, runId, "build", at(hour), none);
+      await finishWalk(ledger.sql, runId, "build", {
+        walk,
+        reason: null,
+        totalCount: 1,
+        counts,
+        checkpoint: null,
+        finishedAt: at(hour + 1),
+      });
+    }
+    expect(await findLastWholeWalk(ledger.sql, "build")).toBe("2024-05-15 02:00:00+00");
+    expect(await findLastWholeWalk(ledger.sql, "user")).toBeNull();
+  });
+});

@@ -1,0 +1,57 @@
+import { expect, test } from "vitest";
+import { withSql } from "../../src/db/connect.ts";
+import { startRun } from "../../src/db/run-ledger.ts";
+import { acquireRunLock } from "../../src/db/run-lock.ts";
+import { LockedError, StoreError } from "../../src/errors.ts";
+import { createTestDatabase } from "../support/database.ts";
+
+test("one holds the lock; the next is told who runs, and gets it when that one lets go", async () => {
+  await using database = await createTestDatabase();
+  const lock = await acquireRunLock(database.url);
+  await expect(acquireRunLock(database.url)).rejects.toMatchObject({
+    name: "LockedError",
+    exitCode: 10,
+    message: "another run holds the lock: another process",
+    hint: expect.stringContaining("docmirror status"),
+  });
+  await withSql(database.url, { applicationName: "docmirror test" }, (sql) =>
+    startRun(sql, "full", "2024-05-15T01:00:00Z"),
+  );
+  const told = await acquireRunLock(database.url).catch((error: unknown) => error);
+  expect(told).toBeInstanceOf(LockedError);
+  expect(String(told)).toContain(`run 1, process ${process.pid} on `);
+  await lock.release();
+  await lock.release();
+  const next = await acquireRunLock(database.url);
+  await next.release();
+});
+
+test("two databases on one server have a lock each", async () => {
+  await using one = await createTestDatabase();
+  await using other = await createTestDatabase();
+  const locks = [await acquireRunLock(one.url), await acquireRunLock(other.url)];
+  for (const lock of locks) await lock.release();
+});
+
+test("the lock of a holder whose session died is free", async () => {
+  await using database = await createTestDatabase();
+  const lock = await acquireRunLock(database.url);
+  await withSql(
+    database.url,
+    { applicationName: "docmirror test" },
+    (sql) => sql`
+      select pg_terminate_backend(pid, 10000) from pg_stat_activity
+      where datname = current_database() and application_name = 'docmirror lock'`,
+  );
+  const next = await acquireRunLock(database.url);
+  await next.release();
+  await lock.release();
+});
+
+test("a database that cannot be reached is a StoreError", async () => {
+  const failed = acquireRunLock("postgres://127.0.0.1:1/nowhere");
+  await expect(failed).rejects.toBeInstanceOf(StoreError);
+  await expect(failed).rejects.toMatchObject({
+    message: expect.stringContaining("could not take the run lock"),
+  });
+});
