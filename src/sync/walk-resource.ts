@@ -84,7 +84,7 @@ export async function walkResource(options: WalkResourceOptions): Promise<WalkEn
     ...(request !== null && { resume: { seq, request, seen } }),
   });
 
-  let position: Checkpoint | null = resume?.checkpoint ?? null;
+  let position: Checkpoint | null = (isFull && resume?.checkpoint) || null;
   let savedAt = 0;
 
   let isFailed = false;

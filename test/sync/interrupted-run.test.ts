@@ -86,6 +86,25 @@ describe("a run that is stopped in the middle", () => {
   });
 });
 
+test("an incremental run that breaks off hands no checkpoint of an earlier full walk on", async () => {
+  let left = 30;
+  await using quick = await startQuickWorld({}, (_request, next) => {
+    left -= 1;
+    return left < 0 ? "hang up" : next();
+  });
+  await quick.sync();
+  left = 1;
+  await quick.sync({ kind: "incremental", resources: ["build"] });
+  const rows = await read(
+    quick,
+    "select walk, checkpoint from sync.walks where resource = 'build' order by run_id",
+  );
+  expect(rows).toEqual([
+    { walk: "not_whole", checkpoint: expect.any(Object) },
+    { walk: "not_whole", checkpoint: null },
+  ]);
+});
+
 test("a process killed in mid-walk leaves a run that the next one closes and goes on from", async () => {
   let builds = 0;
   let reached: () => void = () => {};
