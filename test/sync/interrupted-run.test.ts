@@ -71,14 +71,15 @@ describe("a run that is stopped in the middle", () => {
   });
 
   test("is not gone on from when its checkpoint is older than six hours", async () => {
-    await using quick = await startQuickWorld();
     const stop = new AbortController();
-    await quick.sync({
-      signal: stop.signal,
-      onProgress: (resource, { pages }) => {
-        if (resource === "build" && pages >= 5) stop.abort(new StoppedError("SIGTERM"));
-      },
+    let asked = 0;
+    await using quick = await startQuickWorld({}, (request, next) => {
+      if (pathOf(request) === BUILDS) asked += 1;
+      if (asked === 12) stop.abort(new StoppedError("SIGTERM"));
+      return next();
     });
+    expect((await quick.sync({ signal: stop.signal })).summary.status).toBe("interrupted");
+    expect(await read(quick, "select 1 from sync.walks where checkpoint is not null")).not.toHaveLength(0);
     quick.world.advance(6 * 3_600_000 + 1000);
     const { log, messages } = createKeptLog();
     expect((await quick.sync({ log })).summary.status).toBe("succeeded");
