@@ -1,7 +1,7 @@
 import { systemClock } from "../clock.ts";
 
 /** What a late start may be made up for, so that slow timers cost no rate. It bounds what follows a stall: no burst. */
-const MAKE_UP_MS = 10;
+const MAKE_UP_MS = 6;
 
 /** Gives turns at an even pace. */
 export interface Pacer {
