@@ -14,33 +14,35 @@ export class UndecodableBodyError extends Error {
   override name = "UndecodableBodyError";
 }
 
-/** Reads a body to its end, at most `maxBytes` as it comes over the wire. The caller destroys the stream on failure. */
-export async function readBody(stream: AsyncIterable<Buffer>, maxBytes: number): Promise<Buffer> {
-  const chunks: Buffer[] = [];
+/**
+ * Reads a body to its end, at most `maxBytes` as it comes over the wire, in the pieces in which it came: one that is known by its
+ * hash need not be put together. The caller destroys the stream on failure.
+ */
+export async function readBody(stream: AsyncIterable<Buffer>, maxBytes: number): Promise<Buffer[]> {
+  const pieces: Buffer[] = [];
   let length = 0;
-  for await (const chunk of stream) {
-    length += chunk.length;
+  for await (const piece of stream) {
+    length += piece.length;
     if (length > maxBytes) throw new BodyTooLargeError(`the body is longer than ${maxBytes} bytes`);
-    chunks.push(chunk);
+    pieces.push(piece);
   }
-  const [first] = chunks;
-  return chunks.length === 1 && first ? first : Buffer.concat(chunks, length);
+  return pieces;
 }
 
 const DECODERS = { gzip: promisify(gunzip), deflate: promisify(inflate), br: promisify(brotliDecompress) };
 
 /** Unpacks a body by its `Content-Encoding`, at most `maxBytes` after it. Rejects with one of the two errors above. */
 export async function decodeBody(
-  body: Buffer,
+  body: Buffer[],
   encoding: string | undefined,
   maxBytes: number,
-): Promise<Buffer> {
+): Promise<Buffer[]> {
   const name = (encoding ?? "identity").trim().toLowerCase().replace(/^x-/, "");
   if (name === "identity" || name === "") return body;
   if (name !== "gzip" && name !== "deflate" && name !== "br")
     throw new UndecodableBodyError(`its content encoding '${name.slice(0, 40)}' was not asked for`);
   try {
-    return await DECODERS[name](body, { maxOutputLength: maxBytes });
+    return [await DECODERS[name](Buffer.concat(body), { maxOutputLength: maxBytes })];
   } catch (error) {
     if ((error as { code?: string }).code === "ERR_BUFFER_TOO_LARGE") {
       throw new BodyTooLargeError(`the unpacked body is longer than ${maxBytes} bytes`);

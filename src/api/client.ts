@@ -38,8 +38,8 @@ export interface ClientOptions {
 export interface FetchOptions<T> {
   /** Turns the parsed JSON into what is wanted, or throws `UnexpectedShapeError`; a reply that fails is asked for again. */
   parse(value: unknown, url: string): T;
-  /** The hash of a body that is known already: an equal one is not parsed. */
-  knownHash?: string;
+  /** The hash of a body that is known already: an equal one is not parsed. It may be looked up while the request is under way. */
+  knownHash?: string | Promise<string | undefined>;
   signal?: AbortSignal;
 }
 
@@ -108,7 +108,7 @@ export function createClient(options: ClientOptions): Client {
       );
     }
     const raw = await readBody(reply.body, maxBodyBytes);
-    stats.bytes += raw.length;
+    stats.bytes += lengthOf(raw);
     const status = reply.statusCode;
     if (status >= 300 && status < 400 && status !== 304) {
       const location = header("location") ?? "";
@@ -121,7 +121,7 @@ export function createClient(options: ClientOptions): Client {
     const decoded = decodeBody(raw, header("content-encoding"), maxBodyBytes);
     if (status < 200 || status >= 300) {
       // What a refusal says only helps to tell what happened; its status counts, readable or not.
-      const text = excerpt(await decoded.catch(() => Buffer.alloc(0)));
+      const text = excerpt(Buffer.concat(await decoded.catch(() => [])));
       throw new HttpStatusError(`GET ${show(url)} answered ${status}${text}`, {
         url: show(url),
         status,
@@ -162,12 +162,12 @@ export function createClient(options: ClientOptions): Client {
     }
     const { body, serverDate } = sent;
     const receivedAt = clock.now();
-    const hash = createHash("sha256").update(body).digest("hex");
-    const known = hash === fetchOptions.knownHash;
+    const hash = hashOf(body);
+    const known = hash === (await fetchOptions.knownHash);
     if (!known) await parseTurn();
     // Outside what turns errors into upstream's: a bug in `parse` is no fault of the network.
-    const value = known ? null : fetchOptions.parse(parseJson(body, show(url)), show(url));
-    return { url: show(url), value, hash, bytes: body.length, receivedAt, serverDate };
+    const value = known ? null : fetchOptions.parse(parseJson(Buffer.concat(body), show(url)), show(url));
+    return { url: show(url), value, hash, bytes: lengthOf(body), receivedAt, serverDate };
   }
 
   return {
@@ -205,7 +205,7 @@ export function createClient(options: ClientOptions): Client {
   };
 }
 
-type Sent = { redirect: URL } | { redirect: null; body: Buffer; serverDate: Date | null };
+type Sent = { redirect: URL } | { redirect: null; body: Buffer[]; serverDate: Date | null };
 
 function refuseRedirect(url: URL, answer: string): never {
   throw new UnexpectedShapeError(`GET ${show(url)} answered ${answer}, which is not followed`, {
@@ -239,6 +239,16 @@ function percentDecode(text: string): string {
   } catch {
     return text;
   }
+}
+
+function lengthOf(pieces: readonly Buffer[]): number {
+  return pieces.reduce((sum, piece) => sum + piece.length, 0);
+}
+
+function hashOf(pieces: readonly Buffer[]): string {
+  const hash = createHash("sha256");
+  for (const piece of pieces) hash.update(piece);
+  return hash.digest("hex");
 }
 
 function parseJson(body: Buffer, url: string): unknown {

@@ -25,9 +25,9 @@ export interface LoadedPage<Meta> extends MemorizedPage<Meta> {
 export interface PageMemory<Meta> {
   /**
    * Drops every page of which a record was written by anyone else since (a watch, a repair, a later page), or is deleted here: only a
-   * page whose records are as it left them may be skipped. To be called before a walk begins.
+   * page whose records are as it left them may be skipped. To be done before a walk recalls any. Pages before `seq` stay.
    */
-  forgetStale(): Promise<void>;
+  forgetStale(seq: number): Promise<void>;
   recall(seq: number): Promise<MemorizedPage<Meta> | null>;
   /** Writes pages within the transaction that loads them. */
   store(tx: TransactionSql, pages: readonly LoadedPage<Meta>[]): Promise<void>;
@@ -49,14 +49,14 @@ export function createPageMemory<Meta>(sql: Sql, resource: Resource): PageMemory
   }
 
   return {
-    async forgetStale() {
+    async forgetStale(from) {
       await sql.unsafe(
         `delete from sync.pages as page
-         where resource = $1 and exists (
+         where resource = $1 and seq >= $2 and exists (
            select from unnest(page.ids) as listed (id)
            join mirror.${resource}s as record using (id)
            where record.changed_at > page.loaded_at or record.deleted_at is not null)`,
-        [resource],
+        [resource, from],
       );
     },
     async recall(seq) {

@@ -68,9 +68,10 @@ export async function walkResource(options: WalkResourceOptions): Promise<WalkEn
       { resource, request, fromRun: resume.runId, pages: counts.pages },
       "walk resumes at its checkpoint",
     );
-  } else if (isFull) {
-    await memory.forgetStale();
   }
+  // The first pages are asked for meanwhile; none is compared with what is remembered before this is done.
+  const forgotten = isFull ? memory.forgetStale(seq) : Promise.resolve();
+  forgotten.catch(() => {});
   await startWalk(sql, runId, resource, (request && resume?.startedAt) || clock.now().toISOString(), counts);
 
   const walk = createWalk({
@@ -80,7 +81,7 @@ export async function walkResource(options: WalkResourceOptions): Promise<WalkEn
     pageSize: options.pageSize,
     lookAhead: options.lookAhead,
     signal: options.signal,
-    ...(isFull && { remember: (place: number) => memory.recall(place) }),
+    ...(isFull && { remember: (place: number) => forgotten.then(() => memory.recall(place)) }),
     ...(request !== null && { resume: { seq, request, seen } }),
   });
 

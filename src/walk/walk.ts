@@ -65,14 +65,20 @@ export function createWalk(options: WalkOptions): Walk {
   let stopped = false;
 
   async function fetchPage(request: string, seq: number, until = signal): Promise<Fetched> {
-    const remembered = (await options.remember?.(seq)) ?? null;
-    // Without ids it could not be told from an empty page; it is rare enough to be parsed anew.
-    const known = remembered?.request === request && remembered.ids.length > 0 ? remembered : null;
+    // Looked up while the request is under way. Without ids a page could not be told from an empty one; it is rare enough
+    // to be parsed anew.
+    const recalled = Promise.resolve(options.remember?.(seq)).then((page) =>
+      page?.request === request && page.ids.length > 0 ? page : null,
+    );
+    const knownHash = recalled.then((page) => page?.bodyHash);
+    // A failure to recall counts where it is awaited, unless the request failed before.
+    for (const promise of [recalled, knownHash]) promise.catch(() => {});
     const reply = await client.fetchJson<ParsedPage>(request, {
       parse: (value, url) => parsePage(value, resource, url),
-      ...(known && { knownHash: known.bodyHash }),
+      knownHash,
       ...(until && { signal: until }),
     });
+    const known = await recalled;
     const parsed = reply.value ?? (known && { meta: known.meta, ids: known.ids, records: null });
     if (!parsed) throw new Error("a body was left unparsed though no page is remembered");
     return {

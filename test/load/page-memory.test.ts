@@ -44,7 +44,7 @@ test("a page is recalled as it was stored, and another in its place replaces it"
 test("pages are not stale while their records are as they left them", async () => {
   await using loading = await setUpLoading();
   const memory = await remember(loading, 3);
-  await memory.forgetStale();
+  await memory.forgetStale(0);
   for (const seq of [0, 1, 2]) expect(await memory.recall(seq)).not.toBeNull();
 });
 
@@ -55,7 +55,7 @@ test("a page is forgotten when a record of it was written later by someone else"
     source: "detail",
     at: "2024-05-15T12:00:00.001Z",
   });
-  await memory.forgetStale();
+  await memory.forgetStale(0);
   expect(
     [await memory.recall(0), await memory.recall(1), await memory.recall(2)].map((one) => one !== null),
   ).toEqual([true, false, true]);
@@ -65,7 +65,7 @@ test("a page is forgotten when a record of it is deleted here", async () => {
   await using loading = await setUpLoading();
   const memory = await remember(loading, 2);
   await loading.sql`update mirror.users set deleted_at = '2024-05-15T11:00:00Z' where id = '0a'`;
-  await memory.forgetStale();
+  await memory.forgetStale(0);
   expect(await memory.recall(0)).toBeNull();
   expect(await memory.recall(1)).not.toBeNull();
 });
