@@ -203,7 +203,8 @@ async function runLocked(options: SyncOptions, sql: Sql): Promise<SyncResult> {
         brokenBy ??= ending.brokenBy;
         if (!isUpstreamLost(ending.brokenBy)) return;
         isLost = true;
-        error ??= ending.brokenBy;
+        // That the service is out of reach weighs more than what its root listing lacked.
+        if (!isUpstreamLost(error)) error = ending.brokenBy;
       } catch (reason) {
         abort.abort(reason);
         throw reason;

@@ -28,7 +28,8 @@ export async function recordUpstreamSchemas(
         const reply = await deps.client.fetchJson(schema, { parse: (value) => value });
         await storeSchema(deps.sql, resource, cleanJson(reply.value, { nul: 0 }), facts);
       } catch (error) {
-        if (!(error instanceof UpstreamError)) throw error;
+        // A RangeError: the reply is nested deeper than the stack goes.
+        if (!(error instanceof UpstreamError || error instanceof RangeError)) throw error;
         deps.log.warn({ resource, error: error.message }, "schema endpoint gave no answer");
       }
     }),
