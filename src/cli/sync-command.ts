@@ -143,7 +143,7 @@ export async function printSummary(run: RunSummary, out: Output, options: { json
   const reasons = Object.values(run.resources).flatMap(({ reason }) => (reason ? [`  ${reason}\n`] : []));
   const { resolved, unresolved } = run.references;
   await out.write(
-    `${renderTable({ head, rows, right: head.slice(2), colour: out.colour })}\n` +
+    (rows.length > 0 ? `${renderTable({ head, rows, right: head.slice(2), colour: out.colour })}\n` : "") +
       `${run.run_id === null ? "dry run" : `run ${run.run_id}`}, ${run.kind}: ${run.status} ` +
       `after ${(run.duration_ms / 1000).toFixed(1)} s, ${run.requests} requests, ` +
       `${run.transitions} transitions, references: ${resolved} resolved, ${unresolved} unresolved\n${reasons.join("")}`,
