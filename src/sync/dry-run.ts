@@ -1,4 +1,4 @@
-import { createClient } from "../api/client.ts";
+import type { Client } from "../api/client.ts";
 import { connect, type Sql } from "../db/connect.ts";
 import { findLastWholeWalk } from "../db/run-ledger.ts";
 import { compareRecords } from "../load/load-records.ts";
@@ -8,28 +8,19 @@ import { planRun, type WalkPlan } from "./plan.ts";
 import { fetchRootListing } from "./root-listing.ts";
 import type { SyncOptions } from "./run.ts";
 import { emptyCounts, isPartial, type RunSummary, type WalkSummary } from "./summary.ts";
+import { createUpstreamClient } from "./upstream-client.ts";
 
 /**
  * Walks as a run would, compares every record with what is stored, and writes nothing at all: no rows, no ledger, no lock. References are not
  * looked up, so they count as 0. Throws what upstream or the database throws.
  */
 export async function runDrySync(options: SyncOptions & { hasSchema: boolean }): Promise<RunSummary> {
-  const { settings, clock, log, signal } = options;
+  const { settings, clock, signal } = options;
   const startedAt = clock.now();
   const sql = options.hasSchema
     ? connect(settings.databaseUrl, { applicationName: "docmirror dry run" })
     : null;
-  const client = createClient({
-    baseUrl: settings.baseUrl,
-    concurrency: settings.concurrency,
-    ratePerSecond: settings.rate,
-    timeoutMs: settings.timeoutMs,
-    retries: settings.retries,
-    maxBodyBytes: settings.maxBodyMb * 1024 * 1024,
-    clock,
-    log,
-    signal,
-  });
+  const client = createUpstreamClient(options, signal);
   const resources: RunSummary["resources"] = {};
   try {
     const plan = planRun({
@@ -73,7 +64,7 @@ export async function runDrySync(options: SyncOptions & { hasSchema: boolean }):
 async function countWalk(
   options: SyncOptions,
   plan: WalkPlan,
-  { client, sql }: { client: ReturnType<typeof createClient>; sql: Sql | null },
+  { client, sql }: { client: Client; sql: Sql | null },
 ): Promise<WalkSummary> {
   const { settings, signal } = options;
   const walk = createWalk({

@@ -7,7 +7,6 @@
  *           ──▶ interrupted  asked to stop, or the process died; the next run goes on at the checkpoints
  */
 import { setMaxListeners } from "node:events";
-import { createClient } from "../api/client.ts";
 import { pollOpenBuilds } from "../builds/poll-open-builds.ts";
 import type { Clock } from "../clock.ts";
 import { connect, type Sql } from "../db/connect.ts";
@@ -40,6 +39,8 @@ import { planRun } from "./plan.ts";
 import { repairReferences } from "./repair-references.ts";
 import { fetchRootListing } from "./root-listing.ts";
 import { emptyCounts, isPartial, type RunSummary } from "./summary.ts";
+import type { SyncSettings } from "./sync-settings.ts";
+import { createUpstreamClient } from "./upstream-client.ts";
 import { recordUpstreamSchemas } from "./upstream-schemas.ts";
 import { walkResource } from "./walk-resource.ts";
 
@@ -47,18 +48,7 @@ const HEARTBEAT_MS = 5000;
 /** An older checkpoint is not gone on from: too much may have moved in the list since. */
 const RESUME_WITHIN_MS = 6 * 3_600_000;
 
-export interface SyncSettings {
-  databaseUrl: string;
-  baseUrl: URL;
-  pageSize: number;
-  rate: number;
-  concurrency: number;
-  timeoutMs: number;
-  retries: number;
-  maxBodyMb: number;
-  fullEveryDays: number;
-  sourceTimezone: string;
-}
+export type { SyncSettings } from "./sync-settings.ts";
 
 export interface SyncOptions {
   settings: SyncSettings;
@@ -111,17 +101,7 @@ async function runLocked(options: SyncOptions, sql: Sql): Promise<SyncResult> {
   options.signal.addEventListener("abort", forward, { once: true });
   if (options.signal.aborted) forward();
 
-  const client = createClient({
-    baseUrl: settings.baseUrl,
-    concurrency: settings.concurrency,
-    ratePerSecond: settings.rate,
-    timeoutMs: settings.timeoutMs,
-    retries: settings.retries,
-    maxBodyBytes: settings.maxBodyMb * 1024 * 1024,
-    clock,
-    log,
-    signal: abort.signal,
-  });
+  const client = createUpstreamClient(options, abort.signal);
   const totals: RunTotals = {
     requests: 0,
     bytes: 0,

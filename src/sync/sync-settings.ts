@@ -1,0 +1,13 @@
+/** What a run reads of the settings (`product.md` section 2), and where it writes. */
+export interface SyncSettings {
+  databaseUrl: string;
+  baseUrl: URL;
+  pageSize: number;
+  rate: number;
+  concurrency: number;
+  timeoutMs: number;
+  retries: number;
+  maxBodyMb: number;
+  fullEveryDays: number;
+  sourceTimezone: string;
+}
