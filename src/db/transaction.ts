@@ -1,6 +1,9 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Sql, TransactionSql } from "./connect.ts";
 
+/** The driver rejects a transaction whose connection is lost; should it ever fail to, the transaction ends after this. */
+const LOSS_TOLD_MS = 10_000;
+
 /** Whether the server hangs up behind this error; the transaction is rejected when it does. */
 function endsSession(error: unknown): boolean {
   return error instanceof Error && "severity" in error && /^(FATAL|PANIC)$/.test(String(error.severity));
@@ -13,6 +16,11 @@ function endsSession(error: unknown): boolean {
  */
 export async function withTransaction<T>(sql: Sql, fn: (tx: TransactionSql) => Promise<T>): Promise<T> {
   let isLost = false;
+  let timer: NodeJS.Timeout | undefined;
+  let giveUp: (reason: unknown) => void = () => {};
+  const untold = new Promise<never>((_, reject) => {
+    giveUp = reject;
+  });
 
   async function hold<R>(tx: TransactionSql, body: (tx: TransactionSql) => Promise<R>): Promise<R> {
     try {
@@ -24,7 +32,10 @@ export async function withTransaction<T>(sql: Sql, fn: (tx: TransactionSql) => P
       // A failure of its own, or the first sign of a lost connection? By the second turn its end has been told.
       await nextTurn();
       await nextTurn();
-      if (isLost || endsSession(error)) await new Promise<never>(() => {});
+      if (isLost || endsSession(error)) {
+        timer ??= setTimeout(() => giveUp(error), LOSS_TOLD_MS);
+        await new Promise<never>(() => {});
+      }
       throw error;
     }
   }
@@ -61,5 +72,12 @@ export async function withTransaction<T>(sql: Sql, fn: (tx: TransactionSql) => P
   transaction.catch(() => {
     isLost = true;
   });
-  return (await transaction) as T;
+  try {
+    return (await Promise.race([transaction, untold])) as T;
+  } finally {
+    clearTimeout(timer);
+    // Whoever comes to rest from now on needs no bound: the caller has its answer.
+    timer = undefined;
+    isLost = true;
+  }
 }

@@ -264,7 +264,8 @@ describe("Postgres that goes away in mid-run", () => {
   test.each([
     "restarts",
     "stays away",
-  ])("and %s ends the run with exit code 4 and nothing half-written", async (how) => {
+    // The server's and the driver's ends of a lost connection race one another; see the note in src/db/transaction.ts.
+  ])("and %s ends the run with exit code 4 and nothing half-written", { retry: 2 }, async (how) => {
     await using quick = await startQuickWorld();
     const { adminUrl } = inject("databaseServer");
     const name = new URL(quick.databaseUrl).pathname.slice(1);
