@@ -1,6 +1,6 @@
 import { bigint, index, integer, jsonb, primaryKey, text } from "drizzle-orm/pg-core";
 import type { Resource } from "../../wire/resources.ts";
-import { bytea, moment } from "./columns.ts";
+import { bytea, idText, moment } from "./columns.ts";
 import { sync } from "./schemas.ts";
 
 export type RunKind = "full" | "incremental";
@@ -26,6 +26,8 @@ export const runs = sync.table("runs", {
   references_unresolved: bigint({ mode: "number" }).notNull().default(0),
   transitions: bigint({ mode: "number" }).notNull().default(0),
   error: text(),
+  /** What the run met without failing by it, each in a sentence: the service left alone for a while, deletions held back. */
+  warnings: text().array().notNull().default([]),
 });
 
 export const walks = sync.table(
@@ -86,8 +88,28 @@ export const quarantine = sync.table(
     request: text(),
     created_at: moment().notNull(),
     resolved_at: moment(),
+    /** Of a record that upstream cannot render: its place in the list, all that is known of it. Null for all others. */
+    list_offset: bigint({ mode: "number" }),
   },
   (table) => [index("quarantine_resource").on(table.resource, table.id)],
+);
+
+/**
+ * Records that the newest whole walk of their list did not meet. Each is asked for by its detail endpoint before it counts as deleted;
+ * what one run does not come to is left for the next.
+ */
+export const missingRecords = sync.table(
+  "missing_records",
+  {
+    resource: text().$type<Resource>().notNull(),
+    record_id: idText().notNull(),
+    /** The run whose walk missed it. */
+    run_id: bigint({ mode: "number" }).notNull(),
+    noticed_at: moment().notNull(),
+    /** When its detail was last asked for, without an answer that settles it. */
+    asked_at: moment(),
+  },
+  (table) => [primaryKey({ columns: [table.resource, table.record_id] })],
 );
 
 /** The answers of the schema endpoints, each once. */

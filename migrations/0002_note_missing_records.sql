@@ -1,0 +1,11 @@
+CREATE TABLE "sync"."missing_records" (
+	"resource" text NOT NULL,
+	"record_id" text COLLATE "C" NOT NULL,
+	"run_id" bigint NOT NULL,
+	"noticed_at" timestamp(6) with time zone NOT NULL,
+	"asked_at" timestamp(6) with time zone,
+	CONSTRAINT "missing_records_resource_record_id_pk" PRIMARY KEY("resource","record_id")
+);
+--> statement-breakpoint
+ALTER TABLE "sync"."quarantine" ADD COLUMN "list_offset" bigint;--> statement-breakpoint
+ALTER TABLE "sync"."runs" ADD COLUMN "warnings" text[] DEFAULT '{}' NOT NULL;
