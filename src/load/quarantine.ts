@@ -1,4 +1,4 @@
-import type { TransactionSql } from "../db/connect.ts";
+import type { Sql, TransactionSql } from "../db/connect.ts";
 import { cleanJson, cleanText } from "../normalize/clean-text.ts";
 import type { RejectedRecord } from "../normalize/normalized.ts";
 import type { Resource } from "../wire/resources.ts";
@@ -34,6 +34,42 @@ export async function quarantineRecords(
       await tx.savepoint(insert(JSON.stringify(cleanText(describe(payload), { nul: 0 }))));
     }
   }
+}
+
+/** A place in a list whose record upstream itself cannot render: it has no payload, and no id is known of it. */
+export interface ListHole {
+  resource: Resource;
+  runId: number;
+  /** The path and query that fails. */
+  request: string;
+  /** From 0. */
+  offset: number;
+  reason: string;
+  observedAt: string;
+}
+
+/** Notes a hole in a list, once for each place while it is unresolved. */
+export async function quarantineHole(tx: TransactionSql | Sql, hole: ListHole): Promise<void> {
+  const { resource, runId, request, offset, observedAt } = hole;
+  await tx`
+    insert into sync.quarantine (run_id, resource, reason, request, created_at, list_offset)
+    select ${runId}::bigint, ${resource}, ${cleanText(hole.reason, { nul: 0 })}, ${request},
+      ${observedAt}::timestamptz, ${offset}::bigint
+    where not exists (
+      select from sync.quarantine
+      where resource = ${resource} and resolved_at is null and list_offset = ${offset}::bigint)`;
+}
+
+/** Closes every hole of a list, which a later walk has read without any. Returns how many there were. */
+export async function resolveHoles(
+  tx: TransactionSql | Sql,
+  resource: Resource,
+  at: string,
+): Promise<number> {
+  const result = await tx`
+    update sync.quarantine set resolved_at = ${at}::timestamptz
+    where resource = ${resource} and resolved_at is null and list_offset is not null`;
+  return result.count;
 }
 
 function describe(payload: unknown): string {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { quarantineHole, resolveHoles } from "../../src/load/quarantine.ts";
 import { setUpLoading } from "../support/loading.ts";
 import { wireUser } from "../support/wire-records.ts";
 
@@ -22,5 +23,42 @@ describe("quarantine", () => {
       { ...wireUser("2"), id: "" },
     ]);
     expect(await loading.sql`select 1 from sync.quarantine`).toHaveLength(2);
+  });
+});
+
+describe("a hole in a list", () => {
+  const hole = {
+    resource: "build" as const,
+    runId: 1,
+    request: "/api/v1/build/?limit=1&offset=41",
+    offset: 41,
+    reason: "GET answered 500\u0000",
+    observedAt: "2024-05-15T12:00:00.000Z",
+  };
+
+  test("is noted once for each place, and anew when it was closed", async () => {
+    await using loading = await setUpLoading();
+    const { sql } = loading;
+    for (const offset of [41, 42, 41]) await quarantineHole(sql, { ...hole, offset });
+    await quarantineHole(sql, { ...hole, resource: "file" });
+    expect(await resolveHoles(sql, "build", "2024-05-16T00:00:00Z")).toBe(2);
+    expect(await resolveHoles(sql, "build", "2024-05-17T00:00:00Z")).toBe(0);
+    await quarantineHole(sql, { ...hole, runId: 3 });
+    expect(
+      await sql`
+        select run_id, resource, record_id, payload, request, reason, list_offset, resolved_at is not null as resolved
+        from sync.quarantine order by id`,
+    ).toMatchObject([
+      { resource: "build", list_offset: 41, resolved: true, reason: "GET answered 500\uFFFD" },
+      { resource: "build", list_offset: 42, resolved: true },
+      { resource: "file", list_offset: 41, resolved: false },
+      { run_id: 3, resource: "build", record_id: null, payload: null, list_offset: 41, resolved: false },
+    ]);
+  });
+
+  test("is no record: closing holes leaves those in quarantine", async () => {
+    await using loading = await setUpLoading();
+    await loading.load("user", [{ username: "nobody" }]);
+    expect(await resolveHoles(loading.sql, "user", "2024-05-16T00:00:00Z")).toBe(0);
   });
 });
