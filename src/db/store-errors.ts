@@ -34,6 +34,18 @@ const MEANINGS: Record<string, Meaning> = {
   },
   CONNECTION_ENDED: { what: "the connection was already closed here", hint: "try again" },
   CONNECTION_DESTROYED: { what: "the connection was closed here", hint: "try again" },
+  ERR_SOCKET_CLOSED: {
+    what: "the connection was closed",
+    hint: "look into the server's log, then try again",
+  },
+  ERR_STREAM_DESTROYED: {
+    what: "the connection was closed",
+    hint: "look into the server's log, then try again",
+  },
+  ERR_STREAM_WRITE_AFTER_END: {
+    what: "the connection was closed",
+    hint: "look into the server's log, then try again",
+  },
   EPROTO: {
     hint: "the server does not speak TLS: set sslmode=disable in DATABASE_URL, or switch TLS on there",
   },
@@ -86,6 +98,10 @@ const PASSING = new Set([
   "CONNECT_TIMEOUT",
   "CONNECTION_CLOSED",
   "CONNECTION_DESTROYED",
+  // A statement that was written to a socket just as the server hung up.
+  "ERR_SOCKET_CLOSED",
+  "ERR_STREAM_DESTROYED",
+  "ERR_STREAM_WRITE_AFTER_END",
   "53300",
   "55P03",
   "57P01",

@@ -1,0 +1,67 @@
+import type { Clock } from "../clock.ts";
+import type { Logger } from "../log.ts";
+import { isPassing, sqlstateOf, toStoreError } from "./store-errors.ts";
+
+const FIRST_WAIT_MS = 250;
+const LONGEST_WAIT_MS = 5000;
+const PATIENCE_MS = 60_000;
+
+/** While a container restarts its name or its socket is gone; of a server that answered before, that is no wrong setting. */
+const GONE_FOR_NOW: readonly (string | undefined)[] = ["ENOTFOUND", "ENOENT"];
+
+export interface PatienceOptions {
+  clock: Clock;
+  /** Ends the waits, with its reason. The first try is made even when it is aborted: what was read is brought home. */
+  signal: AbortSignal;
+  log: Logger;
+  /**
+   * Called before each new try: makes sure that the work may still be done. What it throws counts as the try's own failure: a passing
+   * one is waited out too, any other ends the patience.
+   */
+  regain(): Promise<void>;
+  /** How long one call goes on trying after its first failure. @default 60000 */
+  patienceMs?: number;
+}
+
+/**
+ * Runs `fn`, and again while the database is away for a moment: restarting, out of connections, a lost connection, a deadlock. Waits
+ * 0.25 s at first and 5 s at most, with jitter. `fn` must be safe to repeat: a commit whose answer was lost may
+ * have been made. `doing` completes "could not …". Throws `StoreError`, or what `regain` or the signal threw.
+ */
+export type Patience = <T>(doing: string, fn: () => Promise<T>) => Promise<T>;
+
+export function createPatience(options: PatienceOptions): Patience {
+  const { clock, signal, log, regain, patienceMs = PATIENCE_MS } = options;
+  return async (doing, fn) => {
+    let failedAt: number | undefined;
+    let waitedMs = 0;
+    for (let failures = 0; ; ) {
+      try {
+        if (failures > 0) await regain();
+        const result = await fn();
+        if (failures > 0) log.info({ doing, failures }, "the database answers again");
+        return result;
+      } catch (error) {
+        if (!isAway(error)) throw toStoreError(error, doing);
+        failures += 1;
+        failedAt ??= clock.now().getTime();
+        // A clock that is set back must not make the wait endless.
+        const spentMs = Math.max(waitedMs, clock.now().getTime() - failedAt);
+        if (spentMs >= patienceMs) throw toStoreError(error, doing);
+        const longestMs = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** Math.min(failures - 1, 10));
+        const waitMs = Math.round(longestMs * (0.5 + Math.random() / 2));
+        log.warn({ doing, error: messageOf(error), failures, waitMs }, "the database is away; trying again");
+        await clock.sleep(waitMs, signal);
+        waitedMs += waitMs;
+      }
+    }
+  };
+}
+
+function isAway(error: unknown): boolean {
+  return isPassing(error) || GONE_FOR_NOW.includes(sqlstateOf(error));
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
