@@ -9,12 +9,13 @@
 import PQueue from "p-queue";
 import type { Sql, TransactionSql } from "../db/connect.ts";
 import type { ProjectSource } from "../db/schema/projects.ts";
-import { isPassing, sqlstateOf, toStoreError } from "../db/store-errors.ts";
+import { toStoreError } from "../db/store-errors.ts";
 import { withTransaction } from "../db/transaction.ts";
 import { type FieldDrift, findDrift } from "../normalize/find-drift.ts";
 import type { NormalizedRecord, RejectedRecord } from "../normalize/normalized.ts";
 import { type NormalizedPage, normalizePage } from "../normalize/page.ts";
 import { RESOURCES, type Resource } from "../wire/resources.ts";
+import { isDataFault, refusalOf } from "./data-fault.ts";
 import type { KnownKeys } from "./known-keys.ts";
 import { type LoadCounts, type Loaded, type LoadFacts, loadRecords } from "./load-records.ts";
 import { quarantineRecords } from "./quarantine.ts";
@@ -191,12 +192,6 @@ function isNotOlder(later: NormalizedRecord, earlier: NormalizedRecord): boolean
   return String(later.columns.modified_date ?? "") >= String(earlier.columns.modified_date ?? "");
 }
 
-/** Whether a failure lies in what was to be stored: bad values (22), constraints (23), limits (54), or a COPY's failure hidden behind 25P02. */
-function isDataFault(error: unknown): boolean {
-  if (isPassing(error)) return false;
-  return /^(22|23|54|25P02)/.test(sqlstateOf(error) ?? "");
-}
-
 async function loadOneByOne(
   tx: TransactionSql,
   { resource, pages, source }: LoadableBatch,
@@ -223,9 +218,8 @@ async function loadOneByOne(
       if (!isDataFault(error)) throw error;
       facts.keys.drop(of, id);
       const { payload, request = "" } = findSent(of, id) ?? {};
-      const cause = toStoreError(error, `store ${of} ${id}`);
-      const reason = cause instanceof Error ? cause.message : String(cause);
       const { observedAt } = sighting;
+      const reason = refusalOf(error, of, id);
       refused.push({ resource: of, recordId: id, reason, payload, request, observedAt });
       return null;
     }

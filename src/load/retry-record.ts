@@ -1,0 +1,123 @@
+import type { Sql, TransactionSql } from "../db/connect.ts";
+import type { ProjectSource } from "../db/schema/projects.ts";
+import { withTransaction } from "../db/transaction.ts";
+import { cleanText } from "../normalize/clean-text.ts";
+import type { NormalizedRecord } from "../normalize/normalized.ts";
+import { normalizePage } from "../normalize/page.ts";
+import type { Resource } from "../wire/resources.ts";
+import { isDataFault, refusalOf } from "./data-fault.ts";
+import type { KnownKeys } from "./known-keys.ts";
+import { type LoadFacts, loadRecords } from "./load-records.ts";
+import { recordTransitions } from "./record-transitions.ts";
+import { RECORD_TABLES } from "./tables.ts";
+
+/** A record in quarantine as it was put there. */
+export interface QuarantinedRecord {
+  id: number;
+  runId: number;
+  resource: Resource;
+  recordId: string | null;
+  payload: unknown;
+  request: string | null;
+  createdAt: string;
+}
+
+export interface RetryFacts {
+  keys: KnownKeys;
+  baseUrl: URL;
+  sourceTimezone: string;
+  /** When the record counts as resolved. */
+  at: string;
+}
+
+/** `superseded`: the mirror holds the same or something newer, so the old payload is not loaded. */
+export type RetryOutcome = "stored" | "superseded" | "refused";
+
+/**
+ * Loads a record from quarantine as if it had been stored when it was seen, and closes its row in the same transaction. What fails
+ * again stays, with its new reason. Throws only what is no fault of the record.
+ */
+export async function retryRecord(
+  sql: Sql,
+  row: QuarantinedRecord,
+  facts: RetryFacts,
+): Promise<RetryOutcome> {
+  const sent = readPayload(row.payload);
+  if (sent === CUT)
+    return refuse(sql, row, "its payload was kept as a text that is cut: it cannot be tried again");
+  const page = normalizePage(row.resource, [sent], facts.baseUrl);
+  const [record] = page.records;
+  if (!record) return refuse(sql, row, page.rejected[0]?.reason ?? "the record cannot be read");
+  // A payload is kept without what Postgres cannot hold: what stands in its place in an id makes another id of it.
+  if (row.recordId === null && record.id.includes("\uFFFD"))
+    return refuse(sql, row, "the record has no id that can be stored");
+  try {
+    const outcome = await withTransaction(sql, (tx) => load(tx, row, record, page.embeddedProjects, facts));
+    facts.keys.commit();
+    return outcome;
+  } catch (error) {
+    facts.keys.rollback();
+    if (!isDataFault(error)) throw error;
+    return refuse(sql, row, refusalOf(error, row.resource, record.id));
+  }
+}
+
+async function load(
+  tx: TransactionSql,
+  row: QuarantinedRecord,
+  record: NormalizedRecord,
+  embedded: readonly NormalizedRecord[],
+  { keys, sourceTimezone, at }: RetryFacts,
+): Promise<RetryOutcome> {
+  const { resource, runId, createdAt: observedAt } = row;
+  await tx`update sync.quarantine set resolved_at = ${at}::timestamptz where id = ${row.id}`;
+  if (await isWrittenSince(tx, resource, record.id, observedAt)) return "superseded";
+
+  // With the newest whole walk as a bound, a state that this walk could not store would have been entered after it was seen.
+  const facts: LoadFacts = { keys, runId, sourceTimezone, lastWholeWalkAt: null, method: "insert" };
+  // The row of a project that is here is as new as this copy or newer.
+  const newProjects = embedded.filter(({ id }) => keys.isNew("project", id));
+  const seen = (one: NormalizedRecord) => ({ record: one, observedAt });
+  await loadRecords(tx, "project", newProjects.map(seen), "embedded", facts);
+  const { counts, entered } = await loadRecords(tx, resource, [seen(record)], sourceOf(row), facts);
+  await recordTransitions(tx, facts, entered);
+  return counts.unchanged > counts.restored ? "superseded" : "stored";
+}
+
+async function refuse(sql: Sql, { id }: QuarantinedRecord, reason: string): Promise<RetryOutcome> {
+  await sql`update sync.quarantine set reason = ${cleanText(reason, { nul: 0 })} where id = ${id}`;
+  return "refused";
+}
+
+async function isWrittenSince(
+  tx: TransactionSql,
+  resource: Resource,
+  id: string,
+  moment: string,
+): Promise<boolean> {
+  const rows = await tx.unsafe(
+    `select 1 from ${RECORD_TABLES[resource].name}
+     where id = $1 and greatest(changed_at, deleted_at) >= $2::timestamptz`,
+    [id, moment],
+  );
+  return rows.length > 0;
+}
+
+/** Where a project was shown: in its own list, as a detail, or within a record of another resource. */
+function sourceOf({ resource, request }: QuarantinedRecord): ProjectSource {
+  const [, of, key] = /\/api\/v1\/([^/?]+)\/?([^/?]*)/.exec(request ?? "") ?? [];
+  if (of !== undefined && of !== resource) return "embedded";
+  return key === "" ? "list" : "detail";
+}
+
+const CUT = Symbol("cut");
+
+/** The record that was sent. One that Postgres could not take as JSON is kept as the text of it, cut where that was too long. */
+function readPayload(payload: unknown): unknown {
+  if (typeof payload !== "string" || !payload.startsWith("{")) return payload;
+  try {
+    return JSON.parse(payload);
+  } catch {
+    return CUT;
+  }
+}
