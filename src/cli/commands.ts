@@ -38,6 +38,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import("./get-command.ts")).getCommand,
   },
   {
+    name: "quarantine",
+    summary: "lists records that could not be stored, and tries them again",
+    load: async () => (await import("./quarantine-command.ts")).quarantineCommand,
+  },
+  {
     name: "migrate",
     summary: "brings the schema up to date",
     load: async () => (await import("./migrate-command.ts")).migrateCommand,

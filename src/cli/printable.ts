@@ -13,3 +13,10 @@ export function printable(text: string, options: { keepNewlines?: boolean } = {}
     return code === 0x7f ? "\u2421" : "\ufffd";
   });
 }
+
+/** The same for a text that is JSON, which stays the same JSON: what a terminal must not see is escaped. Newlines are kept. */
+export function printableJson(json: string): string {
+  return json.replace(UNPRINTABLE, (character) =>
+    character === "\n" ? character : `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
+}

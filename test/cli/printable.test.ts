@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { printable } from "../../src/cli/printable.ts";
+import { printable, printableJson } from "../../src/cli/printable.ts";
 
 describe("printable", () => {
   it.each([
@@ -21,5 +21,18 @@ describe("printable", () => {
 
   it("leaves no control character in any text", () => {
     fc.assert(fc.property(fc.string({ unit: "binary" }), (text) => !/\p{Cc}|\p{Cs}/u.test(printable(text))));
+  });
+});
+
+describe("printableJson", () => {
+  it("gives the same JSON without a control character", () => {
+    fc.assert(
+      fc.property(fc.json({ stringUnit: "binary" }), (json) => {
+        const text = printableJson(json);
+        expect(JSON.parse(text)).toEqual(JSON.parse(json));
+        expect(text).not.toMatch(/\p{Cc}/u);
+      }),
+    );
+    expect(printableJson('{\n"\u009b\u202e": 1}')).toBe('{\n"\\u009b\\u202e": 1}');
   });
 });

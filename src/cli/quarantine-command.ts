@@ -1,0 +1,153 @@
+import { type Command, Option } from "commander";
+import { requireBaseUrl } from "../config.ts";
+import { type Sql, withSql } from "../db/connect.ts";
+import { assertNotDemo } from "../db/demo-mark.ts";
+import { assertSchemaCurrent } from "../db/migrate.ts";
+import type { OpenDatabase } from "../db/open.ts";
+import { EXIT } from "../errors.ts";
+import {
+  countQuarantine,
+  listQuarantine,
+  type QuarantineFilter,
+  type QuarantineRow,
+} from "../sync/list-quarantine.ts";
+import { type RetryCounts, retryQuarantine } from "../sync/retry-quarantine.ts";
+import { RESOURCES, type Resource } from "../wire/resources.ts";
+import { createCommand } from "./create-command.ts";
+import { wholeOption } from "./number-option.ts";
+import { printableJson } from "./printable.ts";
+import { type CommandContext, runCommand } from "./run-command.ts";
+import { renderTable } from "./table.ts";
+import { withDatabase } from "./with-database.ts";
+
+interface Options {
+  resource?: Resource;
+  all?: true;
+  limit: number;
+  retry?: true;
+  json?: true;
+}
+
+/** Of a payload the table shows so many characters. */
+const MAX_PAYLOAD_LENGTH = 60;
+
+export function quarantineCommand(summary: string): Command {
+  return createCommand({
+    name: "quarantine",
+    summary,
+    settings: ["databaseUrl", "dataDir", "baseUrl", "sourceTimezone"],
+    examples: [
+      ["quarantine", "the newest 50, with reason and payload"],
+      ["quarantine --resource build --json", "builds alone, payloads whole"],
+      ["quarantine --retry", "tries all of them again, as after an upgrade"],
+    ],
+  })
+    .addOption(new Option("--resource <name>", "only this one [default all]").choices(RESOURCES))
+    .addOption(new Option("--all", "those that were resolved too").conflicts("retry"))
+    .addOption(
+      wholeOption("--limit <records>", "how many to list", { min: 1, max: 10_000 })
+        .default(50)
+        .conflicts("retry"),
+    )
+    .addOption(new Option("--retry", "try to store them again; exits 3 when some stay"))
+    .option("--json", "print one JSON document")
+    .action(
+      runCommand<Options>((context, { options }) => {
+        const baseUrl = options.retry ? requireBaseUrl(context.config) : null;
+        return withDatabase(context, async (database) => {
+          await withSql(database.url, { applicationName: "docmirror quarantine", max: 1 }, async (sql) => {
+            await assertSchemaCurrent(sql);
+            if (baseUrl === null) await printList(sql, context, database, options);
+          });
+          return baseUrl === null ? EXIT.done : retry(context, database, baseUrl, options);
+        });
+      }),
+    );
+}
+
+async function printList(
+  sql: Sql,
+  { out, signal }: CommandContext,
+  database: OpenDatabase,
+  options: Options,
+): Promise<void> {
+  const filter: QuarantineFilter = { resource: options.resource ?? null, all: options.all === true };
+  const totals = await countQuarantine(sql, filter);
+  const payloadLength = options.json ? null : MAX_PAYLOAD_LENGTH + 1;
+  const rows = listQuarantine(sql, filter, { limit: options.limit, payloadLength });
+  if (options.json) {
+    const facts = JSON.stringify({ database: database.describe, ...totals });
+    await out.write(`${facts.slice(0, -1)},"quarantine":[`);
+    let separator = "\n";
+    for await (const row of rows) {
+      signal.throwIfAborted();
+      await out.write(`${separator}${printableJson(jsonRow(row))}`);
+      separator = ",\n";
+    }
+    return out.write("\n]}\n");
+  }
+  const cells: (string | number | null)[][] = [];
+  for await (const row of rows) cells.push(tableRow(row, filter.all));
+  const { records, holes } = totals;
+  const head = ["id", "resource", "record", "seen", ...(filter.all ? ["resolved"] : []), "reason", "payload"];
+  const table = { head, rows: cells, right: ["id"], colour: out.colour };
+  const more = cells.length < records + holes ? ` (the newest ${cells.length} are shown: see --limit)` : "";
+  await out.write(
+    (cells.length > 0 ? `${renderTable(table)}\n` : "") +
+      `${count(records, "record")} and ${count(holes, "hole")} in lists${filter.all ? ", resolved ones too" : ""}${more}\n` +
+      (records > 0 && !filter.all ? "`docmirror quarantine --retry` tries the records again\n" : ""),
+  );
+}
+
+function tableRow(row: QuarantineRow, all: boolean): (string | number | null)[] {
+  const isHole = row.list_offset !== null;
+  return [
+    row.id,
+    row.resource,
+    isHole ? `at offset ${row.list_offset}` : row.record_id,
+    row.created_at,
+    ...(all ? [row.resolved_at] : []),
+    row.reason,
+    isHole ? "none: the next sync asks again" : shorten(row.payload ?? ""),
+  ];
+}
+
+function shorten(payload: string): string {
+  return payload.length > MAX_PAYLOAD_LENGTH ? `${payload.slice(0, MAX_PAYLOAD_LENGTH)}…` : payload;
+}
+
+/** The payload is JSON already, and may be long: it is put in as it is. */
+function jsonRow({ payload, ...row }: QuarantineRow): string {
+  return `${JSON.stringify(row).slice(0, -1)},"payload":${payload}}`;
+}
+
+async function retry(
+  { config, clock, log, signal, out }: CommandContext,
+  database: OpenDatabase,
+  baseUrl: URL,
+  options: Options,
+): Promise<number> {
+  await assertNotDemo(database.url, baseUrl);
+  const counts = await retryQuarantine({
+    settings: { databaseUrl: database.url, baseUrl, sourceTimezone: config.sourceTimezone },
+    resource: options.resource ?? null,
+    clock,
+    log,
+    signal,
+  });
+  if (options.json) await out.json({ database: database.describe, ...counts });
+  else await out.write(retryText(counts));
+  return counts.refused + counts.holes === 0 ? EXIT.done : EXIT.partial;
+}
+
+function retryText({ stored, superseded, refused, holes }: RetryCounts): string {
+  return (
+    `${count(stored, "record")} stored, ${superseded} superseded by what the mirror has, ${refused} still refused\n` +
+    (refused > 0 ? "`docmirror quarantine` says why\n" : "") +
+    (holes > 0 ? `${count(holes, "hole")} in lists: the next sync asks again\n` : "")
+  );
+}
+
+function count(number: number, what: string): string {
+  return `${number} ${what}${number === 1 ? "" : "s"}`;
+}
