@@ -4,6 +4,7 @@ import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
+import { findBuiltProgram } from "./built-program.ts";
 
 export interface CliOptions {
   /** Beside a clean environment: no setting of the surroundings gets in. */
@@ -12,6 +13,11 @@ export interface CliOptions {
   cwd?: string;
   /** Another script than the program. */
   script?: URL;
+  /**
+   * Takes the built program, which is up in half of the time, where the build is no older than its source.
+   * @default false: from source
+   */
+  preferBuilt?: boolean;
 }
 
 export interface CliResult {
@@ -48,12 +54,13 @@ function killTheRest(): void {
   for (const child of running) child.kill("SIGKILL");
 }
 
-/** Starts the program in a process of its own, from source. */
+/** Starts the program in a process of its own. */
 export function startCli(args: readonly string[], options: CliOptions = {}): RunningCli {
   const folder = options.cwd === undefined ? mkdtempSync(join(tmpdir(), "docmirror-cli-")) : undefined;
   const surroundings = Object.entries(process.env).filter(([name]) => !OURS.test(name));
-  const script = fileURLToPath(options.script ?? MAIN);
-  const child = spawn(process.execPath, ["--import", TSX, script, ...args], {
+  const built = options.preferBuilt ? findBuiltProgram() : null;
+  const program = built ? [built] : ["--import", TSX, fileURLToPath(options.script ?? MAIN)];
+  const child = spawn(process.execPath, [...program, ...args], {
     cwd: options.cwd ?? folder,
     env: { ...Object.fromEntries(surroundings), ...options.env },
     stdio: ["ignore", "pipe", "pipe"],

@@ -11,13 +11,16 @@ export interface TestDatabase extends AsyncDisposable {
 export interface TestDatabaseOptions {
   /** false: an empty database without any schema of ours. @default true */
   migrated?: boolean;
+  /** The URL of another test database, to which nobody is connected: the new one begins with what it holds. */
+  copyOf?: string;
 }
 
 /** A fresh database of its own on the server that the global setup chose. */
 export async function createTestDatabase(options: TestDatabaseOptions = {}): Promise<TestDatabase> {
   const { adminUrl, template } = inject("databaseServer");
   const name = `docmirror_test_${randomBytes(6).toString("hex")}`;
-  const source = options.migrated === false ? "template0" : template;
+  const empty = options.migrated === false ? "template0" : template;
+  const source = options.copyOf === undefined ? empty : new URL(options.copyOf).pathname.slice(1);
   await withSql(adminUrl, { applicationName: "docmirror test", max: 1 }, (sql) =>
     sql.unsafe(`create database ${name} template ${source}`),
   );

@@ -15,6 +15,7 @@ const TABLES = [
 const CIRCUMSTANCES = [
   "first_seen_at",
   "changed_at",
+  "deleted_at",
   "not_after",
   "not_before",
   "run_id",
@@ -28,10 +29,19 @@ export function mirrorRows(databaseUrl: string): Promise<Record<string, string[]
     const rows: Record<string, string[]> = {};
     for (const table of TABLES) {
       const found = await sql<{ row: string }[]>`
-        select (to_jsonb(t) - ${CIRCUMSTANCES}::text[])::text as row
+        select (to_jsonb(t) - ${CIRCUMSTANCES}::text[] || jsonb_build_object('deleted', to_jsonb(t) -> 'deleted_at' <> 'null'))::text as row
         from ${sql(`mirror.${table}`)} t`;
       rows[table] = found.map(({ row }) => row).sort();
     }
     return rows;
+  });
+}
+
+/** Every recorded change as a text in a fixed order, without when and by which run it was seen: a change written twice is there twice. */
+export function changeRows(databaseUrl: string): Promise<string[]> {
+  return withSql(databaseUrl, { applicationName: "docmirror test", max: 1 }, async (sql) => {
+    const found = await sql<{ row: string }[]>`
+      select (to_jsonb(change) - ${["id", "run_id", "observed_at"]}::text[])::text as row from mirror.changes as change`;
+    return found.map(({ row }) => row).sort();
   });
 }

@@ -1,0 +1,44 @@
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect } from "vitest";
+import { openEmbedded } from "../../src/db/embedded.ts";
+import { silentLog } from "../../src/log.ts";
+
+/** A folder for an embedded Postgres of a test's own. What runs in it at the end is stopped with the folder's removal. */
+export interface DataDir extends AsyncDisposable {
+  path: string;
+  /** The server's process, or null where none has been left running. */
+  serverPid(): Promise<number | null>;
+  /** Reads the database, joining its server or starting it. */
+  withDatabase<T>(read: (url: string) => Promise<T>): Promise<T>;
+}
+
+export async function createDataDir(): Promise<DataDir> {
+  const path = await mkdtemp(join(tmpdir(), "docmirror-data-"));
+  const serverPid = async () => {
+    const text = await readFile(join(path, "postgres", "postmaster.pid"), "utf8").catch(() => "");
+    return Number(text.split("\n", 1)[0]) || null;
+  };
+  return {
+    path,
+    serverPid,
+    async withDatabase(read) {
+      const server = await openEmbedded({ dataDir: path, log: silentLog, settings: { fsync: "off" } });
+      try {
+        return await read(server.url);
+      } finally {
+        await server.close();
+      }
+    },
+    async [Symbol.asyncDispose]() {
+      const pid = await serverPid();
+      if (pid !== null) {
+        // A fast shutdown, whoever is connected.
+        process.kill(pid, "SIGINT");
+        await expect.poll(serverPid, { timeout: 10_000 }).toBeNull();
+      }
+      await rm(path, { recursive: true, force: true });
+    },
+  };
+}
