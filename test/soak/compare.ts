@@ -1,0 +1,94 @@
+import { withSql } from "../../src/db/connect.ts";
+import type { World } from "../../src/simulate/world.ts";
+import { RESOURCES, type Resource } from "../../src/wire/resources.ts";
+import { canonicalJson } from "../support/canonical-json.ts";
+import { restoreStored } from "../support/stored-mirror.ts";
+
+const CLIENT = { applicationName: "docmirror soak" };
+
+/** The projects that lists hide: to a reader they are gone, and may come back. */
+export function hiddenProjects(world: World): Set<string> {
+  const all = [...world.truth().records("project")];
+  return new Set(all.filter(({ listed }) => !listed).map(({ record }) => record.id));
+}
+
+function liveIds(world: World, resource: Resource): Set<string> {
+  return new Set([...world.truth().records(resource)].map(({ record }) => record.id));
+}
+
+export interface Retired {
+  /** The newest row of `mirror.changes` that was looked at. */
+  upTo: number;
+  /** How many records were marked as deleted since the last look. */
+  count: number;
+  /** Those among them that live. */
+  wrong: string[];
+}
+
+/**
+ * Looks at every record marked as deleted since change `after`. A project that was hidden before, in `hidden`, or is so now was gone for
+ * the service's readers.
+ */
+export async function findWrongDeletions(
+  url: string,
+  world: World,
+  after: number,
+  hidden: ReadonlySet<string>,
+): Promise<Retired> {
+  const rows = await withSql(
+    url,
+    CLIENT,
+    (sql) => sql<{ id: number; resource: Resource; record: string }[]>`
+    select id, resource, record_id as record from mirror.changes where kind = 'deleted' and id > ${after} order by id`,
+  );
+  const hiddenNow = hiddenProjects(world);
+  const wrong = rows.filter(({ resource, record }) => {
+    const isHidden = resource === "project" && (hidden.has(record) || hiddenNow.has(record));
+    return !isHidden && liveIds(world, resource).has(record);
+  });
+  return {
+    upTo: rows.at(-1)?.id ?? after,
+    count: rows.length,
+    wrong: wrong.map(({ resource, record }) => `${resource} ${record} lives but was marked as deleted`),
+  };
+}
+
+/**
+ * Every difference between the mirror and a world that stands still. Of a project that was listed once and is hidden now an embedded copy
+ * need not have arrived, so within versions and files only its id is compared.
+ */
+export async function findDifferences(url: string, world: World): Promise<string[]> {
+  const hidden = hiddenProjects(world);
+  const comparable = (record: object | undefined): string => {
+    const { project } = (record ?? {}) as { project?: { id: string } | string };
+    const isHidden = typeof project === "object" && hidden.has(project.id);
+    return canonicalJson(isHidden ? { ...record, project: project.id } : record);
+  };
+  return await withSql(url, CLIENT, async (sql) => {
+    const differences: string[] = [];
+    for (const resource of RESOURCES) {
+      const stored = await restoreStored(sql, resource);
+      const rows = await sql.unsafe<{ id: string; isDeleted: boolean; isListed: boolean }[]>(
+        `select id, deleted_at is not null as "isDeleted", ${resource === "project" ? "listed" : "true"} as "isListed"
+         from mirror.${resource}s`,
+      );
+      const deleted = new Set(rows.flatMap(({ id, isDeleted }) => (isDeleted ? [id] : [])));
+      for (const { record, listed } of world.truth().records(resource)) {
+        if (!listed) continue;
+        const found = stored.get(record.id);
+        if (!found) differences.push(`${resource} ${record.id} is missing`);
+        else if (comparable(found) !== comparable(record))
+          differences.push(`${resource} ${record.id} differs`);
+        if (deleted.has(record.id))
+          differences.push(`${resource} ${record.id} lives but is marked as deleted`);
+      }
+      const live = liveIds(world, resource);
+      for (const { id, isListed } of rows) {
+        // A project known from copies in other records alone was in no list that it could be missed in.
+        if (!live.has(id) && isListed && !deleted.has(id))
+          differences.push(`${resource} ${id} is gone but not marked as deleted`);
+      }
+    }
+    return differences;
+  });
+}

@@ -1,0 +1,92 @@
+import { setTimeout as delay } from "node:timers/promises";
+import type { Random } from "../../src/simulate/random.ts";
+import type { SimulationOptions } from "../../src/simulate/service.ts";
+
+type Intercept = NonNullable<SimulationOptions["intercept"]>;
+type Fault = (...args: Parameters<Intercept>) => ReturnType<Intercept>;
+
+interface Envelope {
+  meta: Record<string, unknown>;
+  objects: unknown[];
+}
+
+/** Longer than the mirror waits for a reply. */
+const STALL_MS = 4000;
+const HTML = { "content-type": "text/html" };
+const html = (status: number) => new Response("<html><h1>Bad gateway</h1></html>", { status, headers: HTML });
+
+/** Changes a list's page; any other reply passes as it is. */
+function onPages(change: (page: Envelope) => Envelope): Fault {
+  return async (_request, next) => {
+    const reply = await next();
+    const body = reply.ok ? ((await reply.clone().json()) as Partial<Envelope>) : {};
+    if (!body.meta || !Array.isArray(body.objects)) return reply;
+    return Response.json(change({ meta: body.meta, objects: body.objects }));
+  };
+}
+
+/** Half of a reply, and then nothing for longer than anybody waits. */
+const stall: Fault = async (_request, next) => {
+  const bytes = new Uint8Array(await (await next()).arrayBuffer());
+  const body = new ReadableStream<Uint8Array>({
+    async start(controller) {
+      controller.enqueue(bytes.subarray(0, bytes.length / 2));
+      await delay(STALL_MS);
+      controller.close();
+    },
+  });
+  return new Response(body, {
+    headers: { "content-type": "application/json", "content-length": String(bytes.length) },
+  });
+};
+
+/** What a service of this interface does on its bad days, each to one request. */
+const FAULTS = {
+  "429": () => new Response("", { status: 429 }),
+  "429, Retry-After 1": () => new Response("", { status: 429, headers: { "retry-after": "1" } }),
+  "429, Retry-After 2": () => new Response("", { status: 429, headers: { "retry-after": "2" } }),
+  "500": () => new Response("{}", { status: 500 }),
+  "502 with HTML": () => html(502),
+  "200 with HTML": () => html(200),
+  "hang-up": () => "hang up",
+  "stalled body": stall,
+  "truncated JSON": async (_request, next) => {
+    const text = await (await next()).text();
+    return new Response(text.slice(0, text.length / 2), { headers: { "content-type": "application/json" } });
+  },
+  "empty list": onPages(({ meta }) => ({ meta: { ...meta, total_count: 0, next: null }, objects: [] })),
+  "next null too early": onPages(({ meta, objects }) => ({ meta: { ...meta, next: null }, objects })),
+  "record without id": onPages(({ meta, objects }) => ({
+    meta,
+    objects: objects.map((record, place) => (place === 0 ? { ...(record as object), id: null } : record)),
+  })),
+  "no record at all": onPages(({ meta, objects }) => ({ meta, objects: ["oops", ...objects.slice(1)] })),
+  "404 on a detail": (request, next) =>
+    /\/api\/v1\/[a-z]+\/[^/]+\/$/.test(new URL(request.url).pathname)
+      ? new Response("", { status: 404 })
+      : next(),
+} satisfies Record<string, Fault>;
+
+export interface Faults {
+  intercept: Intercept;
+  /** How many of each kind there were. */
+  counts: Record<string, number>;
+  /** The share of requests that go wrong from now on, 0 to 1. @default 0 */
+  share: number;
+}
+
+export function createFaults(random: Random): Faults {
+  const kinds = Object.entries<Fault>(FAULTS);
+  const faults: Faults = {
+    counts: Object.fromEntries(kinds.map(([name]) => [name, 0])),
+    share: 0,
+    intercept(request, next) {
+      const drawn = random.chance(faults.share) ? kinds[random.int(kinds.length)] : undefined;
+      if (!drawn) return next();
+      const [name, fault] = drawn;
+      faults.counts[name] = (faults.counts[name] ?? 0) + 1;
+      return fault(request, next);
+    },
+  };
+  return faults;
+}

@@ -1,0 +1,191 @@
+/**
+ * `npm run test:soak`: a living service with random faults is mirrored for an hour, run after run, some of them killed or stopped. Then the
+ * faults end, the world stands still, and after one quiet full run the mirror is compared with the truth. Half of the time the service keeps an
+ * order in its lists, half of the time records that nothing orders come shuffled.
+ *
+ * Options: `--minutes 60`, `--seed 1`, `--json`. Ctrl-C ends the faults early. Exits 1 on any difference, wrong deletion, bug or growth of memory.
+ */
+import { fork } from "node:child_process";
+import { once } from "node:events";
+import { setTimeout as delay } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+import { replaceDatabase, withSql } from "../../src/db/connect.ts";
+import { EXIT } from "../../src/errors.ts";
+import { createRandom } from "../../src/simulate/random.ts";
+import { startSimulation } from "../../src/simulate/service.ts";
+import type { WorldOptions } from "../../src/simulate/settings.ts";
+import { createWorld } from "../../src/simulate/world.ts";
+import { startCli } from "../support/cli.ts";
+import { startDatabaseServer } from "../support/database-server.ts";
+import { findDifferences, findWrongDeletions, hiddenProjects } from "./compare.ts";
+import { createFaults } from "./faults.ts";
+import { judgeMemory } from "./memory.ts";
+import type { RunOrder, RunReport } from "./mirror-process.ts";
+
+const { values } = parseArgs({
+  options: {
+    minutes: { type: "string", default: "60" },
+    seed: { type: "string", default: "1" },
+    json: { type: "boolean", default: false },
+  },
+});
+/** A virtual day in three minutes. */
+const SPEED = 480;
+const SIZES = { users: 200, projects: 150, versions: 700, files: 500, builds: 2000 };
+/** The shares of requests that go wrong in a run, from a good day to a bad one. */
+const SHARES = [0, 0.005, 0.02, 0.1] as const;
+const ROUNDS: NonNullable<WorldOptions["ties"]>[] = ["stable", "shuffled"];
+
+const minutes = Number(values.minutes);
+const seed = Number(values.seed);
+if (!(minutes > 0) || !Number.isInteger(seed))
+  throw new Error("--minutes takes a number above 0, --seed a whole number");
+const print = (line: string) => process.stderr.write(`${line}\n`);
+
+const random = createRandom(seed);
+const faults = createFaults(random);
+const stopped = new AbortController();
+process.once("SIGINT", () => stopped.abort());
+
+const found = {
+  runs: {} as Record<string, number>,
+  requests: 0,
+  kills: 0,
+  stops: 0,
+  retired: 0,
+  /** Of deleted records that are not marked as such, until the mirror marks any. */
+  notRetired: 0,
+  differences: [] as string[],
+  heapMb: [] as number[],
+  residentMb: [] as number[],
+};
+const note = (status: string) => {
+  found.runs[status] = (found.runs[status] ?? 0) + 1;
+};
+
+const server = await startDatabaseServer(process.env.TEST_DATABASE_URL);
+print(`on ${server.description}, ${minutes} minutes, seed ${seed}`);
+const mirror = fork(fileURLToPath(new URL("mirror-process.ts", import.meta.url)), {
+  execArgv: ["--import", "tsx"],
+});
+// Ctrl-C in a terminal reaches the child as well, which has to end its run.
+mirror.on("exit", (code) => {
+  if (code !== 0) print(`the mirror's process ended with ${code}`);
+  stopped.abort();
+});
+
+async function run(order: RunOrder): Promise<RunReport> {
+  mirror.send(order);
+  const [report] = (await once(mirror, "message", { signal: AbortSignal.timeout(600_000) })) as [RunReport];
+  note(`${order.kind} ${report.status}`);
+  found.heapMb.push(report.heapMb);
+  found.residentMb.push(report.residentMb);
+  if (report.exitCode === EXIT.bug || report.exitCode === EXIT.database)
+    found.differences.push(`exit code ${report.exitCode}: ${report.error}`);
+  return report;
+}
+
+/** A run in a process of its own that is killed, if it has not ended by then. */
+async function runAndKill({ databaseUrl, baseUrl, kind }: RunOrder, afterMs: number): Promise<void> {
+  const args = ["sync", `--${kind}`, "--base-url", baseUrl, "--database-url", databaseUrl];
+  await using cli = startCli([...args, "--rate", "0", "--page-size", "50", "--timeout-ms", "2000"], {
+    preferBuilt: true,
+  });
+  await Promise.race([delay(afterMs), cli.ended]);
+  cli.signal("SIGKILL");
+  const { signal, code } = await cli.ended;
+  if (signal === "SIGKILL") found.kills += 1;
+  note(signal === "SIGKILL" ? `${kind} killed` : `${kind} exit ${code}`);
+}
+
+async function soak(ties: NonNullable<WorldOptions["ties"]>, untilMs: number): Promise<void> {
+  const name = `docmirror_soak_${ties}`;
+  const admin = (statement: string) =>
+    withSql(server.adminUrl, { applicationName: "docmirror soak", max: 1 }, (sql) => sql.unsafe(statement));
+  await admin(`drop database if exists ${name} with (force)`);
+  await admin(`create database ${name} template ${server.template}`);
+  const databaseUrl = replaceDatabase(server.adminUrl, name);
+  const rates = { builds: 200, buildDeletions: 20, projectChanges: 30, hides: 2, projectDeletions: 1 };
+  const world = createWorld({ ...SIZES, seed, ties, rates, outputBytes: 300 });
+  let simulation = await startSimulation({ world, speed: SPEED, intercept: faults.intercept });
+  const order = { databaseUrl, baseUrl: simulation.url };
+  try {
+    let lastChange = 0;
+    for (let count = 0; performance.now() < untilMs && !stopped.signal.aborted; count++) {
+      const hidden = hiddenProjects(world);
+      const kind = count % 2 === 0 ? "full" : "incremental";
+      faults.share = SHARES[random.int(SHARES.length)] ?? 0;
+      const fate = random.next();
+      if (fate < 0.15) await runAndKill({ ...order, kind }, 200 + random.int(2500));
+      else if (fate < 0.25) {
+        found.stops += 1;
+        await run({ ...order, kind, stopAfterMs: random.int(2000) });
+      } else await run({ ...order, kind });
+      const retired = await findWrongDeletions(databaseUrl, world, lastChange, hidden);
+      lastChange = retired.upTo;
+      found.retired += retired.count;
+      found.differences.push(...retired.wrong.map((line) => `${ties} order, run ${count}: ${line}`));
+    }
+    faults.share = 0;
+    found.requests += simulation.requests().total;
+    const port = Number(new URL(simulation.url).port);
+    await simulation.close();
+    simulation = await startSimulation({ world, port });
+    const quiet = await run({ ...order, kind: "full" });
+    print(
+      `${ties} order: the quiet run ${quiet.status}${quiet.reasons.map((reason) => `; ${reason}`).join("")}`,
+    );
+    found.retired += (await findWrongDeletions(databaseUrl, world, lastChange, new Set())).count;
+    const differences = await findDifferences(databaseUrl, world);
+    // Where the mirror marks nothing at all as deleted, that is no fault of this run.
+    const isRetiring = found.retired > 0;
+    const counted = differences.filter((line) => isRetiring || !line.endsWith("not marked as deleted"));
+    found.notRetired += differences.length - counted.length;
+    found.differences.push(...counted.map((line) => `${ties} order, at the end: ${line}`));
+  } finally {
+    found.requests += simulation.requests().total;
+    await simulation.close();
+    await admin(`drop database if exists ${name} with (force)`);
+  }
+}
+
+try {
+  const startMs = performance.now();
+  for (const [place, ties] of ROUNDS.entries())
+    await soak(ties, startMs + ((place + 1) / ROUNDS.length) * minutes * 60_000);
+} finally {
+  mirror.disconnect();
+  await server.stop();
+}
+
+const heap = judgeMemory(found.heapMb);
+const resident = judgeMemory(found.residentMb);
+const { differences, runs, requests, kills, stops, retired, notRetired } = found;
+const isGood = differences.length === 0 && !heap.hasGrown;
+if (values.json) {
+  const report = { minutes, seed, runs, requests, faults: faults.counts, kills, stops, retired, notRetired };
+  process.stdout.write(`${JSON.stringify({ ...report, differences, heap, resident, isGood })}\n`);
+} else {
+  const list = (counts: Record<string, number>) =>
+    Object.entries(counts)
+      .map(([name, count]) => `${name}: ${count}`)
+      .join(", ");
+  const course = ({ startMb, middleMb, endMb, slopeMb }: typeof heap) =>
+    `${[startMb, middleMb, endMb].map((mb) => mb.toFixed(1)).join(", ")} MB, ${slopeMb.toFixed(3)} MB a run`;
+  process.stdout.write(
+    [
+      `runs         ${list(runs)}`,
+      `requests     ${requests}`,
+      `faults       ${list(faults.counts)}`,
+      `kills        ${kills}, asked to stop ${stops}`,
+      `deletions    ${retired} marked, ${notRetired} not marked (counted once any is)`,
+      `heap         ${course(heap)} (start, middle, end, slope)${heap.hasGrown ? ": it grows" : ""}`,
+      `resident     ${course(resident)}`,
+      `differences  ${differences.length}`,
+      ...differences.slice(0, 50).map((line) => `  ${line}`),
+      "",
+    ].join("\n"),
+  );
+}
+process.exitCode = isGood ? 0 : 1;
