@@ -12,13 +12,13 @@ import type { ProjectSource } from "../db/schema/projects.ts";
 import { toStoreError } from "../db/store-errors.ts";
 import { withTransaction } from "../db/transaction.ts";
 import { type FieldDrift, findDrift } from "../normalize/find-drift.ts";
-import type { NormalizedRecord, RejectedRecord } from "../normalize/normalized.ts";
+import type { NormalizedRecord } from "../normalize/normalized.ts";
 import { type NormalizedPage, normalizePage } from "../normalize/page.ts";
 import { RESOURCES, type Resource } from "../wire/resources.ts";
 import { isDataFault, refusalOf } from "./data-fault.ts";
 import type { KnownKeys } from "./known-keys.ts";
 import { type LoadCounts, type Loaded, type LoadFacts, loadRecords } from "./load-records.ts";
-import { quarantineRecords } from "./quarantine.ts";
+import { quarantineRecords, type RefusedRecord } from "./quarantine.ts";
 import { createRecentCopies } from "./recent-copies.ts";
 import { recordDrift } from "./record-drift.ts";
 import { recordTransitions, type TransitionFacts } from "./record-transitions.ts";
@@ -65,7 +65,7 @@ export interface Loader {
 interface Prepared {
   records: Sighting[];
   embedded: Sighting[];
-  rejected: (RejectedRecord & { resource: Resource; request: string; observedAt: string })[];
+  rejected: RefusedRecord[];
   replacedNul: number;
   drift: FieldDrift[];
   /** When the last of the pages was here. */
@@ -99,9 +99,7 @@ export function createLoader(options: LoaderOptions): Loader {
       const facts: LoadFacts = { ...options, method: "copy" };
 
       const finish = async (tx: TransactionSql, loaded: Loaded, rejected: Prepared["rejected"]) => {
-        for (const { resource: of, request, observedAt, ...record } of rejected) {
-          await quarantineRecords(tx, { resource: of, request, observedAt, runId: options.runId }, [record]);
-        }
+        await quarantineRecords(tx, options.runId, rejected);
         const { drift, observedAt, replacedNul } = prepared;
         await recordDrift(tx, { resource, runId: options.runId, observedAt }, drift);
         const counts = { ...loaded.counts, quarantined: rejected.length, replacedNul };

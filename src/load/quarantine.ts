@@ -2,37 +2,87 @@ import type { Sql, TransactionSql } from "../db/connect.ts";
 import { cleanJson, cleanText } from "../normalize/clean-text.ts";
 import type { RejectedRecord } from "../normalize/normalized.ts";
 import type { Resource } from "../wire/resources.ts";
+import { isDataFault } from "./data-fault.ts";
+import { jsonText } from "./json-text.ts";
 
-export interface QuarantineFacts {
+/** Of a payload that is kept as text, in characters. */
+const MAX_TEXT_LENGTH = 1_000_000;
+
+/** A record that cannot be stored, and where it came from. */
+export interface RefusedRecord extends RejectedRecord {
   resource: Resource;
-  runId: number;
-  observedAt: string;
-  /** The path and query that gave the records. */
+  /** The path and query that gave the record. */
   request: string;
+  observedAt: string;
 }
 
 /** Keeps records that could not be stored, with their payload and the reason; one that is there already is not kept twice. */
 export async function quarantineRecords(
   tx: TransactionSql,
-  facts: QuarantineFacts,
-  rejected: readonly RejectedRecord[],
+  runId: number,
+  refused: readonly RefusedRecord[],
 ): Promise<void> {
-  for (const { recordId, reason, payload } of rejected) {
-    const insert = (json: string) => (savepoint: TransactionSql) =>
-      savepoint`
-      insert into sync.quarantine (run_id, resource, record_id, reason, payload, request, created_at)
-      select ${facts.runId}::bigint, ${facts.resource}, ${recordId}::text, ${cleanText(reason, { nul: 0 })},
-        ${json}::text::jsonb, ${facts.request}, ${facts.observedAt}::timestamptz
-      where not exists (
-        select from sync.quarantine
-        where resource = ${facts.resource} and record_id is not distinct from ${recordId}::text
-          and resolved_at is null and payload = ${json}::text::jsonb)`;
-    try {
-      await tx.savepoint(insert(JSON.stringify(cleanJson(payload, { nul: 0 }) ?? null)));
-    } catch {
-      // JSON that Postgres cannot take as JSON (nested too deep, say) is kept as one text, cut where it is endless.
-      await tx.savepoint(insert(JSON.stringify(cleanText(describe(payload), { nul: 0 }))));
+  if (refused.length === 0) return;
+  const rows = refused.map((record) => ({ ...record, json: toJson(record.payload) }));
+  try {
+    await tx.savepoint((savepoint) => insertRows(savepoint, runId, rows));
+  } catch (error) {
+    if (!isDataFault(error)) throw error;
+    for (const row of rows) {
+      if (!(await isJsonHere(tx, row.json))) row.json = toText(row.payload);
     }
+    await insertRows(tx, runId, rows);
+  }
+}
+
+/** One statement for all: with as many in quarantine already, one for each would look through them as many times. */
+async function insertRows(
+  tx: TransactionSql,
+  runId: number,
+  rows: readonly (RefusedRecord & { json: string })[],
+): Promise<void> {
+  await tx`
+    insert into sync.quarantine (run_id, resource, record_id, reason, payload, request, created_at)
+    select ${runId}::bigint, resource, record_id, min(reason), payload, min(request), min(at::timestamptz)
+    from (
+      select *, json::jsonb as payload
+      from unnest(
+        ${rows.map(({ resource }) => resource)}::text[],
+        ${rows.map(({ recordId }) => recordId)}::text[],
+        ${rows.map(({ reason }) => cleanText(reason, { nul: 0 }))}::text[],
+        ${rows.map(({ json }) => json)}::text[],
+        ${rows.map(({ request }) => request)}::text[],
+        ${rows.map(({ observedAt }) => observedAt)}::text[]
+      ) with ordinality as refused (resource, record_id, reason, json, request, at, place)
+    ) as refused
+    where not exists (
+      select from sync.quarantine as known
+      where known.resolved_at is null and known.resource = refused.resource
+        and known.payload = refused.payload and known.record_id is not distinct from refused.record_id)
+    group by resource, record_id, payload
+    order by min(place)`;
+}
+
+function toJson(payload: unknown): string {
+  try {
+    return JSON.stringify(cleanJson(payload, { nul: 0 }) ?? null);
+  } catch {
+    return toText(payload);
+  }
+}
+
+/** What Node or Postgres cannot take as JSON (nested too deep, say) is kept as one text, cut where it is endless. */
+function toText(payload: unknown): string {
+  return JSON.stringify(jsonText(payload, MAX_TEXT_LENGTH));
+}
+
+async function isJsonHere(tx: TransactionSql, json: string): Promise<boolean> {
+  try {
+    await tx.savepoint((savepoint) => savepoint`select ${json}::text::jsonb is null`);
+    return true;
+  } catch (error) {
+    if (!isDataFault(error)) throw error;
+    return false;
   }
 }
 
@@ -70,12 +120,4 @@ export async function resolveHoles(
     update sync.quarantine set resolved_at = ${at}::timestamptz
     where resource = ${resource} and resolved_at is null and list_offset is not null`;
   return result.count;
-}
-
-function describe(payload: unknown): string {
-  try {
-    return JSON.stringify(payload).slice(0, 1_000_000);
-  } catch (error) {
-    return `the payload cannot be written as JSON: ${String(error)}`;
-  }
 }

@@ -48,9 +48,9 @@ export async function retryRecord(
   const page = normalizePage(row.resource, [sent], facts.baseUrl);
   const [record] = page.records;
   if (!record) return refuse(sql, row, page.rejected[0]?.reason ?? "the record cannot be read");
-  // A payload is kept without what Postgres cannot hold: what stands in its place in an id makes another id of it.
-  if (row.recordId === null && record.id.includes("\uFFFD"))
+  if (row.recordId === null && CLEANED_ID.test(record.id)) {
     return refuse(sql, row, "the record has no id that can be stored");
+  }
   try {
     const outcome = await withTransaction(sql, (tx) => load(tx, row, record, page.embeddedProjects, facts));
     facts.keys.commit();
@@ -109,6 +109,9 @@ function sourceOf({ resource, request }: QuarantinedRecord): ProjectSource {
   if (of !== undefined && of !== resource) return "embedded";
   return key === "" ? "list" : "detail";
 }
+
+/** What `cleanJson` made of an id that cannot be stored, which would be taken for the id of another record. */
+const CLEANED_ID = /\uFFFD|^-?Infinity$/;
 
 const CUT = Symbol("cut");
 

@@ -12,9 +12,13 @@ export function cleanText(text: string, replacements: Replacements): string {
   return text.isWellFormed() ? text : text.toWellFormed();
 }
 
-/** The same for every text and key within a JSON value. Objects come back without a prototype, so no key is special. */
+/**
+ * The same for every text and key within a JSON value. A number beyond a double's range, which JSON.parse makes infinite and
+ * JSON cannot write, becomes the text "Infinity" or "-Infinity". Objects come back without a prototype, so no key is special.
+ */
 export function cleanJson(value: unknown, replacements: Replacements): unknown {
   if (typeof value === "string") return cleanText(value, replacements);
+  if (value === Number.POSITIVE_INFINITY || value === Number.NEGATIVE_INFINITY) return String(value);
   if (Array.isArray(value)) return value.map((element) => cleanJson(element, replacements));
   if (typeof value !== "object" || value === null) return value;
   const cleaned: Record<string, unknown> = Object.create(null);

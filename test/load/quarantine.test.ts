@@ -4,16 +4,35 @@ import { setUpLoading } from "../support/loading.ts";
 import { wireUser } from "../support/wire-records.ts";
 
 describe("quarantine", () => {
-  test("keeps the same record once, however many nights show it", async () => {
+  test("keeps the same record once, however often and on however many nights it is shown", async () => {
     await using loading = await setUpLoading();
     const nameless = { username: "nobody", first_name: "No", last_name: "Body" };
+    const deep = JSON.parse(`{"deep": ${"[".repeat(20_000)}${"]".repeat(20_000)}}`);
     for (let night = 1; night <= 3; night++) {
-      expect(await loading.load("user", [nameless])).toMatchObject({ quarantined: 1 });
+      const page = [nameless, null, deep, nameless];
+      expect(await loading.load("user", page)).toMatchObject({ quarantined: 4 });
       loading.nextRun();
     }
-    expect(await loading.sql`select payload, resolved_at from sync.quarantine`).toEqual([
-      { payload: nameless, resolved_at: null },
+    expect(
+      await loading.sql`
+        select run_id, coalesce(payload->>'username', left(payload::text, 8)) as what, resolved_at
+        from sync.quarantine order by id`,
+    ).toEqual([
+      { run_id: 1, what: "nobody", resolved_at: null },
+      { run_id: 1, what: "null", resolved_at: null },
+      { run_id: 1, what: '"{\\"deep', resolved_at: null },
     ]);
+  });
+
+  test("takes a thousand records a page as it takes one, however many are there", {
+    timeout: 20_000,
+  }, async () => {
+    await using loading = await setUpLoading();
+    for (let page = 0; page < 10; page++) {
+      const records = Array.from({ length: 1000 }, (_, at) => ({ username: `nobody ${page} ${at}` }));
+      expect(await loading.load("user", records)).toMatchObject({ quarantined: 1000 });
+    }
+    expect(await loading.sql`select count(*) as count from sync.quarantine`).toEqual([{ count: 10_000 }]);
   });
 
   test("keeps another payload of the same record beside the first", async () => {

@@ -30,10 +30,11 @@ export async function fingerprint(sql: Sql): Promise<Record<string, string[]>> {
   return prints;
 }
 
-/** Every stored record of a resource in its wire form, by id; embedded projects are those of `mirror.projects`. */
+/** The stored records of a resource in their wire form, by id, all unless `ids` names some; embedded projects are those of `mirror.projects`. */
 export async function restoreStored(
   sql: Sql,
   resource: Resource,
+  ids: readonly string[] | null = null,
 ): Promise<Map<string, Record<string, unknown>>> {
   const projects = new Map<string, Record<string, unknown>>();
   for (const row of await normalizedRows(sql, "project"))
@@ -42,14 +43,19 @@ export async function restoreStored(
       restoreRecord("project", row, () => null),
     );
   if (resource === "project") return projects;
-  const rows = await normalizedRows(sql, resource);
+  const rows = await normalizedRows(sql, resource, ids);
   return new Map(rows.map((row) => [row.id, restoreRecord(resource, row, (id) => projects.get(id) ?? null)]));
 }
 
-async function normalizedRows(sql: Sql, resource: Resource): Promise<NormalizedRecord[]> {
+async function normalizedRows(
+  sql: Sql,
+  resource: Resource,
+  ids: readonly string[] | null = null,
+): Promise<NormalizedRecord[]> {
   const from = resource === "build" ? "builds join mirror.build_logs on build_id = id" : `${resource}s`;
   const rows = await sql.unsafe<(Columns & { id: string; extra: NormalizedRecord["extra"] })[]>(
-    `select * from mirror.${from}`,
+    `select * from mirror.${from} where $1::text[] is null or id = any ($1::text[])`,
+    [ids as string[] | null],
   );
   const users =
     resource === "project"

@@ -198,11 +198,12 @@ describe("a retry", () => {
 
   test("takes no id that was made storable for its quarantine", async () => {
     await using loading = await setUpLoading();
-    await loading.load("user", [
-      { ...wireUser("1"), id: "a\u0000b" },
-      { ...wireUser("1"), id: "\ud800" },
-    ]);
-    expect(await retry(loading)).toEqual({ ...NOTHING, refused: 2 });
+    const ids = ["a\u0000b", "\ud800", Number.POSITIVE_INFINITY];
+    await loading.load(
+      "user",
+      ids.map((id) => ({ ...wireUser("1"), id })),
+    );
+    expect(await retry(loading)).toEqual({ ...NOTHING, refused: 3 });
     expect(await loading.sql`select 1 from mirror.users`).toHaveLength(0);
   });
 
