@@ -22,6 +22,7 @@ import { quarantineRecords, type RefusedRecord } from "./quarantine.ts";
 import { createRecentCopies } from "./recent-copies.ts";
 import { recordDrift } from "./record-drift.ts";
 import { recordTransitions, type TransitionFacts } from "./record-transitions.ts";
+import { type GoneRecord, type RetiredCounts, retireRecords } from "./retire-records.ts";
 import type { Sighting } from "./sighting.ts";
 
 export interface LoadablePage {
@@ -60,6 +61,14 @@ export interface Loader {
     batch: LoadableBatch,
     alongside?: (tx: TransactionSql, counts: Omit<BatchCounts, "transitions">) => Promise<unknown>,
   ): Promise<BatchCounts>;
+  /**
+   * Marks records that are on `sync.missing_records` as deleted; `alongside` runs in the same transaction, after that. Throws
+   * `StoreError`. Safe to repeat.
+   */
+  retire(
+    gone: readonly GoneRecord[],
+    alongside?: (tx: TransactionSql, counts: RetiredCounts) => Promise<unknown>,
+  ): Promise<RetiredCounts>;
 }
 
 interface Prepared {
@@ -143,6 +152,18 @@ export function createLoader(options: LoaderOptions): Loader {
         for (const { record } of prepared.records) copies.add(record.id, record.hash);
       return counts;
     },
+    retire: (gone, alongside) =>
+      turns.add(async () => {
+        try {
+          return await inTransaction(async (tx) => {
+            const counts = await retireRecords(tx, options.runId, gone);
+            await alongside?.(tx, counts);
+            return counts;
+          });
+        } catch (error) {
+          throw toStoreError(error, "mark records as deleted");
+        }
+      }),
   };
 }
 
