@@ -115,6 +115,7 @@ function demoSettings({ config }: CommandContext, databaseUrl: string, serviceUr
     retries: 5,
     maxBodyMb: 64,
     fullEveryDays: 7,
+    maxDeleteRatio: 0.05,
     sourceTimezone: config.sourceTimezone,
   };
 }

@@ -23,6 +23,7 @@ interface Options {
   incremental?: true;
   resource?: Resource[];
   dryRun?: true;
+  allowMassDelete?: true;
   json?: true;
 }
 
@@ -41,6 +42,7 @@ export function syncCommand(summary: string): Command {
       "retries",
       "maxBodyMb",
       "fullEveryDays",
+      "maxDeleteRatio",
       "sourceTimezone",
     ],
     examples: [
@@ -48,6 +50,7 @@ export function syncCommand(summary: string): Command {
       ["sync --full", "reads every page of every list"],
       ["sync --resource build,project --json", "two lists, the summary as JSON"],
       ["sync --dry-run", "fetches and counts, writes nothing"],
+      ["sync --full --allow-mass-delete", "after the service was cleaned up: deletes however much is gone"],
     ],
   })
     .addOption(new Option("--full", "read every list to its end").conflicts("incremental"))
@@ -59,6 +62,12 @@ export function syncCommand(summary: string): Command {
       ).argParser(parseResources),
     )
     .addOption(new Option("--dry-run", "fetch and count, write nothing"))
+    .addOption(
+      new Option(
+        "--allow-mass-delete",
+        "in this run delete what is gone, even more than --max-delete-ratio allows",
+      ),
+    )
     .option("--json", "print the run summary as one JSON document")
     .action(
       runCommand<Options>((context, { options }) => {
@@ -95,6 +104,7 @@ async function syncOptions(
     settings: { ...syncSettings(context.config), databaseUrl: database.url, baseUrl },
     kind,
     resources: options.resource ?? null,
+    allowMassDelete: options.allowMassDelete ?? false,
     clock: context.clock,
     log: context.log,
     signal: context.signal,
@@ -105,9 +115,10 @@ async function syncOptions(
 
 /** The settings that a run reads, but for where it reads and writes. */
 export function syncSettings(config: Config) {
-  const { pageSize, rate, concurrency, timeoutMs, retries, maxBodyMb, fullEveryDays, sourceTimezone } =
-    config;
-  return { pageSize, rate, concurrency, timeoutMs, retries, maxBodyMb, fullEveryDays, sourceTimezone };
+  const { pageSize, rate, concurrency, timeoutMs, retries, maxBodyMb } = config;
+  const { fullEveryDays, maxDeleteRatio, sourceTimezone } = config;
+  const requests = { pageSize, rate, concurrency, timeoutMs, retries, maxBodyMb };
+  return { ...requests, fullEveryDays, maxDeleteRatio, sourceTimezone };
 }
 
 function parseResources(text: string): Resource[] {
@@ -133,12 +144,24 @@ async function hasSchema(database: OpenDatabase): Promise<boolean> {
 /** One line for each resource and one for the run; `--json` has the same as one document. */
 export async function printSummary(run: RunSummary, out: Output, options: { json?: true }): Promise<void> {
   if (options.json) return out.json(run);
-  const head = ["resource", "walk", "pages", "records", "new", "updated", "unchanged", "quarantined"];
+  const head = [
+    "resource",
+    "walk",
+    "pages",
+    "records",
+    "new",
+    "updated",
+    "unchanged",
+    "deleted",
+    "restored",
+    "quarantined",
+  ];
   const rows = RESOURCES.flatMap((resource) => {
     const walk = run.resources[resource];
     if (!walk) return [];
-    const { pages, records, inserted, updated, unchanged, quarantined } = walk;
-    return [[resource, walk.walk, pages, records, inserted, updated, unchanged, quarantined]];
+    const { pages, records, inserted, updated, unchanged, deleted, restored, quarantined } = walk;
+    const counts = [pages, records, inserted, updated, unchanged, deleted, restored, quarantined];
+    return [[resource, walk.walk, ...counts]];
   });
   const reasons = Object.values(run.resources).flatMap(({ reason }) => (reason ? [`  ${reason}\n`] : []));
   const { resolved, unresolved } = run.references;

@@ -34,6 +34,7 @@ export function workerCommand(summary: string): Command {
       "retries",
       "maxBodyMb",
       "fullEveryDays",
+      "maxDeleteRatio",
       "sourceTimezone",
     ],
     examples: [

@@ -138,6 +138,17 @@ export async function finishWalk(sql: Sql, runId: number, resource: Resource, en
   });
 }
 
+/** Counts deletions, which are confirmed after their walk has ended, in the transaction that makes them. */
+export async function addDeleted(
+  tx: TransactionSql,
+  runId: number,
+  resource: Resource,
+  count: number,
+): Promise<void> {
+  await tx`
+    update sync.walks set deleted = deleted + ${count} where run_id = ${runId} and resource = ${resource}`;
+}
+
 /** The walks that the newest run did not bring to their end, as far as their checkpoints are not older than `since`. */
 export async function findResumableWalks(sql: Sql, since: string): Promise<ResumableWalk[]> {
   return sql<ResumableWalk[]>`

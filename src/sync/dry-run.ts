@@ -12,7 +12,7 @@ import { createUpstreamClient } from "./upstream-client.ts";
 
 /**
  * Walks as a run would, compares every record with what is stored, and writes nothing at all: no rows, no ledger, no lock. References are not
- * looked up, so they count as 0. Throws what upstream or the database throws.
+ * looked up and no missing record is asked for, so both count as 0, and a run may yet hold deletions back. Throws what upstream or the database throws.
  */
 export async function runDrySync(options: SyncOptions & { hasSchema: boolean }): Promise<RunSummary> {
   const { settings, clock, signal } = options;

@@ -34,7 +34,8 @@ import { createKnownKeys } from "../load/known-keys.ts";
 import { createLoader, type Loader } from "../load/loader.ts";
 import type { Logger } from "../log.ts";
 import { createIdSet } from "../walk/id-set.ts";
-import type { Resource } from "../wire/resources.ts";
+import { RESOURCES, type Resource } from "../wire/resources.ts";
+import { confirmDeletions } from "./confirm-deletions.ts";
 import { planRun } from "./plan.ts";
 import { repairReferences } from "./repair-references.ts";
 import { fetchRootListing } from "./root-listing.ts";
@@ -56,6 +57,8 @@ export interface SyncOptions {
   kind?: RunKind | null;
   /** @default null: all */
   resources?: readonly Resource[] | null;
+  /** Deletes what is gone even where `maxDeleteRatio` holds it back. @default false */
+  allowMassDelete?: boolean;
   clock: Clock;
   log: Logger;
   signal: AbortSignal;
@@ -172,6 +175,8 @@ async function runLocked(options: SyncOptions, sql: Sql): Promise<SyncResult> {
           plan: walk,
           pageSize: settings.pageSize,
           lookAhead: settings.concurrency,
+          maxDeleteRatio: settings.maxDeleteRatio,
+          allowMassDelete: options.allowMassDelete ?? false,
           resume: resumable.find(({ resource }) => resource === walk.resource) ?? null,
           onProgress(counts, totalCount) {
             const reason = `${walk.resource} list: the walk was not finished`;
@@ -195,6 +200,19 @@ async function runLocked(options: SyncOptions, sql: Sql): Promise<SyncResult> {
       ({ status }) => status === "rejected",
     );
     if (failed?.status === "rejected") throw abort.signal.reason ?? failed.reason;
+    if (!isLost) {
+      // Before builds are polled: one that is gone need not be asked for twice.
+      await confirmDeletions({
+        ...shared,
+        runId,
+        resources: RESOURCES.filter((name) => /^(whole|head)$/.test(resources[name]?.walk ?? "")),
+        onDeleted(resource, count) {
+          const walk = resources[resource];
+          if (walk) walk.deleted += count;
+        },
+        warn: (message) => log.warn(message),
+      });
+    }
     // A resource that is missing, or one page that the service cannot render, is no reason to leave the others alone.
     if (!isLost && kind === "incremental" && plan.walks.some(({ resource }) => resource === "build")) {
       await pollOpenBuilds(shared);

@@ -5,7 +5,7 @@ import type { Resource } from "../wire/resources.ts";
 /** One resource in the run summary. */
 export interface WalkSummary extends WalkCounts {
   walk: WalkVerdict;
-  /** Why the walk is not whole; absent when there is nothing to say. */
+  /** Why the walk is not whole, or why its deletions are held back; absent when there is nothing to say. */
   reason?: string;
   total_count: number | null;
 }
@@ -40,7 +40,9 @@ export function emptyCounts(): WalkCounts {
   };
 }
 
-/** Plain success needs every walk whole, ended at its head or left out on purpose, and no record put aside. */
+/** Plain success needs every walk whole or ended at its head, no deletion held back, and no record put aside. */
 export function isPartial(resources: RunSummary["resources"]): boolean {
-  return Object.values(resources).some(({ walk, quarantined }) => walk === "not_whole" || quarantined > 0);
+  return Object.values(resources).some(
+    ({ walk, reason, quarantined }) => walk === "not_whole" || reason !== undefined || quarantined > 0,
+  );
 }

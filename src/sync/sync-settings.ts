@@ -9,5 +9,7 @@ export interface SyncSettings {
   retries: number;
   maxBodyMb: number;
   fullEveryDays: number;
+  /** The share of the known records that a whole walk may miss, 0 to 1, before it deletes nothing. */
+  maxDeleteRatio: number;
   sourceTimezone: string;
 }

@@ -9,6 +9,7 @@ import {
   startWalk,
   type WalkCounts,
 } from "../db/run-ledger.ts";
+import { withTransaction } from "../db/transaction.ts";
 import { UpstreamError } from "../errors.ts";
 import type { BatchCounts, Loader } from "../load/loader.ts";
 import { createPageMemory } from "../load/page-memory.ts";
@@ -18,6 +19,7 @@ import type { Page, PageMeta } from "../walk/page.ts";
 import { parsePageRequest, requestText } from "../walk/page-request.ts";
 import { createWalk, type Walk, type WalkOutcome } from "../walk/walk.ts";
 import { createBatches, type ReadPage } from "./batches.ts";
+import { forgetSeen, noteMissing } from "./missing-records.ts";
 import type { WalkPlan } from "./plan.ts";
 import { emptyCounts, type WalkSummary } from "./summary.ts";
 
@@ -37,6 +39,8 @@ export interface WalkResourceOptions {
   pageSize: number;
   lookAhead: number;
   resume: ResumableWalk | null;
+  maxDeleteRatio: number;
+  allowMassDelete: boolean;
   signal: AbortSignal;
   onProgress(counts: WalkCounts, totalCount: number | null): void;
 }
@@ -72,7 +76,8 @@ export async function walkResource(options: WalkResourceOptions): Promise<WalkEn
   // The first pages are asked for meanwhile; none is compared with what is remembered before this is done.
   const forgotten = isFull ? memory.forgetStale(seq) : Promise.resolve();
   forgotten.catch(() => {});
-  await startWalk(sql, runId, resource, (request && resume?.startedAt) || clock.now().toISOString(), counts);
+  const startedAt = (request && resume?.startedAt) || clock.now().toISOString();
+  await startWalk(sql, runId, resource, startedAt, counts);
 
   const walk = createWalk({
     client: options.client,
@@ -171,17 +176,28 @@ export async function walkResource(options: WalkResourceOptions): Promise<WalkEn
   }
 
   if (isFull && outcome.walk === "whole") await memory.forgetFrom(counts.pages);
+  const finishedAt = clock.now().toISOString();
+  let held: string | null = null;
+  if (outcome.walk === "whole") {
+    const bounds = { maxDeleteRatio: options.maxDeleteRatio, allowMassDelete: options.allowMassDelete };
+    const facts = { resource, seen: walk.seen, startedAt, runId, noticedAt: finishedAt, ...bounds };
+    ({ held } = await withTransaction(sql, (tx) => noteMissing(tx, facts)));
+  } else {
+    await forgetSeen(sql, resource, walk.seen);
+  }
+  const reason = outcome.reason ?? held;
   await finishWalk(sql, runId, resource, {
     ...outcome,
+    reason,
     counts,
     checkpoint: brokenBy ? position : null,
-    finishedAt: clock.now().toISOString(),
+    finishedAt,
   });
-  if (outcome.reason) log.warn({ resource, reason: outcome.reason }, "walk is not whole");
+  if (reason) log.warn({ resource, reason }, held ? "deletions are held back" : "walk is not whole");
   return {
     summary: {
       walk: outcome.walk,
-      ...(outcome.reason && { reason: outcome.reason }),
+      ...(reason && { reason }),
       ...counts,
       total_count: outcome.totalCount,
     },

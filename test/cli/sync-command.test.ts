@@ -11,6 +11,7 @@ import { type CliOptions, type CliResult, runCli, startCli } from "../support/cl
 import { createTestDatabase, type TestDatabase } from "../support/database.ts";
 import { mirrorRows } from "../support/mirror-rows.ts";
 import { type Script, startScriptedServer } from "../support/scripted-server.ts";
+import { syncOnce } from "../support/sync.ts";
 
 /** A world that stands still, so that any two mirrors of it are equal. */
 const world = createWorld({ users: 12, projects: 8, versions: 20, files: 15, builds: 60, rates: QUIET });
@@ -236,6 +237,27 @@ describe("sync", () => {
     expect((await sync(["--dry-run"], { databaseUrl: migrated.url })).code).toBe(0);
     expect(await ask(migrated.url, "select * from sync.runs")).toEqual([]);
     expect(Object.values(await mirrorRows(migrated.url)).flat()).toEqual([]);
+  });
+
+  it("deletions beyond --max-delete-ratio are held back: exit 3 and why; --allow-mass-delete makes them", async () => {
+    await using own = await createTestDatabase();
+    const users = (...args: string[]) => sync(["--resource", "user", ...args], { databaseUrl: own.url });
+    await syncOnce(own.url, new URL(service.url), { resources: ["user"] });
+    await ask(
+      own.url,
+      `insert into mirror.users (id, first_seen_at, changed_at, record_hash)
+       select n, '2020-01-01', '2020-01-01', '' from generate_series(9000001, 9000030) as n`,
+    );
+    const held = await users("--max-delete-ratio", "0.7");
+    expect(held.code).toBe(3);
+    expect(held.stdout).toMatch(/^user +whole( +\d+){5} +0 +0 +0$/m);
+    expect(held.stdout).toMatch(
+      /^ {2}30 of 42 known users were not in the walk.* 0\.7 .*--allow-mass-delete/m,
+    );
+    const { code, stdout } = await users("--allow-mass-delete");
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^user +whole( +\d+){5} +30 +0 +0$/m);
+    expect(await ask(own.url, "select 1 from mirror.users where deleted_at is null")).toHaveLength(12);
   });
 
   it("a walk that is not whole makes the run partial: exit 3, and what came is kept", async () => {

@@ -24,6 +24,7 @@ export function syncOnce(
       retries: 2,
       maxBodyMb: 64,
       fullEveryDays: 7,
+      maxDeleteRatio: 0.05,
       sourceTimezone: "Etc/UTC",
       ...settings,
     },

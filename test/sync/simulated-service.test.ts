@@ -38,6 +38,11 @@ async function expectTruth(sql: Sql, world: World): Promise<void> {
       ...(resource === "project" ? hidden : []),
     ]);
     expect([...stored.keys()].filter((id) => !known.has(id))).toEqual([]);
+    // What the list shows no more is deleted here, and nothing else; what it never showed is left as it is.
+    const live = await sql.unsafe<{ id: string }[]>(
+      `select id from mirror.${resource}s where deleted_at is null ${resource === "project" ? "and listed" : ""}`,
+    );
+    expect(live.map(({ id }) => id).sort()).toEqual([...expected.keys()].sort());
   }
 }
 

@@ -25,6 +25,7 @@ function createNight(runSync: (options: SyncOptions) => Promise<SyncResult>, url
       retries: 0,
       maxBodyMb: 1,
       fullEveryDays: 7,
+      maxDeleteRatio: 0.05,
       sourceTimezone: "Etc/UTC",
     },
     database: { ready: async () => url, close: async () => {} },

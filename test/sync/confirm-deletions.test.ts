@@ -1,0 +1,171 @@
+import { describe, expect, test } from "vitest";
+import { systemClock } from "../../src/clock.ts";
+import { silentLog } from "../../src/log.ts";
+import { type ConfirmOptions, confirmDeletions } from "../../src/sync/confirm-deletions.ts";
+import { createTestClient } from "../support/client.ts";
+import { type Loading, setUpLoading } from "../support/loading.ts";
+import { type Script, type ScriptedReply, startScriptedServer } from "../support/scripted-server.ts";
+import { wireBuild, wireUser } from "../support/wire-records.ts";
+
+/** Users (and builds) in the mirror that a walk of run 1 missed. */
+async function setUpMissing(users: number, builds = 0): Promise<Loading> {
+  const loading = await setUpLoading();
+  const ids = (count: number) => Array.from({ length: count }, (_, n) => String(n + 1));
+  await loading.load(
+    "user",
+    ids(users).map((id) => wireUser(id)),
+  );
+  await loading.load(
+    "build",
+    ids(builds).map((id) => wireBuild(id)),
+  );
+  await loading.sql`
+    insert into sync.runs (kind, status, started_at, heartbeat_at, pid, host)
+    values ('full', 'running', now(), now(), 1, 'here')`;
+  await loading.sql`
+    insert into sync.walks (run_id, resource, started_at) values (1, 'user', now()), (1, 'build', now())`;
+  await loading.sql`
+    insert into sync.missing_records (resource, record_id, run_id, noticed_at)
+    select 'user', id, 1, now() from mirror.users union all select 'build', id, 1, now() from mirror.builds`;
+  return loading;
+}
+
+async function confirm({ sql, loader }: Loading, script: Script, options: Partial<ConfirmOptions> = {}) {
+  await using server = await startScriptedServer(script);
+  await using client = createTestClient(server.url, { retries: 0 });
+  const deleted: Record<string, number> = {};
+  const warnings: string[] = [];
+  const left = await confirmDeletions({
+    sql,
+    client,
+    loader,
+    runId: 1,
+    clock: systemClock,
+    log: silentLog,
+    signal: new AbortController().signal,
+    resources: ["user", "build"],
+    onDeleted(resource, count) {
+      deleted[resource] = (deleted[resource] ?? 0) + count;
+    },
+    warn: (message) => warnings.push(message),
+    ...options,
+  });
+  return { left, deleted, warnings, asked: server.requests.map(({ path }) => path.split("?")[0]) };
+}
+
+async function stateOf({ sql }: Loading) {
+  const [row] = await sql`
+    select deleted_at is not null as deleted, (select count(*) from mirror.changes where kind = 'deleted') as changes,
+      (select count(*) from sync.missing_records) as missing,
+      (select count(*) from sync.missing_records where asked_at is not null) as asked
+    from mirror.users where id = '1'`;
+  return row;
+}
+
+const GONE: ScriptedReply = { status: 404, body: "", headers: { "content-type": "text/html" } };
+
+describe("a missing record", () => {
+  test.each([404, 410])("whose detail answers %i is deleted and counted in its walk", async (status) => {
+    await using loading = await setUpMissing(1);
+    const from = new Date().toISOString();
+    const result = await confirm(loading, [{ status, body: "" }]);
+    expect(result).toEqual({ left: 0, deleted: { user: 1 }, warnings: [], asked: ["/api/v1/user/1/"] });
+    expect(await stateOf(loading)).toEqual({ deleted: true, changes: 1, missing: 0, asked: 0 });
+    expect(
+      await loading.sql`
+      select deleted from sync.walks order by resource`,
+    ).toEqual([{ deleted: 0 }, { deleted: 1 }]);
+    expect(
+      await loading.sql`
+      select deleted_at = changed_at and deleted_at between ${from}::timestamptz and now() + interval '1 minute' as timely
+      from mirror.users`,
+    ).toEqual([{ timely: true }]);
+    expect(await confirm(loading, [GONE])).toEqual({ left: 0, deleted: {}, warnings: [], asked: [] });
+  });
+
+  test("whose detail comes is not missing, and is loaded", async () => {
+    await using loading = await setUpMissing(1);
+    const result = await confirm(loading, [{ body: wireUser("1", { first_name: "Grace" }) }]);
+    expect(result).toMatchObject({ left: 0, deleted: {}, warnings: [] });
+    expect(await stateOf(loading)).toEqual({ deleted: false, changes: 0, missing: 0, asked: 0 });
+    expect(await loading.sql`select first_name from mirror.users`).toEqual([{ first_name: "Grace" }]);
+  });
+
+  test.each([
+    ["another record", { body: wireUser("2") }],
+    ["a list", { body: { meta: { total_count: 0 }, objects: [] } }],
+    ["an error page with status 200", { body: "<html>Not found</html>" }],
+    ["a refusal", { status: 403, body: "" }],
+    ["400", { status: 400, body: "" }],
+    ["500", { status: 500, body: "" }],
+  ])("whose detail answers with %s lives, and waits for the next run", async (_, reply) => {
+    await using loading = await setUpMissing(1);
+    const result = await confirm(loading, [reply]);
+    expect(result).toMatchObject({ left: 1, deleted: {} });
+    expect(result.warnings).toEqual([expect.stringMatching(/^1 of the records .* next run asks/)]);
+    expect(await stateOf(loading)).toEqual({ deleted: false, changes: 0, missing: 1, asked: 1 });
+    expect(await loading.sql`select id from mirror.users`).toHaveLength(1);
+  });
+
+  test("of a list that this run did not see well is not asked for", async () => {
+    await using loading = await setUpMissing(1, 1);
+    const { asked } = await confirm(loading, [GONE], { resources: ["build"] });
+    expect(asked).toEqual(["/api/v1/build/1/"]);
+    expect(await stateOf(loading)).toMatchObject({ deleted: false, missing: 1 });
+  });
+});
+
+describe("missing records", () => {
+  test("are asked for by turns of their lists up to the bound, the others in the next run", async () => {
+    await using loading = await setUpMissing(100, 3);
+    const first = await confirm(loading, [GONE], { maxDetails: 60 });
+    expect(first).toMatchObject({ left: 43, deleted: { user: 57, build: 3 } });
+    expect(first.warnings).toHaveLength(1);
+    const second = await confirm(loading, [GONE], { maxDetails: 60 });
+    expect(second).toMatchObject({ left: 0, deleted: { user: 43 }, warnings: [] });
+    expect(await stateOf(loading)).toMatchObject({ changes: 103, missing: 0 });
+    expect(new Set([...first.asked, ...second.asked]).size).toBe(103);
+    expect(await loading.sql`select deleted from sync.walks order by resource`).toEqual([
+      { deleted: 3 },
+      { deleted: 100 },
+    ]);
+  });
+
+  test("that never answer do not keep those behind them waiting for ever", async () => {
+    await using loading = await setUpMissing(4);
+    const refused: Script = (_, { pathname }) =>
+      /\/[12]\/$/.test(pathname) ? { status: 500, body: "" } : GONE;
+    await confirm(loading, refused, { maxDetails: 2 });
+    expect(await confirm(loading, refused, { maxDetails: 2 })).toMatchObject({
+      left: 2,
+      deleted: { user: 2 },
+    });
+  });
+
+  test("are left alone once upstream is lost, and what was answered before is settled", async () => {
+    await using loading = await setUpMissing(120);
+    const { left, deleted, asked } = await confirm(loading, (_, { pathname }) =>
+      pathname === "/api/v1/user/1/" ? GONE : { instead: "hang up" },
+    );
+    expect([left, deleted, asked.length]).toEqual([119, { user: 1 }, 50]);
+    expect(await stateOf(loading)).toEqual({ deleted: true, changes: 1, missing: 119, asked: 0 });
+  });
+
+  test("are left alone when asked to stop", async () => {
+    await using loading = await setUpMissing(1);
+    const reason = new Error("stop");
+    await expect(confirm(loading, [GONE], { signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
+    expect(await stateOf(loading)).toMatchObject({ deleted: false, missing: 1 });
+  });
+
+  test("that a walk met while they were asked for are not deleted", async () => {
+    await using loading = await setUpMissing(2);
+    const { deleted } = await confirm(loading, async (_, { pathname }) => {
+      if (pathname === "/api/v1/user/1/")
+        await loading.sql`delete from sync.missing_records where record_id = '1'`;
+      return GONE;
+    });
+    expect(deleted).toEqual({ user: 1 });
+    expect(await stateOf(loading)).toMatchObject({ deleted: false, changes: 1 });
+  });
+});

@@ -1,0 +1,222 @@
+import { describe, expect, test } from "vitest";
+import { type Sql, withSql } from "../../src/db/connect.ts";
+import { StoppedError } from "../../src/errors.ts";
+import type { SimulationOptions } from "../../src/simulate/service.ts";
+import { exitCodeOf } from "../../src/sync/run.ts";
+import type { Resource } from "../../src/wire/resources.ts";
+import { type QuickWorld, startQuickWorld } from "../support/quick-world.ts";
+import { fingerprint } from "../support/stored-mirror.ts";
+
+const FEW = { users: 60, projects: 12, versions: 30, files: 20, builds: 60, hiddenShare: 0.2 };
+
+/** Records that the service keeps from its lists; the value is what their details answer, 200 being the record itself. */
+type Kept = Map<string, number>;
+
+/** A service that keeps some records back, and everything else where it is. */
+function keepBack(kept: Kept): NonNullable<SimulationOptions["intercept"]> {
+  return async (request, next) => {
+    const [resource = "", id] = new URL(request.url).pathname.split("/").slice(3);
+    const reply = await next();
+    if (id) {
+      const status = kept.get(`${resource} ${id}`) ?? 200;
+      return status === 200 ? reply : new Response(null, { status });
+    }
+    const held = [...kept.keys()].filter((key) => key.startsWith(`${resource} `));
+    if (held.length === 0 || !reply.ok) return reply;
+    const page = (await reply.json()) as { meta: { total_count: number }; objects: { id: string }[] };
+    page.meta.total_count -= held.length;
+    page.objects = page.objects.filter((record) => !kept.has(`${resource} ${record.id}`));
+    return Response.json(page);
+  };
+}
+
+/** One run, in a night of its own: the world's clock stands still by itself. */
+function night(quick: QuickWorld, options: Parameters<QuickWorld["sync"]>[0] = { resources: ["user"] }) {
+  quick.world.advance(1);
+  return quick.sync(options);
+}
+
+const read = <T>(quick: QuickWorld, query: (sql: Sql) => Promise<T>) =>
+  withSql(quick.databaseUrl, { applicationName: "docmirror test", max: 1 }, query);
+
+const deletedIds = (quick: QuickWorld, resource: Resource = "user") =>
+  read(quick, async (sql) =>
+    (await sql.unsafe(`select id from mirror.${resource}s where deleted_at is not null order by id`)).map(
+      ({ id }) => String(id),
+    ),
+  );
+
+const missing = (quick: QuickWorld) =>
+  read(quick, async (sql) => (await sql`select 1 from sync.missing_records`).length);
+
+const kindsOf = (quick: QuickWorld, id: string) =>
+  read(quick, async (sql) =>
+    (
+      await sql`select kind from mirror.changes where record_id = ${id} and resource = 'user' order by id`
+    ).map(({ kind }) => kind),
+  );
+
+const idsOf = ({ world }: QuickWorld, resource: Resource, count: number) =>
+  [...world.truth().records(resource)].slice(0, count).map(({ record }) => String(record.id));
+
+const users: readonly Resource[] = ["user"];
+
+describe("a record that the service deleted", () => {
+  test("is deleted here the next night, with all that hung on it, and a night later nothing is written", async () => {
+    await using quick = await startQuickWorld(FEW);
+    await night(quick, {});
+    const [project = ""] = idsOf(quick, "project", 1);
+    const [user = ""] = idsOf(quick, "user", 1);
+    quick.world.deleteRecord("project", project);
+    quick.world.deleteRecord("user", user);
+    const { summary, error } = await night(quick, { kind: "full" });
+    expect([summary.status, error]).toEqual(["succeeded", null]);
+    const gone = quick.world.truth().deletions();
+    expect(new Set(gone.map(({ resource }) => resource)).size).toBeGreaterThanOrEqual(4);
+    for (const resource of ["user", "project", "version", "file", "build"] as const) {
+      const expected = gone.filter((one) => one.resource === resource).map(({ id }) => id);
+      expect(await deletedIds(quick, resource)).toEqual(expected.sort());
+      expect(summary.resources[resource]).toMatchObject({ walk: "whole", deleted: expected.length });
+      expect(
+        await read(
+          quick,
+          (sql) => sql`
+          select deleted::int from sync.walks where resource = ${resource} and run_id = ${summary.run_id}`,
+        ),
+      ).toEqual([{ deleted: expected.length }]);
+    }
+    const before = await read(quick, fingerprint);
+    const third = await night(quick, { kind: "full" });
+    expect(third.summary.status).toBe("succeeded");
+    expect(third.summary.resources.user).toMatchObject({ deleted: 0, restored: 0 });
+    expect(await read(quick, fingerprint)).toEqual(before);
+  });
+
+  test("and shows again as it was is restored, though its page is that of the first night", async () => {
+    const kept: Kept = new Map();
+    await using quick = await startQuickWorld(FEW, keepBack(kept));
+    await night(quick);
+    const [first = ""] = idsOf(quick, "user", 1);
+    kept.set(`user ${first}`, 404);
+    const gone = await night(quick);
+    expect(gone.summary.resources.user).toMatchObject({ walk: "whole", deleted: 1, records: 59 });
+    kept.clear();
+    const back = await night(quick);
+    expect(back.summary.status).toBe("succeeded");
+    expect(back.summary.resources.user).toMatchObject({ restored: 1, deleted: 0, records: 60 });
+    expect(await deletedIds(quick)).toEqual([]);
+    expect(await kindsOf(quick, first)).toEqual(["deleted", "restored"]);
+  });
+
+  test("is deleted by the next run when this one dies before it asked", async () => {
+    const kept: Kept = new Map();
+    const stop = new AbortController();
+    const keeping = keepBack(kept);
+    await using quick = await startQuickWorld(FEW, (request, next) => {
+      if (/\/user\/\d+\//.test(request.url)) stop.abort(new StoppedError("SIGTERM"));
+      return keeping(request, next);
+    });
+    await night(quick);
+    const [user = ""] = idsOf(quick, "user", 1);
+    kept.set(`user ${user}`, 404);
+    const killed = await night(quick, { resources: users, signal: stop.signal });
+    expect(killed.summary.status).toBe("interrupted");
+    expect([await missing(quick), await deletedIds(quick)]).toEqual([1, []]);
+    const next = await night(quick);
+    expect(next.summary.resources.user).toMatchObject({ walk: "whole", deleted: 1 });
+    expect([await missing(quick), await deletedIds(quick)]).toEqual([0, [user]]);
+  });
+});
+
+describe("a record lives on", () => {
+  test("while its detail shows it, and while that answers 500; then 404 deletes it", async () => {
+    const kept: Kept = new Map();
+    await using quick = await startQuickWorld(FEW, keepBack(kept));
+    await night(quick);
+    const [shown = "", failing = ""] = idsOf(quick, "user", 2);
+    kept.set(`user ${shown}`, 200).set(`user ${failing}`, 500);
+    const second = await night(quick);
+    expect(second.summary).toMatchObject({
+      status: "succeeded",
+      resources: { user: { walk: "whole", deleted: 0 } },
+    });
+    expect([await deletedIds(quick), await missing(quick)]).toEqual([[], 1]);
+    kept.set(`user ${failing}`, 404);
+    await night(quick);
+    expect([await deletedIds(quick), await missing(quick)]).toEqual([[failing], 0]);
+  });
+
+  test("when the walk is not whole", async () => {
+    const kept: Kept = new Map();
+    const keeping = keepBack(kept);
+    await using quick = await startQuickWorld(FEW, (request, next) =>
+      kept.size > 0 && request.url.includes("offset=40")
+        ? new Response(null, { status: 500 })
+        : keeping(request, next),
+    );
+    await night(quick);
+    for (const id of idsOf(quick, "user", 3)) kept.set(`user ${id}`, 404);
+    const { summary } = await night(quick);
+    expect(summary.resources.user).toMatchObject({ walk: "not_whole", deleted: 0 });
+    expect([await deletedIds(quick), await missing(quick)]).toEqual([[], 0]);
+  });
+
+  test("when too many are missing, of which the run speaks; the flag lets them go", async () => {
+    const kept: Kept = new Map();
+    await using quick = await startQuickWorld(FEW, keepBack(kept));
+    await night(quick);
+    const ids = idsOf(quick, "user", 21);
+    for (const id of ids) kept.set(`user ${id}`, 404);
+    quick.simulation.resetRequests();
+    const held = await night(quick);
+    const reason = expect.stringMatching(/^21 of 60 known users .*--allow-mass-delete/);
+    expect(held.summary).toMatchObject({
+      status: "partial",
+      resources: { user: { walk: "whole", deleted: 0, reason } },
+    });
+    expect(exitCodeOf(held)).toBe(3);
+    expect([...quick.simulation.requests().byPath.keys()].filter((path) => /\/user\/\d+/.test(path))).toEqual(
+      [],
+    );
+    expect(await deletedIds(quick)).toEqual([]);
+    expect(
+      await read(quick, (sql) => sql`select walk, reason from sync.walks order by run_id desc limit 1`),
+    ).toEqual([{ walk: "whole", reason }]);
+    const allowed = await night(quick, { resources: users, allowMassDelete: true });
+    expect(allowed.summary).toMatchObject({ status: "succeeded", resources: { user: { deleted: 21 } } });
+    expect(await deletedIds(quick)).toEqual(ids.sort());
+  });
+
+  test("as a project that the list never showed, though others are pointed to and gone", async () => {
+    const kept: Kept = new Map();
+    await using quick = await startQuickWorld(FEW, keepBack(kept));
+    await night(quick, {});
+    const listed = [...quick.world.truth().records("project")].filter((one) => one.listed);
+    const hidden = await read(quick, (sql) => sql`select id from mirror.projects where not listed`);
+    expect(hidden.length).toBeGreaterThan(0);
+    const [project] = await read(
+      quick,
+      (sql) => sql<{ id: string; versions: number }[]>`
+      select project.id, count(*) as versions from mirror.projects as project
+      join mirror.versions as version on version.project_id = project.id where listed group by 1 order by 2 desc limit 1`,
+    );
+    expect(project?.versions).toBeGreaterThan(0);
+    kept.set(`project ${project?.id}`, 404);
+    for (let later = 0; later < 2; later++) {
+      const { summary } = await night(quick, { kind: "full" });
+      expect(summary).toMatchObject({
+        status: "succeeded",
+        resources: { project: { records: listed.length - 1 } },
+      });
+      expect(summary.resources.project?.deleted).toBe(later === 0 ? 1 : 0);
+      expect(await deletedIds(quick, "project")).toEqual([project?.id]);
+    }
+    expect(
+      await read(
+        quick,
+        (sql) =>
+          sql`select count(*) as versions from mirror.versions where project_id = ${project?.id ?? ""}`,
+      ),
+    ).toEqual([{ versions: project?.versions }]);
+  });
+});
