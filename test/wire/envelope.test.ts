@@ -35,4 +35,11 @@ describe("Envelope", () => {
     const record = JSON.parse('{"id": "1", "__proto__": {"x": 1}}');
     expect(Envelope.parse({ meta: META, objects: [record] }).objects[0]).toBe(record);
   });
+
+  it("gives a next that Postgres can hold", () => {
+    const meta = { ...META, next: "/api/v1/user/?limit=1&offset=1&x=\u0000\ud800" };
+    expect(Envelope.parse({ meta, objects: [] }).meta.next).toBe(
+      "/api/v1/user/?limit=1&offset=1&x=\uFFFD\uFFFD",
+    );
+  });
 });
