@@ -14,6 +14,7 @@ import {
 import type { Logger } from "../log.ts";
 import { apiUrl } from "./api-url.ts";
 import { ACCEPT_ENCODING, BodyTooLargeError, decodeBody, readBody, UndecodableBodyError } from "./body.ts";
+import { createHostGate } from "./host-gate.ts";
 import { linkSignals } from "./link-signals.ts";
 import { createPacer } from "./pacer.ts";
 import { withRetries } from "./retry.ts";
@@ -27,12 +28,16 @@ export interface ClientOptions {
   concurrency: number;
   /** Requests a second, evenly spaced; 0 for no limit. */
   ratePerSecond: number;
+  /** For a whole request, from its first byte sent to its last one received. */
   timeoutMs: number;
+  /** Tries after the first. */
   retries: number;
   maxBodyBytes: number;
   clock: Clock;
   log: Logger;
   signal?: AbortSignal;
+  /** Told what the run's summary should say: that the service was left alone for a while, or that it held requests back. */
+  onWarning?(message: string): void;
 }
 
 export interface FetchOptions<T> {
@@ -40,6 +45,8 @@ export interface FetchOptions<T> {
   parse(value: unknown, url: string): T;
   /** The hash of a body that is known already: an equal one is not parsed. It may be looked up while the request is under way. */
   knownHash?: string | Promise<string | undefined>;
+  /** Tries after the first for this request. @default the client's own */
+  retries?: number;
   signal?: AbortSignal;
 }
 
@@ -61,7 +68,8 @@ export interface Client {
   readonly baseUrl: URL;
   /**
    * Fetches JSON from a path of the API. Throws `HttpStatusError`, `NetworkError`, `TimeoutError` or `UnexpectedShapeError` after all
-   * retries, and the signal's reason when aborted. Safe to repeat: every request is a GET.
+   * retries, and the signal's reason when aborted. Once the host is lost (see `host-gate.ts`), requests under way and later ones fail at
+   * once with one of the first three. Safe to repeat: every request is a GET.
    */
   fetchJson<T>(path: string, options: FetchOptions<T>): Promise<JsonReply<T>>;
   /** Requests sent, with retries, and body bytes received, since the client was made. */
@@ -81,11 +89,17 @@ export function createClient(options: ClientOptions): Client {
   // The one queue that every request to the host passes.
   const queue = new PQueue({ concurrency: options.concurrency });
   const parseTurn = createTurnstile();
-  const pacer = createPacer(options.ratePerSecond);
   const stats = { requests: 0, bytes: 0 };
   const closing = new AbortController();
   // Every request that is under way or waits listens to it.
   setMaxListeners(0, closing.signal);
+  const gate = createHostGate({
+    pacer: createPacer(options.ratePerSecond),
+    retries: options.retries,
+    clock,
+    signal: closing.signal,
+    onWarning: (message) => options.onWarning?.(message),
+  });
 
   /** One request and what it came to: a body, or the place that a redirect within the service leads to. */
   async function send(url: URL, signal: AbortSignal): Promise<Sent> {
@@ -134,8 +148,6 @@ export function createClient(options: ClientOptions): Client {
   }
 
   async function sendInTime(url: URL, signal: AbortSignal): Promise<Sent> {
-    // Every request takes its turn, retries and redirects too; the time limit runs from then on.
-    await pacer.turn(signal);
     const deadline = new AbortController();
     const timer = setTimeout(() => deadline.abort(), options.timeoutMs);
     const either = linkSignals([signal, deadline.signal]);
@@ -152,13 +164,16 @@ export function createClient(options: ClientOptions): Client {
 
   async function attempt<T>(
     url: URL,
+    attemptNumber: number,
     signal: AbortSignal,
     fetchOptions: FetchOptions<T>,
   ): Promise<JsonReply<T>> {
-    let sent = await sendInTime(url, signal);
+    // Every request passes the gate, retries and redirects too; the time limit runs from then on.
+    const ask = (place: URL) => gate.ask(() => sendInTime(place, signal), attemptNumber, signal);
+    let sent = await ask(url);
     for (let redirects = 1; sent.redirect !== null; redirects++) {
       if (redirects > MAX_REDIRECTS) refuseRedirect(url, `with more than ${MAX_REDIRECTS} redirects`);
-      sent = await sendInTime(sent.redirect, signal);
+      sent = await ask(sent.redirect);
     }
     const { body, serverDate } = sent;
     const receivedAt = clock.now();
@@ -180,10 +195,17 @@ export function createClient(options: ClientOptions): Client {
           hint: "a link that leads elsewhere is never followed",
         });
       }
-      const { signal, release } = linkSignals([closing.signal, options.signal, fetchOptions.signal]);
+      const { signal, release } = linkSignals([
+        closing.signal,
+        options.signal,
+        fetchOptions.signal,
+        gate.lost,
+      ]);
       try {
-        return await withRetries(() => queue.add(() => attempt(url, signal, fetchOptions), { signal }), {
-          retries: options.retries,
+        const oneTry = (attemptNumber: number) =>
+          queue.add(() => attempt(url, attemptNumber, signal, fetchOptions), { signal });
+        return await withRetries(oneTry, {
+          retries: fetchOptions.retries ?? options.retries,
           clock,
           signal,
           onRetry: (error, attemptNumber, waitMs) =>
@@ -299,6 +321,15 @@ function toUpstreamError(error: unknown, url: URL, timeoutMs: number | null): Up
   }
   return new NetworkError(`GET ${show(url)} got no answer: ${text}`, {
     ...facts,
-    hint: "check DOCMIRROR_BASE_URL and that the service is up",
+    hint: isUntrusted(reason) ? TRUST_HINT : "check DOCMIRROR_BASE_URL and that the service is up",
   });
+}
+
+const TRUST_HINT =
+  "the service's certificate is not trusted; if an authority of your own signed it, name its file in NODE_EXTRA_CA_CERTS";
+
+/** Whether a connection failed since nobody vouches for who answered, by OpenSSL's and Node's codes. */
+function isUntrusted(reason: unknown): boolean {
+  const code = (reason as { code?: unknown } | null)?.code;
+  return typeof code === "string" && /CERT|VERIFY/.test(code);
 }

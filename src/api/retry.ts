@@ -22,8 +22,8 @@ export interface RetryOptions {
   retries: number;
   clock: Clock;
   signal: AbortSignal | undefined;
-  /** Told before each wait. */
-  onRetry(error: UpstreamError, attempt: number, waitMs: number): void;
+  /** Told before each further try; `waitMs` is null where the wait is everyone's. */
+  onRetry(error: UpstreamError, attempt: number, waitMs: number | null): void;
   /** @default Math.random */
   random?: () => number;
 }
@@ -40,17 +40,34 @@ export function isRetryable(error: unknown, attempt: number): error is UpstreamE
   return error instanceof NetworkError || error instanceof TimeoutError;
 }
 
+/** A reply that asks not only this request to wait. The gate to the host sees to that, for all of them. */
+export function isRefusal(error: unknown): error is HttpStatusError {
+  return error instanceof HttpStatusError && (error.status === 429 || error.status === 503);
+}
+
+/** The wait before the try that follows `attempt`: what `Retry-After` asked for, else full jitter below a ceiling that doubles. */
+export function retryWaitMs(
+  error: UpstreamError,
+  attempt: number,
+  random: () => number = Math.random,
+): number {
+  const asked = error instanceof HttpStatusError ? error.retryAfterMs : undefined;
+  return asked ?? Math.round(random() * Math.min(MAX_WAIT_MS, BASE_WAIT_MS * 2 ** (attempt - 1)));
+}
+
 /**
- * Runs `attempt` until it succeeds, fails in a way that no repetition mends, or the tries are used up; then its last error is
- * thrown. Between tries it waits with full jitter, or as long as `Retry-After` asked for.
+ * Runs `attempt`, which is told the number of its try from 1, until it succeeds, fails in a way that no repetition mends, or the tries are used up; then its last error is
+ * thrown. Between tries it waits by `retryWaitMs`, but for refusals: `attempt` itself waits as long as everyone does.
  */
-export async function withRetries<T>(attempt: () => Promise<T>, options: RetryOptions): Promise<T> {
-  const random = options.random ?? Math.random;
+export async function withRetries<T>(
+  attempt: (number: number) => Promise<T>,
+  options: RetryOptions,
+): Promise<T> {
   return pRetry(
-    async () => {
+    async (attemptNumber) => {
       options.signal?.throwIfAborted();
       try {
-        return await attempt();
+        return await attempt(attemptNumber);
       } catch (error) {
         // p-retry takes every error for passing, and a TypeError for a fault of the network.
         throw isRetryable(error, 1) ? error : new AbortError(error as Error);
@@ -63,11 +80,9 @@ export async function withRetries<T>(attempt: () => Promise<T>, options: RetryOp
       shouldRetry: ({ error, attemptNumber }) => isRetryable(error, attemptNumber),
       async onFailedAttempt({ error, attemptNumber, retriesLeft }) {
         if (retriesLeft === 0 || !isRetryable(error, attemptNumber)) return;
-        const ceiling = Math.min(MAX_WAIT_MS, BASE_WAIT_MS * 2 ** (attemptNumber - 1));
-        const asked = error instanceof HttpStatusError ? error.retryAfterMs : undefined;
-        const waitMs = asked ?? Math.round(random() * ceiling);
+        const waitMs = isRefusal(error) ? null : retryWaitMs(error, attemptNumber, options.random);
         options.onRetry(error, attemptNumber, waitMs);
-        await options.clock.sleep(waitMs, options.signal);
+        if (waitMs !== null) await options.clock.sleep(waitMs, options.signal);
       },
       ...(options.signal && { signal: options.signal }),
     },

@@ -15,7 +15,7 @@ const lost = new NetworkError("got no answer", FACTS);
 /** Runs what always fails with the jitter's dice held at `random`. */
 async function failing(error: unknown, retries: number, random: number) {
   const clock = createFakeClock();
-  const told: [number, number][] = [];
+  const told: [number, number | null][] = [];
   let attempts = 0;
   const thrown = await withRetries(
     async () => {

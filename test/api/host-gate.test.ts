@@ -1,0 +1,443 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { createHostGate } from "../../src/api/host-gate.ts";
+import { linkSignals } from "../../src/api/link-signals.ts";
+import { createPacer, type Pacer } from "../../src/api/pacer.ts";
+import { isRefusal, MAX_RETRY_AFTER_MS, retryWaitMs, withRetries } from "../../src/api/retry.ts";
+import {
+  HttpStatusError,
+  isUpstreamLost,
+  NetworkError,
+  StoppedError,
+  TimeoutError,
+  UnexpectedShapeError,
+  type UpstreamError,
+} from "../../src/errors.ts";
+import { createHandClock, settle } from "../support/hand-clock.ts";
+
+const FACTS = { url: "http://h/" };
+const HOUR_MS = 3_600_000;
+const down = new NetworkError("got no answer", FACTS);
+const late = new TimeoutError("was not answered", FACTS);
+const status = (code: number, retryAfterMs?: number) =>
+  new HttpStatusError(`answered ${code}`, { ...FACTS, status: code, retryAfterMs });
+
+/** A gate under a clock in hand. Requests are answered when and as the test says. */
+function setUp({ retries = 5, pacer = createPacer(0) }: { retries?: number; pacer?: Pacer } = {}) {
+  const clock = createHandClock("2024-05-15T12:00:00Z");
+  const warnings: string[] = [];
+  const sent: { at: number; answer(error?: UpstreamError): Promise<void> }[] = [];
+  const gate = createHostGate({
+    pacer,
+    retries,
+    clock,
+    signal: new AbortController().signal,
+    onWarning: (message) => void warnings.push(message),
+    random: () => 1,
+  });
+  const startMs = clock.now().getTime();
+
+  /** One request, sent when the gate lets it; what it came to is its outcome. */
+  function ask(signal?: AbortSignal) {
+    const linked = linkSignals([signal, gate.lost]);
+    const outcome = { is: undefined as unknown };
+    const send = () =>
+      new Promise<string>((resolve, reject) => {
+        linked.signal.addEventListener("abort", () => reject(linked.signal.reason), { once: true });
+        sent.push({
+          at: (clock.now().getTime() - startMs) / 1000,
+          answer(error) {
+            if (error) reject(error);
+            else resolve("answered");
+            return settle();
+          },
+        });
+      });
+    gate.ask(send, 1, linked.signal).then(
+      (reply) => {
+        outcome.is = reply;
+      },
+      (error: unknown) => {
+        outcome.is = error;
+      },
+    );
+    return outcome;
+  }
+
+  /** Asks and answers at once; the gate must be open. */
+  async function pass(error?: UpstreamError) {
+    const outcome = ask();
+    await settle();
+    await sent.at(-1)?.answer(error);
+    await clock.advance(0);
+    return outcome.is;
+  }
+  const times = () => sent.map(({ at }) => at);
+  return { clock, gate, warnings, sent, ask, pass, times };
+}
+
+/** A gate behind which the host has answered once and then failed five times. */
+async function setUpPaused(error: UpstreamError = down, retries = 5) {
+  const all = setUp({ retries });
+  await all.pass();
+  for (let failure = 0; failure < 5; failure++) await all.pass(error);
+  all.sent.length = 0;
+  return all;
+}
+
+describe("429 and 503", () => {
+  it.each([429, 503])("hold all requests back: %i with Retry-After as long as it says", async (code) => {
+    const { ask, pass, clock, times, warnings } = setUp();
+    await pass(status(code, 7000));
+    for (let request = 0; request < 3; request++) ask();
+    await clock.advance(6999);
+    expect(times()).toEqual([0]);
+    await clock.advance(1);
+    expect(times()).toEqual([0, 7, 7, 7]);
+    expect(warnings).toEqual([`requests were held back for 7 s: the service answered ${code}`]);
+  });
+
+  it("without Retry-After hold them back as long as the next try waits; that is not told", async () => {
+    const { ask, pass, clock, times, warnings } = setUp();
+    await pass(status(429));
+    ask();
+    await clock.advance(2000);
+    expect(times()).toEqual([0, 0.5]);
+    expect(warnings).toEqual([]);
+  });
+
+  it("that come together hold until the longest is over, and are told once", async () => {
+    const { ask, clock, sent, times, warnings } = setUp();
+    for (let request = 0; request < 3; request++) ask();
+    await settle();
+    for (const [place, seconds] of [20, 60, 10].entries())
+      await sent[place]?.answer(status(429, seconds * 1000));
+    ask();
+    await clock.advance(HOUR_MS);
+    expect(times()).toEqual([0, 0, 0, 60]);
+    expect(warnings).toEqual(["requests were held back for 60 s: the service answered 429"]);
+  });
+
+  it("are not lifted by an earlier request's late answer", async () => {
+    const { ask, clock, sent, times } = setUp();
+    ask();
+    ask();
+    await settle();
+    await sent[0]?.answer(status(429, 60_000));
+    await sent[1]?.answer();
+    ask();
+    await clock.advance(HOUR_MS);
+    expect(times()).toEqual([0, 0, 60]);
+  });
+
+  it("hold back who was waiting for its turn when they came", async () => {
+    const turns: (() => void)[] = [];
+    const pacer = {
+      turn: () => new Promise<void>((resolve) => turns.push(resolve)),
+      slow() {},
+      ease() {},
+    };
+    const { ask, clock, sent, times } = setUp({ pacer });
+    ask();
+    ask();
+    await settle();
+    turns[0]?.();
+    await settle();
+    await sent[0]?.answer(status(503, 10_000));
+    turns[1]?.();
+    await clock.advance(10_000);
+    expect(times()).toEqual([0]);
+    turns[2]?.();
+    await settle();
+    expect(times()).toEqual([0, 10]);
+  });
+
+  it("slow the pace once a round; every answer eases it", async () => {
+    const told: string[] = [];
+    const pacer = {
+      turn: async () => {},
+      slow: () => void told.push("slow"),
+      ease: () => void told.push("ease"),
+    };
+    const { ask, pass, clock, sent } = setUp({ pacer });
+    for (let request = 0; request < 3; request++) ask();
+    await settle();
+    for (const { answer } of sent) await answer(status(429, 1000));
+    await clock.advance(1000);
+    await pass();
+    await pass(status(404));
+    await pass(down);
+    await pass(status(503, 1000));
+    expect(told).toEqual(["slow", "ease", "ease", "slow"]);
+  });
+
+  it.each([
+    [MAX_RETRY_AFTER_MS + 1000, "5 minutes"],
+    [24 * HOUR_MS, "24 hours"],
+    [Number.POSITIVE_INFINITY, "more than a year"],
+  ])("with Retry-After of %d ms end it for everyone", async (retryAfterMs, words) => {
+    const { ask, sent } = setUp();
+    const [underWay, asker] = [ask(), ask()];
+    await settle();
+    await sent[1]?.answer(status(429, retryAfterMs));
+    const later = ask();
+    await settle();
+    expect(asker.is).toBeInstanceOf(HttpStatusError);
+    expect(asker.is).toMatchObject({
+      status: 429,
+      message: `the service asks to be left alone for ${words}: answered 429`,
+    });
+    expect([underWay.is, later.is]).toEqual([asker.is, asker.is]);
+    expect(sent).toHaveLength(2);
+  });
+});
+
+describe("five failed rounds in a row", () => {
+  it.each([
+    ["no answer", down],
+    ["time-outs", late],
+    ["429", status(429, 0)],
+    ["502", status(502)],
+    ["503", status(503, 0)],
+    ["504", status(504)],
+  ])("of %s: the host is left alone for 30 s, then for 60 s, and is lost; the class stays", async (_, error) => {
+    const { ask, clock, sent, times, warnings } = await setUpPaused(error);
+    const waiting = Array.from({ length: 4 }, () => ask());
+    await clock.advance(29_999);
+    expect(times()).toEqual([]);
+    await clock.advance(1);
+    expect(times()).toEqual([30]);
+    await clock.advance(HOUR_MS);
+    expect(sent).toHaveLength(1);
+    await sent[0]?.answer(error);
+    await clock.advance(59_999);
+    expect(sent).toHaveLength(1);
+    await clock.advance(1);
+    expect(sent).toHaveLength(2);
+    await sent[1]?.answer(error);
+    const later = ask();
+    await clock.advance(HOUR_MS);
+    expect(sent).toHaveLength(2);
+    const reason = waiting.at(-1)?.is as UpstreamError;
+    expect(reason).toBeInstanceOf(error.constructor);
+    expect(isUpstreamLost(reason)).toBe(true);
+    expect(reason.message).toBe(
+      `the service is left alone since 7 requests in a row failed; the last: ${error.message}`,
+    );
+    expect(waiting.map(({ is }) => is)).toEqual([error, reason, reason, reason]);
+    expect(later.is).toBe(reason);
+    expect(warnings).toEqual([
+      `the service was left alone for 30 s after 5 failures in a row: ${error.message}`,
+      `the service was left alone for 60 s after 6 failures in a row: ${error.message}`,
+    ]);
+  });
+
+  it.each([
+    [0, []],
+    [1, [30]],
+  ])("with %i retries lose the host after as many pauses", async (retries, probes) => {
+    const { ask, clock, sent, times } = await setUpPaused(down, retries);
+    const asker = ask();
+    await clock.advance(30_000);
+    await sent[0]?.answer(down);
+    expect(times()).toEqual(probes);
+    expect(asker.is).toMatchObject({ message: expect.stringContaining("the service is left alone since") });
+  });
+
+  it("are one when all were under way together", async () => {
+    const { ask, pass, sent, times } = setUp();
+    await pass();
+    for (let request = 0; request < 20; request++) ask();
+    await settle();
+    for (const { answer } of sent.slice(1)) await answer(down);
+    await pass();
+    expect(times()).toHaveLength(22);
+  });
+
+  it("are not in a row with any answer between, also a refusal of that one request", async () => {
+    const { pass, warnings } = setUp();
+    await pass();
+    const strange = new UnexpectedShapeError("no JSON", FACTS);
+    for (const answer of [undefined, status(404), status(500), strange]) {
+      for (let failure = 0; failure < 4; failure++) await pass(down);
+      await pass(answer);
+    }
+    expect(warnings).toEqual([]);
+  });
+
+  it("of a host that never answered are left to the retries", async () => {
+    const { pass, times, warnings } = setUp();
+    for (let failure = 0; failure < 20; failure++) expect(await pass(down)).toBe(down);
+    expect(times()).toHaveLength(20);
+    expect(warnings).toEqual([]);
+  });
+});
+
+describe("the probe", () => {
+  it("that is answered lets all others go, and the next pause is a short one again", async () => {
+    const { ask, pass, clock, sent, times, warnings } = await setUpPaused();
+    for (let request = 0; request < 3; request++) ask();
+    await clock.advance(30_000);
+    await sent[0]?.answer(down);
+    await clock.advance(60_000);
+    await sent[1]?.answer();
+    expect(times()).toEqual([30, 90, 90]);
+    for (let failure = 0; failure < 5; failure++) await pass(down);
+    expect(warnings.at(-1)).toContain("left alone for 30 s after 5 failures");
+  });
+
+  it("that its caller stops lets another one probe", async () => {
+    const { ask, clock, sent, times } = await setUpPaused();
+    const stop = new AbortController();
+    const stopped = ask(stop.signal);
+    const other = ask();
+    await clock.advance(40_000);
+    expect(times()).toEqual([30]);
+    stop.abort(new StoppedError("SIGINT"));
+    await settle();
+    expect(stopped.is).toBe(stop.signal.reason);
+    expect(times()).toEqual([30, 40]);
+    await sent[1]?.answer();
+    expect(other.is).toBe("answered");
+  });
+
+  it("is not needed when an earlier request is answered after all", async () => {
+    const { ask, pass, clock, sent, times } = setUp();
+    await pass();
+    const slow = ask();
+    await settle();
+    for (let failure = 0; failure < 5; failure++) await pass(down);
+    ask();
+    ask();
+    await clock.advance(10_000);
+    await sent[1]?.answer();
+    expect(slow.is).toBe("answered");
+    expect(times().slice(-2)).toEqual([10, 10]);
+    // The pause that was cut short does not come back when its time is over.
+    await clock.advance(20_000);
+    ask();
+    ask();
+    await settle();
+    expect(times().slice(-2)).toEqual([30, 30]);
+  });
+});
+
+it("a request that waits at the gate can be stopped", async () => {
+  const { ask, clock, times } = await setUpPaused();
+  const stop = new AbortController();
+  const waiting = ask(stop.signal);
+  await clock.advance(10_000);
+  stop.abort(new StoppedError("SIGTERM"));
+  await settle();
+  expect(waiting.is).toBe(stop.signal.reason);
+  await clock.advance(HOUR_MS);
+  expect(times()).toEqual([]);
+});
+
+describe("whatever the host answers and whoever stops", () => {
+  const reply = fc.oneof(
+    { weight: 40, arbitrary: fc.constant(null) },
+    {
+      weight: 80,
+      arbitrary: fc.constantFrom<UpstreamError>(down, late, status(502), status(503), status(429)),
+    },
+    { weight: 20, arbitrary: fc.constantFrom(status(404), status(500)) },
+    {
+      weight: 30,
+      arbitrary: fc
+        .tuple(fc.constantFrom(429, 503), fc.integer({ min: 0, max: 40_000 }))
+        .map(([code, waitMs]) => status(code, waitMs)),
+    },
+    { weight: 1, arbitrary: fc.constant(status(429, 24 * HOUR_MS)) },
+  );
+  const request = fc.record({
+    startsAt: fc.integer({ min: 0, max: 20_000 }),
+    takesMs: fc.integer({ min: 0, max: 3000 }),
+    stopsAt: fc.option(fc.integer({ min: 0, max: 200_000 }), { freq: 3 }),
+  });
+
+  it("every request ends, none is sent while held back or paused, and there is never a second probe", async () => {
+    const seen = { probes: 0, lost: 0, held: 0 };
+    const property = fc.asyncProperty(
+      fc.array(request, { minLength: 1, maxLength: 12 }),
+      // Troubles come in streaks.
+      fc.array(fc.tuple(reply, fc.integer({ min: 1, max: 8 })), { minLength: 1, maxLength: 20 }),
+      fc.integer({ min: 0, max: 4 }),
+      async (requests, streaks, retries) => {
+        const replies = streaks.flatMap(([error, times]) => Array<UpstreamError | null>(times).fill(error));
+        const clock = createHandClock("2024-05-15T12:00:00Z");
+        const nowMs = () => clock.now().getTime();
+        let sentCount = 0;
+        let heldUntil = 0;
+        let pause: { until: number; probes: number } | null = null;
+        const gate = createHostGate({
+          pacer: createPacer(0),
+          retries,
+          clock,
+          signal: new AbortController().signal,
+          random: () => 1,
+          onWarning(message) {
+            const [, seconds] = /left alone for (\d+) s/.exec(message) ?? [];
+            if (seconds) pause = { until: nowMs() + Number(seconds) * 1000, probes: 0 };
+            else seen.held += 1;
+          },
+        });
+
+        async function send(attempt: number, takesMs: number, signal: AbortSignal): Promise<void> {
+          expect(gate.lost.aborted).toBe(false);
+          expect(nowMs()).toBeGreaterThanOrEqual(heldUntil);
+          const paused = pause;
+          if (paused) {
+            expect(nowMs()).toBeGreaterThanOrEqual(paused.until);
+            expect(paused.probes).toBe(0);
+            paused.probes += 1;
+            seen.probes += 1;
+          }
+          const error = replies[sentCount++ % replies.length] ?? null;
+          try {
+            await clock.sleep(takesMs, signal);
+          } catch (reason) {
+            if (paused) paused.probes -= 1;
+            throw reason;
+          }
+          if (error === null || !isUpstreamLost(error)) pause = null;
+          if (error === null) return;
+          if (isRefusal(error))
+            heldUntil = Math.max(heldUntil, nowMs() + retryWaitMs(error, attempt, () => 1));
+          throw error;
+        }
+
+        const outcomes = requests.map(async ({ startsAt, takesMs, stopsAt }) => {
+          const stop = new AbortController();
+          if (stopsAt !== null)
+            clock.sleep(stopsAt).then(
+              () => stop.abort(new StoppedError("SIGINT")),
+              () => {},
+            );
+          const { signal } = linkSignals([stop.signal, gate.lost]);
+          await clock.sleep(startsAt);
+          const oneTry = (attempt: number) => gate.ask(() => send(attempt, takesMs, signal), attempt, signal);
+          await withRetries(oneTry, { retries, clock, signal, random: () => 1, onRetry() {} });
+        });
+        let left = outcomes.length;
+        const failures: unknown[] = [];
+        for (const outcome of outcomes) {
+          outcome
+            .catch((error: unknown) => void failures.push(error))
+            .finally(() => {
+              left -= 1;
+            });
+        }
+        await clock.advance(24 * HOUR_MS);
+        await settle();
+        if (gate.lost.aborted) seen.lost += 1;
+        const ours = (error: unknown) => isUpstreamLost(error) || error instanceof StoppedError;
+        expect(failures.filter((error) => !ours(error) && !(error instanceof HttpStatusError))).toEqual([]);
+        expect(left).toBe(0);
+      },
+    );
+    await fc.assert(property, { numRuns: 300 });
+    // The schedules really lead to all of it.
+    for (const count of Object.values(seen)) expect(count).toBeGreaterThan(0);
+  });
+});
