@@ -69,14 +69,19 @@ export async function beatHeart(sql: Sql, runId: number): Promise<void> {
 export async function finishRun(
   sql: Sql,
   runId: number,
-  end: { status: Exclude<RunStatus, "running">; finishedAt: string; error: string | null },
+  end: {
+    status: Exclude<RunStatus, "running">;
+    finishedAt: string;
+    error: string | null;
+    warnings: string[];
+  },
   totals: RunTotals,
 ): Promise<void> {
   await withTransaction(sql, async (tx) => {
     await tx`set local synchronous_commit = on`;
     await tx`
     update sync.runs set status = ${end.status}, finished_at = ${end.finishedAt}, heartbeat_at = now(),
-      error = ${end.error}, requests = ${totals.requests}, bytes = ${totals.bytes},
+      error = ${end.error}, warnings = ${end.warnings}, requests = ${totals.requests}, bytes = ${totals.bytes},
       replaced_nul = ${totals.replacedNul}, references_resolved = ${totals.resolved},
       references_unresolved = ${totals.unresolved}, transitions = ${totals.transitions}
     where id = ${runId}`;

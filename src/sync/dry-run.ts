@@ -9,6 +9,7 @@ import { fetchRootListing } from "./root-listing.ts";
 import type { SyncOptions } from "./run.ts";
 import { emptyCounts, isPartial, type RunSummary, type WalkSummary } from "./summary.ts";
 import { createUpstreamClient } from "./upstream-client.ts";
+import { createWarnings } from "./warnings.ts";
 
 /**
  * Walks as a run would, compares every record with what is stored, and writes nothing at all: no rows, no ledger, no lock. References are not
@@ -20,7 +21,8 @@ export async function runDrySync(options: SyncOptions & { hasSchema: boolean }):
   const sql = options.hasSchema
     ? connect(settings.databaseUrl, { applicationName: "docmirror dry run" })
     : null;
-  const client = createUpstreamClient(options, signal);
+  const warnings = createWarnings(options.log);
+  const client = createUpstreamClient(options, signal, warnings.warn);
   const resources: RunSummary["resources"] = {};
   try {
     const plan = planRun({
@@ -42,6 +44,7 @@ export async function runDrySync(options: SyncOptions & { hasSchema: boolean }):
     );
     const finishedAt = clock.now();
     const { requests, bytes } = client.stats();
+    const warned = warnings.list();
     return {
       run_id: null,
       kind: plan.kind,
@@ -54,6 +57,7 @@ export async function runDrySync(options: SyncOptions & { hasSchema: boolean }):
       resources,
       references: { resolved: 0, unresolved: 0 },
       transitions: 0,
+      ...(warned.length > 0 && { warnings: warned }),
     };
   } finally {
     await client.close();

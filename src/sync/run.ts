@@ -44,6 +44,7 @@ import type { SyncSettings } from "./sync-settings.ts";
 import { createUpstreamClient } from "./upstream-client.ts";
 import { recordUpstreamSchemas } from "./upstream-schemas.ts";
 import { walkResource } from "./walk-resource.ts";
+import { createWarnings } from "./warnings.ts";
 
 const HEARTBEAT_MS = 5000;
 /** An older checkpoint is not gone on from: too much may have moved in the list since. */
@@ -104,7 +105,8 @@ async function runLocked(options: SyncOptions, sql: Sql): Promise<SyncResult> {
   options.signal.addEventListener("abort", forward, { once: true });
   if (options.signal.aborted) forward();
 
-  const client = createUpstreamClient(options, abort.signal);
+  const warnings = createWarnings(log);
+  const client = createUpstreamClient(options, abort.signal, warnings.warn);
   const totals: RunTotals = {
     requests: 0,
     bytes: 0,
@@ -232,7 +234,9 @@ async function runLocked(options: SyncOptions, sql: Sql): Promise<SyncResult> {
   const status = statusOf(error, resources);
   const finishedAt = clock.now();
   const message = error instanceof Error ? error.message : null;
-  await finishRun(sql, runId, { status, finishedAt: finishedAt.toISOString(), error: message }, totals);
+  const warned = warnings.list();
+  const end = { status, finishedAt: finishedAt.toISOString(), error: message, warnings: warned };
+  await finishRun(sql, runId, end, totals);
   const summary: RunSummary = {
     run_id: runId,
     kind,
@@ -246,6 +250,7 @@ async function runLocked(options: SyncOptions, sql: Sql): Promise<SyncResult> {
     references: { resolved: totals.resolved, unresolved: totals.unresolved },
     transitions: totals.transitions,
     ...(message !== null && { error: message }),
+    ...(warned.length > 0 && { warnings: warned }),
   };
   return { summary, error };
 }

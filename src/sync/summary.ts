@@ -25,6 +25,8 @@ export interface RunSummary {
   transitions: number;
   /** What went wrong, when the status is not `succeeded`. */
   error?: string;
+  /** What else is worth knowing, such as that the service was left alone for a while; absent when there is nothing. */
+  warnings?: string[];
 }
 
 export function emptyCounts(): WalkCounts {

@@ -3,10 +3,11 @@ import type { Clock } from "../clock.ts";
 import type { Logger } from "../log.ts";
 import type { SyncSettings } from "./sync-settings.ts";
 
-/** The client that a run's settings ask for. */
+/** The client that a run's settings ask for. `onWarning` is told what the run's summary should say of the service. */
 export function createUpstreamClient(
   { settings, clock, log }: { settings: SyncSettings; clock: Clock; log: Logger },
   signal: AbortSignal,
+  onWarning: (message: string) => void,
 ): Client {
   return createClient({
     baseUrl: settings.baseUrl,
@@ -18,5 +19,6 @@ export function createUpstreamClient(
     clock,
     log,
     signal,
+    onWarning,
   });
 }

@@ -63,7 +63,12 @@ describe("a run", () => {
         host: hostname(),
       },
     ]);
-    await finishRun(ledger.sql, runId, { status: "partial", finishedAt: at(2), error: "so" }, totals);
+    await finishRun(
+      ledger.sql,
+      runId,
+      { status: "partial", finishedAt: at(2), error: "so", warnings: ["a", "b"] },
+      totals,
+    );
     const [row] = await ledger.sql`select * from sync.runs`;
     expect(row).toMatchObject({
       status: "partial",
@@ -75,13 +80,19 @@ describe("a run", () => {
       references_resolved: 4,
       references_unresolved: 5,
       transitions: 6,
+      warnings: ["a", "b"],
     });
   });
 
   test("that a dead process left open is closed as interrupted at its last heartbeat", async () => {
     await using ledger = await setUp();
     const first = await startRun(ledger.sql, "full", at(1));
-    await finishRun(ledger.sql, first.runId, { status: "failed", finishedAt: at(1), error: null }, totals);
+    await finishRun(
+      ledger.sql,
+      first.runId,
+      { status: "failed", finishedAt: at(1), error: null, warnings: [] },
+      totals,
+    );
     const dead = await startRun(ledger.sql, "full", at(2));
     const next = await startRun(ledger.sql, "incremental", at(3));
     expect(next.interrupted).toEqual([dead.runId]);

@@ -1,0 +1,92 @@
+import { expect, test } from "vitest";
+import { printSummary } from "../../src/cli/sync-command.ts";
+import { withSql } from "../../src/db/connect.ts";
+import { silentLog } from "../../src/log.ts";
+import { exitCodeOf } from "../../src/sync/run.ts";
+import { createWarnings } from "../../src/sync/warnings.ts";
+import { createFakeClock } from "../support/fake-clock.ts";
+import { startQuickWorld } from "../support/quick-world.ts";
+
+const SETTINGS = { retries: 5, concurrency: 4 };
+const WARNING = /^the service was left alone for 30 s after 5 failures in a row: GET .* got no answer/;
+
+/** What `sync` prints of a run. */
+async function printed(run: Parameters<typeof printSummary>[0]): Promise<string> {
+  let text = "";
+  const write = async (more: string) => {
+    text += more;
+  };
+  await printSummary(
+    run,
+    { isTty: false, colour: false, columns: undefined, write, json: async () => {} },
+    {},
+  );
+  return text;
+}
+
+test("a service that is away for a while is left alone, and the run that outlasts it says so", async () => {
+  const clock = createFakeClock();
+  let asked = 0;
+  await using quick = await startQuickWorld({}, (_request, next) => {
+    asked += 1;
+    return asked > 20 && !clock.sleeps.includes(30_000) ? "hang up" : next();
+  });
+  const result = await quick.sync({ clock, settings: SETTINGS });
+  expect(result.summary).toMatchObject({
+    status: "succeeded",
+    warnings: [expect.stringMatching(WARNING)],
+  });
+  const [row] = await withSql(
+    quick.databaseUrl,
+    { applicationName: "docmirror test", max: 1 },
+    async (sql) => [...(await sql<{ warnings: string[] }[]>`select warnings from sync.runs`)],
+  );
+  expect(row?.warnings).toEqual(result.summary.warnings);
+  expect(await printed(result.summary)).toContain(`\n  ${result.summary.warnings?.[0]}\n`);
+  const second = await quick.sync({ clock, settings: SETTINGS });
+  expect(second.summary).not.toHaveProperty("warnings");
+});
+
+test("a service that stays away is lost after two pauses: the run keeps what it has and exits 5", async () => {
+  const clock = createFakeClock();
+  let asked = 0;
+  await using quick = await startQuickWorld({}, (_request, next) => {
+    asked += 1;
+    return asked > 20 ? "hang up" : next();
+  });
+  const result = await quick.sync({ clock, settings: SETTINGS });
+  expect(result.summary).toMatchObject({
+    status: "partial",
+    error: expect.stringContaining("got no answer"),
+  });
+  expect(result.summary.warnings?.map((warning) => warning.slice(0, 37))).toEqual([
+    "the service was left alone for 30 s a",
+    "the service was left alone for 60 s a",
+  ]);
+  expect(exitCodeOf(result)).toBe(5);
+});
+
+test("a service that asks to be left alone for a day ends the run at once with what it has", async () => {
+  const clock = createFakeClock();
+  let asked = 0;
+  await using quick = await startQuickWorld({}, (_request, next) => {
+    asked += 1;
+    return asked > 20 ? new Response("", { status: 429, headers: { "retry-after": "86400" } }) : next();
+  });
+  const result = await quick.sync({ clock, settings: SETTINGS });
+  expect(result.summary).toMatchObject({
+    status: "partial",
+    error: expect.stringMatching(/^the service asks to be left alone for 24 hours: GET .* answered 429/),
+  });
+  expect(exitCodeOf(result)).toBe(5);
+  // Those that were under way may have arrived, and nobody asked after them.
+  expect(asked).toBeLessThanOrEqual(20 + SETTINGS.concurrency);
+});
+
+test("of many warnings the first 20 are kept and the others counted", () => {
+  const { warn, list } = createWarnings(silentLog);
+  expect(list()).toEqual([]);
+  for (let number = 1; number <= 23; number++) warn(`warning ${number}`);
+  expect(list()).toHaveLength(21);
+  expect(list().slice(-2)).toEqual(["warning 20", "3 more warnings were left out"]);
+});
