@@ -149,7 +149,7 @@ describe("a record lives on", () => {
   test("when the walk is not whole", async () => {
     const kept: Kept = new Map();
     const keeping = keepBack(kept);
-    await using quick = await startQuickWorld(FEW, (request, next) =>
+    await using quick = await startQuickWorld({ ...FEW, users: 45 }, (request, next) =>
       kept.size > 0 && request.url.includes("offset=40")
         ? new Response(null, { status: 500 })
         : keeping(request, next),
