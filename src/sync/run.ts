@@ -212,7 +212,7 @@ async function runLocked(options: SyncOptions, sql: Sql): Promise<SyncResult> {
           const walk = resources[resource];
           if (walk) walk.deleted += count;
         },
-        warn: (message) => log.warn(message),
+        warn: warnings.warn,
       });
     }
     // A resource that is missing, or one page that the service cannot render, is no reason to leave the others alone.

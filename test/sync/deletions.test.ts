@@ -141,6 +141,9 @@ describe("a record lives on", () => {
       resources: { user: { walk: "whole", deleted: 0 } },
     });
     expect([await deletedIds(quick), await missing(quick)]).toEqual([[], 1]);
+    expect(second.summary.warnings).toEqual([
+      expect.stringMatching(/^1 of the records .* the next run asks/),
+    ]);
     kept.set(`user ${failing}`, 404);
     await night(quick);
     expect([await deletedIds(quick), await missing(quick)]).toEqual([[failing], 0]);
