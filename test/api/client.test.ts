@@ -12,6 +12,7 @@ import {
 } from "../../src/errors.ts";
 import { createTestClient } from "../support/client.ts";
 import { createFakeClock } from "../support/fake-clock.ts";
+import { createHandClock } from "../support/hand-clock.ts";
 import { type Script, type ScriptedReply, startScriptedServer } from "../support/scripted-server.ts";
 
 const asIs = { parse: (value: unknown) => value };
@@ -271,6 +272,13 @@ describe("a body", () => {
     expect(requests).toHaveLength(1);
   });
 
+  it("that is small and unpacks to a thousand times of it is refused at the bound", async () => {
+    const bomb = gzipSync(Buffer.alloc(50 * 1024 * 1024, " "));
+    const { error, stats } = await fetchOnce([packed("gzip", bomb)], { maxBodyBytes: 1024 * 1024 });
+    expect(stats.bytes).toBe(bomb.length);
+    expect(error?.message).toContain("the unpacked body is longer than 1048576 bytes");
+  });
+
   it("of just the allowed length is taken", async () => {
     const { reply } = await fetchOnce([{ body: `"${"x".repeat(998)}"` }], { maxBodyBytes: 1000 });
     expect(reply?.bytes).toBe(1000);
@@ -388,5 +396,89 @@ describe("a redirect", () => {
     await using client = createTestClient(server.url.href.replace("://", "://me:secret@"), { retries: 0 });
     await expect(client.fetchJson("/api/v1/user/", asIs)).rejects.toBeInstanceOf(UnexpectedShapeError);
     expect(other.requests).toEqual([]);
+  });
+
+  it.each([
+    ["to another scheme", (at: string) => `https://${at}/api/v1/user/`],
+    ["to another scheme without an authority", () => "data:application/json,{}"],
+    ["to another host without a scheme", () => "//elsewhere.example/api/v1/user/"],
+    ["to itself with credentials", (at: string) => `http://me:secret@${at}/api/v1/user/`],
+    ["out of the API by dots", () => "/api/../accounts/"],
+    ["out of the API by escaped dots", () => "/api/%2e%2e/accounts/"],
+    ["to a neighbour of the API", () => "/apis/v1/user/"],
+  ])("%s is not followed either", async (_, location) => {
+    await using server = await startScriptedServer((_request, { pathname }) =>
+      pathname === "/api/v1/" ? to(location(server.url.host)) : {},
+    );
+    await using client = createTestClient(server.url, { retries: 0 });
+    const error = await client.fetchJson("/api/v1/", asIs).catch((reason: unknown) => reason);
+    expect(error).toBeInstanceOf(UnexpectedShapeError);
+    expect((error as Error).message).toContain("which is not followed");
+    expect(server.requests).toHaveLength(1);
+  });
+});
+
+describe("the tries", () => {
+  it("may be fewer for one request", async () => {
+    await using server = await startScriptedServer([{ status: 500 }]);
+    await using client = createTestClient(server.url, { retries: 5 });
+    await expect(client.fetchJson("/api/v1/", { ...asIs, retries: 1 })).rejects.toThrow("answered 500");
+    expect(server.requests).toHaveLength(2);
+  });
+
+  it("are not used up by waiting at the gate", async () => {
+    const clock = createHandClock("2024-05-15T12:00:00Z");
+    let failures = 0;
+    await using server = await startScriptedServer((_, { searchParams }) => {
+      if (!searchParams.has("down")) return { body: [1] };
+      failures += 1;
+      return { status: 502 };
+    });
+    const warnings: string[] = [];
+    await using client = createTestClient(server.url, {
+      ...{ clock, retries: 4, concurrency: 1 },
+      onWarning: (message) => void warnings.push(message),
+    });
+    await client.fetchJson("/api/v1/", asIs);
+    const down = client.fetchJson("/api/v1/?down", asIs).catch((error: unknown) => error);
+    while (warnings.length === 0) await clock.advance(500);
+    expect(failures).toBe(5);
+    expect(await down).toMatchObject({ status: 502 });
+    const waiting = Array.from({ length: 3 }, () => client.fetchJson("/api/v1/", { ...asIs, retries: 0 }));
+    await clock.advance(29_000);
+    expect(server.requests).toHaveLength(6);
+    await clock.advance(1000);
+    expect(await Promise.all(waiting)).toHaveLength(3);
+    expect(warnings).toEqual([
+      expect.stringMatching(
+        /^the service was left alone for 30 s after 5 failures in a row: GET .* answered 502/,
+      ),
+    ]);
+  });
+});
+
+describe("a host that is lost", () => {
+  it("ends what waits in the queue, waits for a try or comes later, all with one error", async () => {
+    await using server = await startScriptedServer((_, { searchParams }) => {
+      if (searchParams.has("year")) return { status: 503, headers: { "retry-after": "31536000" } };
+      return searchParams.has("broken") ? { status: 502 } : { instead: "say nothing" };
+    });
+    const clock = createHandClock("2024-05-15T12:00:00Z");
+    await using client = createTestClient(server.url, { clock, concurrency: 2 });
+    const broken = client.fetchJson("/api/v1/?broken", asIs);
+    const silent = client.fetchJson("/api/v1/?silent", asIs);
+    const year = client.fetchJson("/api/v1/?year", asIs);
+    const queued = client.fetchJson("/api/v1/?queued", asIs);
+    const settled = await Promise.allSettled([broken, silent, year, queued]);
+    settled.push(...(await Promise.allSettled([client.fetchJson("/api/v1/?later", asIs)])));
+    const reasons = settled.map((one) => (one.status === "rejected" ? one.reason : one));
+    expect(reasons[0]).toMatchObject({
+      status: 503,
+      exitCode: 5,
+      message: expect.stringMatching(/^the service asks to be left alone for 8760 hours: GET /),
+      hint: expect.any(String),
+    });
+    expect(new Set(reasons).size).toBe(1);
+    expect(server.requests).toHaveLength(3);
   });
 });

@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { createHostGate } from "../../src/api/host-gate.ts";
@@ -17,6 +18,9 @@ import { createHandClock, settle } from "../support/hand-clock.ts";
 
 const FACTS = { url: "http://h/" };
 const HOUR_MS = 3_600_000;
+/** Never aborted. */
+const { signal: forever } = new AbortController();
+setMaxListeners(0, forever);
 const down = new NetworkError("got no answer", FACTS);
 const late = new TimeoutError("was not answered", FACTS);
 const status = (code: number, retryAfterMs?: number) =>
@@ -31,7 +35,7 @@ function setUp({ retries = 5, pacer = createPacer(0) }: { retries?: number; pace
     pacer,
     retries,
     clock,
-    signal: new AbortController().signal,
+    signal: forever,
     onWarning: (message) => void warnings.push(message),
     random: () => 1,
   });
@@ -374,7 +378,7 @@ describe("whatever the host answers and whoever stops", () => {
           pacer: createPacer(0),
           retries,
           clock,
-          signal: new AbortController().signal,
+          signal: forever,
           random: () => 1,
           onWarning(message) {
             const [, seconds] = /left alone for (\d+) s/.exec(message) ?? [];

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { createPacer } from "../../src/api/pacer.ts";
 import { createTestClient } from "../support/client.ts";
 import { type ScriptedServer, startScriptedServer } from "../support/scripted-server.ts";
 
@@ -48,6 +49,26 @@ describe("the pace", () => {
     while (server.requests.length < 12) await client.fetchJson("/api/v1/", asIs).catch(() => {});
     const times = server.requests.map(({ at }) => at);
     expect((times.at(-1) ?? 0) - (times[0] ?? 0)).toBeGreaterThan((times.length - 3) * 10);
+  });
+
+  it("is halved by each refusal, 16 times slower at most, and comes back by answers", async () => {
+    const pacer = createPacer(200);
+    const { signal } = new AbortController();
+    const measure = async (turns: number) => {
+      await pacer.turn(signal);
+      const start = performance.now();
+      for (let turn = 0; turn < turns; turn++) await pacer.turn(signal);
+      return (performance.now() - start) / turns;
+    };
+    pacer.slow();
+    pacer.slow();
+    expect(await measure(10)).toBeGreaterThan(4 * 5 - 2);
+    for (let more = 0; more < 20; more++) pacer.slow();
+    const slowest = await measure(3);
+    expect(slowest).toBeGreaterThan(16 * 5 - 5);
+    expect(slowest).toBeLessThan(16 * 5 * 4);
+    for (let answer = 0; answer < 300; answer++) pacer.ease();
+    expect(await measure(40)).toBeLessThan(4 * 5);
   });
 
   it("has never more in flight than the concurrency, with or without a rate", async () => {
