@@ -1,6 +1,8 @@
-import net from "node:net";
 import postgres from "postgres";
-import { parseDatabaseUrl } from "./database-url.ts";
+import { type DatabaseAddress, parseDatabaseUrl } from "./database-url.ts";
+import { DriverSocket } from "./driver-socket.ts";
+import { parseArray, serializeArray } from "./flat-array.ts";
+import { openSocket } from "./open-socket.ts";
 
 export { describeDatabase, replaceDatabase } from "./database-url.ts";
 
@@ -9,6 +11,12 @@ export type Sql = postgres.Sql;
 /** One connection inside `sql.begin`. */
 export type TransactionSql = postgres.TransactionSql;
 export type ReservedSql = postgres.ReservedSql;
+
+const RETIRED_END_SECONDS = 5;
+/** text, varchar, and the times, which are texts here. */
+const TEXT_ARRAYS = [1009, 1015, 1115, 1182, 1183, 1185];
+/** int2, int4, int8 */
+const NUMBER_ARRAYS = [1005, 1007, 1016];
 
 export interface ConnectOptions {
   /** Shown in pg_stat_activity and in the server's log. */
@@ -19,47 +27,82 @@ export interface ConnectOptions {
   onNotice?: (notice: postgres.Notice) => void;
   /** For one connection and no reply, in seconds; a `connect_timeout` in the URL wins. @default 10 */
   connectTimeoutSeconds?: number;
-  /** Connections are renewed after half an hour or more. @default true */
-  renew?: boolean;
   /** Settings of each session, such as `{ statement_timeout: "30s" }`. */
   session?: Record<string, string>;
 }
 
+/** A pool of the driver's. It is not used any more when one of its connections was lost. */
+interface Generation {
+  sql: Sql;
+  isRetired: boolean;
+}
+
 /**
  * Opens nothing yet: the first query does. Read values: int8 as a number while it is exact, else as text;
- * json and jsonb parsed; timestamps, dates and times as text, those with a zone in UTC.
- * Written timestamps are text too. Close it with `sql.end({ timeout: 5 })`, or use `withSql`: without a time-out
- * `end` waits for ever when a connection was lost in the middle of a query.
+ * json and jsonb parsed; arrays of texts, times and integers as arrays; timestamps, dates and times as text, those with a zone in UTC.
+ * Written timestamps are text too. What a lost connection was doing is rejected; the next query opens a new one. Close it
+ * with `sql.end({ timeout: 5 })`, or use `withSql`: without a time-out `end` waits for what is still under way.
  * Throws ConfigError for a URL that cannot be read.
  */
 export function connect(url: string, options: ConnectOptions): Sql {
   const address = parseDatabaseUrl(url);
-  const hosts = address.hosts.map(({ host }) => host);
+  let isEnded = false;
+  let current = createGeneration(address, options);
+  const retired: Generation[] = [];
+
+  // postgres.js opens a lost connection again with what is left of its state: a write that is scheduled but never made, an error
+  // that the next statement gets. So no connection is opened twice: who lost one is left alone, a new pool takes over.
+  const generation = (): Sql => {
+    if (current.isRetired && !isEnded) {
+      retired.push(current);
+      current = createGeneration(address, options);
+    }
+    return current.sql;
+  };
+  const end: Sql["end"] = async (endOptions) => {
+    isEnded = true;
+    // One that is retired may hold a statement that never ends.
+    const timeout = endOptions?.timeout ?? RETIRED_END_SECONDS;
+    await Promise.all([
+      current.sql.end(current.isRetired ? { timeout } : endOptions),
+      ...retired.map(({ sql }) => sql.end({ timeout })),
+    ]);
+  };
+  return new Proxy(current.sql, {
+    apply: (_first, self, args) => Reflect.apply(generation(), self, args),
+    get: (_first, name) => (name === "end" ? end : Reflect.get(generation(), name)),
+  });
+}
+
+function createGeneration(address: DatabaseAddress, options: ConnectOptions): Generation {
   const timeoutSeconds = address.connectTimeoutSeconds ?? options.connectTimeoutSeconds ?? 10;
+  // Several hosts make postgres.js keep an error to itself and try again: right after a server that was of the wrong kind
+  // (target_session_attrs), wrong where none answers, which is for us to find out.
+  const hosts = address.hosts.map(({ host }) => host);
+  if (address.targetSessionAttrs === undefined) hosts.splice(1);
   let firstHost = 0;
 
-  // postgres.js never sets TCP_NODELAY, which makes every COPY wait 40 ms for a delayed acknowledgement. A socket
-  // of our own can, and then it is on us to try the hosts one after another.
-  async function openSocket(): Promise<net.Socket> {
-    // Several hosts in its options make postgres.js keep an error to itself and try again: right after a server
-    // that was of the wrong kind (target_session_attrs), wrong after a round in which none answered.
-    hosts.splice(0, hosts.length, ...address.hosts.map(({ host }) => host));
-    let lastError: unknown;
-    for (let tried = 0; tried < address.hosts.length; tried++) {
-      const { host, port } = address.hosts[(firstHost + tried) % address.hosts.length] ?? {
-        host: "",
-        port: 0,
-      };
+  const retire = () => {
+    generation.isRetired = true;
+  };
+
+  // What it throws would cost the pool this connection for good; so a failure is a socket too, one that is lost already.
+  async function socket(): Promise<DriverSocket> {
+    const [first = { host: "", port: 0 }] = address.hosts;
+    let loss = Object.assign(new Error("the connection was lost"), { code: "CONNECTION_CLOSED" });
+    hosts.splice(0, hosts.length, ...address.hosts.slice(0, hosts.length).map(({ host }) => host));
+    for (let tried = 0; tried < address.hosts.length && !generation.isRetired; tried++) {
+      const place = address.hosts[(firstHost + tried) % address.hosts.length] ?? first;
       try {
-        const socket = await openOne(host, port, timeoutSeconds * 1000);
+        const opened = await openSocket(place, address.tls, timeoutSeconds * 1000);
         if (address.targetSessionAttrs !== undefined) firstHost += tried + 1;
-        return socket;
+        return new DriverSocket(opened, place, retire);
       } catch (error) {
-        lastError = error;
+        loss = error as typeof loss;
       }
     }
     hosts.splice(1);
-    throw lastError;
+    return new DriverSocket(null, { ...first, loss });
   }
 
   const settings: Record<string, unknown> = {
@@ -67,16 +110,18 @@ export function connect(url: string, options: ConnectOptions): Sql {
     ...(address.password === undefined ? {} : { password: address.password }),
     ...(address.database === undefined ? {} : { database: address.database }),
     ...(address.targetSessionAttrs === undefined ? {} : { target_session_attrs: address.targetSessionAttrs }),
-    ...(options.renew === false ? { max_lifetime: null } : {}),
     host: hosts,
     port: address.hosts.map(({ port }) => port),
-    ssl: address.tls,
-    socket: openSocket,
+    socket,
   };
   const sql = postgres({
     ...settings,
     max: options.max ?? 4,
     connect_timeout: timeoutSeconds,
+    // A connection lives until the pool is ended, or is lost.
+    max_lifetime: null,
+    // The driver would ask the server for its types when it connects; when that connection is lost then, nobody can catch it.
+    fetch_types: false,
     onnotice: options.onNotice ?? (() => {}),
     connection: {
       // Times are sent in the session's zone and style, which a role or a database may set otherwise.
@@ -89,9 +134,22 @@ export function connect(url: string, options: ConnectOptions): Sql {
     types: {
       date: { to: 1114, from: [1082, 1083, 1114, 1184, 1186, 1266], serialize: asText, parse: asIs },
       int8: { to: 20, from: [20], serialize: asText, parse: parseInt8 },
+      texts: {
+        to: 1009,
+        from: TEXT_ARRAYS,
+        serialize: serializeArray,
+        parse: (text: string) => parseArray(text, asIs),
+      },
+      numbers: {
+        to: 1016,
+        from: NUMBER_ARRAYS,
+        serialize: serializeArray,
+        parse: (text: string) => parseArray(text, parseInt8),
+      },
     },
   });
-  return sql as unknown as Sql;
+  const generation: Generation = { sql: sql as unknown as Sql, isRetired: false };
+  return generation;
 }
 
 /** Runs `fn` over a pool of its own and closes it whatever happens. Open queries get 5 s to end, 1 s when `fn` failed. */
@@ -109,53 +167,6 @@ export async function withSql<T>(
   } finally {
     await sql.end({ timeout: patienceSeconds });
   }
-}
-
-/** A request to cancel a query has this length, and its only answer is that the server hangs up. */
-const CANCEL_BYTES = 16;
-
-function openOne(host: string, port: number, timeoutMs: number): Promise<net.Socket> {
-  return new Promise((resolve, reject) => {
-    const socket = host.startsWith("/")
-      ? net.connect({ path: `${host}/.s.PGSQL.${port}` })
-      : net.connect({ host, port, noDelay: true });
-    const timer = setTimeout(() => socket.destroy(timedOut(host, port, timeoutMs)), timeoutMs);
-    const settle = () => {
-      clearTimeout(timer);
-      socket.removeListener("error", failed);
-      socket.removeListener("connect", connected);
-    };
-    const failed = (error: Error) => {
-      settle();
-      reject(error);
-    };
-    const connected = () => {
-      settle();
-      // For its messages and for the name in the server's certificate postgres.js reads these two from the socket.
-      resolve(Object.assign(socket, { host, port }));
-    };
-    socket.once("error", failed);
-    socket.once("connect", connected);
-    // A server that hangs up before it said anything is no error to postgres.js, which would try again for ever.
-    socket.once("close", () => {
-      if (socket.bytesRead === 0 && socket.bytesWritten !== CANCEL_BYTES)
-        socket.emit("error", hungUp(host, port));
-    });
-    // Whoever listens now or later: an error without any listener would end the process.
-    socket.on("error", () => {});
-  });
-}
-
-function timedOut(host: string, port: number, timeoutMs: number): Error {
-  return Object.assign(new Error(`no answer from ${host}:${port} within ${timeoutMs} ms`), {
-    code: "ETIMEDOUT",
-  });
-}
-
-function hungUp(host: string, port: number): Error {
-  return Object.assign(new Error(`${host}:${port} closed the connection without a word`), {
-    code: "ECONNRESET",
-  });
 }
 
 const asText = (value: unknown): string => (value instanceof Date ? value.toISOString() : String(value));

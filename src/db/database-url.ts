@@ -9,7 +9,7 @@ export interface DatabaseAddress {
   database: string | undefined;
   /** In the order in which they are tried. A host that starts with a slash is the folder of a unix socket. */
   hosts: { host: string; port: number }[];
-  /** As postgres.js takes it: false for none, "prefer" and "require" do not check the certificate. */
+  /** False for none; "prefer" and "require" do not check the certificate; else options of Node's `tls.connect`. */
   tls: false | "prefer" | "require" | Record<string, unknown>;
   targetSessionAttrs: string | undefined;
   connectTimeoutSeconds: number | undefined;

@@ -88,7 +88,7 @@ async function start(paths: EmbeddedPaths, options: EmbeddedOptions): Promise<Ru
 
 /** Opens the connection that says "in use", and makes the database where it is missing. */
 async function enter(url: string): Promise<Sql> {
-  const open = () => connect(url, { applicationName: "docmirror presence", max: 1, renew: false });
+  const open = () => connect(url, { applicationName: "docmirror presence", max: 1 });
   return await withStoreErrors("connect to the embedded Postgres", async () => {
     const presence = open();
     try {

@@ -39,9 +39,9 @@ interface JournalEntry {
  * waits. Gives the tags applied by this call. Throws StoreError, or SchemaVersionError for a newer database.
  */
 export async function migrate(url: string, options: { signal?: AbortSignal } = {}): Promise<string[]> {
-  // A client of its own: drizzle() changes how a client writes parameters. One connection, never renewed, since the
-  // lock belongs to the connection.
-  const sql = connect(url, { applicationName: "docmirror migrate", max: 1, renew: false });
+  // A client of its own: drizzle() changes how a client writes parameters. One connection, since the lock
+  // belongs to it.
+  const sql = connect(url, { applicationName: "docmirror migrate", max: 1 });
   try {
     return await withStoreErrors("bring the schema up to date", async () => {
       await assertServerUsable(sql);

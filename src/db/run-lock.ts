@@ -15,7 +15,7 @@ export interface RunLock {
  * lock of a killed process frees itself. Throws `LockedError`, saying who runs, when it is taken.
  */
 export async function acquireRunLock(url: string): Promise<RunLock> {
-  const sql = connect(url, { applicationName: "docmirror lock", max: 1, renew: false });
+  const sql = connect(url, { applicationName: "docmirror lock", max: 1 });
   try {
     const [row] = await withStoreErrors(
       "take the run lock",

@@ -2,7 +2,8 @@ import net from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { connect, describeDatabase, replaceDatabase, type Sql, withSql } from "../../src/db/connect.ts";
 import { parseDatabaseUrl } from "../../src/db/database-url.ts";
-import { toStoreError } from "../../src/db/store-errors.ts";
+import { isPassing, toStoreError } from "../../src/db/store-errors.ts";
+import { withTransaction } from "../../src/db/transaction.ts";
 import { createTestDatabase, type TestDatabase } from "../support/database.ts";
 
 describe("parseDatabaseUrl", () => {
@@ -113,10 +114,8 @@ describe("connect", () => {
   });
 
   test("times are written as the text they are given as", async () => {
-    // The driver learns which types have arrays with its first connection, and sql.array asks it before that.
-    await sql`select 1`;
     const [row] = await sql`select ${"2024-05-06 07:08:09.123456"}::timestamp as one,
-      ${sql.array(["2024-05-06 07:08:09.123456"], 1114)}::timestamp[] as many`;
+      ${["2024-05-06 07:08:09.123456"]}::timestamp[] as many`;
     expect(row).toEqual({ one: "2024-05-06 07:08:09.123456", many: ["2024-05-06 07:08:09.123456"] });
   });
 
@@ -124,6 +123,46 @@ describe("connect", () => {
     const [row] =
       await sql`select 42::int8 as small, 9007199254740993::int8 as big, array[1::int8] as list, ${7}::int8 as sent`;
     expect(row).toEqual({ small: 42, big: "9007199254740993", list: [1], sent: 7 });
+  });
+
+  test("arrays are written and read whatever is in their texts", async () => {
+    const texts = ["", "a,b", '"', "\\", "{}", "null", "NULL", " ", "\n", "é"];
+    const [row] = await sql`select ${texts}::text[] as texts, array['a', null] as gap, '{}'::text[] as none,
+      ${[1, 2]}::int4[] as numbers`;
+    expect(row).toEqual({ texts, gap: ["a", null], none: [], numbers: [1, 2] });
+  });
+
+  test("as many failed connections as there may be do not use the pool up", async () => {
+    await using pool = disposable(`postgres://127.0.0.1:${await closedPort()}/m`, 2);
+    for (let time = 0; time < 4; time++) {
+      await expect(pool`select 1`).rejects.toMatchObject({ code: "ECONNREFUSED" });
+    }
+  });
+
+  test("connections that are lost at any moment leave a pool that goes on", async () => {
+    await using pool = disposable(database.url, 4);
+    let isOver = false;
+    const codes = new Set<unknown>();
+    const noteCode = (error: { code?: unknown }) => void codes.add(error.code ?? error);
+    const work = Array.from({ length: 6 }, async () => {
+      while (!isOver) {
+        await withTransaction(pool, async (tx) => {
+          // Going on after a failure is what leaves a statement behind for a connection that is gone.
+          await tx`select ${1}::int`.catch(noteCode);
+          await Promise.all([tx`select 1`, tx`select ${"x"}::text`, tx.unsafe("select 2")]);
+        }).catch(noteCode);
+        await pool`select ${1}::int`.catch(noteCode);
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+    });
+    for (let time = 0; time < 40; time++) {
+      await sql`select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'lossy'`;
+    }
+    isOver = true;
+    await Promise.all(work);
+    expect(codes.size).toBeGreaterThan(0);
+    for (const code of codes) expect(isPassing(Object.assign(new Error("lost"), { code }))).toBe(true);
+    expect(await pool`select 1 as one`).toEqual([{ one: 1 }]);
   });
 
   test("json and jsonb are read parsed", async () => {
@@ -218,4 +257,9 @@ async function closedPort(): Promise<number> {
   const port = await listen(server);
   await new Promise((resolve) => server.close(resolve));
   return port;
+}
+
+function disposable(url: string, max: number) {
+  const pool = connect(url, { applicationName: "lossy", max });
+  return Object.assign(pool, { [Symbol.asyncDispose]: () => pool.end({ timeout: 1 }) });
 }

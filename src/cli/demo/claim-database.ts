@@ -33,7 +33,7 @@ export async function claimDatabase(
   serviceUrl: string,
   { dataDir, log, signal }: { dataDir: string; log: Logger; signal: AbortSignal },
 ): Promise<Claim> {
-  const lock = connect(database.url, { applicationName: "docmirror demo", max: 1, renew: false });
+  const lock = connect(database.url, { applicationName: "docmirror demo", max: 1 });
   const release = () => lock.end({ timeout: 1 });
   try {
     await withStoreErrors("make room for the demo", async () => {
