@@ -1,6 +1,8 @@
 import type { Client } from "../api/client.ts";
 import { fetchDetail } from "../api/fetch-detail.ts";
 import type { Sql } from "../db/connect.ts";
+import type { Patience } from "../db/patience.ts";
+import { withStoreErrors } from "../db/store-errors.ts";
 import { HttpStatusError, isUpstreamLost, UpstreamError } from "../errors.ts";
 import type { Loader } from "../load/loader.ts";
 import type { Logger } from "../log.ts";
@@ -15,6 +17,8 @@ export interface PollOptions {
   loader: Loader;
   log: Logger;
   signal: AbortSignal;
+  /** What to do when the database is away for a moment. @default the round fails */
+  patience?: Patience;
 }
 
 /**
@@ -23,12 +27,15 @@ export interface PollOptions {
  * do all that are left.
  */
 export async function pollOpenBuilds(options: PollOptions): Promise<number> {
-  const { sql, client, loader, log, signal } = options;
-  const open = await sql<{ id: string }[]>`
-    select id from mirror.builds
-    where state is distinct from 'finished' and deleted_at is null
-    order by date desc nulls last, id
-    limit ${MAX_DETAILS}`;
+  const { sql, client, loader, log, signal, patience = withStoreErrors } = options;
+  const open = await patience(
+    "find the open builds",
+    () => sql<{ id: string }[]>`
+      select id from mirror.builds
+      where state is distinct from 'finished' and deleted_at is null
+      order by date desc nulls last, id
+      limit ${MAX_DETAILS}`,
+  );
   let isLost = false;
   let asked = 0;
   while (asked < open.length && !isLost) {

@@ -1,4 +1,5 @@
 import { hostname } from "node:os";
+import { LockedError } from "../errors.ts";
 import type { Resource } from "../wire/resources.ts";
 import type { Sql, TransactionSql } from "./connect.ts";
 import type { RunKind, RunStatus, WalkVerdict } from "./schema/runs.ts";
@@ -42,13 +43,20 @@ export interface RunTotals {
   transitions: number;
 }
 
-/** Opens a run, and closes those that dead processes left open: whoever calls this holds the run lock. */
+/**
+ * Opens a run, and closes those that dead processes left open: whoever calls this holds the run lock. Safe to repeat: a run that this
+ * process has opened at this very time is given again.
+ */
 export async function startRun(
   sql: Sql,
   kind: RunKind,
   startedAt: string,
 ): Promise<{ runId: number; interrupted: number[] }> {
   return withTransaction(sql, async (tx) => {
+    const [own] = await tx<{ id: number }[]>`
+      select id from sync.runs where status = 'running' and pid = ${process.pid} and host = ${hostname()}
+        and started_at = ${startedAt}::timestamptz`;
+    if (own) return { runId: own.id, interrupted: [] };
     const interrupted = await tx<{ id: number }[]>`
       update sync.runs set status = 'interrupted', finished_at = heartbeat_at,
         error = 'the process ended without closing its run'
@@ -63,9 +71,10 @@ export async function startRun(
 }
 
 export async function beatHeart(sql: Sql, runId: number): Promise<void> {
-  await sql`update sync.runs set heartbeat_at = now() where id = ${runId}`;
+  await sql`update sync.runs set heartbeat_at = now() where id = ${runId} and status = 'running'`;
 }
 
+/** Closes a run, unless another that took over has closed it. Safe to repeat. */
 export async function finishRun(
   sql: Sql,
   runId: number,
@@ -77,20 +86,17 @@ export async function finishRun(
   },
   totals: RunTotals,
 ): Promise<void> {
-  await withTransaction(sql, async (tx) => {
-    await tx`set local synchronous_commit = on`;
-    await tx`
+  await sql`
     update sync.runs set status = ${end.status}, finished_at = ${end.finishedAt}, heartbeat_at = now(),
       error = ${end.error}, warnings = ${end.warnings}, requests = ${totals.requests}, bytes = ${totals.bytes},
       replaced_nul = ${totals.replacedNul}, references_resolved = ${totals.resolved},
       references_unresolved = ${totals.unresolved}, transitions = ${totals.transitions}
-    where id = ${runId}`;
-  });
+    where id = ${runId} and status = 'running'`;
 }
 
 /**
  * Opens a walk's row. A resumed walk began when its first page was asked for, in whichever run that was: what it
- * says of the records that were there "all through the walk" counts from then.
+ * says of the records that were there "all through the walk" counts from then. Safe to repeat.
  */
 export async function startWalk(
   sql: Sql,
@@ -103,10 +109,14 @@ export async function startWalk(
     insert into sync.walks (run_id, resource, started_at, pages, records, inserted, updated, unchanged, deleted,
       restored, quarantined)
     values (${runId}, ${resource}, ${startedAt}, ${counts.pages}, ${counts.records}, ${counts.inserted},
-      ${counts.updated}, ${counts.unchanged}, ${counts.deleted}, ${counts.restored}, ${counts.quarantined})`;
+      ${counts.updated}, ${counts.unchanged}, ${counts.deleted}, ${counts.restored}, ${counts.quarantined})
+    on conflict (run_id, resource) do nothing`;
 }
 
-/** Moves a walk on, in the transaction of the page that was loaded. Null where there is nothing to go on from. */
+/**
+ * Moves a walk on, in the transaction of the page that was loaded; null where there is nothing to go on from. Throws `LockedError`, and so
+ * takes the page back, when another run has closed this one: its share of the run's row holds until the page is committed. Safe to repeat.
+ */
 export async function saveProgress(
   tx: TransactionSql | Sql,
   runId: number,
@@ -115,12 +125,18 @@ export async function saveProgress(
   checkpoint: Checkpoint | null,
   at: string,
 ): Promise<void> {
-  await tx`
+  const moved = await tx`
+    with run as (select id from sync.runs where id = ${runId} and status = 'running' for share)
     update sync.walks set pages = ${counts.pages}, records = ${counts.records}, inserted = ${counts.inserted},
       updated = ${counts.updated}, unchanged = ${counts.unchanged}, deleted = ${counts.deleted},
       restored = ${counts.restored}, quarantined = ${counts.quarantined},
       checkpoint = ${checkpoint && JSON.stringify(checkpoint)}::text::jsonb, checkpoint_at = ${at}::timestamptz
-    where run_id = ${runId} and resource = ${resource}`;
+    from run where run_id = run.id and resource = ${resource}`;
+  if (moved.count === 0) {
+    throw new LockedError(`run ${runId} was closed by another run, which goes on with its work`, {
+      hint: "wait until it has ended; `docmirror status` shows it",
+    });
+  }
 }
 
 export interface WalkEnd {
@@ -133,6 +149,7 @@ export interface WalkEnd {
   checkpoint: Checkpoint | null;
 }
 
+/** Throws `LockedError` when another run has closed this one. Safe to repeat. */
 export async function finishWalk(sql: Sql, runId: number, resource: Resource, end: WalkEnd): Promise<void> {
   await withTransaction(sql, async (tx) => {
     await saveProgress(tx, runId, resource, end.counts, end.checkpoint, end.finishedAt);

@@ -1,13 +1,26 @@
 import { LockedError } from "../errors.ts";
-import { connect } from "./connect.ts";
+import { connect, type Sql } from "./connect.ts";
 import { withStoreErrors } from "./store-errors.ts";
 
 /** Any number will do that no other program uses for its advisory locks: the letters of "docmirro". */
 const LOCK_KEY = "7237112447779369583";
+/** How long a session of ours that was lost may take to end at the server. */
+const GHOST_ENDS_MS = 5000;
 
 export interface RunLock {
+  /**
+   * Makes sure that the lock is held, and takes it again on a new session when its own was lost meanwhile. Throws `LockedError` when another
+   * run has it by now, and `StoreError` while Postgres cannot be asked.
+   */
+  hold(): Promise<void>;
   /** Lets the next run begin. May be called twice. */
   release(): Promise<void>;
+}
+
+/** A session as the server knows it: a number alone is used again. */
+interface Session {
+  pid: number;
+  startedAt: string;
 }
 
 /**
@@ -15,26 +28,55 @@ export interface RunLock {
  * lock of a killed process frees itself. Throws `LockedError`, saying who runs, when it is taken.
  */
 export async function acquireRunLock(url: string): Promise<RunLock> {
-  const sql = connect(url, { applicationName: "docmirror lock", max: 1 });
+  // A server that ends idle sessions would end this one.
+  const session = { idle_session_timeout: "0" };
+  const sql = connect(url, { applicationName: "docmirror lock", max: 1, session });
+  let holder: Session | null = null;
+
+  const hold = () =>
+    withStoreErrors("take the run lock", async () => {
+      if (await tryLock()) return;
+      // Of a connection of ours that broke the server may still know nothing.
+      if (holder !== null) {
+        await endSession(sql, holder);
+        if (await tryLock()) return;
+      }
+      throw await lockedError(sql);
+    });
+
+  /** In a session that has the lock already this is true as well. */
+  async function tryLock(): Promise<boolean> {
+    const [row] = await sql<(Session & { isLocked: boolean })[]>`
+      select pg_try_advisory_lock(${LOCK_KEY}::bigint) as "isLocked", pid, backend_start as "startedAt"
+      from pg_stat_activity where pid = pg_backend_pid()`;
+    if (!row?.isLocked) return false;
+    holder = { pid: row.pid, startedAt: row.startedAt };
+    return true;
+  }
+
   try {
-    const [row] = await withStoreErrors(
-      "take the run lock",
-      () => sql<{ locked: boolean }[]>`
-      select pg_try_advisory_lock(${LOCK_KEY}::bigint) as locked`,
-    );
-    if (!row?.locked) {
-      const [run] = await sql<{ id: number; pid: number; host: string; startedAt: string }[]>`
-        select id, pid, host, started_at as "startedAt" from sync.runs where status = 'running' order by id desc limit 1`;
-      const who = run
-        ? `run ${run.id}, process ${run.pid} on ${run.host}, since ${run.startedAt}`
-        : "another process";
-      throw new LockedError(`another run holds the lock: ${who}`, {
-        hint: "wait until it has ended; `docmirror status` shows it",
-      });
-    }
-    return { release: () => sql.end({ timeout: 5 }) };
+    await hold();
   } catch (error) {
     await sql.end({ timeout: 5 });
     throw error;
   }
+  return { hold, release: () => sql.end({ timeout: 5 }) };
+}
+
+/** Ends a session, if it is still there, and waits until it is gone. */
+async function endSession(sql: Sql, { pid, startedAt }: Session): Promise<void> {
+  await sql`
+    select pg_terminate_backend(pid, ${GHOST_ENDS_MS}::bigint) from pg_stat_activity
+    where pid = ${pid} and backend_start = ${startedAt}::timestamptz`;
+}
+
+async function lockedError(sql: Sql): Promise<LockedError> {
+  const [run] = await sql<{ id: number; pid: number; host: string; startedAt: string }[]>`
+    select id, pid, host, started_at as "startedAt" from sync.runs where status = 'running' order by id desc limit 1`;
+  const who = run
+    ? `run ${run.id}, process ${run.pid} on ${run.host}, since ${run.startedAt}`
+    : "another process";
+  return new LockedError(`another run holds the lock: ${who}`, {
+    hint: "wait until it has ended; `docmirror status` shows it",
+  });
 }

@@ -5,9 +5,11 @@ import { RESOURCES, type Resource } from "../wire/resources.ts";
 /** The resources that others refer to: of them every id must be known to turn references into keys. */
 const REFERRED: readonly Resource[] = ["user", "project", "version"];
 
+const READ_ROWS = 5000;
+
 /** Knows which records are in the mirror, without asking Postgres for every page. */
 export interface KnownKeys {
-  /** Reads what is there; only the first call does anything. To be awaited before the others are used. */
+  /** Reads what is there, once it has succeeded never again. To be awaited before the others are used. */
   prepare(): Promise<void>;
   /** The id to store as key for a reference, or null while the record is not here. */
   resolve(reference: Reference): string | null;
@@ -42,8 +44,16 @@ export function createKnownKeys(sql: Sql, createIds: () => Ids): KnownKeys {
     const entry = known.get(resource);
     if (!entry) return;
     if (REFERRED.includes(resource)) {
-      const rows = sql.unsafe<{ id: string }[]>(`select id from mirror.${resource}s`).cursor(5000);
-      for await (const batch of rows) for (const { id } of batch) entry.ids.add(id);
+      // By keys, not by a cursor: when its connection is lost between two batches, a cursor of the driver ends as if it had read all.
+      for (let after = ""; ; ) {
+        const rows = await sql.unsafe<{ id: string }[]>(
+          `select id from mirror.${resource}s where id > $1 order by id limit ${READ_ROWS}`,
+          [after],
+        );
+        for (const { id } of rows) entry.ids.add(id);
+        after = rows.at(-1)?.id ?? "";
+        if (rows.length < READ_ROWS) break;
+      }
       entry.isComplete = true;
     } else {
       const [row] = await sql.unsafe<{ empty: boolean }[]>(
@@ -60,7 +70,10 @@ export function createKnownKeys(sql: Sql, createIds: () => Ids): KnownKeys {
 
   return {
     prepare() {
-      prepared ??= Promise.all(RESOURCES.map(read));
+      prepared ??= Promise.all(RESOURCES.map(read)).catch((error: unknown) => {
+        prepared = undefined;
+        throw error;
+      });
       return prepared.then(() => {});
     },
     resolve: (reference) =>

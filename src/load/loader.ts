@@ -8,8 +8,9 @@
  */
 import PQueue from "p-queue";
 import type { Sql, TransactionSql } from "../db/connect.ts";
+import type { Patience } from "../db/patience.ts";
 import type { ProjectSource } from "../db/schema/projects.ts";
-import { toStoreError } from "../db/store-errors.ts";
+import { withStoreErrors } from "../db/store-errors.ts";
 import { withTransaction } from "../db/transaction.ts";
 import { type FieldDrift, findDrift } from "../normalize/find-drift.ts";
 import type { NormalizedRecord } from "../normalize/normalized.ts";
@@ -51,6 +52,8 @@ export interface LoaderOptions extends TransitionFacts {
   sql: Sql;
   keys: KnownKeys;
   baseUrl: URL;
+  /** What to do when the database is away for a moment. @default the load fails */
+  patience?: Patience;
 }
 
 export interface Loader {
@@ -82,7 +85,7 @@ interface Prepared {
 }
 
 export function createLoader(options: LoaderOptions): Loader {
-  const { sql, keys } = options;
+  const { sql, keys, patience = withStoreErrors } = options;
   const turns = new PQueue({ concurrency: 1 });
   const copies = createRecentCopies();
 
@@ -134,17 +137,16 @@ export function createLoader(options: LoaderOptions): Loader {
         });
 
       const counts = await turns.add(
-        async () => {
-          try {
+        // A commit whose answer was lost may have been made. Then COPY meets its own rows, a fault of the data, and what is loaded record
+        // by record finds them equal: no change, no transition, no quarantine twice. Only the counts call those records unchanged.
+        () =>
+          patience(`load a page of ${resource}s`, async () => {
             await keys.prepare();
             return await loadAtOnce().catch((error: unknown) => {
               if (!isDataFault(error)) throw error;
               return loadSingly();
             });
-          } catch (error) {
-            throw toStoreError(error, `load a page of ${resource}s`);
-          }
-        },
+          }),
         { priority: -RESOURCES.indexOf(resource) },
       );
       for (const { record } of prepared.embedded) copies.add(record.id, record.hash);
@@ -152,18 +154,17 @@ export function createLoader(options: LoaderOptions): Loader {
         for (const { record } of prepared.records) copies.add(record.id, record.hash);
       return counts;
     },
+    // One that is deleted here already is neither counted nor noted again.
     retire: (gone, alongside) =>
-      turns.add(async () => {
-        try {
-          return await inTransaction(async (tx) => {
+      turns.add(() =>
+        patience("mark records as deleted", () =>
+          inTransaction(async (tx) => {
             const counts = await retireRecords(tx, options.runId, gone);
             await alongside?.(tx, counts);
             return counts;
-          });
-        } catch (error) {
-          throw toStoreError(error, "mark records as deleted");
-        }
-      }),
+          }),
+        ),
+      ),
   };
 }
 

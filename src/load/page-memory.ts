@@ -86,9 +86,13 @@ export function createPageMemory<Meta>(sql: Sql, resource: Resource): PageMemory
           meta = excluded.meta, ids = excluded.ids, loaded_at = excluded.loaded_at`;
     },
     async *idsBefore(seq) {
-      const rows = sql<{ ids: string[] }[]>`
-        select ids from sync.pages where resource = ${resource} and seq < ${seq} order by seq`;
-      for await (const batch of rows.cursor(WINDOW)) for (const { ids } of batch) yield ids;
+      // By windows, not by a cursor: when its connection is lost between two batches, a cursor of the driver ends as if it had read all.
+      for (let from = 0; from < seq; from += WINDOW) {
+        const rows = await sql<{ ids: string[] }[]>`
+          select ids from sync.pages
+          where resource = ${resource} and seq >= ${from} and seq < ${Math.min(seq, from + WINDOW)} order by seq`;
+        for (const { ids } of rows) yield ids;
+      }
     },
     async forgetFrom(seq) {
       await sql`delete from sync.pages where resource = ${resource} and seq >= ${seq}`;

@@ -2,6 +2,8 @@ import type { Client } from "../api/client.ts";
 import { fetchDetail } from "../api/fetch-detail.ts";
 import type { Clock } from "../clock.ts";
 import type { Sql } from "../db/connect.ts";
+import type { Patience } from "../db/patience.ts";
+import { withStoreErrors } from "../db/store-errors.ts";
 import { HttpStatusError, isUpstreamLost, UnexpectedShapeError, UpstreamError } from "../errors.ts";
 import type { Loader } from "../load/loader.ts";
 import {
@@ -29,6 +31,8 @@ export interface RepairOptions {
   signal: AbortSignal;
   /** False when upstream is lost for now: then only what is here is joined. */
   askUpstream: boolean;
+  /** What to do when the database is away for a moment; each step says the same when it is done twice. @default the repair fails */
+  patience?: Patience;
 }
 
 /**
@@ -38,22 +42,26 @@ export interface RepairOptions {
 export async function repairReferences(
   options: RepairOptions,
 ): Promise<{ resolved: number; unresolved: number }> {
-  const { sql, clock, log, signal } = options;
-  let resolved = await resolveReferences(sql);
+  const { sql, clock, log, signal, patience = withStoreErrors } = options;
+  const resolve = () => patience("resolve references", () => resolveReferences(sql));
+  let resolved = await resolve();
   const goneBefore = new Date(clock.now().getTime() - GONE_FOR_MS).toISOString();
-  await spreadGone(sql, goneBefore);
+  await patience("note which records are gone", () => spreadGone(sql, goneBefore));
   let after: DanglingTarget | null = null;
   let isLost = !options.askUpstream;
   for (let asked = 0; asked < MAX_DETAILS && !isLost; asked += BATCH) {
     signal.throwIfAborted();
-    const targets: DanglingTarget[] = await findDanglingTargets(sql, { goneBefore, after, limit: BATCH });
+    const wanted = { goneBefore, after, limit: BATCH };
+    const targets: DanglingTarget[] = await patience("find references to resolve", () =>
+      findDanglingTargets(sql, wanted),
+    );
     const outcomes = await Promise.all(targets.map((target) => fetchTarget(options, target)));
     isLost = outcomes.some((outcome) => outcome === "lost");
     after = targets.at(-1) ?? after;
     if (targets.length < BATCH) break;
   }
-  resolved += await resolveReferences(sql);
-  const unresolved = await countUnresolved(sql);
+  resolved += await resolve();
+  const unresolved = await patience("count unresolved references", () => countUnresolved(sql));
   if (unresolved > 0) log.info({ unresolved }, "references still name records that are not here");
   return { resolved, unresolved };
 }
@@ -62,7 +70,7 @@ async function fetchTarget(
   options: RepairOptions,
   target: DanglingTarget,
 ): Promise<"found" | "gone" | "lost"> {
-  const { sql, client, loader, clock, log } = options;
+  const { sql, client, loader, clock, log, patience = withStoreErrors } = options;
   try {
     const detail = await fetchDetail(client, target.resource, target.key);
     await loader.load({
@@ -78,7 +86,8 @@ async function fetchTarget(
     // all (it has a cause) is a proxy's page, which passes.
     const isNoRecord = error instanceof UnexpectedShapeError && error.cause === undefined;
     if (isGone || isNoRecord) {
-      await markGone(sql, target, clock.now().toISOString());
+      const checkedAt = clock.now().toISOString();
+      await patience("note that a record is gone", () => markGone(sql, target, checkedAt));
       return "gone";
     }
     log.warn({ ...target, error: error.message }, "a referenced record could not be asked for");

@@ -10,6 +10,7 @@ import { setMaxListeners } from "node:events";
 import { pollOpenBuilds } from "../builds/poll-open-builds.ts";
 import type { Clock } from "../clock.ts";
 import { connect, type Sql } from "../db/connect.ts";
+import { createPatience } from "../db/patience.ts";
 import {
   beatHeart,
   findLastWholeWalk,
@@ -19,12 +20,13 @@ import {
   startRun,
   type WalkCounts,
 } from "../db/run-ledger.ts";
-import { acquireRunLock } from "../db/run-lock.ts";
+import { acquireRunLock, type RunLock } from "../db/run-lock.ts";
 import type { RunKind } from "../db/schema/runs.ts";
 import { toStoreError } from "../db/store-errors.ts";
 import {
   EXIT,
   isUpstreamLost,
+  LockedError,
   MirrorError,
   StoppedError,
   UnexpectedShapeError,
@@ -47,6 +49,9 @@ import { walkResource } from "./walk-resource.ts";
 import { createWarnings } from "./warnings.ts";
 
 const HEARTBEAT_MS = 5000;
+/** How long the end of a run waits for a database that is away: whoever stopped the run, or lost the database, has waited enough. */
+const CLOSE_WITHIN_MS = 60_000;
+const CLOSE_BROKEN_WITHIN_MS = 1000;
 /** An older checkpoint is not gone on from: too much may have moved in the list since. */
 const RESUME_WITHIN_MS = 6 * 3_600_000;
 
@@ -79,12 +84,11 @@ export interface SyncResult {
 export async function runSync(options: SyncOptions): Promise<SyncResult> {
   const { settings, clock, log } = options;
   const lock = await acquireRunLock(settings.databaseUrl);
-  // A commit that a crash of the server loses only costs reading pages again: the checkpoint is lost with its rows.
-  // The end of the run waits for the disk.
-  const session = { synchronous_commit: "off" };
+  // The run goes on when the server crashed and is up again: what was confirmed to it must be there still.
+  const session = { synchronous_commit: "on" };
   const sql = connect(settings.databaseUrl, { applicationName: "docmirror sync", max: 4, session });
   try {
-    return await runLocked(options, sql);
+    return await runLocked(options, sql, lock);
   } catch (error) {
     throw toStoreError(error, "run the sync");
   } finally {
@@ -94,7 +98,7 @@ export async function runSync(options: SyncOptions): Promise<SyncResult> {
   }
 }
 
-async function runLocked(options: SyncOptions, sql: Sql): Promise<SyncResult> {
+async function runLocked(options: SyncOptions, sql: Sql, lock: RunLock): Promise<SyncResult> {
   const { settings, clock, log } = options;
   const startedAt = clock.now();
   // A failure of the database or a bug in one walk ends the others too.
@@ -116,15 +120,18 @@ async function runLocked(options: SyncOptions, sql: Sql): Promise<SyncResult> {
     transitions: 0,
   };
   const resources: RunSummary["resources"] = {};
-  const lastWholeBuildWalk = await findLastWholeWalk(sql, "build");
-  const resumable = await findResumableWalks(
-    sql,
-    new Date(startedAt.getTime() - RESUME_WITHIN_MS).toISOString(),
+  const patience = createPatience({ clock, log, signal: abort.signal, regain: lock.hold });
+  const resumeSince = new Date(startedAt.getTime() - RESUME_WITHIN_MS).toISOString();
+  const { lastWholeBuildWalk, resumable } = await patience("find where to go on", async () => ({
+    lastWholeBuildWalk: await findLastWholeWalk(sql, "build"),
+    resumable: await findResumableWalks(sql, resumeSince),
+  }));
+  const { interrupted, runId } = await patience("open the run", () =>
+    startRun(sql, options.kind ?? "full", startedAt.toISOString()),
   );
-  const { interrupted, runId } = await startRun(sql, options.kind ?? "full", startedAt.toISOString());
   for (const id of interrupted)
     log.warn({ runId: id }, "an earlier run had died; it is closed as interrupted");
-  const heart = setInterval(() => beatHeart(sql, runId).catch(() => {}), HEARTBEAT_MS);
+  const heart = startHeart(sql, runId, lock, (reason) => abort.abort(reason));
 
   let kind: RunKind = options.kind ?? "full";
   let error: unknown = null;
@@ -141,7 +148,10 @@ async function runLocked(options: SyncOptions, sql: Sql): Promise<SyncResult> {
       now: startedAt,
     });
     kind = plan.kind;
-    await sql`update sync.runs set kind = ${kind} where id = ${runId}`;
+    await patience(
+      "note the kind of the run",
+      () => sql`update sync.runs set kind = ${kind} where id = ${runId}`,
+    );
     for (const resource of plan.absent) {
       log.error({ resource }, "the root listing does not have this resource; it is skipped");
       const message = `the root listing has no ${resource}`;
@@ -157,13 +167,14 @@ async function runLocked(options: SyncOptions, sql: Sql): Promise<SyncResult> {
         runId,
         sourceTimezone: settings.sourceTimezone,
         lastWholeWalkAt: lastWholeBuildWalk,
+        patience,
       }),
       totals,
     );
-    const shared = { sql, client, loader, clock, log, signal: abort.signal };
+    const shared = { sql, client, loader, clock, log, signal: abort.signal, patience };
     const schemas = async () => {
       try {
-        await recordUpstreamSchemas({ sql, client, log }, root, { runId, observedAt });
+        await recordUpstreamSchemas({ sql, client, log, patience }, root, { runId, observedAt });
       } catch (reason) {
         abort.abort(reason);
         throw reason;
@@ -223,7 +234,7 @@ async function runLocked(options: SyncOptions, sql: Sql): Promise<SyncResult> {
   } catch (reason) {
     error = toStoreError(reason, "run the sync");
   } finally {
-    clearInterval(heart);
+    heart.stop();
     options.signal.removeEventListener("abort", forward);
     await client.close();
   }
@@ -236,7 +247,21 @@ async function runLocked(options: SyncOptions, sql: Sql): Promise<SyncResult> {
   const message = error instanceof Error ? error.message : null;
   const warned = warnings.list();
   const end = { status, finishedAt: finishedAt.toISOString(), error: message, warnings: warned };
-  await finishRun(sql, runId, end, totals);
+  try {
+    const isOver = error === null || error instanceof UpstreamError;
+    const closing = { clock, log, signal: new AbortController().signal, regain: lock.hold };
+    await createPatience({ ...closing, patienceMs: isOver ? CLOSE_WITHIN_MS : CLOSE_BROKEN_WITHIN_MS })(
+      "close the run",
+      () => finishRun(sql, runId, end, totals),
+    );
+  } catch (reason) {
+    // What ended the run weighs more; the next one closes it.
+    if (error === null) throw reason;
+    log.warn(
+      { runId, error: reason instanceof Error ? reason.message : String(reason) },
+      "the run is left open",
+    );
+  }
   const summary: RunSummary = {
     run_id: runId,
     kind,
@@ -253,6 +278,31 @@ async function runLocked(options: SyncOptions, sql: Sql): Promise<SyncResult> {
     ...(warned.length > 0 && { warnings: warned }),
   };
   return { summary, error };
+}
+
+/** Shows that the run lives and makes sure that it still has the lock. When another run has it, `onLost` is told, with a LockedError. */
+function startHeart(
+  sql: Sql,
+  runId: number,
+  lock: RunLock,
+  onLost: (reason: LockedError) => void,
+): { stop(): void } {
+  let isBeating = false;
+  const beat = async () => {
+    if (isBeating) return;
+    isBeating = true;
+    try {
+      await lock.hold();
+      await beatHeart(sql, runId);
+    } catch (error) {
+      // A database that is away is for the work itself to wait for.
+      if (error instanceof LockedError) onLost(error);
+    } finally {
+      isBeating = false;
+    }
+  };
+  const timer = setInterval(() => void beat(), HEARTBEAT_MS);
+  return { stop: () => clearInterval(timer) };
 }
 
 function statusOf(error: unknown, resources: RunSummary["resources"]): RunSummary["status"] {

@@ -1,6 +1,8 @@
 import { createHash } from "node:crypto";
 import type { Client } from "../api/client.ts";
 import type { Sql } from "../db/connect.ts";
+import type { Patience } from "../db/patience.ts";
+import { withStoreErrors } from "../db/store-errors.ts";
 import { withTransaction } from "../db/transaction.ts";
 import { UpstreamError } from "../errors.ts";
 import type { Logger } from "../log.ts";
@@ -17,16 +19,21 @@ export interface SchemaFacts {
  * `sync.drift`. A service without schema endpoints loses nothing by it: a failure is logged and the run goes on.
  */
 export async function recordUpstreamSchemas(
-  deps: { sql: Sql; client: Client; log: Logger },
+  deps: { sql: Sql; client: Client; log: Logger; patience?: Patience },
   root: RootListing,
   facts: SchemaFacts,
 ): Promise<void> {
+  const { patience = withStoreErrors } = deps;
   const asked = Object.entries(root) as [Resource, { schema: string }][];
   await Promise.all(
     asked.map(async ([resource, { schema }]) => {
       try {
         const reply = await deps.client.fetchJson(schema, { parse: (value) => value });
-        await storeSchema(deps.sql, resource, cleanJson(reply.value, { nul: 0 }), facts);
+        const body = cleanJson(reply.value, { nul: 0 });
+        // A schema that is stored already is the same as the newest one, and adds nothing.
+        await patience(`store the schema of ${resource}s`, () =>
+          storeSchema(deps.sql, resource, body, facts),
+        );
       } catch (error) {
         // A RangeError: the reply is nested deeper than the stack goes.
         if (!(error instanceof UpstreamError || error instanceof RangeError)) throw error;

@@ -1,7 +1,11 @@
+import net from "node:net";
 import { describe, expect, inject, test } from "vitest";
+import { type Clock, systemClock } from "../../src/clock.ts";
 import { connect, withSql } from "../../src/db/connect.ts";
+import { startRun } from "../../src/db/run-ledger.ts";
+import { acquireRunLock, type RunLock } from "../../src/db/run-lock.ts";
 import { LockedError, StoppedError, StoreError } from "../../src/errors.ts";
-import { exitCodeOf } from "../../src/sync/run.ts";
+import { exitCodeOf, type SyncOptions } from "../../src/sync/run.ts";
 import { startCli } from "../support/cli.ts";
 import { createTestDatabase } from "../support/database.ts";
 import { mirrorRows } from "../support/mirror-rows.ts";
@@ -260,50 +264,184 @@ test("a resource that the root listing lacks makes the run partial; all else is 
   ).toHaveLength(0);
 });
 
+/** A port in front of a server, which can be shut and opened: what a server that restarts looks like from outside. */
+async function startGate(databaseUrl: string) {
+  const target = new URL(databaseUrl);
+  const sockets = new Set<net.Socket>();
+  const join = (client: net.Socket) => {
+    const server = net.connect({ host: target.hostname, port: Number(target.port), noDelay: true });
+    for (const [one, other] of [
+      [client, server],
+      [server, client],
+    ] as const) {
+      sockets.add(one);
+      one.on("error", () => {});
+      one.on("close", () => {
+        sockets.delete(one);
+        other.destroy();
+      });
+      one.pipe(other);
+    }
+  };
+  let gate = net.createServer(join);
+  await new Promise<void>((resolve) => gate.listen(0, "127.0.0.1", resolve));
+  const { port } = gate.address() as net.AddressInfo;
+  const shut = async () => {
+    const closed = new Promise((resolve) => gate.close(resolve));
+    for (const socket of sockets) socket.destroy();
+    await closed;
+  };
+  const url = new URL(databaseUrl);
+  url.host = `127.0.0.1:${port}`;
+  return {
+    url: url.href,
+    shut,
+    async open() {
+      gate = net.createServer(join);
+      await new Promise<void>((resolve) => gate.listen(port, "127.0.0.1", resolve));
+    },
+    async [Symbol.asyncDispose]() {
+      if (gate.listening) await shut();
+    },
+  };
+}
+
 describe("Postgres that goes away in mid-run", () => {
-  test.each([
-    "restarts",
-    "stays away",
-    // The server's and the driver's ends of a lost connection race one another; see the note in src/db/transaction.ts.
-  ])("and %s ends the run with exit code 4 and nothing half-written", { retry: 2 }, async (how) => {
-    await using quick = await startQuickWorld();
-    const { adminUrl } = inject("databaseServer");
-    const name = new URL(quick.databaseUrl).pathname.slice(1);
-    await using admin = Object.assign(connect(adminUrl, { applicationName: "docmirror test", max: 1 }), {
-      [Symbol.asyncDispose]: () => admin.end(),
-    });
-    const allow = (yes: boolean) => admin.unsafe(`alter database ${name} allow_connections ${yes}`);
-    let gone: Promise<unknown> | undefined;
-    const code = await quick
-      .sync({
-        onProgress: (resource, { pages }) => {
-          if (resource !== "build" || pages < 5 || gone) return;
-          gone = (how === "restarts" ? Promise.resolve() : allow(false)).then(
-            () => admin`select pg_terminate_backend(pid) from pg_stat_activity where datname = ${name}`,
-          );
-        },
-      })
-      .then(
-        (result) => {
-          expect(result.error).toBeInstanceOf(StoreError);
-          expect(result.summary.status).toBe("failed");
-          return exitCodeOf(result);
-        },
-        (error: unknown) => (error instanceof StoreError ? error.exitCode : error),
-      );
-    expect(code).toBe(4);
-    await gone;
-    await allow(true);
+  /** Pages and rows of the walk of builds as they were committed: all of a page or nothing. */
+  async function expectNothingHalfWritten(quick: QuickWorld) {
     const [walk] = await read(
       quick,
       `select pages * 20 as expected, (select count(*) from mirror.builds) as found,
          (select count(*) from mirror.build_transitions) as transitions, (select count(*) from mirror.build_logs) as logs
-       from sync.walks where resource = 'build'`,
+       from sync.walks where resource = 'build' order by run_id desc limit 1`,
     );
     const expected = walk?.expected;
     expect(walk).toEqual({ expected, found: expected, transitions: expected, logs: expected });
-    const { summary } = await quick.sync();
-    expect(summary.status).toBe("succeeded");
+  }
+
+  /** Does it once, when the walk of builds is at its fifth page. */
+  function inMidRun(act: () => Promise<unknown>) {
+    let acted: Promise<unknown> | undefined;
+    const onProgress: SyncOptions["onProgress"] = (resource, { pages }) => {
+      if (resource === "build" && pages >= 5) acted ??= act();
+    };
+    return { onProgress, done: async () => void (await acted) };
+  }
+
+  test("and ends all sessions is waited out: the run ends like an undisturbed one", async () => {
+    await using quick = await startQuickWorld();
+    const act = inMidRun(() =>
+      withSql(inject("databaseServer").adminUrl, { applicationName: "docmirror test", max: 1 }, (sql) =>
+        sql.unsafe(
+          `select pg_terminate_backend(pid) from pg_stat_activity where datname = '${new URL(quick.databaseUrl).pathname.slice(1)}'`,
+        ),
+      ),
+    );
+    const { log, messages } = createKeptLog();
+    const { summary, error } = await quick.sync({ onProgress: act.onProgress, log });
+    await act.done();
+    expect(error).toBeNull();
+    expect(summary).toMatchObject({
+      status: "succeeded",
+      resources: { build: { walk: "whole", records: 900 } },
+    });
+    expect(messages()).toContain("the database answers again");
+    await expectNothingHalfWritten(quick);
     expect(await mirrorRows(quick.databaseUrl)).toEqual(await undisturbed(quick));
   });
+
+  test("and refuses connections for a while is waited out", async () => {
+    await using quick = await startQuickWorld();
+    await using gate = await startGate(quick.databaseUrl);
+    const act = inMidRun(async () => {
+      await gate.shut();
+      refused = 0;
+    });
+    let refused = -1;
+    const clock: Clock = {
+      now: () => quick.world.now(),
+      async sleep(ms, signal) {
+        if (refused >= 0) refused += 1;
+        if (refused === 6) await gate.open();
+        await systemClock.sleep(Math.min(ms, 5), signal);
+      },
+    };
+    const settings = { databaseUrl: gate.url };
+    const { summary } = await quick.sync({ onProgress: act.onProgress, clock, settings });
+    expect(summary.status).toBe("succeeded");
+    expect(refused).toBeGreaterThanOrEqual(6);
+    expect(await mirrorRows(quick.databaseUrl)).toEqual(await undisturbed(quick));
+  });
+
+  test("and stays away ends the run with exit code 4 and nothing half-written; the next one goes on", async () => {
+    await using quick = await startQuickWorld();
+    await using gate = await startGate(quick.databaseUrl);
+    const act = inMidRun(() => gate.shut());
+    let waitedMs = 0;
+    const clock: Clock = {
+      now: () => quick.world.now(),
+      sleep: (ms, signal) => {
+        waitedMs += ms;
+        return systemClock.sleep(1, signal);
+      },
+    };
+    const settings = { databaseUrl: gate.url };
+    const result = await quick.sync({ onProgress: act.onProgress, clock, settings });
+    expect(result.error).toBeInstanceOf(StoreError);
+    expect(exitCodeOf(result)).toBe(4);
+    expect(waitedMs).toBeGreaterThan(60_000);
+    await expectNothingHalfWritten(quick);
+    const { log, messages } = createKeptLog();
+    expect((await quick.sync({ log })).summary.status).toBe("succeeded");
+    expect(messages()).toContain("walk resumes at its checkpoint");
+    expect(await mirrorRows(quick.databaseUrl)).toEqual(await undisturbed(quick));
+  });
+
+  test("and whose disk is full ends the run with exit code 4 at once and nothing half-written", async () => {
+    await using quick = await startQuickWorld();
+    await read(
+      quick,
+      `create function mirror.full_disk() returns trigger language plpgsql as $$
+       begin
+         if (select count(*) from mirror.builds) > 100 then raise exception 'no space left on device' using errcode = '53100'; end if;
+         return null;
+       end $$;
+       create trigger full_disk after insert on mirror.build_transitions execute function mirror.full_disk()`,
+    );
+    const result = await quick.sync();
+    expect(result.error).toMatchObject({ sqlstate: "53100", hint: expect.stringContaining("make room") });
+    expect(exitCodeOf(result)).toBe(4);
+    await expectNothingHalfWritten(quick);
+    await read(quick, "drop trigger full_disk on mirror.build_transitions; drop function mirror.full_disk");
+    expect((await quick.sync()).summary.status).toBe("succeeded");
+    expect(await mirrorRows(quick.databaseUrl)).toEqual(await undisturbed(quick));
+  });
+});
+
+test("a run whose lock went to another run writes nothing more and ends with exit code 10", async () => {
+  await using quick = await startQuickWorld();
+  let other: RunLock | undefined;
+  let taking: Promise<void> | undefined;
+  const takeOver = async () => {
+    await using sql = Object.assign(connect(quick.databaseUrl, { applicationName: "taker", max: 1 }), {
+      [Symbol.asyncDispose]: () => sql.end({ timeout: 5 }),
+    });
+    await sql`select pg_terminate_backend(pid, 5000) from pg_stat_activity
+      where datname = current_database() and application_name = 'docmirror lock'`;
+    other = await acquireRunLock(quick.databaseUrl);
+    await startRun(sql, "full", "2024-05-15T01:00:00Z");
+  };
+  const result = await quick.sync({
+    onProgress: (resource, { pages }) => {
+      if (resource === "build" && pages >= 5) taking ??= takeOver();
+    },
+  });
+  await taking;
+  expect(result.error).toBeInstanceOf(LockedError);
+  expect(exitCodeOf(result)).toBe(10);
+  await other?.release();
+  expect(await read(quick, "select status from sync.runs order by id")).toEqual([
+    { status: "interrupted" },
+    { status: "running" },
+  ]);
 });
