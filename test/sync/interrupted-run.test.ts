@@ -419,24 +419,26 @@ describe("Postgres that goes away in mid-run", () => {
 });
 
 test("a run whose lock went to another run writes nothing more and ends with exit code 10", async () => {
-  await using quick = await startQuickWorld();
+  let builds = 0;
   let other: RunLock | undefined;
   let taking: Promise<void> | undefined;
-  const takeOver = async () => {
-    await using sql = Object.assign(connect(quick.databaseUrl, { applicationName: "taker", max: 1 }), {
-      [Symbol.asyncDispose]: () => sql.end({ timeout: 5 }),
-    });
-    await sql`select pg_terminate_backend(pid, 5000) from pg_stat_activity
-      where datname = current_database() and application_name = 'docmirror lock'`;
-    other = await acquireRunLock(quick.databaseUrl);
-    await startRun(sql, "full", "2024-05-15T01:00:00Z");
-  };
-  const result = await quick.sync({
-    onProgress: (resource, { pages }) => {
-      if (resource === "build" && pages >= 5) taking ??= takeOver();
-    },
+  await using quick = await startQuickWorld({}, async (request, next) => {
+    if (pathOf(request) === BUILDS) builds += 1;
+    if (builds >= 12) {
+      taking ??= takeOver();
+      await taking;
+    }
+    return next();
   });
-  await taking;
+  async function takeOver() {
+    await withSql(quick.databaseUrl, { applicationName: "docmirror test", max: 1 }, async (sql) => {
+      await sql`select pg_terminate_backend(pid, 5000) from pg_stat_activity
+        where datname = current_database() and application_name = 'docmirror lock'`;
+      other = await acquireRunLock(quick.databaseUrl);
+      await startRun(sql, "full", "2024-05-15T01:00:00Z");
+    });
+  }
+  const result = await quick.sync();
   expect(result.error).toBeInstanceOf(LockedError);
   expect(exitCodeOf(result)).toBe(10);
   await other?.release();
@@ -444,4 +446,6 @@ test("a run whose lock went to another run writes nothing more and ends with exi
     { status: "interrupted" },
     { status: "running" },
   ]);
+  const [walk] = await read(quick, "select pages, checkpoint from sync.walks where resource = 'build'");
+  expect(walk).toMatchObject({ checkpoint: { seq: walk?.pages } });
 });
