@@ -6,6 +6,8 @@ import { withStoreErrors } from "./store-errors.ts";
 const LOCK_KEY = "7237112447779369583";
 /** How long a session of ours that was lost may take to end at the server. */
 const GHOST_ENDS_MS = 5000;
+/** How often, a tenth of a second apart, it is looked who has the lock. */
+const LOOKS = 10;
 
 export interface RunLock {
   /**
@@ -70,12 +72,18 @@ async function endSession(sql: Sql, { pid, startedAt }: Session): Promise<void> 
     where pid = ${pid} and backend_start = ${startedAt}::timestamptz`;
 }
 
+/** Says who runs. Whoever took the lock a moment ago may not have opened its run yet. */
 async function lockedError(sql: Sql): Promise<LockedError> {
-  const [run] = await sql<{ id: number; pid: number; host: string; startedAt: string }[]>`
-    select id, pid, host, started_at as "startedAt" from sync.runs where status = 'running' order by id desc limit 1`;
-  const who = run
-    ? `run ${run.id}, process ${run.pid} on ${run.host}, since ${run.startedAt}`
-    : "another process";
+  let who = "another process";
+  for (let look = 0; look < LOOKS; look++) {
+    const [run] = await sql<{ id: number; pid: number; host: string; startedAt: string }[]>`
+      select id, pid, host, started_at as "startedAt" from sync.runs where status = 'running' order by id desc limit 1`;
+    if (run) {
+      who = `run ${run.id}, process ${run.pid} on ${run.host}, since ${run.startedAt}`;
+      break;
+    }
+    await sql`select pg_sleep(0.1)`;
+  }
   return new LockedError(`another run holds the lock: ${who}`, {
     hint: "wait until it has ended; `docmirror status` shows it",
   });

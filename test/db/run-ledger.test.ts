@@ -13,6 +13,8 @@ import {
   startWalk,
   type WalkCounts,
 } from "../../src/db/run-ledger.ts";
+import { withTransaction } from "../../src/db/transaction.ts";
+import { LockedError } from "../../src/errors.ts";
 import { createTestDatabase } from "../support/database.ts";
 
 const counts: WalkCounts = {
@@ -182,5 +184,63 @@ describe("a walk", () => {
     }
     expect(await findLastWholeWalk(ledger.sql, "build")).toBe("2024-05-15 02:00:00+00");
     expect(await findLastWholeWalk(ledger.sql, "user")).toBeNull();
+  });
+});
+
+describe("a run that another one has closed", () => {
+  test("writes nothing more into the ledger", async () => {
+    await using ledger = await setUp();
+    const { runId } = await startRun(ledger.sql, "full", at(1));
+    await startWalk(ledger.sql, runId, "build", at(1), none);
+    await startRun(ledger.sql, "full", at(2));
+    const checkpoint = { seq: 3, request: "/x" };
+    await expect(saveProgress(ledger.sql, runId, "build", counts, checkpoint, at(2))).rejects.toMatchObject({
+      name: "LockedError",
+      exitCode: 10,
+    });
+    const end = {
+      walk: "whole",
+      reason: null,
+      totalCount: 1,
+      counts,
+      checkpoint,
+      finishedAt: at(3),
+    } as const;
+    await expect(finishWalk(ledger.sql, runId, "build", end)).rejects.toBeInstanceOf(LockedError);
+    await beatHeart(ledger.sql, runId);
+    await finishRun(ledger.sql, runId, { status: "succeeded", finishedAt: at(3), error: null }, totals);
+    expect(await ledger.sql`select pages, walk, checkpoint from sync.walks`).toEqual([
+      { pages: 0, walk: null, checkpoint: null },
+    ]);
+    expect(await ledger.sql`select status from sync.runs order by id`).toEqual([
+      { status: "interrupted" },
+      { status: "running" },
+    ]);
+  });
+
+  test("is not closed while a page of it is being committed", async () => {
+    await using ledger = await setUp();
+    const { runId } = await startRun(ledger.sql, "full", at(1));
+    await startWalk(ledger.sql, runId, "build", at(1), none);
+    let taking: Promise<unknown> | undefined;
+    await withTransaction(ledger.sql, async (tx) => {
+      await saveProgress(tx, runId, "build", counts, null, at(2));
+      taking = startRun(ledger.sql, "full", at(2));
+      await expect
+        .poll(
+          () => ledger.sql`select from pg_locks join pg_stat_activity using (pid)
+          where datname = current_database() and not granted`,
+        )
+        .toHaveLength(1);
+      expect(await ledger.sql`select status from sync.runs`).toEqual([{ status: "running" }]);
+    });
+    expect(await taking).toMatchObject({ interrupted: [runId] });
+  });
+
+  test("opened twice at one moment, since the first answer was lost, is one run", async () => {
+    await using ledger = await setUp();
+    const first = await startRun(ledger.sql, "full", at(1));
+    expect(await startRun(ledger.sql, "full", at(1))).toEqual(first);
+    expect(await ledger.sql`select status from sync.runs`).toEqual([{ status: "running" }]);
   });
 });

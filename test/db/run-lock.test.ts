@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { withSql } from "../../src/db/connect.ts";
 import { startRun } from "../../src/db/run-ledger.ts";
 import { acquireRunLock } from "../../src/db/run-lock.ts";
@@ -53,5 +53,46 @@ test("a database that cannot be reached is a StoreError", async () => {
   await expect(failed).rejects.toBeInstanceOf(StoreError);
   await expect(failed).rejects.toMatchObject({
     message: expect.stringContaining("could not take the run lock"),
+  });
+});
+
+describe("a holder", () => {
+  const killSessions = (url: string) =>
+    withSql(
+      url,
+      { applicationName: "docmirror test" },
+      (sql) => sql`
+      select pg_terminate_backend(pid, 10000) from pg_stat_activity
+      where datname = current_database() and application_name = 'docmirror lock'`,
+    );
+
+  test("makes sure of the lock as often as it likes, and lets go of it at once", async () => {
+    await using database = await createTestDatabase();
+    const lock = await acquireRunLock(database.url);
+    for (let time = 0; time < 3; time++) await lock.hold();
+    await lock.release();
+    const next = await acquireRunLock(database.url);
+    await next.release();
+  });
+
+  test("whose session died takes the lock again", async () => {
+    await using database = await createTestDatabase();
+    const lock = await acquireRunLock(database.url);
+    await killSessions(database.url);
+    await lock.hold().catch((error: unknown) => expect(error).toBeInstanceOf(StoreError));
+    await lock.hold();
+    await expect(acquireRunLock(database.url)).rejects.toBeInstanceOf(LockedError);
+    await lock.release();
+  });
+
+  test("whose session died is told when another has the lock by then", async () => {
+    await using database = await createTestDatabase();
+    const lock = await acquireRunLock(database.url);
+    await killSessions(database.url);
+    const other = await acquireRunLock(database.url);
+    await expect(lock.hold()).rejects.toBeInstanceOf(LockedError);
+    await other.hold();
+    await lock.release();
+    await other.release();
   });
 });
