@@ -16,6 +16,9 @@ import { logBeside } from "./log-beside.ts";
 import { createOutput, type Output } from "./output.ts";
 import type { Progress } from "./progress.ts";
 
+/** Beyond this a command that was asked to stop is ended though something hangs; whoever stopped it expects that within 10 s. */
+const STOP_WITHIN_MS = 9000;
+
 /** What a command is given. */
 export interface CommandContext {
   readonly config: Config;
@@ -112,7 +115,7 @@ export function runCommand<Options = Record<string, never>>(body: CommandBody<Op
   };
 }
 
-/** The first signal aborts, the second ends the process at once, whatever is pending. */
+/** The first signal aborts and starts the bound; the second, or the bound, ends the process at once, whatever is pending. */
 function listenForSignals(stop: AbortController) {
   let announce: ((signal: string) => void) | undefined;
   let isFirst = true;
@@ -120,6 +123,13 @@ function listenForSignals(stop: AbortController) {
     const stopped = new StoppedError(signal === "SIGINT" ? "SIGINT" : "SIGTERM");
     if (!isFirst) process.exit(stopped.exitCode);
     isFirst = false;
+    // Never taken back: what hangs may be what is left when the command itself has ended.
+    setTimeout(() => {
+      process.stderr.write(
+        `docmirror: ${stopped.message}; it had not ended after ${STOP_WITHIN_MS / 1000} s and is cut short\n`,
+      );
+      process.exit(stopped.exitCode);
+    }, STOP_WITHIN_MS).unref();
     stop.abort(stopped);
     announce?.(signal);
   };

@@ -1,7 +1,11 @@
 import { type OpenDatabase, openDatabase } from "../db/open.ts";
+import { EXIT, StoreError } from "../errors.ts";
 import type { CommandContext } from "./run-command.ts";
 
-/** Opens the database that the settings name, the embedded one by default, and leaves it whatever happens. */
+/**
+ * Opens the database that the settings name, the embedded one by default, and leaves it whatever happens. What Postgres refuses while the
+ * embedded one is used comes out with the name of its log.
+ */
 export async function withDatabase<T>(
   { config, log, signal }: Pick<CommandContext, "config" | "log" | "signal">,
   fn: (database: OpenDatabase) => Promise<T>,
@@ -10,7 +14,16 @@ export async function withDatabase<T>(
   const database = await openDatabase({ databaseUrl, dataDir, log, signal });
   try {
     return await fn(database);
+  } catch (error) {
+    throw withServerLog(error, database);
   } finally {
     await database.close();
   }
+}
+
+function withServerLog(error: unknown, { embedded }: OpenDatabase): unknown {
+  if (embedded === null || !(error instanceof StoreError) || error.exitCode !== EXIT.database) return error;
+  const log = `the embedded Postgres writes its log to ${embedded.logFile}`;
+  const { message, sqlstate, cause, hint } = error;
+  return new StoreError(message, { sqlstate, cause, hint: hint ? `${hint}; ${log}` : log });
 }

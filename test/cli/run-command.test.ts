@@ -68,6 +68,15 @@ describe("signals", () => {
     expect(await cli.ended).toMatchObject({ code: 143 });
   });
 
+  it("a command that hangs is cut short 9 s after the first, and says so", async () => {
+    await using cli = startCli(["deaf"], { script });
+    await cli.waitFor("stdout", /ready/);
+    cli.signal("SIGTERM");
+    const { code, stderr } = await cli.ended;
+    expect(code).toBe(143);
+    expect(stderr).toContain("docmirror: stopped by SIGTERM; it had not ended after 9 s and is cut short\n");
+  });
+
   it.each([
     "wait and return",
     "wrapped stop",
