@@ -2,7 +2,9 @@ import type { Client } from "../api/client.ts";
 import { fetchDetail } from "../api/fetch-detail.ts";
 import type { Clock } from "../clock.ts";
 import type { Sql } from "../db/connect.ts";
+import type { Patience } from "../db/patience.ts";
 import { addDeleted } from "../db/run-ledger.ts";
+import { withStoreErrors } from "../db/store-errors.ts";
 import { HttpStatusError, isUpstreamLost, UpstreamError } from "../errors.ts";
 import type { LoadablePage, Loader } from "../load/loader.ts";
 import type { Logger } from "../log.ts";
@@ -39,6 +41,8 @@ export interface ConfirmOptions {
   warn(message: string): void;
   /** Details asked for at most, all resources together. @default 2000 */
   maxDetails?: number;
+  /** What to do when the database is away for a moment. @default the work fails */
+  patience?: Patience;
 }
 
 type Answer = MissingRecord &
@@ -56,8 +60,10 @@ type Answer = MissingRecord &
  * settled is committed with it.
  */
 export async function confirmDeletions(options: ConfirmOptions): Promise<number> {
-  const { sql, log, signal, resources } = options;
-  const missing = await findMissing(sql, resources, options.maxDetails ?? MAX_DETAILS);
+  const { sql, log, signal, resources, patience = withStoreErrors } = options;
+  const missing = await patience("find missing records", () =>
+    findMissing(sql, resources, options.maxDetails ?? MAX_DETAILS),
+  );
   if (missing.length === 0) return 0;
   let isLost = false;
   for (let asked = 0; asked < missing.length && !isLost; asked += BATCH) {
@@ -67,7 +73,7 @@ export async function confirmDeletions(options: ConfirmOptions): Promise<number>
     await settle(options, answers);
     isLost = answers.some(({ kind }) => kind === "lost");
   }
-  const left = await countMissing(sql, resources);
+  const left = await patience("count missing records", () => countMissing(sql, resources));
   log.info({ asked: missing.length, left }, "records that the lists miss were asked for");
   if (left > 0) {
     options.warn(

@@ -208,7 +208,12 @@ describe("a run that another one has closed", () => {
     } as const;
     await expect(finishWalk(ledger.sql, runId, "build", end)).rejects.toBeInstanceOf(LockedError);
     await beatHeart(ledger.sql, runId);
-    await finishRun(ledger.sql, runId, { status: "succeeded", finishedAt: at(3), error: null }, totals);
+    await finishRun(
+      ledger.sql,
+      runId,
+      { status: "succeeded", finishedAt: at(3), error: null, warnings: [] },
+      totals,
+    );
     expect(await ledger.sql`select pages, walk, checkpoint from sync.walks`).toEqual([
       { pages: 0, walk: null, checkpoint: null },
     ]);
