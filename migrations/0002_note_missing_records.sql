@@ -8,4 +8,6 @@ CREATE TABLE "sync"."missing_records" (
 );
 --> statement-breakpoint
 ALTER TABLE "sync"."quarantine" ADD COLUMN "list_offset" bigint;--> statement-breakpoint
-ALTER TABLE "sync"."runs" ADD COLUMN "warnings" text[] DEFAULT '{}' NOT NULL;
+ALTER TABLE "sync"."runs" ADD COLUMN "warnings" text[] DEFAULT '{}' NOT NULL;--> statement-breakpoint
+-- Pages are remembered with more of their envelope from now on; without them the next night reads them anew.
+DELETE FROM "sync"."pages";

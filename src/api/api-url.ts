@@ -15,3 +15,9 @@ export function apiUrl(path: string, baseUrl: URL): URL | null {
   url.hash = "";
   return url;
 }
+
+/** Whether two paths lead to the same endpoint of the API, whatever their parameters. */
+export function isSameEndpoint(one: string, other: string, baseUrl: URL): boolean {
+  const path = apiUrl(one, baseUrl)?.pathname;
+  return path !== undefined && path === apiUrl(other, baseUrl)?.pathname;
+}

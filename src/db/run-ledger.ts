@@ -149,15 +149,18 @@ export interface WalkEnd {
   checkpoint: Checkpoint | null;
 }
 
-/** Throws `LockedError` when another run has closed this one. Safe to repeat. */
-export async function finishWalk(sql: Sql, runId: number, resource: Resource, end: WalkEnd): Promise<void> {
-  await withTransaction(sql, async (tx) => {
-    await saveProgress(tx, runId, resource, end.counts, end.checkpoint, end.finishedAt);
-    await tx`
-      update sync.walks set walk = ${end.walk}, reason = ${end.reason}, total_count = ${end.totalCount},
-        finished_at = ${end.finishedAt}
-      where run_id = ${runId} and resource = ${resource}`;
-  });
+/** Closes a walk, within the caller's transaction. Throws `LockedError` when another run has closed this one. Safe to repeat. */
+export async function finishWalk(
+  tx: TransactionSql | Sql,
+  runId: number,
+  resource: Resource,
+  end: WalkEnd,
+): Promise<void> {
+  await saveProgress(tx, runId, resource, end.counts, end.checkpoint, end.finishedAt);
+  await tx`
+    update sync.walks set walk = ${end.walk}, reason = ${end.reason}, total_count = ${end.totalCount},
+      finished_at = ${end.finishedAt}
+    where run_id = ${runId} and resource = ${resource}`;
 }
 
 /** Counts deletions, which are confirmed after their walk has ended, in the transaction that makes them. */

@@ -31,10 +31,10 @@ export interface PageMemory<Meta> {
   recall(seq: number): Promise<MemorizedPage<Meta> | null>;
   /** Writes pages within the transaction that loads them. */
   store(tx: TransactionSql, pages: readonly LoadedPage<Meta>[]): Promise<void>;
-  /** The ids of all pages before `seq`, in batches. */
-  idsBefore(seq: number): AsyncIterable<string[]>;
+  /** All pages before `seq`, in their order. */
+  pagesBefore(seq: number): AsyncIterable<MemorizedPage<Meta>>;
   /** Drops pages that the walk, now at its end, did not reach. */
-  forgetFrom(seq: number): Promise<void>;
+  forgetFrom(tx: TransactionSql, seq: number): Promise<void>;
 }
 
 export function createPageMemory<Meta>(sql: Sql, resource: Resource): PageMemory<Meta> {
@@ -85,17 +85,15 @@ export function createPageMemory<Meta>(sql: Sql, resource: Resource): PageMemory
         on conflict (resource, seq) do update set request = excluded.request, body_hash = excluded.body_hash,
           meta = excluded.meta, ids = excluded.ids, loaded_at = excluded.loaded_at`;
     },
-    async *idsBefore(seq) {
+    async *pagesBefore(seq) {
       // By windows, not by a cursor: when its connection is lost between two batches, a cursor of the driver ends as if it had read all.
       for (let from = 0; from < seq; from += WINDOW) {
-        const rows = await sql<{ ids: string[] }[]>`
-          select ids from sync.pages
-          where resource = ${resource} and seq >= ${from} and seq < ${Math.min(seq, from + WINDOW)} order by seq`;
-        for (const { ids } of rows) yield ids;
+        const window = await readWindow(from / WINDOW);
+        for (const [at, page] of [...window].sort(([one], [other]) => one - other)) if (at < seq) yield page;
       }
     },
-    async forgetFrom(seq) {
-      await sql`delete from sync.pages where resource = ${resource} and seq >= ${seq}`;
+    async forgetFrom(tx, seq) {
+      await tx`delete from sync.pages where resource = ${resource} and seq >= ${seq}`;
     },
   };
 }

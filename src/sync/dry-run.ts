@@ -1,8 +1,12 @@
+import { isSameEndpoint } from "../api/api-url.ts";
 import type { Client } from "../api/client.ts";
 import { connect, type Sql } from "../db/connect.ts";
 import { findLastWholeWalk } from "../db/run-ledger.ts";
 import { compareRecords } from "../load/load-records.ts";
 import { normalizePage } from "../normalize/page.ts";
+import { createCourse } from "../walk/course.ts";
+import { createIdSet } from "../walk/id-set.ts";
+import { createPageSource } from "../walk/page-source.ts";
 import { createWalk } from "../walk/walk.ts";
 import { planRun, type WalkPlan } from "./plan.ts";
 import { fetchRootListing } from "./root-listing.ts";
@@ -71,15 +75,17 @@ async function countWalk(
   { client, sql }: { client: Client; sql: Sql | null },
 ): Promise<WalkSummary> {
   const { settings, signal } = options;
-  const walk = createWalk({
-    client,
-    resource: plan.resource,
-    listPath: plan.listPath,
+  const { resource, listPath } = plan;
+  const course = createCourse({
+    resource,
+    listPath,
     pageSize: settings.pageSize,
-    lookAhead: settings.concurrency,
-    signal,
+    isListPath: (path) => isSameEndpoint(path, listPath, client.baseUrl),
   });
+  const source = createPageSource({ client, resource, lookAhead: settings.concurrency, signal });
+  const walk = createWalk({ resource, course, source, signal });
   const counts = emptyCounts();
+  const counted = createIdSet();
   const pages = walk.pages();
   for (;;) {
     const step = await pages.next();
@@ -88,16 +94,18 @@ async function countWalk(
       return { walk: verdict, ...(reason && { reason }), ...counts, total_count: totalCount };
     }
     const page = normalizePage(plan.resource, step.value.records ?? [], settings.baseUrl);
+    // Pages overlap, and nothing is stored by which a second sighting could be told.
+    const records = page.records.filter(({ id }) => counted.add(id));
     const compared = sql
-      ? await sql.begin("read only", (tx) => compareRecords(tx, plan.resource, page.records, "list"))
-      : { inserted: page.records.length, updated: 0, unchanged: 0, restored: 0 };
+      ? await sql.begin("read only", (tx) => compareRecords(tx, plan.resource, records, "list"))
+      : { inserted: records.length, updated: 0, unchanged: 0, restored: 0 };
     counts.pages += 1;
     counts.records = walk.seen.size;
     counts.inserted += compared.inserted;
     counts.updated += compared.updated;
     counts.unchanged += compared.unchanged;
     counts.restored += compared.restored;
-    counts.quarantined += page.rejected.length;
+    counts.quarantined += page.rejected.length + step.value.holes.length;
     options.onProgress?.(plan.resource, counts, step.value.meta.totalCount);
     if (plan.kind === "head" && compared.inserted + compared.updated + compared.restored === 0) walk.stop();
   }

@@ -73,7 +73,7 @@ function liveIds(tx: TransactionSql, resource: Resource, before: string): AsyncG
   return windows(
     tx,
     `select id from ${RECORD_TABLES[resource].name}
-     where id > $1 and first_seen_at < $2::timestamptz and deleted_at is null ${resource === "project" ? "and listed" : ""}
+     where id > $1 and first_seen_at < $2::timestamptz and ${isListed(resource)}
      order by id`,
     before,
   );
@@ -164,4 +164,17 @@ export async function noteAsked(
     update sync.missing_records as missing set asked_at = ${at}::timestamptz
     from jsonb_to_recordset(${JSON.stringify(asked)}::text::jsonb) as asked (resource text, id text)
     where missing.resource = asked.resource and missing.record_id = asked.id`;
+}
+
+/** Live records that a walk of the list should meet. */
+export async function countKnown(sql: Sql, resource: Resource): Promise<number> {
+  const [row] = await sql.unsafe<{ count: number }[]>(
+    `select count(*) as count from ${RECORD_TABLES[resource].name} where ${isListed(resource)}`,
+  );
+  return row?.count ?? 0;
+}
+
+/** What tells the live records that a list should show: a project that was only ever embedded may be hidden there. */
+function isListed(resource: Resource): string {
+  return `deleted_at is null${resource === "project" ? " and listed" : ""}`;
 }

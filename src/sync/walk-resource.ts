@@ -1,6 +1,8 @@
+import { isSameEndpoint } from "../api/api-url.ts";
 import type { Client } from "../api/client.ts";
 import type { Clock } from "../clock.ts";
-import type { Sql } from "../db/connect.ts";
+import type { Sql, TransactionSql } from "../db/connect.ts";
+import type { Patience } from "../db/patience.ts";
 import {
   type Checkpoint,
   finishWalk,
@@ -13,13 +15,15 @@ import { withTransaction } from "../db/transaction.ts";
 import { UpstreamError } from "../errors.ts";
 import type { BatchCounts, Loader } from "../load/loader.ts";
 import { createPageMemory } from "../load/page-memory.ts";
+import { quarantineHole, resolveHoles } from "../load/quarantine.ts";
 import type { Logger } from "../log.ts";
-import { createIdSet } from "../walk/id-set.ts";
+import { type Course, createCourse, type WalkOutcome } from "../walk/course.ts";
 import type { Page, PageMeta } from "../walk/page.ts";
-import { parsePageRequest, requestText } from "../walk/page-request.ts";
-import { createWalk, type Walk, type WalkOutcome } from "../walk/walk.ts";
+import { requestText } from "../walk/page-request.ts";
+import { createPageSource } from "../walk/page-source.ts";
+import { createWalk } from "../walk/walk.ts";
 import { createBatches, type ReadPage } from "./batches.ts";
-import { forgetSeen, noteMissing } from "./missing-records.ts";
+import { countKnown, forgetSeen, noteMissing } from "./missing-records.ts";
 import type { WalkPlan } from "./plan.ts";
 import { emptyCounts, type WalkSummary } from "./summary.ts";
 
@@ -41,6 +45,7 @@ export interface WalkResourceOptions {
   resume: ResumableWalk | null;
   maxDeleteRatio: number;
   allowMassDelete: boolean;
+  patience: Patience;
   signal: AbortSignal;
   onProgress(counts: WalkCounts, totalCount: number | null): void;
 }
@@ -56,41 +61,58 @@ export interface WalkEnding {
  * failure of the database, a stop or a bug is thrown.
  */
 export async function walkResource(options: WalkResourceOptions): Promise<WalkEnding> {
-  const { sql, loader, clock, log, runId, plan, resume } = options;
-  const { resource } = plan;
+  const { sql, client, loader, clock, log, runId, plan, patience } = options;
+  const { resource, listPath } = plan;
   const isFull = plan.kind === "full";
   const memory = createPageMemory<PageMeta>(sql, resource);
   const counts: WalkCounts = emptyCounts();
-  const seen = createIdSet();
-  let seq = 0;
-  let request: string | null = null;
-  if (isFull && resume) {
-    for await (const ids of memory.idsBefore(resume.checkpoint.seq)) for (const id of ids) seen.add(id);
-    for (const key of Object.keys(counts) as (keyof WalkCounts)[]) counts[key] = resume[key];
-    ({ seq, request } = resume.checkpoint);
-    log.info(
-      { resource, request, fromRun: resume.runId, pages: counts.pages },
-      "walk resumes at its checkpoint",
-    );
-  }
-  // The first pages are asked for meanwhile; none is compared with what is remembered before this is done.
-  const forgotten = isFull ? memory.forgetStale(seq) : Promise.resolve();
-  forgotten.catch(() => {});
-  const startedAt = (request && resume?.startedAt) || clock.now().toISOString();
-  await startWalk(sql, runId, resource, startedAt, counts);
+  const begin = () => createCourse({ resource, listPath, pageSize: options.pageSize, isListPath });
+  const isListPath = (path: string) => isSameEndpoint(path, listPath, client.baseUrl);
 
-  const walk = createWalk({
-    client: options.client,
+  const resumed = isFull && options.resume ? await resumeCourse(begin, options.resume) : null;
+  const course = resumed?.course ?? begin();
+  const seq = resumed?.seq ?? 0;
+  if (resumed) Object.assign(counts, resumed.counts);
+  const startedAt = resumed?.startedAt ?? clock.now().toISOString();
+  // The first pages are asked for meanwhile; none is compared with what is remembered before this is done.
+  const forgotten = isFull
+    ? patience("forget stale pages", () => memory.forgetStale(seq))
+    : Promise.resolve();
+  forgotten.catch(() => {});
+  await patience("open a walk", () => startWalk(sql, runId, resource, startedAt, counts));
+
+  const recall = (place: number) => patience("recall a page", () => memory.recall(place));
+  const source = createPageSource({
+    client,
     resource,
-    listPath: plan.listPath,
-    pageSize: options.pageSize,
     lookAhead: options.lookAhead,
     signal: options.signal,
-    ...(isFull && { remember: (place: number) => forgotten.then(() => memory.recall(place)) }),
-    ...(request !== null && { resume: { seq, request, seen } }),
+    ...(isFull && { remember: (place: number) => forgotten.then(() => recall(place)) }),
   });
+  const walk = createWalk({ resource, course, source, seq, signal: options.signal });
 
-  let position: Checkpoint | null = (isFull && resume?.checkpoint) || null;
+  /** The course of an interrupted walk, brought back from its pages; null when they do not lead to its checkpoint. */
+  async function resumeCourse(create: () => Course, from: ResumableWalk) {
+    const { checkpoint, startedAt, runId: fromRun, checkpointAt: _at, resource: _of, ...counted } = from;
+    return patience("resume a walk", async () => {
+      const brought = create();
+      let pages = 0;
+      for await (const page of memory.pagesBefore(checkpoint.seq)) {
+        if (!brought.replay(page)) break;
+        pages += 1;
+      }
+      const { request } = brought;
+      const facts = { resource, request: checkpoint.request, fromRun, pages };
+      if (pages < checkpoint.seq || !request || requestText(request) !== checkpoint.request) {
+        log.warn(facts, "the checkpoint does not fit the pages before it; the walk starts afresh");
+        return null;
+      }
+      log.info(facts, "walk resumes at its checkpoint");
+      return { course: brought, seq: checkpoint.seq, startedAt, counts: counted, checkpoint };
+    });
+  }
+
+  let position: Checkpoint | null = resumed?.checkpoint ?? null;
   let savedAt = 0;
 
   let isFailed = false;
@@ -101,17 +123,23 @@ export async function walkResource(options: WalkResourceOptions): Promise<WalkEn
     const changed = pages.flatMap((page) =>
       page.records === null ? [] : [{ ...page, records: page.records }],
     );
+    const holes = pages.flatMap((page) => page.holes);
     const checkpoint = isFull ? checkpointBehind(last) : null;
     const at = last.observedAt.toISOString();
     let settled: WalkCounts | undefined;
+    const noteHoles = async (tx: TransactionSql) => {
+      for (const hole of holes) await quarantineHole(tx, { ...hole, resource, runId, observedAt: at });
+    };
     try {
       // The loader keeps the order by itself; pages that need no loading have to wait for those before them.
-      if (changed.length === 0) await earlier;
-      else {
+      if (changed.length === 0) {
+        await earlier;
+        if (holes.length > 0) await patience("note a hole", () => withTransaction(sql, noteHoles));
+      } else {
         await loader.load({ resource, pages: changed, source: "list" }, async (tx, loaded) => {
           // A checkpoint behind pages that failed would lose them for ever.
           if (isFailed) throw new Error("an earlier batch of this walk failed");
-          settled = addLoaded(addPages(counts, pages, walk), loaded);
+          settled = addLoaded(addPages(counts, pages, course), loaded);
           const memorized = changed.map((page) => ({
             ...page,
             // A page with a record that could not be stored is never skipped: each night tries it again.
@@ -119,6 +147,7 @@ export async function walkResource(options: WalkResourceOptions): Promise<WalkEn
             loadedAt: page.observedAt.toISOString(),
           }));
           await Promise.all([
+            noteHoles(tx),
             isFull && memory.store(tx, memorized),
             saveProgress(tx, runId, resource, settled, checkpoint, at),
           ]);
@@ -129,14 +158,15 @@ export async function walkResource(options: WalkResourceOptions): Promise<WalkEn
       isFailed = true;
       throw error;
     }
-    settled ??= addPages(counts, pages, walk);
+    settled ??= addPages(counts, pages, course);
     if (!isFull && changesOf(settled) === changesOf(counts)) walk.stop();
     Object.assign(counts, settled);
     position = checkpoint;
     options.onProgress(counts, last.meta.totalCount);
     if (changed.length === 0 && clock.now().getTime() - savedAt > IDLE_CHECKPOINT_MS) {
       savedAt = clock.now().getTime();
-      await saveProgress(sql, runId, resource, settled, checkpoint, at);
+      const idle = settled;
+      await patience("move a checkpoint", () => saveProgress(sql, runId, resource, idle, checkpoint, at));
     }
   };
   let latest = Promise.resolve();
@@ -175,25 +205,36 @@ export async function walkResource(options: WalkResourceOptions): Promise<WalkEn
     outcome = { walk: "not_whole", reason: error.message, totalCount: null, records: walk.seen.size };
   }
 
-  if (isFull && outcome.walk === "whole") await memory.forgetFrom(counts.pages);
   const finishedAt = clock.now().toISOString();
-  let held: string | null = null;
-  if (outcome.walk === "whole") {
-    const bounds = { maxDeleteRatio: options.maxDeleteRatio, allowMassDelete: options.allowMassDelete };
-    const facts = { resource, seen: walk.seen, startedAt, runId, noticedAt: finishedAt, ...bounds };
-    ({ held } = await withTransaction(sql, (tx) => noteMissing(tx, facts)));
-  } else {
-    await forgetSeen(sql, resource, walk.seen);
+  const isEmptied = outcome.walk === "whole" && course.seen.size === 0;
+  const known = isEmptied ? await patience("count records", () => countKnown(sql, resource)) : 0;
+  if (known > 0) {
+    const reason = `${resource} list: it should hold the ${known} records that are known, but came empty; nothing is deleted`;
+    outcome = { ...outcome, walk: "not_whole", reason };
   }
+  const { held } = await patience("close a walk", () =>
+    withTransaction(sql, async (tx) => {
+      let noted: { held: string | null } = { held: null };
+      if (outcome.walk === "whole") {
+        if (isFull) await memory.forgetFrom(tx, counts.pages);
+        await resolveHoles(tx, resource, finishedAt);
+        const { maxDeleteRatio, allowMassDelete } = options;
+        const facts = { resource, runId, startedAt, noticedAt: finishedAt, maxDeleteRatio, allowMassDelete };
+        noted = await noteMissing(tx, { ...facts, seen: course.seen });
+      } else await forgetSeen(tx, resource, course.seen);
+      await finishWalk(tx, runId, resource, {
+        ...outcome,
+        reason: outcome.reason ?? noted.held,
+        counts,
+        checkpoint: brokenBy ? position : null,
+        finishedAt,
+      });
+      return noted;
+    }),
+  );
+  if (outcome.reason) log.warn({ resource, reason: outcome.reason }, "walk is not whole");
+  if (held) log.warn({ resource, reason: held }, "deletions are held back");
   const reason = outcome.reason ?? held;
-  await finishWalk(sql, runId, resource, {
-    ...outcome,
-    reason,
-    counts,
-    checkpoint: brokenBy ? position : null,
-    finishedAt,
-  });
-  if (reason) log.warn({ resource, reason }, held ? "deletions are held back" : "walk is not whole");
   return {
     summary: {
       walk: outcome.walk,
@@ -207,30 +248,33 @@ export async function walkResource(options: WalkResourceOptions): Promise<WalkEn
 
 /** Where the walk goes on behind a page; null behind the last one. */
 function checkpointBehind(page: Page): Checkpoint | null {
-  const next = page.meta.next === null ? null : parsePageRequest(page.meta.next);
-  return next && { seq: page.seq + 1, request: requestText(next) };
+  return page.following === null ? null : { seq: page.seq + 1, request: page.following };
 }
 
-/** The counts with pages that were read. Records on a page that was skipped unparsed are unchanged ones. */
-function addPages(counts: WalkCounts, pages: readonly ReadPage[], walk: Walk): WalkCounts {
-  const skipped = pages.filter(({ records }) => records === null).flatMap(({ ids }) => ids).length;
-  return {
+/** The counts with pages that were read. Holes count as records put aside. */
+function addPages(counts: WalkCounts, pages: readonly ReadPage[], course: Course): WalkCounts {
+  const holes = pages.flatMap((page) => page.holes).length;
+  return withUnchanged({
     ...counts,
     pages: counts.pages + pages.length,
-    records: walk.seen.size,
-    unchanged: counts.unchanged + skipped,
-  };
+    records: course.seen.size,
+    quarantined: counts.quarantined + holes,
+  });
 }
 
 function addLoaded(counts: WalkCounts, loaded: Omit<BatchCounts, "transitions">): WalkCounts {
-  return {
+  return withUnchanged({
     ...counts,
     inserted: counts.inserted + loaded.inserted,
     updated: counts.updated + loaded.updated,
-    unchanged: counts.unchanged + loaded.unchanged,
     restored: counts.restored + loaded.restored,
     quarantined: counts.quarantined + loaded.quarantined,
-  };
+  });
+}
+
+/** Pages overlap and a list may be read twice, so records that did not change are not counted by sightings. */
+function withUnchanged(counts: WalkCounts): WalkCounts {
+  return { ...counts, unchanged: Math.max(0, counts.records - counts.inserted - counts.updated) };
 }
 
 function changesOf({ inserted, updated, restored }: WalkCounts): number {

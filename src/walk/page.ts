@@ -2,6 +2,7 @@ import { UnexpectedShapeError } from "../errors.ts";
 import { Envelope } from "../wire/envelope.ts";
 import { recordId } from "../wire/record-id.ts";
 import type { Resource } from "../wire/resources.ts";
+import { showsItsOrder } from "./list-order.ts";
 
 /** What the envelope of a page says. Numbers that are none, or negative, are null. */
 export interface PageMeta {
@@ -9,6 +10,18 @@ export interface PageMeta {
   offset: number | null;
   next: string | null;
   totalCount: number | null;
+  /** Records on the page, those without an id too. */
+  count: number;
+  /** Whether the records show by themselves that the list is sorted (`showsItsOrder`). */
+  showsOrder: boolean;
+}
+
+/** A record that the service cannot render: of it only the place in the list is known. */
+export interface Hole {
+  offset: number;
+  /** The path and query that was asked for. */
+  request: string;
+  reason: string;
 }
 
 /** One page of a list as the walk hands it on. */
@@ -26,6 +39,12 @@ export interface Page {
   bodyHash: string;
   bytes: number;
   observedAt: Date;
+  /** What could not be had between the page before and this one. */
+  holes: Hole[];
+  /** Whether the page counts: one without an anchor may have a gap before it. */
+  isAnchored: boolean;
+  /** The request behind this page; null at the end of the walk. */
+  following: string | null;
 }
 
 /** What is remembered of a page of an earlier walk, or of an earlier part of this one. */
@@ -62,6 +81,8 @@ export function parsePage(value: unknown, resource: Resource, url: string): Pars
       offset: count(meta.offset),
       next: meta.next,
       totalCount: count(meta.total_count),
+      count: objects.length,
+      showsOrder: showsItsOrder(resource, objects),
     },
     ids: objects.map(recordId).filter((id) => id !== null),
     records: objects,

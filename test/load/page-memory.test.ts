@@ -70,19 +70,19 @@ test("a page is forgotten when a record of it is deleted here", async () => {
   expect(await memory.recall(1)).not.toBeNull();
 });
 
-test("idsBefore gives the ids of every page before a place, over many windows", async () => {
+test("pagesBefore gives every page before a place in their order, over many windows", async () => {
   await using loading = await setUpLoading();
   const memory = createPageMemory<{ next: string | null }>(loading.sql, "user");
   const pages = Array.from({ length: 100 }, (_, seq) => page(seq, [`${seq}`, `"{${seq}},\\`]));
   await loading.sql.begin((tx) => memory.store(tx, pages));
   const ids: string[] = [];
-  for await (const batch of memory.idsBefore(70)) ids.push(...batch);
+  for await (const one of memory.pagesBefore(70)) ids.push(...one.ids);
   expect(ids).toEqual(pages.slice(0, 70).flatMap((one) => one.ids));
 });
 
 test("forgetFrom drops what a shorter list no longer has", async () => {
   await using loading = await setUpLoading();
   const memory = await remember(loading, 3);
-  await memory.forgetFrom(1);
+  await loading.sql.begin((tx) => memory.forgetFrom(tx, 1));
   expect(await loading.sql`select seq from sync.pages`).toEqual([{ seq: 0 }]);
 });

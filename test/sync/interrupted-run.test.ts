@@ -51,10 +51,10 @@ describe("a run that is stopped in the middle", () => {
     const second = await quick.sync({ log });
     expect(second.summary.status).toBe("succeeded");
     expect(messages()).toContain("walk resumes at its checkpoint");
-    expect(quick.simulation.requests().byPath.get(BUILDS)).toBe(45 - Number(left?.pages));
+    expect(quick.simulation.requests().byPath.get(BUILDS)).toBe(50 - Number(left?.pages));
     expect(second.summary.resources.build).toMatchObject({
       walk: "whole",
-      pages: 45,
+      pages: 50,
       records: 900,
       inserted: 900,
     });
@@ -209,7 +209,7 @@ describe("upstream that is lost in mid-walk", () => {
     quick.simulation.resetRequests();
     const second = await quick.sync();
     expect(second.summary.status).toBe("succeeded");
-    expect(quick.simulation.requests().byPath.get(BUILDS)).toBe(45 - Number(walk?.pages));
+    expect(quick.simulation.requests().byPath.get(BUILDS)).toBe(50 - Number(walk?.pages));
     expect(await mirrorRows(quick.databaseUrl)).toEqual(await undisturbed(quick));
   });
 

@@ -138,7 +138,7 @@ describe("a mirror of the simulated service", () => {
     expect(summary.status).toBe("succeeded");
     expect(summary.resources.build).toMatchObject({ pages: 2, records: 1100, total_count: 1100 });
     const { summary: small } = await quick.sync({ kind: "full", settings: { pageSize: 7 } });
-    expect(small.resources.build).toMatchObject({ pages: 158, unchanged: 1100, updated: 0 });
+    expect(small.resources.build).toMatchObject({ pages: 220, unchanged: 1100, updated: 0 });
     await open(quick.databaseUrl, (sql) => expectTruth(sql, quick.world));
   });
 });

@@ -1,0 +1,335 @@
+/**
+ * The course of a walk: from the pages read so far, what to ask for next, and whether all of the list was seen.
+ *
+ *   pass ──page──▶ page … ──next is null──▶ end of the pass ──proven, or the counts meet──▶ whole
+ *     ▲   no anchor: step back                   │  └─nothing new, a bound, a fault, a hole──▶ not_whole
+ *     └──── again, with larger pages ────────────┘
+ *
+ * The proof. Let the list have a fixed order: of two records, the one that comes first does so in every reply that holds both. Then
+ * a reply is a run of the list without gaps, as the list was at one moment. Call covered what the pass has read, and suppose:
+ * every record that exists all through the walk and stands before the end of what is covered, is covered. It holds for the first
+ * page, which begins at the start. Each later request begins some records before the end of what is covered, and its page counts
+ * only when it holds an anchor: a record that is covered already. From the anchor to its end the page has no gap, and up to
+ * the anchor nothing is missing; so with the page added it holds again. When a page that counts has no next one, the list ended
+ * there, and every record that existed all through the walk was seen, whatever was inserted or deleted meanwhile, and in
+ * whatever order of time the pages were asked for. A page without an anchor proves nothing (more was deleted in front of it than it
+ * overlaps): the course steps back, twice as far each time, at worst to the start, where no anchor is needed.
+ *
+ * Is the order fixed? A list may show it: the pages of builds are sorted by a date that never changes. With two anchors at every
+ * border one of them lies inside an earlier page, between an earlier and a later date, so that no other record can share
+ * its place: such a pass is proof by itself. Any other order is only believed. It is not fixed when anchors come in another order than before, or when
+ * fewer distinct ids were seen than `total_count` says; and where records came and went, the two can
+ * hide each other. Then the list is read again, with larger pages and so fewer borders, until two passes in a row are
+ * proven, or one finds nothing new and its ids meet `total_count`. A reply that holds the whole list is proof by
+ * itself, and so is a list whose count never moved and was met. The passes are bounded.
+ *
+ * A page that cannot be rendered is asked for in halves down to the record at fault. That record is left out as a hole, and a walk with
+ * a hole is never whole. The end is never guessed: only `next` null ends a pass; a `next` that leads elsewhere or not forward ends the
+ * walk. Everything here follows from the pages alone, so a walk that was interrupted is brought back by reading the remembered pages once more.
+ */
+import type { Resource } from "../wire/resources.ts";
+import { createIdSet, type IdSet } from "./id-set.ts";
+import type { PageMeta } from "./page.ts";
+import { firstRequest, type PageRequest, parsePageRequest, requestText } from "./page-request.ts";
+import { createSightings, type Sightings } from "./sightings.ts";
+
+/** What a server of this kind allows at most; one that allows less clamps it. */
+const MAX_LIMIT = 1000;
+const LIMIT_GROWTH = 10;
+const MAX_PASSES = 5;
+/** One record in so many is read a second time by the next page; two at least, and never more than half a page. */
+const OVERLAP_SHARE = 50;
+/** Pages without a new record that a pass may have beyond those with one. A service that always has a next page meets it. */
+const SPARE_PAGES = 50;
+/** No list is followed further: a service that makes up records for ever must not fill the disk. */
+const MAX_PAGES = 1_000_000;
+/** More records at fault side by side mean that the list cannot be read, not that its records are bad. */
+const MAX_ADJACENT_HOLES = 20;
+
+export interface CourseOptions {
+  resource: Resource;
+  /** The list's path from the root listing, such as `/api/v1/build/`. */
+  listPath: string;
+  /** The `limit` of the first pass. An overlap needs 2 at least. */
+  pageSize: number;
+  /** Whether a path that a `next` names is the list's own. */
+  isListPath(path: string): boolean;
+  /** Switched off only by the test that proves the proof. @default true */
+  isOverlapping?: boolean;
+}
+
+/** What the course must know of a page. */
+export interface PageFacts {
+  meta: PageMeta;
+  /** The ids on the page in its order; records without one are left out. */
+  ids: readonly string[];
+}
+
+/** How a walk ended. */
+export interface WalkOutcome {
+  walk: "whole" | "not_whole" | "head";
+  /** Why it is not whole, in words. */
+  reason: string | null;
+  /** What the last page said. */
+  totalCount: number | null;
+  /** Distinct ids seen. */
+  records: number;
+}
+
+export interface Course {
+  /** What is to be asked for next; null when the walk is at its end. */
+  readonly request: PageRequest | null;
+  /** Set when `request` is null. */
+  readonly outcome: WalkOutcome | null;
+  /** The distance between the page just read and the next one, while pages follow one another. */
+  readonly step: number;
+  /** Whether the last page counted; what a page without an anchor shows may have a gap before it. */
+  readonly isAnchored: boolean;
+  /** Distinct ids of all passes. */
+  readonly seen: IdSet;
+  /** Takes the reply to `request`. */
+  read(page: PageFacts): void;
+  /** Takes it that `request` cannot be rendered. False when nothing smaller is left to ask for: the list as a whole is at fault. */
+  narrow(): boolean;
+  /**
+   * Takes a remembered page in the place of a reply; false when it does not fit here, and then this course is of no more use. A page smaller
+   * than what would be asked for had been narrowed.
+   */
+  replay(page: PageFacts & { request: string }): boolean;
+}
+
+/** One reading of the list from its start. */
+interface Pass {
+  limit: number;
+  covered: Sightings;
+  /** Up to this offset no anchor is needed: the start of the list, or where none can be had. */
+  barrier: number;
+  /** Every page began with the very records with which the one before had ended. */
+  isStill: boolean;
+  /** The last page that counts. */
+  last: { offset: number; ids: readonly string[] };
+  /** Every page after the first held an anchor, and all anchors came in their order. */
+  isProven: boolean;
+  /** The pages showed by their records that the order is fixed. */
+  showsOrder: boolean;
+  /** By how much `total_count` rose from page to page, summed up: so many at least were inserted. */
+  grown: number;
+  /** Ids that no earlier pass saw. */
+  fresh: number;
+  /** Records without an id. */
+  nameless: number;
+  pages: number;
+  idlePages: number;
+}
+
+export function createCourse(options: CourseOptions): Course {
+  const { resource, isOverlapping = true } = options;
+  const seen = createIdSet();
+  let passes = 0;
+  let provenPasses = 0;
+  let totalCount: number | null = null;
+  /** Whether `total_count` ever changed. */
+  let hasMoved = false;
+  /** The offsets of records that cannot be rendered, the first ones for the message. */
+  const holes: number[] = [];
+  let holeCount = 0;
+  let adjacentHoles = 0;
+  let pass: Pass;
+  let request: PageRequest | null;
+  let outcome: WalkOutcome | null = null;
+  let stepBack = 0;
+  let step = 0;
+  let isAnchored = true;
+  beginPass(isOverlapping ? Math.max(2, options.pageSize) : options.pageSize);
+
+  function beginPass(limit: number): void {
+    passes += 1;
+    pass = {
+      limit,
+      covered: createSightings(),
+      barrier: 0,
+      isStill: true,
+      last: { offset: 0, ids: [] },
+      isProven: true,
+      showsOrder: true,
+      grown: 0,
+      fresh: 0,
+      nameless: 0,
+      pages: 0,
+      idlePages: 0,
+    };
+    stepBack = 0;
+    step = 0;
+    request = firstRequest(options.listPath, limit);
+  }
+
+  function end(walk: WalkOutcome["walk"], reason: string | null = null): void {
+    request = null;
+    outcome = { walk, reason: reason && `${resource} list: ${reason}`, totalCount, records: seen.size };
+  }
+
+  function read(page: PageFacts): void {
+    if (!request) throw new Error("the walk is at its end");
+    adjacentHoles = 0;
+    const at = request;
+    noteTotal(page.meta.totalCount);
+    for (const id of page.ids) if (seen.add(id)) pass.fresh += 1;
+    const isStart = at.offset <= pass.barrier;
+    const { anchors, isDisordered } = pass.covered.compare(page.ids);
+    isAnchored = isStart || anchors > 0 || !isOverlapping;
+    let added = 0;
+    if (isAnchored) {
+      if (isDisordered) pass.isProven = false;
+      if (!page.meta.showsOrder || (!isStart && anchors < 2)) pass.showsOrder = false;
+      if (page.meta.count > page.ids.length) {
+        // A record without an id can be no anchor.
+        pass.nameless += page.meta.count - page.ids.length;
+        goOnUnproven(at.offset + page.meta.count);
+      }
+      // What came and went in front of the page shifts its anchors, also where the count stays the same.
+      if (!isStart && !startsWith(page.ids, pass.last.ids.slice(at.offset - pass.last.offset)))
+        pass.isStill = false;
+      added = pass.covered.cover(page.ids);
+      pass.last = { offset: at.offset, ids: page.ids };
+      stepBack = 0;
+    }
+    pass.pages += 1;
+    if (added === 0) pass.idlePages += 1;
+    goOn(at, page);
+  }
+
+  function goOn(at: PageRequest, page: PageFacts): void {
+    const fault = (text: string) => end("not_whole", `${requestText(at)}: ${text}`);
+    step = 0;
+    const withNews = pass.pages - pass.idlePages;
+    if (pass.idlePages > SPARE_PAGES + withNews || pass.pages >= MAX_PAGES) {
+      return fault(
+        `the list should have come to its end, but goes on after ${pass.pages} pages, ${withNews} of them with new records`,
+      );
+    }
+    if (!isAnchored) {
+      // An empty page behind the end of a list that became shorter holds no anchor either.
+      stepBack = Math.max(overlapOf(at.limit), stepBack * 2);
+      request = { ...at, offset: Math.max(pass.barrier, at.offset - stepBack) };
+      return;
+    }
+    const { next, count } = page.meta;
+    if (next === null) return endPass(at.offset === 0);
+    const named = parsePageRequest(next);
+    const came = `'${next.slice(0, 200)}'`;
+    if (!named) return fault(`next should name a page by limit and offset, but is ${came}`);
+    if (!options.isListPath(named.path)) return fault(`next should stay on ${at.path}, but is ${came}`);
+    if (named.offset <= at.offset) {
+      return fault(`next should lead on from offset ${at.offset}, but leads to offset ${named.offset}`);
+    }
+    if (count === 0) return fault("the page holds no record, yet it has a next one");
+    // A server that gave less than it was asked for may have clamped the limit; nothing else in `next` changes it.
+    const served = count < at.limit ? Math.min(at.limit, Math.max(count, named.limit)) : at.limit;
+    const isNarrowed = at.limit < pass.limit;
+    if (served < at.limit) pass.limit = served;
+    const limit = isNarrowed ? Math.min(pass.limit, served * 2) : served;
+    // Never beyond what came: a short page that has a next one leaves no gap behind it.
+    const behind = Math.min(named.offset, at.offset + count);
+    const overlap = isOverlapping ? Math.min(overlapOf(limit), behind - at.offset - 1) : 0;
+    // After a page of one record there is no room for an anchor.
+    if (isOverlapping && overlap === 0) goOnUnproven(behind);
+    request = { ...named, limit, offset: Math.max(Math.min(pass.barrier, behind), behind - overlap) };
+    step = request.offset - at.offset;
+  }
+
+  /** Lets the page at this offset count without an anchor, at the price of the proof. */
+  function goOnUnproven(offset: number): void {
+    pass.isProven = false;
+    pass.barrier = offset;
+  }
+
+  function noteTotal(count: number | null): void {
+    if (totalCount !== null && count !== totalCount) hasMoved = true;
+    if (totalCount !== null && count !== null) pass.grown += Math.max(0, count - totalCount);
+    totalCount = count;
+  }
+
+  /** What is known at the end of the list: the outcome, or another pass. */
+  function endPass(isSnapshot: boolean): void {
+    if (totalCount === null) return end("not_whole", "total_count should be a number, but is none");
+    if (holeCount > 0) {
+      const places = `${holeCount === 1 ? "offset" : "offsets"} ${holes.join(", ")}${holeCount > holes.length ? ", …" : ""}`;
+      return end("not_whole", `the service cannot render ${holeCount} of its records, at ${places}`);
+    }
+    const short = totalCount - seen.size;
+    if (isSnapshot && short <= 0) return end("whole");
+    if (pass.isProven) {
+      provenPasses += 1;
+      if (short <= pass.grown && pass.showsOrder) return end("whole");
+      if (short === 0 && pass.isStill && !hasMoved) return end("whole");
+      if (provenPasses > 1 && Math.max(short, pass.fresh) <= pass.grown) return end("whole");
+    } else provenPasses = 0;
+    // Ids that went away meanwhile count among those seen: in a list that moves, one pass alone must meet the count.
+    const isMet = totalCount <= pass.covered.size || (short === 0 && !hasMoved);
+    if (isMet && pass.fresh === 0) return end("whole");
+    const counts = `${seen.size} distinct ids were seen where total_count says ${totalCount}`;
+    const order = pass.isProven ? "" : "; its order is not fixed";
+    // Reading it again would give them no ids.
+    if (short > 0 && short <= pass.nameless) {
+      return end("not_whole", `${counts}: ${pass.nameless} of its records have no id`);
+    }
+    const mayBeProven = pass.isProven && short <= pass.grown;
+    if (passes > 1 && pass.fresh === 0 && !mayBeProven) {
+      return end("not_whole", `${counts}, and reading it again found nothing new${order}`);
+    }
+    if (passes >= MAX_PASSES) return end("not_whole", `${counts}, after ${passes} passes${order}`);
+    beginPass(Math.max(pass.limit, Math.min(MAX_LIMIT, pass.limit * LIMIT_GROWTH)));
+  }
+
+  function narrow(): boolean {
+    if (!request) throw new Error("the walk is at its end");
+    if (request.limit > 1) {
+      request = { ...request, limit: Math.floor(request.limit / 2) };
+      return true;
+    }
+    if (adjacentHoles >= MAX_ADJACENT_HOLES) return false;
+    adjacentHoles += 1;
+    holeCount += 1;
+    if (holes.length < MAX_ADJACENT_HOLES) holes.push(request.offset);
+    goOnUnproven(request.offset + 1);
+    request = { ...request, offset: pass.barrier };
+    return true;
+  }
+
+  return {
+    get request() {
+      return request;
+    },
+    get outcome() {
+      return outcome;
+    },
+    get step() {
+      return step;
+    },
+    get isAnchored() {
+      return isAnchored;
+    },
+    seen,
+    read,
+    narrow,
+    replay(page) {
+      const remembered = parsePageRequest(page.request);
+      if (!remembered) return false;
+      while (request && requestText(request) !== page.request) {
+        const isNarrowed = request.limit > remembered.limit || request.offset < remembered.offset;
+        if (!isNarrowed || request.offset > remembered.offset || !narrow()) return false;
+      }
+      if (!request) return false;
+      read(page);
+      return true;
+    },
+  };
+}
+
+function startsWith(ids: readonly string[], start: readonly string[]): boolean {
+  return start.every((id, at) => ids[at] === id);
+}
+
+function overlapOf(limit: number): number {
+  return Math.min(Math.max(2, Math.ceil(limit / OVERLAP_SHARE)), Math.floor(limit / 2));
+}

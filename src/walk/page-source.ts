@@ -1,0 +1,117 @@
+import { setMaxListeners } from "node:events";
+import type { Client } from "../api/client.ts";
+import type { Resource } from "../wire/resources.ts";
+import { type Page, type ParsedPage, parsePage, type RememberedPage } from "./page.ts";
+import { type PageRequest, requestText } from "./page-request.ts";
+
+/** Pages asked for ahead hold at most so many bytes together, judged by the size of the last page. */
+const LOOK_AHEAD_BYTES = 4 * 1024 * 1024;
+/** Wrong guesses that are forgiven; a list that moves or is narrowed makes some now and then. */
+const FORGIVEN_MISSES = 3;
+const HITS_PER_MISS = 16;
+
+/** A page without what only the walk knows of it. */
+export type FetchedPage = Omit<Page, "seq" | "resource" | "holes" | "isAnchored" | "following">;
+
+export interface PageSource {
+  /** Throws what the client throws. `retries` is for this request alone. */
+  take(request: PageRequest, seq: number, retries?: number): Promise<FetchedPage>;
+  /** Asks for pages that will probably be taken: `from` and those that lie `step` apart behind it, as far as `end`. */
+  askAhead(from: PageRequest, seq: number, step: number, end: number, pageBytes: number): void;
+  /** Ends what is still asked for. */
+  close(): void;
+}
+
+export interface PageSourceOptions {
+  client: Client;
+  resource: Resource;
+  /** Pages asked for ahead of the one that is read, at most. */
+  lookAhead: number;
+  /** What is known of the page at a place of the walk. */
+  remember?: (seq: number) => Promise<RememberedPage | null>;
+  signal?: AbortSignal;
+}
+
+/**
+ * Fetches pages, and guesses which ones will be wanted next, so that a slow line is kept busy. A guess is used only for exactly the request that it
+ * was made for; where guesses keep failing, asking ahead ends.
+ */
+export function createPageSource(options: PageSourceOptions): PageSource {
+  const { client, resource, signal } = options;
+  const ahead = new Map<string, Promise<FetchedPage>>();
+  let guesses = new AbortController();
+  let hits = 0;
+  let misses = 0;
+  const giveUp = () => guesses.abort(signal?.reason);
+  signal?.addEventListener("abort", giveUp, { once: true });
+
+  async function fetchPage(
+    request: string,
+    seq: number,
+    until: AbortSignal | undefined,
+    retries?: number,
+  ): Promise<FetchedPage> {
+    // Looked up while the request is under way. Without ids a page could not be told from an empty one; it is rare enough
+    // to be parsed anew.
+    const recalled = Promise.resolve(options.remember?.(seq)).then((page) =>
+      page?.request === request && page.ids.length > 0 ? page : null,
+    );
+    const knownHash = recalled.then((page) => page?.bodyHash);
+    // A failure to recall counts where it is awaited, unless the request failed before.
+    for (const promise of [recalled, knownHash]) promise.catch(() => {});
+    const reply = await client.fetchJson<ParsedPage>(request, {
+      parse: (value, url) => parsePage(value, resource, url),
+      knownHash,
+      ...(retries !== undefined && { retries }),
+      ...(until && { signal: until }),
+    });
+    const known = await recalled;
+    const parsed = reply.value ?? (known && { meta: known.meta, ids: known.ids, records: null });
+    if (!parsed) throw new Error("a body was left unparsed though no page is remembered");
+    return { ...parsed, request, bodyHash: reply.hash, bytes: reply.bytes, observedAt: reply.receivedAt };
+  }
+
+  /** Pages that were asked for in vain are not waited for. */
+  function forgetGuesses(): void {
+    if (ahead.size === 0) return;
+    misses += 1;
+    guesses.abort(new Error("another page was wanted"));
+    guesses = new AbortController();
+    ahead.clear();
+  }
+
+  return {
+    take(request, seq, retries) {
+      const text = requestText(request);
+      const guessed = ahead.get(text);
+      if (!guessed) {
+        forgetGuesses();
+        return fetchPage(text, seq, signal, retries);
+      }
+      hits += 1;
+      ahead.delete(text);
+      return guessed;
+    },
+    askAhead(from, seq, step, end, pageBytes) {
+      if (!ahead.has(requestText(from))) forgetGuesses();
+      if (misses > FORGIVEN_MISSES + hits / HITS_PER_MISS || signal?.aborted) return;
+      const room = Math.min(options.lookAhead, Math.floor(LOOK_AHEAD_BYTES / Math.max(1, pageBytes)));
+      setMaxListeners(0, guesses.signal);
+      for (let count = 0; count < room; count++) {
+        const offset = from.offset + count * step;
+        if (offset >= end) return;
+        const text = requestText({ ...from, offset });
+        if (ahead.has(text)) continue;
+        const promise = fetchPage(text, seq + count, guesses.signal);
+        // A failure counts only when the page is needed; whoever takes it then sees it.
+        promise.catch(() => {});
+        ahead.set(text, promise);
+      }
+    },
+    close() {
+      signal?.removeEventListener("abort", giveUp);
+      guesses.abort(new Error("the walk is over"));
+      ahead.clear();
+    },
+  };
+}

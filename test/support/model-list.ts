@@ -1,0 +1,189 @@
+import { HttpStatusError } from "../../src/errors.ts";
+import { type PageRequest, requestText } from "../../src/walk/page-request.ts";
+import type { FetchedPage, PageSource } from "../../src/walk/page-source.ts";
+
+/** How the server of a list sorts it. */
+export type ModelOrder =
+  /** By a key of which no two are equal. */
+  | "fixed"
+  /** By a key that four share at the start; those that share it come in another order for every request. */
+  | "ties"
+  /** In another order for every request. */
+  | "shuffled"
+  /** By nothing, in the order of storage: a record that is written moves to another place. */
+  | "storage";
+
+export interface ModelOptions {
+  /** Equal options with an equal seed give an equal list, and equal things happen to it. */
+  seed: number;
+  size: number;
+  order: ModelOrder;
+  /** Events before each page that is served, on average. @default 0 */
+  rate?: number;
+  /** Neighbouring records that one event touches, at most. @default 1 */
+  burst?: number;
+  /** Pages that are served before the list is quiet for good. @default Infinity */
+  quietAfter?: number;
+  /** Events in all, at most. @default Infinity */
+  maxEvents?: number;
+  /** The server's own maximum. @default 1000 */
+  maxLimit?: number;
+  /** Pages under way at once. The server answers them in an order of its own, before the first is taken. @default 0 */
+  lookAhead?: number;
+  /** Whether pages show that they are sorted, as builds do. @default false */
+  showsOrder?: boolean;
+  /** The share of records that cannot be rendered; a page with such a record answers 500. @default 0 */
+  unrenderable?: number;
+  /** Pages after which the server has had enough: the walk would not end. @default 100,000 */
+  patience?: number;
+}
+
+interface ModelRecord {
+  id: number;
+  key: number;
+  isRenderable: boolean;
+}
+
+/** A list that changes while it is walked, served as a page source: no HTTP, so that many thousands of schedules can be tried. */
+export interface ModelList extends PageSource {
+  /** The ids of the records that were in the list all the time and can be rendered, in their order at the start. */
+  stable(): string[];
+  /** The offsets of what cannot be rendered, as the list is now. */
+  holes(): number[];
+  /** Requests that were answered, also those that nobody took. */
+  readonly served: number;
+}
+
+export function createModelList(options: ModelOptions): ModelList {
+  const { order, rate = 0, burst = 1, quietAfter = Number.POSITIVE_INFINITY, unrenderable = 0 } = options;
+  const { maxLimit = 1000, lookAhead = 0, showsOrder = false, patience = 100_000 } = options;
+  const random = createRandom(options.seed);
+  const below = (end: number) => Math.floor(random() * end);
+  let eventsLeft = options.maxEvents ?? Number.POSITIVE_INFINITY;
+  let nextId = 0;
+  const create = (key: number): ModelRecord => ({
+    id: nextId++,
+    key,
+    isRenderable: unrenderable === 0 || random() >= unrenderable,
+  });
+  const records = Array.from({ length: options.size }, (_, at) => create(order === "ties" ? at >> 2 : at));
+  const original = new Set(records);
+  const gone: ModelRecord[] = [];
+  const ahead = new Map<string, FetchedPage | HttpStatusError>();
+  let served = 0;
+
+  function insert(): void {
+    const at = below(records.length + 1);
+    const before = records[at - 1]?.key ?? (records[at]?.key ?? 0) - 1;
+    const behind = records[at]?.key ?? before + 1;
+    // One more with the same key, or between its neighbours.
+    const key = order === "ties" ? behind : before + (behind - before) * (0.25 + random() / 2);
+    records.splice(at, 0, create(key));
+  }
+
+  function remove(): void {
+    for (const record of records.splice(below(records.length), 1 + below(burst))) {
+      original.delete(record);
+      gone.push(record);
+    }
+  }
+
+  /** What was deleted comes back at its old place. */
+  function restore(): void {
+    const [record] = gone.splice(below(gone.length), 1);
+    if (!record) return;
+    const at = records.findIndex(({ key }) => key > record.key);
+    records.splice(at === -1 ? records.length : at, 0, record);
+  }
+
+  function move(): void {
+    const [record] = records.splice(below(records.length), 1);
+    if (record) records.splice(below(records.length + 1), 0, record);
+  }
+
+  function happen(): void {
+    const kind = random();
+    if (order === "storage" && kind < 0.3) move();
+    else if (kind < 0.5) remove();
+    else if (kind < 0.9) for (let count = 1 + below(burst); count > 0; count--) insert();
+    else restore();
+  }
+
+  /** As many events as the rate says, on average. */
+  function change(): void {
+    if (served >= quietAfter) return;
+    for (let chance = rate; random() * (1 + chance) < chance && eventsLeft > 0; eventsLeft--) happen();
+  }
+
+  /** The list as this one request finds it. */
+  function sorted(): ModelRecord[] {
+    if (order === "fixed" || order === "storage") return records;
+    const shuffled = records.map((record) => ({ record, at: random() }));
+    shuffled.sort(
+      (one, other) => (order === "ties" ? one.record.key - other.record.key : 0) || one.at - other.at,
+    );
+    return shuffled.map(({ record }) => record);
+  }
+
+  function serve(request: PageRequest): FetchedPage | HttpStatusError {
+    change();
+    served += 1;
+    if (served > patience) throw new Error(`the walk goes on after ${served} pages`);
+    const text = requestText(request);
+    const limit = Math.min(request.limit, maxLimit);
+    const list = sorted();
+    const end = request.offset + limit;
+    const page = list.slice(request.offset, end);
+    if (page.some(({ isRenderable }) => !isRenderable)) {
+      return new HttpStatusError("500", { url: text, status: 500 });
+    }
+    const next = end < list.length ? `${request.path}?format=json&limit=${limit}&offset=${end}` : null;
+    const isStrict = page.every(({ key }, at) => at === 0 || key > (page[at - 1]?.key ?? key));
+    const meta = { limit, offset: request.offset, next, totalCount: list.length, count: page.length };
+    return {
+      meta: { ...meta, showsOrder: showsOrder && isStrict },
+      ids: page.map(({ id }) => String(id)),
+      records: page,
+      request: text,
+      bodyHash: "",
+      bytes: 1,
+      observedAt: new Date(0),
+    };
+  }
+
+  return {
+    async take(request) {
+      const text = requestText(request);
+      const reply = ahead.get(text) ?? serve(request);
+      ahead.delete(text);
+      if (reply instanceof HttpStatusError) throw reply;
+      return reply;
+    },
+    askAhead(from, _seq, step, end) {
+      if (!ahead.has(requestText(from))) ahead.clear();
+      const asked: PageRequest[] = [];
+      for (let count = 0; count < lookAhead && from.offset + count * step < end; count++) {
+        const request = { ...from, offset: from.offset + count * step };
+        if (!ahead.has(requestText(request))) asked.splice(below(asked.length + 1), 0, request);
+      }
+      for (const request of asked) ahead.set(requestText(request), serve(request));
+    },
+    close: () => ahead.clear(),
+    stable: () => [...original].flatMap(({ id, isRenderable }) => (isRenderable ? [String(id)] : [])),
+    holes: () => records.flatMap(({ isRenderable }, at) => (isRenderable ? [] : [at])),
+    get served() {
+      return served;
+    },
+  };
+}
+
+/** Numbers from 0 to below 1 that a seed repeats (mulberry32). */
+function createRandom(seed: number): () => number {
+  let state = seed | 0;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
