@@ -96,7 +96,8 @@ export async function finishRun(
 
 /**
  * Opens a walk's row. A resumed walk began when its first page was asked for, in whichever run that was: what it
- * says of the records that were there "all through the walk" counts from then. Safe to repeat.
+ * says of the records that were there "all through the walk" counts from then. It keeps its checkpoint until it has a newer
+ * one: this run may die before. Safe to repeat.
  */
 export async function startWalk(
   sql: Sql,
@@ -104,12 +105,14 @@ export async function startWalk(
   resource: Resource,
   startedAt: string,
   counts: WalkCounts,
+  from: Pick<ResumableWalk, "checkpoint" | "checkpointAt"> | null,
 ): Promise<void> {
   await sql`
     insert into sync.walks (run_id, resource, started_at, pages, records, inserted, updated, unchanged, deleted,
-      restored, quarantined)
+      restored, quarantined, checkpoint, checkpoint_at)
     values (${runId}, ${resource}, ${startedAt}, ${counts.pages}, ${counts.records}, ${counts.inserted},
-      ${counts.updated}, ${counts.unchanged}, ${counts.deleted}, ${counts.restored}, ${counts.quarantined})
+      ${counts.updated}, ${counts.unchanged}, ${counts.deleted}, ${counts.restored}, ${counts.quarantined},
+      ${from && JSON.stringify(from.checkpoint)}::text::jsonb, ${from && from.checkpointAt}::timestamptz)
     on conflict (run_id, resource) do nothing`;
 }
 
@@ -174,14 +177,13 @@ export async function addDeleted(
     update sync.walks set deleted = deleted + ${count} where run_id = ${runId} and resource = ${resource}`;
 }
 
-/** The walks that the newest run did not bring to their end, as far as their checkpoints are not older than `since`. */
+/** The walks whose newest attempt did not come to its end, as far as their checkpoints are not older than `since`. */
 export async function findResumableWalks(sql: Sql, since: string): Promise<ResumableWalk[]> {
   return sql<ResumableWalk[]>`
     select run_id as "runId", resource, checkpoint, started_at as "startedAt", checkpoint_at as "checkpointAt", pages,
       records, inserted, updated, unchanged, deleted, restored, quarantined
-    from sync.walks
-    where run_id = (select max(id) from sync.runs)
-      and checkpoint is not null and checkpoint_at >= ${since}::timestamptz`;
+    from (select distinct on (resource) * from sync.walks order by resource, run_id desc) as newest
+    where checkpoint is not null and checkpoint_at >= ${since}::timestamptz`;
 }
 
 /** When the newest whole walk of a resource began, or null. */
@@ -190,4 +192,20 @@ export async function findLastWholeWalk(sql: Sql, resource: Resource): Promise<s
     select started_at as "startedAt" from sync.walks
     where resource = ${resource} and walk = 'whole' order by started_at desc limit 1`;
   return row?.startedAt ?? null;
+}
+
+/**
+ * When the oldest of the walks began that may have left a gap, because none after it came to a good end; null when the newest one did. Walks
+ * of the run `before` and later ones do not count.
+ */
+export async function findGapStart(
+  sql: Sql,
+  resource: Resource,
+  before: number | null,
+): Promise<string | null> {
+  const [row] = await sql<{ gapStart: string | null }[]>`
+    select min(started_at) as "gapStart" from sync.walks
+    where resource = ${resource} and (run_id < ${before}::bigint) is not false and run_id > coalesce(
+      (select max(run_id) from sync.walks where resource = ${resource} and walk in ('whole', 'head')), 0)`;
+  return row?.gapStart ?? null;
 }

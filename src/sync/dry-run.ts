@@ -1,13 +1,14 @@
 import { isSameEndpoint } from "../api/api-url.ts";
 import type { Client } from "../api/client.ts";
 import { connect, type Sql } from "../db/connect.ts";
-import { findLastWholeWalk } from "../db/run-ledger.ts";
+import { findGapStart, findLastWholeWalk } from "../db/run-ledger.ts";
 import { compareRecords } from "../load/load-records.ts";
 import { normalizePage } from "../normalize/page.ts";
 import { createCourse } from "../walk/course.ts";
 import { createIdSet } from "../walk/id-set.ts";
 import { createPageSource } from "../walk/page-source.ts";
 import { createWalk } from "../walk/walk.ts";
+import { areOlderThan } from "./older-records.ts";
 import { planRun, type WalkPlan } from "./plan.ts";
 import { fetchRootListing } from "./root-listing.ts";
 import type { SyncOptions } from "./run.ts";
@@ -86,6 +87,7 @@ async function countWalk(
   const walk = createWalk({ resource, course, source, signal });
   const counts = emptyCounts();
   const counted = createIdSet();
+  const gapStart = sql && (await findGapStart(sql, resource, null));
   const pages = walk.pages();
   for (;;) {
     const step = await pages.next();
@@ -107,6 +109,8 @@ async function countWalk(
     counts.restored += compared.restored;
     counts.quarantined += page.rejected.length + step.value.holes.length;
     options.onProgress?.(plan.resource, counts, step.value.meta.totalCount);
-    if (plan.kind === "head" && compared.inserted + compared.updated + compared.restored === 0) walk.stop();
+    const hasNews = compared.inserted + compared.updated + compared.restored > 0;
+    if (plan.kind === "full" || hasNews || !sql) continue;
+    if (gapStart === null || (await areOlderThan(sql, resource, step.value.ids, gapStart))) walk.stop();
   }
 }

@@ -5,6 +5,7 @@ import type { Sql, TransactionSql } from "../db/connect.ts";
 import type { Patience } from "../db/patience.ts";
 import {
   type Checkpoint,
+  findGapStart,
   finishWalk,
   type ResumableWalk,
   saveProgress,
@@ -24,6 +25,7 @@ import { createPageSource } from "../walk/page-source.ts";
 import { createWalk } from "../walk/walk.ts";
 import { createBatches, type ReadPage } from "./batches.ts";
 import { countKnown, forgetSeen, noteMissing } from "./missing-records.ts";
+import { areOlderThan } from "./older-records.ts";
 import type { WalkPlan } from "./plan.ts";
 import { emptyCounts, type WalkSummary } from "./summary.ts";
 
@@ -79,7 +81,8 @@ export async function walkResource(options: WalkResourceOptions): Promise<WalkEn
     ? patience("forget stale pages", () => memory.forgetStale(seq))
     : Promise.resolve();
   forgotten.catch(() => {});
-  await patience("open a walk", () => startWalk(sql, runId, resource, startedAt, counts));
+  await patience("open a walk", () => startWalk(sql, runId, resource, startedAt, counts, resumed));
+  const gapStart = isFull ? null : await patience("look for a gap", () => findGapStart(sql, resource, runId));
 
   const recall = (place: number) => patience("recall a page", () => memory.recall(place));
   const source = createPageSource({
@@ -93,7 +96,7 @@ export async function walkResource(options: WalkResourceOptions): Promise<WalkEn
 
   /** The course of an interrupted walk, brought back from its pages; null when they do not lead to its checkpoint. */
   async function resumeCourse(create: () => Course, from: ResumableWalk) {
-    const { checkpoint, startedAt, runId: fromRun, checkpointAt: _at, resource: _of, ...counted } = from;
+    const { checkpoint, startedAt, runId: fromRun, checkpointAt, resource: _of, ...counted } = from;
     return patience("resume a walk", async () => {
       const brought = create();
       let pages = 0;
@@ -108,8 +111,14 @@ export async function walkResource(options: WalkResourceOptions): Promise<WalkEn
         return null;
       }
       log.info(facts, "walk resumes at its checkpoint");
-      return { course: brought, seq: checkpoint.seq, startedAt, counts: counted, checkpoint };
+      return { course: brought, seq: checkpoint.seq, startedAt, counts: counted, checkpoint, checkpointAt };
     });
+  }
+
+  /** Whether a page lies below all that an earlier walk which broke off may have left unread. */
+  async function joinsKnown(ids: readonly string[]): Promise<boolean> {
+    if (gapStart === null) return true;
+    return patience("look below the gap", () => areOlderThan(sql, resource, ids, gapStart));
   }
 
   let position: Checkpoint | null = resumed?.checkpoint ?? null;
@@ -159,7 +168,7 @@ export async function walkResource(options: WalkResourceOptions): Promise<WalkEn
       throw error;
     }
     settled ??= addPages(counts, pages, course);
-    if (!isFull && changesOf(settled) === changesOf(counts)) walk.stop();
+    if (!isFull && changesOf(settled) === changesOf(counts) && (await joinsKnown(last.ids))) walk.stop();
     Object.assign(counts, settled);
     position = checkpoint;
     options.onProgress(counts, last.meta.totalCount);

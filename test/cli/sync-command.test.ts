@@ -322,7 +322,7 @@ describe("a stop in the middle of a sync", () => {
     await using undisturbed = await createTestDatabase();
     const small = ["--page-size", "5", "--concurrency", "1"];
     {
-      await using gated = await startGated("/build/?format=json&limit=5&offset=20");
+      await using gated = await startGated("/build/?format=json&limit=5&offset=21");
       await using cli = startCli([
         "sync",
         ...FAST,
@@ -361,7 +361,7 @@ describe("a stop in the middle of a sync", () => {
     await using undisturbed = await createTestDatabase();
     const small = ["--page-size", "5", "--concurrency", "1"];
     {
-      await using gated = await startGated("/build/?format=json&limit=5&offset=20");
+      await using gated = await startGated("/build/?format=json&limit=5&offset=21");
       await using cli = startCli([
         "sync",
         ...FAST,

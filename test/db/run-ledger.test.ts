@@ -122,8 +122,8 @@ describe("a walk", () => {
   test("that was left in the middle can be gone on from, with its counts and its beginning", async () => {
     await using ledger = await setUp();
     const { runId } = await startRun(ledger.sql, "full", at(1));
-    await startWalk(ledger.sql, runId, "build", at(1), none);
-    await startWalk(ledger.sql, runId, "user", at(1), none);
+    await startWalk(ledger.sql, runId, "build", at(1), none, null);
+    await startWalk(ledger.sql, runId, "user", at(1), none, null);
     expect(await findResumableWalks(ledger.sql, at(0))).toEqual([]);
     const checkpoint = { seq: 3, request: "/api/v1/build/?limit=20&offset=60" };
     await saveProgress(ledger.sql, runId, "build", counts, checkpoint, at(2));
@@ -138,7 +138,10 @@ describe("a walk", () => {
       },
     ]);
     expect(await findResumableWalks(ledger.sql, at(3))).toEqual([]);
-    await startRun(ledger.sql, "full", at(3));
+    // A run that came to no walk leaves it as it was; one that began it anew does not.
+    const later = await startRun(ledger.sql, "full", at(3));
+    expect(await findResumableWalks(ledger.sql, at(0))).toHaveLength(1);
+    await startWalk(ledger.sql, later.runId, "build", at(3), none, null);
     expect(await findResumableWalks(ledger.sql, at(0))).toEqual([]);
   });
 
@@ -148,7 +151,7 @@ describe("a walk", () => {
     const end = { counts, totalCount: 60, finishedAt: at(3) };
     const checkpoint = { seq: 3, request: "/x" };
     for (const resource of ["build", "user"] as const) {
-      await startWalk(ledger.sql, runId, resource, at(1), none);
+      await startWalk(ledger.sql, runId, resource, at(1), none, null);
       await saveProgress(ledger.sql, runId, resource, counts, checkpoint, at(2));
     }
     await finishWalk(ledger.sql, runId, "user", { ...end, walk: "whole", reason: null, checkpoint: null });
@@ -172,7 +175,7 @@ describe("a walk", () => {
       [4, "not_whole"],
     ] as const) {
       const { runId } = await startRun(ledger.sql, "full", at(hour));
-      await startWalk(ledger.sql, runId, "build", at(hour), none);
+      await startWalk(ledger.sql, runId, "build", at(hour), none, null);
       await finishWalk(ledger.sql, runId, "build", {
         walk,
         reason: null,
