@@ -34,6 +34,7 @@ const KILLS = [1, 1, 1, 2, 2, 3, 3, 5];
 const NIGHTS = {
   "a first night": ["sync", "--full"],
   "a night on which much has changed": ["sync", "--full"],
+  "an incremental night": ["sync", "--incremental"],
 };
 type Night = keyof typeof NIGHTS;
 const NAMES = Object.keys(NIGHTS) as Night[];

@@ -110,6 +110,24 @@ test("an incremental run that breaks off hands no checkpoint of an earlier full 
   ]);
 });
 
+test("an incremental run that is stopped near the head of builds leaves no gap below what it stored", async () => {
+  await using quick = await startQuickWorld({ clockSteps: false });
+  await quick.sync();
+  const ids = quick.world.triggerBuilds(100);
+  const stop = new AbortController();
+  const stopped = await quick.sync({
+    kind: "incremental",
+    signal: stop.signal,
+    onProgress: (resource, { pages }) => {
+      if (resource === "build" && pages === 2) stop.abort(new StoppedError("SIGTERM"));
+    },
+  });
+  expect(stopped.summary.status).toBe("interrupted");
+  const found = () => read(quick, "select id from mirror.builds order by id desc limit 100");
+  expect((await quick.sync({ kind: "incremental" })).summary.status).toBe("succeeded");
+  expect((await found()).map(({ id }) => id).sort()).toEqual(ids.sort());
+});
+
 test("a process killed in mid-walk leaves a run that the next one closes and goes on from", async () => {
   let builds = 0;
   let reached: () => void = () => {};
