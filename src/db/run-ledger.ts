@@ -112,7 +112,7 @@ export async function startWalk(
       restored, quarantined, checkpoint, checkpoint_at)
     values (${runId}, ${resource}, ${startedAt}, ${counts.pages}, ${counts.records}, ${counts.inserted},
       ${counts.updated}, ${counts.unchanged}, ${counts.deleted}, ${counts.restored}, ${counts.quarantined},
-      ${from && JSON.stringify(from.checkpoint)}::text::jsonb, ${from && from.checkpointAt}::timestamptz)
+      ${from ? JSON.stringify(from.checkpoint) : null}::text::jsonb, ${from?.checkpointAt ?? null}::timestamptz)
     on conflict (run_id, resource) do nothing`;
 }
 

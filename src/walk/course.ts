@@ -198,7 +198,7 @@ export function createCourse(options: CourseOptions): Course {
     goOn(at, page);
   }
 
-  function goOn(at: PageRequest, page: PageFacts): void {
+  function goOn(at: PageRequest, page: PageFacts) {
     const fault = (text: string) => end("not_whole", `${requestText(at)}: ${text}`);
     step = 0;
     const withNews = pass.pages - pass.idlePages;
@@ -250,7 +250,7 @@ export function createCourse(options: CourseOptions): Course {
   }
 
   /** What is known at the end of the list: the outcome, or another pass. */
-  function endPass(isSnapshot: boolean): void {
+  function endPass(isSnapshot: boolean) {
     if (totalCount === null) return end("not_whole", "total_count should be a number, but is none");
     if (holeCount > 0) {
       const places = `${holeCount === 1 ? "offset" : "offsets"} ${holes.join(", ")}${holeCount > holes.length ? ", …" : ""}`;

@@ -194,7 +194,7 @@ describe("a run that another one has closed", () => {
   test("writes nothing more into the ledger", async () => {
     await using ledger = await setUp();
     const { runId } = await startRun(ledger.sql, "full", at(1));
-    await startWalk(ledger.sql, runId, "build", at(1), none);
+    await startWalk(ledger.sql, runId, "build", at(1), none, null);
     await startRun(ledger.sql, "full", at(2));
     const checkpoint = { seq: 3, request: "/x" };
     await expect(saveProgress(ledger.sql, runId, "build", counts, checkpoint, at(2))).rejects.toMatchObject({
@@ -229,7 +229,7 @@ describe("a run that another one has closed", () => {
   test("is not closed while a page of it is being committed", async () => {
     await using ledger = await setUp();
     const { runId } = await startRun(ledger.sql, "full", at(1));
-    await startWalk(ledger.sql, runId, "build", at(1), none);
+    await startWalk(ledger.sql, runId, "build", at(1), none, null);
     let taking: Promise<unknown> | undefined;
     await withTransaction(ledger.sql, async (tx) => {
       await saveProgress(tx, runId, "build", counts, null, at(2));
