@@ -110,6 +110,8 @@ interface Pass {
   last: { offset: number; ids: readonly string[] };
   /** Every page after the first held an anchor, and all anchors came in their order. */
   isProven: boolean;
+  /** There was a page without an anchor. */
+  hasGaps: boolean;
   /** The pages showed by their records that the order is fixed. */
   showsOrder: boolean;
   /** By how much `total_count` rose from page to page, summed up: so many at least were inserted. */
@@ -153,6 +155,7 @@ export function createCourse(options: CourseOptions): Course {
       isStill: true,
       last: { offset: 0, ids: [] },
       isProven: true,
+      hasGaps: false,
       showsOrder: true,
       grown: 0,
       fresh: 0,
@@ -206,14 +209,15 @@ export function createCourse(options: CourseOptions): Course {
     const withNews = pass.pages - pass.idlePages;
     if (pass.idlePages > SPARE_PAGES + withNews || pass.pages >= MAX_PAGES) {
       // In an order that is new for every request small pages hold few anchors; larger ones may hold more.
-      const isOrdered = isAnchored && pass.isProven;
-      if (!isOrdered && passes < MAX_PASSES && pass.limit < MAX_LIMIT) return beginNextPass();
+      const mayGrow = (pass.hasGaps || !pass.isProven) && pass.limit < MAX_LIMIT && pass.pages < MAX_PAGES;
+      if (mayGrow && passes < MAX_PASSES) return beginNextPass();
       return fault(
         `the list should have come to its end, but goes on after ${pass.pages} pages, ${withNews} of them with new records`,
       );
     }
     if (!isAnchored) {
       // An empty page behind the end of a list that became shorter holds no anchor either.
+      pass.hasGaps = true;
       stepBack = Math.max(overlapOf(at.limit), stepBack * 2);
       request = { ...at, offset: Math.max(pass.barrier, at.offset - stepBack) };
       return;
