@@ -9,10 +9,21 @@ describe("parsePage", () => {
   it("gives the numbers, the ids and the records of a page", () => {
     const objects = [{ id: "1" }, { id: 2 }, { name: "no id" }];
     expect(parse({ meta: META, objects })).toEqual({
-      meta: { limit: 20, offset: 0, next: null, totalCount: 2 },
+      meta: { limit: 20, offset: 0, next: null, totalCount: 2, count: 3, showsOrder: false },
       ids: ["1", "2"],
       records: objects,
     });
+  });
+
+  it("says whether builds show their order", () => {
+    const objects = [
+      { id: 2, date: "2026-01-02T00:00:00" },
+      { id: 1, date: "2026-01-01T00:00:00" },
+    ];
+    const isShown = (builds: unknown[]) =>
+      parsePage({ meta: META, objects: builds }, "build", "").meta.showsOrder;
+    expect(isShown(objects)).toBe(true);
+    expect(isShown(objects.toReversed())).toBe(false);
   });
 
   it.each([null, "2", -1, 1.5, 1e300, {}])("takes a total_count of %j for none", (total_count) => {

@@ -1,0 +1,557 @@
+import { describe, expect, it } from "vitest";
+import { type Course, type CourseOptions, createCourse, type PageFacts } from "../../src/walk/course.ts";
+import { type PageRequest, requestText } from "../../src/walk/page-request.ts";
+
+const LIST = "/api/v1/user/";
+const begin = (pageSize = 4, more: Partial<CourseOptions> = {}): Course =>
+  createCourse({ resource: "user", listPath: LIST, pageSize, isListPath: (path) => path === LIST, ...more });
+
+const link = (limit: number, offset: number) => `${LIST}?format=json&limit=${limit}&offset=${offset}`;
+/** What is asked for, as `limit@offset`; null at the end. */
+const asked = ({ request }: Course) => request && `${request.limit}@${request.offset}`;
+const facts = (
+  ids: readonly string[],
+  next: string | null,
+  meta: Partial<PageFacts["meta"]> = {},
+): PageFacts => ({
+  ids,
+  meta: { limit: null, offset: null, next, totalCount: 10, count: ids.length, showsOrder: false, ...meta },
+});
+const numbers = (from: number, to: number) => Array.from({ length: to - from }, (_, at) => String(from + at));
+
+/** The reply of a service of this kind that holds this list at this moment. */
+function replyOf(list: readonly string[], request: PageRequest, maxLimit = 1000): PageFacts {
+  const limit = Math.min(request.limit, maxLimit);
+  const end = request.offset + limit;
+  const next = end < list.length ? link(limit, end) : null;
+  return facts(list.slice(request.offset, end), next, { totalCount: list.length });
+}
+
+/** Follows the course over a list that changes as `lists` says, one entry a page, the last one for all others. */
+function follow(course: Course, lists: readonly (readonly string[])[], maxLimit = 1000): string[] {
+  const trail: string[] = [];
+  while (course.request) {
+    trail.push(asked(course) ?? "");
+    const list = lists[Math.min(trail.length, lists.length) - 1] ?? [];
+    course.read(replyOf(list, course.request, maxLimit));
+    if (trail.length > 5000) throw new Error("the course does not end");
+  }
+  return trail;
+}
+
+const WHOLE = { walk: "whole", reason: null };
+
+describe("the course over a still list", () => {
+  it("begins each page with the last records of the one before, and is whole in one pass", () => {
+    const course = begin();
+    expect(follow(course, [numbers(0, 10)])).toEqual(["4@0", "4@2", "4@4", "4@6"]);
+    expect(course.outcome).toEqual({ ...WHOLE, totalCount: 10, records: 10 });
+  });
+
+  it.each([
+    [2, 1],
+    [3, 1],
+    [4, 2],
+    [10, 2],
+    [100, 2],
+    [101, 3],
+    [500, 10],
+    [1000, 20],
+  ])("at %i records a page reads %i of them again", (pageSize, overlap) => {
+    const course = begin(pageSize);
+    course.read(replyOf(numbers(0, 3000), course.request as PageRequest));
+    expect(asked(course)).toBe(`${pageSize}@${pageSize - overlap}`);
+    expect(course.step).toBe(pageSize - overlap);
+  });
+
+  it("needs two records a page at least", () => {
+    expect(asked(begin(1))).toBe("2@0");
+    expect(asked(begin(1, { isOverlapping: false }))).toBe("1@0");
+  });
+
+  it.each([[[]], [["7"]], [numbers(0, 4)]])("is whole after one page that holds all of %j", (list) => {
+    const course = begin();
+    expect(follow(course, [list])).toEqual(["4@0"]);
+    expect(course.outcome).toEqual({ ...WHOLE, totalCount: list.length, records: list.length });
+  });
+
+  it("takes the limit of a server that clamps it", () => {
+    const course = begin(1000);
+    expect(follow(course, [numbers(0, 25)], 10)).toEqual(["1000@0", "10@8", "10@16"]);
+    expect(course.outcome).toMatchObject(WHOLE);
+  });
+
+  it("at one record a page has no anchors: a second pass must say the same", () => {
+    const course = begin(4);
+    expect(follow(course, [numbers(0, 3)], 1)).toEqual(["4@0", "1@1", "1@2", "10@0", "1@1", "1@2"]);
+    expect(course.outcome).toMatchObject({ ...WHOLE, records: 3 });
+  });
+});
+
+describe("a page without an anchor", () => {
+  it("is asked for again further back, twice as far each time, until one is there", () => {
+    const course = begin(4);
+    const full = numbers(0, 40);
+    for (let page = 0; page < 8; page++) course.read(replyOf(full, course.request as PageRequest));
+    expect(asked(course)).toBe("4@16");
+    // Nine records in front of the page are gone: what is left is 9, 10, …
+    const rest = full.slice(9);
+    course.read(replyOf(rest, course.request as PageRequest));
+    expect(course.isAnchored).toBe(false);
+    expect(course.step).toBe(0);
+    expect(asked(course)).toBe("4@14");
+    course.read(replyOf(rest, course.request as PageRequest));
+    expect(asked(course)).toBe("4@10");
+    course.read(replyOf(rest, course.request as PageRequest));
+    expect(asked(course)).toBe("4@2");
+    course.read(replyOf(rest, course.request as PageRequest));
+    expect(course.isAnchored).toBe(true);
+    expect(asked(course)).toBe("4@4");
+  });
+
+  it("leads to the start at worst, where no anchor is needed", () => {
+    const course = begin(4);
+    const trail = follow(course, [numbers(0, 12), numbers(0, 12), numbers(100, 112)]);
+    expect(trail.slice(0, 6)).toEqual(["4@0", "4@2", "4@4", "4@2", "4@0", "4@2"]);
+    for (const id of numbers(100, 112)) expect(course.seen.has(id)).toBe(true);
+  });
+
+  it("never ends a pass, though it is the last of a list that became shorter", () => {
+    const course = begin(4);
+    const shrunk = numbers(5, 8);
+    course.read(replyOf(numbers(0, 8), course.request as PageRequest));
+    expect(asked(course)).toBe("4@2");
+    course.read(replyOf(shrunk, course.request as PageRequest));
+    // It begins behind what was covered: 4 to 6 were never shown.
+    expect(course.isAnchored).toBe(false);
+    expect(asked(course)).toBe("4@0");
+    course.read(replyOf(shrunk, course.request as PageRequest));
+    expect(course.outcome).toMatchObject(WHOLE);
+    for (const id of shrunk) expect(course.seen.has(id)).toBe(true);
+  });
+
+  it("that is empty, behind the end of a list that became shorter, steps back too", () => {
+    const course = begin(4);
+    course.read(replyOf(numbers(0, 20), course.request as PageRequest));
+    course.read(replyOf(numbers(0, 20), course.request as PageRequest));
+    expect(asked(course)).toBe("4@4");
+    course.read(replyOf(["0", "1"], course.request as PageRequest));
+    expect(course.isAnchored).toBe(false);
+    expect(asked(course)).toBe("4@2");
+    course.read(replyOf(["0", "1"], course.request as PageRequest));
+    expect(asked(course)).toBe("4@0");
+    course.read(replyOf(["0", "1"], course.request as PageRequest));
+    expect(course.outcome).toMatchObject({ ...WHOLE, totalCount: 2 });
+  });
+
+  it("is taken as it is where the overlap is switched off", () => {
+    const course = begin(4, { isOverlapping: false });
+    course.read(replyOf(numbers(0, 12), course.request as PageRequest));
+    expect(asked(course)).toBe("4@4");
+    course.read(replyOf(numbers(50, 62), course.request as PageRequest));
+    expect(course.isAnchored).toBe(true);
+  });
+});
+
+describe("a list that moved", () => {
+  const before = numbers(0, 12);
+  const after = ["new", ...before];
+
+  it("is read again with pages ten times as large, and is whole when both passes are proven", () => {
+    const course = begin(4);
+    const long = numbers(0, 60);
+    const grown = ["new", ...long];
+    const trail = follow(course, [long, grown]);
+    const second = trail.indexOf("40@0");
+    expect(second).toBeGreaterThan(10);
+    expect(trail.slice(second)).toEqual(["40@0", "40@38"]);
+    expect(course.outcome).toEqual({ ...WHOLE, totalCount: 61, records: 61 });
+  });
+
+  it("never asks for more than a thousand records a page", () => {
+    const course = begin(300);
+    const list = numbers(0, 1500);
+    const trail = follow(course, [list, ["new", ...list]]);
+    expect(trail).toContain("1000@0");
+    expect(course.outcome).toMatchObject(WHOLE);
+  });
+
+  it("is whole in one pass when its pages show their order", () => {
+    const course = begin(4);
+    for (const list of [before, after, after, after, after, after]) {
+      const reply = replyOf(list, course.request as PageRequest);
+      course.read({ ...reply, meta: { ...reply.meta, showsOrder: true } });
+      if (!course.request) break;
+    }
+    // The record that came in front was not seen; its growth explains it.
+    expect(course.outcome).toEqual({ ...WHOLE, totalCount: 13, records: 12 });
+  });
+
+  it("is read again when one page did not show its order", () => {
+    const course = begin(4);
+    let page = 0;
+    while (course.request && asked(course) !== "40@0") {
+      const reply = replyOf(page === 0 ? before : after, course.request);
+      course.read({ ...reply, meta: { ...reply.meta, showsOrder: page++ !== 2 } });
+    }
+    expect(asked(course)).toBe("40@0");
+  });
+
+  it("is not whole after five passes in which it never rests", () => {
+    const course = begin(2);
+    let next = 0;
+    let passes = 0;
+    let list = numbers(0, 12);
+    while (course.request) {
+      if (course.request.offset === 0) passes += 1;
+      // One record comes and one goes at the front before each page, so that the count hides it; the server allows pages of four.
+      list = [`n${next++}`, ...list.filter((id) => id !== `n${next - 3}`)];
+      course.read({
+        ...replyOf(list, course.request, 4),
+        meta: { ...replyOf(list, course.request, 4).meta, totalCount: 500 },
+      });
+    }
+    expect(passes).toBe(5);
+    expect(course.outcome).toMatchObject({
+      walk: "not_whole",
+      reason: expect.stringContaining("after 5 passes"),
+    });
+  });
+});
+
+describe("a list without a fixed order", () => {
+  it("is found out by anchors that come in another order", () => {
+    const course = begin(4);
+    course.read(facts(["a", "b", "c", "d"], link(4, 4), { totalCount: 6 }));
+    course.read(facts(["d", "c", "e", "f"], null, { totalCount: 6 }));
+    // All six were seen, yet the order moved and the ids are read once more.
+    expect(asked(course)).toBe("40@0");
+    course.read(facts(["f", "e", "d", "c", "b", "a"], null, { totalCount: 6 }));
+    expect(course.outcome).toMatchObject({ ...WHOLE, records: 6 });
+  });
+
+  it("that shows less than total_count is not whole when reading it again finds nothing new", () => {
+    const course = begin(4);
+    const short = (ids: string[], next: string | null) => course.read(facts(ids, next, { totalCount: 8 }));
+    short(["a", "b", "c", "d"], link(4, 4));
+    short(["c", "d", "e"], null);
+    expect(asked(course)).toBe("40@0");
+    short(["a", "b", "c", "d", "e"], null);
+    expect(course.outcome).toEqual({
+      walk: "not_whole",
+      reason:
+        "user list: 5 distinct ids were seen where total_count says 8, and reading it again found nothing new",
+      totalCount: 8,
+      records: 5,
+    });
+  });
+
+  it("gives way to larger pages where small ones hold no anchors", () => {
+    const course = begin(2);
+    let pages = 0;
+    while (course.request?.limit === 2 && pages < 500) {
+      const { offset } = course.request;
+      const ids = offset === 0 ? ["a", "b"] : [`c${pages}`, `d${pages}`];
+      course.read(facts(ids, link(2, offset + 2), { totalCount: 999 }));
+      pages += 1;
+    }
+    expect(pages).toBeLessThan(100);
+    expect(asked(course)).toBe("20@0");
+  });
+});
+
+describe("total_count", () => {
+  it.each([
+    [null],
+  ])("that is none (%s) leaves the walk not whole, and all of the list is read", (totalCount) => {
+    const course = begin(4);
+    while (course.request) {
+      const reply = replyOf(numbers(0, 9), course.request);
+      course.read({ ...reply, meta: { ...reply.meta, totalCount } });
+    }
+    expect(course.seen.size).toBe(9);
+    expect(course.outcome).toEqual({
+      walk: "not_whole",
+      reason: "user list: total_count should be a number, but is none",
+      totalCount: null,
+      records: 9,
+    });
+  });
+
+  it("that is huge leaves the walk not whole", () => {
+    const course = begin(4);
+    while (course.request) {
+      const reply = replyOf(numbers(0, 9), course.request);
+      course.read({ ...reply, meta: { ...reply.meta, totalCount: Number.MAX_SAFE_INTEGER } });
+    }
+    expect(course.outcome).toMatchObject({ walk: "not_whole", records: 9 });
+    expect(course.outcome?.reason).toContain(
+      "9 distinct ids were seen where total_count says 9007199254740991",
+    );
+  });
+
+  it.each([0, 1, 3])("that is too small (%i) stops nothing: all of the list is read", (totalCount) => {
+    const course = begin(4);
+    while (course.request) {
+      const reply = replyOf(numbers(0, 9), course.request);
+      course.read({ ...reply, meta: { ...reply.meta, totalCount } });
+    }
+    expect(course.seen.size).toBe(9);
+    expect(course.outcome?.walk).toBe("whole");
+  });
+});
+
+describe("next", () => {
+  it.each([
+    ["another host", `http://elsewhere.invalid${link(4, 4)}`, "next should stay on"],
+    ["another host without a scheme", `//elsewhere.invalid${link(4, 4)}`, "next should stay on"],
+    ["another path", "/admin/?limit=4&offset=4", "next should stay on"],
+    ["another resource", "/api/v1/project/?limit=4&offset=4", "next should stay on"],
+    ["the same page", `${LIST}?limit=4&offset=0`, "next should lead on from offset 0, but leads to offset 0"],
+    ["no limit", `${LIST}?offset=4`, "next should name a page by limit and offset"],
+    ["nowhere", "", "next should name a page by limit and offset"],
+    ["an offset that is no number", `${LIST}?limit=4&offset=x`, "next should name a page"],
+  ])("to %s is not followed", (_, next, reason) => {
+    const course = begin(4);
+    course.read(facts(numbers(0, 4), next));
+    expect(course.request).toBeNull();
+    expect(course.outcome).toMatchObject({ walk: "not_whole", records: 4 });
+    expect(course.outcome?.reason).toContain(`user list: ${LIST}?format=json&limit=4: `);
+    expect(course.outcome?.reason).toContain(reason);
+  });
+
+  it("to a smaller offset is not followed", () => {
+    const course = begin(4);
+    course.read(facts(numbers(0, 4), link(4, 4)));
+    course.read(facts(numbers(2, 6), link(4, 1)));
+    expect(course.outcome?.reason).toContain("next should lead on from offset 2, but leads to offset 1");
+  });
+
+  it("of any length is told in few words", () => {
+    const course = begin(4);
+    course.read(facts(numbers(0, 4), `/${"x".repeat(100_000)}?limit=4&offset=4`));
+    expect(course.outcome?.reason?.length).toBeLessThan(500);
+  });
+
+  it.each([0, 1, 1_000_000])("with another limit (%i) does not change what is asked for", (limit) => {
+    const course = begin(4);
+    course.read(facts(numbers(0, 4), link(limit, 4)));
+    expect(asked(course)).toBe("4@2");
+  });
+
+  it("that leaves records out is not followed beyond what came", () => {
+    const course = begin(4);
+    course.read(facts(numbers(0, 4), link(4, 400)));
+    expect(asked(course)).toBe("4@2");
+  });
+
+  it("behind a page that is too short is not followed beyond what came", () => {
+    const course = begin(10);
+    course.read(facts(numbers(0, 6), link(10, 10)));
+    expect(asked(course)).toBe("10@4");
+  });
+
+  it("that is null too early leaves the walk not whole", () => {
+    const course = begin(4);
+    course.read(facts(numbers(0, 4), null, { totalCount: 2000 }));
+    expect(asked(course)).toBe("40@0");
+    course.read(facts(numbers(0, 4), null, { totalCount: 2000 }));
+    expect(course.outcome?.reason).toContain("4 distinct ids were seen where total_count says 2000");
+  });
+
+  it("after an empty page that counts ends the walk", () => {
+    const course = begin(4);
+    course.read(facts([], link(4, 4)));
+    expect(course.outcome).toMatchObject({
+      walk: "not_whole",
+      reason: expect.stringContaining("the page holds no record, yet it has a next one"),
+    });
+  });
+
+  /** Asks on until the course ends; the replies are made from the request. */
+  function exhaust(course: Course, reply: (request: PageRequest) => PageFacts): number {
+    let pages = 0;
+    for (; course.request; pages++) {
+      if (pages > 5000) throw new Error("the course does not end");
+      course.read(reply(course.request));
+    }
+    return pages;
+  }
+
+  it("for ever, with empty pages behind the end, ends the walk", () => {
+    const course = begin(4);
+    const pages = exhaust(course, ({ offset, limit }) =>
+      facts(numbers(offset, Math.min(10, offset + limit)), link(limit, offset + limit)),
+    );
+    expect(course.outcome?.walk).toBe("not_whole");
+    expect(pages).toBeLessThan(1000);
+  });
+
+  it("for ever, with the same records on each page, ends the walk", () => {
+    const course = begin(4);
+    const pages = exhaust(course, ({ offset, limit }) => facts(numbers(0, 4), link(limit, offset + limit)));
+    expect(course.outcome).toMatchObject({ walk: "not_whole", records: 4 });
+    expect(course.outcome?.reason).toContain(
+      `the list should have come to its end, but goes on after ${pages} pages, 1 of them with new records`,
+    );
+    expect(pages).toBeLessThan(100);
+  });
+});
+
+describe("records without an id", () => {
+  it("cost the walk its wholeness, not its pages", () => {
+    const course = begin(4);
+    course.read(facts(["a", "b"], link(4, 4), { count: 4, totalCount: 6 }));
+    expect(asked(course)).toBe("4@4");
+    course.read(facts(["e", "f"], null, { totalCount: 6 }));
+    expect(course.outcome).toMatchObject({ walk: "not_whole", records: 4 });
+    expect(course.outcome?.reason).toContain("2 of its records have no id");
+  });
+});
+
+describe("a page that cannot be rendered", () => {
+  /** Follows a still list in which these offsets cannot be rendered. */
+  function followWithHoles(course: Course, total: number, bad: readonly number[]): string[] {
+    const trail: string[] = [];
+    while (course.request) {
+      const { offset, limit } = course.request;
+      const isBad = bad.some((at) => at >= offset && at < offset + limit);
+      trail.push(`${asked(course)}${isBad ? "!" : ""}`);
+      if (isBad) {
+        if (!course.narrow()) return [...trail, "gave up"];
+      } else course.read(replyOf(numbers(0, total), course.request));
+    }
+    return trail;
+  }
+
+  it("is asked for in halves down to the record at fault, and the pages grow again behind it", () => {
+    const course = begin(8);
+    const trail = followWithHoles(course, 30, [5]);
+    expect(trail.slice(0, 9)).toEqual(["8@0!", "4@0", "8@2!", "4@2!", "2@2", "4@3!", "2@3", "4@4!", "2@4!"]);
+    expect(trail).toContain("1@5!");
+    expect(trail.slice(trail.indexOf("1@5!") + 1)).toEqual(["1@6", "2@7", "4@8", "8@10", "8@16", "8@22"]);
+    for (const id of numbers(0, 30)) expect(course.seen.has(id)).toBe(id !== "5");
+    expect(course.outcome).toEqual({
+      walk: "not_whole",
+      reason: "user list: the service cannot render 1 of its records, at offset 5",
+      totalCount: 30,
+      records: 29,
+    });
+  });
+
+  it("leaves a hole that is never asked for again", () => {
+    const course = begin(4);
+    const trail = followWithHoles(course, 12, [3, 7]);
+    for (const at of [3, 7]) expect(trail.filter((one) => one === `1@${at}!`)).toHaveLength(1);
+    expect(course.outcome?.reason).toContain("cannot render 2 of its records, at offsets 3, 7");
+    expect(course.seen.size).toBe(10);
+  });
+
+  it("may be the first or the last record of the list", () => {
+    const course = begin(4);
+    followWithHoles(course, 9, [0, 8]);
+    expect(course.outcome?.reason).toContain("at offsets 0, 8");
+    expect(course.seen.size).toBe(7);
+  });
+
+  it("gives up behind twenty holes side by side, not before", () => {
+    const some = begin(4);
+    followWithHoles(
+      some,
+      40,
+      Array.from({ length: 20 }, (_, at) => at + 10),
+    );
+    expect(some.outcome?.reason).toContain("cannot render 20 of its records");
+    expect(some.seen.size).toBe(20);
+    const all = begin(4);
+    const trail = followWithHoles(
+      all,
+      40,
+      Array.from({ length: 21 }, (_, at) => at + 10),
+    );
+    expect(trail.slice(-2)).toEqual(["1@30!", "gave up"]);
+    expect(all.outcome).toBeNull();
+  });
+
+  it("names twenty holes at most", () => {
+    const course = begin(4);
+    followWithHoles(
+      course,
+      120,
+      Array.from({ length: 30 }, (_, at) => at * 4),
+    );
+    expect(course.outcome?.reason).toMatch(/cannot render 30 of its records, at offsets 0, 4, .*, 76, …$/);
+  });
+});
+
+describe("a walk brought back from its pages", () => {
+  interface Remembered extends PageFacts {
+    request: string;
+  }
+
+  /** Follows a list with holes and with another list before each page, and keeps its pages. */
+  function keep(course: Course, lists: readonly (readonly string[])[], maxLimit: number, bad: string | null) {
+    const kept: { page: Remembered; following: string | null }[] = [];
+    while (course.request) {
+      const reply = replyOf(lists[Math.min(kept.length, lists.length - 1)] ?? [], course.request, maxLimit);
+      if (bad !== null && reply.ids.includes(bad)) {
+        course.narrow();
+        continue;
+      }
+      const request = requestText(course.request);
+      course.read(reply);
+      kept.push({ page: { ...reply, request }, following: course.request && requestText(course.request) });
+    }
+    return kept;
+  }
+
+  const long = numbers(0, 60);
+  it.each([
+    ["in one pass", 8, 1000, [long], null],
+    ["with several passes", 4, 1000, [long, ["new", ...long]], null],
+    ["with steps back", 8, 1000, [long, long, long, long.slice(15), long.slice(20)], null],
+    ["with a hole", 8, 1000, [long], "33"],
+    ["with a hole in a list that moves", 8, 1000, [long, ["new", ...long], long.slice(9)], "33"],
+    ["with a clamped limit", 50, 7, [long, long.slice(3)], null],
+    ["in any order", 8, 1000, [long, long.toReversed(), long], null],
+  ] as [
+    string,
+    number,
+    number,
+    string[][],
+    string | null,
+  ][])("%s asks for the same as before, and ends the same", (_, pageSize, maxLimit, lists, bad) => {
+    const course = begin(pageSize);
+    const kept = keep(course, lists, maxLimit, bad);
+    const brought = begin(pageSize);
+    for (const { page, following } of kept) {
+      expect(brought.replay(page)).toBe(true);
+      expect(brought.request && requestText(brought.request)).toBe(following);
+    }
+    expect(brought.outcome).toEqual(course.outcome);
+    expect(course.outcome).not.toBeNull();
+    expect(brought.seen.size).toBe(course.seen.size);
+  });
+
+  it.each([
+    ["of another offset", link(4, 40)],
+    ["of an offset before", link(4, 0)],
+    ["of a larger limit", link(8, 2)],
+    ["of a limit that no halving gives", link(3, 2)],
+    ["of another list", "/api/v1/project/?format=json&limit=4&offset=2"],
+    ["that is no request", "nonsense"],
+  ])("does not take a page %s", (_, request) => {
+    const course = begin(4);
+    course.read(facts(numbers(0, 4), link(4, 4)));
+    expect(asked(course)).toBe("4@2");
+    expect(course.replay({ ...facts(numbers(2, 6), null), request })).toBe(false);
+  });
+
+  it("does not take a page behind its end", () => {
+    const course = begin(4);
+    const only = { ...facts(["a"], null, { totalCount: 1 }), request: `${LIST}?format=json&limit=4` };
+    expect(course.replay(only)).toBe(true);
+    expect(course.outcome).toMatchObject(WHOLE);
+    expect(course.replay(only)).toBe(false);
+  });
+});
