@@ -242,7 +242,8 @@ export function createCourse(options: CourseOptions): Course {
     const overlap = isOverlapping ? Math.min(overlapOf(limit), behind - at.offset - 1) : 0;
     // After a page of one record there is no room for an anchor.
     if (isOverlapping && overlap === 0) goOnUnproven(behind);
-    request = { ...named, limit, offset: Math.max(Math.min(pass.barrier, behind), behind - overlap) };
+    // Of `next` only the offset is taken: a filter in it would hide records.
+    request = { ...at, limit, offset: Math.max(Math.min(pass.barrier, behind), behind - overlap) };
     step = request.offset - at.offset;
   }
 
