@@ -197,6 +197,32 @@ describe("a list that moved", () => {
     expect(asked(course)).toBe("40@0");
   });
 
+  it("is read again when a border with a single anchor leaves its order unshown", () => {
+    const course = begin(4);
+    const shown = (ids: string[], next: string | null, totalCount: number) =>
+      course.read(facts(ids, next, { totalCount, showsOrder: true }));
+    shown(["a", "b", "c", "d"], link(4, 4), 7);
+    // One record in front of the page is gone.
+    shown(["d", "e", "f", "g"], null, 6);
+    expect(asked(course)).toBe("40@0");
+  });
+
+  it("needs two proven passes in a row: one behind a pass in disorder is not enough", () => {
+    const course = begin(4);
+    const read = (ids: string, next: string | null, totalCount: number) =>
+      course.read(facts([...ids], next, { totalCount }));
+    read("abcd", link(4, 4), 6);
+    read("dcef", null, 6);
+    expect(asked(course)).toBe("40@0");
+    read("abcd", link(4, 4), 6);
+    // One came in front; the count of this pass is short by it, and nothing in the pass is new.
+    read("bcde", link(4, 6), 7);
+    read("def", null, 7);
+    expect(asked(course)).toBe("40@0");
+    read("xabcdef", null, 7);
+    expect(course.outcome).toMatchObject({ ...WHOLE, records: 7 });
+  });
+
   it("is not whole after five passes in which it never rests", () => {
     const course = begin(2);
     let next = 0;
@@ -337,6 +363,12 @@ describe("next", () => {
     const course = begin(4);
     course.read(facts(numbers(0, 4), link(limit, 4)));
     expect(asked(course)).toBe("4@2");
+  });
+
+  it("with a filter, or on the same list by another name, changes nothing but the offset", () => {
+    const course = begin(4, { isListPath: () => true });
+    course.read(facts(numbers(0, 4), `http://h.invalid${LIST}?username=nobody&limit=4&offset=4`));
+    expect(course.request && requestText(course.request)).toBe(link(4, 2));
   });
 
   it("that leaves records out is not followed beyond what came", () => {

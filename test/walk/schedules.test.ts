@@ -134,7 +134,7 @@ async function assertSound(
   return walked;
 }
 
-describe("a list in a fixed order", () => {
+describe("a list in a fixed order", { timeout: 180_000 }, () => {
   it("loses no record that was there all through a whole walk, whatever comes and goes meanwhile", async () => {
     let whole = 0;
     const numRuns = 11_000;
