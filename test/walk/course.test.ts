@@ -245,6 +245,19 @@ describe("a list that moved", () => {
   });
 });
 
+describe("a server that allows one record a page", () => {
+  it("never lets a deleted record stand for one that was skipped", () => {
+    const course = begin(2);
+    for (let pass = 0; pass < 2; pass++) {
+      // The list is a, hidden, c; then a is deleted, and before the next pass it returns.
+      course.read(facts(["a"], link(1, 1), { totalCount: 3 }));
+      course.read(facts(["c"], null, { totalCount: 2 }));
+    }
+    expect(course.seen.has("hidden")).toBe(false);
+    expect(course.outcome).toMatchObject({ walk: "not_whole", records: 2 });
+  });
+});
+
 describe("a list without a fixed order", () => {
   it("is found out by anchors that come in another order", () => {
     const course = begin(4);
