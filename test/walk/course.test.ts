@@ -107,6 +107,9 @@ describe("a page without an anchor", () => {
     course.read(replyOf(rest, course.request as PageRequest));
     expect(course.isAnchored).toBe(true);
     expect(asked(course)).toBe("4@4");
+    // The next time it begins with a small step again.
+    course.read(replyOf(numbers(200, 240), course.request as PageRequest));
+    expect(asked(course)).toBe("4@2");
   });
 
   it("leads to the start at worst, where no anchor is needed", () => {
@@ -221,6 +224,22 @@ describe("a list that moved", () => {
     expect(asked(course)).toBe("40@0");
     read("xabcdef", null, 7);
     expect(course.outcome).toMatchObject({ ...WHOLE, records: 7 });
+  });
+
+  it("needs two proven passes in a row: a pass in disorder between them makes them count anew", () => {
+    const course = begin(4);
+    const read = (ids: string, next: string | null, totalCount: number) =>
+      course.read(facts([...ids], next, { totalCount }));
+    read("abcd", link(4, 4), 6);
+    read("bcde", link(4, 6), 7);
+    read("def", null, 7);
+    read("xabc", link(4, 4), 7);
+    read("cbdef", null, 7);
+    expect(asked(course)).toBe("40@0");
+    read("xabc", link(4, 4), 7);
+    read("abcd", link(4, 6), 8);
+    read("cdef", null, 8);
+    expect(asked(course)).toBe("40@0");
   });
 
   it("is not whole after five passes in which it never rests", () => {
