@@ -205,7 +205,7 @@ export function createClient(options: ClientOptions): Client {
         const oneTry = (attemptNumber: number) =>
           queue.add(() => attempt(url, attemptNumber, signal, fetchOptions), { signal });
         return await withRetries(oneTry, {
-          retries: fetchOptions.retries ?? options.retries,
+          retries: Math.min(fetchOptions.retries ?? options.retries, options.retries),
           clock,
           signal,
           onRetry: (error, attemptNumber, waitMs) =>
