@@ -12,7 +12,6 @@ import type { Clock } from "../clock.ts";
 import { connect, type Sql } from "../db/connect.ts";
 import { createPatience } from "../db/patience.ts";
 import {
-  beatHeart,
   findLastWholeWalk,
   findResumableWalks,
   finishRun,
@@ -26,7 +25,6 @@ import { toStoreError } from "../db/store-errors.ts";
 import {
   EXIT,
   isUpstreamLost,
-  LockedError,
   MirrorError,
   StoppedError,
   UnexpectedShapeError,
@@ -34,10 +32,12 @@ import {
 } from "../errors.ts";
 import { createKnownKeys } from "../load/known-keys.ts";
 import { createLoader, type Loader } from "../load/loader.ts";
+import { resolveSuperseded } from "../load/resolve-superseded.ts";
 import type { Logger } from "../log.ts";
 import { createIdSet } from "../walk/id-set.ts";
 import { RESOURCES, type Resource } from "../wire/resources.ts";
 import { confirmDeletions } from "./confirm-deletions.ts";
+import { startHeart } from "./heartbeat.ts";
 import { planRun } from "./plan.ts";
 import { repairReferences } from "./repair-references.ts";
 import { fetchRootListing } from "./root-listing.ts";
@@ -48,7 +48,6 @@ import { recordUpstreamSchemas } from "./upstream-schemas.ts";
 import { walkResource } from "./walk-resource.ts";
 import { createWarnings } from "./warnings.ts";
 
-const HEARTBEAT_MS = 5000;
 /** How long the end of a run waits for a database that is away: whoever stopped the run, or lost the database, has waited enough. */
 const CLOSE_WITHIN_MS = 60_000;
 const CLOSE_BROKEN_WITHIN_MS = 1000;
@@ -231,6 +230,7 @@ async function runLocked(options: SyncOptions, sql: Sql, lock: RunLock): Promise
       await pollOpenBuilds(shared);
     }
     Object.assign(totals, await repairReferences({ ...shared, askUpstream: !isLost }));
+    await patience("close what came well since", () => resolveSuperseded(sql, clock.now().toISOString()));
   } catch (reason) {
     error = toStoreError(reason, "run the sync");
   } finally {
@@ -278,31 +278,6 @@ async function runLocked(options: SyncOptions, sql: Sql, lock: RunLock): Promise
     ...(warned.length > 0 && { warnings: warned }),
   };
   return { summary, error };
-}
-
-/** Shows that the run lives and makes sure that it still has the lock. When another run has it, `onLost` is told, with a LockedError. */
-function startHeart(
-  sql: Sql,
-  runId: number,
-  lock: RunLock,
-  onLost: (reason: LockedError) => void,
-): { stop(): void } {
-  let isBeating = false;
-  const beat = async () => {
-    if (isBeating) return;
-    isBeating = true;
-    try {
-      await lock.hold();
-      await beatHeart(sql, runId);
-    } catch (error) {
-      // A database that is away is for the work itself to wait for.
-      if (error instanceof LockedError) onLost(error);
-    } finally {
-      isBeating = false;
-    }
-  };
-  const timer = setInterval(() => void beat(), HEARTBEAT_MS);
-  return { stop: () => clearInterval(timer) };
 }
 
 function statusOf(error: unknown, resources: RunSummary["resources"]): RunSummary["status"] {
