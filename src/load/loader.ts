@@ -203,6 +203,8 @@ function latestById(
   const byId = new Map<string, Sighting>();
   for (const sighting of sightings) {
     const earlier = byId.get(sighting.record.id);
+    // One that came again unchanged is dated as it came first: the page that held it then is not made to look stale.
+    if (earlier?.record.hash === sighting.record.hash) continue;
     if (!earlier || replaces(sighting.record, earlier.record)) byId.set(sighting.record.id, sighting);
   }
   return [...byId.values()];

@@ -11,9 +11,9 @@ const MAX_BATCH_BYTES = 2 * 1024 * 1024;
 const MAX_UNDER_WAY = 2;
 
 /** Hands pages on in their order; what arrives meanwhile gathers for the next batch. */
-export interface Batches {
+export interface Batches<P extends ReadPage> {
   /** Waits while a full batch gathers behind those that are under way. Throws what an earlier batch threw. */
-  add(page: ReadPage): Promise<void>;
+  add(page: P): Promise<void>;
   /** Waits until everything is handed on. */
   end(): Promise<void>;
 }
@@ -22,11 +22,11 @@ export interface Batches {
  * `settle` is called for the batches in their order, a second time before the first call has ended. `maxPages` 1 hands each page on
  * before the next one is taken.
  */
-export function createBatches(
-  settle: (pages: readonly ReadPage[]) => Promise<void>,
+export function createBatches<P extends ReadPage>(
+  settle: (pages: readonly P[]) => Promise<void>,
   maxPages: number,
-): Batches {
-  let gathered: ReadPage[] = [];
+): Batches<P> {
+  let gathered: P[] = [];
   let bytes = 0;
   let underWay = 0;
   let failure: { reason: unknown } | null = null;

@@ -23,10 +23,11 @@ import type { Page, PageMeta } from "../walk/page.ts";
 import { requestText } from "../walk/page-request.ts";
 import { createPageSource } from "../walk/page-source.ts";
 import { createWalk } from "../walk/walk.ts";
-import { createBatches, type ReadPage } from "./batches.ts";
+import { createBatches } from "./batches.ts";
 import { countKnown, forgetSeen, noteMissing } from "./missing-records.ts";
 import { areOlderThan } from "./older-records.ts";
 import type { WalkPlan } from "./plan.ts";
+import { createSightingOrder, type OrderedPage } from "./sighting-order.ts";
 import { emptyCounts, type WalkSummary } from "./summary.ts";
 
 /** Pages that gather while others are loaded go in together, so many at most: a statement costs more than its rows. */
@@ -93,6 +94,7 @@ export async function walkResource(options: WalkResourceOptions): Promise<WalkEn
     ...(isFull && { remember: (place: number) => forgotten.then(() => recall(place)) }),
   });
   const walk = createWalk({ resource, course, source, seq, signal: options.signal });
+  const inOrder = createSightingOrder();
 
   /** The course of an interrupted walk, brought back from its pages; null when they do not lead to its checkpoint. */
   async function resumeCourse(create: () => Course, from: ResumableWalk) {
@@ -126,7 +128,7 @@ export async function walkResource(options: WalkResourceOptions): Promise<WalkEn
 
   let isFailed = false;
   /** Brings pages to the tables, in their order, and moves the checkpoint behind them. */
-  const settleAfter = async (earlier: Promise<void>, pages: readonly ReadPage[]): Promise<void> => {
+  const settleAfter = async (earlier: Promise<void>, pages: readonly OrderedPage[]): Promise<void> => {
     const last = pages.at(-1);
     if (!last) return;
     const changed = pages.flatMap((page) =>
@@ -153,7 +155,7 @@ export async function walkResource(options: WalkResourceOptions): Promise<WalkEn
             ...page,
             // A page with a record that could not be stored is never skipped: each night tries it again.
             bodyHash: loaded.quarantined > 0 ? "" : page.bodyHash,
-            loadedAt: page.observedAt.toISOString(),
+            loadedAt: page.loadedAt.toISOString(),
           }));
           await Promise.all([
             noteHoles(tx),
@@ -179,7 +181,7 @@ export async function walkResource(options: WalkResourceOptions): Promise<WalkEn
     }
   };
   let latest = Promise.resolve();
-  const settle = (pages: readonly ReadPage[]): Promise<void> => {
+  const settle = (pages: readonly OrderedPage[]): Promise<void> => {
     latest = settleAfter(latest, pages);
     return latest;
   };
@@ -196,9 +198,8 @@ export async function walkResource(options: WalkResourceOptions): Promise<WalkEn
         break;
       }
       const page = step.value;
-      await batches.add(
-        page.records ? { ...page, normalized: loader.normalize(resource, page.records) } : page,
-      );
+      const normalized = page.records && loader.normalize(resource, page.records);
+      await batches.add(inOrder({ ...page, ...(normalized && { normalized }) }));
     }
     await batches.end();
   } catch (error) {
@@ -261,7 +262,7 @@ function checkpointBehind(page: Page): Checkpoint | null {
 }
 
 /** The counts with pages that were read. Holes count as records put aside. */
-function addPages(counts: WalkCounts, pages: readonly ReadPage[], course: Course): WalkCounts {
+function addPages(counts: WalkCounts, pages: readonly OrderedPage[], course: Course): WalkCounts {
   const holes = pages.flatMap((page) => page.holes).length;
   return withUnchanged({
     ...counts,

@@ -325,3 +325,17 @@ describe("waiting pages", () => {
     expect(order).toEqual(["first", "user", "project", "build"]);
   });
 });
+
+test("a record that comes again unchanged in the same batch is dated as it came first", async () => {
+  await using loading = await setUpLoading();
+  const [first, second] = ["2024-05-15T12:00:00Z", "2024-05-15T12:00:05Z"].map((at) => ({
+    records: [wireUser("1")],
+    request: "/api/v1/user/",
+    observedAt: new Date(at),
+  }));
+  if (!first || !second) throw new Error("two pages");
+  await loading.loader.load({ resource: "user", source: "list", pages: [first, second] });
+  expect(await loading.sql`select changed_at from mirror.users`).toEqual([
+    { changed_at: "2024-05-15 12:00:00+00" },
+  ]);
+});
