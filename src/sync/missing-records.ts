@@ -31,41 +31,47 @@ export interface NotedMissing {
   known: number;
   /** Those among them that the walk did not meet. */
   missing: number;
-  /** Why none of them is written down, when they are too many; else null. */
+  /** Why the new ones are not written down, when they are too many; else null. */
   held: string | null;
 }
 
 /**
- * Writes down which live records a whole walk did not meet, in place of what an earlier walk missed. Only records that were here before the
- * walk began count, and of projects only those that the list ever showed. When they are too many none is written down. To be
+ * Writes down which live records a whole walk did not meet, beside those that an earlier walk missed and this one did not meet either. Only
+ * records that were here before the walk began count, and of projects only those that the list ever showed. When the new ones are
+ * too many none of them is written down. To be
  * called in the transaction that ends a whole walk, and for no other walk. Throws when the walk met nothing though
  * something is known: such a walk is not whole.
  */
 export async function noteMissing(tx: TransactionSql, facts: MissingFacts): Promise<NotedMissing> {
   const { resource, seen, startedAt, runId, noticedAt, maxDeleteRatio } = facts;
+  await forgetSeen(tx, resource, seen);
+  const waiting = await countMissing(tx, [resource]);
   let known = 0;
   let missing = 0;
   for await (const ids of liveIds(tx, resource, startedAt)) {
     if (seen.size === 0) throw new Error(`a walk of ${resource}s that met nothing was taken for whole`);
-    const unseen = ids.filter((id) => !seen.has(id));
     known += ids.length;
-    missing += unseen.length;
-    if (unseen.length === 0) continue;
-    // One that is missing since an earlier walk keeps its place in the queue of those to be asked for.
+    missing += ids.filter((id) => !seen.has(id)).length;
+  }
+  // What an earlier walk missed within its bounds, and no run has come to yet, is still to be asked for.
+  const isHeld =
+    missing - waiting > Math.max(ALWAYS_ALLOWED, maxDeleteRatio * known) && !facts.allowMassDelete;
+  if (isHeld) {
+    const counts = `${(missing - waiting).toLocaleString("en-US")} of ${known.toLocaleString("en-US")} known ${resource}s`;
+    const held =
+      `${counts} were not in the walk, more than DOCMIRROR_MAX_DELETE_RATIO ${maxDeleteRatio} allows: ` +
+      "they are not deleted; sync --allow-mass-delete allows it for one run";
+    return { known, missing, held };
+  }
+  if (missing === 0) return { known, missing, held: null };
+  for await (const ids of liveIds(tx, resource, startedAt)) {
     await tx`
       insert into sync.missing_records (resource, record_id, run_id, noticed_at)
-      select ${resource}, id, ${runId}, ${noticedAt}::timestamptz from unnest(${unseen}::text[]) as unseen (id)
+      select ${resource}, id, ${runId}, ${noticedAt}::timestamptz
+      from unnest(${ids.filter((id) => !seen.has(id))}::text[]) as unseen (id)
       on conflict (resource, record_id) do update set run_id = excluded.run_id`;
   }
-  const isHeld = missing > Math.max(ALWAYS_ALLOWED, maxDeleteRatio * known) && !facts.allowMassDelete;
-  await tx`
-    delete from sync.missing_records where resource = ${resource} and (run_id <> ${runId} or ${isHeld})`;
-  if (!isHeld) return { known, missing, held: null };
-  const counts = `${missing.toLocaleString("en-US")} of ${known.toLocaleString("en-US")} known ${resource}s`;
-  const held =
-    `${counts} were not in the walk, more than DOCMIRROR_MAX_DELETE_RATIO ${maxDeleteRatio} allows: ` +
-    "nothing is deleted; sync --allow-mass-delete allows it for one run";
-  return { known, missing, held };
+  return { known, missing, held: null };
 }
 
 /** The ids of the live records that were here before `before`, in windows. */
@@ -148,7 +154,10 @@ export async function findMissing(
     order by turn, resource limit ${limit}`;
 }
 
-export async function countMissing(sql: Sql, resources: readonly Resource[]): Promise<number> {
+export async function countMissing(
+  sql: Sql | TransactionSql,
+  resources: readonly Resource[],
+): Promise<number> {
   const [row] = await sql<{ count: number }[]>`
     select count(*) as count from sync.missing_records where resource = any (${resources as Resource[]}::text[])`;
   return row?.count ?? 0;

@@ -104,7 +104,6 @@ describe("a whole walk's missing records", () => {
       { at: BEFORE },
     );
     const seen = [...idsOf(known).slice(missing), "9999"];
-    await note(loading, idsOf(known).slice(1));
     const result = await note(loading, seen, { maxDeleteRatio, runId: 2 });
     expect(result).toMatchObject({ known, missing });
     expect(result.held === null).toBe(!isHeld);
@@ -121,13 +120,31 @@ describe("a whole walk's missing records", () => {
     const { held } = await note(loading, ["1"]);
     expect(held).toBe(
       "1,199 of 1,200 known users were not in the walk, more than DOCMIRROR_MAX_DELETE_RATIO 0.05 allows: " +
-        "nothing is deleted; sync --allow-mass-delete allows it for one run",
+        "they are not deleted; sync --allow-mass-delete allows it for one run",
     );
     expect(await note(loading, ["1"], { allowMassDelete: true })).toMatchObject({
       missing: 1199,
       held: null,
     });
     expect(await noted(loading)).toHaveLength(1199);
+  });
+
+  test("that an earlier walk missed within its bounds do not count again, and stay to be asked for", async () => {
+    await using loading = await setUpLoading();
+    await loading.load(
+      "user",
+      idsOf(100).map((id) => wireUser(id)),
+      { at: BEFORE },
+    );
+    await note(loading, ["1"], { allowMassDelete: true });
+    const left = await note(loading, ["1", "2"], { runId: 2 });
+    expect(left).toEqual({ known: 100, missing: 98, held: null });
+    await loading.sql`delete from sync.missing_records where record_id::integer <= 60`;
+    const { held } = await note(loading, ["1", "2"], { runId: 3 });
+    expect(held).toContain("58 of 100 known users");
+    expect((await noted(loading)).map(({ record_id }) => Number(record_id)).sort((a, b) => a - b)).toEqual(
+      Array.from({ length: 40 }, (_, at) => at + 61),
+    );
   });
 
   test("of a walk that met nothing are a bug, and none is written down", async () => {
