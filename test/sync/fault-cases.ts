@@ -1,0 +1,802 @@
+/**
+ * The fault matrix: every fault that a service can show, and what a run makes of it. The lists are those of a small quiet world, 120 builds
+ * on pages of ten; where a row names no other list, the fault is in the list of builds.
+ */
+import { gzipSync } from "node:zlib";
+import type { WorldOptions } from "../../src/simulate/settings.ts";
+import type { SyncSettings } from "../../src/sync/sync-settings.ts";
+import type { Resource } from "../../src/wire/resources.ts";
+import {
+  after,
+  bytes,
+  deleteNewest,
+  drip,
+  first,
+  half,
+  hangUp,
+  holding,
+  html,
+  json,
+  keepBack,
+  listOf,
+  meanwhile,
+  meta,
+  nextTo,
+  type Play,
+  page,
+  pageAt,
+  record,
+  shuffled,
+  silence,
+  status,
+  type WireRecord,
+  when,
+} from "./fault-play.ts";
+
+/** What the database holds when the run with the fault is over. */
+export const LEFT = {
+  all: "every record, as without the fault",
+  stored: "every record; what no column can hold is in `extra`",
+  soFar: "what came before it, and the other lists whole",
+  lost: "what came before it",
+  none: "none of this list, and the other lists whole",
+  nothing: "as before",
+  holes: "all but the records at fault; their offsets in `sync.quarantine`",
+  aside: "all but that record, which is in `sync.quarantine`",
+  kept: "as before: nothing deleted",
+  deleted: "the records marked deleted; restored when they return",
+  moved: "every record that existed all through the walk",
+} as const;
+
+export interface FaultCase {
+  fault: string;
+  play: Play;
+  exit: 0 | 3 | 5 | 6;
+  run: "succeeded" | "partial" | "failed";
+  walk: "whole" | "not_whole" | "skipped" | "none";
+  left: keyof typeof LEFT;
+  /** The list that has the fault. @default build */
+  list?: Resource;
+  /** What the reason of the walk, or the error of the run, says. */
+  says?: RegExp;
+  /** What one of the run's warnings says. */
+  warns?: RegExp;
+  /** A wait that the run must have asked for, in milliseconds from and to. */
+  waits?: [from: number, to: number];
+  /** The offsets of the holes, or the places of the records put aside. */
+  places?: number[];
+  /** How many records are deleted. */
+  deleted?: number;
+  /** What `extra` of the record at fault holds. */
+  extra?: WireRecord;
+  /** Whether an undisturbed night went before. */
+  afterNight?: true;
+  allowMassDelete?: true;
+  world?: WorldOptions;
+  settings?: Partial<SyncSettings>;
+}
+
+export interface FaultSection {
+  title: string;
+  cases: FaultCase[];
+}
+
+const succeeds = { exit: 0, run: "succeeded", walk: "whole" } as const;
+const passes = { ...succeeds, left: "all" } as const;
+const notWhole = { exit: 3, run: "partial", walk: "not_whole" } as const;
+const breaksOff = { ...notWhole, left: "soFar" } as const;
+const isLost = { exit: 5, run: "partial", walk: "not_whole", left: "lost" } as const;
+
+/** A reason names the list, the request, what was expected and what came. */
+const atPage = (text: string) => new RegExp(`^build list: .*offset=40.*${text}`);
+
+const TEST_LIMIT_MS = 1000;
+const inTime = { timeoutMs: TEST_LIMIT_MS };
+const tight = { maxBodyMb: 1 };
+const page40 = pageAt(40);
+const at40 =
+  (reply: Parameters<typeof when>[1]): Play =>
+  () =>
+    when(page40, reply);
+const once =
+  (reply: Parameters<typeof when>[1]): Play =>
+  () =>
+    when(first(1, page40), reply);
+const always =
+  (reply: Parameters<typeof when>[1]): Play =>
+  () =>
+    when(listOf("build"), reply);
+const unrendered =
+  (code: number, ...places: number[]): Play =>
+  () =>
+    when(holding("build", ...places), status(code));
+const retryAfter =
+  (value: () => string): Play =>
+  () =>
+    when(first(1, page40), (next, asked) => status(429, { "retry-after": value() })(next, asked));
+const dayOf = (ms: number) => new Date(Date.now() + ms).toUTCString();
+const gzip = { "content-encoding": "gzip" };
+
+export const FAULTS: readonly FaultSection[] = [
+  {
+    title: "The way from page to page",
+    cases: [
+      {
+        fault: "`next` names the page just read",
+        play: at40(nextTo((query) => query.set("offset", "40"))),
+        ...breaksOff,
+        says: atPage("next should lead on from offset 40, but leads to offset 40"),
+      },
+      {
+        fault: "`next` names a page read before, at a smaller offset",
+        play: at40(nextTo((query) => query.set("offset", "10"))),
+        ...breaksOff,
+        says: atPage("next should lead on from offset 40, but leads to offset 10"),
+      },
+      {
+        fault: "`next` names another host",
+        play: (stage) =>
+          when(
+            page40,
+            nextTo(() => {}, `${stage.elsewhere}api/v1/build/`),
+          ),
+        ...breaksOff,
+        says: atPage("next should stay on /api/v1/build/, but is 'http:"),
+      },
+      {
+        fault: "`next` names another path",
+        play: at40(nextTo(() => {}, "/etc/passwd")),
+        ...breaksOff,
+        says: atPage("next should stay on /api/v1/build/, but is '/etc/passwd"),
+      },
+      {
+        fault: "`next` names another resource",
+        play: at40(nextTo(() => {}, "/api/v1/user/")),
+        ...breaksOff,
+        says: atPage("next should stay on /api/v1/build/, but is '/api/v1/user/"),
+      },
+      {
+        fault: "`next` names no limit",
+        play: at40(nextTo((query) => query.delete("limit"))),
+        ...breaksOff,
+        says: atPage("next should name a page by limit and offset, but is '/api/v1/build/"),
+      },
+      {
+        fault: "`next` is no link at all",
+        play: at40(meta("next", "http://[")),
+        ...breaksOff,
+        says: atPage("next should name a page by limit and offset, but is 'http://\\['"),
+      },
+      {
+        fault: "`next` leaves thirty records out",
+        play: at40(nextTo((query) => query.set("offset", "80"))),
+        ...passes,
+      },
+      {
+        fault: "`limit` changes on the way",
+        play: at40(nextTo((query) => query.set("limit", "3"))),
+        ...passes,
+      },
+      {
+        fault: "`next` brings a filter with it",
+        play: at40(nextTo((query) => query.set("state", "finished"))),
+        ...passes,
+      },
+      {
+        fault: "the service gives four records a page, whatever it is asked for",
+        play: always(
+          page((body, { offset }) => {
+            const isCut = body.objects.length > 4;
+            body.objects = body.objects.slice(0, 4);
+            body.meta.limit = 4;
+            if (isCut) body.meta.next = `/api/v1/build/?limit=4&offset=${offset + 4}`;
+          }),
+        ),
+        ...passes,
+      },
+      { fault: "`total_count` is too small", play: always(meta("total_count", 115)), ...passes },
+      {
+        fault: "`total_count` is too large",
+        play: always(meta("total_count", 125)),
+        ...notWhole,
+        left: "all",
+        says: /^build list: 120 distinct ids were seen where total_count says 125, and reading it again found nothing new/,
+      },
+      {
+        fault: "`total_count` is huge",
+        play: always(meta("total_count", 9e15)),
+        ...notWhole,
+        left: "all",
+        says: /^build list: 120 distinct ids were seen where total_count says 9000000000000000/,
+      },
+      ...(
+        [
+          ["negative", -120],
+          ["a word", "many"],
+          ["missing", undefined],
+        ] as const
+      ).map(
+        ([what, value]): FaultCase => ({
+          fault: `\`total_count\` is ${what}`,
+          play: always(meta("total_count", value)),
+          ...notWhole,
+          left: "all",
+          says: /^build list: total_count should be a number, but is none/,
+        }),
+      ),
+      {
+        fault: "`next` past the end for ever, the pages empty",
+        play: always(
+          page((body, { offset }) => {
+            body.meta.next = `/api/v1/build/?limit=10&offset=${offset + 10}`;
+          }),
+        ),
+        ...notWhole,
+        left: "all",
+        says: /^build list: .*offset=\d+: the page holds no record, yet it has a next one/,
+      },
+      {
+        fault: "`next` past the end for ever, the last page repeated",
+        play: () => {
+          let last: WireRecord[] = [];
+          return when(
+            listOf("build"),
+            page((body, { offset }) => {
+              if (body.objects.length > 0) last = body.objects;
+              else body.objects = last;
+              body.meta.next = `/api/v1/build/?limit=10&offset=${offset + 10}`;
+            }),
+          );
+        },
+        ...notWhole,
+        left: "all",
+        says: /^build list: .*offset=\d+: the list should have come to its end, but goes on after \d+ pages/,
+      },
+      { fault: "`next` is null too early, on one page", play: at40(meta("next", null)), ...passes },
+      {
+        fault: "`next` is null on every page of ten",
+        play: always(
+          page((body) => {
+            body.objects = body.objects.slice(0, 10);
+            body.meta.next = null;
+          }),
+        ),
+        ...notWhole,
+        left: "soFar",
+        says: /^build list: 10 distinct ids were seen where total_count says 120/,
+      },
+      {
+        fault: "an empty page in the middle",
+        play: at40(
+          page((body) => {
+            body.objects = [];
+            body.meta.next = null;
+          }),
+        ),
+        ...passes,
+      },
+      {
+        fault: "`meta` is missing",
+        play: at40(page((body) => Reflect.deleteProperty(body, "meta"))),
+        ...breaksOff,
+        says: atPage("should answer with a page .*, but meta:"),
+      },
+      {
+        fault: "`objects` is missing",
+        play: at40(page((body) => Reflect.deleteProperty(body, "objects"))),
+        ...breaksOff,
+        says: atPage("should answer with a page .*, but objects:"),
+      },
+      {
+        fault: "`objects` is no list",
+        play: at40(page((body) => Object.assign(body, { objects: { ...body.objects } }))),
+        ...breaksOff,
+        says: atPage("should answer with a page .*, but objects:"),
+      },
+      {
+        fault: "a record in the place of a list",
+        play: at40(json({ id: "7", state: "finished" })),
+        ...breaksOff,
+        says: atPage("should answer with a page .*, but meta:"),
+      },
+    ],
+  },
+  {
+    title: "Lists that move, or have no order",
+    cases: [
+      {
+        fault: "versions, users and files in a new order for every request",
+        play: () => (_request, next) => next(),
+        world: { ties: "shuffled" },
+        list: "version",
+        ...passes,
+      },
+      {
+        fault: "the whole list in a new order for every request",
+        play: shuffled("build"),
+        ...passes,
+      },
+      {
+        fault: "a row deleted in front of every page",
+        play: meanwhile(20, (world) => deleteNewest(world, 1)),
+        ...succeeds,
+        left: "moved",
+      },
+      {
+        fault: "more rows deleted between two pages than these overlap",
+        play: meanwhile(4, (world) => deleteNewest(world, 5)),
+        ...succeeds,
+        left: "moved",
+      },
+      {
+        fault: "two rows inserted at the head before every page",
+        play: meanwhile(12, (world) => void world.triggerBuilds(2)),
+        ...succeeds,
+        left: "moved",
+      },
+    ],
+  },
+  {
+    title: "Pages that cannot be rendered",
+    cases: [
+      ...[400, 500].map(
+        (code): FaultCase => ({
+          fault: `one page answers ${code} for ever, its halves do not`,
+          play: at40(status(code)),
+          ...passes,
+        }),
+      ),
+      ...[400, 500].map(
+        (code): FaultCase => ({
+          fault: `every page with one certain record answers ${code}`,
+          play: unrendered(code, 45),
+          ...notWhole,
+          left: "holes",
+          places: [45],
+          says: /^build list: the service cannot render 1 of its records, at offset 45/,
+        }),
+      ),
+      {
+        fault: "three such records side by side",
+        play: unrendered(500, 44, 45, 46),
+        ...notWhole,
+        left: "holes",
+        places: [44, 45, 46],
+        says: /^build list: the service cannot render 3 of its records, at offsets 44, 45, 46/,
+      },
+      {
+        fault: "the first and the last record",
+        play: unrendered(500, 0, 119),
+        ...notWhole,
+        left: "holes",
+        places: [0, 119],
+        says: /^build list: the service cannot render 2 of its records, at offsets 0, 119/,
+      },
+      {
+        fault: "a record too large for `DOCMIRROR_MAX_BODY_MB`",
+        play: record("build", 45, (build) => Object.assign(build, { output: "x".repeat(2 ** 20) })),
+        settings: tight,
+        ...notWhole,
+        left: "holes",
+        places: [45],
+        says: /^build list: the service cannot render 1 of its records, at offset 45/,
+      },
+      {
+        fault: "a gzip bomb in every page with one certain record",
+        play: () =>
+          when(
+            holding("build", 45),
+            bytes(() => gzipSync(Buffer.alloc(30_000_000)), gzip),
+          ),
+        settings: tight,
+        ...notWhole,
+        left: "holes",
+        places: [45],
+        says: /^build list: the service cannot render 1 of its records, at offset 45/,
+      },
+      {
+        fault: "every page of the list answers 500",
+        play: always(status(500)),
+        ...notWhole,
+        left: "none",
+        says: /GET .*\/api\/v1\/build\/.* answered 500/,
+      },
+    ],
+  },
+  {
+    title: "Deletions, in a mirror that was whole the night before",
+    cases: [
+      ...[404, 410].map(
+        (code): FaultCase => ({
+          fault: `a user is not in its list, its detail answers ${code}`,
+          play: keepBack("user", 1, status(code)),
+          list: "user",
+          afterNight: true,
+          ...succeeds,
+          left: "deleted",
+          deleted: 1,
+        }),
+      ),
+      {
+        fault: "a user is not in its list, its detail shows it",
+        play: keepBack("user", 1, (next) => next()),
+        list: "user",
+        afterNight: true,
+        ...succeeds,
+        left: "kept",
+      },
+      ...(
+        [
+          ["answers 500", status(500)],
+          ["answers with a list", json({ meta: { next: null, total_count: 0 }, objects: [] })],
+          ["answers with another record", json({ id: "4711", username: "eve" })],
+        ] as const
+      ).map(
+        ([what, detail]): FaultCase => ({
+          fault: `a user is not in its list, its detail ${what}`,
+          play: keepBack("user", 1, detail),
+          list: "user",
+          afterNight: true,
+          ...succeeds,
+          left: "kept",
+          warns: /^1 of the records that their lists no longer show could not be settled/,
+        }),
+      ),
+      {
+        fault: "a build is not in its list, its detail answers 404, and the walk is not whole",
+        play: (stage) => {
+          const hide = keepBack("build", 1, status(404))(stage);
+          const fail = when(page40, json({}));
+          return (request, next) => fail(request, async () => (await hide(request, next)) as Response);
+        },
+        afterNight: true,
+        ...notWhole,
+        left: "kept",
+        says: atPage("should answer with a page"),
+      },
+      {
+        fault: "21 of 30 versions are not in their list, their details answer 404",
+        play: keepBack("version", 21, status(404)),
+        list: "version",
+        afterNight: true,
+        exit: 3,
+        run: "partial",
+        walk: "whole",
+        left: "kept",
+        says: /^21 of 30 known versions were not in the walk, more than DOCMIRROR_MAX_DELETE_RATIO 0.05 allows/,
+      },
+      {
+        fault: "the same with `--allow-mass-delete`",
+        play: keepBack("version", 21, status(404)),
+        list: "version",
+        afterNight: true,
+        allowMassDelete: true,
+        ...succeeds,
+        left: "deleted",
+        deleted: 21,
+      },
+      {
+        fault: "a list is suddenly empty, `total_count` 0, all details answer 404",
+        play: () =>
+          when(
+            ({ resource }) => resource === "build",
+            (next, asked) =>
+              asked.id === undefined || asked.id === "schema"
+                ? json({ meta: { limit: 10, next: null, offset: 0, total_count: 0 }, objects: [] })(
+                    next,
+                    asked,
+                  )
+                : status(404)(next, asked),
+          ),
+        afterNight: true,
+        ...notWhole,
+        left: "kept",
+        says: /^build list: it should hold the 120 records that are known, but came empty; nothing is deleted/,
+      },
+      {
+        fault: "the same with `--allow-mass-delete`",
+        play: always(json({ meta: { limit: 10, next: null, offset: 0, total_count: 0 }, objects: [] })),
+        afterNight: true,
+        allowMassDelete: true,
+        ...notWhole,
+        left: "kept",
+        says: /^build list: it should hold the 120 records that are known, but came empty/,
+      },
+      {
+        fault: "a list is suddenly half as long, `total_count` too, all details answer 404",
+        play: keepBack("build", 60, status(404)),
+        afterNight: true,
+        exit: 3,
+        run: "partial",
+        walk: "whole",
+        left: "kept",
+        says: /^60 of 120 known builds were not in the walk/,
+      },
+    ],
+  },
+  {
+    title: "Refusals",
+    cases: [
+      { fault: "429, `Retry-After: 3`", play: retryAfter(() => "3"), ...passes, waits: [3000, 3000] },
+      {
+        fault: "429, `Retry-After` a date in a minute",
+        play: retryAfter(() => dayOf(60_000)),
+        ...passes,
+        waits: [57_000, 60_000],
+      },
+      { fault: "429, `Retry-After: 0`", play: retryAfter(() => "0"), ...passes, waits: [0, 0] },
+      { fault: "429, `Retry-After: -5`", play: retryAfter(() => "-5"), ...passes, waits: [0, 0] },
+      { fault: "429, `Retry-After: soon`", play: retryAfter(() => "soon"), ...passes, waits: [0, 500] },
+      { fault: "429 without `Retry-After`", play: once(status(429)), ...passes, waits: [0, 500] },
+      {
+        fault: "429, `Retry-After` a year",
+        play: retryAfter(() => String(365 * 86_400)),
+        ...isLost,
+        says: /the service asks to be left alone for .*: GET .*offset=40.* answered 429/,
+      },
+      {
+        fault: "429, `Retry-After` a date in a year",
+        play: retryAfter(() => dayOf(365 * 86_400_000)),
+        ...isLost,
+        says: /the service asks to be left alone for .*: GET .*offset=40.* answered 429/,
+      },
+      {
+        fault: "429 for ever",
+        play: always(status(429)),
+        ...isLost,
+        left: "none",
+        says: /GET .*\/api\/v1\/build\/.* answered 429/,
+      },
+      { fault: "503 for a while", play: () => when(first(2, page40), status(503)), ...passes },
+      { fault: "502 with HTML, once", play: once(html(502)), ...passes },
+      { fault: "504 with HTML, once", play: once(html(504)), ...passes },
+      {
+        fault: "502 for ever",
+        play: at40(html(502)),
+        ...isLost,
+        says: /GET .*offset=40.* answered 502/,
+      },
+      { fault: "200 with HTML, once", play: once(html(200)), ...passes },
+      {
+        fault: "200 with HTML for ever",
+        play: at40(html(200)),
+        ...breaksOff,
+        says: /GET .*\/api\/v1\/build\/.*offset=40.* answered with no JSON: <html>/,
+      },
+      {
+        fault: "401",
+        play: at40(status(401)),
+        ...breaksOff,
+        says: /GET .*\/api\/v1\/build\/.*offset=40.* answered 401/,
+      },
+      {
+        fault: "404 of a list that the root listing names",
+        play: always(status(404)),
+        ...notWhole,
+        left: "none",
+        says: /GET .*\/api\/v1\/build\/.* answered 404/,
+      },
+      {
+        fault: "302 to the same page",
+        play: once(moved((asked) => `${asked.path}?limit=10&offset=40&x=1`)),
+        ...passes,
+      },
+      {
+        fault: "302 to another origin",
+        play: (stage) =>
+          when(
+            page40,
+            moved(() => stage.elsewhere),
+          ),
+        ...breaksOff,
+        says: /GET .*offset=40.* answered 302 to 'http:.*', which is not followed/,
+      },
+      {
+        fault: "302 in a circle",
+        play: at40(moved((asked) => `${asked.path}?limit=10&offset=40`)),
+        ...breaksOff,
+        says: /GET .*offset=40.* answered with more than 3 redirects, which is not followed/,
+      },
+    ],
+  },
+  {
+    title: "Broken replies and lost connections",
+    cases: [
+      {
+        fault: "JSON cut off in the middle, once",
+        play: once(bytes((body) => body.subarray(0, 999))),
+        ...passes,
+      },
+      {
+        fault: "JSON cut off in the middle, for ever",
+        play: at40(bytes((body) => body.subarray(0, 999))),
+        ...breaksOff,
+        says: /GET .*\/api\/v1\/build\/.*offset=40.* answered with no JSON/,
+      },
+      {
+        fault: "gzip that cannot be unpacked, once",
+        play: once(bytes((body) => gzipSync(body).subarray(0, 99), gzip)),
+        ...passes,
+      },
+      {
+        fault: "an encoding that nobody asked for",
+        play: at40(bytes((body) => body, { "content-encoding": "rot13" })),
+        ...breaksOff,
+        says: /GET .*offset=40.* answered with an unusable body: its content encoding 'rot13' was not asked for/,
+      },
+      { fault: "the connection is closed before the reply, once", play: once(hangUp), ...passes },
+      {
+        fault: "the connection is closed in the body, once",
+        play: once(bytes((body) => half(body, (end) => end.error(new Error("cut"))))),
+        ...passes,
+      },
+      {
+        fault: "`Content-Length` larger than the body, once",
+        play: once(bytes((body) => half(body, (end) => end.close()), { "content-length": "999999" })),
+        settings: inTime,
+        ...passes,
+      },
+      {
+        fault: "`Content-Length` smaller than the body, once",
+        play: once(bytes((body) => half(body, (end) => end.close()), { "content-length": "99" })),
+        settings: inTime,
+        ...passes,
+      },
+      { fault: "no reply, once", play: once(silence), settings: inTime, ...passes },
+      {
+        fault: "a body that stops in the middle, once",
+        play: once(bytes((body) => half(body))),
+        settings: inTime,
+        ...passes,
+      },
+      { fault: "a body byte by byte, once", play: once(bytes(drip)), settings: inTime, ...passes },
+      {
+        fault: "no reply to one page for ever",
+        play: at40(silence),
+        settings: { ...inTime, retries: 1 },
+        ...isLost,
+        says: /GET .*offset=40.* was not answered within 1000 ms/,
+      },
+      {
+        fault: "the host is away for half a minute",
+        play: ({ sleeps }) => {
+          const isAway = after(12);
+          return when((asked) => isAway(asked) && !sleeps.includes(30_000), hangUp);
+        },
+        settings: { retries: 5 },
+        ...passes,
+        warns: /^the service was left alone for 30 s after 5 failures in a row: GET/,
+      },
+      {
+        fault: "the host goes away for good",
+        play: () => when(after(12), hangUp),
+        settings: { retries: 5 },
+        ...isLost,
+        says: /GET .* got no answer/,
+        warns: /^the service was left alone for 60 s after 6 failures in a row: GET/,
+      },
+      {
+        fault: "the host is away from the start",
+        play: () => when(() => true, hangUp),
+        exit: 5,
+        run: "failed",
+        walk: "none",
+        left: "nothing",
+        says: /GET .*\/api\/v1\/.* got no answer/,
+      },
+      {
+        fault: "the root listing lacks a resource",
+        play: () =>
+          when(
+            ({ path }) => path === "/api/v1/",
+            page((body) => Reflect.deleteProperty(body, "build")),
+          ),
+        exit: 3,
+        run: "partial",
+        walk: "skipped",
+        left: "none",
+        says: /the root listing has no build/,
+      },
+      ...(
+        [
+          ["is HTML", html(200)],
+          ["answers 404", status(404)],
+          ["has none of the resources", json({ error: "Sorry" })],
+        ] as const
+      ).map(
+        ([what, reply]): FaultCase => ({
+          fault: `the root listing ${what}`,
+          play: () => when(({ path }) => path === "/api/v1/", reply),
+          exit: 6,
+          run: "failed",
+          walk: "none",
+          left: "nothing",
+          says: /GET .*\/api\/v1\//,
+        }),
+      ),
+    ],
+  },
+  {
+    title: "Bad records",
+    cases: [
+      {
+        fault: "no id",
+        play: record("build", 45, (build) => Reflect.deleteProperty(build, "id")),
+        ...notWhole,
+        left: "aside",
+        places: [45],
+        says: /^build list: 119 distinct ids were seen where total_count says 120: 1 of its records have no id/,
+      },
+      {
+        fault: "an id that is an object",
+        play: record("build", 45, (build) => Object.assign(build, { id: { $oid: build.id } })),
+        ...notWhole,
+        left: "aside",
+        places: [45],
+        says: /1 of its records have no id/,
+      },
+      {
+        fault: "all ids as integers",
+        play: always(
+          page(({ objects }) => objects.map((build) => Object.assign(build, { id: Number(build.id) }))),
+        ),
+        ...succeeds,
+        left: "stored",
+      },
+      ...(
+        [
+          ["a number where text was", "build", { type: 5 }],
+          ["text where an object was", "version", { project: "my project" }],
+          ["a date that is none", "build", { date: "yesterday" }],
+          ["a boolean as a word", "build", { success: "yes" }],
+          ["a field that nobody knows", "build", { shoes: { size: 44 } }],
+          [
+            "keys named `__proto__` and `constructor`",
+            "build",
+            JSON.parse('{"__proto__": {"a": 1}, "constructor": 7}'),
+          ],
+        ] as [string, Resource, WireRecord][]
+      ).map(
+        ([what, list, change]): FaultCase => ({
+          fault: what,
+          play: record(list, 5, (record) => {
+            for (const [key, value] of Object.entries(change))
+              Object.defineProperty(record, key, { value, enumerable: true, configurable: true });
+          }),
+          list,
+          ...succeeds,
+          left: "stored",
+          extra: { values: change },
+        }),
+      ),
+      ...(
+        [
+          [
+            "null everywhere",
+            (build) => Object.keys(build).map((key) => key !== "id" && Object.assign(build, { [key]: null })),
+          ],
+          ["10 MB of text", (build) => Object.assign(build, { output: "x".repeat(10_000_000) })],
+          ["U+0000 in a text", (build) => Object.assign(build, { output: "a\u0000b" })],
+          ["a lone surrogate in a text", (build) => Object.assign(build, { output: "a\ud800b" })],
+        ] as [string, (build: WireRecord) => unknown][]
+      ).map(
+        ([what, change]): FaultCase => ({
+          fault: what,
+          play: record("build", 45, change),
+          ...succeeds,
+          left: "stored",
+        }),
+      ),
+      {
+        fault: "the same id twice on a page, with other content",
+        play: at40(page(({ objects }) => objects.splice(5, 0, { ...objects[4], state: "building" }))),
+        ...succeeds,
+        left: "stored",
+      },
+    ],
+  },
+];
+
+function moved(to: (asked: { path: string }) => string): Parameters<typeof when>[1] {
+  return (_next, asked) => new Response(null, { status: 302, headers: { location: to(asked) } });
+}

@@ -1,0 +1,172 @@
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import type { Clock } from "../../src/clock.ts";
+import { type Sql, withSql } from "../../src/db/connect.ts";
+import { QUIET } from "../../src/simulate/settings.ts";
+import type { World } from "../../src/simulate/world.ts";
+import { exitCodeOf } from "../../src/sync/run.ts";
+import { RESOURCES, type Resource } from "../../src/wire/resources.ts";
+import { mirrorRows } from "../support/mirror-rows.ts";
+import { type QuickWorld, startQuickWorld } from "../support/quick-world.ts";
+import { type ScriptedServer, startScriptedServer } from "../support/scripted-server.ts";
+import { FAULTS, type FaultCase } from "./fault-cases.ts";
+import type { Intercept } from "./fault-play.ts";
+
+vi.setConfig({ maxConcurrency: 3 });
+
+type MirrorRows = Awaited<ReturnType<typeof mirrorRows>>;
+
+const WORLD = { users: 12, projects: 10, versions: 30, files: 20, builds: 120, rates: QUIET };
+const SETTINGS = { pageSize: 10, retries: 2, concurrency: 2 };
+
+let elsewhere: ScriptedServer;
+let undisturbed: MirrorRows;
+
+beforeAll(async () => {
+  elsewhere = await startScriptedServer([{ body: {} }]);
+  await using quick = await startQuickWorld(WORLD);
+  const { summary } = await quick.sync({ kind: "full", settings: SETTINGS });
+  expect(summary.status).toBe("succeeded");
+  undisturbed = await mirrorRows(quick.databaseUrl);
+});
+
+afterAll(() => elsewhere[Symbol.asyncDispose]());
+
+describe.concurrent.for(FAULTS)("$title", ({ cases }) => {
+  test.for(cases)("$fault: exit $exit, $run, $walk", (fault) => play(fault));
+});
+
+async function play(fault: FaultCase): Promise<void> {
+  const { list = "build", settings } = fault;
+  const sleeps: number[] = [];
+  let intercept: Intercept = (_request, next) => next();
+  await using quick = await startQuickWorld({ ...WORLD, ...fault.world }, (request, next) =>
+    intercept(request, next),
+  );
+  const { world, databaseUrl } = quick;
+  const clock: Clock = {
+    now: () => world.now(),
+    async sleep(ms, signal) {
+      signal?.throwIfAborted();
+      sleeps.push(ms);
+      await new Promise(setImmediate);
+    },
+  };
+  /** Every night is later than the one before: the world's clock stands still by itself. */
+  const night = (options: Parameters<QuickWorld["sync"]>[0] = {}) => {
+    world.advance(1);
+    return quick.sync({ clock, kind: "full", ...options, settings: { ...SETTINGS, ...options.settings } });
+  };
+
+  if (fault.afterNight) expect((await night()).summary.status).toBe("succeeded");
+  const before = fault.afterNight ? await mirrorRows(databaseUrl) : null;
+  sleeps.length = 0;
+  intercept = fault.play({ world, sleeps, elsewhere: elsewhere.url.href });
+  const allowMassDelete = fault.allowMassDelete ?? false;
+  const result = await night({ allowMassDelete, ...(settings && { settings }) });
+  const { summary } = result;
+  const walk = summary.resources[list];
+  const said = walk?.reason ?? summary.error;
+  const came = { exit: exitCodeOf(result), run: summary.status, walk: walk?.walk ?? "none" };
+  expect(came, said).toEqual({ exit: fault.exit, run: fault.run, walk: fault.walk });
+  if (fault.says) expect(said).toMatch(fault.says);
+  else expect(said).toBeUndefined();
+  if (fault.warns) expect(summary.warnings).toContainEqual(expect.stringMatching(fault.warns));
+  const [from, to] = fault.waits ?? [];
+  if (from !== undefined && to !== undefined)
+    expect(
+      sleeps.filter((ms) => ms >= from && ms <= to),
+      String(sleeps),
+    ).not.toEqual([]);
+  expect(elsewhere.requests).toEqual([]);
+
+  await withSql(databaseUrl, { applicationName: "docmirror test", max: 1 }, async (sql) => {
+    await checkLeft(fault, sql, await mirrorRows(databaseUrl), { before, world });
+    intercept = (_request, next) => next();
+    const next = await night();
+    expect(next.summary, next.summary.error).toMatchObject({ status: "succeeded" });
+    expect(exitCodeOf(next)).toBe(0);
+    if (fault.left === "moved") {
+      const ids = await liveIds(sql);
+      for (const resource of RESOURCES) expect(ids[resource].sort()).toEqual(idsOf(world, resource).sort());
+      return;
+    }
+    const rows = await mirrorRows(databaseUrl);
+    // That a build was once shown in another state stays written down.
+    if (fault.left === "stored") rows.build_transitions = undisturbed.build_transitions ?? [];
+    expect(rows).toEqual(undisturbed);
+  });
+}
+
+function idsOf(world: World, resource: Resource): string[] {
+  return [...world.truth().records(resource)].map(({ record }) => String(record.id));
+}
+
+/** Compares the database with what the row of the matrix says of it. */
+async function checkLeft(
+  { list = "build", ...fault }: FaultCase,
+  sql: Sql,
+  rows: MirrorRows,
+  { before, world }: { before: MirrorRows | null; world: World },
+): Promise<void> {
+  const { places = [] } = fault;
+  const stored = await liveIds(sql);
+  const whole = undisturbed[`${list}s`]?.length ?? 0;
+  const aside = await sql<{ offset: string | null; payload: unknown }[]>`
+    select list_offset as offset, payload from sync.quarantine where resource = ${list} order by list_offset`;
+  if (fault.left !== "holes" && fault.left !== "aside") expect(aside).toEqual([]);
+  // What the fault did not touch is there whole.
+  if (fault.left !== "lost" && fault.left !== "nothing")
+    for (const other of RESOURCES)
+      if (other !== list) expect(stored[other], other).toHaveLength(undisturbed[`${other}s`]?.length ?? 0);
+
+  switch (fault.left) {
+    case "all":
+      return expect(rows).toEqual(undisturbed);
+    case "kept":
+      return expect(rows).toEqual(before);
+    case "nothing":
+      return expect(Object.values(stored).flat()).toEqual([]);
+    case "none":
+      return expect(stored[list]).toEqual([]);
+    case "lost":
+    case "soFar":
+      expect(stored[list].length).toBeGreaterThan(0);
+      return expect(stored[list].length).toBeLessThan(whole);
+    case "holes":
+      expect(aside.map(({ offset }) => Number(offset))).toEqual(places);
+      return expect(stored[list]).toHaveLength(whole - places.length);
+    case "aside":
+      expect(aside).toEqual(
+        places.map(() => ({ offset: null, payload: expect.objectContaining({ state: "finished" }) })),
+      );
+      return expect(stored[list]).toHaveLength(whole - places.length);
+    case "deleted":
+      expect(stored[list]).toHaveLength(whole - (fault.deleted ?? 0));
+      return expect(rows[`${list}s`]).toHaveLength(whole);
+    case "stored": {
+      const extras = await sql<{ extra: unknown }[]>`select extra from ${sql(`mirror.${list}s`)}`;
+      if (fault.extra) expect(extras).toContainEqual({ extra: expect.objectContaining(fault.extra) });
+      return expect(stored[list]).toHaveLength(whole);
+    }
+    case "moved": {
+      const gone = world
+        .truth()
+        .deletions()
+        .map(({ id }) => id);
+      const seen = new Set([...stored[list], ...gone]);
+      const known = undisturbed[`${list}s`]?.map((row) => String(JSON.parse(row).id)) ?? [];
+      return expect(known.filter((id) => !seen.has(id))).toEqual([]);
+    }
+  }
+}
+
+async function liveIds(sql: Sql): Promise<Record<Resource, string[]>> {
+  const rows = await sql.unsafe<{ resource: Resource; id: string }[]>(
+    RESOURCES.map(
+      (name) => `select '${name}' as resource, id from mirror.${name}s where deleted_at is null`,
+    ).join(" union all "),
+  );
+  const ids: Record<Resource, string[]> = { user: [], project: [], version: [], file: [], build: [] };
+  for (const { resource, id } of rows) ids[resource].push(id);
+  return ids;
+}
