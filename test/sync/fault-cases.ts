@@ -627,7 +627,12 @@ export const FAULTS: readonly FaultSection[] = [
       { fault: "the connection is closed before the reply, once", play: once(hangUp), ...passes },
       {
         fault: "the connection is closed in the body, once",
-        play: once(bytes((body) => half(body, (end) => end.error(new Error("cut"))))),
+        play: once(
+          bytes((body) => half(body, (end) => end.close()), {
+            "content-length": "999999",
+            connection: "close",
+          }),
+        ),
         ...passes,
       },
       {
@@ -794,6 +799,183 @@ export const FAULTS: readonly FaultSection[] = [
         left: "stored",
       },
     ],
+  },
+];
+
+/** A fault that a test of its own shows, since it is not of the service, or not of one run. */
+export interface ShownElsewhere {
+  fault: string;
+  exit: string;
+  outcome: string;
+  file: string;
+  /** The test's name, or that of its group, as it stands there. */
+  test: string;
+}
+
+const resumes = "the next run resumes; the mirror is that of an undisturbed run";
+const waitedOut = "waited out; the mirror is that of an undisturbed run";
+
+export const SHOWN_ELSEWHERE: readonly ShownElsewhere[] = [
+  {
+    fault: "SIGKILL at random moments",
+    exit: "none",
+    outcome: `the run is closed as \`interrupted\` by the next one; ${resumes}`,
+    file: "test/sync/crash.test.ts",
+    test: "a sync that is killed ends, once it is let be, as if nothing had been",
+  },
+  {
+    fault: "SIGINT or SIGTERM",
+    exit: "130, 143",
+    outcome: `\`interrupted\` with a checkpoint; ${resumes}`,
+    file: "test/cli/sync-command.test.ts",
+    test: "by %s exits %i, and the next sync ends in the rows of an undisturbed one",
+  },
+  {
+    fault: "a second signal",
+    exit: "130, 143",
+    outcome: "ends at once",
+    file: "test/cli/run-command.test.ts",
+    test: "the second ends a command that does not listen at once",
+  },
+  {
+    fault: "a stop that takes longer than 9 s",
+    exit: "143",
+    outcome: "cut short",
+    file: "test/cli/run-command.test.ts",
+    test: "a command that hangs is cut short 9 s after the first, and says so",
+  },
+  {
+    fault: "a checkpoint older than six hours",
+    exit: "0",
+    outcome: "the walk starts afresh",
+    file: "test/sync/interrupted-run.test.ts",
+    test: "is not gone on from when its checkpoint is older than six hours",
+  },
+  {
+    fault: "ten `sync` at once",
+    exit: "0, 10",
+    outcome: "one runs, nine say who runs",
+    file: "test/sync/killed-server.test.ts",
+    test: "of ten syncs started at once one runs, and nine exit 10 and say who runs",
+  },
+  {
+    fault: "the run's lock goes to another run",
+    exit: "10",
+    outcome: "nothing more is written",
+    file: "test/sync/interrupted-run.test.ts",
+    test: "a run whose lock went to another run writes nothing more and ends with exit code 10",
+  },
+  {
+    fault: "Postgres killed in mid-run and started again",
+    exit: "0",
+    outcome: waitedOut,
+    file: "test/sync/killed-server.test.ts",
+    test: "killed and started again costs the run nothing",
+  },
+  {
+    fault: "Postgres killed for good",
+    exit: "4",
+    outcome: "nothing half-written; the hint names the embedded server's log",
+    file: "test/sync/killed-server.test.ts",
+    test: "killed for good ends the run with exit code 4, and the hint names its log",
+  },
+  {
+    fault: "Postgres ends all sessions",
+    exit: "0",
+    outcome: waitedOut,
+    file: "test/sync/interrupted-run.test.ts",
+    test: "and ends all sessions is waited out: the run ends like an undisturbed one",
+  },
+  {
+    fault: "Postgres refuses connections for a while",
+    exit: "0",
+    outcome: waitedOut,
+    file: "test/sync/interrupted-run.test.ts",
+    test: "and refuses connections for a while is waited out",
+  },
+  {
+    fault: "Postgres is out of connections",
+    exit: "0",
+    outcome: "waited out",
+    file: "test/sync/killed-server.test.ts",
+    test: "a server out of connections in mid-run is waited for",
+  },
+  {
+    fault: "Postgres stays away",
+    exit: "4",
+    outcome: `nothing half-written; ${resumes}`,
+    file: "test/sync/interrupted-run.test.ts",
+    test: "and stays away ends the run with exit code 4 and nothing half-written; the next one goes on",
+  },
+  {
+    fault: "Postgres' disk is full",
+    exit: "4",
+    outcome: `at once, nothing half-written; ${resumes}`,
+    file: "test/sync/interrupted-run.test.ts",
+    test: "and whose disk is full ends the run with exit code 4 at once and nothing half-written",
+  },
+  {
+    fault: "a certificate that nobody vouches for",
+    exit: "5",
+    outcome: "refused before anything is sent",
+    file: "test/api/tls.test.ts",
+    test: "whose certificate nobody vouches for is refused before anything is sent, with a hint",
+  },
+  {
+    fault: "a service that takes the connection and says nothing",
+    exit: "5",
+    outcome: "the time-out",
+    file: "test/api/tls.test.ts",
+    test: "a service that takes the connection and says nothing of TLS runs into the time-out",
+  },
+  {
+    fault: "429 and 503 while other requests wait",
+    exit: "-",
+    outcome: "all are held back",
+    file: "test/api/host-gate.test.ts",
+    test: "hold all requests back: %i with Retry-After as long as it says",
+  },
+  {
+    fault: "429 while the pace is fast",
+    exit: "-",
+    outcome: "the pace slows and recovers slowly",
+    file: "test/api/host-gate.test.ts",
+    test: "slow the pace once a round; every answer eases it",
+  },
+  {
+    fault: "more missing records than one run may ask for",
+    exit: "0",
+    outcome: "those left over are asked for by the next run",
+    file: "test/sync/confirm-deletions.test.ts",
+    test: "are asked for by turns of their lists up to the bound, the others in the next run",
+  },
+  {
+    fault: "a run that dies before it asked for what is missing",
+    exit: "143",
+    outcome: "the next run asks and deletes",
+    file: "test/sync/deletions.test.ts",
+    test: "is deleted by the next run when this one dies before it asked",
+  },
+  {
+    fault: "any record, at random",
+    exit: "-",
+    outcome: "stored when it has an id, else in `sync.quarantine`",
+    file: "test/load/hostile-records.test.ts",
+    test: "stores every record with an id and puts the rest aside, at random",
+  },
+  {
+    fault: "what is in quarantine is tried again",
+    exit: "0, 3",
+    outcome: "stored where it can be by now",
+    file: "test/cli/quarantine-command.test.ts",
+    test: "--retry stores what can be stored by now, tells the rest and exits 3; 0 when nothing stays",
+  },
+  {
+    fault: "any change of a list between any two pages, at random",
+    exit: "-",
+    outcome: "no record missed in a whole walk",
+    file: "test/walk/schedules.test.ts",
+    test: "loses no record that was there all through a whole walk, whatever comes and goes meanwhile",
   },
 ];
 

@@ -1,25 +1,47 @@
+/**
+ * Plays every fault of the matrix on a mirror of its own: the run with the fault ends as its row says, and the run after it, without the
+ * fault, succeeds and leaves the very mirror that an undisturbed run makes.
+ */
+import { readFileSync, writeFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import type { Clock } from "../../src/clock.ts";
 import { type Sql, withSql } from "../../src/db/connect.ts";
+import { startSimulation } from "../../src/simulate/service.ts";
 import { QUIET } from "../../src/simulate/settings.ts";
-import type { World } from "../../src/simulate/world.ts";
+import { createWorld, type World } from "../../src/simulate/world.ts";
 import { exitCodeOf } from "../../src/sync/run.ts";
 import { RESOURCES, type Resource } from "../../src/wire/resources.ts";
+import { createTestDatabase, type TestDatabase } from "../support/database.ts";
 import { mirrorRows } from "../support/mirror-rows.ts";
-import { type QuickWorld, startQuickWorld } from "../support/quick-world.ts";
+import { startQuickWorld } from "../support/quick-world.ts";
 import { type ScriptedServer, startScriptedServer } from "../support/scripted-server.ts";
-import { FAULTS, type FaultCase } from "./fault-cases.ts";
+import { syncOnce } from "../support/sync.ts";
+import { FAULTS, type FaultCase, LEFT, SHOWN_ELSEWHERE } from "./fault-cases.ts";
 import type { Intercept } from "./fault-play.ts";
 
 vi.setConfig({ maxConcurrency: 3 });
 
 type MirrorRows = Awaited<ReturnType<typeof mirrorRows>>;
 
-const WORLD = { users: 12, projects: 10, versions: 30, files: 20, builds: 120, rates: QUIET };
+const WORLD = {
+  users: 12,
+  projects: 10,
+  versions: 30,
+  files: 20,
+  builds: 120,
+  outputBytes: 200,
+  rates: QUIET,
+};
+const DOC = new URL("../../docs/reliability.md", import.meta.url);
+/** What follows it is written by this test: UPDATE_DOCS=1 npx vitest run test/sync/fault-matrix.test.ts */
+const HEADING = "## The faults, one by one";
+
 const SETTINGS = { pageSize: 10, retries: 2, concurrency: 2 };
 
 let elsewhere: ScriptedServer;
 let undisturbed: MirrorRows;
+/** Mirrors that are empty and wait for the next case: making one takes longer than a run. */
+const idle: TestDatabase[] = [];
 
 beforeAll(async () => {
   elsewhere = await startScriptedServer([{ body: {} }]);
@@ -29,20 +51,64 @@ beforeAll(async () => {
   undisturbed = await mirrorRows(quick.databaseUrl);
 });
 
-afterAll(() => elsewhere[Symbol.asyncDispose]());
+afterAll(async () => {
+  await elsewhere[Symbol.asyncDispose]();
+  for (const database of idle) await database.dispose();
+});
 
 describe.concurrent.for(FAULTS)("$title", ({ cases }) => {
-  test.for(cases)("$fault: exit $exit, $run, $walk", (fault) => play(fault));
+  test.for(cases.map((one) => [one.fault, one] as const))("%s", ([, fault]) => play(fault));
+});
+
+test("docs/reliability.md ends with these cases", () => {
+  const text = readFileSync(DOC, "utf8");
+  const start = text.indexOf(HEADING);
+  expect(start).toBeGreaterThan(0);
+  const wanted = `${text.slice(0, start)}${HEADING}\n\n${renderMatrix()}`;
+  if (process.env.UPDATE_DOCS) writeFileSync(DOC, wanted);
+  expect(wanted).toBe(readFileSync(DOC, "utf8"));
+});
+
+test.for(SHOWN_ELSEWHERE.map((one) => [one.fault, one] as const))("%s: is shown where the matrix says", ([
+  ,
+  one,
+]) => {
+  const text = readFileSync(new URL(`../../${one.file}`, import.meta.url), "utf8");
+  expect(text).toContain(`"${one.test}"`);
 });
 
 async function play(fault: FaultCase): Promise<void> {
+  const database = idle.pop() ?? (await createTestDatabase());
+  const world = createWorld({ ...WORLD, ...fault.world });
+  let intercept: Intercept = (_request, next) => next();
+  const simulation = await startSimulation({ world, intercept: (request, next) => intercept(request, next) });
+  try {
+    await playOn({ world, databaseUrl: database.url, baseUrl: new URL(simulation.url) }, fault, (next) => {
+      intercept = next;
+    });
+    await empty(database.url);
+    idle.push(database);
+  } catch (error) {
+    await database.dispose();
+    throw error;
+  } finally {
+    await simulation.close();
+  }
+}
+
+interface Setting {
+  world: World;
+  databaseUrl: string;
+  baseUrl: URL;
+}
+
+async function playOn(
+  { world, databaseUrl, baseUrl }: Setting,
+  fault: FaultCase,
+  setIntercept: (intercept: Intercept) => void,
+): Promise<void> {
   const { list = "build", settings } = fault;
   const sleeps: number[] = [];
-  let intercept: Intercept = (_request, next) => next();
-  await using quick = await startQuickWorld({ ...WORLD, ...fault.world }, (request, next) =>
-    intercept(request, next),
-  );
-  const { world, databaseUrl } = quick;
   const clock: Clock = {
     now: () => world.now(),
     async sleep(ms, signal) {
@@ -52,15 +118,20 @@ async function play(fault: FaultCase): Promise<void> {
     },
   };
   /** Every night is later than the one before: the world's clock stands still by itself. */
-  const night = (options: Parameters<QuickWorld["sync"]>[0] = {}) => {
+  const night = (options: NonNullable<Parameters<typeof syncOnce>[2]> = {}) => {
     world.advance(1);
-    return quick.sync({ clock, kind: "full", ...options, settings: { ...SETTINGS, ...options.settings } });
+    return syncOnce(databaseUrl, baseUrl, {
+      clock,
+      kind: "full",
+      ...options,
+      settings: { ...SETTINGS, ...options.settings },
+    });
   };
 
   if (fault.afterNight) expect((await night()).summary.status).toBe("succeeded");
   const before = fault.afterNight ? await mirrorRows(databaseUrl) : null;
   sleeps.length = 0;
-  intercept = fault.play({ world, sleeps, elsewhere: elsewhere.url.href });
+  setIntercept(fault.play({ world, sleeps, elsewhere: elsewhere.url.href }));
   const allowMassDelete = fault.allowMassDelete ?? false;
   const result = await night({ allowMassDelete, ...(settings && { settings }) });
   const { summary } = result;
@@ -81,7 +152,7 @@ async function play(fault: FaultCase): Promise<void> {
 
   await withSql(databaseUrl, { applicationName: "docmirror test", max: 1 }, async (sql) => {
     await checkLeft(fault, sql, await mirrorRows(databaseUrl), { before, world });
-    intercept = (_request, next) => next();
+    setIntercept((_request, next) => next());
     const next = await night();
     expect(next.summary, next.summary.error).toMatchObject({ status: "succeeded" });
     expect(exitCodeOf(next)).toBe(0);
@@ -169,4 +240,33 @@ async function liveIds(sql: Sql): Promise<Record<Resource, string[]>> {
   const ids: Record<Resource, string[]> = { user: [], project: [], version: [], file: [], build: [] };
   for (const { resource, id } of rows) ids[resource].push(id);
   return ids;
+}
+
+async function empty(databaseUrl: string): Promise<void> {
+  await withSql(databaseUrl, { applicationName: "docmirror test", max: 1 }, async (sql) => {
+    const tables = await sql<{ name: string }[]>`
+      select format('%I.%I', schemaname, tablename) as name from pg_tables where schemaname in ('mirror', 'sync')`;
+    await sql.unsafe(`truncate ${tables.map(({ name }) => name).join()} restart identity cascade`);
+  });
+}
+
+/** The matrix as it stands in the docs. */
+function renderMatrix(): string {
+  const table = (head: string[], rows: string[][]) =>
+    [head, head.map(() => "---"), ...rows].map((cells) => `| ${cells.join(" | ")} |\n`).join("");
+  const sections = FAULTS.map(({ title, cases }) => {
+    const rows = cases.map(({ fault, exit, run, walk, left }) => [
+      fault,
+      String(exit),
+      run,
+      walk,
+      LEFT[left],
+    ]);
+    return `### ${title}\n\n${table(["fault", "exit", "run", "walk", "database afterwards"], rows)}`;
+  });
+  const rows = SHOWN_ELSEWHERE.map(({ fault, exit, outcome, file }) => [fault, exit, outcome, `\`${file}\``]);
+  sections.push(
+    `### Shown by tests of their own\n\n${table(["fault", "exit", "what comes of it", "test"], rows)}`,
+  );
+  return sections.join("\n");
 }
