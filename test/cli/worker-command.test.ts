@@ -67,7 +67,7 @@ describe("worker", () => {
       world: createWorld(SMALL),
       async intercept(request, next) {
         // The third page of builds comes only when the test is over.
-        if (!request.url.includes("/build/?") || !request.url.includes("offset=10")) return next();
+        if (!request.url.includes("/build/?") || !request.url.includes("offset=9")) return next();
         first?.();
         return new Promise((resolve) => request.signal.addEventListener("abort", () => resolve("hang up")));
       },
