@@ -85,11 +85,13 @@ export interface Course {
   readonly step: number;
   /** Whether the last page counted; what a page without an anchor shows may have a gap before it. */
   readonly isAnchored: boolean;
+  /** Whether `request` is for more than the page size that was set, so that its failure may lie in its size. */
+  readonly isEnlarged: boolean;
   /** Distinct ids of all passes. */
   readonly seen: IdSet;
   /** Takes the reply to `request`. */
   read(page: PageFacts): void;
-  /** Takes it that `request` cannot be rendered. False when nothing smaller is left to ask for: the list as a whole is at fault. */
+  /** Takes it that `request` cannot be rendered. Pages that were enlarged keep the size that was set from then on. False when nothing smaller is left to ask for: the list as a whole is at fault. */
   narrow(): boolean;
   /**
    * Takes a remembered page in the place of a reply; false when it does not fit here, and then this course is of no more use. A page smaller
@@ -144,7 +146,8 @@ export function createCourse(options: CourseOptions): Course {
   let stepBack = 0;
   let step = 0;
   let isAnchored = true;
-  beginPass(isOverlapping ? Math.max(2, options.pageSize) : options.pageSize);
+  const pageSize = isOverlapping ? Math.max(2, options.pageSize) : options.pageSize;
+  beginPass(pageSize);
 
   function beginPass(limit: number): void {
     passes += 1;
@@ -299,8 +302,17 @@ export function createCourse(options: CourseOptions): Course {
     beginPass(Math.max(pass.limit, Math.min(MAX_LIMIT, pass.limit * LIMIT_GROWTH)));
   }
 
+  function isEnlarged(): boolean {
+    return request !== null && request.limit > pageSize;
+  }
+
   function narrow(): boolean {
     if (!request) throw new Error("the walk is at its end");
+    if (isEnlarged()) {
+      pass.limit = pageSize;
+      request = { ...request, limit: pageSize };
+      return true;
+    }
     if (request.limit > 1) {
       request = { ...request, limit: Math.floor(request.limit / 2) };
       return true;
@@ -326,6 +338,9 @@ export function createCourse(options: CourseOptions): Course {
     },
     get isAnchored() {
       return isAnchored;
+    },
+    get isEnlarged() {
+      return isEnlarged();
     },
     seen,
     read,

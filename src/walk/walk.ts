@@ -2,7 +2,7 @@
  * The walk: all pages of one list, asked for in the course that `course.ts` sets and proves.
  */
 import { BodyTooLargeError } from "../api/body.ts";
-import { HttpStatusError, UnexpectedShapeError } from "../errors.ts";
+import { HttpStatusError, UnexpectedShapeError, UpstreamError } from "../errors.ts";
 import type { Resource } from "../wire/resources.ts";
 import type { Course, WalkOutcome } from "./course.ts";
 import type { IdSet } from "./id-set.ts";
@@ -10,7 +10,7 @@ import type { Hole, Page } from "./page.ts";
 import { requestText } from "./page-request.ts";
 import type { FetchedPage, PageSource } from "./page-source.ts";
 
-/** A page that failed is narrowed at once: it has had its retries, and its parts need no more than one. */
+/** A page that failed is narrowed: it has had its retries, and its parts need no more than one. Nor does a page that is larger than it need be. */
 const NARROWED_RETRIES = 1;
 
 export interface WalkOptions {
@@ -61,18 +61,24 @@ export function createWalk({ resource, course, source, seq: firstSeq = 0, signal
   /** The next page, or as much of it as the service can render. */
   async function takeWhatCanBeHad(seq: number): Promise<{ page: FetchedPage; holes: Hole[] }> {
     const holes: Hole[] = [];
-    let retries: number | undefined;
+    let retries = course.isEnlarged ? NARROWED_RETRIES : undefined;
     for (;;) {
-      const { request } = course;
+      const { request, isEnlarged } = course;
       if (!request) throw new Error("the walk is at its end");
       try {
         return { page: await source.take(request, seq, retries), holes };
       } catch (error) {
-        if (!cannotBeRendered(error) || !course.narrow()) throw error;
         signal?.throwIfAborted();
+        const mayBeSmaller = cannotBeRendered(error) || (isEnlarged && error instanceof UpstreamError);
+        if (!mayBeSmaller || !course.narrow()) throw error;
+        if (isEnlarged) {
+          retries = undefined;
+          continue;
+        }
         retries = NARROWED_RETRIES;
         if (request.limit === 1) {
-          holes.push({ offset: request.offset, request: requestText(request), reason: error.message });
+          const reason = error instanceof Error ? error.message : String(error);
+          holes.push({ offset: request.offset, request: requestText(request), reason });
         }
       }
     }
@@ -88,7 +94,7 @@ export function createWalk({ resource, course, source, seq: firstSeq = 0, signal
 }
 
 /** Whether a page failed for what is on it, so that a smaller one may not. */
-function cannotBeRendered(error: unknown): error is HttpStatusError | UnexpectedShapeError {
+function cannotBeRendered(error: unknown): boolean {
   if (error instanceof HttpStatusError) return error.status === 400 || error.status === 500;
   return error instanceof UnexpectedShapeError && error.cause instanceof BodyTooLargeError;
 }

@@ -251,6 +251,28 @@ describe("a page that cannot be rendered", () => {
     expect(asked).toEqual(["4@0", "4@2"]);
   });
 
+  it.each([
+    ["does not answer", { instead: "say nothing" }],
+    ["answers 504", { status: 504, body: "" }],
+    ["answers 500", { status: 500, body: "" }],
+  ] as [
+    string,
+    ScriptedReply,
+  ][])("that was enlarged and %s is asked for in the size that was set", async (_, refusal) => {
+    // The list grew while it was read, so it is read again, with larger pages.
+    let total = 11;
+    const script: Script = (request, url) => {
+      if (Number(url.searchParams.get("limit")) > 4) return refusal;
+      const reply = (listOf(total) as Exclude<Script, readonly ScriptedReply[]>)(request, url);
+      if (url.searchParams.get("offset") === "4") total = 12;
+      return reply;
+    };
+    const { outcome, asked } = await walkScript(script, { client: { timeoutMs: 100 } });
+    expect(outcome).toEqual({ ...WHOLE, totalCount: 12, records: 12 });
+    expect(asked).toContain("40@0");
+    expect(asked.slice(-5)).toEqual(["4@0", "4@2", "4@4", "4@6", "4@8"]);
+  });
+
   it("fails the walk when no record of the list can be rendered", async () => {
     const { error, asked, pages } = await walkScript([{ status: 500 }], { pageSize: 100 });
     expect(error).toMatchObject({ status: 500 });
