@@ -18,6 +18,7 @@ import {
   html,
   json,
   keepBack,
+  listed,
   listOf,
   meanwhile,
   meta,
@@ -196,6 +197,12 @@ export const FAULTS: readonly FaultSection[] = [
       },
       { fault: "`total_count` is too small", play: always(meta("total_count", 115)), ...passes },
       {
+        fault: "`total_count` is too small in a list whose order is only believed",
+        play: () => when(listOf("version"), meta("total_count", 25)),
+        list: "version",
+        ...passes,
+      },
+      {
         fault: "`total_count` is too large",
         play: always(meta("total_count", 125)),
         ...notWhole,
@@ -325,6 +332,19 @@ export const FAULTS: readonly FaultSection[] = [
       {
         fault: "more rows deleted between two pages than these overlap",
         play: meanwhile(4, (world) => deleteNewest(world, 5)),
+        ...succeeds,
+        left: "moved",
+      },
+      {
+        fault: "a version deleted in front of every page of versions",
+        play: ({ world }) => {
+          const ids = listed(world, "version").map(({ id }) => String(id));
+          return when(first(6, listOf("version")), (next) => {
+            world.deleteRecord("version", ids.pop() ?? "");
+            return next();
+          });
+        },
+        list: "version",
         ...succeeds,
         left: "moved",
       },
@@ -818,7 +838,7 @@ const waitedOut = "waited out; the mirror is that of an undisturbed run";
 export const SHOWN_ELSEWHERE: readonly ShownElsewhere[] = [
   {
     fault: "SIGKILL at random moments",
-    exit: "none",
+    exit: "137",
     outcome: `the run is closed as \`interrupted\` by the next one; ${resumes}`,
     file: "test/sync/crash.test.ts",
     test: "a sync that is killed ends, once it is let be, as if nothing had been",

@@ -186,7 +186,7 @@ async function checkLeft(
     select list_offset as offset, payload from sync.quarantine where resource = ${list} order by list_offset`;
   if (fault.left !== "holes" && fault.left !== "aside") expect(aside).toEqual([]);
   // What the fault did not touch is there whole.
-  if (fault.left !== "lost" && fault.left !== "nothing")
+  if (fault.left !== "lost" && fault.left !== "nothing" && fault.left !== "moved")
     for (const other of RESOURCES)
       if (other !== list) expect(stored[other], other).toHaveLength(undisturbed[`${other}s`]?.length ?? 0);
 
@@ -219,15 +219,19 @@ async function checkLeft(
       if (fault.extra) expect(extras).toContainEqual({ extra: expect.objectContaining(fault.extra) });
       return expect(stored[list]).toHaveLength(whole);
     }
-    case "moved": {
-      const gone = world
-        .truth()
-        .deletions()
-        .map(({ id }) => id);
-      const seen = new Set([...stored[list], ...gone]);
-      const known = undisturbed[`${list}s`]?.map((row) => String(JSON.parse(row).id)) ?? [];
-      return expect(known.filter((id) => !seen.has(id))).toEqual([]);
-    }
+    case "moved":
+      for (const resource of RESOURCES) {
+        const gone = world
+          .truth()
+          .deletions()
+          .filter((one) => one.resource === resource);
+        const met = new Set([...stored[resource], ...gone.map(({ id }) => id)]);
+        const known = (undisturbed[`${resource}s`] ?? []).map((row) => String(JSON.parse(row).id));
+        expect(
+          known.filter((id) => !met.has(id)),
+          resource,
+        ).toEqual([]);
+      }
   }
 }
 
