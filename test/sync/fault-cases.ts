@@ -7,7 +7,7 @@ import type { WorldOptions } from "../../src/simulate/settings.ts";
 import type { SyncSettings } from "../../src/sync/sync-settings.ts";
 import type { Resource } from "../../src/wire/resources.ts";
 import {
-  after,
+  afterPages,
   bytes,
   deleteNewest,
   drip,
@@ -685,7 +685,7 @@ export const FAULTS: readonly FaultSection[] = [
       {
         fault: "the host is away for half a minute",
         play: ({ sleeps }) => {
-          const isAway = after(12);
+          const isAway = afterPages(3);
           return when((asked) => isAway(asked) && !sleeps.includes(30_000), hangUp);
         },
         settings: { retries: 5 },
@@ -694,7 +694,7 @@ export const FAULTS: readonly FaultSection[] = [
       },
       {
         fault: "the host goes away for good",
-        play: () => when(after(12), hangUp),
+        play: () => when(afterPages(3), hangUp),
         settings: { retries: 5 },
         ...isLost,
         says: /GET .* got no answer/,

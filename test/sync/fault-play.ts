@@ -76,10 +76,13 @@ export function first(count: number, isMeant: IsMeant): IsMeant {
   return (asked) => isMeant(asked) && ++met <= count;
 }
 
-/** Requests of any kind behind so many others. */
-export function after(count: number): IsMeant {
+/** Every request, of any kind, once so many pages of builds were asked for. */
+export function afterPages(count: number): IsMeant {
   let met = 0;
-  return () => ++met > count;
+  return (asked) => {
+    if (listOf("build")(asked)) met += 1;
+    return met > count;
+  };
 }
 
 /** The service's own page with something changed. */
