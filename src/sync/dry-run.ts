@@ -1,5 +1,7 @@
+import { setMaxListeners } from "node:events";
 import { isSameEndpoint } from "../api/api-url.ts";
 import type { Client } from "../api/client.ts";
+import { linkSignals } from "../api/link-signals.ts";
 import { connect, type Sql } from "../db/connect.ts";
 import { findGapStart, findLastWholeWalk } from "../db/run-ledger.ts";
 import { compareRecords } from "../load/load-records.ts";
@@ -21,7 +23,10 @@ import { createWarnings } from "./warnings.ts";
  * looked up and no missing record is asked for, so both count as 0, and a run may yet hold deletions back. Throws what upstream or the database throws.
  */
 export async function runDrySync(options: SyncOptions & { hasSchema: boolean }): Promise<RunSummary> {
-  const { settings, clock, signal } = options;
+  const { settings, clock } = options;
+  // Every request and every place in the queue listens to it.
+  const { signal, release } = linkSignals([options.signal]);
+  setMaxListeners(0, signal);
   const startedAt = clock.now();
   const sql = options.hasSchema
     ? connect(settings.databaseUrl, { applicationName: "docmirror dry run" })
@@ -44,7 +49,7 @@ export async function runDrySync(options: SyncOptions & { hasSchema: boolean }):
     }
     await Promise.all(
       plan.walks.map(async (walk) => {
-        resources[walk.resource] = await countWalk(options, walk, { client, sql });
+        resources[walk.resource] = await countWalk({ ...options, signal }, walk, { client, sql });
       }),
     );
     const finishedAt = clock.now();
@@ -65,6 +70,7 @@ export async function runDrySync(options: SyncOptions & { hasSchema: boolean }):
       ...(warned.length > 0 && { warnings: warned }),
     };
   } finally {
+    release();
     await client.close();
     await sql?.end({ timeout: 5 });
   }

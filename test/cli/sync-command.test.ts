@@ -222,7 +222,8 @@ describe("sync", () => {
 
   it("--dry-run fetches and counts, and writes nothing at all", async () => {
     await using empty = await createTestDatabase({ migrated: false });
-    const { code, stdout } = await sync(["--dry-run", "--json"], { databaseUrl: empty.url });
+    const { code, stdout, stderr } = await sync(["--dry-run", "--json"], { databaseUrl: empty.url });
+    expect(stderr).not.toContain("Warning");
     expect(code).toBe(0);
     const builds = [...world.truth().records("build")].filter(({ listed }) => listed).length;
     expect(JSON.parse(stdout)).toMatchObject({
