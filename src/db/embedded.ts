@@ -5,7 +5,14 @@ import { findBinaries } from "./embedded/binaries.ts";
 import { ensureCluster, ensurePassword, SUPERUSER } from "./embedded/cluster.ts";
 import { withLockFile } from "./embedded/lock-file.ts";
 import { createPaths, type EmbeddedPaths, toDataDirError } from "./embedded/paths.ts";
-import { awaitRunning, findServer, type RunningServer, startServer, stopServer } from "./embedded/server.ts";
+import {
+  awaitExit,
+  awaitRunning,
+  findServer,
+  type RunningServer,
+  startServer,
+  stopServer,
+} from "./embedded/server.ts";
 import { sqlstateOf, withStoreErrors } from "./store-errors.ts";
 
 /*
@@ -53,12 +60,10 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<EmbeddedSe
   try {
     return await withLockFile(paths.lock, signal, async () => {
       const running = await awaitRunning(paths, signal, log);
-      const server = running ?? (await start(paths, options));
-      const password = await ensurePassword(paths);
-      const url = `postgres://${SUPERUSER}:${password}@127.0.0.1:${server.port}/${DATABASE}`;
-      const presence = await enter(url);
+      const joined = running && (await join(paths, running, signal));
+      const { server, url, presence } = joined ?? (await startAndEnter(paths, options));
       log.debug(
-        { port: server.port, logFile: paths.log, startedHere: running === null },
+        { port: server.port, logFile: paths.log, startedHere: joined === null },
         "embedded Postgres is up",
       );
       let closed: Promise<void> | undefined;
@@ -66,7 +71,7 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<EmbeddedSe
         url,
         port: server.port,
         logFile: paths.log,
-        startedHere: running === null,
+        startedHere: joined === null,
         close: () => {
           closed ??= leave(paths, presence, log);
           return closed;
@@ -76,6 +81,38 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<EmbeddedSe
   } catch (error) {
     throw toDataDirError(error, paths.dataDir);
   }
+}
+
+interface Entered {
+  server: RunningServer;
+  url: string;
+  presence: Sql;
+}
+
+/** Null when the server began to stop meanwhile; it has ended then. */
+async function join(
+  paths: EmbeddedPaths,
+  server: RunningServer,
+  signal: AbortSignal | undefined,
+): Promise<Entered | null> {
+  const url = await urlOf(paths, server);
+  try {
+    return { server, url, presence: await enter(url) };
+  } catch (error) {
+    if (sqlstateOf(error) !== "57P03") throw error;
+    await awaitExit(paths, server.pid, signal);
+    return null;
+  }
+}
+
+async function startAndEnter(paths: EmbeddedPaths, options: EmbeddedOptions): Promise<Entered> {
+  const server = await start(paths, options);
+  const url = await urlOf(paths, server);
+  return { server, url, presence: await enter(url) };
+}
+
+async function urlOf(paths: EmbeddedPaths, { port }: RunningServer): Promise<string> {
+  return `postgres://${SUPERUSER}:${await ensurePassword(paths)}@127.0.0.1:${port}/${DATABASE}`;
 }
 
 async function start(paths: EmbeddedPaths, options: EmbeddedOptions): Promise<RunningServer> {

@@ -162,7 +162,11 @@ async function awaitReady(
   }
 }
 
-async function awaitExit(paths: EmbeddedPaths, pid: number, signal: AbortSignal | undefined): Promise<void> {
+export async function awaitExit(
+  paths: EmbeddedPaths,
+  pid: number,
+  signal: AbortSignal | undefined,
+): Promise<void> {
   const giveUpAt = Date.now() + STOP_PATIENCE_MS;
   while (isOurServer(pid, paths)) {
     if (Date.now() > giveUpAt) {
