@@ -14,7 +14,6 @@ import { createPatience } from "../db/patience.ts";
 import {
   findLastWholeWalk,
   findResumableWalks,
-  finishRun,
   type RunTotals,
   startRun,
   type WalkCounts,
@@ -36,6 +35,7 @@ import { resolveSuperseded } from "../load/resolve-superseded.ts";
 import type { Logger } from "../log.ts";
 import { createIdSet } from "../walk/id-set.ts";
 import { RESOURCES, type Resource } from "../wire/resources.ts";
+import { closeRun } from "./close-run.ts";
 import { confirmDeletions } from "./confirm-deletions.ts";
 import { startHeart } from "./heartbeat.ts";
 import { planRun } from "./plan.ts";
@@ -45,12 +45,9 @@ import { emptyCounts, isPartial, type RunSummary } from "./summary.ts";
 import type { SyncSettings } from "./sync-settings.ts";
 import { createUpstreamClient } from "./upstream-client.ts";
 import { recordUpstreamSchemas } from "./upstream-schemas.ts";
-import { walkResource } from "./walk-resource.ts";
+import { walkLists } from "./walk-lists.ts";
 import { createWarnings } from "./warnings.ts";
 
-/** How long the end of a run waits for a database that is away: whoever stopped the run, or lost the database, has waited enough. */
-const CLOSE_WITHIN_MS = 60_000;
-const CLOSE_BROKEN_WITHIN_MS = 1000;
 /** An older checkpoint is not gone on from: too much may have moved in the list since. */
 const RESUME_WITHIN_MS = 6 * 3_600_000;
 
@@ -134,8 +131,8 @@ async function runLocked(options: SyncOptions, sql: Sql, lock: RunLock): Promise
 
   let kind: RunKind = options.kind ?? "full";
   let error: unknown = null;
-  let isLost = false;
   let brokenBy: UpstreamError | null = null;
+  let lostBy: UpstreamError | null = null;
   try {
     const root = await fetchRootListing(client);
     const plan = planRun({
@@ -179,39 +176,25 @@ async function runLocked(options: SyncOptions, sql: Sql, lock: RunLock): Promise
         throw reason;
       }
     };
-    const walks = plan.walks.map(async (walk) => {
-      try {
-        const ending = await walkResource({
-          ...shared,
-          runId,
-          plan: walk,
-          pageSize: settings.pageSize,
-          lookAhead: settings.concurrency,
-          maxDeleteRatio: settings.maxDeleteRatio,
-          allowMassDelete: options.allowMassDelete ?? false,
-          resume: resumable.find(({ resource }) => resource === walk.resource) ?? null,
-          onProgress(counts, totalCount) {
-            const reason = `${walk.resource} list: the walk was not finished`;
-            resources[walk.resource] = { walk: "not_whole", reason, ...counts, total_count: totalCount };
-            options.onProgress?.(walk.resource, counts, totalCount);
-          },
-        });
-        resources[walk.resource] = ending.summary;
-        brokenBy ??= ending.brokenBy;
-        if (!isUpstreamLost(ending.brokenBy)) return;
-        isLost = true;
-        // That the service is out of reach weighs more than what its root listing lacked.
-        if (!isUpstreamLost(error)) error = ending.brokenBy;
-      } catch (reason) {
-        abort.abort(reason);
-        throw reason;
-      }
+    const walks = walkLists({
+      ...shared,
+      runId,
+      walks: plan.walks,
+      settings,
+      allowMassDelete: options.allowMassDelete ?? false,
+      resumable,
+      abort,
+      resources,
+      onProgress: options.onProgress,
     });
-    // All walks come to rest before anything is concluded: none may write after the run is closed.
-    const failed = (await Promise.allSettled([schemas(), ...walks])).find(
-      ({ status }) => status === "rejected",
-    );
-    if (failed?.status === "rejected") throw abort.signal.reason ?? failed.reason;
+    // All comes to rest before anything is concluded: nothing may be written after the run is closed.
+    const [walked, asked] = await Promise.allSettled([walks, schemas()]);
+    for (const settled of [walked, asked])
+      if (settled.status === "rejected") throw abort.signal.reason ?? settled.reason;
+    if (walked.status === "fulfilled") ({ brokenBy, lostBy } = walked.value);
+    const isLost = lostBy !== null;
+    // That the service is out of reach weighs more than what its root listing lacked.
+    if (!isUpstreamLost(error)) error = lostBy ?? error;
     if (!isLost) {
       // Before builds are polled: one that is gone need not be asked for twice.
       await confirmDeletions({
@@ -247,21 +230,7 @@ async function runLocked(options: SyncOptions, sql: Sql, lock: RunLock): Promise
   const message = error instanceof Error ? error.message : null;
   const warned = warnings.list();
   const end = { status, finishedAt: finishedAt.toISOString(), error: message, warnings: warned };
-  try {
-    const isOver = error === null || error instanceof UpstreamError;
-    const closing = { clock, log, signal: new AbortController().signal, regain: lock.hold };
-    await createPatience({ ...closing, patienceMs: isOver ? CLOSE_WITHIN_MS : CLOSE_BROKEN_WITHIN_MS })(
-      "close the run",
-      () => finishRun(sql, runId, end, totals),
-    );
-  } catch (reason) {
-    // What ended the run weighs more; the next one closes it.
-    if (error === null) throw reason;
-    log.warn(
-      { runId, error: reason instanceof Error ? reason.message : String(reason) },
-      "the run is left open",
-    );
-  }
+  await closeRun({ sql, lock, clock, log }, { runId, end, totals, error });
   const summary: RunSummary = {
     run_id: runId,
     kind,

@@ -1,0 +1,40 @@
+import type { Clock } from "../clock.ts";
+import type { Sql } from "../db/connect.ts";
+import { createPatience } from "../db/patience.ts";
+import { finishRun, type RunTotals } from "../db/run-ledger.ts";
+import type { RunLock } from "../db/run-lock.ts";
+import { UpstreamError } from "../errors.ts";
+import type { Logger } from "../log.ts";
+
+/** How long the end of a run waits for a database that is away. */
+const CLOSE_WITHIN_MS = 60_000;
+/** Whoever stopped the run, or lost the database, has waited enough. */
+const CLOSE_BROKEN_WITHIN_MS = 1000;
+
+/**
+ * Writes down how a run ended. When the database stays away and the run has failed already, it is left open for the next one
+ * to close: what ended it weighs more. Throws `StoreError` when the run had gone well till then.
+ */
+export async function closeRun(
+  { sql, lock, clock, log }: { sql: Sql; lock: RunLock; clock: Clock; log: Logger },
+  run: { runId: number; end: Parameters<typeof finishRun>[2]; totals: RunTotals; error: unknown },
+): Promise<void> {
+  const { runId, end, totals, error } = run;
+  const isOver = error === null || error instanceof UpstreamError;
+  const patience = createPatience({
+    clock,
+    log,
+    signal: new AbortController().signal,
+    regain: lock.hold,
+    patienceMs: isOver ? CLOSE_WITHIN_MS : CLOSE_BROKEN_WITHIN_MS,
+  });
+  try {
+    await patience("close the run", () => finishRun(sql, runId, end, totals));
+  } catch (reason) {
+    if (error === null) throw reason;
+    log.warn(
+      { runId, error: reason instanceof Error ? reason.message : String(reason) },
+      "the run is left open",
+    );
+  }
+}

@@ -1,0 +1,67 @@
+import type { ResumableWalk } from "../db/run-ledger.ts";
+import { isUpstreamLost, type UpstreamError } from "../errors.ts";
+import type { Resource } from "../wire/resources.ts";
+import type { WalkPlan } from "./plan.ts";
+import type { RunSummary } from "./summary.ts";
+import type { SyncSettings } from "./sync-settings.ts";
+import { type WalkResourceOptions, walkResource } from "./walk-resource.ts";
+
+export interface WalkListsOptions
+  extends Omit<
+    WalkResourceOptions,
+    "plan" | "pageSize" | "lookAhead" | "maxDeleteRatio" | "resume" | "onProgress"
+  > {
+  walks: readonly WalkPlan[];
+  settings: Pick<SyncSettings, "pageSize" | "concurrency" | "maxDeleteRatio">;
+  /** What an interrupted run left. */
+  resumable: readonly ResumableWalk[];
+  /** Aborted with the first failure, so that no walk goes on in vain. */
+  abort: AbortController;
+  /** Filled in as the walks go on. */
+  resources: RunSummary["resources"];
+  onProgress:
+    | ((resource: Resource, ...counts: Parameters<WalkResourceOptions["onProgress"]>) => void)
+    | undefined;
+}
+
+/**
+ * The walks of a run, side by side. A list that upstream breaks off leaves the others alone: `brokenBy` is the first such failure, `lostBy` the
+ * first by which the whole service is out of reach. Throws what a walk throws, when all have come to rest.
+ */
+export async function walkLists(
+  options: WalkListsOptions,
+): Promise<{ brokenBy: UpstreamError | null; lostBy: UpstreamError | null }> {
+  const { walks, settings, resumable, abort, resources, onProgress, ...shared } = options;
+  const walkOne = async (plan: WalkPlan): Promise<UpstreamError | null> => {
+    const { resource } = plan;
+    try {
+      const { summary, brokenBy } = await walkResource({
+        ...shared,
+        plan,
+        pageSize: settings.pageSize,
+        lookAhead: settings.concurrency,
+        maxDeleteRatio: settings.maxDeleteRatio,
+        resume: resumable.find((walk) => walk.resource === resource) ?? null,
+        onProgress(counts, totalCount) {
+          const reason = `${resource} list: the walk was not finished`;
+          resources[resource] = { walk: "not_whole", reason, ...counts, total_count: totalCount };
+          onProgress?.(resource, counts, totalCount);
+        },
+      });
+      resources[resource] = summary;
+      return brokenBy;
+    } catch (reason) {
+      abort.abort(reason);
+      throw reason;
+    }
+  };
+  const settled = await Promise.allSettled(walks.map(walkOne));
+  const failures = settled.map((one) => {
+    if (one.status === "rejected") throw one.reason;
+    return one.value;
+  });
+  return {
+    brokenBy: failures.find((failure) => failure !== null) ?? null,
+    lostBy: failures.find(isUpstreamLost) ?? null,
+  };
+}
