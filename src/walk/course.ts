@@ -226,7 +226,7 @@ export function createCourse(options: CourseOptions): Course {
       return;
     }
     const { next, count } = page.meta;
-    if (next === null) return endPass(at.offset === 0);
+    if (next === null) return endPass(at, page.meta.badTotal);
     const named = parsePageRequest(next);
     const came = `'${next.slice(0, 200)}'`;
     if (!named) return fault(`next should name a page by limit and offset, but is ${came}`);
@@ -263,11 +263,13 @@ export function createCourse(options: CourseOptions): Course {
   }
 
   /** What is known at the end of the list: the outcome, or another pass. */
-  function endPass(isSnapshot: boolean) {
-    if (totalCount === null) return end("not_whole", "total_count should be a number, but is none");
+  function endPass(at: PageRequest, badTotal = "none") {
+    const isSnapshot = at.offset === 0;
+    const notWhole = (reason: string) => end("not_whole", `${requestText(at)}: ${reason}`);
+    if (totalCount === null) return notWhole(`total_count should be a number, but is ${badTotal}`);
     if (holeCount > 0) {
       const places = `${holeCount === 1 ? "offset" : "offsets"} ${holes.join(", ")}${holeCount > holes.length ? ", …" : ""}`;
-      return end("not_whole", `the service cannot render ${holeCount} of its records, at ${places}`);
+      return notWhole(`the service cannot render ${holeCount} of its records, at ${places}`);
     }
     const short = totalCount - seen.size;
     if (isSnapshot && totalCount <= pass.covered.size) return end("whole");
@@ -287,13 +289,13 @@ export function createCourse(options: CourseOptions): Course {
     const order = pass.isProven ? "" : "; its order is not fixed";
     // Reading it again would give them no ids.
     if (short > 0 && short <= pass.nameless) {
-      return end("not_whole", `${counts}: ${pass.nameless} of its records have no id`);
+      return notWhole(`${counts}: ${pass.nameless} of its records have no id`);
     }
     const mayBeProven = pass.isProven && short <= pass.grown;
     if (passes > 1 && pass.fresh === 0 && !mayBeProven) {
-      return end("not_whole", `${counts}, and reading it again found nothing new${order}`);
+      return notWhole(`${counts}, and reading it again found nothing new${order}`);
     }
-    if (passes >= MAX_PASSES) return end("not_whole", `${counts}, after ${passes} passes${order}`);
+    if (passes >= MAX_PASSES) return notWhole(`${counts}, after ${passes} passes${order}`);
     beginNextPass();
   }
 

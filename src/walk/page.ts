@@ -10,6 +10,8 @@ export interface PageMeta {
   offset: number | null;
   next: string | null;
   totalCount: number | null;
+  /** What stood in the place of a count that is none, shortened. */
+  badTotal?: string;
   /** Records on the page, those without an id too. */
   count: number;
   /** Whether the records show by themselves that the list is sorted (`showsItsOrder`). */
@@ -75,12 +77,14 @@ export function parsePage(value: unknown, resource: Resource, url: string): Pars
     );
   }
   const { meta, objects } = envelope.data;
+  const totalCount = count(meta.total_count);
   return {
     meta: {
       limit: count(meta.limit),
       offset: count(meta.offset),
       next: meta.next,
-      totalCount: count(meta.total_count),
+      totalCount,
+      ...(totalCount === null && { badTotal: describe(meta.total_count) }),
       count: objects.length,
       showsOrder: showsItsOrder(resource, objects),
     },
@@ -91,4 +95,8 @@ export function parsePage(value: unknown, resource: Resource, url: string): Pars
 
 function count(value: unknown): number | null {
   return typeof value === "number" && Number.isSafeInteger(value) && value >= 0 ? value : null;
+}
+
+function describe(value: unknown): string {
+  return value === undefined ? "missing" : JSON.stringify(value).slice(0, 60).toWellFormed();
 }

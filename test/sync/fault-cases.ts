@@ -207,14 +207,14 @@ export const FAULTS: readonly FaultSection[] = [
         play: always(meta("total_count", 125)),
         ...notWhole,
         left: "all",
-        says: /^build list: 120 distinct ids were seen where total_count says 125, and reading it again found nothing new/,
+        says: /^build list: \/api\S+: 120 distinct ids were seen where total_count says 125, and reading it again found nothing new/,
       },
       {
         fault: "`total_count` is huge",
         play: always(meta("total_count", 9e15)),
         ...notWhole,
         left: "all",
-        says: /^build list: 120 distinct ids were seen where total_count says 9000000000000000/,
+        says: /^build list: \/api\S+: 120 distinct ids were seen where total_count says 9000000000000000/,
       },
       ...(
         [
@@ -228,7 +228,9 @@ export const FAULTS: readonly FaultSection[] = [
           play: always(meta("total_count", value)),
           ...notWhole,
           left: "all",
-          says: /^build list: total_count should be a number, but is none/,
+          says: new RegExp(
+            `^build list: /api\\S+: total_count should be a number, but is ${JSON.stringify(value) ?? "missing"}$`,
+          ),
         }),
       ),
       {
@@ -270,7 +272,7 @@ export const FAULTS: readonly FaultSection[] = [
         ),
         ...notWhole,
         left: "soFar",
-        says: /^build list: 10 distinct ids were seen where total_count says 120/,
+        says: /^build list: \/api\S+: 10 distinct ids were seen where total_count says 120/,
       },
       {
         fault: "an empty page in the middle",
@@ -373,7 +375,7 @@ export const FAULTS: readonly FaultSection[] = [
           ...notWhole,
           left: "holes",
           places: [45],
-          says: /^build list: the service cannot render 1 of its records, at offset 45/,
+          says: /^build list: \/api\S+: the service cannot render 1 of its records, at offset 45/,
         }),
       ),
       {
@@ -382,7 +384,7 @@ export const FAULTS: readonly FaultSection[] = [
         ...notWhole,
         left: "holes",
         places: [44, 45, 46],
-        says: /^build list: the service cannot render 3 of its records, at offsets 44, 45, 46/,
+        says: /^build list: \/api\S+: the service cannot render 3 of its records, at offsets 44, 45, 46/,
       },
       {
         fault: "the first and the last record",
@@ -390,7 +392,7 @@ export const FAULTS: readonly FaultSection[] = [
         ...notWhole,
         left: "holes",
         places: [0, 119],
-        says: /^build list: the service cannot render 2 of its records, at offsets 0, 119/,
+        says: /^build list: \/api\S+: the service cannot render 2 of its records, at offsets 0, 119/,
       },
       {
         fault: "a record too large for `DOCMIRROR_MAX_BODY_MB`",
@@ -399,7 +401,7 @@ export const FAULTS: readonly FaultSection[] = [
         ...notWhole,
         left: "holes",
         places: [45],
-        says: /^build list: the service cannot render 1 of its records, at offset 45/,
+        says: /^build list: \/api\S+: the service cannot render 1 of its records, at offset 45/,
       },
       {
         fault: "a gzip bomb in every page with one certain record",
@@ -412,7 +414,7 @@ export const FAULTS: readonly FaultSection[] = [
         ...notWhole,
         left: "holes",
         places: [45],
-        says: /^build list: the service cannot render 1 of its records, at offset 45/,
+        says: /^build list: \/api\S+: the service cannot render 1 of its records, at offset 45/,
       },
       {
         fault: "every page of the list answers 500",
@@ -750,7 +752,7 @@ export const FAULTS: readonly FaultSection[] = [
         ...notWhole,
         left: "aside",
         places: [45],
-        says: /^build list: 119 distinct ids were seen where total_count says 120: 1 of its records have no id/,
+        says: /^build list: \/api\S+: 119 distinct ids were seen where total_count says 120: 1 of its records have no id/,
       },
       {
         fault: "an id that is an object",
