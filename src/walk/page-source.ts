@@ -17,7 +17,14 @@ export interface PageSource {
   /** Throws what the client throws. `retries` is for this request alone. */
   take(request: PageRequest, seq: number, retries?: number): Promise<FetchedPage>;
   /** Asks for pages that will probably be taken: `from` and those that lie `step` apart behind it, as far as `end`. */
-  askAhead(from: PageRequest, seq: number, step: number, end: number, pageBytes: number): void;
+  askAhead(
+    from: PageRequest,
+    seq: number,
+    step: number,
+    end: number,
+    pageBytes: number,
+    retries?: number,
+  ): void;
   /** Ends what is still asked for. */
   close(): void;
 }
@@ -92,7 +99,7 @@ export function createPageSource(options: PageSourceOptions): PageSource {
       ahead.delete(text);
       return guessed;
     },
-    askAhead(from, seq, step, end, pageBytes) {
+    askAhead(from, seq, step, end, pageBytes, retries) {
       if (!ahead.has(requestText(from))) forgetGuesses();
       if (misses > FORGIVEN_MISSES + hits / HITS_PER_MISS || signal?.aborted) return;
       const room = Math.min(options.lookAhead, Math.floor(LOOK_AHEAD_BYTES / Math.max(1, pageBytes)));
@@ -102,7 +109,7 @@ export function createPageSource(options: PageSourceOptions): PageSource {
         if (offset >= end) return;
         const text = requestText({ ...from, offset });
         if (ahead.has(text)) continue;
-        const promise = fetchPage(text, seq + count, guesses.signal);
+        const promise = fetchPage(text, seq + count, guesses.signal, retries);
         // A failure counts only when the page is needed; whoever takes it then sees it.
         promise.catch(() => {});
         ahead.set(text, promise);

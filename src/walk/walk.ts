@@ -42,7 +42,8 @@ export function createWalk({ resource, course, source, seq: firstSeq = 0, signal
         course.read(page);
         const { request, step, isAnchored } = course;
         if (request && step > 0) {
-          source.askAhead(request, seq + 1, step, page.meta.totalCount ?? 0, page.bytes);
+          const end = page.meta.totalCount ?? 0;
+          source.askAhead(request, seq + 1, step, end, page.bytes, retriesFor(course));
         }
         const following = request && requestText(request);
         yield { ...page, seq, resource, holes, isAnchored, following };
@@ -61,7 +62,7 @@ export function createWalk({ resource, course, source, seq: firstSeq = 0, signal
   /** The next page, or as much of it as the service can render. */
   async function takeWhatCanBeHad(seq: number): Promise<{ page: FetchedPage; holes: Hole[] }> {
     const holes: Hole[] = [];
-    let retries = course.isEnlarged ? NARROWED_RETRIES : undefined;
+    let retries = retriesFor(course);
     for (;;) {
       const { request, isEnlarged } = course;
       if (!request) throw new Error("the walk is at its end");
@@ -91,6 +92,11 @@ export function createWalk({ resource, course, source, seq: firstSeq = 0, signal
     },
     seen: course.seen,
   };
+}
+
+/** The retries of the next request; undefined leaves it to the client. */
+function retriesFor({ isEnlarged }: Course): number | undefined {
+  return isEnlarged ? NARROWED_RETRIES : undefined;
 }
 
 /** Whether a page failed for what is on it, so that a smaller one may not. */
