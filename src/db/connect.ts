@@ -10,7 +10,6 @@ export { describeDatabase, replaceDatabase } from "./database-url.ts";
 export type Sql = postgres.Sql;
 /** One connection inside `sql.begin`. */
 export type TransactionSql = postgres.TransactionSql;
-export type ReservedSql = postgres.ReservedSql;
 
 const RETIRED_END_SECONDS = 5;
 /** text, varchar, and the times, which are texts here. */
