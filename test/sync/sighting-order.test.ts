@@ -1,6 +1,10 @@
 import { expect, test } from "vitest";
+import { systemClock } from "../../src/clock.ts";
+import { withSql } from "../../src/db/connect.ts";
 import { normalizePage } from "../../src/normalize/page.ts";
+import { QUIET } from "../../src/simulate/settings.ts";
 import { createSightingOrder } from "../../src/sync/sighting-order.ts";
+import { startQuickWorld } from "../support/quick-world.ts";
 import { wireBuild } from "../support/wire-records.ts";
 
 /** A page of builds with these states, by id, as it was seen at a second. */
@@ -52,5 +56,43 @@ test("a page that was skipped unparsed is handed on", () => {
   expect(createSightingOrder()({ ...skipped, records: null })).toMatchObject({
     records: null,
     loadedAt: at(1),
+  });
+});
+
+test("a page asked for ahead, and so rendered before the one in front of it, moves no build back in the mirror", async () => {
+  let rendered: () => void = () => {};
+  const behind = new Promise<void>((resolve) => {
+    rendered = resolve;
+  });
+  let shared = "";
+  const counts = { users: 3, projects: 3, versions: 3, files: 1, builds: 12 };
+  await using quick = await startQuickWorld(
+    { ...counts, rates: QUIET, stuckShare: 0, clockSteps: false },
+    async (request, next) => {
+      const { pathname, searchParams } = new URL(request.url);
+      const offset = pathname === "/api/v1/build/" ? searchParams.get("offset") : null;
+      // Pages of four, two of them shared: the third page is rendered first, with a build that goes on until the second is.
+      if (offset === "2") {
+        await behind;
+        await new Promise(setImmediate);
+      }
+      const reply = await next();
+      if (offset !== "4") return reply;
+      const body = (await reply.json()) as { objects: { id: string; state: string }[] };
+      const [first] = body.objects;
+      if (first) [shared, first.state] = [first.id, "building"];
+      rendered();
+      return Response.json(body);
+    },
+  );
+  // No two arrivals at the same time, whatever the resolution of the machine's clock.
+  let ticks = 0;
+  const clock = { ...systemClock, now: () => new Date(quick.world.now().getTime() + ticks++) };
+  const { summary } = await quick.sync({ clock, settings: { pageSize: 4 }, resources: ["build"] });
+  expect(summary.resources.build).toMatchObject({ walk: "whole", records: 12 });
+  await withSql(quick.databaseUrl, { applicationName: "docmirror test", max: 1 }, async (sql) => {
+    expect(await sql`select state from mirror.builds where id = ${shared}`).toEqual([{ state: "finished" }]);
+    const seen = await sql`select to_state from mirror.build_transitions where build_id = ${shared}`;
+    expect(seen).toEqual([{ to_state: "finished" }]);
   });
 });
