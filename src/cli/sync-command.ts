@@ -6,7 +6,7 @@ import { assertNotDemo } from "../db/demo-mark.ts";
 import { migrationStatus } from "../db/migrate.ts";
 import type { OpenDatabase } from "../db/open.ts";
 import { prepareDatabase } from "../db/prepare.ts";
-import type { RunKind } from "../db/schema/runs.ts";
+import type { SyncKind } from "../db/schema/runs.ts";
 import { EXIT } from "../errors.ts";
 import { runDrySync } from "../sync/dry-run.ts";
 import { exitCodeOf, runSync, type SyncOptions } from "../sync/run.ts";
@@ -99,7 +99,7 @@ async function syncOptions(
   options: Options,
 ): Promise<SyncOptions> {
   const progress = await context.progress();
-  const kind: RunKind | null = options.full ? "full" : options.incremental ? "incremental" : null;
+  const kind: SyncKind | null = options.full ? "full" : options.incremental ? "incremental" : null;
   return {
     settings: { ...syncSettings(context.config), databaseUrl: database.url, baseUrl },
     kind,

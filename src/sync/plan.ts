@@ -1,10 +1,10 @@
-import type { RunKind } from "../db/schema/runs.ts";
+import type { SyncKind } from "../db/schema/runs.ts";
 import type { RootListing } from "../wire/resources.ts";
 import { RESOURCES, type Resource } from "../wire/resources.ts";
 
 export interface PlanInput {
   /** What was asked for; null leaves it to the plan. */
-  kind: RunKind | null;
+  kind: SyncKind | null;
   /** The resources asked for; null means all. */
   resources: readonly Resource[] | null;
   root: RootListing;
@@ -22,7 +22,7 @@ export interface WalkPlan {
 }
 
 export interface Plan {
-  kind: RunKind;
+  kind: SyncKind;
   walks: WalkPlan[];
   /** Asked for, yet not in the root listing. */
   absent: Resource[];

@@ -19,7 +19,7 @@ import {
   type WalkCounts,
 } from "../db/run-ledger.ts";
 import { acquireRunLock, type RunLock } from "../db/run-lock.ts";
-import type { RunKind } from "../db/schema/runs.ts";
+import type { SyncKind } from "../db/schema/runs.ts";
 import { toStoreError } from "../db/store-errors.ts";
 import {
   EXIT,
@@ -56,7 +56,7 @@ export type { SyncSettings } from "./sync-settings.ts";
 export interface SyncOptions {
   settings: SyncSettings;
   /** @default null: full when one is due, else incremental */
-  kind?: RunKind | null;
+  kind?: SyncKind | null;
   /** @default null: all */
   resources?: readonly Resource[] | null;
   /** Deletes what is gone even where `maxDeleteRatio` holds it back. @default false */
@@ -129,7 +129,7 @@ async function runLocked(options: SyncOptions, sql: Sql, lock: RunLock): Promise
     log.warn({ runId: id }, "an earlier run had died; it is closed as interrupted");
   const heart = startHeart(sql, runId, lock, (reason) => abort.abort(reason));
 
-  let kind: RunKind = options.kind ?? "full";
+  let kind: SyncKind = options.kind ?? "full";
   let error: unknown = null;
   let brokenBy: UpstreamError | null = null;
   let lostBy: UpstreamError | null = null;

@@ -1,5 +1,5 @@
 import { type Clock, systemClock } from "../../clock.ts";
-import type { RunKind } from "../../db/schema/runs.ts";
+import type { SyncKind } from "../../db/schema/runs.ts";
 import type { Logger } from "../../log.ts";
 import type { World } from "../../simulate/world.ts";
 import { runSync, type SyncOptions, type SyncResult, type SyncSettings } from "../../sync/run.ts";
@@ -12,7 +12,7 @@ export const DAY_MS = 24 * 60 * MINUTE_MS;
  * When the demo syncs, in virtual minutes after its first look. Every six hours come two looks with five minutes between, so that
  * builds are seen on their way and not only at their end. The day ends with a full run.
  */
-const LOOKS: readonly (readonly [minute: number, kind: RunKind])[] = [
+const LOOKS: readonly (readonly [minute: number, kind: SyncKind])[] = [
   [0, "full"],
   ...[360, 720, 1080].flatMap((hour) => [0, 5].map((minute) => [hour + minute, "incremental"] as const)),
   [1440, "full"],
@@ -33,7 +33,7 @@ export interface DemoSyncDeps {
 /** Runs one sync in virtual time, which stands still meanwhile. A run that failed or was stopped is thrown. */
 export async function syncAt(
   deps: DemoSyncDeps,
-  kind: RunKind | null,
+  kind: SyncKind | null,
   onProgress?: SyncOptions["onProgress"],
 ): Promise<{ run: DemoRun; result: SyncResult }> {
   const { world, settings, log, signal } = deps;

@@ -2,7 +2,7 @@ import { sql } from "drizzle-orm";
 import { bigint, boolean, index, integer, primaryKey, text } from "drizzle-orm/pg-core";
 import { bookkeeping, idText, localTimestamp, moment } from "./columns.ts";
 import { projects } from "./projects.ts";
-import { mirror } from "./schemas.ts";
+import { mirror, sync } from "./schemas.ts";
 import { versions } from "./versions.ts";
 
 export const builds = mirror.table(
@@ -38,7 +38,13 @@ export const buildLogs = mirror.table("build_logs", {
   setup_error: text(),
 });
 
-/** A state was entered in the interval (`not_before`, `not_after`] (`product.md` section 5). */
+/** What set `not_before` of a transition (`docs/builds.md`). */
+export type BoundRule = "date" | "last_seen" | "predecessor" | "unknown";
+
+/**
+ * A state was entered in the interval (`not_before`, `not_after`] (`product.md` section 5). Rows are only ever added. What stands beyond
+ * `run_id` tells where the bounds come from; it is null in rows that were written before it was kept.
+ */
 export const buildTransitions = mirror.table(
   "build_transitions",
   {
@@ -52,6 +58,31 @@ export const buildTransitions = mirror.table(
     not_after: moment().notNull(),
     anomaly: text(),
     run_id: bigint({ mode: "number" }).notNull(),
+    /** The path and query whose reply, here at `not_after`, first showed the state. */
+    request: text(),
+    /** When that request was sent: what the service said then may have changed while the reply was under way. */
+    asked_at: moment(),
+    rule: text().$type<BoundRule>(),
+    /** The last sighting of the predecessor, which set `not_before` by the rule `last_seen`. */
+    previous_run_id: bigint({ mode: "number" }),
+    previous_request: text(),
   },
   (table) => [primaryKey({ columns: [table.build_id, table.seq] })],
 );
+
+/** Builds that have not finished, as they were seen last; those that finish or are deleted leave it. */
+export const openBuilds = sync.table("open_builds", {
+  build_id: idText()
+    .primaryKey()
+    .references(() => builds.id),
+  /** Since when the build has been in its state: its date at first sight, else when the state was first seen. */
+  since: moment().notNull(),
+  /** When the request was sent that last showed the state; the one after it was entered later. */
+  seen_at: moment().notNull(),
+  run_id: bigint({ mode: "number" }).notNull(),
+  request: text(),
+  /** When its detail was last asked for, whatever came of it; null when it never was. */
+  asked_at: moment(),
+  /** When its detail first answered 404 or 410; null while it does not. */
+  vanished_at: moment(),
+});

@@ -1,34 +1,48 @@
+import { sql } from "drizzle-orm";
 import { bigint, index, integer, jsonb, primaryKey, text } from "drizzle-orm/pg-core";
 import type { Resource } from "../../wire/resources.ts";
 import { bytea, idText, moment } from "./columns.ts";
 import { sync } from "./schemas.ts";
 
-export type RunKind = "full" | "incremental";
+/** How much of the lists a sync reads. */
+export type SyncKind = "full" | "incremental";
+export type RunKind = SyncKind | "watch";
 export type RunStatus = "running" | "succeeded" | "partial" | "failed" | "interrupted";
 /** What a walk may claim at its end (`product.md` section 3); null while it goes on. */
 export type WalkVerdict = "whole" | "not_whole" | "head" | "skipped";
 
-export const runs = sync.table("runs", {
-  id: bigint({ mode: "number" }).primaryKey().generatedAlwaysAsIdentity(),
-  kind: text().$type<RunKind>().notNull(),
-  status: text().$type<RunStatus>().notNull(),
-  started_at: moment().notNull(),
-  finished_at: moment(),
-  /** Written every few seconds while the run lives; an old one tells a dead process. */
-  heartbeat_at: moment().notNull(),
-  pid: integer().notNull(),
-  host: text().notNull(),
-  requests: bigint({ mode: "number" }).notNull().default(0),
-  bytes: bigint({ mode: "number" }).notNull().default(0),
-  /** Texts in which a U+0000 was replaced by U+FFFD. */
-  replaced_nul: bigint({ mode: "number" }).notNull().default(0),
-  references_resolved: bigint({ mode: "number" }).notNull().default(0),
-  references_unresolved: bigint({ mode: "number" }).notNull().default(0),
-  transitions: bigint({ mode: "number" }).notNull().default(0),
-  error: text(),
-  /** What the run met without failing by it, each in a sentence: the service left alone for a while, deletions held back. */
-  warnings: text().array().notNull().default([]),
-});
+export const runs = sync.table(
+  "runs",
+  {
+    id: bigint({ mode: "number" }).primaryKey().generatedAlwaysAsIdentity(),
+    kind: text().$type<RunKind>().notNull(),
+    status: text().$type<RunStatus>().notNull(),
+    started_at: moment().notNull(),
+    finished_at: moment(),
+    /** Written every few seconds while the run lives; an old one tells a dead process. */
+    heartbeat_at: moment().notNull(),
+    pid: integer().notNull(),
+    host: text().notNull(),
+    requests: bigint({ mode: "number" }).notNull().default(0),
+    bytes: bigint({ mode: "number" }).notNull().default(0),
+    /** Texts in which a U+0000 was replaced by U+FFFD. */
+    replaced_nul: bigint({ mode: "number" }).notNull().default(0),
+    references_resolved: bigint({ mode: "number" }).notNull().default(0),
+    references_unresolved: bigint({ mode: "number" }).notNull().default(0),
+    transitions: bigint({ mode: "number" }).notNull().default(0),
+    error: text(),
+    /** What the run met without failing by it, each in a sentence: the service left alone for a while, deletions held back. */
+    warnings: text().array().notNull().default([]),
+    /** By how many milliseconds the service's clock (its `Date`) was ahead of ours, at least and at most; null when it did not tell. */
+    clock_ahead_min_ms: integer(),
+    clock_ahead_max_ms: integer(),
+  },
+  (table) => [
+    // Rounds of a watch come every minute: who looks for a sync must not read through them.
+    index("runs_syncs").on(table.id).where(sql`kind <> 'watch'`),
+    index("runs_open").on(table.id).where(sql`status = 'running'`),
+  ],
+);
 
 export const walks = sync.table(
   "walks",
@@ -54,7 +68,11 @@ export const walks = sync.table(
     checkpoint: jsonb(),
     checkpoint_at: moment(),
   },
-  (table) => [primaryKey({ columns: [table.run_id, table.resource] })],
+  (table) => [
+    primaryKey({ columns: [table.run_id, table.resource] }),
+    index("walks_resource").on(table.resource, table.run_id),
+    index("walks_whole").on(table.resource, table.started_at).where(sql`walk = 'whole'`),
+  ],
 );
 
 /**
