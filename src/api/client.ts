@@ -57,6 +57,8 @@ export interface JsonReply<T> {
   /** SHA-256 of the body, hex. */
   hash: string;
   bytes: number;
+  /** When the request was sent that this answers: that of the try that succeeded, behind its last redirect. */
+  sentAt: Date;
   /** When the last byte was here. */
   receivedAt: Date;
   /** The server's own clock, when it told. */
@@ -104,6 +106,7 @@ export function createClient(options: ClientOptions): Client {
   /** One request and what it came to: a body, or the place that a redirect within the service leads to. */
   async function send(url: URL, signal: AbortSignal): Promise<Sent> {
     stats.requests += 1;
+    const sentAt = clock.now();
     const reply = await request(url, {
       dispatcher: agent,
       signal,
@@ -144,7 +147,7 @@ export function createClient(options: ClientOptions): Client {
         retryAfterMs: parseRetryAfter(header("retry-after"), serverDate ?? clock.now()),
       });
     }
-    return { redirect: null, body: await decoded, serverDate };
+    return { redirect: null, body: await decoded, sentAt, serverDate };
   }
 
   async function sendInTime(url: URL, signal: AbortSignal): Promise<Sent> {
@@ -175,14 +178,14 @@ export function createClient(options: ClientOptions): Client {
       if (redirects > MAX_REDIRECTS) refuseRedirect(url, `with more than ${MAX_REDIRECTS} redirects`);
       sent = await ask(sent.redirect);
     }
-    const { body, serverDate } = sent;
+    const { body, sentAt, serverDate } = sent;
     const receivedAt = clock.now();
     const hash = hashOf(body);
     const known = hash === (await fetchOptions.knownHash);
     if (!known) await parseTurn();
     // Outside what turns errors into upstream's: a bug in `parse` is no fault of the network.
     const value = known ? null : fetchOptions.parse(parseJson(Buffer.concat(body), show(url)), show(url));
-    return { url: show(url), value, hash, bytes: lengthOf(body), receivedAt, serverDate };
+    return { url: show(url), value, hash, bytes: lengthOf(body), sentAt, receivedAt, serverDate };
   }
 
   return {
@@ -227,7 +230,7 @@ export function createClient(options: ClientOptions): Client {
   };
 }
 
-type Sent = { redirect: URL } | { redirect: null; body: Buffer[]; serverDate: Date | null };
+type Sent = { redirect: URL } | { redirect: null; body: Buffer[]; sentAt: Date; serverDate: Date | null };
 
 function refuseRedirect(url: URL, answer: string): never {
   throw new UnexpectedShapeError(`GET ${show(url)} answered ${answer}, which is not followed`, {

@@ -6,6 +6,9 @@ import type { Client } from "./client.ts";
 export interface Detail {
   record: unknown;
   request: string;
+  /** When the request was sent; the record is no older. */
+  askedAt: Date;
+  /** When the reply was here; the record is no younger. */
   observedAt: Date;
 }
 
@@ -26,5 +29,5 @@ export async function fetchDetail(client: Client, resource: Resource, key: strin
       });
     },
   });
-  return { record: reply.value?.record, request, observedAt: reply.receivedAt };
+  return { record: reply.value?.record, request, askedAt: reply.sentAt, observedAt: reply.receivedAt };
 }

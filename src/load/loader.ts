@@ -30,6 +30,8 @@ export interface LoadablePage {
   records: readonly unknown[];
   /** The path and query that gave the records. */
   request: string;
+  /** When the request was sent that brought the records. @default observedAt */
+  askedAt?: Date;
   observedAt: Date;
   /** What `Loader.normalize` made of the records; made by `load` where it is missing. */
   normalized?: NormalizedPage;

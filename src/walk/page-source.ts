@@ -75,7 +75,8 @@ export function createPageSource(options: PageSourceOptions): PageSource {
     const known = await recalled;
     const parsed = reply.value ?? (known && { meta: known.meta, ids: known.ids, records: null });
     if (!parsed) throw new Error("a body was left unparsed though no page is remembered");
-    return { ...parsed, request, bodyHash: reply.hash, bytes: reply.bytes, observedAt: reply.receivedAt };
+    const { hash, bytes, sentAt, receivedAt } = reply;
+    return { ...parsed, request, bodyHash: hash, bytes, askedAt: sentAt, observedAt: receivedAt };
   }
 
   /** Pages that were asked for in vain are not waited for. */

@@ -40,6 +40,9 @@ export interface Page {
   records: unknown[] | null;
   bodyHash: string;
   bytes: number;
+  /** When the request was sent; what the page shows is no older. */
+  askedAt: Date;
+  /** When the reply was here; what the page shows is no younger. */
   observedAt: Date;
   /** What could not be had between the page before and this one. */
   holes: Hole[];

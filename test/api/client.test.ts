@@ -53,10 +53,25 @@ describe("a request", () => {
       value: { id: "é" },
       hash: createHash("sha256").update('{"id":"é"}').digest("hex"),
       bytes: 11,
+      sentAt: new Date("2024-05-15T12:00:00Z"),
       receivedAt: new Date("2024-05-15T12:00:00Z"),
       serverDate: new Date("2024-05-15T11:59:00Z"),
     });
     expect(stats).toEqual({ requests: 1, bytes: 11 });
+  });
+
+  it("tells when the try was sent that succeeded, and when its reply was here", async () => {
+    const clock = createFakeClock();
+    await using server = await startScriptedServer(async (_, { pathname }) => {
+      await clock.sleep(1000);
+      if (server.requests.length === 1) return { status: 500 };
+      return pathname === "/api/v1/" ? { status: 302, headers: { location: "/api/v1/user/" } } : {};
+    });
+    await using client = createTestClient(server.url, { clock });
+    const { sentAt, receivedAt } = await client.fetchJson("/api/v1/", asIs);
+    expect(server.requests).toHaveLength(3);
+    expect(receivedAt).toEqual(clock.now());
+    expect(sentAt).toEqual(new Date(receivedAt.getTime() - 1000));
   });
 
   it("leaves a body unparsed whose hash is known", async () => {

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { fetchDetail } from "../../src/api/fetch-detail.ts";
 import { HttpStatusError, UnexpectedShapeError } from "../../src/errors.ts";
 import { createTestClient } from "../support/client.ts";
+import { createFakeClock } from "../support/fake-clock.ts";
 import { startScriptedServer } from "../support/scripted-server.ts";
 
 describe("fetchDetail", () => {
@@ -16,6 +17,19 @@ describe("fetchDetail", () => {
     const detail = await fetchDetail(client, "project", key);
     expect(detail).toMatchObject({ record: { id: 42, slug: "pip" }, request: path });
     expect(server.requests.map((request) => request.path)).toEqual([`${path}?format=json`]);
+  });
+
+  it("says when it asked and when the record was here", async () => {
+    const clock = createFakeClock();
+    await using server = await startScriptedServer(async () => {
+      await clock.sleep(1000);
+      return { body: { id: 42 } };
+    });
+    await using client = createTestClient(server.url, { clock });
+    expect(await fetchDetail(client, "user", "42")).toMatchObject({
+      askedAt: new Date("2024-05-15T12:00:00Z"),
+      observedAt: new Date("2024-05-15T12:00:01Z"),
+    });
   });
 
   it.each([

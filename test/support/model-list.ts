@@ -147,6 +147,7 @@ export function createModelList(options: ModelOptions): ModelList {
       request: text,
       bodyHash: "",
       bytes: 1,
+      askedAt: new Date(0),
       observedAt: new Date(0),
     };
   }

@@ -19,6 +19,7 @@ function page(seq: number, second: number, states: Record<string, string>) {
     records,
     bodyHash: "",
     bytes: 1,
+    askedAt: at(second),
     observedAt: at(second),
     holes: [],
     isAnchored: true,

@@ -5,6 +5,7 @@ import { HttpStatusError, StoppedError } from "../../src/errors.ts";
 import { type PageRequest, parsePageRequest, requestText } from "../../src/walk/page-request.ts";
 import { createPageSource, type PageSourceOptions } from "../../src/walk/page-source.ts";
 import { createTestClient } from "../support/client.ts";
+import { createFakeClock } from "../support/fake-clock.ts";
 import { type Script, type ScriptedReply, startScriptedServer } from "../support/scripted-server.ts";
 
 const LIST = "/api/v1/user/";
@@ -55,8 +56,18 @@ describe("a page source", () => {
       records: [{ id: "at20" }],
       meta: { totalCount: 1000, count: 1, next: null },
       bodyHash: expect.stringMatching(/^[0-9a-f]{64}$/),
+      askedAt: expect.any(Date),
       observedAt: expect.any(Date),
     });
+  });
+
+  it("dates a page asked for ahead by when it was asked for, not by when it is taken", async () => {
+    const clock = createFakeClock();
+    await using it = await setUp(answer, { client: { clock } });
+    it.source.askAhead(at(10), 1, 10, 20, 1);
+    await it.server.arrived(1);
+    await clock.sleep(1000);
+    expect(await it.source.take(at(10), 1)).toMatchObject({ askedAt: new Date("2024-05-15T12:00:00Z") });
   });
 
   it("tries a page as often as the client does, or as often as it is told", async () => {
