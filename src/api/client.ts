@@ -14,7 +14,9 @@ import {
 import type { Logger } from "../log.ts";
 import { apiUrl } from "./api-url.ts";
 import { ACCEPT_ENCODING, BodyTooLargeError, decodeBody, readBody, UndecodableBodyError } from "./body.ts";
+import { type ClockAhead, createClockDifference } from "./clock-difference.ts";
 import { createHostGate } from "./host-gate.ts";
+import { parseHttpDate } from "./http-date.ts";
 import { linkSignals } from "./link-signals.ts";
 import { createPacer } from "./pacer.ts";
 import { withRetries } from "./retry.ts";
@@ -76,6 +78,8 @@ export interface Client {
   fetchJson<T>(path: string, options: FetchOptions<T>): Promise<JsonReply<T>>;
   /** Requests sent, with retries, and body bytes received, since the client was made. */
   stats(): { requests: number; bytes: number };
+  /** By how much the service's clock is ahead, after all replies so far that told a `Date`, refusals too; null when none did. */
+  clockAhead(): ClockAhead | null;
   /** Ends every request, under way or waiting, with an error, and refuses later ones. May be called twice. */
   close(): Promise<void>;
 }
@@ -92,6 +96,7 @@ export function createClient(options: ClientOptions): Client {
   const queue = new PQueue({ concurrency: options.concurrency });
   const parseTurn = createTurnstile();
   const stats = { requests: 0, bytes: 0 };
+  const clockDifference = createClockDifference();
   const closing = new AbortController();
   // Every request that is under way or waits listens to it.
   setMaxListeners(0, closing.signal);
@@ -118,6 +123,10 @@ export function createClient(options: ClientOptions): Client {
       },
     });
     const header = (name: string) => [reply.headers[name]].flat()[0];
+    const serverDate = parseHttpDate(header("date"));
+    // With an age it came out of a cache, and was dated long ago.
+    const isFresh = !(Number(header("age")) > 0);
+    if (serverDate && isFresh) clockDifference.learn(serverDate, sentAt, clock.now());
     if (Number(header("content-length")) > maxBodyBytes) {
       reply.body.on("error", () => {}).destroy();
       throw new BodyTooLargeError(
@@ -133,8 +142,6 @@ export function createClient(options: ClientOptions): Client {
       const redirect = isLink ? apiUrl(new URL(location, url).href, baseUrl) : null;
       return redirect ? { redirect } : refuseRedirect(url, `${status} to '${location.slice(0, 200)}'`);
     }
-    const date = Date.parse(header("date") ?? "");
-    const serverDate = Number.isNaN(date) ? null : new Date(date);
     const decoded = decodeBody(raw, header("content-encoding"), maxBodyBytes);
     if (status < 200 || status >= 300) {
       // What a refusal says only helps to tell what happened; its status counts, readable or not.
@@ -222,6 +229,7 @@ export function createClient(options: ClientOptions): Client {
       }
     },
     stats: () => ({ ...stats }),
+    clockAhead: clockDifference.ahead,
     async close() {
       if (closing.signal.aborted) return;
       closing.abort(new Error("the client was closed"));

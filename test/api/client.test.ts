@@ -312,6 +312,32 @@ describe("a body", () => {
   });
 });
 
+describe("the service's clock", () => {
+  const aheadBy = async (script: ScriptedReply[]) => {
+    await using server = await startScriptedServer(script);
+    await using client = createTestClient(server.url, { retries: 0 });
+    for (const _ of script) await client.fetchJson("/api/v1/user/", asIs).catch(() => {});
+    return client.clockAhead();
+  };
+  const noon = { date: "Wed, 15 May 2024 12:00:00 GMT" };
+  const later = { date: "Wed, 15 May 2024 12:05:00 GMT" };
+  const same = { minMs: 0, maxMs: 1000 };
+  const ahead = { minMs: 300_000, maxMs: 301_000 };
+
+  it.each<[string, ScriptedReply[], unknown]>([
+    ["is told by a reply", [{ headers: noon }], same],
+    ["is told by a refusal too", [{ status: 404, headers: later }], ahead],
+    ["is told by a reply that cannot be used", [{ body: "<html>", headers: later }], ahead],
+    ["is the latest when it was set meanwhile", [{ headers: noon }, { headers: later }], ahead],
+    ["is not told by a reply without a date", [{}], null],
+    ["is not told by a date that is none", [{ headers: { date: "12" } }], null],
+    ["is not told by what lay in a cache", [{ headers: later }, { headers: { ...noon, age: "300" } }], ahead],
+    ["is told by what has no age yet", [{ headers: { ...later, age: "0" } }], ahead],
+  ])("%s", async (_, script, expected) => {
+    expect(await aheadBy(script)).toEqual(expected);
+  });
+});
+
 describe("the network", () => {
   it.each(["hang up", "hang up in the body"] as const)("that does %s is tried again", async (instead) => {
     const broken = { instead, body: { a: "x".repeat(100) } };

@@ -6,7 +6,7 @@ import type { AddressInfo } from "node:net";
 export interface ScriptedReply {
   /** @default 200 */
   status?: number;
-  /** @default content-type application/json */
+  /** @default content-type application/json; no `Date`, which is the process's and none of the test's */
   headers?: Record<string, string>;
   /** Objects leave as JSON. @default {} */
   body?: unknown;
@@ -84,6 +84,7 @@ function send(response: ServerResponse, reply: ScriptedReply): void {
   const bytes = Buffer.isBuffer(body)
     ? body
     : Buffer.from(typeof body === "string" ? body : JSON.stringify(body));
+  response.sendDate = false;
   response.writeHead(status, {
     "content-type": "application/json",
     ...(!reply.chunked && status !== 204 && { "content-length": String(bytes.length) }),
