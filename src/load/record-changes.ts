@@ -5,17 +5,11 @@ import type { Sighting } from "./sighting.ts";
 import { RECORD_TABLES, type Row } from "./tables.ts";
 import { jsonRows } from "./write-rows.ts";
 
-/** Columns that tell about our copy, or follow from other columns, and so are no change of the record. */
-const NOT_UPSTREAM = [
-  "first_seen_at",
-  "changed_at",
-  "deleted_at",
-  "record_hash",
-  "source",
-  "listed",
-  "project_id",
-  "version_id",
-];
+/** Columns that tell about our copy, and so are no change of the record. */
+const NOT_UPSTREAM = ["first_seen_at", "changed_at", "deleted_at", "record_hash", "source", "listed"];
+
+/** A build's keys, which follow from its URIs: that the record a URI names has come is no change of the build. */
+const BUILD_KEYS = ["project_id", "version_id"];
 
 export interface Change {
   recordId: string;
@@ -36,8 +30,9 @@ export async function findChanges(
   incoming: readonly Row[],
 ): Promise<Change[]> {
   const table = RECORD_TABLES[resource];
-  // An embedded project has no URI of its own, so its key is the field; a build's keys follow from its URIs.
-  const ignored = resource === "build" ? NOT_UPSTREAM : NOT_UPSTREAM.filter((name) => name !== "project_id");
+  // An embedded project has no URI of its own, so its key is the field. A build's key goes with its URI: whoever asks what the
+  // mirror knew before needs the record that the old URI named.
+  const following = resource === "build" ? BUILD_KEYS : [];
   const rows = await tx.unsafe<{ id: string; before: Change["before"]; after: Change["after"] }[]>(
     `select incoming.id, before, after
      from jsonb_populate_recordset(null::${table.name}, $1::text::jsonb) as incoming
@@ -46,8 +41,10 @@ export async function findChanges(
        select jsonb_object_agg(key, to_jsonb(stored) -> key) as before, jsonb_object_agg(key, value) as after
        from jsonb_each(to_jsonb(incoming))
        where key <> all ($2::text[]) and value is distinct from to_jsonb(stored) -> key
+         and (key <> all ($3::text[])
+           or to_jsonb(incoming) -> replace(key, '_id', '_uri') is distinct from to_jsonb(stored) -> replace(key, '_id', '_uri'))
      ) as difference`,
-    [jsonRows(table, incoming), ignored],
+    [jsonRows(table, incoming), NOT_UPSTREAM, following],
   );
   const observedAt = new Map(sightings.map((sighting) => [sighting.record.id, sighting.observedAt]));
   const changes = new Map<string, Change>();

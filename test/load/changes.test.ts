@@ -43,6 +43,11 @@ describe("an identical load", () => {
   });
 });
 
+test("an insertion adds no change", async () => {
+  await using loading = await setUpFirstNight();
+  expect(await loading.sql`select 1 from mirror.changes`).toHaveLength(0);
+});
+
 describe("a changed record", () => {
   test.each([
     [
@@ -122,6 +127,37 @@ describe("a changed record", () => {
     expect(
       await loading.sql`select position, user_id from mirror.project_users where project_id = '1'`,
     ).toEqual([{ position: 0, user_id: "2" }]);
+  });
+
+  test("of a build tells a key when its URI changed, and not when the record that it names has come", async () => {
+    await using loading = await setUpFirstNight();
+    const build = { date: "2024-05-15T11:00:00", version: "/api/v1/version/13/" };
+    await loading.load("build", [wireBuild("33", build)]);
+    await loading.load("version", [wireVersion("13", project)]);
+    await loading.load("build", [wireBuild("33", { ...build, state: "building" })]);
+    await loading.load("build", [wireBuild("33", { ...build, version: "/api/v1/version/11/" })]);
+    await loading.load("build", [wireBuild("33", { ...build, version: null })]);
+    expect(await loading.sql`select before, after from mirror.changes order by id`).toEqual([
+      { before: { state: "triggered" }, after: { state: "building" } },
+      {
+        before: { state: "building", version_uri: "/api/v1/version/13/", version_id: "13" },
+        after: { state: "triggered", version_uri: "/api/v1/version/11/", version_id: "11" },
+      },
+      {
+        before: { version_uri: "/api/v1/version/11/", version_id: "11" },
+        after: { version_uri: null, version_id: null },
+      },
+    ]);
+  });
+
+  test("of a build that its detail showed is told like any other", async () => {
+    await using loading = await setUpFirstNight();
+    await loading.load("build", [wireBuild("31", { output: "made", state: "finished" })], {
+      source: "detail",
+    });
+    expect(await loading.sql`select record_id, kind, before, after from mirror.changes`).toEqual([
+      { record_id: "31", kind: "updated", before: { state: "triggered" }, after: { state: "finished" } },
+    ]);
   });
 
   test("an unknown field is told as extra", async () => {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { RESOURCES, type Resource } from "../../src/wire/resources.ts";
 import { type Loading, setUpLoading } from "../support/loading.ts";
 import { fingerprint } from "../support/stored-mirror.ts";
 import { wireBuild, wireFile, wireProject, wireUser, wireVersion } from "../support/wire-records.ts";
@@ -7,7 +8,7 @@ const AT = "2024-05-16T03:00:00.000Z";
 const BACK = "2024-05-17T03:00:00.000Z";
 
 /** Retires records as a run does whose walk missed them. */
-async function retire({ sql, loader }: Loading, resource: "user" | "project" | "build", ids: string[]) {
+async function retire({ sql, loader }: Loading, resource: Resource, ids: string[]) {
   await sql`
     insert into sync.missing_records (resource, record_id, run_id, noticed_at)
     select ${resource}, id, 1, ${AT}::timestamptz from unnest(${ids}::text[]) as missing (id)`;
@@ -80,7 +81,28 @@ describe("a record that is gone", () => {
   });
 });
 
+const WIRE: Record<Resource, Record<string, unknown>> = {
+  user: wireUser("1"),
+  project: wireProject("1"),
+  version: wireVersion("1", wireProject("1")),
+  file: wireFile("1", wireProject("1")),
+  build: wireBuild("1"),
+};
+
 describe("a record that was gone and is shown again", () => {
+  test.each(RESOURCES)("is in the changes with both, though nothing of the %s changed", async (resource) => {
+    await using loading = await setUpLoading();
+    await loading.load(resource, [WIRE[resource]]);
+    await retire(loading, resource, ["1"]);
+    loading.nextRun();
+    await loading.load(resource, [WIRE[resource]], { at: BACK });
+    const empty = { resource, record_id: "1", before: null, after: null };
+    expect(await changes(loading)).toEqual([
+      { ...empty, kind: "deleted", run_id: 1, observed_at: "2024-05-16 03:00:00+00" },
+      { ...empty, kind: "restored", run_id: 2, observed_at: "2024-05-17 03:00:00+00" },
+    ]);
+  });
+
   test.each([
     ["by a list, as it was", "list", {}, { restored: 1, unchanged: 1, updated: 0 }, ["deleted", "restored"]],
     ["by its detail, as it was", "detail", {}, { restored: 1, unchanged: 1 }, ["deleted", "restored"]],
