@@ -41,6 +41,8 @@ export interface RunTotals {
   resolved: number;
   unresolved: number;
   transitions: number;
+  /** By how much the service's clock was ahead, in milliseconds; null when no reply told. */
+  clockAhead: { minMs: number; maxMs: number } | null;
 }
 
 /**
@@ -86,12 +88,20 @@ export async function finishRun(
   },
   totals: RunTotals,
 ): Promise<void> {
+  const { clockAhead } = totals;
   await sql`
     update sync.runs set status = ${end.status}, finished_at = ${end.finishedAt}, heartbeat_at = now(),
       error = ${end.error}, warnings = ${end.warnings}, requests = ${totals.requests}, bytes = ${totals.bytes},
       replaced_nul = ${totals.replacedNul}, references_resolved = ${totals.resolved},
-      references_unresolved = ${totals.unresolved}, transitions = ${totals.transitions}
+      references_unresolved = ${totals.unresolved}, transitions = ${totals.transitions},
+      clock_ahead_min_ms = ${clockAhead && toInteger(Math.floor(clockAhead.minMs))},
+      clock_ahead_max_ms = ${clockAhead && toInteger(Math.ceil(clockAhead.maxMs))}
     where id = ${runId} and status = 'running'`;
+}
+
+/** The nearest number that an integer column holds: some 24 days of milliseconds, and a clock may be off by years. */
+function toInteger(value: number): number {
+  return Math.max(-(2 ** 31), Math.min(2 ** 31 - 1, value));
 }
 
 /**

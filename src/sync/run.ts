@@ -114,6 +114,7 @@ async function runLocked(options: SyncOptions, sql: Sql, lock: RunLock): Promise
     resolved: 0,
     unresolved: 0,
     transitions: 0,
+    clockAhead: null,
   };
   const resources: RunSummary["resources"] = {};
   const patience = createPatience({ clock, log, signal: abort.signal, regain: lock.hold });
@@ -222,7 +223,7 @@ async function runLocked(options: SyncOptions, sql: Sql, lock: RunLock): Promise
     await client.close();
   }
 
-  Object.assign(totals, client.stats());
+  Object.assign(totals, client.stats(), { clockAhead: client.clockAhead() });
   // When not one page could be read, what broke the walks is what failed the run.
   if (!Object.values(resources).some(({ pages }) => pages > 0)) error ??= brokenBy;
   const status = statusOf(error, resources);

@@ -35,6 +35,7 @@ const totals: RunTotals = {
   resolved: 4,
   unresolved: 5,
   transitions: 6,
+  clockAhead: { minMs: -7.5, maxMs: 8.5 },
 };
 const at = (hour: number) => `2024-05-15T${String(hour).padStart(2, "0")}:00:00.000Z`;
 
@@ -83,7 +84,21 @@ describe("a run", () => {
       references_unresolved: 5,
       transitions: 6,
       warnings: ["a", "b"],
+      clock_ahead_min_ms: -8,
+      clock_ahead_max_ms: 9,
     });
+  });
+
+  test.each([
+    ["is unknown where no reply told", null, [null, null]],
+    ["may be years", { minMs: -1e12, maxMs: 1e12 }, [-(2 ** 31), 2 ** 31 - 1]],
+  ])("keeps the difference of the clocks, which %s", async (_, clockAhead, kept) => {
+    await using ledger = await setUp();
+    const { runId } = await startRun(ledger.sql, "full", at(1));
+    const end = { status: "succeeded" as const, finishedAt: at(2), error: null, warnings: [] };
+    await finishRun(ledger.sql, runId, end, { ...totals, clockAhead });
+    const [row] = await ledger.sql`select clock_ahead_min_ms, clock_ahead_max_ms from sync.runs`;
+    expect(Object.values(row ?? {})).toEqual(kept);
   });
 
   test("that a dead process left open is closed as interrupted at its last heartbeat", async () => {
