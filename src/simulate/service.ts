@@ -56,7 +56,7 @@ export interface Simulation {
   close(): Promise<void>;
 }
 
-/** Puts a world on a port. Rejects with the socket's own error when the port cannot be had. */
+/** Puts a world on a port, where every reply's `Date` is of the world's time. Rejects with the socket's own error when the port cannot be had. */
 export async function startSimulation(options: SimulationOptions): Promise<Simulation> {
   const { world, host = "127.0.0.1", port = 0, latencyMs = 0, intercept, speed = 0 } = options;
   const { basePath } = world.settings;
@@ -72,20 +72,34 @@ export async function startSimulation(options: SimulationOptions): Promise<Simul
   let counters = createCounters();
   let inFlight = 0;
 
+  /** Time need not pass while nobody looks: each request finds the world as old as it should be by then. */
+  function dueTime(): Date {
+    return speed > 0 ? new Date(startedIn + (performance.now() - startedAt) * speed) : world.now();
+  }
+
+  /** What the service's own clock shows, to the second. An interceptor may have moved the world on beyond what is due. */
+  function clockShows(): string {
+    const trueMs = Math.max(dueTime().getTime(), world.now().getTime());
+    return new Date(trueMs + world.settings.clockOffsetMs).toUTCString();
+  }
+
   async function answer(request: Request, env: HttpBindings): Promise<Response> {
     if (latencyMs > 0) {
       await delay(latencyMs, undefined, { signal: stopped.signal }).catch(() => {});
       if (stopped.signal.aborted) return RESPONSE_ALREADY_SENT;
     }
     const next = async (): Promise<Response> => {
-      // Time need not pass while nobody looks: each request finds the world as old as it should be by then.
-      if (speed > 0) world.advanceTo(new Date(startedIn + (performance.now() - startedAt) * speed));
+      world.advanceTo(dueTime());
       return app.fetch(request);
     };
     const reply = intercept ? await intercept(request, next) : await next();
-    if (reply !== "hang up") return reply;
-    env.incoming.socket.destroy();
-    return RESPONSE_ALREADY_SENT;
+    if (reply === "hang up") {
+      env.incoming.socket.destroy();
+      return RESPONSE_ALREADY_SENT;
+    }
+    // A reply that an interceptor dated keeps its own.
+    env.outgoing.setHeader("date", clockShows());
+    return reply;
   }
 
   // The process's own Request and Response stay as they are: other parts of a test use them.

@@ -33,7 +33,7 @@ export interface WorldOptions {
   files?: number;
   /** @default 7000 */
   builds?: number;
-  /** The virtual time at the start; all builds lie before it. @default 2024-05-15T12:00:00Z */
+  /** The virtual time at the start; all builds were triggered before it. @default 2024-05-15T12:00:00Z */
   startAt?: Date;
   /** Rates that differ from the defaults, which follow the size of the world. */
   rates?: Partial<Rates>;
@@ -49,7 +49,12 @@ export interface WorldOptions {
   stuckShare?: number;
   /** When given, a job closes a stuck build as failed this long after its trigger. @default never */
   closeStuckAfterMs?: number;
-  /** Whether the service's clock now and then runs behind, so that a newer build has an older `date`. @default true */
+  /**
+   * How far the service's clock is ahead of true time, in milliseconds; negative when it is behind. Every build's `date` and every reply's `Date`
+   * are read off it; what the truth tells stays in true time. @default 0
+   */
+  clockOffsetMs?: number;
+  /** Whether what dates builds now and then runs behind that clock, so that a newer build has an older `date`. @default true */
   clockSteps?: boolean;
   /** Whether texts hold Unicode, HTML and terminal escapes now and then. @default true */
   oddTexts?: boolean;
@@ -103,6 +108,7 @@ export function settleWorld(options: WorldOptions): WorldSettings {
     hiddenShare: options.hiddenShare ?? 0.03,
     stuckShare: options.stuckShare ?? 0.01,
     closeStuckAfterMs: options.closeStuckAfterMs,
+    clockOffsetMs: options.clockOffsetMs ?? 0,
     clockSteps: options.clockSteps ?? true,
     oddTexts: options.oddTexts ?? true,
     basePath: options.basePath ?? "",

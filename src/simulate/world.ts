@@ -16,6 +16,7 @@ import { createWorldEvents } from "./world-events.ts";
 /** A service's whole content, with a clock that only moves when it is told to. */
 export interface World {
   readonly settings: Readonly<WorldSettings>;
+  /** True time; the service's own clock is ahead of it by `clockOffsetMs`. */
   now(): Date;
   /** Lets virtual milliseconds pass: everything that is due in them happens, in its order. */
   advance(ms: number): void;
@@ -38,6 +39,7 @@ export function createWorld(options: WorldOptions = {}): World {
   const { seed, rates } = settings;
   const dates = createLocalDates(settings.timeZone);
   const startAt: Micros = settings.startAt.getTime() * 1000;
+  const clockOffset: Micros = Math.round(settings.clockOffsetMs * 1000);
   const population = createPopulation(settings, startAt);
   const builds = createBuildStore(settings.builds + 1024);
   const lives = createBuildLives(settings);
@@ -54,7 +56,7 @@ export function createWorld(options: WorldOptions = {}): World {
     const version = random.chance(0.7)
       ? project.versions[0]
       : project.versions[random.int(project.versions.length)];
-    const shown = dates.toLocal(createdAt - lives.clockLag(createdAt));
+    const shown = dates.toLocal(createdAt + clockOffset - lives.clockLag(createdAt));
     builds.add({
       createdAt,
       date: random.chance(0.02) ? Math.floor(shown / SECOND) * SECOND : shown,
@@ -104,7 +106,7 @@ export function createWorld(options: WorldOptions = {}): World {
         advanceTo(now + 1);
         const row = builds.add({
           createdAt: now,
-          date: dates.toLocal(now),
+          date: dates.toLocal(now + clockOffset),
           project: project.id,
           version: project.versions[0]?.id ?? null,
         });

@@ -68,6 +68,38 @@ describe("the simulated service", () => {
     expect(moved.headers.get("date")).not.toBeNull();
   });
 
+  test.each([
+    ["tells the world's time", 0, "Wed, 15 May 2024 12:00:09 GMT"],
+    ["is ahead when the service's clock is", 90_500, "Wed, 15 May 2024 12:01:40 GMT"],
+    ["is behind when it is", -10_000, "Wed, 15 May 2024 11:59:59 GMT"],
+  ])("the date of every reply %s", async (_, clockOffsetMs, date) => {
+    const world = createWorld({ ...size, clockOffsetMs });
+    const { url } = await start({
+      world,
+      intercept: (request, next) => (request.url.includes("/user/") ? new Response("busy") : next()),
+    });
+    world.advance(9999);
+    for (const path of ["/api/v1/build/", "/api/v1/build/", "/api/v1/build", "/api/v1/user/", "/nosuch"]) {
+      const { headers } = await fetch(url + path, { redirect: "manual" });
+      expect([path, headers.get("date")]).toEqual([path, date]);
+    }
+  });
+
+  test("an interceptor may date its reply itself", async () => {
+    const date = "Thu, 01 Jan 1970 00:00:00 GMT";
+    const { url } = await start({ intercept: () => new Response("old", { headers: { date } }) });
+    expect((await fetch(url)).headers.get("date")).toBe(date);
+  });
+
+  test("with a speed the date goes on, whoever answers", async () => {
+    const { url } = await start({ speed: 1_000_000, intercept: () => new Response("busy") });
+    const dateOf = async () => Date.parse((await fetch(url)).headers.get("date") ?? "");
+    const first = await dateOf();
+    let later = first;
+    while (later === first) later = await dateOf();
+    expect(later).toBeGreaterThan(first);
+  });
+
   test("ready replies do not outlive a change of the world", async () => {
     const world = createWorld(size);
     const { url } = await start({ world });

@@ -282,6 +282,26 @@ describe("what happens in a world", () => {
     expect(named.filter((uri) => users.has(uri)).length).toBeGreaterThan(named.length * 0.9);
   });
 
+  test.each([
+    ["ahead", 3_607_000],
+    ["behind", -3_607_000],
+  ])("a clock that is %s dates all builds by itself, and nothing else changes", async (_, clockOffsetMs) => {
+    const [right, wrong] = [createWorld(small), createWorld({ ...small, clockOffsetMs })];
+    for (const world of [right, wrong]) {
+      world.advance(2 * DAY);
+      world.triggerBuilds(3);
+    }
+    const moment = ({ date }: { date: string }) => Date.parse(`${date}Z`);
+    const shown = await walkList(wrong, "build");
+    const expected = await walkList(right, "build");
+    expect(shown.map(moment)).toEqual(expected.map((build) => moment(build) + clockOffsetMs));
+    const undated = (build: { date: string }) => ({ ...build, date: "" });
+    expect(shown.map(undated)).toEqual(expected.map(undated));
+    expect([...wrong.truth().transitions()]).toEqual([...right.truth().transitions()]);
+    expect(await walkList(wrong, "project")).toEqual(await walkList(right, "project"));
+    expect(wrong.now()).toEqual(right.now());
+  });
+
   test("dates are local in the zone asked for", async () => {
     const options = { ...small, rates: QUIET, clockSteps: false };
     const [utc, chicago] = [createWorld(options), createWorld({ ...options, timeZone: "America/Chicago" })];

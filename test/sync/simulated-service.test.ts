@@ -107,6 +107,18 @@ describe("a mirror of the simulated service", () => {
     });
   });
 
+  test.each([
+    ["right", 0, { clock_ahead_min_ms: 0, clock_ahead_max_ms: 1000 }],
+    ["ahead", 90_000, { clock_ahead_min_ms: 90_000, clock_ahead_max_ms: 91_000 }],
+    ["behind", -90_000, { clock_ahead_min_ms: -90_000, clock_ahead_max_ms: -89_000 }],
+  ])("knows when the service's clock is %s", async (_, clockOffsetMs, expected) => {
+    await using quick = await startQuickWorld({ builds: 40, clockOffsetMs });
+    await quick.sync();
+    await open(quick.databaseUrl, async (sql) => {
+      expect(await sql`select clock_ahead_min_ms, clock_ahead_max_ms from sync.runs`).toEqual([expected]);
+    });
+  });
+
   test("is not written to by an identical second night", async () => {
     await using quick = await startQuickWorld();
     await quick.sync();
