@@ -7,6 +7,12 @@ export interface Clock {
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
 
+/** By how many milliseconds another clock is ahead of ours, at least and at most; negative when it is behind. */
+export interface ClockAhead {
+  minMs: number;
+  maxMs: number;
+}
+
 export const systemClock: Clock = {
   now: () => new Date(),
   async sleep(ms, signal) {

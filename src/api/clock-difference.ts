@@ -1,8 +1,6 @@
-/** By how much the service's clock is ahead of ours, at least and at most, in milliseconds; negative when it is behind. */
-export interface ClockAhead {
-  minMs: number;
-  maxMs: number;
-}
+import type { ClockAhead } from "../clock.ts";
+
+export type { ClockAhead } from "../clock.ts";
 
 export interface ClockDifference {
   /** Learns from a reply's `Date`, and from when its request was sent and its head was here by our clock. */

@@ -1,3 +1,5 @@
+import { existsSync } from "node:fs";
+import { resolve } from "node:path";
 import type { Logger } from "../log.ts";
 import { connect, replaceDatabase, type Sql, withSql } from "./connect.ts";
 import { findServerAccount } from "./embedded/account.ts";
@@ -49,6 +51,11 @@ export interface EmbeddedServer {
 const DATABASE = "docmirror";
 /** How long other sessions may take to vanish from the server's list after their clients have left. */
 const LINGER_MS = 400;
+
+/** Whether this data directory holds an embedded Postgres, running or not. Makes nothing. */
+export function hasEmbedded(dataDir: string): boolean {
+  return existsSync(resolve(dataDir, "postgres"));
+}
 
 /**
  * Joins the embedded Postgres of this data directory, making and starting it as needed. On loopback alone, with

@@ -4,6 +4,7 @@ import { drizzle } from "drizzle-orm/postgres-js";
 import { migrate as applyMigrations } from "drizzle-orm/postgres-js/migrator";
 import { SchemaVersionError, StoreError } from "../errors.ts";
 import { connect, type Sql } from "./connect.ts";
+import { readServerFacts, type ServerFacts } from "./server-facts.ts";
 import { withStoreErrors } from "./store-errors.ts";
 
 /** One level above `src` as above `dist`: the package's own folder. */
@@ -91,16 +92,9 @@ export async function assertSchemaCurrent(sql: Sql): Promise<void> {
   }
 }
 
-/** Throws StoreError unless the server is Postgres 15 or newer and the database is in UTF-8. */
-export async function assertServerUsable(sql: Sql): Promise<void> {
-  const [server] = await withStoreErrors(
-    "connect to the database",
-    () => sql<{ version: string; number: number; encoding: string }[]>`
-      select current_setting('server_version') as version,
-             current_setting('server_version_num')::int as number,
-             current_setting('server_encoding') as encoding`,
-  );
-  if (server === undefined) return;
+/** Throws StoreError unless the server is Postgres 15 or newer and the database is in UTF-8. Gives what it found out. */
+export async function assertServerUsable(sql: Sql): Promise<ServerFacts> {
+  const server = await readServerFacts(sql);
   if (server.number < OLDEST_SERVER * 10_000) {
     throw new StoreError(`could not use the server: it is Postgres ${server.version}`, {
       hint: `docmirror needs Postgres ${OLDEST_SERVER} or newer`,
@@ -111,6 +105,7 @@ export async function assertServerUsable(sql: Sql): Promise<void> {
       hint: "create another one: `createdb --encoding=UTF8 --template=template0 NAME`",
     });
   }
+  return server;
 }
 
 function readJournal(): JournalEntry[] {

@@ -1,0 +1,53 @@
+import type { Sql } from "./connect.ts";
+import { withStoreErrors } from "./store-errors.ts";
+
+export interface LackingRights {
+  /** What a sync needs and the role lacks, as in "insert into mirror.users". */
+  sync: string[];
+  /** What only `docmirror migrate` needs besides. */
+  migrate: string[];
+}
+
+/**
+ * What the role of this session may not do, though docmirror does it. Where our schemas are not there yet, a sync makes them, so it must be
+ * able to. Nothing is tried: the server's own list of rights is asked.
+ */
+export async function findLackingRights(sql: Sql): Promise<LackingRights> {
+  const rows = await withStoreErrors(
+    "read the rights of the role",
+    () => sql<{ need: "sync" | "migrate"; lacking: string }[]>`
+      with ours as (
+        select name, to_regnamespace(name)::oid as id
+        from unnest(array['mirror', 'sync', 'drizzle']) with ordinality as schema (name, place)
+      ),
+      is_new as (select bool_and(id is null) as value from ours where name <> 'drizzle'),
+      usable as (select name, id from ours where has_schema_privilege(id, 'usage'))
+      select case when is_new.value then 'sync' else 'migrate' end as need,
+        format('create schemas in the database %I', current_database()) as lacking
+      from is_new where not has_database_privilege(current_database(), 'create')
+      union all
+      select 'sync', format('use the schema %I', name)
+      from ours where id is not null and not has_schema_privilege(id, 'usage')
+      union all
+      select 'migrate', format('change the schema %I, which belongs to %I', name, pg_get_userbyid(nspowner))
+      from ours join pg_namespace as space on space.oid = id
+      where not pg_has_role(nspowner, 'usage')
+      union all
+      select 'sync', format('%s %s.%I', verb.words, name, relname)
+      from usable
+      join pg_class as relation on relnamespace = usable.id and relkind in ('r', 'p')
+      cross join (values
+        ('select', 'read'), ('insert', 'insert into'), ('update', 'update'), ('delete', 'delete from')
+      ) as verb (privilege, words)
+      where (name <> 'drizzle' or privilege = 'select')
+        and not has_table_privilege(relation.oid, privilege)
+      union all
+      select 'sync', format('call %s', routine.oid::regprocedure)
+      from usable
+      join pg_proc as routine on pronamespace = usable.id
+      where not has_function_privilege(routine.oid, 'execute')`,
+  );
+  const lackingFor = (need: "sync" | "migrate") =>
+    rows.filter((row) => row.need === need).map(({ lacking }) => lacking);
+  return { sync: lackingFor("sync"), migrate: lackingFor("migrate") };
+}
