@@ -33,6 +33,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import("./status-command.ts")).statusCommand,
   },
   {
+    name: "doctor",
+    summary: "checks settings, database, service and time zone, and says how to mend each fault",
+    load: async () => (await import("./doctor-command.ts")).doctorCommand,
+  },
+  {
     name: "get",
     summary: "asks upstream: a list, a record or a schema",
     load: async () => (await import("./get-command.ts")).getCommand,

@@ -1,4 +1,5 @@
 import { MirrorError } from "../errors.ts";
+import { printableJson } from "./printable.ts";
 
 /** Stdout, for data. */
 export interface Output {
@@ -8,7 +9,7 @@ export interface Output {
   readonly columns: number | undefined;
   /** Resolves when the text was taken; await it, so that a slow reader slows the command rather than fill memory. */
   write(text: string): Promise<void>;
-  /** One JSON document. */
+  /** One JSON document, with what a terminal would obey escaped. */
   json(value: unknown): Promise<void>;
 }
 
@@ -54,6 +55,6 @@ export function createOutput({ stream, colour, onClosed }: OutputDeps): Output {
     colour,
     columns: stream.isTTY ? stream.columns : undefined,
     write,
-    json: (value) => write(`${JSON.stringify(value, null, 2)}\n`),
+    json: (value) => write(`${printableJson(JSON.stringify(value, null, 2))}\n`),
   };
 }

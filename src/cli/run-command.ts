@@ -3,13 +3,15 @@ import { type Clock, systemClock } from "../clock.ts";
 import { SETTING_KEYS } from "../config/settings.ts";
 import {
   type Config,
+  type ConfigInput,
   canRedraw,
   type FlagValues,
+  type LoadedConfig,
   loadConfig,
   type SettingInForce,
   wantsColour,
 } from "../config.ts";
-import { EXIT, StoppedError } from "../errors.ts";
+import { ConfigError, EXIT, StoppedError } from "../errors.ts";
 import { createLog, type Logger } from "../log.ts";
 import { explainError, isAbort } from "./explain-error.ts";
 import { logBeside } from "./log-beside.ts";
@@ -49,8 +51,16 @@ export type CommandBody<Options> = (
   invocation: Invocation<Options>,
 ) => Promise<number | undefined>;
 
+export interface RunCommandOptions<Options> {
+  /** What takes the body's place when the settings cannot be used. @default the error is told; the exit code is 2 */
+  onConfigError?: (error: ConfigError, out: Output, invocation: Invocation<Options>) => Promise<number>;
+}
+
 /** Wires settings, log, signals and the exit code around a command's body, for commander's `action`. */
-export function runCommand<Options = Record<string, never>>(body: CommandBody<Options>) {
+export function runCommand<Options = Record<string, never>>(
+  body: CommandBody<Options>,
+  { onConfigError }: RunCommandOptions<Options> = {},
+) {
   return async (...actionArgs: unknown[]): Promise<void> => {
     const command = actionArgs.at(-1) as Command;
     const verbose = isGiven(command, "verbose");
@@ -72,11 +82,18 @@ export function runCommand<Options = Record<string, never>>(body: CommandBody<Op
       process.stderr.write(explained.text);
       return explained.exitCode;
     };
+    const invocation = { options: command.opts() as Options, args: command.args };
     const signals = listenForSignals(stop);
     try {
       const isTty = process.stderr.isTTY === true;
       const colour = wantsColour({ isTty, noColorFlag });
-      const { config, settings } = loadConfig({ flags: settingFlags(command, verbose), isTty });
+      const loaded = tryConfig({ flags: settingFlags(command, verbose), isTty });
+      if (loaded instanceof ConfigError) {
+        if (onConfigError === undefined) throw loaded;
+        process.exitCode = await onConfigError(loaded, out, invocation);
+        return;
+      }
+      const { config, settings } = loaded;
       const plainLog = createLog({ level: config.logLevel, format: config.logFormat, colour });
       const log = logBeside(plainLog, (write) => (progress ? progress.aside(write) : write()));
       signals.announce((signal) => log.info({ signal }, "stopping; a second signal ends at once"));
@@ -101,7 +118,7 @@ export function runCommand<Options = Record<string, never>>(body: CommandBody<Op
           return progress;
         },
       };
-      const code = await body(context, { options: command.opts() as Options, args: command.args });
+      const code = await body(context, invocation);
       progress?.stop();
       const reason: unknown = stop.signal.reason;
       process.exitCode = code ?? (reason instanceof StoppedError ? reason.exitCode : EXIT.done);
@@ -113,6 +130,15 @@ export function runCommand<Options = Record<string, never>>(body: CommandBody<Op
       signals.stop();
     }
   };
+}
+
+function tryConfig(input: ConfigInput): LoadedConfig | ConfigError {
+  try {
+    return loadConfig(input);
+  } catch (error) {
+    if (error instanceof ConfigError) return error;
+    throw error;
+  }
 }
 
 /** The first signal aborts and starts the bound; the second, or the bound, ends the process at once, whatever is pending. */

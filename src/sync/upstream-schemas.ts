@@ -7,7 +7,7 @@ import { withTransaction } from "../db/transaction.ts";
 import { UpstreamError } from "../errors.ts";
 import type { Logger } from "../log.ts";
 import { cleanJson } from "../normalize/clean-text.ts";
-import type { Resource, RootListing } from "../wire/resources.ts";
+import { RESOURCE_FIELDS, type Resource, type RootListing } from "../wire/resources.ts";
 
 export interface SchemaFacts {
   runId: number;
@@ -64,6 +64,28 @@ async function storeSchema(sql: Sql, resource: Resource, body: unknown, facts: S
         values (${facts.runId}, ${resource}, ${drift.field}, ${drift.kind}, ${drift.detail}, ${facts.observedAt})`;
     }
   });
+}
+
+/** How a schema's fields differ from the documented ones; null when the service has no schema of the known form. */
+export interface SchemaDifference {
+  unknown: string[];
+  missing: string[];
+}
+
+/** Asks for a schema and compares it with the interface as documented. Throws `UpstreamError`. */
+export async function compareUpstreamSchema(
+  client: Client,
+  resource: Resource,
+  path: string,
+): Promise<SchemaDifference | null> {
+  const reply = await client.fetchJson(path, { parse: (value) => value });
+  const fields = readFields(reply.value);
+  if (fields.size === 0) return null;
+  const documented = ["id", ...Object.keys(RESOURCE_FIELDS[resource])];
+  return {
+    unknown: [...fields.keys()].filter((field) => !documented.includes(field)),
+    missing: documented.filter((field) => !fields.has(field)),
+  };
 }
 
 /** Field names with their types, as a tastypie schema tells them; empty when the reply is of another kind. */

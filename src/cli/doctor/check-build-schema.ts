@@ -1,0 +1,34 @@
+import type { Client } from "../../api/client.ts";
+import { isUpstreamLost, UpstreamError } from "../../errors.ts";
+import { compareUpstreamSchema } from "../../sync/upstream-schemas.ts";
+import type { RootListing } from "../../wire/resources.ts";
+import { ok, type Result, unknown, warning } from "./finding.ts";
+
+/** Whether the schema that the service gives for builds names the documented fields. A service may do without schemas. */
+export async function checkBuildSchema(client: Client, root: RootListing): Promise<Result> {
+  if (root.build === undefined) return unknown("the root listing has no build");
+  try {
+    const difference = await compareUpstreamSchema(client, "build", root.build.schema);
+    if (difference === null)
+      return unknown("the service's schema of builds names no fields; a sync does not need it");
+    const { unknown: appeared, missing } = difference;
+    const told = [
+      ...(appeared.length > 0 ? [`has ${listed(appeared)} besides`] : []),
+      ...(missing.length > 0 ? [`lacks ${listed(missing)}`] : []),
+    ];
+    if (told.length === 0) return ok("builds have the documented fields");
+    return warning(
+      `the service's schema of builds ${told.join(" and ")}`,
+      "nothing is lost, `extra` has what is new; see sync.drift, and whether a newer docmirror knows these fields",
+    );
+  } catch (error) {
+    if (!(error instanceof UpstreamError) || isUpstreamLost(error)) throw error;
+    return unknown(`the service gives no schema of builds: ${error.message}; a sync does not need it`);
+  }
+}
+
+function listed(fields: readonly string[]): string {
+  return fields.length > 8
+    ? `${fields.slice(0, 8).join(", ")} and ${fields.length - 8} more`
+    : fields.join(", ");
+}

@@ -1,0 +1,22 @@
+import type { ClockAhead } from "../../clock.ts";
+import { ok, type Result, warning } from "./finding.ts";
+
+/** Network and rounding may look like a difference of this much. */
+const TOLERATED_MS = 2000;
+
+/** Judges a clock by how far it is ahead of ours. `whose` is as in "the database server's"; `meaning` says what a difference does. */
+export function checkClock(whose: string, { minMs, maxMs }: ClockAhead, meaning: string): Result {
+  if (minMs <= TOLERATED_MS && maxMs >= -TOLERATED_MS) {
+    const wider = Math.max(Math.abs(minMs), Math.abs(maxMs));
+    return ok(`${whose} clock agrees with ours, to ${inSeconds(wider)} at most`);
+  }
+  const [way, leastMs, mostMs] = minMs > 0 ? ["ahead of", minMs, maxMs] : ["behind", -maxMs, -minMs];
+  return warning(
+    `${whose} clock is ${inSeconds(leastMs)} to ${inSeconds(mostMs)} ${way} ours: ${meaning}`,
+    "set this machine's clock by NTP; if it is right, the other one is wrong, and whoever runs it should know",
+  );
+}
+
+function inSeconds(ms: number): string {
+  return `${(ms / 1000).toFixed(1)} s`;
+}

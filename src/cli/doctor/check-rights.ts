@@ -1,0 +1,31 @@
+import type { Sql } from "../../db/connect.ts";
+import { findLackingRights } from "../../db/lacking-rights.ts";
+import { EXIT } from "../../errors.ts";
+import { fault, ok, type Result, warning } from "./finding.ts";
+
+/** Of a long list the first ones tell what is wrong. */
+const MAX_TOLD = 3;
+
+/** Whether the role may do what docmirror does. */
+export async function checkRights(sql: Sql): Promise<Result> {
+  const lacking = await findLackingRights(sql);
+  if (lacking.sync.length > 0) {
+    return fault(
+      `the role may not ${listed(lacking.sync)}`,
+      "grant the role what it lacks, or use the role that owns the schemas mirror and sync",
+      EXIT.database,
+    );
+  }
+  if (lacking.migrate.length > 0) {
+    return warning(
+      `enough for a sync, but the role may not ${listed(lacking.migrate)}`,
+      "run `docmirror migrate` as the role that owns the schemas when an upgrade asks for it",
+    );
+  }
+  return ok("the role may read, write and change all that docmirror keeps");
+}
+
+function listed(rights: readonly string[]): string {
+  const told = rights.slice(0, MAX_TOLD).join(", ");
+  return rights.length > MAX_TOLD ? `${told} and ${rights.length - MAX_TOLD} more` : told;
+}

@@ -1,0 +1,15 @@
+import { EXIT } from "../../errors.ts";
+import { RESOURCES, type RootListing } from "../../wire/resources.ts";
+import { fault, ok, type Result } from "./finding.ts";
+
+/** Whether the root listing has the five resources. */
+export function checkService(root: RootListing): Result {
+  const absent = RESOURCES.filter((resource) => root[resource] === undefined);
+  if (absent.length === 0) return ok(`the root listing has ${RESOURCES.join(", ")}`);
+  const rest = RESOURCES.filter((resource) => !absent.includes(resource));
+  return fault(
+    `the root listing has no ${absent.join(", no ")}, so each sync is partial`,
+    `ask whoever runs the service; what is gone for good can be left out: \`docmirror sync --resource ${rest.join(",")}\``,
+    EXIT.interfaceChanged,
+  );
+}

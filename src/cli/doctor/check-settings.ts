@@ -1,0 +1,25 @@
+import { maskUrl } from "../../config/mask-url.ts";
+import { requireBaseUrl } from "../../config.ts";
+import type { CommandContext } from "../run-command.ts";
+import { ok, type Result, warning } from "./finding.ts";
+
+/** They are parsed before any check; what is left is whether there is a service to ask, and how it is asked. */
+export function checkSettings({ config, settings }: Pick<CommandContext, "config" | "settings">): Result {
+  const baseUrl = requireBaseUrl(config);
+  if (config.rate === 0 && !isLoopback(baseUrl)) {
+    return warning(
+      "DOCMIRROR_RATE is 0: the service is asked as fast as it answers",
+      "set it to what the service allows; the default is 5 requests a second",
+    );
+  }
+  const given = settings.filter(({ source }) => source !== "default").length;
+  const source = settings.find(({ key }) => key === "baseUrl")?.source ?? "default";
+  return ok(
+    `all can be used, ${given} of ${settings.length} are not the default; ` +
+      `the service is ${maskUrl(baseUrl.href)} (${source})`,
+  );
+}
+
+function isLoopback({ hostname }: URL): boolean {
+  return hostname === "localhost" || hostname === "[::1]" || /^127(\.\d+){3}$/.test(hostname);
+}

@@ -1,0 +1,75 @@
+import { type Sql, withSql } from "../../db/connect.ts";
+import { hasEmbedded } from "../../db/embedded.ts";
+import type { OpenDatabase } from "../../db/open.ts";
+import { measureServerClock } from "../../db/server-clock.ts";
+import type { CommandContext } from "../run-command.ts";
+import { withDatabase } from "../with-database.ts";
+import { checkClock } from "./check-clock.ts";
+import { checkDatabase } from "./check-database.ts";
+import { checkMigrations } from "./check-migrations.ts";
+import { checkRights } from "./check-rights.ts";
+import { checkSourceZone } from "./check-source-zone.ts";
+import { type Finding, findingOf, type Result, unknown, unknowns } from "./finding.ts";
+
+/** In this order. The last one leans on all before it. */
+export const DATABASE_CHECKS = ["database", "rights", "migrations", "database clock", "time zone"] as const;
+
+/** Statements of a doctor wait no longer: a lock that somebody holds is worth a finding. */
+const STATEMENT_TIMEOUT = "60s";
+
+/** Makes the checks of the database. An embedded one that is there is started; none is made. */
+export async function examineDatabase(context: CommandContext): Promise<Finding[]> {
+  const { config, signal } = context;
+  const [first, ...others] = DATABASE_CHECKS;
+  if (config.databaseUrl === null && !hasEmbedded(config.dataDir)) {
+    const none = unknown(
+      `there is no embedded Postgres in ${config.dataDir} yet`,
+      "the first `docmirror sync` makes it",
+    );
+    return [{ check: first, ...none }, ...unknowns(others, "there is no database yet")];
+  }
+  let findings: Finding[] = [];
+  const opened = await findingOf(first, signal, () =>
+    withDatabase(context, async (database) => {
+      const session = { statement_timeout: STATEMENT_TIMEOUT };
+      return await withSql(
+        database.url,
+        { applicationName: "docmirror doctor", max: 1, session },
+        async (sql) => {
+          // No statement is waited for any more; what it then throws gives way to the signal's reason.
+          signal.addEventListener("abort", () => void sql.end({ timeout: 0 }), { once: true });
+          const result = await checkDatabase(sql, database, config.baseUrl);
+          // A promise that the server keeps, too.
+          await sql`set default_transaction_read_only = on`;
+          findings = await examineContent(sql, database, context);
+          return result;
+        },
+      );
+    }),
+  );
+  if (findings.length === 0) findings = unknowns(others, "there is no database to ask");
+  return [opened, ...findings];
+}
+
+async function examineContent(
+  sql: Sql,
+  database: OpenDatabase,
+  { config, clock, signal }: CommandContext,
+): Promise<Finding[]> {
+  const rights = await findingOf("rights", signal, () => checkRights(sql));
+  const migrations = await findingOf("migrations", signal, () =>
+    checkMigrations(sql, database.embedded !== null),
+  );
+  const clocks = await findingOf("database clock", signal, async () =>
+    checkClock(
+      "the database server's",
+      await measureServerClock(sql, clock),
+      "when a run lived last, and what `now()` in your own queries gives, is by that clock",
+    ),
+  );
+  const zone = await findingOf("time zone", signal, (): Result | Promise<Result> => {
+    if (migrations.status !== "ok") return unknown("there are no builds to test it by: see migrations");
+    return checkSourceZone(sql, config.sourceTimezone, clock.now());
+  });
+  return [rights, migrations, clocks, zone];
+}

@@ -1,0 +1,58 @@
+import { createClient } from "../../api/client.ts";
+import { fetchRootListing } from "../../sync/root-listing.ts";
+import type { RootListing } from "../../wire/resources.ts";
+import type { CommandContext } from "../run-command.ts";
+import { checkBuildList } from "./check-build-list.ts";
+import { checkBuildSchema } from "./check-build-schema.ts";
+import { checkClock } from "./check-clock.ts";
+import { checkService } from "./check-service.ts";
+import { type Finding, findingOf, unknown, unknowns } from "./finding.ts";
+
+export const UPSTREAM_CHECKS = ["service", "builds", "build schema", "service clock"] as const;
+
+/** Whoever waits for a diagnosis would rather know of the first failures than of the last. */
+const MAX_RETRIES = 1;
+
+/** Makes the checks of the service: four requests when all goes well, at the set pace. */
+export async function examineUpstream(context: CommandContext): Promise<Finding[]> {
+  const { config, clock, log, signal } = context;
+  if (config.baseUrl === null) return unknowns(UPSTREAM_CHECKS, "there is no service to ask: see settings");
+  const client = createClient({
+    baseUrl: config.baseUrl,
+    concurrency: 1,
+    ratePerSecond: config.rate,
+    timeoutMs: config.timeoutMs,
+    retries: Math.min(config.retries, MAX_RETRIES),
+    maxBodyBytes: config.maxBodyMb * 1024 * 1024,
+    clock,
+    log,
+    signal,
+  });
+  try {
+    const listing: { root: RootListing | null } = { root: null };
+    const service = await findingOf("service", signal, async () => {
+      listing.root = await fetchRootListing(client);
+      return checkService(listing.root);
+    });
+    const { root } = listing;
+    const shape =
+      root === null
+        ? unknowns(["builds", "build schema"], "the service did not answer as it should")
+        : [
+            await findingOf("builds", signal, () => checkBuildList(client, root)),
+            await findingOf("build schema", signal, () => checkBuildSchema(client, root)),
+          ];
+    const clocks = await findingOf("service clock", signal, () => {
+      const ahead = client.clockAhead();
+      if (ahead === null) return unknown("the service did not tell its time (no `Date` in its replies)");
+      return checkClock(
+        "the service's",
+        ahead,
+        "the bounds at first sight of a build lean on its date, which is by that clock",
+      );
+    });
+    return [service, ...shape, clocks];
+  } finally {
+    await client.close();
+  }
+}

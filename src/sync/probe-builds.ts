@@ -1,0 +1,31 @@
+import type { Client } from "../api/client.ts";
+import { type FieldDrift, findDrift } from "../normalize/find-drift.ts";
+import { normalizePage } from "../normalize/page.ts";
+import { type ParsedPage, parsePage } from "../walk/page.ts";
+import { firstRequest, requestText } from "../walk/page-request.ts";
+
+export interface BuildProbe {
+  /** What the list says that it holds; null when it does not tell. */
+  totalCount: number | null;
+  /** Of the newest build; null when there is none, or when it cannot be stored. */
+  id: string | null;
+  /** Why the newest build cannot be stored. */
+  rejected: string | null;
+  /** In what its fields differ from the documented ones. */
+  drift: FieldDrift[];
+}
+
+/** Asks for the first build of the list, in one request. Throws `UpstreamError`, `UnexpectedShapeError` for what is no page of a list. */
+export async function probeBuilds(client: Client, listPath: string): Promise<BuildProbe> {
+  const reply = await client.fetchJson<ParsedPage>(requestText(firstRequest(listPath, 1)), {
+    parse: (value, url) => parsePage(value, "build", url),
+  });
+  const records = reply.value?.records.slice(0, 1) ?? [];
+  const page = normalizePage("build", records, client.baseUrl);
+  return {
+    totalCount: reply.value?.meta.totalCount ?? null,
+    id: page.records[0]?.id ?? null,
+    rejected: page.rejected[0]?.reason ?? null,
+    drift: findDrift("build", page.records),
+  };
+}
