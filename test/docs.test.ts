@@ -12,8 +12,27 @@ const read = (path: string) => readFileSync(new URL(`../${path}`, import.meta.ur
 const tables = Object.values(schema).filter((value) => is(value, PgTable));
 const BOOKKEEPING = ["extra", "first_seen_at", "changed_at", "deleted_at", "record_hash"];
 
+/** The statements of a text's blocks of SQL. */
+const statementsOf = (text: string) =>
+  [...text.matchAll(/```sql\n([\s\S]*?)```/g)].flatMap(([, block = ""]) =>
+    block.split(/;\s*$/m).filter((statement) => statement.trim() !== ""),
+  );
+
+async function runAll(statements: readonly string[]): Promise<void> {
+  await using database = await createTestDatabase();
+  await withSql(database.url, { applicationName: "docmirror test", max: 1 }, async (sql) => {
+    for (const statement of statements) await sql.unsafe(statement);
+  });
+}
+
 describe("docs/tables.md", () => {
   const text = read("docs/tables.md");
+
+  test("every example of SQL runs on the schema", async () => {
+    const statements = statementsOf(text);
+    expect(statements).toHaveLength(4);
+    await runAll(statements);
+  });
 
   test.each(
     tables.map((table) => [getTableName(table), table] as const),
@@ -37,14 +56,9 @@ describe("README.md", () => {
   const text = read("README.md");
 
   test("every example of SQL runs on the schema", async () => {
-    const statements = [...text.matchAll(/```sql\n([\s\S]*?)```/g)].flatMap(([, block = ""]) =>
-      block.split(/;\s*$/m).filter((statement) => statement.trim() !== ""),
-    );
+    const statements = statementsOf(text);
     expect(statements).toHaveLength(6);
-    await using database = await createTestDatabase();
-    await withSql(database.url, { applicationName: "docmirror test", max: 1 }, async (sql) => {
-      for (const statement of statements) await sql.unsafe(statement);
-    });
+    await runAll(statements);
   });
 
   test("names no setting that does not exist, and gives the right defaults", () => {

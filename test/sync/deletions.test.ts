@@ -1,34 +1,13 @@
 import { describe, expect, test } from "vitest";
 import { type Sql, withSql } from "../../src/db/connect.ts";
 import { StoppedError } from "../../src/errors.ts";
-import type { SimulationOptions } from "../../src/simulate/service.ts";
 import { exitCodeOf } from "../../src/sync/run.ts";
 import type { Resource } from "../../src/wire/resources.ts";
+import { type Kept, keepBack } from "../support/keep-back.ts";
 import { type QuickWorld, startQuickWorld } from "../support/quick-world.ts";
 import { fingerprint } from "../support/stored-mirror.ts";
 
 const FEW = { users: 60, projects: 12, versions: 30, files: 20, builds: 60, hiddenShare: 0.2 };
-
-/** Records that the service keeps from its lists; the value is what their details answer, 200 being the record itself. */
-type Kept = Map<string, number>;
-
-/** A service that keeps some records back, and everything else where it is. */
-function keepBack(kept: Kept): NonNullable<SimulationOptions["intercept"]> {
-  return async (request, next) => {
-    const [resource = "", id] = new URL(request.url).pathname.split("/").slice(3);
-    const reply = await next();
-    if (id) {
-      const status = kept.get(`${resource} ${id}`) ?? 200;
-      return status === 200 ? reply : new Response(null, { status });
-    }
-    const held = [...kept.keys()].filter((key) => key.startsWith(`${resource} `));
-    if (held.length === 0 || !reply.ok) return reply;
-    const page = (await reply.json()) as { meta: { total_count: number }; objects: { id: string }[] };
-    page.meta.total_count -= held.length;
-    page.objects = page.objects.filter((record) => !kept.has(`${resource} ${record.id}`));
-    return Response.json(page);
-  };
-}
 
 /** One run, in a night of its own: the world's clock stands still by itself. */
 function night(quick: QuickWorld, options: Parameters<QuickWorld["sync"]>[0] = { resources: ["user"] }) {

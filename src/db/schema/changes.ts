@@ -16,7 +16,10 @@ export const changes = mirror.table(
     before: jsonb(),
     after: jsonb(),
   },
-  (table) => [index("changes_record").on(table.resource, table.record_id, table.id)],
+  (table) => [
+    index("changes_record").on(table.resource, table.record_id, table.id),
+    index("changes_observed").on(table.resource, table.observed_at),
+  ],
 );
 
 /** References whose record is not here. `position` is the place in a list of references, 0 elsewhere. */

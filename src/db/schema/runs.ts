@@ -156,3 +156,13 @@ export const drift = sync.table(
   },
   (table) => [index("drift_resource").on(table.resource, table.id)],
 );
+
+/** What was thinned out. No moment before the newest `horizon` of one that took changes can be looked back at. */
+export const prunings = sync.table("prunings", {
+  id: bigint({ mode: "number" }).primaryKey().generatedAlwaysAsIdentity(),
+  /** Changes and runs older than this went. */
+  horizon: moment().notNull(),
+  pruned_at: moment().notNull(),
+  changes: bigint({ mode: "number" }).notNull().default(0),
+  runs: bigint({ mode: "number" }).notNull().default(0),
+});
