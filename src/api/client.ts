@@ -16,9 +16,9 @@ import { apiUrl } from "./api-url.ts";
 import { ACCEPT_ENCODING, BodyTooLargeError, decodeBody, readBody, UndecodableBodyError } from "./body.ts";
 import { type ClockAhead, createClockDifference } from "./clock-difference.ts";
 import { createHostGate } from "./host-gate.ts";
+import { createHostPace, type HostPace } from "./host-pace.ts";
 import { parseHttpDate } from "./http-date.ts";
 import { linkSignals } from "./link-signals.ts";
-import { createPacer } from "./pacer.ts";
 import { withRetries } from "./retry.ts";
 import { parseRetryAfter } from "./retry-after.ts";
 import { createTurnstile } from "./turnstile.ts";
@@ -30,6 +30,8 @@ export interface ClientOptions {
   concurrency: number;
   /** Requests a second, evenly spaced; 0 for no limit. */
   ratePerSecond: number;
+  /** What the host's other clients keep to as well; `ratePerSecond` then counts for nothing. @default the client's own */
+  pace?: HostPace;
   /** For a whole request, from its first byte sent to its last one received. */
   timeoutMs: number;
   /** Tries after the first. */
@@ -101,7 +103,7 @@ export function createClient(options: ClientOptions): Client {
   // Every request that is under way or waits listens to it.
   setMaxListeners(0, closing.signal);
   const gate = createHostGate({
-    pacer: createPacer(options.ratePerSecond),
+    pace: options.pace ?? createHostPace(options),
     retries: options.retries,
     clock,
     signal: closing.signal,

@@ -7,7 +7,7 @@
  *     └──── any answer, also a late one to an earlier request
  *
  * A round is a failure together with those of all requests that were under way when it came: they tell the same. 429 and 503 hold
- * all requests back besides, each for as long as it asks.
+ * all requests back besides, each for as long as it asks. That outlasts the gate, which belongs to one run: the pace keeps it.
  *
  * A request may keep its place in the client's queue while it waits here: as long as the gate is shut, nobody could use that
  * place, and when it opens, the probe is one of those that have one.
@@ -21,7 +21,7 @@ import {
   TimeoutError,
   type UpstreamError,
 } from "../errors.ts";
-import type { Pacer } from "./pacer.ts";
+import type { Hold, HostPace } from "./host-pace.ts";
 import { isRefusal, MAX_RETRY_AFTER_MS, retryWaitMs } from "./retry.ts";
 
 /** Failed rounds in a row after which the host is left alone. */
@@ -30,9 +30,11 @@ const FIRST_PAUSE_MS = 30_000;
 const MAX_PAUSES = 2;
 /** Shorter holds are daily business and are not told. */
 const TOLD_HOLD_MS = 5000;
+const YEAR_MS = 365 * 86_400_000;
 
 export interface HostGateOptions {
-  pacer: Pacer;
+  /** The host's, which other gates may share, one after the other or at once. */
+  pace: HostPace;
   /** Tries of a request after its first. The host is lost after so many pauses, at most 2; with 0 it is lost without any. */
   retries: number;
   clock: Clock;
@@ -60,7 +62,7 @@ export interface HostGate {
 type Breaker = { is: "closed" } | { is: "paused" } | { is: "half-open"; probe: object | null };
 
 export function createHostGate(options: HostGateOptions): HostGate {
-  const { pacer, clock } = options;
+  const { pace, clock } = options;
   const maxPauses = Math.min(MAX_PAUSES, options.retries);
   const lost = new AbortController();
   // Every request listens to it.
@@ -70,14 +72,14 @@ export function createHostGate(options: HostGateOptions): HostGate {
   let pauses = 0;
   let failedInARow = 0;
   let round = 0;
-  let holds = 0;
-  let heldSince = 0;
+  let isHeld = false;
   // A host that never answered is given up by the retries alone, so that a wrong base URL fails soon.
   let hasAnswered = false;
 
   /** Whether a request may go now; the first to ask when a probe is due becomes the probe. */
   function admits(request: object): boolean {
-    if (holds > 0 || breaker.is === "paused") return false;
+    heed();
+    if (isHeld || breaker.is === "paused" || lost.signal.aborted) return false;
     if (breaker.is === "closed") return true;
     breaker.probe ??= request;
     return breaker.probe === request;
@@ -100,21 +102,17 @@ export function createHostGate(options: HostGateOptions): HostGate {
     hasAnswered = true;
     failedInARow = 0;
     pauses = 0;
-    pacer.ease();
+    pace.ease();
     if (breaker.is !== "closed") turnTo({ is: "closed" });
   }
 
   function noteFailure(error: UpstreamError, isNewRound: boolean, attempt: number): void {
     if (isRefusal(error)) {
-      const waitMs = retryWaitMs(error, attempt, options.random);
-      if (waitMs > MAX_RETRY_AFTER_MS) {
-        lose(error, `the service asks to be left alone for ${inWords(waitMs)}`);
-        return;
-      }
-      hold(waitMs, error.status).catch(() => {});
-      if (isNewRound) pacer.slow();
+      pace.hold(retryWaitMs(error, attempt, options.random), error);
+      if (isNewRound) pace.slow();
+      heed();
     }
-    if (!isNewRound) return;
+    if (!isNewRound || lost.signal.aborted) return;
     round += 1;
     failedInARow += 1;
     if (!hasAnswered || failedInARow < MAX_FAILED_ROUNDS) return;
@@ -122,14 +120,27 @@ export function createHostGate(options: HostGateOptions): HostGate {
     else lose(error, `the service is left alone since ${failedInARow} requests in a row failed; the last`);
   }
 
-  async function hold(waitMs: number, status: number): Promise<void> {
-    if (holds === 0) heldSince = clock.now().getTime();
-    holds += 1;
-    await clock.sleep(waitMs, options.signal);
-    holds -= 1;
-    if (holds > 0) return;
-    const heldMs = clock.now().getTime() - heldSince;
+  /** Shuts the gate while the pace holds, whichever run brought that about; what is too long to sleep through ends this one. */
+  function heed(): void {
+    const hold = pace.held();
+    if (!hold) return;
+    if (!isBearable(hold)) lose(hold.refusal, `the service asks to be left alone ${inFull(hold)}`);
+    else if (!isHeld) sleepThrough(hold).catch(() => {});
+  }
+
+  async function sleepThrough(first: Hold): Promise<void> {
+    isHeld = true;
+    const since = clock.now().getTime();
+    let last = first;
+    for (let hold: Hold | null = first; hold && isBearable(hold); hold = pace.held()) {
+      await clock.sleep(hold.leftMs(), options.signal);
+      pace.release(hold);
+      last = hold;
+    }
+    isHeld = false;
+    const heldMs = clock.now().getTime() - since;
     if (heldMs > TOLD_HOLD_MS) {
+      const { status } = last.refusal;
       options.onWarning(`requests were held back for ${inWords(heldMs)}: the service answered ${status}`);
     }
     changes.emit("change");
@@ -159,7 +170,7 @@ export function createHostGate(options: HostGateOptions): HostGate {
       try {
         do {
           while (!admits(request)) await nextChange(signal);
-          await pacer.turn(signal);
+          await pace.turn(signal);
           signal.throwIfAborted();
           // The gate may have been shut while this one waited for its turn. From here on nothing comes between.
         } while (!admits(request));
@@ -197,11 +208,23 @@ function retell(error: UpstreamError, message: string): UpstreamError {
   return error instanceof TimeoutError ? new TimeoutError(message, facts) : new NetworkError(message, facts);
 }
 
+function isBearable(hold: Hold): boolean {
+  return hold.leftMs() <= MAX_RETRY_AFTER_MS;
+}
+
+/** How long a hold lasts yet and, unless it is too far away to have a date, when it is over. */
+function inFull(hold: Hold): string {
+  const leftMs = hold.leftMs();
+  if (leftMs > YEAR_MS) return `for ${inWords(leftMs)}`;
+  const over = new Date(Math.ceil(hold.untilMs / 1000) * 1000);
+  return `for ${inWords(leftMs)}, until ${over.toISOString().replace(".000", "")}`;
+}
+
 /** A time as people tell it; servers ask for as much as 10^20 seconds. */
 function inWords(ms: number): string {
   const seconds = Math.round(ms / 1000);
   if (seconds < 120) return `${seconds} s`;
   if (seconds < 2 * 3600) return `${Math.round(seconds / 60)} minutes`;
-  if (seconds <= 365 * 86_400) return `${Math.round(seconds / 3600)} hours`;
+  if (seconds * 1000 <= YEAR_MS) return `${Math.round(seconds / 3600)} hours`;
   return "more than a year";
 }

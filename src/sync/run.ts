@@ -7,6 +7,7 @@
  *           ──▶ interrupted  asked to stop, or the process died; the next run goes on at the checkpoints
  */
 import { setMaxListeners } from "node:events";
+import type { HostPace } from "../api/host-pace.ts";
 import { pollOpenBuilds } from "../builds/poll-open-builds.ts";
 import type { Clock } from "../clock.ts";
 import { connect, type Sql } from "../db/connect.ts";
@@ -61,6 +62,8 @@ export interface SyncOptions {
   resources?: readonly Resource[] | null;
   /** Deletes what is gone even where `maxDeleteRatio` holds it back. @default false */
   allowMassDelete?: boolean;
+  /** What the other runs of the process keep to as well, made with the same `settings.rate`. @default the run's own */
+  pace?: HostPace;
   clock: Clock;
   log: Logger;
   signal: AbortSignal;

@@ -1,11 +1,12 @@
 import { type Client, createClient } from "../api/client.ts";
+import type { HostPace } from "../api/host-pace.ts";
 import type { Clock } from "../clock.ts";
 import type { Logger } from "../log.ts";
 import type { SyncSettings } from "./sync-settings.ts";
 
 /** The client that a run's settings ask for. `onWarning` is told what the run's summary should say of the service. */
 export function createUpstreamClient(
-  { settings, clock, log }: { settings: SyncSettings; clock: Clock; log: Logger },
+  { settings, clock, log, pace }: { settings: SyncSettings; clock: Clock; log: Logger; pace?: HostPace },
   signal: AbortSignal,
   onWarning: (message: string) => void,
 ): Client {
@@ -13,6 +14,7 @@ export function createUpstreamClient(
     baseUrl: settings.baseUrl,
     concurrency: settings.concurrency,
     ratePerSecond: settings.rate,
+    ...(pace && { pace }),
     timeoutMs: settings.timeoutMs,
     retries: settings.retries,
     maxBodyBytes: settings.maxBodyMb * 1024 * 1024,

@@ -516,7 +516,9 @@ describe("a host that is lost", () => {
     expect(reasons[0]).toMatchObject({
       status: 503,
       exitCode: 5,
-      message: expect.stringMatching(/^the service asks to be left alone for 8760 hours: GET /),
+      message: expect.stringMatching(
+        /^the service asks to be left alone for 8760 hours, until 2025-05-15T12:00:00Z: GET /,
+      ),
       hint: expect.any(String),
     });
     expect(new Set(reasons).size).toBe(1);

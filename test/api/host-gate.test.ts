@@ -2,8 +2,9 @@ import { setMaxListeners } from "node:events";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { createHostGate } from "../../src/api/host-gate.ts";
+import { createHostPace, type HostPace } from "../../src/api/host-pace.ts";
 import { linkSignals } from "../../src/api/link-signals.ts";
-import { createPacer, type Pacer } from "../../src/api/pacer.ts";
+import type { Pacer } from "../../src/api/pacer.ts";
 import { isRefusal, MAX_RETRY_AFTER_MS, retryWaitMs, withRetries } from "../../src/api/retry.ts";
 import {
   HttpStatusError,
@@ -14,10 +15,11 @@ import {
   UnexpectedShapeError,
   type UpstreamError,
 } from "../../src/errors.ts";
-import { createHandClock, settle } from "../support/hand-clock.ts";
+import { createHandClock, type HandClock, settle } from "../support/hand-clock.ts";
 
 const FACTS = { url: "http://h/" };
 const HOUR_MS = 3_600_000;
+const NOON = "2024-05-15T12:00:00Z";
 /** Never aborted. */
 const { signal: forever } = new AbortController();
 setMaxListeners(0, forever);
@@ -26,13 +28,20 @@ const late = new TimeoutError("was not answered", FACTS);
 const status = (code: number, retryAfterMs?: number) =>
   new HttpStatusError(`answered ${code}`, { ...FACTS, status: code, retryAfterMs });
 
+interface SetUpOptions {
+  retries?: number;
+  pacer?: Pacer;
+  clock?: HandClock;
+  pace?: HostPace;
+}
+
 /** A gate under a clock in hand. Requests are answered when and as the test says. */
-function setUp({ retries = 5, pacer = createPacer(0) }: { retries?: number; pacer?: Pacer } = {}) {
-  const clock = createHandClock("2024-05-15T12:00:00Z");
+function setUp({ retries = 5, pacer, clock = createHandClock(NOON), pace }: SetUpOptions = {}) {
+  const ownPace = { ...createHostPace({ ratePerSecond: 0, clock }), ...pacer };
   const warnings: string[] = [];
   const sent: { at: number; answer(error?: UpstreamError): Promise<void> }[] = [];
   const gate = createHostGate({
-    pacer,
+    pace: pace ?? ownPace,
     retries,
     clock,
     signal: forever,
@@ -176,8 +185,8 @@ describe("429 and 503", () => {
   });
 
   it.each([
-    [MAX_RETRY_AFTER_MS + 1000, "5 minutes"],
-    [24 * HOUR_MS, "24 hours"],
+    [MAX_RETRY_AFTER_MS + 1, "5 minutes, until 2024-05-15T12:05:01Z"],
+    [24 * HOUR_MS, "24 hours, until 2024-05-16T12:00:00Z"],
     [Number.POSITIVE_INFINITY, "more than a year"],
   ])("with Retry-After of %d ms end it for everyone", async (retryAfterMs, words) => {
     const { ask, sent } = setUp();
@@ -193,6 +202,93 @@ describe("429 and 503", () => {
     });
     expect([underWay.is, later.is]).toEqual([asker.is, asker.is]);
     expect(sent).toHaveLength(2);
+  });
+});
+
+describe("a gate that shares its pace with those of other runs", () => {
+  /** Two gates of one process, the second made when the first is done. */
+  async function setUpTwo(error: UpstreamError) {
+    const clock = createHandClock(NOON);
+    const told: string[] = [];
+    const pace = {
+      ...createHostPace({ ratePerSecond: 0, clock }),
+      slow: () => void told.push("slow"),
+      ease: () => void told.push("ease"),
+    };
+    const first = setUp({ clock, pace });
+    await first.pass(error);
+    return { clock, told, first, next: () => setUp({ clock, pace }) };
+  }
+
+  it("waits for what is left of a hold that an earlier one met, and tells it", async () => {
+    const { clock, next } = await setUpTwo(status(503, 60_000));
+    await clock.advance(20_000);
+    const second = next();
+    second.ask();
+    second.ask();
+    await clock.advance(39_999);
+    expect(second.times()).toEqual([]);
+    await clock.advance(1);
+    expect(second.times()).toEqual([40, 40]);
+    expect(second.warnings).toEqual(["requests were held back for 40 s: the service answered 503"]);
+  });
+
+  it("is not held when the hold is over", async () => {
+    const { clock, next } = await setUpTwo(status(429, 60_000));
+    await clock.advance(60_000);
+    expect(await next().pass()).toBe("answered");
+  });
+
+  it("fails at once, saying until when, while a hold lasts that is too long to wait for", async () => {
+    const { clock, first, next } = await setUpTwo(status(429, 2 * HOUR_MS));
+    await clock.advance(HOUR_MS);
+    const second = next();
+    const asker = second.ask();
+    await settle();
+    expect(asker.is).toBeInstanceOf(HttpStatusError);
+    expect(asker.is).toMatchObject({
+      status: 429,
+      message: "the service asks to be left alone for 60 minutes, until 2024-05-15T14:00:00Z: answered 429",
+    });
+    expect(second.gate.lost.reason).toBe(asker.is);
+    expect(asker.is).not.toBe(first.gate.lost.reason);
+    expect(second.sent).toEqual([]);
+    // One that comes near its end waits.
+    await clock.advance(HOUR_MS - MAX_RETRY_AFTER_MS);
+    const third = next();
+    third.ask();
+    await clock.advance(MAX_RETRY_AFTER_MS - 1);
+    expect(third.sent).toEqual([]);
+    await clock.advance(1);
+    expect(third.sent).toHaveLength(1);
+  });
+
+  it("heeds what another one is told meanwhile", async () => {
+    const { clock, next } = await setUpTwo(down);
+    const [one, other] = [next(), next()];
+    one.ask();
+    one.ask();
+    await settle();
+    await one.sent[0]?.answer(status(429, 30_000));
+    const asker = other.ask();
+    await clock.advance(10_000);
+    await one.sent[1]?.answer(status(503, 24 * HOUR_MS));
+    await clock.advance(HOUR_MS);
+    expect(other.sent).toEqual([]);
+    expect(asker.is).toMatchObject({ status: 503 });
+  });
+
+  it("slows and eases the pace of all, and pauses and counts failures for itself", async () => {
+    const { clock, told, next } = await setUpTwo(status(429, 1000));
+    await clock.advance(1000);
+    await next().pass();
+    expect(told).toEqual(["slow", "ease"]);
+    const paused = next();
+    await paused.pass();
+    for (let failure = 0; failure < 5; failure++) await paused.pass(down);
+    expect(paused.warnings).toHaveLength(1);
+    const other = next();
+    expect(await other.pass()).toBe("answered");
   });
 });
 
@@ -375,7 +471,7 @@ describe("whatever the host answers and whoever stops", () => {
         let heldUntil = 0;
         let pause: { until: number; probes: number } | null = null;
         const gate = createHostGate({
-          pacer: createPacer(0),
+          pace: createHostPace({ ratePerSecond: 0, clock }),
           retries,
           clock,
           signal: forever,

@@ -965,6 +965,13 @@ export const SHOWN_ELSEWHERE: readonly ShownElsewhere[] = [
     test: "slow the pace once a round; every answer eases it",
   },
   {
+    fault: "a new run with the pace of one whose `Retry-After` lasts for hours yet",
+    exit: "5",
+    outcome: "fails without a request, and says until when",
+    file: "test/sync/service-in-trouble.test.ts",
+    test: "a run with the pace of an earlier one asks nothing while the service wants to be left alone",
+  },
+  {
     fault: "more missing records than one run may ask for",
     exit: "0",
     outcome: "those left over are asked for by the next run",

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { createHostPace } from "../../src/api/host-pace.ts";
 import { printSummary } from "../../src/cli/sync-command.ts";
 import { withSql } from "../../src/db/connect.ts";
 import { silentLog } from "../../src/log.ts";
@@ -76,11 +77,42 @@ test("a service that asks to be left alone for a day ends the run at once with w
   const result = await quick.sync({ clock, settings: SETTINGS });
   expect(result.summary).toMatchObject({
     status: "partial",
-    error: expect.stringMatching(/^the service asks to be left alone for 24 hours: GET .* answered 429/),
+    error: expect.stringMatching(
+      /^the service asks to be left alone for 24 hours, until .*Z: GET .* answered 429/,
+    ),
   });
   expect(exitCodeOf(result)).toBe(5);
   // Those that were under way may have arrived, and nobody asked after them.
   expect(asked).toBeLessThanOrEqual(20 + SETTINGS.concurrency);
+});
+
+test("a run with the pace of an earlier one asks nothing while the service wants to be left alone", async () => {
+  const clock = createFakeClock();
+  const pace = createHostPace({ ratePerSecond: 0, clock });
+  let isBusy = true;
+  await using quick = await startQuickWorld({ builds: 40 }, (_request, next) =>
+    isBusy ? new Response("", { status: 429, headers: { "retry-after": "86400" } }) : next(),
+  );
+  const run = () => quick.sync({ clock, pace, settings: SETTINGS });
+  await run();
+  isBusy = false;
+  quick.simulation.resetRequests();
+  const second = await run();
+  expect(second.summary).toMatchObject({
+    status: "failed",
+    requests: 0,
+    error: expect.stringMatching(
+      /^the service asks to be left alone for 24 hours, until .*Z: GET .* answered 429/,
+    ),
+  });
+  expect(exitCodeOf(second)).toBe(5);
+  expect(quick.simulation.requests().total).toBe(0);
+  await clock.sleep(86_300_000);
+  const third = await run();
+  expect(third.summary).toMatchObject({
+    status: "succeeded",
+    warnings: [expect.stringMatching(/^requests were held back for \d+ s: the service answered 429$/)],
+  });
 });
 
 test("of many warnings the first 20 are kept and the others counted", () => {
