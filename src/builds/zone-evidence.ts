@@ -28,15 +28,14 @@ export async function findOffsetSpans(sql: Sql, since: string): Promise<OffsetSp
     with look as (
       select
         run.id as run_id,
-        walk.walk = 'head' or run.kind = 'watch' as is_head,
-        lag(coalesce(walk.started_at, run.started_at)) over (order by run.id) as previous_at,
+        walk.walk,
+        lag(walk.started_at) over (order by run.id) as previous_at,
         -- A service whose clock is off may date its builds by that clock, or by another: both must fit.
         greatest(run.clock_ahead_max_ms, 0) / 1000.0 as ahead,
         greatest(-run.clock_ahead_min_ms, 0) / 1000.0 as behind
       from sync.runs as run
-      left join sync.walks as walk on walk.run_id = run.id and walk.resource = 'build'
-      where run.started_at >= ${since}::timestamptz
-        and (walk.walk in ('whole', 'head') or (run.kind = 'watch' and run.status = 'succeeded'))
+      join sync.walks as walk on walk.run_id = run.id and walk.resource = 'build'
+      where run.started_at >= ${since}::timestamptz and walk.walk in ('whole', 'head')
     ),
     fresh as (
       select
@@ -48,7 +47,7 @@ export async function findOffsetSpans(sql: Sql, since: string): Promise<OffsetSp
       from look
       join mirror.build_transitions as first on first.run_id = look.run_id and first.seq = 1
       join mirror.builds as build on build.id = first.build_id
-      where look.is_head
+      where look.walk = 'head'
         and look.ahead + look.behind <= ${MAX_CLOCK_SECONDS}::int
         and build.date is not null
         and first.not_after between look.previous_at and look.previous_at + make_interval(mins => ${FRESH_WITHIN_MINUTES}::int)

@@ -40,14 +40,14 @@ describe("findOffsetSpans", () => {
     expect(await read(quick, (sql) => findOffsetSpans(sql, now))).toEqual([]);
   });
 
-  test("counts a round of a watch as a look", async () => {
+  test("takes no look for one that did not join what is known", async () => {
     await using quick = await startWatchedWorld({ rates });
     const spans = await read(quick, async (sql) => {
-      await sql`update sync.runs set kind = 'watch' where kind = 'incremental'`;
-      await sql`delete from sync.walks where resource = 'build' and walk = 'head'`;
+      await sql`update sync.walks set walk = 'not_whole' where resource = 'build' and run_id = 3`;
       return findOffsetSpans(sql, SINCE);
     });
-    expect(spans.reduce((sum, { builds }) => sum + builds, 0)).toBe(12);
+    // Of the runs 2 to 5, each of which found 3.
+    expect(spans.reduce((sum, { builds }) => sum + builds, 0)).toBe(9);
   });
 
   test("allows for a service's clock that is off, and uses no run in which it was off by far", async () => {
