@@ -38,6 +38,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import("./doctor-command.ts")).doctorCommand,
   },
   {
+    name: "explain",
+    summary: "every sighting of a build, and why each bound of its times is what it is",
+    load: async () => (await import("./explain-command.ts")).explainCommand,
+  },
+  {
     name: "get",
     summary: "asks upstream: a list, a record or a schema",
     load: async () => (await import("./get-command.ts")).getCommand,

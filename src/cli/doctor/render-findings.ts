@@ -1,4 +1,4 @@
-import { printable } from "../printable.ts";
+import { breakLines } from "../break-lines.ts";
 import { type Finding, STATUSES } from "./finding.ts";
 
 const MARKS: Record<Finding["status"], [mark: string, colour: string]> = {
@@ -25,35 +25,18 @@ export function renderFindings(
     const [mark, code] = MARKS[status];
     const word = `${mark} ${status.padEnd(statusWidth)}`;
     const head = `${colour ? `\u001b[${code}m${word}\u001b[0m` : word}  ${check.padEnd(checkWidth)}  `;
-    const text = [
-      ...breakLines(finding, "", indent, columns),
-      ...breakLines(mend ?? "", "→ ", indent, columns),
-    ];
+    const text = [...indented(finding, "", indent, columns), ...indented(mend ?? "", "→ ", indent, columns)];
     return text.map((line, index) => (index === 0 ? head : indent) + line);
   });
   return `${lines.join("\n")}\n\n${summarize(findings)}\n`;
 }
 
 /** The lines of a text, each further one as far to the right as the text begins. */
-function breakLines(text: string, start: string, indent: string, columns: number | undefined): string[] {
+function indented(text: string, start: string, indent: string, columns: number | undefined): string[] {
   if (text === "") return [];
   const width = (columns ?? Infinity) - indent.length - start.length;
-  const broken = printable(text, { keepNewlines: true })
-    .split("\n")
-    .flatMap((line) => (width < LEAST_TEXT_WIDTH ? [line] : wrap(line, width)));
-  return broken.map((line, index) => (index === 0 ? start : " ".repeat(start.length)) + line);
-}
-
-/** Breaks between words; a word that is longer than a line stands alone. */
-function wrap(line: string, width: number): string[] {
-  const lines: string[] = [];
-  for (const word of line.split(" ")) {
-    const last = lines.at(-1);
-    if (last !== undefined && last.length + 1 + word.length <= width)
-      lines[lines.length - 1] = `${last} ${word}`;
-    else lines.push(word);
-  }
-  return lines;
+  const lines = breakLines(text, width < LEAST_TEXT_WIDTH ? Infinity : width);
+  return lines.map((line, index) => (index === 0 ? start : " ".repeat(start.length)) + line);
 }
 
 function summarize(findings: readonly Finding[]): string {

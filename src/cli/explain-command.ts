@@ -1,0 +1,64 @@
+import { Argument, type Command } from "commander";
+import { type BuildExplanation, explainBuild } from "../builds/explain-build.ts";
+import { withSql } from "../db/connect.ts";
+import { assertSchemaCurrent } from "../db/migrate.ts";
+import { withStoreErrors } from "../db/store-errors.ts";
+import { MirrorError } from "../errors.ts";
+import { createCommand } from "./create-command.ts";
+import { renderBuild } from "./explain/render-build.ts";
+import { runCommand } from "./run-command.ts";
+import { withDatabase } from "./with-database.ts";
+
+interface Options {
+  json?: true;
+}
+
+/** Where the terminal does not tell its width, and beyond which lines are tiring to read. */
+const COLUMNS = 80;
+const MOST_COLUMNS = 100;
+
+export function explainCommand(summary: string): Command {
+  return createCommand({
+    name: "explain",
+    summary,
+    settings: ["databaseUrl", "dataDir", "sourceTimezone"],
+    examples: [
+      ["explain build 4711", "what was seen of build 4711, when, and how its times are known"],
+      ["explain build 4711 --json", "the same, complete, as JSON"],
+    ],
+  })
+    .addArgument(new Argument("<resource>", "what to explain").choices(["build"]))
+    .argument("<id>", "the record's id, as the service gives it")
+    .option("--json", "print one JSON document")
+    .action(
+      runCommand<Options>((context, { options, args: [, id = ""] }) =>
+        withDatabase(context, async (database) => {
+          const { config, out } = context;
+          const application = { applicationName: "docmirror explain", max: 1 };
+          const explanation = await withSql(database.url, application, async (sql) => {
+            await assertSchemaCurrent(sql);
+            return withStoreErrors(`explain build ${id}`, () => explainBuild(sql, id, config.sourceTimezone));
+          });
+          const { build, quarantine } = explanation;
+          if (options.json) await out.json(explanation);
+          if (build === null) throw notHere(id, explanation);
+          const columns = Math.min(out.columns ?? COLUMNS, MOST_COLUMNS);
+          if (!options.json) await out.write(renderBuild(build, quarantine, { colour: out.colour, columns }));
+          return 0;
+        }),
+      ),
+    );
+}
+
+function notHere(id: string, { quarantine }: BuildExplanation): MirrorError {
+  const waiting = quarantine.filter(({ resolved_at }) => resolved_at === null);
+  const last = waiting.at(-1);
+  if (last === undefined) {
+    return new MirrorError(`the mirror has no build ${id}`, {
+      hint: `see whether the service has it: docmirror get build ${JSON.stringify(id)}`,
+    });
+  }
+  return new MirrorError(`the mirror has no build ${id}: it came, but could not be stored: ${last.reason}`, {
+    hint: "`docmirror quarantine --resource build` shows what was sent, and --retry tries it again",
+  });
+}

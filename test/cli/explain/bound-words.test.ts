@@ -1,0 +1,113 @@
+import { describe, expect, test } from "vitest";
+import type { ExplainedTransition } from "../../../src/builds/explain-build.ts";
+import { anomalyWords, sightingWords, whyNotBefore } from "../../../src/cli/explain/bound-words.ts";
+
+const run = { id: 4, kind: "watch" as const, started_at: "2025-06-02 10:03:00+00" };
+
+function transition(facts: Partial<ExplainedTransition>): ExplainedTransition {
+  return {
+    seq: 2,
+    from_state: "triggered",
+    to_state: "building",
+    not_before: "2025-06-02 10:02:00+00",
+    not_after: "2025-06-02 10:03:00+00",
+    width_ms: 60_000,
+    rule: "last_seen",
+    anomalies: [],
+    before_date_ms: null,
+    first_seen: { asked_at: null, observed_at: null, request: null, run },
+    predecessor_last_seen: null,
+    lasted: null,
+    ...facts,
+  };
+}
+
+describe("whyNotBefore", () => {
+  const date = (before_date_ms: number | null, anomalies: string[] = []) =>
+    transition({ seq: 1, from_state: null, rule: "date", before_date_ms, anomalies });
+
+  test.each([
+    [
+      "the last sighting of the predecessor",
+      transition({}),
+      "when the request was sent whose reply last showed it triggered",
+    ],
+    ["the build's own date", date(0), "the build's own date, when it was made"],
+    ["a date that is gone by now", date(null), "the build's own date, when it was made"],
+    [
+      "a date by a clock that is a little ahead",
+      date(1500),
+      /moved back by 1\.5s: so far the service's clock may have been ahead$/,
+    ],
+    [
+      "a date by a clock that is far ahead",
+      date(7_200_000, ["clock"]),
+      /moved back by 2h 0m: so far the service's clock/,
+    ],
+    [
+      "a date that another zone read earlier",
+      date(18_000_000),
+      /as it stands and is read today it is 5h 0m later$/,
+    ],
+    [
+      "a date that another zone read later",
+      date(-18_000_000),
+      /as it stands and is read today it is 5h 0m earlier$/,
+    ],
+    [
+      "a clock of ours that went back",
+      transition({ rule: "predecessor" }),
+      /^our clock had gone back since it was seen triggered/,
+    ],
+    ["nothing", transition({ seq: 1, rule: "unknown" }), /^nothing is claimed/],
+    [
+      "an older docmirror, at first sight",
+      transition({ seq: 1, rule: null }),
+      /^the build's own date; an older docmirror wrote this/,
+    ],
+    [
+      "an older docmirror, later",
+      transition({ rule: null }),
+      /^when it had been seen triggered; an older docmirror/,
+    ],
+    [
+      "the sighting of a build without a state",
+      transition({ from_state: null }),
+      /last showed it without a state$/,
+    ],
+  ])("names %s", (_what, row, words) => {
+    expect(whyNotBefore(row)).toMatch(words);
+  });
+});
+
+describe("anomalyWords", () => {
+  test.each([
+    "backward",
+    "no_date",
+    "future_date",
+    "repeated_hour",
+    "skipped_hour",
+    "clock",
+  ])("explains %s", (name) => {
+    expect(anomalyWords(name)).toMatch(new RegExp(`^${name}: .{20}`));
+  });
+
+  test("gives back what it does not know", () => {
+    expect(anomalyWords("solar_flare")).toBe("solar_flare");
+  });
+});
+
+describe("sightingWords", () => {
+  test("name the run and the request", () => {
+    expect(sightingWords({ asked_at: null, observed_at: null, request: "/api/v1/build/42/", run })).toBe(
+      "run 4 (watch, began 2025-06-02 10:03:00)\nGET /api/v1/build/42/",
+    );
+  });
+
+  test("tell that a run was pruned, and that a request was not kept", () => {
+    const pruned = { id: 4, kind: null, started_at: null };
+    expect(sightingWords({ asked_at: null, observed_at: null, request: null, run: pruned })).toBe(
+      "run 4 (pruned since)\nthe request was not kept",
+    );
+  });
+});
