@@ -58,6 +58,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import("./migrate-command.ts")).migrateCommand,
   },
   {
+    name: "prune",
+    summary: "thins old changes and runs, never transitions",
+    load: async () => (await import("./prune-command.ts")).pruneCommand,
+  },
+  {
     name: "simulate",
     summary: "runs the simulated service alone",
     load: async () => (await import("./simulate-command.ts")).simulateCommand,

@@ -1,0 +1,88 @@
+import { type Command, InvalidArgumentError, Option } from "commander";
+import { duration } from "../config/setting-values.ts";
+import { withSql } from "../db/connect.ts";
+import { assertSchemaCurrent } from "../db/migrate.ts";
+import { countPrunable, type PruneCounts } from "../sync/prunable.ts";
+import { findHistoryBegin, prune } from "../sync/prune.ts";
+import { createCommand } from "./create-command.ts";
+import { runCommand } from "./run-command.ts";
+import { withDatabase } from "./with-database.ts";
+
+interface Options {
+  olderThan: number;
+  dryRun?: true;
+  json?: true;
+}
+
+const MAX_YEARS = 100;
+const YEAR_MS = 365 * 86_400_000;
+
+export function pruneCommand(summary: string): Command {
+  return createCommand({
+    name: "prune",
+    summary,
+    settings: ["databaseUrl", "dataDir"],
+    examples: [
+      ["prune --older-than 400d --dry-run", "how many changes and runs would go"],
+      ["prune --older-than 400d", "takes them away; from then on the past begins 400 days ago"],
+    ],
+  })
+    .addOption(
+      new Option("--older-than <duration>", "how old changes and runs are that go, such as 400d")
+        .argParser(parseAge)
+        .makeOptionMandatory(),
+    )
+    .addOption(new Option("--dry-run", "count what would go, take nothing away"))
+    .option("--json", "print one JSON document")
+    .action(
+      runCommand<Options>(({ clock, config, log, out, signal }, { options }) =>
+        withDatabase({ config, log, signal }, async (database) => {
+          const now = clock.now();
+          const horizon = new Date(now.getTime() - options.olderThan).toISOString();
+          const isDry = options.dryRun === true;
+          const facts = { applicationName: "docmirror prune", max: 1 };
+          const { counts, begin } = await withSql(database.url, facts, async (sql) => {
+            await assertSchemaCurrent(sql);
+            const counts = isDry
+              ? await countPrunable(sql, horizon)
+              : await prune({ sql, horizon, prunedAt: now.toISOString(), signal });
+            return { counts, begin: await findHistoryBegin(sql) };
+          });
+          if (options.json) {
+            const { describe } = database;
+            await out.json({
+              database: describe,
+              horizon,
+              dry_run: isDry,
+              ...counts,
+              history_begins_at: begin,
+            });
+          } else await out.write(render(counts, horizon, isDry, begin));
+          return 0;
+        }),
+      ),
+    );
+}
+
+function parseAge(text: string): number {
+  const parsed = duration(text);
+  if ("fault" in parsed) throw new InvalidArgumentError(`It ${parsed.fault}.`);
+  if (parsed.value > MAX_YEARS * YEAR_MS)
+    throw new InvalidArgumentError(`It is longer than ${MAX_YEARS} years.`);
+  return parsed.value;
+}
+
+function render(
+  { changes, runs }: PruneCounts,
+  horizon: string,
+  isDry: boolean,
+  begin: string | null,
+): string {
+  const what = `${count(changes, "change")} and ${count(runs, "run")} from before ${horizon}`;
+  if (isDry) return `${what} would be taken away\n`;
+  const past = begin === null ? "" : `the mirror can be looked back at from ${begin} on\n`;
+  return `${what} taken away\n${past}`;
+}
+
+const count = (number: number, what: string): string =>
+  `${number.toLocaleString("en-US")} ${what}${number === 1 ? "" : "s"}`;

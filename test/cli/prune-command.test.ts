@@ -1,0 +1,63 @@
+import { describe, expect, it } from "vitest";
+import { acquireRunLock } from "../../src/db/run-lock.ts";
+import { runCli } from "../support/cli.ts";
+import { createTestDatabase } from "../support/database.ts";
+import { setUpLoading } from "../support/loading.ts";
+import { wireUser } from "../support/wire-records.ts";
+
+const prune = (url: string, ...args: string[]) => runCli(["prune", "--database-url", url, ...args]);
+
+/** A user who changed three times, long ago. */
+async function setUpOldChanges() {
+  const loading = await setUpLoading();
+  for (const first_name of ["a", "b", "c", "d"]) await loading.load("user", [wireUser("1", { first_name })]);
+  return loading;
+}
+
+describe("prune", () => {
+  it("--dry-run counts and takes nothing; without it just that goes, also while a run lives", async () => {
+    await using loading = await setUpOldChanges();
+    const lock = await acquireRunLock(loading.url);
+    try {
+      const dry = await prune(loading.url, "--older-than", "400d", "--dry-run");
+      expect(dry).toMatchObject({
+        code: 0,
+        stdout: expect.stringMatching(/^2 changes and 0 runs from before 20.*Z would be/),
+      });
+      expect(await loading.sql`select 1 from mirror.changes`).toHaveLength(3);
+      const { code, stdout } = await prune(loading.url, "--older-than", "400d");
+      expect(code).toBe(0);
+      expect(stdout).toMatch(
+        /^2 changes and 0 runs from before \S+ taken away\nthe mirror can be looked back at from 20/,
+      );
+    } finally {
+      await lock.release();
+    }
+    expect(await loading.sql`select after from mirror.changes`).toEqual([{ after: { first_name: "d" } }]);
+  });
+
+  it("--json is one document", async () => {
+    await using loading = await setUpOldChanges();
+    const first = JSON.parse((await prune(loading.url, "--older-than", "1d", "--json", "--dry-run")).stdout);
+    expect(first).toMatchObject({ dry_run: true, changes: 2, runs: 0, history_begins_at: null });
+    const then = JSON.parse((await prune(loading.url, "--older-than", "1d", "--json")).stdout);
+    expect(then).toMatchObject({ dry_run: false, changes: 2, runs: 0, horizon: expect.stringMatching(/Z$/) });
+    expect(Date.parse(then.history_begins_at)).toBe(Date.parse(then.horizon));
+  });
+
+  it.each([
+    [[], "--older-than"],
+    [["--older-than", "400"], "is not a time with its unit"],
+    [["--older-than", "0d"], "is not a time with its unit"],
+    [["--older-than", "900000w"], "longer than 100 years"],
+  ])("%j exits 2 and says what is wrong", async (args, fault) => {
+    const { code, stdout, stderr } = await prune("postgres://127.0.0.1:1/x", ...args);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+    expect(stderr).toContain(fault);
+  });
+
+  it("exits 7 on a database without our schema", async () => {
+    await using database = await createTestDatabase({ migrated: false });
+    expect(await prune(database.url, "--older-than", "1d")).toMatchObject({ code: 7 });
+  });
+});
