@@ -4,7 +4,8 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { replaceDatabase, withSql } from "../../src/db/connect.ts";
 import { QUIET } from "../../src/simulate/settings.ts";
-import { type CliResult, runCli } from "../support/cli.ts";
+import { type CliResult, runCli, startCli } from "../support/cli.ts";
+import { createDataDir } from "../support/data-dir.ts";
 import { createTestDatabase } from "../support/database.ts";
 import type { QuickWorld } from "../support/quick-world.ts";
 import { type ScriptedReply, startScriptedServer } from "../support/scripted-server.ts";
@@ -100,6 +101,32 @@ describe("doctor", () => {
     } finally {
       rmSync(folder, { recursive: true });
     }
+  });
+
+  it("starts an embedded Postgres that is there, and leaves it stopped", async () => {
+    await using dataDir = await createDataDir();
+    await dataDir.withDatabase(async () => {});
+    expect(await dataDir.serverPid()).toBeNull();
+    const { code, stdout } = await run([
+      "doctor",
+      "--base-url",
+      quick.baseUrl.href,
+      "--data-dir",
+      dataDir.path,
+    ]);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^✓ ok .*database +the embedded Postgres \d+\.\d+ in UTF-8/m);
+    expect(stdout).toMatch(/^\? unknown .*migrations +the database has no tables of ours yet$/m);
+    expect(await dataDir.serverPid()).toBeNull();
+  });
+
+  it("ends at once when it is told to stop, though the service does not answer", async () => {
+    await using server = await startScriptedServer([{ instead: "say nothing" }]);
+    const args = ["doctor", "--base-url", server.url.href, "--database-url", quick.databaseUrl];
+    await using cli = startCli(args, { preferBuilt: true });
+    await server.arrived(1);
+    cli.signal("SIGINT");
+    expect(await cli.ended).toMatchObject({ code: 130, stdout: "" });
   });
 });
 
