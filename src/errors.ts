@@ -115,6 +115,13 @@ export class SchemaVersionError extends StoreError {
 export class LockedError extends MirrorError {
   override name = "LockedError";
   override readonly exitCode = EXIT.locked;
+  /** The kind of that run; null when it is not known. */
+  readonly heldBy: string | null;
+
+  constructor(message: string, facts: ErrorFacts & { heldBy?: string | null } = {}) {
+    super(message, facts);
+    this.heldBy = facts.heldBy ?? null;
+  }
 }
 
 /** Asked to stop; not a failure. Whatever was committed stays, the checkpoint is clean. */

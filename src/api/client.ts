@@ -61,7 +61,10 @@ export interface JsonReply<T> {
   /** SHA-256 of the body, hex. */
   hash: string;
   bytes: number;
-  /** When the request was sent that this answers: that of the try that succeeded, behind its last redirect. */
+  /**
+   * When the request was sent that this answers: that of the try that succeeded, behind its last redirect. What came out of a cache was
+   * made earlier, and counts as if it had been asked for then.
+   */
   sentAt: Date;
   /** When the last byte was here. */
   receivedAt: Date;
@@ -126,9 +129,9 @@ export function createClient(options: ClientOptions): Client {
     });
     const header = (name: string) => [reply.headers[name]].flat()[0];
     const serverDate = parseHttpDate(header("date"));
-    // With an age it came out of a cache, and was dated long ago.
-    const isFresh = !(Number(header("age")) > 0);
-    if (serverDate && isFresh) clockDifference.learn(serverDate, sentAt, clock.now());
+    // With an age it came out of a cache: it was dated, and what it shows was so, that long ago.
+    const ageMs = cacheAgeMs(header("age"));
+    if (serverDate && ageMs === 0) clockDifference.learn(serverDate, sentAt, clock.now());
     if (Number(header("content-length")) > maxBodyBytes) {
       reply.body.on("error", () => {}).destroy();
       throw new BodyTooLargeError(
@@ -156,7 +159,7 @@ export function createClient(options: ClientOptions): Client {
         retryAfterMs: parseRetryAfter(header("retry-after"), serverDate ?? clock.now()),
       });
     }
-    return { redirect: null, body: await decoded, sentAt, serverDate };
+    return { redirect: null, body: await decoded, sentAt: new Date(sentAt.getTime() - ageMs), serverDate };
   }
 
   async function sendInTime(url: URL, signal: AbortSignal): Promise<Sent> {
@@ -247,6 +250,12 @@ function refuseRedirect(url: URL, answer: string): never {
     url: show(url),
     hint: "only redirects within the service itself are followed, and only three in a row",
   });
+}
+
+/** How old a reply was when it came, by its `Age` in seconds (RFC 9111), which may have been cut; 0 for none, a year at most. */
+function cacheAgeMs(age: string | undefined): number {
+  if (age === undefined || !/^\d+$/.test(age.trim()) || Number(age) === 0) return 0;
+  return Math.min(Number(age) + 1, 366 * 86_400) * 1000;
 }
 
 /** URLs are shown without the credentials that the base URL may carry. */

@@ -1,7 +1,7 @@
 import { UnexpectedShapeError } from "../errors.ts";
 import { recordId } from "../wire/record-id.ts";
 import type { Resource } from "../wire/resources.ts";
-import type { Client } from "./client.ts";
+import type { Client, FetchOptions } from "./client.ts";
 
 export interface Detail {
   record: unknown;
@@ -12,13 +12,24 @@ export interface Detail {
   observedAt: Date;
 }
 
+/** The closing slash saves a redirect. */
+export function detailPath(resource: Resource, key: string): string {
+  return `/api/v1/${resource}/${encodeURIComponent(key)}/`;
+}
+
 /**
- * Asks for one record by id, or a project by its slug. The closing slash saves a redirect. Throws `UnexpectedShapeError` for a list, which is what a
+ * Asks for one record by id, or a project by its slug. Throws `UnexpectedShapeError` for a list, which is what a
  * version asked for by a project's slug gives.
  */
-export async function fetchDetail(client: Client, resource: Resource, key: string): Promise<Detail> {
-  const request = `/api/v1/${resource}/${encodeURIComponent(key)}/`;
+export async function fetchDetail(
+  client: Client,
+  resource: Resource,
+  key: string,
+  options: Pick<FetchOptions<unknown>, "retries"> = {},
+): Promise<Detail> {
+  const request = detailPath(resource, key);
   const reply = await client.fetchJson(request, {
+    ...options,
     parse(value, url) {
       if (recordId(value) !== null) return { record: value };
       const came = Array.isArray((value as { objects?: unknown } | null)?.objects)

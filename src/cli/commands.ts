@@ -23,8 +23,13 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import("./sync-command.ts")).syncCommand,
   },
   {
+    name: "watch",
+    summary: "follows builds that have not finished, and finds new ones",
+    load: async () => (await import("./watch-command.ts")).watchCommand,
+  },
+  {
     name: "worker",
-    summary: "the long-running process: nightly sync",
+    summary: "the long-running process: nightly sync and watch",
     load: async () => (await import("./worker-command.ts")).workerCommand,
   },
   {

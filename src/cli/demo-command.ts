@@ -117,5 +117,6 @@ function demoSettings({ config }: CommandContext, databaseUrl: string, serviceUr
     fullEveryDays: 7,
     maxDeleteRatio: 0.05,
     sourceTimezone: config.sourceTimezone,
+    stuckAfterMs: config.stuckAfterMs,
   };
 }

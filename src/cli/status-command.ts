@@ -3,7 +3,7 @@ import { duration } from "../config/setting-values.ts";
 import { withSql } from "../db/connect.ts";
 import { assertSchemaCurrent } from "../db/migrate.ts";
 import { EXIT } from "../errors.ts";
-import { findStatus, type MirrorStatus } from "../sync/find-status.ts";
+import { findStatus, type MirrorStatus, type RunRow } from "../sync/find-status.ts";
 import { createCommand } from "./create-command.ts";
 import type { Output } from "./output.ts";
 import { runCommand } from "./run-command.ts";
@@ -91,18 +91,25 @@ function render(status: MirrorStatus, ageMs: number | null, out: Output): string
     colour,
   });
   const open = renderTable({
-    head: ["state", "open", "stuck", "oldest"],
-    rows: status.open_builds.map(({ state, open, stuck, oldest }) => [state, open, stuck, oldest]),
-    right: ["open", "stuck"],
+    head: ["state", "open", "stuck", "vanished", "oldest"],
+    rows: status.open_builds.map((row) => [row.state, row.open, row.stuck, row.vanished, row.oldest]),
+    right: ["open", "stuck", "vanished"],
     colour,
   });
   return [
     `last good sync: ${good}\n`,
     resources,
     status.runs.length > 0 ? runs : "no runs yet\n",
+    renderRound(status.last_watch_round),
     status.open_builds.length > 0 ? open : "no open builds\n",
     `${status.quarantined} records in quarantine, ${status.unresolved_references} unresolved references\n`,
   ].join("\n");
+}
+
+function renderRound(round: RunRow | null): string {
+  if (round === null) return "no round of the watch yet\n";
+  const { run_id, status, started_at, error } = round;
+  return `last round of the watch: run ${run_id}, ${status}, ${started_at}${error ? `: ${error}` : ""}\n`;
 }
 
 /** The two largest units, as in `2h 5m`. */

@@ -44,6 +44,7 @@ export function syncCommand(summary: string): Command {
       "fullEveryDays",
       "maxDeleteRatio",
       "sourceTimezone",
+      "stuckAfter",
     ],
     examples: [
       ["sync --base-url https://docs.example.org", "mirrors everything that is due"],
@@ -116,9 +117,9 @@ async function syncOptions(
 /** The settings that a run reads, but for where it reads and writes. */
 export function syncSettings(config: Config) {
   const { pageSize, rate, concurrency, timeoutMs, retries, maxBodyMb } = config;
-  const { fullEveryDays, maxDeleteRatio, sourceTimezone } = config;
+  const { fullEveryDays, maxDeleteRatio, sourceTimezone, stuckAfterMs } = config;
   const requests = { pageSize, rate, concurrency, timeoutMs, retries, maxBodyMb };
-  return { ...requests, fullEveryDays, maxDeleteRatio, sourceTimezone };
+  return { ...requests, fullEveryDays, maxDeleteRatio, sourceTimezone, stuckAfterMs };
 }
 
 function parseResources(text: string): Resource[] {

@@ -1,6 +1,6 @@
 import { hostname } from "node:os";
 import { LockedError } from "../errors.ts";
-import type { Resource } from "../wire/resources.ts";
+import { RESOURCES, type Resource } from "../wire/resources.ts";
 import type { Sql, TransactionSql } from "./connect.ts";
 import type { RunKind, RunStatus, WalkVerdict } from "./schema/runs.ts";
 import { withTransaction } from "./transaction.ts";
@@ -187,12 +187,19 @@ export async function addDeleted(
     update sync.walks set deleted = deleted + ${count} where run_id = ${runId} and resource = ${resource}`;
 }
 
-/** The walks whose newest attempt did not come to its end, as far as their checkpoints are not older than `since`. */
+/**
+ * The walks of syncs whose newest attempt did not come to its end, as far as their checkpoints are not older than `since`. A round of the watch
+ * that came between has read the head alone, and takes nothing from what is left to do.
+ */
 export async function findResumableWalks(sql: Sql, since: string): Promise<ResumableWalk[]> {
   return sql<ResumableWalk[]>`
     select run_id as "runId", resource, checkpoint, started_at as "startedAt", checkpoint_at as "checkpointAt", pages,
       records, inserted, updated, unchanged, deleted, restored, quarantined
-    from (select distinct on (resource) * from sync.walks order by resource, run_id desc) as newest
+    from unnest(${[...RESOURCES]}::text[]) as of (name)
+    cross join lateral (
+      select walks.* from sync.walks join sync.runs on runs.id = walks.run_id
+      where resource = of.name and kind <> 'watch' order by run_id desc limit 1
+    ) as newest
     where checkpoint is not null and checkpoint_at >= ${since}::timestamptz`;
 }
 
@@ -202,6 +209,24 @@ export async function findLastWholeWalk(sql: Sql, resource: Resource): Promise<s
     select started_at as "startedAt" from sync.walks
     where resource = ${resource} and walk = 'whole' order by started_at desc limit 1`;
   return row?.startedAt ?? null;
+}
+
+/**
+ * The newest walk of a list that was whole or joined at the head: when it ended, and how many records the list should have by what was found
+ * there then and by walks since that broke off. Null when there is none.
+ */
+export async function findLastGoodWalk(
+  sql: Sql,
+  resource: Resource,
+): Promise<{ finishedAt: string; expectedTotal: number | null } | null> {
+  const [row] = await sql<{ finishedAt: string; expectedTotal: number | null }[]>`
+    select finished_at as "finishedAt", total_count + (
+      select coalesce(sum(inserted + restored), 0)::bigint from sync.walks as later
+      where later.resource = good.resource and later.run_id > good.run_id
+    ) as "expectedTotal"
+    from sync.walks as good
+    where resource = ${resource} and walk in ('whole', 'head') order by run_id desc limit 1`;
+  return row ?? null;
 }
 
 /**

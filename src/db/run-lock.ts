@@ -1,5 +1,7 @@
+import type { Clock } from "../clock.ts";
 import { LockedError } from "../errors.ts";
 import { connect, type Sql } from "./connect.ts";
+import type { RunKind } from "./schema/runs.ts";
 import { withStoreErrors } from "./store-errors.ts";
 
 /** Any number will do that no other program uses for its advisory locks: the letters of "docmirro". */
@@ -8,6 +10,9 @@ const LOCK_KEY = "7237112447779369583";
 const GHOST_ENDS_MS = 5000;
 /** How often, a tenth of a second apart, it is looked who has the lock. */
 const LOOKS = 10;
+/** A round of the watch takes about a minute at most; who waits for one looks so often, for so long. */
+const OUTLAST_LOOK_MS = 250;
+const OUTLAST_MS = 180_000;
 
 export interface RunLock {
   /**
@@ -17,6 +22,11 @@ export interface RunLock {
   hold(): Promise<void>;
   /** Lets the next run begin. May be called twice. */
   release(): Promise<void>;
+}
+
+export interface RunLockOptions {
+  /** Waits for a round of the watch that has the lock, three minutes at most. @default it is refused as by any run */
+  outlastWatch?: { clock: Clock; signal: AbortSignal };
 }
 
 /** A session as the server knows it: a number alone is used again. */
@@ -29,7 +39,7 @@ interface Session {
  * Takes the lock under which one run at a time writes, on a connection of its own, for as long as that connection lives; so the
  * lock of a killed process frees itself. Throws `LockedError`, saying who runs, when it is taken.
  */
-export async function acquireRunLock(url: string): Promise<RunLock> {
+export async function acquireRunLock(url: string, options: RunLockOptions = {}): Promise<RunLock> {
   // A server that ends idle sessions would end this one.
   const session = { idle_session_timeout: "0" };
   const sql = connect(url, { applicationName: "docmirror lock", max: 1, session });
@@ -39,11 +49,15 @@ export async function acquireRunLock(url: string): Promise<RunLock> {
     withStoreErrors("take the run lock", async () => {
       if (await tryLock()) return;
       // Of a connection of ours that broke the server may still know nothing.
-      if (holder !== null) {
-        await endSession(sql, holder);
+      if (holder !== null) await endSession(sql, holder);
+      // Whoever had the lock a moment ago may not have opened its run yet, or have closed it.
+      for (let look = 0; look < LOOKS; look++) {
         if (await tryLock()) return;
+        const run = await findOpenRun(sql);
+        if (run) throw lockedBy(run);
+        await sql`select pg_sleep(0.1)`;
       }
-      throw await lockedError(sql);
+      throw lockedBy(null);
     });
 
   /** In a session that has the lock already this is true as well. */
@@ -56,8 +70,22 @@ export async function acquireRunLock(url: string): Promise<RunLock> {
     return true;
   }
 
+  /** Takes the lock for the first time. */
+  async function take(): Promise<void> {
+    for (let waitedMs = 0; ; waitedMs += OUTLAST_LOOK_MS) {
+      try {
+        return await hold();
+      } catch (error) {
+        const { outlastWatch } = options;
+        const isRound = error instanceof LockedError && error.heldBy === "watch";
+        if (!outlastWatch || !isRound || waitedMs >= OUTLAST_MS) throw error;
+        await outlastWatch.clock.sleep(OUTLAST_LOOK_MS, outlastWatch.signal);
+      }
+    }
+  }
+
   try {
-    await hold();
+    await take();
   } catch (error) {
     await sql.end({ timeout: 5 });
     throw error;
@@ -72,19 +100,27 @@ async function endSession(sql: Sql, { pid, startedAt }: Session): Promise<void> 
     where pid = ${pid} and backend_start = ${startedAt}::timestamptz`;
 }
 
-/** Says who runs. Whoever took the lock a moment ago may not have opened its run yet. */
-async function lockedError(sql: Sql): Promise<LockedError> {
-  let who = "another process";
-  for (let look = 0; look < LOOKS; look++) {
-    const [run] = await sql<{ id: number; pid: number; host: string; startedAt: string }[]>`
-      select id, pid, host, started_at as "startedAt" from sync.runs where status = 'running' order by id desc limit 1`;
-    if (run) {
-      who = `run ${run.id}, process ${run.pid} on ${run.host}, since ${run.startedAt}`;
-      break;
-    }
-    await sql`select pg_sleep(0.1)`;
-  }
+interface Holder {
+  id: number;
+  kind: RunKind;
+  pid: number;
+  host: string;
+  startedAt: string;
+}
+
+async function findOpenRun(sql: Sql): Promise<Holder | undefined> {
+  const [run] = await sql<Holder[]>`
+    select id, kind, pid, host, started_at as "startedAt" from sync.runs where status = 'running'
+    order by id desc limit 1`;
+  return run;
+}
+
+function lockedBy(run: Holder | null): LockedError {
+  const who = run
+    ? `run ${run.id}, process ${run.pid} on ${run.host}, since ${run.startedAt}`
+    : "another process";
   return new LockedError(`another run holds the lock: ${who}`, {
     hint: "wait until it has ended; `docmirror status` shows it",
+    heldBy: run?.kind ?? null,
   });
 }

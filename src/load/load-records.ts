@@ -4,9 +4,10 @@ import type { NormalizedRecord } from "../normalize/normalized.ts";
 import type { Resource } from "../wire/resources.ts";
 import type { KnownKeys } from "./known-keys.ts";
 import { type Change, findChanges, recordChanges } from "./record-changes.ts";
-import type { TransitionFacts } from "./record-transitions.ts";
+import type { BuildSighting, TransitionFacts } from "./record-transitions.ts";
 import { replaceUnresolved, unresolvedRows } from "./references.ts";
 import type { Sighting } from "./sighting.ts";
+import { findStale } from "./stale-sightings.ts";
 import { findStored, findStoredProjects, type StoredProject, type StoredRecord } from "./stored-records.ts";
 import { BUILD_LOGS, PROJECT_USERS, RECORD_TABLES, type Row } from "./tables.ts";
 import { addRows, replaceRows, type WriteMethod } from "./write-rows.ts";
@@ -23,10 +24,10 @@ export interface LoadCounts {
   restored: number;
 }
 
-/** What was loaded, and the builds among it whose state may be new: `recordTransitions` is for them. */
+/** What was loaded, and the builds among it whose state may be new, or that are open: `recordTransitions` is for them. */
 export interface Loaded {
   counts: LoadCounts;
-  entered: Sighting[];
+  moving: BuildSighting[];
 }
 
 interface Sorted {
@@ -34,7 +35,7 @@ interface Sorted {
   changed: Sighting[];
   /** Deleted here, yet upstream shows them again. */
   returned: Sighting[];
-  unchanged: number;
+  unchanged: Sighting[];
 }
 
 /**
@@ -49,7 +50,7 @@ export async function loadRecords(
   facts: LoadFacts,
 ): Promise<Loaded> {
   if (sightings.length === 0) {
-    return { counts: { inserted: 0, updated: 0, unchanged: 0, restored: 0 }, entered: [] };
+    return { counts: { inserted: 0, updated: 0, unchanged: 0, restored: 0 }, moving: [] };
   }
   // With `insert` something was not as it was known to be: then nothing is taken for new without looking.
   const ids = sightings
@@ -57,6 +58,7 @@ export async function loadRecords(
     .filter((id) => facts.method === "insert" || !facts.keys.isNew(resource, id));
   const stored = await findAnyStored(tx, resource, ids);
   const sorted = sortRecords(sightings, stored, source);
+  if (resource === "build") await leaveOutStale(tx, sorted, facts.runId);
 
   // The record's own columns become the row: copying each of them would be a tenth of the work of a first night.
   const toRow = ({ record, observedAt }: Sighting): Row => {
@@ -89,11 +91,29 @@ export async function loadRecords(
     counts: {
       inserted: sorted.added.length,
       updated: sorted.changed.length,
-      unchanged: sorted.unchanged,
+      unchanged: sorted.unchanged.length,
       restored: sorted.returned.length,
     },
-    entered: resource === "build" ? [...sorted.added, ...sorted.changed] : [],
+    moving: resource === "build" ? findMoving(sorted) : [],
   };
+}
+
+/** Of two sightings of a build the later one counts, whichever comes first. */
+async function leaveOutStale(tx: TransactionSql, sorted: Sorted, runId: number): Promise<void> {
+  const stale = await findStale(tx, runId, sorted.changed.map(toBuildSighting));
+  if (stale.size === 0) return;
+  sorted.unchanged.push(...sorted.changed.filter(({ record }) => stale.has(record.id)));
+  sorted.changed = sorted.changed.filter(({ record }) => !stale.has(record.id));
+  sorted.returned = sorted.returned.filter(({ record }) => !stale.has(record.id));
+}
+
+function findMoving({ added, changed, unchanged }: Sorted): BuildSighting[] {
+  const open = unchanged.filter(({ record }) => record.columns.state !== "finished");
+  return [...added, ...changed, ...open].map(toBuildSighting);
+}
+
+function toBuildSighting({ record, askedAt, observedAt, request }: Sighting): BuildSighting {
+  return { id: record.id, askedAt, observedAt, request };
 }
 
 /** What loading these records would count, without writing anything. */
@@ -103,14 +123,19 @@ export async function compareRecords(
   records: readonly NormalizedRecord[],
   source: ProjectSource,
 ): Promise<LoadCounts> {
-  const sightings = records.map((record) => ({ record, observedAt: "" }));
+  const sightings = records.map((record) => ({ record, askedAt: "", observedAt: "", request: null }));
   const stored = await findAnyStored(
     tx,
     resource,
     records.map(({ id }) => id),
   );
   const { added, changed, returned, unchanged } = sortRecords(sightings, stored, source);
-  return { inserted: added.length, updated: changed.length, unchanged, restored: returned.length };
+  return {
+    inserted: added.length,
+    updated: changed.length,
+    unchanged: unchanged.length,
+    restored: returned.length,
+  };
 }
 
 async function findAnyStored(
@@ -127,7 +152,7 @@ function sortRecords(
   stored: ReadonlyMap<string, StoredRecord>,
   source: ProjectSource,
 ): Sorted {
-  const sorted: Sorted = { added: [], changed: [], returned: [], unchanged: 0 };
+  const sorted: Sorted = { added: [], changed: [], returned: [], unchanged: [] };
   for (const sighting of sightings) {
     const { record } = sighting;
     const known = stored.get(record.id);
@@ -135,7 +160,7 @@ function sortRecords(
       sorted.added.push(sighting);
       continue;
     }
-    if (known.hash === record.hash || !isNewer(record, known, source)) sorted.unchanged += 1;
+    if (known.hash === record.hash || !isNewer(record, known, source)) sorted.unchanged.push(sighting);
     else sorted.changed.push(sighting);
     // An embedded copy proves that somebody still points to the project, not that upstream still has it.
     if (known.deleted && source !== "embedded") sorted.returned.push(sighting);

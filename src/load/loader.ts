@@ -22,9 +22,10 @@ import { type LoadCounts, type Loaded, type LoadFacts, loadRecords } from "./loa
 import { quarantineRecords, type RefusedRecord } from "./quarantine.ts";
 import { createRecentCopies } from "./recent-copies.ts";
 import { recordDrift } from "./record-drift.ts";
-import { recordTransitions, type TransitionFacts } from "./record-transitions.ts";
+import { type BuildSighting, recordTransitions, type TransitionFacts } from "./record-transitions.ts";
 import { type GoneRecord, type RetiredCounts, retireRecords } from "./retire-records.ts";
 import type { Sighting } from "./sighting.ts";
+import { findStale } from "./stale-sightings.ts";
 
 export interface LoadablePage {
   records: readonly unknown[];
@@ -74,6 +75,11 @@ export interface Loader {
     gone: readonly GoneRecord[],
     alongside?: (tx: TransactionSql, counts: RetiredCounts) => Promise<unknown>,
   ): Promise<RetiredCounts>;
+  /**
+   * Notes of open builds that their details are gone; returns the number of transitions. They are not deleted by it. Throws `StoreError`.
+   * Safe to repeat.
+   */
+  vanish(builds: readonly BuildSighting[]): Promise<number>;
 }
 
 interface Prepared {
@@ -120,7 +126,7 @@ export function createLoader(options: LoaderOptions): Loader {
         // These need not wait for one another. The last of them, before the commit, shows a failed COPY, which the
         // stream itself does not.
         const [transitions] = await Promise.all([
-          recordTransitions(tx, facts, loaded.entered),
+          recordTransitions(tx, facts, loaded.moving),
           alongside?.(tx, counts),
           tx`select 1`,
         ]);
@@ -161,9 +167,19 @@ export function createLoader(options: LoaderOptions): Loader {
       turns.add(() =>
         patience("mark records as deleted", () =>
           inTransaction(async (tx) => {
-            const counts = await retireRecords(tx, options.runId, gone);
+            const counts = await retireRecords(tx, options, gone);
             await alongside?.(tx, counts);
             return counts;
+          }),
+        ),
+      ),
+    vanish: (builds) =>
+      turns.add(() =>
+        patience("note which builds are gone", () =>
+          inTransaction(async (tx) => {
+            const stale = await findStale(tx, options.runId, builds);
+            const fresh = builds.filter(({ id }) => !stale.has(id));
+            return recordTransitions(tx, options, fresh, true);
           }),
         ),
       ),
@@ -179,10 +195,16 @@ function prepareBatch({ resource, pages }: LoadableBatch, normalize: Loader["nor
     drift: [],
     observedAt: "",
   };
-  for (const { records, request, observedAt, normalized } of pages) {
+  for (const { records, request, observedAt, askedAt = observedAt, normalized } of pages) {
     const at = observedAt.toISOString();
+    const asked = askedAt.toISOString();
     const page = normalized ?? normalize(resource, records);
-    const seen = (record: NormalizedRecord): Sighting => ({ record, observedAt: at });
+    const seen = (record: NormalizedRecord): Sighting => ({
+      record,
+      askedAt: asked,
+      observedAt: at,
+      request,
+    });
     prepared.records.push(...page.records.map(seen));
     prepared.embedded.push(...page.embeddedProjects.map(seen));
     prepared.rejected.push(
@@ -223,7 +245,7 @@ async function loadOneByOne(
   facts: LoadFacts,
 ): Promise<{ loaded: Loaded; refused: Prepared["rejected"] }> {
   const counts: LoadCounts = { inserted: 0, updated: 0, unchanged: 0, restored: 0 };
-  const entered: Sighting[] = [];
+  const moving: BuildSighting[] = [];
   const refused: Prepared["rejected"] = [];
   const sent = pages.flatMap(({ records, request }) =>
     records.map((payload) => ({ payload: payload as { id?: unknown; project?: unknown } | null, request })),
@@ -252,7 +274,7 @@ async function loadOneByOne(
   for (const record of prepared.records) {
     const one = await attempt(resource, record, source);
     for (const key of Object.keys(counts) as (keyof LoadCounts)[]) counts[key] += one?.counts[key] ?? 0;
-    entered.push(...(one?.entered ?? []));
+    moving.push(...(one?.moving ?? []));
   }
-  return { loaded: { counts, entered }, refused };
+  return { loaded: { counts, moving }, refused };
 }

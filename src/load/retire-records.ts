@@ -1,13 +1,14 @@
 import type { TransactionSql } from "../db/connect.ts";
 import type { Resource } from "../wire/resources.ts";
 import { recordChanges } from "./record-changes.ts";
+import { recordTransitions, type TransitionFacts } from "./record-transitions.ts";
+import type { Observation } from "./sighting.ts";
 import { RECORD_TABLES } from "./tables.ts";
 
-/** A record that upstream said it does not have, and when its reply was here. */
-export interface GoneRecord {
+/** A record that upstream said it does not have, and the reply that said so. */
+export interface GoneRecord extends Observation {
   resource: Resource;
   id: string;
-  observedAt: string;
 }
 
 /** Records retired, by resource; resources without any are absent. */
@@ -15,12 +16,12 @@ export type RetiredCounts = Partial<Record<Resource, number>>;
 
 /**
  * Sets `deleted_at` of records that are gone, records the change, and takes them off `sync.missing_records`, within the caller's
- * transaction. A record that is no longer on that list, because a walk met it meanwhile, or that is deleted already, is
+ * transaction. A build that was open vanishes by it. A record that is no longer on that list, because a walk met it meanwhile, or that is deleted already, is
  * left as it is: so it is safe to repeat. Rows are never removed, and what points to them stays.
  */
 export async function retireRecords(
   tx: TransactionSql,
-  runId: number,
+  facts: TransitionFacts,
   gone: readonly GoneRecord[],
 ): Promise<RetiredCounts> {
   const counts: RetiredCounts = {};
@@ -39,9 +40,10 @@ export async function retireRecords(
     );
     if (retired.length === 0) continue;
     counts[resource] = retired.length;
+    if (resource === "build") await retireOpenBuilds(tx, facts, gone, retired);
     await recordChanges(
       tx,
-      { resource, runId },
+      { resource, runId: facts.runId },
       retired.map(({ id, at }) => ({
         recordId: id,
         kind: "deleted",
@@ -52,4 +54,21 @@ export async function retireRecords(
     );
   }
   return counts;
+}
+
+/** A deleted build is not followed any more; if it was open, its life ends here. */
+async function retireOpenBuilds(
+  tx: TransactionSql,
+  facts: TransitionFacts,
+  gone: readonly GoneRecord[],
+  retired: readonly { id: string }[],
+): Promise<void> {
+  const ids = retired.map(({ id }) => id);
+  const open = await tx<{ id: string }[]>`
+    select build_id as id from sync.open_builds where build_id = any (${ids}::text[])`;
+  if (open.length === 0) return;
+  const openIds = new Set(open.map(({ id }) => id));
+  const sightings = gone.filter(({ resource, id }) => resource === "build" && openIds.has(id));
+  await recordTransitions(tx, facts, sightings, true);
+  await tx`delete from sync.open_builds where build_id = any (${[...openIds]}::text[])`;
 }

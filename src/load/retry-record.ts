@@ -73,14 +73,14 @@ async function load(
   await tx`update sync.quarantine set resolved_at = ${at}::timestamptz where id = ${row.id}`;
   if (await isWrittenSince(tx, resource, record.id, observedAt)) return "superseded";
 
-  // With the newest whole walk as a bound, a state that this walk could not store would have been entered after it was seen.
-  const facts: LoadFacts = { keys, runId, sourceTimezone, lastWholeWalkAt: null, method: "insert" };
+  const facts: LoadFacts = { keys, runId, sourceTimezone, method: "insert" };
   // The row of a project that is here is as new as this copy or newer.
   const newProjects = embedded.filter(({ id }) => keys.isNew("project", id));
-  const seen = (one: NormalizedRecord) => ({ record: one, observedAt });
+  const { request } = row;
+  const seen = (one: NormalizedRecord) => ({ record: one, askedAt: observedAt, observedAt, request });
   await loadRecords(tx, "project", newProjects.map(seen), "embedded", facts);
-  const { counts, entered } = await loadRecords(tx, resource, [seen(record)], sourceOf(row), facts);
-  await recordTransitions(tx, facts, entered);
+  const { counts, moving } = await loadRecords(tx, resource, [seen(record)], sourceOf(row), facts);
+  await recordTransitions(tx, facts, moving);
   return counts.unchanged > counts.restored ? "superseded" : "stored";
 }
 

@@ -1,5 +1,5 @@
 import type { Client } from "../api/client.ts";
-import { fetchDetail } from "../api/fetch-detail.ts";
+import { detailPath, fetchDetail } from "../api/fetch-detail.ts";
 import type { Clock } from "../clock.ts";
 import type { Sql } from "../db/connect.ts";
 import type { Patience } from "../db/patience.ts";
@@ -7,6 +7,7 @@ import { addDeleted } from "../db/run-ledger.ts";
 import { withStoreErrors } from "../db/store-errors.ts";
 import { HttpStatusError, isUpstreamLost, UpstreamError } from "../errors.ts";
 import type { LoadablePage, Loader } from "../load/loader.ts";
+import type { Observation } from "../load/sighting.ts";
 import type { Logger } from "../log.ts";
 import { recordId } from "../wire/record-id.ts";
 import type { Resource } from "../wire/resources.ts";
@@ -47,7 +48,7 @@ export interface ConfirmOptions {
 
 type Answer = MissingRecord &
   (
-    | { kind: "gone"; observedAt: string }
+    | ({ kind: "gone" } & Observation)
     | { kind: "found"; page: LoadablePage }
     | { kind: "unclear" }
     | { kind: "lost" }
@@ -86,6 +87,7 @@ export async function confirmDeletions(options: ConfirmOptions): Promise<number>
 
 async function ask({ client, clock, log }: ConfirmOptions, missing: MissingRecord): Promise<Answer> {
   const { resource, id } = missing;
+  const askedAt = clock.now().toISOString();
   try {
     const detail = await fetchDetail(client, resource, id);
     // A slug or a list may stand behind the address: only the record itself proves that it is there.
@@ -95,7 +97,8 @@ async function ask({ client, clock, log }: ConfirmOptions, missing: MissingRecor
     if (!(error instanceof UpstreamError)) throw error;
     const status = error instanceof HttpStatusError ? error.status : null;
     if (status === 404 || status === 410) {
-      return { ...missing, kind: "gone", observedAt: clock.now().toISOString() };
+      const request = detailPath(resource, id);
+      return { ...missing, kind: "gone", askedAt, observedAt: clock.now().toISOString(), request };
     }
     log.warn({ resource, id, status, error: error.message }, "a missing record could not be asked for");
     return { ...missing, kind: isUpstreamLost(error) ? "lost" : "unclear" };

@@ -24,15 +24,21 @@ export interface RunRow {
 export interface OpenBuilds {
   state: string | null;
   open: number;
+  /** Those among them that are older than `stuckAfterMs`. */
   stuck: number;
+  /** Those among them whose detail is gone, and which no whole walk has missed yet. */
+  vanished: number;
   oldest: string | null;
 }
 
 export interface MirrorStatus {
-  /** When the newest run that succeeded ended; null when none did. */
+  /** When the newest sync that succeeded ended; null when none did. */
   last_good_sync_at: string | null;
   resources: ResourceFreshness[];
+  /** The newest syncs. */
   runs: RunRow[];
+  /** The newest round of the watch; null when there was none. */
+  last_watch_round: RunRow | null;
   open_builds: OpenBuilds[];
   /** Records put aside and not yet stored. */
   quarantined: number;
@@ -50,20 +56,27 @@ export interface StatusOptions {
 /** What `docmirror status` tells: how fresh the mirror is, how the last runs went, and which builds are open. */
 export async function findStatus(sql: Sql, options: StatusOptions): Promise<MirrorStatus> {
   const [good] = await sql<{ at: string | null }[]>`
-    select max(finished_at) as at from sync.runs where status = 'succeeded'`;
+    select max(finished_at) as at from sync.runs where kind <> 'watch' and status = 'succeeded'`;
   const walks = await sql<{ resource: Resource; at: string; walk: WalkVerdict }[]>`
-    select distinct on (resource) resource, finished_at as at, walk
-    from sync.walks where walk in ('whole', 'head') order by resource, finished_at desc`;
+    select newest.* from unnest(${[...RESOURCES]}::text[]) as of (name)
+    cross join lateral (
+      select resource, finished_at as at, walk from sync.walks
+      where resource = of.name and walk in ('whole', 'head') order by run_id desc limit 1
+    ) as newest`;
+  const columns = sql`id as run_id, kind, status, started_at, finished_at, requests, error`;
   const runs = await sql<RunRow[]>`
-    select id as run_id, kind, status, started_at, finished_at, requests, error
-    from sync.runs order by id desc limit ${options.runs ?? 10}`;
+    select ${columns} from sync.runs where kind <> 'watch' order by id desc limit ${options.runs ?? 10}`;
+  const [round] = await sql<RunRow[]>`
+    select ${columns} from sync.runs where kind = 'watch' order by id desc limit 1`;
   const stuckBefore = new Date(options.now.getTime() - options.stuckAfterMs).toISOString();
   const openBuilds = await sql<OpenBuilds[]>`
-    select state, count(*) as open,
-      count(*) filter (where date at time zone ${options.sourceTimezone} < ${stuckBefore}::timestamptz) as stuck,
-      min(date) as oldest
-    from mirror.builds where state is distinct from 'finished' and deleted_at is null
-    group by state order by open desc`;
+    select build.state, count(*) as open,
+      count(*) filter (where build.date at time zone ${options.sourceTimezone} < ${stuckBefore}::timestamptz) as stuck,
+      count(*) filter (where open.vanished_at is not null) as vanished,
+      min(build.date) as oldest
+    from mirror.builds as build left join sync.open_builds as open on open.build_id = build.id
+    where build.state is distinct from 'finished' and build.deleted_at is null
+    group by build.state order by open desc`;
   const resources = await Promise.all(
     RESOURCES.map(async (resource): Promise<ResourceFreshness> => {
       const [count] = await sql.unsafe<{ rows: number }[]>(
@@ -85,6 +98,7 @@ export async function findStatus(sql: Sql, options: StatusOptions): Promise<Mirr
     last_good_sync_at: good?.at ?? null,
     resources,
     runs: [...runs],
+    last_watch_round: round ?? null,
     open_builds: [...openBuilds],
     quarantined: left?.quarantined ?? 0,
     unresolved_references: left?.unresolved ?? 0,

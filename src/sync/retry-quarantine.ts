@@ -29,7 +29,7 @@ export type RetryCounts = Record<RetryOutcome | "holes", number>;
 export async function retryQuarantine(options: RetryOptions): Promise<RetryCounts> {
   const { settings, clock, log, signal } = options;
   const resource = options.resource;
-  const lock = await acquireRunLock(settings.databaseUrl);
+  const lock = await acquireRunLock(settings.databaseUrl, { outlastWatch: { clock, signal } });
   const sql = connect(settings.databaseUrl, { applicationName: "docmirror quarantine", max: 4 });
   try {
     return await withStoreErrors("try the quarantine again", async () => {

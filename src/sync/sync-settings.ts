@@ -12,4 +12,6 @@ export interface SyncSettings {
   /** The share of the known records that a whole walk may miss, 0 to 1, before it deletes nothing. */
   maxDeleteRatio: number;
   sourceTimezone: string;
+  /** From this age on an open build is stuck, and is asked for far more rarely. */
+  stuckAfterMs: number;
 }

@@ -6,6 +6,7 @@ import type { Patience } from "../db/patience.ts";
 import {
   type Checkpoint,
   findGapStart,
+  findLastGoodWalk,
   finishWalk,
   type ResumableWalk,
   saveProgress,
@@ -15,6 +16,7 @@ import {
 import { withTransaction } from "../db/transaction.ts";
 import { UpstreamError } from "../errors.ts";
 import type { BatchCounts, Loader } from "../load/loader.ts";
+import { noteMet } from "../load/open-builds.ts";
 import { createPageMemory } from "../load/page-memory.ts";
 import { quarantineHole, resolveHoles } from "../load/quarantine.ts";
 import type { Logger } from "../log.ts";
@@ -24,6 +26,7 @@ import { requestText } from "../walk/page-request.ts";
 import { createPageSource } from "../walk/page-source.ts";
 import { createWalk } from "../walk/walk.ts";
 import { createBatches } from "./batches.ts";
+import { createHeadJoin } from "./head-join.ts";
 import { countKnown, forgetSeen, noteMissing } from "./missing-records.ts";
 import { areOlderThan } from "./older-records.ts";
 import type { WalkPlan } from "./plan.ts";
@@ -84,6 +87,10 @@ export async function walkResource(options: WalkResourceOptions): Promise<WalkEn
   forgotten.catch(() => {});
   await patience("open a walk", () => startWalk(sql, runId, resource, startedAt, counts, resumed));
   const gapStart = isFull ? null : await patience("look for a gap", () => findGapStart(sql, resource, runId));
+  const lastGood = isFull
+    ? null
+    : await patience("find the last count", () => findLastGoodWalk(sql, resource));
+  const hasJoined = createHeadJoin(lastGood?.expectedTotal ?? null);
 
   const recall = (place: number) => patience("recall a page", () => memory.recall(place));
   const source = createPageSource({
@@ -170,7 +177,11 @@ export async function walkResource(options: WalkResourceOptions): Promise<WalkEn
       throw error;
     }
     settled ??= addPages(counts, pages, course);
-    if (!isFull && changesOf(settled) === changesOf(counts) && (await joinsKnown(last.ids))) walk.stop();
+    if (!isFull) {
+      const newRecords = newOf(settled) - newOf(counts);
+      const isJoined = hasJoined({ ids: last.ids, newRecords, totalCount: last.meta.totalCount });
+      if (isJoined && (await joinsKnown(last.ids))) walk.stop();
+    }
     Object.assign(counts, settled);
     position = checkpoint;
     options.onProgress(counts, last.meta.totalCount);
@@ -232,6 +243,9 @@ export async function walkResource(options: WalkResourceOptions): Promise<WalkEn
         const facts = { resource, runId, startedAt, noticedAt: finishedAt, maxDeleteRatio, allowMassDelete };
         noted = await noteMissing(tx, { ...facts, seen: course.seen });
       } else await forgetSeen(tx, resource, course.seen);
+      if (isFull && resource === "build") {
+        await noteMet(tx, course.seen, { runId, startedAt, request: listPath });
+      }
       await finishWalk(tx, runId, resource, {
         ...outcome,
         reason: outcome.reason ?? noted.held,
@@ -287,6 +301,6 @@ function withUnchanged(counts: WalkCounts): WalkCounts {
   return { ...counts, unchanged: Math.max(0, counts.records - counts.inserted - counts.updated) };
 }
 
-function changesOf({ inserted, updated, restored }: WalkCounts): number {
-  return inserted + updated + restored;
+function newOf({ inserted, restored }: WalkCounts): number {
+  return inserted + restored;
 }

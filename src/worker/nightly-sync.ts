@@ -1,3 +1,4 @@
+import type { HostPace } from "../api/host-pace.ts";
 import type { Clock } from "../clock.ts";
 import { withSql } from "../db/connect.ts";
 import { withStoreErrors } from "../db/store-errors.ts";
@@ -13,6 +14,8 @@ export interface NightlySyncDeps {
   cron: string;
   timezone: string;
   settings: Omit<SyncSettings, "databaseUrl">;
+  /** @default each run's own */
+  pace?: HostPace;
   database: KeptDatabase;
   runSync(options: SyncOptions): Promise<SyncResult>;
   /** Called as each run begins: what is to be told of its pages. @default nothing is told */
@@ -26,7 +29,7 @@ export interface NightlySyncDeps {
  * at its checkpoints; one that is partial for another reason has done what it could.
  */
 export function createNightlySync(deps: NightlySyncDeps): Job {
-  const { cron, timezone, settings, database, clock, log } = deps;
+  const { cron, timezone, settings, pace, database, clock, log } = deps;
   return {
     name: "sync",
     cron,
@@ -40,6 +43,7 @@ export function createNightlySync(deps: NightlySyncDeps): Job {
         const onProgress = deps.watchRun?.();
         const result = await deps.runSync({
           settings: { ...settings, databaseUrl },
+          ...(pace && { pace }),
           clock,
           log,
           signal,
@@ -72,7 +76,8 @@ async function findLastGoodStart(url: string): Promise<Date | null> {
   const find = () =>
     withSql(url, { applicationName: "docmirror worker", max: 1 }, async (sql) => {
       const [row] = await sql<{ at: string | null }[]>`
-        select max(started_at) as at from sync.runs where status in ('succeeded', 'partial')`;
+        select max(started_at) as at from sync.runs
+        where kind <> 'watch' and status in ('succeeded', 'partial')`;
       return row?.at ?? null;
     });
   const at = await withStoreErrors("find the last good run", find);

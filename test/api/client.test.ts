@@ -338,6 +338,18 @@ describe("the service's clock", () => {
   });
 });
 
+describe("the time of asking", () => {
+  it.each([
+    ["the time of sending where there is no age", {}, 0],
+    ["as much earlier as the reply is old, with room for what was cut", { age: "300" }, 301_000],
+    ["a year earlier at most", { age: "99999999999999" }, 366 * 86_400_000],
+    ["the time of sending where the age is none", { age: "soon" }, 0],
+  ])("is %s", async (_, headers, earlierMs) => {
+    const { reply } = await fetchOnce([{ headers, body: {} }]);
+    expect(reply?.sentAt.getTime()).toBe((reply?.receivedAt.getTime() ?? 0) - earlierMs);
+  });
+});
+
 describe("the network", () => {
   it.each(["hang up", "hang up in the body"] as const)("that does %s is tried again", async (instead) => {
     const broken = { instead, body: { a: "x".repeat(100) } };

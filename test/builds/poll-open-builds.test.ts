@@ -2,87 +2,138 @@ import { describe, expect, test } from "vitest";
 import { pollOpenBuilds } from "../../src/builds/poll-open-builds.ts";
 import { silentLog } from "../../src/log.ts";
 import { createTestClient } from "../support/client.ts";
+import { createFakeClock } from "../support/fake-clock.ts";
 import { type Loading, setUpLoading } from "../support/loading.ts";
 import { type Script, startScriptedServer } from "../support/scripted-server.ts";
 import { wireBuild } from "../support/wire-records.ts";
 
-async function poll(loading: Loading, script: Script, signal = new AbortController().signal) {
-  await using server = await startScriptedServer(script);
-  await using client = createTestClient(server.url, { retries: 0 });
-  const { sql, loader } = loading;
-  const count = await pollOpenBuilds({ sql, client, loader, log: silentLog, signal });
-  return { count, asked: server.requests.map(({ path }) => path.split("/")[4]).sort() };
+const NOW = "2024-05-15T13:00:00Z";
+const SEEN = "2024-05-15T12:59:00Z";
+
+interface Polling {
+  script: Script;
+  maxDetails?: number;
+  signal?: AbortSignal;
 }
 
+async function poll(loading: Loading, { script, maxDetails = 500, signal }: Polling) {
+  const clock = createFakeClock({ startAt: NOW });
+  await using server = await startScriptedServer(script);
+  await using client = createTestClient(server.url, { retries: 5, clock });
+  const { sql, loader } = loading;
+  const polled = await pollOpenBuilds({
+    sql,
+    client,
+    loader,
+    log: silentLog,
+    clock,
+    signal: signal ?? new AbortController().signal,
+    startedAt: new Date(NOW),
+    stuckAfterMs: 7_200_000,
+    maxDetails,
+    maxStuck: 4,
+  });
+  return { ...polled, requested: server.requests.map(({ path }) => path.split("/")[4] ?? "").sort() };
+}
+
+const fresh = (id: string, over: Record<string, unknown> = {}) =>
+  wireBuild(id, { date: "2024-05-15T12:55:00", ...over });
 const states = ({ sql }: Loading) => sql`select id, state from mirror.builds order by id`;
 
 describe("open builds", () => {
   test("are asked for one by one, finished and deleted ones never", async () => {
     await using loading = await setUpLoading();
-    await loading.load("build", [
-      wireBuild("1", { state: "triggered" }),
-      wireBuild("2", { state: "building" }),
-      wireBuild("3", { state: "finished" }),
-      wireBuild("4", { state: "cloning" }),
-      wireBuild("5", { state: null }),
-      wireBuild("6", { state: "building" }),
-    ]);
-    await loading.sql`update mirror.builds set deleted_at = now() where id = '6'`;
-    const result = await poll(loading, ({ path }) => ({
-      body: wireBuild(path.split("/")[4] ?? "", { state: "finished" }),
-    }));
-    expect(result).toEqual({ count: 4, asked: ["1", "2", "4", "5"] });
-    expect((await states(loading)).map(({ state }) => state)).toEqual([
-      ...Array(5).fill("finished"),
-      "building",
-    ]);
+    const builds = [
+      fresh("1", { state: "triggered" }),
+      fresh("2", { state: "building" }),
+      fresh("3", { state: "finished" }),
+      fresh("4", { state: "cloning" }),
+      fresh("5", { state: null }),
+    ];
+    await loading.load("build", builds, { at: SEEN });
+    const script: Script = ({ path }) => ({ body: fresh(path.split("/")[4] ?? "", { state: "finished" }) });
+    expect(await poll(loading, { script })).toEqual({
+      asked: 4,
+      gone: 0,
+      lostBy: null,
+      requested: ["1", "2", "4", "5"],
+    });
+    expect((await states(loading)).map(({ state }) => state)).toEqual(Array(5).fill("finished"));
     expect(
       await loading.sql`select build_id from mirror.build_transitions where seq = 2 order by 1`,
     ).toHaveLength(4);
-    expect(await poll(loading, [])).toEqual({ count: 0, asked: [] });
+    expect(await poll(loading, { script })).toMatchObject({ asked: 0, requested: [] });
   });
 
-  test("that do not answer stay as they are, and the others go on", async () => {
-    await using loading = await setUpLoading();
-    await loading.load("build", [wireBuild("1"), wireBuild("2"), wireBuild("3")]);
-    await poll(loading, ({ path }) => {
-      const id = path.split("/")[4] ?? "";
-      if (id === "1") return { status: 404, body: "" };
-      return id === "2" ? { body: "<html>" } : { body: wireBuild(id, { state: "finished" }) };
-    });
-    expect(await states(loading)).toEqual([
-      { id: "1", state: "triggered" },
-      { id: "2", state: "triggered" },
-      { id: "3", state: "finished" },
-    ]);
-  });
-
-  test("are asked for newest first, 500 at most", async () => {
-    await using loading = await setUpLoading();
-    const builds = Array.from({ length: 510 }, (_, n) => {
-      const id = String(n).padStart(3, "0");
-      return wireBuild(id, { date: n === 0 ? null : `2024-05-15T11:00:00.${id}000` });
-    });
-    await loading.load("build", builds);
-    const { count, asked } = await poll(loading, [{ status: 404, body: "" }]);
-    expect(count).toBe(500);
-    expect(asked[0]).toBe("010");
-  });
-
-  test("are left alone once upstream is lost", async () => {
+  test("vanish when they answer 404 or 410, and stay as they are when they do not answer well", async () => {
     await using loading = await setUpLoading();
     await loading.load(
       "build",
-      Array.from({ length: 120 }, (_, n) => wireBuild(String(n))),
+      ["1", "2", "3", "4", "5"].map((id) => fresh(id)),
+      { at: SEEN },
     );
-    const { count, asked } = await poll(loading, [{ instead: "hang up" }]);
-    expect([count, asked.length]).toEqual([50, 50]);
+    const { asked, gone } = await poll(loading, {
+      script: ({ path }) => {
+        const id = path.split("/")[4] ?? "";
+        if (id === "1") return { status: 404, body: "" };
+        if (id === "2") return { status: 410, body: "" };
+        if (id === "3") return { body: "<html>" };
+        return { body: fresh(id === "4" ? "400" : id, { state: "finished" }) };
+      },
+    });
+    expect([asked, gone]).toEqual([5, 2]);
+    expect((await states(loading)).map(({ state }) => state)).toEqual([
+      ...Array(4).fill("triggered"),
+      "finished",
+    ]);
+    expect(
+      await loading.sql`select build_id, vanished_at is not null as gone, asked_at is not null as unclear
+        from sync.open_builds order by 1`,
+    ).toEqual([
+      { build_id: "1", gone: true, unclear: false },
+      { build_id: "2", gone: true, unclear: false },
+      { build_id: "3", gone: false, unclear: true },
+      { build_id: "4", gone: false, unclear: true },
+    ]);
+  });
+
+  test("that fail are asked for once more, not as often as a page", async () => {
+    await using loading = await setUpLoading();
+    await loading.load("build", [fresh("1")], { at: SEEN });
+    expect(await poll(loading, { script: () => ({ status: 500, body: "" }) })).toMatchObject({
+      asked: 1,
+      requested: ["1", "1"],
+    });
+  });
+
+  test("are asked for no more often in a run than it has room for", async () => {
+    await using loading = await setUpLoading();
+    await loading.load(
+      "build",
+      Array.from({ length: 60 }, (_, id) => fresh(String(id))),
+      { at: SEEN },
+    );
+    const { asked, requested } = await poll(loading, { script: [{ status: 404, body: "" }], maxDetails: 30 });
+    expect([asked, requested.length]).toEqual([30, 30]);
+  });
+
+  test("are left alone once upstream is lost, which is told", async () => {
+    await using loading = await setUpLoading();
+    await loading.load(
+      "build",
+      Array.from({ length: 60 }, (_, n) => fresh(String(n))),
+      { at: SEEN },
+    );
+    const { asked, lostBy } = await poll(loading, { script: [{ instead: "hang up" }] });
+    expect(asked).toBe(25);
+    expect(lostBy).not.toBeNull();
   });
 
   test("are left alone when asked to stop", async () => {
     await using loading = await setUpLoading();
-    await loading.load("build", [wireBuild("1")]);
+    await loading.load("build", [fresh("1")], { at: SEEN });
     const reason = new Error("stop");
-    await expect(poll(loading, [], AbortSignal.abort(reason))).rejects.toBe(reason);
+    const polling = poll(loading, { script: [], signal: AbortSignal.abort(reason) });
+    await expect(polling).rejects.toBe(reason);
   });
 });

@@ -12,7 +12,7 @@ const shown = (n: number) => `2024-05-${String(n).padStart(2, "0")} 12:00:00+00`
 /** Deletes a record as a run does whose walk missed it. */
 async function retire({ sql, loader }: Loading, resource: Resource, id: string, at: string): Promise<void> {
   await sql`insert into sync.missing_records values (${resource}, ${id}, 1, ${at}, null)`;
-  await loader.retire([{ resource, id, observedAt: at }]);
+  await loader.retire([{ resource, id, askedAt: at, observedAt: at, request: null }]);
 }
 
 const see = (loading: Loading, n: number, over: Record<string, unknown> = {}) =>

@@ -230,7 +230,7 @@ describe("a record that Postgres refuses", () => {
     try {
       const keys = createKnownKeys(small, createIdSet);
       const baseUrl = new URL("http://service.invalid");
-      const facts = { runId: 1, sourceTimezone: "Etc/UTC", lastWholeWalkAt: null };
+      const facts = { runId: 1, sourceTimezone: "Etc/UTC" };
       const loader = createLoader({ sql: small, keys, baseUrl, ...facts });
       const bad = wireUser("2", { shoes: nested(1500) });
       const pages = [{ records: [wireUser("1"), bad], request: "/", observedAt: new Date(0) }];

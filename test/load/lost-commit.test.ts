@@ -61,7 +61,6 @@ test("a commit whose answer was lost is made once: nothing is missing, nothing i
       keys: createKnownKeys(sql, createIdSet),
       baseUrl: new URL("http://service.invalid"),
       sourceTimezone: "Etc/UTC",
-      lastWholeWalkAt: null,
       runId: 1,
       patience: createPatience(waits),
     });

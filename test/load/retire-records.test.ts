@@ -7,12 +7,16 @@ import { wireBuild, wireFile, wireProject, wireUser, wireVersion } from "../supp
 const AT = "2024-05-16T03:00:00.000Z";
 const BACK = "2024-05-17T03:00:00.000Z";
 
+const gone = (resource: Resource, id: string, at = AT) => {
+  return { resource, id, askedAt: at, observedAt: at, request: null };
+};
+
 /** Retires records as a run does whose walk missed them. */
 async function retire({ sql, loader }: Loading, resource: Resource, ids: string[]) {
   await sql`
     insert into sync.missing_records (resource, record_id, run_id, noticed_at)
     select ${resource}, id, 1, ${AT}::timestamptz from unnest(${ids}::text[]) as missing (id)`;
-  return loader.retire(ids.map((id) => ({ resource, id, observedAt: AT })));
+  return loader.retire(ids.map((id) => gone(resource, id)));
 }
 
 const rows = ({ sql }: Loading, table: string) =>
@@ -41,12 +45,27 @@ describe("a record that is gone", () => {
     expect(await loading.sql`select 1 from sync.missing_records`).toHaveLength(0);
   });
 
+  test("vanishes before that when it is a build that was open", async () => {
+    await using loading = await setUpLoading();
+    await loading.load("build", [
+      wireBuild("1", { state: "building" }),
+      wireBuild("2", { state: "finished" }),
+    ]);
+    expect(await retire(loading, "build", ["1", "2"])).toEqual({ build: 2 });
+    expect(
+      await loading.sql`select build_id, from_state, to_state, not_after from mirror.build_transitions where seq = 2`,
+    ).toEqual([
+      { build_id: "1", from_state: "building", to_state: "vanished", not_after: "2024-05-16 03:00:00+00" },
+    ]);
+    expect(await loading.sql`select 1 from sync.open_builds`).toEqual([]);
+  });
+
   test("is not written again when it is retired again, nor is one that no walk missed", async () => {
     await using loading = await setUpLoading();
     await loading.load("user", [wireUser("1"), wireUser("2")]);
     await retire(loading, "user", ["1"]);
     const before = await fingerprint(loading.sql);
-    expect(await loading.loader.retire([{ resource: "user", id: "2", observedAt: BACK }])).toEqual({});
+    expect(await loading.loader.retire([gone("user", "2", BACK)])).toEqual({});
     expect(await retire(loading, "user", ["1", "unknown"])).toEqual({});
     expect(await loading.loader.retire([])).toEqual({});
     expect(await fingerprint(loading.sql)).toEqual(before);
@@ -57,7 +76,7 @@ describe("a record that is gone", () => {
     await loading.load("user", [wireUser("1")]);
     await retire(loading, "user", []);
     await loading.sql`insert into sync.missing_records values ('user', '1', 1, now(), null)`;
-    const failing = loading.loader.retire([{ resource: "user", id: "1", observedAt: AT }], async () => {
+    const failing = loading.loader.retire([gone("user", "1")], async () => {
       throw new Error("no");
     });
     await expect(failing).rejects.toThrow("no");

@@ -9,6 +9,8 @@ import { createTestDatabase } from "./database.ts";
 export interface LoadOptions {
   /** When the reply was here. @default a minute after the load before */
   at?: string;
+  /** When the request was sent. @default when the reply was here */
+  askedAt?: string;
   /** @default "list" */
   source?: "list" | "detail";
   alongside?: (tx: TransactionSql, counts: Omit<BatchCounts, "transitions">) => Promise<unknown>;
@@ -41,13 +43,15 @@ export async function setUpLoading(facts: Partial<TransitionFacts> = {}): Promis
     runId += 1;
     const keys = createKnownKeys(sql, createIdSet);
     const baseUrl = new URL("http://service.invalid");
-    const defaults = { sourceTimezone: "Etc/UTC", lastWholeWalkAt: null, runId };
+    const defaults = { sourceTimezone: "Etc/UTC", runId };
     return { keys, loader: createLoader({ sql, keys, baseUrl, ...defaults, ...facts, ...more }) };
   };
   let current = make({});
-  const loadPages: Loading["loadPages"] = (resource, pages, { at, source = "list", alongside } = {}) => {
+  const loadPages: Loading["loadPages"] = (resource, pages, options = {}) => {
+    const { at, source = "list", alongside } = options;
     minutes += 1;
     const observedAt = new Date(at ?? Date.UTC(2024, 4, 15, 12, minutes));
+    const askedAt = options.askedAt === undefined ? observedAt : new Date(options.askedAt);
     return current.loader.load(
       {
         resource,
@@ -55,6 +59,7 @@ export async function setUpLoading(facts: Partial<TransitionFacts> = {}): Promis
         pages: pages.map((records, page) => ({
           records,
           request: `/api/v1/${resource}/?page=${page}`,
+          askedAt,
           observedAt,
         })),
       },

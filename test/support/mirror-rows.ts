@@ -19,6 +19,10 @@ const CIRCUMSTANCES = [
   "not_after",
   "not_before",
   "run_id",
+  "request",
+  "asked_at",
+  "previous_run_id",
+  "previous_request",
   "checked_at",
   "source",
 ];

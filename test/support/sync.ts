@@ -26,6 +26,7 @@ export function syncOnce(
       fullEveryDays: 7,
       maxDeleteRatio: 0.05,
       sourceTimezone: "Etc/UTC",
+      stuckAfterMs: 7_200_000,
       ...settings,
     },
   });

@@ -56,7 +56,8 @@ async function expectTrueTransitions(sql: Sql, world: World): Promise<number> {
     from mirror.build_transitions`;
   const wrong = rows.filter(({ transition, after, until, anomaly }) => {
     const at = truth.get(transition) ?? Number.NaN;
-    return anomaly !== null || !(after <= at + 0.01 && at <= until + 0.01);
+    const isOdd = anomaly !== null && anomaly !== "repeated_hour";
+    return isOdd || !(after <= at + 0.01 && at <= until + 0.01);
   });
   expect(wrong).toEqual([]);
   return rows.length;

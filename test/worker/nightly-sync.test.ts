@@ -27,6 +27,7 @@ function createNight(runSync: (options: SyncOptions) => Promise<SyncResult>, url
       fullEveryDays: 7,
       maxDeleteRatio: 0.05,
       sourceTimezone: "Etc/UTC",
+      stuckAfterMs: 7_200_000,
     },
     database: { ready: async () => url, close: async () => {} },
     runSync,

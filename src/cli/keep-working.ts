@@ -1,0 +1,62 @@
+import { createHostPace, type HostPace } from "../api/host-pace.ts";
+import type { Clock } from "../clock.ts";
+import { assertNotDemo } from "../db/demo-mark.ts";
+import { openDatabase } from "../db/open.ts";
+import { prepareDatabase } from "../db/prepare.ts";
+import { EXIT, MirrorError } from "../errors.ts";
+import type { Logger } from "../log.ts";
+import type { SyncSettings } from "../sync/sync-settings.ts";
+import type { Job } from "../worker/job.ts";
+import { createKeptDatabase, type KeptDatabase } from "../worker/kept-database.ts";
+import { createWorker } from "../worker/worker.ts";
+import type { CommandContext } from "./run-command.ts";
+import { syncSettings } from "./sync-command.ts";
+import { untilStopped } from "./until-stopped.ts";
+
+/** Beyond this the process ends though something still hangs; whoever stopped it expects that within 10 s. */
+const LEAVE_WITHIN_MS = 9500;
+
+/** What the jobs of one process have in common. */
+export interface JobDeps {
+  settings: Omit<SyncSettings, "databaseUrl">;
+  /** One for all jobs: the rate is that of the process, and what the service asked for holds for each. */
+  pace: HostPace;
+  database: KeptDatabase;
+  clock: Clock;
+  log: Logger;
+}
+
+/** Does jobs by the clock until a signal comes, over a database that may be down for some of the time. */
+export async function keepWorking(
+  { config, log, clock, signal }: CommandContext,
+  baseUrl: URL,
+  createJobs: (deps: JobDeps) => Job[],
+): Promise<never> {
+  const { databaseUrl, dataDir } = config;
+  const database = createKeptDatabase({
+    open: (openSignal) => openDatabase({ databaseUrl, dataDir, log, signal: openSignal }),
+    async prepare(opened, prepareSignal) {
+      await assertNotDemo(opened.url, baseUrl);
+      await prepareDatabase(opened, log, prepareSignal);
+    },
+    clock,
+    log,
+  });
+  const pace = createHostPace({ ratePerSecond: config.rate, clock });
+  const jobs = createJobs({ settings: { ...syncSettings(config), baseUrl }, pace, database, clock, log });
+  const worker = createWorker({ jobs, clock, log });
+  try {
+    // A database that is down is waited for; one that refuses us for good ends the command here, with its own exit code.
+    await database.ready(signal);
+    const schedule = Object.fromEntries(jobs.map(({ name, cron }) => [name, cron]));
+    log.info({ ...schedule, timezone: config.timezone }, "the worker is up; Ctrl-C stops it");
+    worker.start();
+    return await untilStopped(signal);
+  } finally {
+    const code = signal.reason instanceof MirrorError ? signal.reason.exitCode : EXIT.bug;
+    const force = setTimeout(() => process.exit(code), LEAVE_WITHIN_MS);
+    await worker.stop(signal.reason);
+    await database.close();
+    clearTimeout(force);
+  }
+}

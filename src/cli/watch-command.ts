@@ -1,0 +1,72 @@
+import { type Command, Option } from "commander";
+import { requireBaseUrl } from "../config.ts";
+import { assertNotDemo } from "../db/demo-mark.ts";
+import { prepareDatabase } from "../db/prepare.ts";
+import { runWatchRound } from "../sync/watch-round.ts";
+import { exitCodeOf } from "../sync/with-run.ts";
+import { createWatchJob } from "../worker/watch-job.ts";
+import { createCommand } from "./create-command.ts";
+import { keepWorking } from "./keep-working.ts";
+import { type CommandContext, runCommand } from "./run-command.ts";
+import { printSummary, syncSettings } from "./sync-command.ts";
+import { withDatabase } from "./with-database.ts";
+
+interface Options {
+  once?: true;
+  json?: true;
+}
+
+export function watchCommand(summary: string): Command {
+  return createCommand({
+    name: "watch",
+    summary,
+    settings: [
+      "baseUrl",
+      "databaseUrl",
+      "dataDir",
+      "watchCron",
+      "timezone",
+      "pageSize",
+      "rate",
+      "concurrency",
+      "timeoutMs",
+      "retries",
+      "maxBodyMb",
+      "sourceTimezone",
+      "stuckAfter",
+    ],
+    examples: [
+      [
+        "watch --base-url https://docs.example.org",
+        "a round at once, then one a minute, until it is stopped",
+      ],
+      ["watch --once --json", "one round, its summary as JSON; for a scheduler of your own"],
+      ['watch --watch-cron "*/5 * * * *"', "every five minutes"],
+    ],
+  })
+    .addOption(new Option("--once", "one round, then exit"))
+    .addOption(
+      new Option("--json", "print the summary of the round as one JSON document").implies({ once: true }),
+    )
+    .action(runCommand<Options>((context, { options }) => watch(context, options)));
+}
+
+async function watch(context: CommandContext, options: Options): Promise<number> {
+  const { config, log, clock, signal } = context;
+  const baseUrl = requireBaseUrl(config);
+  if (!options.once) {
+    const { watchCron: cron, timezone } = config;
+    return keepWorking(context, baseUrl, (shared) => [
+      createWatchJob({ ...shared, cron, timezone, runWatchRound }),
+    ]);
+  }
+  return withDatabase(context, async (database) => {
+    await assertNotDemo(database.url, baseUrl);
+    await prepareDatabase(database, log, signal);
+    const settings = { ...syncSettings(config), databaseUrl: database.url, baseUrl };
+    const result = await runWatchRound({ settings, clock, log, signal });
+    await printSummary(result.summary, context.out, options);
+    if (result.summary.status === "failed" || result.summary.status === "interrupted") throw result.error;
+    return exitCodeOf(result);
+  });
+}

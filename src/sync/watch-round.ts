@@ -1,0 +1,64 @@
+/**
+ * One round of the watch: the head of the build list until it joins what is known, then the details of open builds that are due. It writes
+ * what it sees at once, so that each round knows what the last one saw.
+ */
+import { followOpenBuilds } from "../builds/follow-open-builds.ts";
+import { findLastGoodWalk } from "../db/run-ledger.ts";
+import { isUpstreamLost } from "../errors.ts";
+import { emptyCounts } from "./summary.ts";
+import { walkLists } from "./walk-lists.ts";
+import { type OpenRun, type RunOptions, type RunResult, withRun } from "./with-run.ts";
+
+/** A page of the head: on most rounds it is all that is read, and each build comes with its whole output. */
+const HEAD_PAGE_SIZE = 20;
+/** After a longer time without a look the pages are as large as a sync's: there may be much to read. */
+const SMALL_PAGES_WITHIN_MS = 3_600_000;
+/** What details may take of the requests that a minute has room for, so that the next round begins in time. */
+const DETAIL_SECONDS = 48;
+/** Where there is no rate. */
+const MAX_DETAILS = 1000;
+/** Of stuck builds so few in a round: 240 an hour, at a round a minute. */
+const MAX_STUCK = 4;
+
+/**
+ * Runs one round, under the run lock as a sync. Throws `LockedError` at once when another run has it, and `StoreError` when the database cannot
+ * be used; what goes wrong later is in the result. Safe to repeat.
+ */
+export function runWatchRound(options: RunOptions): Promise<RunResult> {
+  return withRun(options, "watch", (run) => watch(options, run));
+}
+
+async function watch({ settings }: RunOptions, run: OpenRun): Promise<void> {
+  const { ending, sql, patience, startedAt } = run;
+  const lastGood = await patience("find the last look", () => findLastGoodWalk(sql, "build"));
+  if (lastGood === null) {
+    // To join, there must be something: the whole list is for a sync to read.
+    const reason = "no builds are mirrored yet: the watch begins when a sync has read them once";
+    ending.resources.build = { walk: "skipped", reason, ...emptyCounts(), total_count: null };
+    return;
+  }
+  const isRecent = startedAt.getTime() - Date.parse(lastGood.finishedAt) < SMALL_PAGES_WITHIN_MS;
+  const pageSize = isRecent ? Math.min(settings.pageSize, HEAD_PAGE_SIZE) : settings.pageSize;
+  const { brokenBy, lostBy } = await walkLists({
+    ...run,
+    walks: [{ resource: "build", listPath: "/api/v1/build/", kind: "head" }],
+    settings: { ...settings, pageSize },
+    allowMassDelete: false,
+    resumable: [],
+    resources: ending.resources,
+    onProgress: undefined,
+  });
+  ending.brokenBy = brokenBy;
+  ending.error = lostBy;
+  if (isUpstreamLost(lostBy)) return;
+  const room = settings.rate === 0 ? MAX_DETAILS : Math.ceil(settings.rate * DETAIL_SECONDS);
+  const { stuckAfterMs } = settings;
+  const polled = await followOpenBuilds({
+    ...run,
+    stuckAfterMs,
+    pageSize: settings.pageSize,
+    maxDetails: room,
+    maxStuck: MAX_STUCK,
+  });
+  ending.error ??= polled.lostBy;
+}

@@ -1,0 +1,238 @@
+/**
+ * The frame of every run, a sync's as well as a watch's: lock, ledger, one way to the service, and an end that says what became of it.
+ *
+ *   running ──▶ succeeded    all that was to be read is read, nothing put aside
+ *           ──▶ partial      what is stored is consistent; a walk is not whole, or records are in quarantine
+ *           ──▶ failed       upstream or the database could not be used
+ *           ──▶ interrupted  asked to stop, or the process died; the next run goes on at the checkpoints
+ */
+import { setMaxListeners } from "node:events";
+import type { Client } from "../api/client.ts";
+import type { HostPace } from "../api/host-pace.ts";
+import type { Clock } from "../clock.ts";
+import { connect, type Sql } from "../db/connect.ts";
+import { createPatience, type Patience } from "../db/patience.ts";
+import { type RunTotals, startRun } from "../db/run-ledger.ts";
+import { acquireRunLock, type RunLock } from "../db/run-lock.ts";
+import type { RunKind } from "../db/schema/runs.ts";
+import { toStoreError } from "../db/store-errors.ts";
+import { EXIT, isUpstreamLost, MirrorError, StoppedError, UpstreamError } from "../errors.ts";
+import { createKnownKeys } from "../load/known-keys.ts";
+import { createLoader, type Loader } from "../load/loader.ts";
+import type { Logger } from "../log.ts";
+import { createIdSet } from "../walk/id-set.ts";
+import { closeRun } from "./close-run.ts";
+import { startHeart } from "./heartbeat.ts";
+import { isPartial, type RunSummary } from "./summary.ts";
+import type { SyncSettings } from "./sync-settings.ts";
+import { createUpstreamClient } from "./upstream-client.ts";
+import { createWarnings } from "./warnings.ts";
+
+export interface RunOptions {
+  settings: SyncSettings;
+  /** What the other runs of the process keep to as well, made with the same `settings.rate`. @default the run's own */
+  pace?: HostPace;
+  clock: Clock;
+  log: Logger;
+  signal: AbortSignal;
+}
+
+/** A run that is under way. */
+export interface OpenRun {
+  readonly runId: number;
+  readonly startedAt: Date;
+  readonly sql: Sql;
+  readonly client: Client;
+  readonly loader: Loader;
+  readonly patience: Patience;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly signal: AbortSignal;
+  /** Aborted with the first failure that leaves nothing to go on for: the database, a bug, a lost lock, a stop. */
+  readonly abort: AbortController;
+  readonly totals: RunTotals;
+  readonly warn: (message: string) => void;
+  /** What the run came to so far; its work fills it in. */
+  readonly ending: RunEnding;
+}
+
+export interface RunEnding {
+  kind: RunKind;
+  resources: RunSummary["resources"];
+  /** What ended the run early, or null. */
+  error: unknown;
+  /** What broke a walk off. When not one page could be read, this is what failed the run. */
+  brokenBy: UpstreamError | null;
+}
+
+/** How a run ended. `error` is what ended it early, or null. */
+export interface RunResult {
+  summary: RunSummary;
+  error: unknown;
+}
+
+/**
+ * Opens a run, does its work, and closes it. Throws only what kept the run from beginning (`LockedError`, `StoreError`); what the work
+ * throws is in the result, with a summary of what was done.
+ */
+export async function withRun(
+  options: RunOptions,
+  kind: RunKind,
+  work: (run: OpenRun) => Promise<void>,
+): Promise<RunResult> {
+  const { settings, clock, log, signal } = options;
+  // A round of the watch is over soon, and waits for nobody itself.
+  const lock = await acquireRunLock(
+    settings.databaseUrl,
+    kind === "watch" ? {} : { outlastWatch: { clock, signal } },
+  );
+  // The run goes on when the server crashed and is up again: what was confirmed to it must be there still.
+  const session = { synchronous_commit: "on" };
+  const sql = connect(settings.databaseUrl, {
+    applicationName: `docmirror ${kind === "watch" ? "watch" : "sync"}`,
+    max: 4,
+    session,
+  });
+  try {
+    return await runLocked(options, kind, work, sql, lock);
+  } catch (error) {
+    throw toStoreError(error, "run the sync");
+  } finally {
+    await sql.end({ timeout: 5 });
+    await lock.release();
+    log.debug({ at: clock.now().toISOString() }, "run lock released");
+  }
+}
+
+async function runLocked(
+  options: RunOptions,
+  kind: RunKind,
+  work: (run: OpenRun) => Promise<void>,
+  sql: Sql,
+  lock: RunLock,
+): Promise<RunResult> {
+  const { settings, clock, log } = options;
+  const startedAt = clock.now();
+  // A failure of the database or a bug in one walk ends the others too.
+  const abort = new AbortController();
+  // Every request and every place in the queue listens to it.
+  setMaxListeners(0, abort.signal);
+  const forward = () => abort.abort(options.signal.reason);
+  options.signal.addEventListener("abort", forward, { once: true });
+  if (options.signal.aborted) forward();
+
+  const warnings = createWarnings(log);
+  const client = createUpstreamClient(options, abort.signal, warnings.warn);
+  const totals: RunTotals = {
+    requests: 0,
+    bytes: 0,
+    replacedNul: 0,
+    resolved: 0,
+    unresolved: 0,
+    transitions: 0,
+    clockAhead: null,
+  };
+  const patience = createPatience({ clock, log, signal: abort.signal, regain: lock.hold });
+  const { interrupted, runId } = await patience("open the run", () =>
+    startRun(sql, kind, startedAt.toISOString()),
+  );
+  for (const id of interrupted)
+    log.warn({ runId: id }, "an earlier run had died; it is closed as interrupted");
+  const heart = startHeart(sql, runId, lock, (reason) => abort.abort(reason));
+  const loader = countTotals(
+    createLoader({
+      sql,
+      keys: createKnownKeys(sql, createIdSet),
+      baseUrl: settings.baseUrl,
+      runId,
+      sourceTimezone: settings.sourceTimezone,
+      clockAhead: client.clockAhead,
+      patience,
+    }),
+    totals,
+  );
+  const ending: RunEnding = { kind, resources: {}, error: null, brokenBy: null };
+  try {
+    await work({
+      runId,
+      startedAt,
+      sql,
+      client,
+      loader,
+      patience,
+      clock,
+      log,
+      signal: abort.signal,
+      abort,
+      totals,
+      warn: warnings.warn,
+      ending,
+    });
+  } catch (reason) {
+    ending.error = toStoreError(reason, "run the sync");
+  } finally {
+    heart.stop();
+    options.signal.removeEventListener("abort", forward);
+    await client.close();
+  }
+
+  Object.assign(totals, client.stats(), { clockAhead: client.clockAhead() });
+  const { resources } = ending;
+  if (!Object.values(resources).some(({ pages }) => pages > 0)) ending.error ??= ending.brokenBy;
+  const { error } = ending;
+  const status = statusOf(error, resources);
+  const finishedAt = clock.now();
+  const message = error instanceof Error ? error.message : null;
+  const warned = warnings.list();
+  const end = { status, finishedAt: finishedAt.toISOString(), error: message, warnings: warned };
+  await closeRun({ sql, lock, clock, log }, { runId, end, totals, error });
+  const summary: RunSummary = {
+    run_id: runId,
+    kind: ending.kind,
+    status,
+    started_at: startedAt.toISOString(),
+    finished_at: finishedAt.toISOString(),
+    duration_ms: finishedAt.getTime() - startedAt.getTime(),
+    requests: totals.requests,
+    bytes: totals.bytes,
+    resources,
+    references: { resolved: totals.resolved, unresolved: totals.unresolved },
+    transitions: totals.transitions,
+    ...(message !== null && { error: message }),
+    ...(warned.length > 0 && { warnings: warned }),
+  };
+  return { summary, error };
+}
+
+function statusOf(error: unknown, resources: RunSummary["resources"]): RunSummary["status"] {
+  if (error instanceof StoppedError) return "interrupted";
+  if (error === null && !isPartial(resources)) return "succeeded";
+  if (error === null) return "partial";
+  const isSomethingStored = Object.values(resources).some(({ pages }) => pages > 0);
+  return isSomethingStored && error instanceof UpstreamError ? "partial" : "failed";
+}
+
+/** The exit code of a run (`product.md` section 1). A partial run that lost upstream says so, any other partial one is a 3. */
+export function exitCodeOf({ summary, error }: RunResult): number {
+  if (summary.status === "succeeded") return EXIT.done;
+  if (summary.status === "partial" && !isUpstreamLost(error)) return EXIT.partial;
+  return error instanceof MirrorError ? error.exitCode : error === null ? EXIT.partial : EXIT.bug;
+}
+
+/** The loader, with what it did added up over the run. */
+function countTotals(loader: Loader, totals: RunTotals): Loader {
+  return {
+    ...loader,
+    async load(batch, alongside) {
+      const counts = await loader.load(batch, alongside);
+      totals.transitions += counts.transitions;
+      totals.replacedNul += counts.replacedNul;
+      return counts;
+    },
+    async vanish(builds) {
+      const transitions = await loader.vanish(builds);
+      totals.transitions += transitions;
+      return transitions;
+    },
+  };
+}
