@@ -107,7 +107,9 @@ describe("prune", () => {
     for (const [hour, state] of states.entries())
       await loading.load("build", [wireBuild("1", { state })], { at: at(hour) });
     await sql`insert into sync.missing_records values ('build', '1', 1, now(), null)`;
-    await loading.loader.retire([{ resource: "build", id: "1", observedAt: at(3) }]);
+    await loading.loader.retire([
+      { resource: "build", id: "1", askedAt: at(3), observedAt: at(3), request: null },
+    ]);
     await loading.load("build", [wireBuild("1", { state: "a" })], { at: at(4) });
     await loading.load("build", [wireBuild("1", { state: "b" })], { at: at(5) });
     await loading.load("build", [wireBuild("1", { state: "c" })], { at: at(6) });
