@@ -27,7 +27,7 @@ async function liveThroughHours(loading: Loading, seed: number): Promise<void> {
     const id = String(1 + random.int(4));
     if (random.chance(0.2)) {
       await loading.sql`insert into sync.missing_records values (${resource}, ${id}, 1, now(), null)`;
-      await loading.loader.retire([{ resource, id, observedAt: at(hour) }]);
+      await loading.loader.retire([{ resource, id, askedAt: at(hour), observedAt: at(hour), request: null }]);
       continue;
     }
     const record =
