@@ -96,6 +96,8 @@ export interface ExplainedBuild {
   open: { since: string; last_seen: BuildSighting; vanished_at: string | null } | null;
   references: ExplainedReference[];
   changes: ExplainedChange[];
+  /** Changes before it were pruned, though the build was known by then; null while all of its changes are here. */
+  changes_pruned_before: string | null;
 }
 
 export interface BuildExplanation {
@@ -109,7 +111,8 @@ export interface BuildExplanation {
 export async function explainBuild(sql: Sql, id: string, sourceTimezone: string): Promise<BuildExplanation> {
   const [row] = await sql<BuildRow[]>`
     select build.id, coalesce(extra -> 'values' ->> 'date', replace(date::text, ' ', 'T')) as date, state, success, type, first_seen_at, changed_at, deleted_at,
-      local.earliest, local.latest, local.hour
+      local.earliest, local.latest, local.hour,
+      case when mirror.history_begins_at() > first_seen_at then mirror.history_begins_at() end as changes_pruned_before
     from mirror.builds as build
     left join lateral mirror.read_local_time(date, ${sourceTimezone}) as local on date is not null
     where build.id = ${id}`;
@@ -144,7 +147,15 @@ export async function explainBuild(sql: Sql, id: string, sourceTimezone: string)
 
 type BuildRow = Pick<
   ExplainedBuild,
-  "id" | "date" | "state" | "success" | "type" | "first_seen_at" | "changed_at" | "deleted_at"
+  | "id"
+  | "date"
+  | "state"
+  | "success"
+  | "type"
+  | "first_seen_at"
+  | "changed_at"
+  | "deleted_at"
+  | "changes_pruned_before"
 > & { earliest: string | null; latest: string | null; hour: "repeated" | "skipped" | null };
 
 /** The interval in which a state was entered, in microseconds since 1970; null where it is open to the past. */

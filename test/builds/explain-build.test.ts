@@ -197,6 +197,19 @@ describe("explainBuild", () => {
     });
   });
 
+  test("says from when on its changes are here, once older ones were pruned", async () => {
+    await using told = await createToldBuild();
+    await withTold(told, async (sql) => {
+      expect((await explain(sql)).changes_pruned_before).toBeNull();
+      const prune = (horizon: string) =>
+        sql`insert into sync.prunings (horizon, pruned_at, changes, runs) values (${horizon}, now(), 3, 0)`;
+      await prune("2025-06-01T00:00:00Z");
+      expect((await explain(sql)).changes_pruned_before).toBeNull();
+      await prune("2025-06-05T00:00:00Z");
+      expect((await explain(sql)).changes_pruned_before).toBe("2025-06-05 00:00:00+00");
+    });
+  });
+
   test("of a build that was never stored has what is in quarantine", async () => {
     await using told = await createToldBuild();
     await withTold(told, async (sql) => {

@@ -85,12 +85,14 @@ quarantine (1)
       await sql`update mirror.builds set state = 'building', deleted_at = '2025-06-09 02:17Z'`;
       await sql`insert into sync.open_builds (build_id, since, seen_at, run_id, request, vanished_at)
         values ('42', '2025-06-02 10:04:01Z', '2025-06-02 10:08Z', 9, '/api/v1/build/42/', '2025-06-02 10:08:02Z')`;
+      await sql`insert into sync.prunings (horizon, pruned_at, changes, runs) values ('2025-06-05Z', now(), 3, 0)`;
       await sql`insert into mirror.changes (resource, record_id, run_id, observed_at, kind, before, after)
         select 'build', '42', 9, '2025-07-01Z', 'updated', '{"success": true}', '{"success": false}' from generate_series(1, 30)`;
     });
     const { code, stdout } = await explain(told, "42");
     expect(code).toBe(0);
     expect(stdout).toContain("build 42: building, html, deleted (times in UTC)");
+    expect(stdout).toMatch(/^ {2}pruned {5}changes before 2025-06-05 00:00:00$/m);
     expect(stdout).toMatch(/^ {2}open {7}in its state since 2025-06-02 10:04:01$/m);
     expect(stdout).toMatch(/^ {2}last seen {2}2025-06-02 10:08:00, when the request was sent$/m);
     expect(stdout).toMatch(

@@ -78,7 +78,7 @@ function stateWords({ state, success, type, deleted_at }: ExplainedBuild): strin
 }
 
 function factsOf(build: ExplainedBuild): Entry[] {
-  const { date, date_read: read, open, duration } = build;
+  const { date, date_read: read, open, duration, changes_pruned_before: pruned } = build;
   const hour = read?.hour
     ? ` or ${formatTime(read.latest)}: summer time ${read.hour === "repeated" ? "repeats" : "skips"} that hour`
     : "";
@@ -98,6 +98,7 @@ function factsOf(build: ExplainedBuild): Entry[] {
           ] as Entry,
         ]
       : []),
+    ...(pruned ? [["pruned", `changes before ${formatTime(pruned)}`] as Entry] : []),
     ...(open ? openEntries(open) : []),
     ...(duration ? [["took", `${formatBetween(duration)} from the trigger to the finish`] as Entry] : []),
   ];
