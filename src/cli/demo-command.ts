@@ -24,13 +24,13 @@ export function demoCommand(summary: string): Command {
     summary,
     settings: ["dataDir", "sourceTimezone"],
     examples: [
-      ["demo", "a simulated service, its mirror, a day of syncs and what they saw"],
+      ["demo", "a simulated service, its mirror, a day of syncs and watching, and what was seen"],
       ["demo --keep", "the same, then a virtual minute passes each second until Ctrl-C"],
       ["demo --data-dir .docmirror-demo --json", "elsewhere, the report as JSON"],
     ],
   })
     .addOption(
-      new Option("--keep", "stay up after the report: service and database, with a sync each virtual hour"),
+      new Option("--keep", "stay up after the report: a look each virtual minute, a sync each virtual hour"),
     )
     .option("--json", "print one JSON document")
     .action(runCommand<Options>((context, { options }) => demo(context, options)));
@@ -56,7 +56,7 @@ async function demo(context: CommandContext, options: Options): Promise<number> 
         const settings = demoSettings(context, database.url, service.url);
         const deps: DemoSyncDeps = { world, settings, log, signal };
         const progress = await context.progress();
-        const { runs, imperfect } = await passDay(
+        const { runs, watches, imperfect } = await passDay(
           deps,
           (resource, { pages, records }, totalCount) =>
             progress.update(resource, { pages, records, totalCount }),
@@ -72,19 +72,21 @@ async function demo(context: CommandContext, options: Options): Promise<number> 
           dataDir: config.dataDir,
           port: database.embedded?.port ?? 0,
           serviceUrl: options.keep ? service.url : null,
+          buildId: findings.best_watched,
         });
         if (options.json) {
           await context.out.json({
             service: service.url,
             database: database.describe,
             runs,
+            watches,
             ...findings,
             next,
           });
         } else {
           const steps = next.map(({ command, does }) => `  ${command}\n      ${does}\n`).join("");
           await context.out.write(
-            `${renderDemo(runs, findings, context.out.colour)}\nWhat to type next\n${steps}`,
+            `${renderDemo({ runs, watches, findings }, context.out.colour)}\nWhat to type next\n${steps}`,
           );
         }
         if (options.keep) {

@@ -96,7 +96,8 @@ export async function walkResource(options: WalkResourceOptions): Promise<WalkEn
   const source = createPageSource({
     client,
     resource,
-    lookAhead: options.lookAhead,
+    // Where the head ends is known only behind its last page; what was asked for beyond it would be in vain each time.
+    lookAhead: isFull ? options.lookAhead : 0,
     signal: options.signal,
     ...(isFull && { remember: (place: number) => forgotten.then(() => recall(place)) }),
   });

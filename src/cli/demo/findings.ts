@@ -45,6 +45,12 @@ const TRANSITIONS = `
   from mirror.build_transitions where run_id > $1
   group by from_state, to_state order by from_state nulls first, builds desc, to_state`;
 
+/** The build whose life is known best: the most states seen, then the narrowest bounds. */
+const BEST_WATCHED = `
+  select build_id as id from mirror.build_transitions
+  group by build_id having min(not_before) > '-infinity'
+  order by count(*) desc, sum(not_after - not_before), build_id limit 1`;
+
 /** A build counts once it is finished: until then its success means nothing. */
 const SUCCESS = `
   select p.slug as project, count(*) as builds,
@@ -127,6 +133,8 @@ export interface Findings {
   /** The ten projects with the most builds. */
   projects: (SuccessRate & { project: string | null })[];
   unresolved_references: UnresolvedCount[];
+  /** The id of the build that was followed most closely; null without builds. */
+  best_watched: string | null;
 }
 
 /** Asks the mirror what the demo shows. `first` is the run that mirrored everything. */
@@ -137,7 +145,9 @@ export async function findFindings(
   const firstRun = first.run_id ?? 0;
   const [success = { builds: 0, finished: 0, succeeded: 0, success_rate: null }] =
     await sql.unsafe<SuccessRate[]>(SUCCESS_OVERALL);
+  const [best] = await sql.unsafe<{ id: string }[]>(BEST_WATCHED);
   return {
+    best_watched: best?.id ?? null,
     day: await sql.unsafe<DayOfResource[]>(DAY, [first.started_at, firstRun]),
     changed_fields: await sql.unsafe<ChangedField[]>(CHANGED_FIELDS, [firstRun]),
     build_states: await sql.unsafe<BuildState[]>(BUILD_STATES),

@@ -13,13 +13,15 @@ export interface NextStepFacts {
   port: number;
   /** Set while the simulated service stays up. */
   serviceUrl: string | null;
+  /** A build that was seen to move; null when there is none. */
+  buildId: string | null;
 }
 
 const QUERY =
   "select state, count(*) from mirror.builds where deleted_at is null group by state order by count(*) desc";
 
 /** What to type after the demo, ready for the shell in the same folder. No password is in it: psql's comes from its file. */
-export function nextSteps({ settings, dataDir, port, serviceUrl }: NextStepFacts): NextStep[] {
+export function nextSteps({ settings, dataDir, port, serviceUrl, buildId }: NextStepFacts): NextStep[] {
   const near = relative(process.cwd(), dataDir);
   const shown = near === "" || near.startsWith("..") ? dataDir : near;
   // Other sources than a flag are there for the next command too.
@@ -34,6 +36,12 @@ export function nextSteps({ settings, dataDir, port, serviceUrl }: NextStepFacts
     },
     { command: `${psql} -c "${QUERY}"`, does: "asks it by SQL" },
   ];
+  if (buildId !== null) {
+    steps.splice(1, 0, {
+      command: `npx docmirror explain build ${shellWord(buildId)}${folder}`,
+      does: "the life of one build: each state, between which moments it was entered, and why",
+    });
+  }
   if (serviceUrl !== null) {
     steps.push({
       command: `npx docmirror get build --limit 3 --base-url ${serviceUrl}`,

@@ -1,7 +1,7 @@
 import { styleText } from "node:util";
 import { type Cell, renderTable } from "../table.ts";
 import type { Findings, SuccessRate } from "./findings.ts";
-import { type DemoRun, sumOf } from "./simulated-day.ts";
+import { type DemoRun, type DemoWatch, sumOf } from "./simulated-day.ts";
 
 interface Section {
   title: string;
@@ -14,9 +14,16 @@ interface Section {
   note?: string;
 }
 
+/** What the demo tells of. */
+export interface DemoReport {
+  runs: readonly DemoRun[];
+  watches: readonly DemoWatch[];
+  findings: Findings;
+}
+
 /** The demo's report for a terminal: tables under headings. */
-export function renderDemo(runs: readonly DemoRun[], findings: Findings, colour: boolean): string {
-  return sections(runs, findings)
+export function renderDemo(report: DemoReport, colour: boolean): string {
+  return sections(report)
     .map(({ title, head, rows, right = head.slice(1), none, note }) => {
       const heading = colour ? styleText(["bold", "cyan"], title, { validateStream: false }) : title;
       const table =
@@ -26,24 +33,15 @@ export function renderDemo(runs: readonly DemoRun[], findings: Findings, colour:
     .join("\n");
 }
 
-function sections(runs: readonly DemoRun[], findings: Findings): Section[] {
+function sections({ runs, watches, findings }: DemoReport): Section[] {
   const { day, changed_fields, build_states, transitions, success, projects, unresolved_references } =
     findings;
   return [
     {
-      title: "The syncs of one simulated day",
+      title: "The runs of one simulated day",
       head: ["virtual time", "kind", "status", "requests", "new", "updated", "transitions", "took"],
       right: ["requests", "new", "updated", "transitions", "took"],
-      rows: runs.map((run) => [
-        minute(run.started_at),
-        run.kind,
-        run.status,
-        run.requests,
-        sumOf(run, "inserted"),
-        sumOf(run, "updated"),
-        run.transitions,
-        `${(run.took_ms / 1000).toFixed(1)} s`,
-      ]),
+      rows: [...runs.map(syncRow), ...watches.map(watchRow)].sort(([one], [other]) => (one < other ? -1 : 1)),
       none: "no syncs",
     },
     {
@@ -101,6 +99,21 @@ function sections(runs: readonly DemoRun[], findings: Findings): Section[] {
       none: "none",
     },
   ];
+}
+
+function syncRow(run: DemoRun): [string, ...Cell[]] {
+  const counts = [run.requests, sumOf(run, "inserted"), sumOf(run, "updated"), run.transitions];
+  return [minute(run.started_at), run.kind, run.status, ...counts, seconds(run.took_ms)];
+}
+
+function watchRow(watch: DemoWatch): [string, ...Cell[]] {
+  const counts = [watch.requests, watch.inserted, watch.updated, watch.transitions];
+  const kind = `watch, ${watch.rounds} rounds`;
+  return [minute(watch.started_at), kind, "succeeded", ...counts, seconds(watch.took_ms)];
+}
+
+function seconds(ms: number): string {
+  return `${(ms / 1000).toFixed(1)} s`;
 }
 
 function rateCells({ builds, finished, succeeded, success_rate }: SuccessRate): Cell[] {

@@ -4,22 +4,36 @@ import type { Logger } from "../../log.ts";
 import type { World } from "../../simulate/world.ts";
 import { runSync, type SyncOptions, type SyncResult, type SyncSettings } from "../../sync/run.ts";
 import type { RunSummary } from "../../sync/summary.ts";
+import { runWatchRound } from "../../sync/watch-round.ts";
+import type { RunOptions, RunResult } from "../../sync/with-run.ts";
 
 const MINUTE_MS = 60_000;
 export const DAY_MS = 24 * 60 * MINUTE_MS;
 
-/**
- * When the demo syncs, in virtual minutes after its first look. Every six hours come two looks with five minutes between, so that
- * builds are seen on their way and not only at their end. The day ends with a full run.
- */
-const LOOKS: readonly (readonly [minute: number, kind: SyncKind])[] = [
+/** When the demo syncs, in virtual minutes after its first look. The day ends with a full run. */
+const SYNCS: readonly (readonly [minute: number, kind: SyncKind])[] = [
   [0, "full"],
-  ...[360, 720, 1080].flatMap((hour) => [0, 5].map((minute) => [hour + minute, "incremental"] as const)),
+  [360, "incremental"],
+  [720, "incremental"],
+  [1080, "incremental"],
   [1440, "full"],
 ];
+/** After each incremental sync so many rounds of the watch follow, a minute apart, as a worker has them all day. */
+const ROUNDS = 20;
 
 /** A run in the demo: `took_ms` is real time, the summary's own times are the world's. */
 export interface DemoRun extends RunSummary {
+  took_ms: number;
+}
+
+/** Rounds of the watch that followed one another. */
+export interface DemoWatch {
+  started_at: string;
+  rounds: number;
+  requests: number;
+  inserted: number;
+  updated: number;
+  transitions: number;
   took_ms: number;
 }
 
@@ -36,41 +50,65 @@ export async function syncAt(
   kind: SyncKind | null,
   onProgress?: SyncOptions["onProgress"],
 ): Promise<{ run: DemoRun; result: SyncResult }> {
-  const { world, settings, log, signal } = deps;
-  // Sightings carry the world's time; waits between requests pass in ours.
-  const clock: Clock = { now: () => world.now(), sleep: systemClock.sleep };
   const startedAt = performance.now();
-  // What a run tells of itself would drown the demo's own lines.
-  const quiet = log.level === "info" ? log.child({}, { level: "warn" }) : log;
-  const result = await runSync({
-    settings,
-    kind,
-    clock,
-    log: quiet,
-    signal,
-    ...(onProgress && { onProgress }),
-  });
-  const { status } = result.summary;
-  if (status === "failed" || status === "interrupted") throw result.error;
-  const run = { ...result.summary, took_ms: Math.round(performance.now() - startedAt) };
-  log.info(runLine(run));
+  const result = await runSync({ ...runOptions(deps), kind, ...(onProgress && { onProgress }) });
+  const run = { ...orThrow(result).summary, took_ms: Math.round(performance.now() - startedAt) };
+  deps.log.info(runLine(run));
   return { run, result };
 }
 
+/** Lets minutes pass in the world, with a round of the watch at the end of each. */
+async function watchFor(deps: DemoSyncDeps, minutes: number): Promise<DemoWatch> {
+  const { world, log, signal } = deps;
+  const startedAt = performance.now();
+  const counts = { rounds: 0, requests: 0, inserted: 0, updated: 0, transitions: 0 };
+  const started_at = world.now().toISOString();
+  while (counts.rounds < minutes) {
+    signal.throwIfAborted();
+    world.advance(MINUTE_MS);
+    const { summary } = orThrow(await runWatchRound(runOptions(deps)));
+    counts.rounds += 1;
+    counts.requests += summary.requests;
+    counts.inserted += summary.resources.build?.inserted ?? 0;
+    counts.updated += summary.resources.build?.updated ?? 0;
+    counts.transitions += summary.transitions;
+  }
+  const watch = { started_at, ...counts, took_ms: Math.round(performance.now() - startedAt) };
+  log.info(
+    `watched for ${minutes} minutes: ${counts.inserted} new, ${counts.transitions} transitions, ${seconds(watch.took_ms)}`,
+  );
+  return watch;
+}
+
+function runOptions({ world, settings, log, signal }: DemoSyncDeps): RunOptions {
+  // Sightings carry the world's time; waits between requests pass in ours.
+  const clock: Clock = { now: () => world.now(), sleep: systemClock.sleep };
+  // What a run tells of itself would drown the demo's own lines.
+  const quiet = log.level === "info" ? log.child({}, { level: "warn" }) : log;
+  return { settings, clock, log: quiet, signal };
+}
+
+function orThrow(result: RunResult): RunResult {
+  const { status } = result.summary;
+  if (status === "failed" || status === "interrupted") throw result.error;
+  return result;
+}
+
 /**
- * Lets a day pass in the world with syncs in between; the first one mirrors everything. Every run of the day comes out, and so
- * does the first one that did not fully succeed.
+ * Lets a day pass in the world with syncs and rounds of the watch in between; the first sync mirrors everything. Every one of them comes
+ * out, and so does the first sync that did not fully succeed.
  */
 export async function passDay(
   deps: DemoSyncDeps,
   onFirstProgress: NonNullable<SyncOptions["onProgress"]>,
   onFirstDone: () => void,
-): Promise<{ runs: DemoRun[]; imperfect: SyncResult | null }> {
+): Promise<{ runs: DemoRun[]; watches: DemoWatch[]; imperfect: SyncResult | null }> {
   const { world, signal } = deps;
   const startMs = world.now().getTime();
   const runs: DemoRun[] = [];
+  const watches: DemoWatch[] = [];
   let imperfect: SyncResult | null = null;
-  for (const [minute, kind] of LOOKS) {
+  for (const [minute, kind] of SYNCS) {
     signal.throwIfAborted();
     world.advanceTo(new Date(startMs + minute * MINUTE_MS));
     const isFirst = runs.length === 0;
@@ -78,19 +116,21 @@ export async function passDay(
     if (isFirst) onFirstDone();
     runs.push(run);
     if (run.status !== "succeeded") imperfect ??= result;
+    if (kind === "incremental") watches.push(await watchFor(deps, ROUNDS));
   }
-  return { runs, imperfect };
+  return { runs, watches, imperfect };
 }
 
-/** Keeps the world going, a virtual minute a second, and syncs each virtual hour until the signal is aborted. */
+/** Keeps the world going, a virtual minute a second, watches it each minute and syncs each virtual hour until the signal is aborted. */
 export async function keepGoing(deps: DemoSyncDeps, onTrouble: (error: unknown) => void): Promise<never> {
   const { world, signal } = deps;
   for (let minute = 1; ; minute++) {
     await systemClock.sleep(1000, signal);
-    world.advance(MINUTE_MS);
-    if (minute % 60 !== 0) continue;
     try {
-      await syncAt(deps, null);
+      if (minute % 60 === 0) {
+        world.advance(MINUTE_MS);
+        await syncAt(deps, null);
+      } else await watchFor({ ...deps, log: deps.log.child({}, { level: "warn" }) }, 1);
     } catch (error) {
       signal.throwIfAborted();
       onTrouble(error);
@@ -102,7 +142,11 @@ export async function keepGoing(deps: DemoSyncDeps, onTrouble: (error: unknown) 
 function runLine(run: DemoRun): string {
   const at = run.started_at.slice(0, 16).replace("T", " ");
   const counts = `${sumOf(run, "inserted")} new, ${sumOf(run, "updated")} updated, ${run.transitions} transitions`;
-  return `synced at ${at} (${run.kind}, ${run.status}): ${counts}, ${(run.took_ms / 1000).toFixed(1)} s`;
+  return `synced at ${at} (${run.kind}, ${run.status}): ${counts}, ${seconds(run.took_ms)}`;
+}
+
+function seconds(ms: number): string {
+  return `${(ms / 1000).toFixed(1)} s`;
 }
 
 /** A count of all resources together. */
