@@ -52,6 +52,14 @@ describe("docs/tables.md", () => {
   });
 });
 
+describe("docs/builds.md", () => {
+  test("every example of SQL runs on the schema", async () => {
+    const statements = statementsOf(read("docs/builds.md"));
+    expect(statements).toHaveLength(1);
+    await runAll(statements);
+  });
+});
+
 describe("README.md", () => {
   const text = read("README.md");
 
