@@ -32,6 +32,12 @@ describe("the head of a list has joined what is known", () => {
     expect(hasJoined({ ids: ids(20), newRecords: 0, totalCount: 101 })).toBe(true);
   });
 
+  test("though the count grew while it was read", () => {
+    const hasJoined = createHeadJoin(100);
+    expect(hasJoined({ ids: ids(20), newRecords: 1, totalCount: 101 })).toBe(false);
+    expect(hasJoined({ ids: ids(20), newRecords: 0, totalCount: 103 })).toBe(true);
+  });
+
   test("after a thousand known ones whatever the count says", () => {
     const hasJoined = createHeadJoin(100);
     const joined = Array.from({ length: 10 }, () =>
