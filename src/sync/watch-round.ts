@@ -38,11 +38,14 @@ async function watch({ settings }: RunOptions, run: OpenRun): Promise<void> {
     return;
   }
   const isRecent = startedAt.getTime() - Date.parse(lastGood.finishedAt) < SMALL_PAGES_WITHIN_MS;
-  const pageSize = isRecent ? Math.min(settings.pageSize, HEAD_PAGE_SIZE) : settings.pageSize;
+  // A page asked for ahead would be in vain on most rounds, and as dear as the one that is read.
+  const reading = isRecent
+    ? { ...settings, pageSize: Math.min(settings.pageSize, HEAD_PAGE_SIZE), concurrency: 0 }
+    : settings;
   const { brokenBy, lostBy } = await walkLists({
     ...run,
     walks: [{ resource: "build", listPath: "/api/v1/build/", kind: "head" }],
-    settings: { ...settings, pageSize },
+    settings: reading,
     allowMassDelete: false,
     resumable: [],
     resources: ending.resources,
