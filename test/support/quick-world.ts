@@ -3,11 +3,10 @@ import { type Logger, silentLog } from "../../src/log.ts";
 import { type SimulationOptions, startSimulation } from "../../src/simulate/service.ts";
 import type { WorldOptions } from "../../src/simulate/settings.ts";
 import { createWorld, type World } from "../../src/simulate/world.ts";
-import type { SyncOptions, SyncResult, SyncSettings } from "../../src/sync/run.ts";
+import type { SyncOptions, SyncResult } from "../../src/sync/run.ts";
+import type { RunOptions, RunResult } from "../../src/sync/with-run.ts";
 import { createTestDatabase } from "./database.ts";
-import { syncOnce } from "./sync.ts";
-
-type RunOptions = Partial<Omit<SyncOptions, "settings">> & { settings?: Partial<SyncSettings> };
+import { type Over, syncOnce, watchOnce } from "./sync.ts";
 
 /** A small world on a port and an empty mirror of it, under the world's clock. */
 export interface QuickWorld extends AsyncDisposable {
@@ -16,7 +15,9 @@ export interface QuickWorld extends AsyncDisposable {
   databaseUrl: string;
   baseUrl: URL;
   /** One run; pages of 20 unless told otherwise. */
-  sync(options?: RunOptions): Promise<SyncResult>;
+  sync(options?: Over<SyncOptions>): Promise<SyncResult>;
+  /** One round of the watch. */
+  watch(options?: Over<RunOptions>): Promise<RunResult>;
 }
 
 export const SMALL: WorldOptions = { users: 60, projects: 40, versions: 200, files: 150, builds: 900 };
@@ -30,17 +31,16 @@ export async function startQuickWorld(
   const database = await createTestDatabase();
   const baseUrl = new URL(simulation.url);
   const clock = { now: () => world.now(), sleep: systemClock.sleep };
+  const ours = { pageSize: 20, retries: 0, sourceTimezone: world.settings.timeZone };
   return {
     world,
     simulation,
     databaseUrl: database.url,
     baseUrl,
     sync: ({ settings, ...rest } = {}) =>
-      syncOnce(database.url, baseUrl, {
-        clock,
-        ...rest,
-        settings: { pageSize: 20, retries: 0, sourceTimezone: world.settings.timeZone, ...settings },
-      }),
+      syncOnce(database.url, baseUrl, { clock, ...rest, settings: { ...ours, ...settings } }),
+    watch: ({ settings, ...rest } = {}) =>
+      watchOnce(database.url, baseUrl, { clock, ...rest, settings: { ...ours, ...settings } }),
     async [Symbol.asyncDispose]() {
       await simulation.close();
       await database.dispose();

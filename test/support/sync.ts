@@ -1,15 +1,36 @@
 import { systemClock } from "../../src/clock.ts";
 import { silentLog } from "../../src/log.ts";
 import { runSync, type SyncOptions, type SyncResult, type SyncSettings } from "../../src/sync/run.ts";
+import { runWatchRound } from "../../src/sync/watch-round.ts";
+import type { RunOptions, RunResult } from "../../src/sync/with-run.ts";
+
+/** What may differ from a run's defaults. */
+export type Over<Options> = Partial<Omit<Options, "settings">> & { settings?: Partial<SyncSettings> };
 
 /** Runs one sync against a server on loopback, as fast as it goes unless told otherwise. */
 export function syncOnce(
   databaseUrl: string,
   baseUrl: URL,
-  options: Partial<Omit<SyncOptions, "settings">> & { settings?: Partial<SyncSettings> } = {},
+  options: Over<SyncOptions> = {},
 ): Promise<SyncResult> {
-  const { settings, ...rest } = options;
-  return runSync({
+  return runSync(withDefaults(databaseUrl, baseUrl, options));
+}
+
+/** Runs one round of the watch likewise. */
+export function watchOnce(
+  databaseUrl: string,
+  baseUrl: URL,
+  options: Over<RunOptions> = {},
+): Promise<RunResult> {
+  return runWatchRound(withDefaults(databaseUrl, baseUrl, options));
+}
+
+function withDefaults<Options extends RunOptions>(
+  databaseUrl: string,
+  baseUrl: URL,
+  { settings, ...rest }: Over<Options>,
+): Omit<Over<Options>, "settings"> & Pick<RunOptions, "settings" | "clock" | "log" | "signal"> {
+  return {
     clock: systemClock,
     log: silentLog,
     signal: new AbortController().signal,
@@ -29,5 +50,5 @@ export function syncOnce(
       stuckAfterMs: 7_200_000,
       ...settings,
     },
-  });
+  };
 }

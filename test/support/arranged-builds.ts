@@ -1,0 +1,52 @@
+import type { SimulationOptions } from "../../src/simulate/service.ts";
+import type { World } from "../../src/simulate/world.ts";
+import type { Build } from "../../src/wire/build.ts";
+
+export interface ArrangedBuilds {
+  /** The service of this world is asked. To be set before the first request. */
+  world: World | null;
+  /** What becomes of the list of builds, newest first, each time it is asked for. @default it stays as it is */
+  arrange: (builds: readonly Build[]) => readonly Build[];
+  /** What single details answer instead of the service, by id. */
+  details: Map<string, Response | Build>;
+  /** Whether the connection is cut instead of an answer, by path and query. @default never */
+  fails: (request: string) => boolean;
+  /** What each request has asked for, path and query. */
+  readonly asked: string[];
+  readonly intercept: NonNullable<SimulationOptions["intercept"]>;
+}
+
+/** A service whose list of builds the test puts in order, and whose details it may change. */
+export function arrangeBuilds(): ArrangedBuilds {
+  const arranged: ArrangedBuilds = {
+    world: null,
+    arrange: (builds) => builds,
+    details: new Map(),
+    fails: () => false,
+    asked: [],
+    async intercept(request, next) {
+      const { pathname, search, searchParams } = new URL(request.url);
+      arranged.asked.push(pathname + search);
+      if (arranged.fails(pathname + search)) return "hang up";
+      const detail = arranged.details.get(/\/build\/([^/]+)\/$/.exec(pathname)?.[1] ?? "");
+      if (detail) return detail instanceof Response ? detail.clone() : Response.json(detail);
+      const isList = pathname === "/api/v1/build/" && !searchParams.has("state");
+      if (!isList || !arranged.world) return next();
+      // The service itself answers first, so that its time moves on.
+      await next();
+      const { records } = await arranged.world
+        .catalog()
+        .list("build", { filters: [], offset: 0, limit: 100_000 });
+      const builds = arranged.arrange(records);
+      const limit = Number(searchParams.get("limit"));
+      const offset = Number(searchParams.get("offset") ?? 0);
+      const end = offset + limit;
+      const following = end < builds.length ? `${pathname}?format=json&limit=${limit}&offset=${end}` : null;
+      return Response.json({
+        meta: { limit, offset, next: following, previous: null, total_count: builds.length },
+        objects: builds.slice(offset, end),
+      });
+    },
+  };
+  return arranged;
+}
