@@ -18,8 +18,8 @@ export interface KeptDatabaseDeps {
 export interface KeptDatabase {
   /**
    * Resolves to its URL once it answers and has our schema: waits while it is down, 1 s at first and a minute at most, for as
-   * long as that takes. An embedded one that was ended is started again. Throws what waiting cannot mend (rights,
-   * password, another schema), and the signal's reason.
+   * long as that takes. An embedded one that was ended is started again. Jobs that ask at once take turns. Throws what waiting cannot
+   * mend (rights, password, another schema), and the signal's reason.
    */
   ready(signal: AbortSignal): Promise<string>;
   /** Leaves the embedded Postgres. May be called twice. */
@@ -28,6 +28,7 @@ export interface KeptDatabase {
 
 export function createKeptDatabase({ open, prepare, clock, log }: KeptDatabaseDeps): KeptDatabase {
   let database: OpenDatabase | null = null;
+  let turn: Promise<unknown> = Promise.resolve();
 
   async function leave(): Promise<void> {
     const left = database;
@@ -36,28 +37,36 @@ export function createKeptDatabase({ open, prepare, clock, log }: KeptDatabaseDe
   }
 
   async function tryOnce(signal: AbortSignal): Promise<string> {
+    signal.throwIfAborted();
     database ??= await open(signal);
     await prepare(database, signal);
     return database.url;
   }
 
-  return {
-    async ready(signal) {
-      for (let failures = 0; ; failures++) {
-        try {
-          const url = await tryOnce(signal);
-          if (failures > 0) log.info({ failures }, "the database answers again");
-          return url;
-        } catch (error) {
-          signal.throwIfAborted();
-          if (!isDown(error)) throw error;
-          // The embedded one may come back on another port only when it is opened anew.
-          await leave().catch(() => {});
-          const waitMs = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** Math.min(failures, 10));
-          log.warn({ error: messageOf(error), waitMs }, "the database is down; waiting for it");
-          await clock.sleep(waitMs, signal);
-        }
+  async function becomeReady(signal: AbortSignal): Promise<string> {
+    for (let failures = 0; ; failures++) {
+      try {
+        const url = await tryOnce(signal);
+        if (failures > 0) log.info({ failures }, "the database answers again");
+        return url;
+      } catch (error) {
+        signal.throwIfAborted();
+        if (!isDown(error)) throw error;
+        // The embedded one may come back on another port only when it is opened anew.
+        await leave().catch(() => {});
+        const waitMs = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** Math.min(failures, 10));
+        log.warn({ error: messageOf(error), waitMs }, "the database is down; waiting for it");
+        await clock.sleep(waitMs, signal);
       }
+    }
+  }
+
+  return {
+    ready(signal) {
+      // Two that found it down would open it twice, and one of these would never be closed.
+      const mine = turn.then(() => becomeReady(signal));
+      turn = mine.catch(() => {});
+      return mine;
     },
     close: leave,
   };

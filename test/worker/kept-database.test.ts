@@ -47,6 +47,16 @@ describe("a kept database", () => {
     expect(counts.closed).toBe(8);
   });
 
+  it("is opened once by jobs that find it down at the same time", async () => {
+    const { database, clock, counts } = setup(async (nth) => {
+      if (nth <= 2) throw new StoreError("down", { sqlstate: "ECONNREFUSED" });
+    });
+    const ready = Promise.all([database.ready(never), database.ready(never)]);
+    await clock.advance(10_000);
+    expect(await ready).toEqual(["postgres://opened-3", "postgres://opened-3"]);
+    expect(counts).toEqual({ opened: 3, prepared: 4, closed: 2 });
+  });
+
   it("throws what waiting cannot mend", async () => {
     const { database } = setup(async () => {
       throw new StoreError("wrong password", { sqlstate: "28P01" });
