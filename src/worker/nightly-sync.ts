@@ -52,7 +52,8 @@ export function createNightlySync(deps: NightlySyncDeps): Job {
         signal.throwIfAborted();
         return outcomeOf(result, log);
       } catch (error) {
-        if (!(error instanceof LockedError)) throw error;
+        // What a round does is no sync: one that hangs must not cost the night.
+        if (!(error instanceof LockedError) || error.heldBy === "watch") throw error;
         log.warn({ job: "sync", reason: error.message }, "left to the run that holds the lock");
         return "busy";
       }

@@ -70,6 +70,11 @@ describe("a night", () => {
     expect(await night.run(signal)).toBe("busy");
   });
 
+  it("is not left to a round of the watch, which does not do its work", async () => {
+    const held = new LockedError("run 7 holds the lock", { heldBy: "watch" });
+    await expect(createNight(() => Promise.reject(held)).run(signal)).rejects.toBe(held);
+  });
+
   it("throws what kept its run from beginning", async () => {
     const night = createNight(() => Promise.reject(new StoreError("no rights")));
     await expect(night.run(signal)).rejects.toThrow("no rights");
