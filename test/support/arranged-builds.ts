@@ -11,6 +11,8 @@ export interface ArrangedBuilds {
   details: Map<string, Response | Build>;
   /** Whether the connection is cut instead of an answer, by path and query. @default never */
   fails: (request: string) => boolean;
+  /** Every request waits for it. @default none does */
+  held: Promise<void> | null;
   /** What each request has asked for, path and query. */
   readonly asked: string[];
   readonly intercept: NonNullable<SimulationOptions["intercept"]>;
@@ -23,10 +25,12 @@ export function arrangeBuilds(): ArrangedBuilds {
     arrange: (builds) => builds,
     details: new Map(),
     fails: () => false,
+    held: null,
     asked: [],
     async intercept(request, next) {
       const { pathname, search, searchParams } = new URL(request.url);
       arranged.asked.push(pathname + search);
+      await arranged.held;
       if (arranged.fails(pathname + search)) return "hang up";
       const detail = arranged.details.get(/\/build\/([^/]+)\/$/.exec(pathname)?.[1] ?? "");
       if (detail) return detail instanceof Response ? detail.clone() : Response.json(detail);

@@ -27,7 +27,7 @@ export async function startQuickWorld(
   intercept?: SimulationOptions["intercept"],
 ): Promise<QuickWorld> {
   const world = createWorld({ ...SMALL, outputBytes: 200, ...options });
-  const simulation = await startSimulation({ world, ...(intercept && { intercept }) });
+  const simulation = await startSimulation({ world, recordArrivals: true, ...(intercept && { intercept }) });
   const database = await createTestDatabase();
   const baseUrl = new URL(simulation.url);
   const clock = { now: () => world.now(), sleep: systemClock.sleep };
