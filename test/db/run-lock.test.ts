@@ -2,8 +2,10 @@ import { describe, expect, test } from "vitest";
 import { withSql } from "../../src/db/connect.ts";
 import { startRun } from "../../src/db/run-ledger.ts";
 import { acquireRunLock } from "../../src/db/run-lock.ts";
+import type { RunKind } from "../../src/db/schema/runs.ts";
 import { LockedError, StoreError } from "../../src/errors.ts";
 import { createTestDatabase } from "../support/database.ts";
+import { createFakeClock } from "../support/fake-clock.ts";
 
 test("one holds the lock; the next is told who runs, and gets it when that one lets go", async () => {
   await using database = await createTestDatabase();
@@ -94,5 +96,73 @@ describe("a holder", () => {
     await other.hold();
     await lock.release();
     await other.release();
+  });
+});
+
+describe("who waits for a round of the watch", () => {
+  /** The lock in the hands of a run of this kind. */
+  async function held(url: string, kind: RunKind) {
+    const lock = await acquireRunLock(url);
+    await withSql(url, { applicationName: "docmirror test" }, (sql) =>
+      startRun(sql, kind, "2024-05-15T01:00:00Z"),
+    );
+    return lock;
+  }
+  const { signal } = new AbortController();
+
+  test("gets the lock when the round has ended", async () => {
+    await using database = await createTestDatabase();
+    const round = await held(database.url, "watch");
+    const waits: number[] = [];
+    const clock = {
+      now: () => new Date(),
+      async sleep(ms: number) {
+        if (waits.push(ms) === 3) await round.release();
+      },
+    };
+    const lock = await acquireRunLock(database.url, { outlastWatch: { clock, signal } });
+    expect(waits).toEqual([250, 250, 250]);
+    await lock.release();
+  });
+
+  test("gives up after three minutes", async () => {
+    await using database = await createTestDatabase();
+    const round = await held(database.url, "watch");
+    const clock = createFakeClock();
+    const failed = acquireRunLock(database.url, { outlastWatch: { clock, signal } });
+    await expect(failed).rejects.toMatchObject({ name: "LockedError", heldBy: "watch" });
+    expect(clock.sleeps).toHaveLength(720);
+    await round.release();
+  });
+
+  test("stops at once when it is told to, and leaves no connection", async () => {
+    await using database = await createTestDatabase();
+    const round = await held(database.url, "watch");
+    const clock = createFakeClock({ holds: true });
+    const stop = new AbortController();
+    const waiting = acquireRunLock(database.url, { outlastWatch: { clock, signal: stop.signal } });
+    await clock.slept(1);
+    const reason = new Error("enough");
+    stop.abort(reason);
+    await expect(waiting).rejects.toBe(reason);
+    const left = await withSql(
+      database.url,
+      { applicationName: "docmirror test" },
+      (sql) => sql`
+        select 1 from pg_stat_activity
+        where datname = current_database() and application_name = 'docmirror lock'`,
+    );
+    expect(left).toHaveLength(1);
+    await round.release();
+  });
+
+  test("waits for no sync", async () => {
+    await using database = await createTestDatabase();
+    const sync = await held(database.url, "full");
+    const clock = createFakeClock();
+    const failed = acquireRunLock(database.url, { outlastWatch: { clock, signal } });
+    await expect(failed).rejects.toMatchObject({ name: "LockedError", heldBy: "full" });
+    expect(clock.sleeps).toEqual([]);
+    await sync.release();
   });
 });

@@ -156,6 +156,8 @@ describe("a round of the watch", () => {
   ])("that breaks off leaves a gap, which the next %s closes", async (_, next) => {
     await using quick = await startWatched();
     const ids = quick.world.triggerBuilds(70);
+    // As many go at the far end as come, so that the count tells nothing.
+    quick.arranged.arrange = (builds) => builds.slice(0, 150);
     quick.arranged.fails = (request) => request.includes("offset=36");
     const broken = await quick.watch();
     expect(broken.summary).toMatchObject({ status: "partial", resources: { build: { walk: "not_whole" } } });
