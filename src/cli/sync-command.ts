@@ -167,10 +167,13 @@ export async function printSummary(run: RunSummary, out: Output, options: { json
   const reasons = Object.values(run.resources).flatMap(({ reason }) => (reason ? [`  ${reason}\n`] : []));
   const warnings = (run.warnings ?? []).map((warning) => `  ${warning}\n`);
   const { resolved, unresolved } = run.references;
+  // A round of the watch leaves them to the next sync.
+  const references =
+    run.kind === "watch" ? "" : `, references: ${resolved} resolved, ${unresolved} unresolved`;
   await out.write(
     (rows.length > 0 ? `${renderTable({ head, rows, right: head.slice(2), colour: out.colour })}\n` : "") +
       `${run.run_id === null ? "dry run" : `run ${run.run_id}`}, ${run.kind}: ${run.status} ` +
       `after ${(run.duration_ms / 1000).toFixed(1)} s, ${run.requests} requests, ` +
-      `${run.transitions} transitions, references: ${resolved} resolved, ${unresolved} unresolved\n${[...reasons, ...warnings].join("")}`,
+      `${run.transitions} transitions${references}\n${[...reasons, ...warnings].join("")}`,
   );
 }

@@ -9,8 +9,8 @@ const READ_ROWS = 5000;
 
 /** Knows which records are in the mirror, without asking Postgres for every page. */
 export interface KnownKeys {
-  /** Reads what is there, once it has succeeded never again. To be awaited before the others are used. */
-  prepare(): Promise<void>;
+  /** Makes ready for records with these references. To be awaited before the others are used. */
+  prepare(references: Iterable<Reference>): Promise<void>;
   /** The id to store as key for a reference, or null while the record is not here. */
   resolve(reference: Reference): string | null;
   /** Whether it is certain that no row has this id, so that none need be looked up. */
@@ -31,7 +31,7 @@ interface Ids {
 }
 
 /**
- * Rows are never removed and one run writes at a time, so an id that is known stays known. Of files and builds, to which nothing
+ * Reads all ids once, for a run that loads whole lists. Rows are never removed and one run writes at a time, so an id that is known stays known. Of files and builds, to which nothing
  * refers, the ids are followed only when the table was empty at the start: the first night needs no look-ups at all.
  */
 export function createKnownKeys(sql: Sql, createIds: () => Ids): KnownKeys {

@@ -15,6 +15,7 @@ import { withTransaction } from "../db/transaction.ts";
 import { type FieldDrift, findDrift } from "../normalize/find-drift.ts";
 import type { NormalizedRecord } from "../normalize/normalized.ts";
 import { type NormalizedPage, normalizePage } from "../normalize/page.ts";
+import type { Reference } from "../wire/resource-uri.ts";
 import { RESOURCES, type Resource } from "../wire/resources.ts";
 import { isDataFault, refusalOf } from "./data-fault.ts";
 import type { KnownKeys } from "./known-keys.ts";
@@ -83,7 +84,10 @@ export interface Loader {
 }
 
 interface Prepared {
+  /** Each record once, as it was seen last. */
   records: Sighting[];
+  /** Builds that were seen in another state before that, in the order of their states; on most pages there are none. */
+  earlier: Sighting[][];
   embedded: Sighting[];
   rejected: RefusedRecord[];
   replacedNul: number;
@@ -135,8 +139,20 @@ export function createLoader(options: LoaderOptions): Loader {
       const loadAtOnce = () =>
         inTransaction(async (tx) => {
           await loadRecords(tx, "project", prepared.embedded, "embedded", facts);
+          const before = { inserted: 0, restored: 0, transitions: 0 };
+          for (const sightings of prepared.earlier) {
+            const { counts, moving } = await loadRecords(tx, resource, sightings, source, facts);
+            before.inserted += counts.inserted;
+            before.restored += counts.restored;
+            before.transitions += await recordTransitions(tx, facts, moving);
+          }
           const loaded = await loadRecords(tx, resource, prepared.records, source, facts);
-          return finish(tx, loaded, prepared.rejected);
+          // A build that was new and moved on within the batch counts as new.
+          loaded.counts.inserted += before.inserted;
+          loaded.counts.updated = Math.max(0, loaded.counts.updated - before.inserted);
+          loaded.counts.restored += before.restored;
+          const counts = await finish(tx, loaded, prepared.rejected);
+          return { ...counts, transitions: counts.transitions + before.transitions };
         });
       const loadSingly = () =>
         inTransaction(async (tx) => {
@@ -149,7 +165,7 @@ export function createLoader(options: LoaderOptions): Loader {
         // by record finds them equal: no change, no transition, no quarantine twice. Only the counts call those records unchanged.
         () =>
           patience(`load a page of ${resource}s`, async () => {
-            await keys.prepare();
+            await keys.prepare(referencesOf(prepared));
             return await loadAtOnce().catch((error: unknown) => {
               if (!isDataFault(error)) throw error;
               return loadSingly();
@@ -187,8 +203,10 @@ export function createLoader(options: LoaderOptions): Loader {
 }
 
 function prepareBatch({ resource, pages }: LoadableBatch, normalize: Loader["normalize"]): Prepared {
+  const sightings: Sighting[] = [];
   const prepared: Prepared = {
     records: [],
+    earlier: [],
     embedded: [],
     rejected: [],
     replacedNul: 0,
@@ -205,7 +223,7 @@ function prepareBatch({ resource, pages }: LoadableBatch, normalize: Loader["nor
       observedAt: at,
       request,
     });
-    prepared.records.push(...page.records.map(seen));
+    sightings.push(...page.records.map(seen));
     prepared.embedded.push(...page.embeddedProjects.map(seen));
     prepared.rejected.push(
       ...page.rejected.map((record) => ({ ...record, resource, request, observedAt: at })),
@@ -214,7 +232,8 @@ function prepareBatch({ resource, pages }: LoadableBatch, normalize: Loader["nor
     prepared.drift.push(...findDrift(resource, page.records));
     prepared.observedAt = at;
   }
-  prepared.records = latestById(prepared.records, () => true);
+  if (resource === "build") prepared.earlier = earlierStates(sightings);
+  prepared.records = latestById(sightings, () => true);
   prepared.embedded = latestById(prepared.embedded, isNotOlder);
   return prepared;
 }
@@ -232,6 +251,28 @@ function latestById(
     if (!earlier || replaces(sighting.record, earlier.record)) byId.set(sighting.record.id, sighting);
   }
   return [...byId.values()];
+}
+
+/** Of builds that came in several states the first sighting of each: the first states, the second ones, and so on, without each build's last. */
+function earlierStates(sightings: readonly Sighting[]): Sighting[][] {
+  const latest = new Map<string, { sighting: Sighting; turn: number }>();
+  const turns: Sighting[][] = [];
+  for (const sighting of sightings) {
+    const { id, columns } = sighting.record;
+    const before = latest.get(id);
+    const hasMoved = before !== undefined && before.sighting.record.columns.state !== columns.state;
+    if (hasMoved) {
+      if (turns.length === before.turn) turns.push([]);
+      turns[before.turn]?.push(before.sighting);
+    }
+    if (!before || hasMoved) latest.set(id, { sighting, turn: before ? before.turn + 1 : 0 });
+  }
+  return turns;
+}
+
+function* referencesOf({ records, earlier }: Prepared): Generator<Reference> {
+  for (const { record } of [records, ...earlier].flat())
+    for (const { target } of record.references) yield target;
 }
 
 function isNotOlder(later: NormalizedRecord, earlier: NormalizedRecord): boolean {

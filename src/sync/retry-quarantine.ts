@@ -35,7 +35,7 @@ export async function retryQuarantine(options: RetryOptions): Promise<RetryCount
     return await withStoreErrors("try the quarantine again", async () => {
       const { baseUrl, sourceTimezone } = settings;
       const keys = createKnownKeys(sql, createIdSet);
-      await keys.prepare();
+      await keys.prepare([]);
       const at = clock.now().toISOString();
       const facts = { keys, baseUrl, sourceTimezone, at };
       const counts: RetryCounts = { stored: 0, superseded: 0, refused: 0, holes: 0 };

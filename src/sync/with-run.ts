@@ -19,6 +19,7 @@ import { toStoreError } from "../db/store-errors.ts";
 import { EXIT, isUpstreamLost, MirrorError, StoppedError, UpstreamError } from "../errors.ts";
 import { createKnownKeys } from "../load/known-keys.ts";
 import { createLoader, type Loader } from "../load/loader.ts";
+import { createLookedUpKeys } from "../load/looked-up-keys.ts";
 import type { Logger } from "../log.ts";
 import { createIdSet } from "../walk/id-set.ts";
 import { closeRun } from "./close-run.ts";
@@ -142,7 +143,7 @@ async function runLocked(
   const loader = countTotals(
     createLoader({
       sql,
-      keys: createKnownKeys(sql, createIdSet),
+      keys: kind === "watch" ? createLookedUpKeys(sql) : createKnownKeys(sql, createIdSet),
       baseUrl: settings.baseUrl,
       runId,
       sourceTimezone: settings.sourceTimezone,

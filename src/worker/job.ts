@@ -11,6 +11,8 @@ export interface Job {
   run(signal: AbortSignal): Promise<JobOutcome>;
   /** The waits before a failed run is tried again; after the last one the job waits for its next tick. @default none */
   readonly retryAfterMs?: readonly number[];
+  /** Whether the first run is at the start rather than at the first tick. @default false */
+  readonly startsAtOnce?: boolean;
   /** When the newest good run began, or null; a due time later than that is made up for. @default ticks that were missed are gone */
   lastGoodAt?(signal: AbortSignal): Promise<Date | null>;
 }

@@ -2,7 +2,7 @@
  * One job from start to stop:
  *
  *   asleep ──start──▶ looking back ──its last due time is met──▶ waiting
- *                                  ──it is not──▶ running
+ *                                  ──it is not, or the job starts at once──▶ running
  *   waiting ──tick, or a due time that brought none──▶ running
  *   running ──done, or busy elsewhere──▶ waiting
  *           ──failed──▶ backing off ──its wait is over, or a tick──▶ running
@@ -110,7 +110,7 @@ export function createScheduledJob({ job, clock, schedule, log }: ScheduledJobDe
 
   async function live(): Promise<never> {
     state = "looking back";
-    let isDue = await isBehind();
+    let isDue = job.startsAtOnce === true || (await isBehind());
     let failures = 0;
     for (;;) {
       while (!isDue) isDue = (await pause("waiting", LONG_MS)) === "tick";

@@ -25,8 +25,7 @@ export function createWatchJob(deps: WatchJobDeps): Job {
     name: "watch",
     cron,
     timezone,
-    // Nothing tells what was missed but a look: the first one is at once.
-    lastGoodAt: async () => null,
+    startsAtOnce: true,
     async run(signal) {
       const leftMs = pace.held()?.leftMs() ?? 0;
       if (leftMs > 0) {

@@ -8,7 +8,7 @@ test("every id of a resource that others refer to is known, also from earlier ru
   await using loading = await setUpLoading();
   await loading.load("user", [wireUser("1"), wireUser("x y")]);
   loading.nextRun();
-  await loading.keys.prepare();
+  await loading.keys.prepare([]);
   expect(loading.keys.resolve(user("1"))).toBe("1");
   expect(loading.keys.resolve(user("x y"))).toBe("x y");
   expect(loading.keys.resolve(user("2"))).toBeNull();
@@ -23,14 +23,14 @@ test("nothing is certainly new before the tables were read, or in a table of bui
   expect(loading.keys.isNew("build", "9")).toBe(true);
   expect(loading.keys.isNew("build", "1")).toBe(false);
   loading.nextRun();
-  await loading.keys.prepare();
+  await loading.keys.prepare([]);
   expect(loading.keys.isNew("build", "9")).toBe(false);
 });
 
 test("what was added is forgotten by a rollback, kept by a commit, and single ones can be dropped", async () => {
   await using loading = await setUpLoading();
   const { keys } = loading;
-  await keys.prepare();
+  await keys.prepare([]);
   for (const id of ["1", "2"]) keys.add("user", id);
   expect(keys.resolve(user("1"))).toBe("1");
   keys.rollback();

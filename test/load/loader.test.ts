@@ -116,7 +116,7 @@ describe("what is written alongside", () => {
 describe("a COPY that fails", () => {
   test("is loaded record by record and ends right, nothing lost", async () => {
     await using loading = await setUpLoading();
-    await loading.keys.prepare();
+    await loading.keys.prepare([]);
     // Behind the loader's back, which takes every build for a new one since there were none.
     await loading.sql`
       insert into mirror.builds (id, state, first_seen_at, changed_at, record_hash)

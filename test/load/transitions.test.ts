@@ -76,6 +76,24 @@ describe("a build's states", () => {
     ]);
   });
 
+  test("are kept one by one when pages that are loaded together show several", async () => {
+    await using loading = await setUpLoading();
+    const pages = ["triggered", "building", "building", "finished"].map((state) => [
+      wireBuild("1", { date: DATE, state }),
+    ]);
+    expect(await loading.loadPages("build", pages)).toMatchObject({
+      inserted: 1,
+      updated: 0,
+      transitions: 3,
+    });
+    expect((await stored(loading)).map(({ from, to }) => [from, to])).toEqual([
+      [null, "triggered"],
+      ["triggered", "building"],
+      ["building", "finished"],
+    ]);
+    expect(await loading.sql`select 1 from mirror.changes`).toHaveLength(2);
+  });
+
   test("may be skipped", async () => {
     await using loading = await setUpLoading();
     await see(loading, "2024-05-15T12:00:00.000Z", { state: "triggered" });

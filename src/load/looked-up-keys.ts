@@ -1,0 +1,40 @@
+import type { Sql } from "../db/connect.ts";
+import type { Resource } from "../wire/resources.ts";
+import type { KnownKeys } from "./known-keys.ts";
+
+/**
+ * Keys for a run that loads a page or two: it looks up the references of each page, and nothing else. What it knows is never complete, so
+ * every record is looked up before it is taken for new.
+ */
+export function createLookedUpKeys(sql: Sql): KnownKeys {
+  const here = new Map<Resource, Set<string>>();
+  const idsOf = (resource: Resource): Set<string> => {
+    const ids = here.get(resource) ?? new Set();
+    here.set(resource, ids);
+    return ids;
+  };
+
+  return {
+    async prepare(references) {
+      const wanted = new Map<Resource, string[]>();
+      for (const reference of references) {
+        if (reference.kind !== "record" || idsOf(reference.resource).has(reference.key)) continue;
+        wanted.set(reference.resource, [...(wanted.get(reference.resource) ?? []), reference.key]);
+      }
+      for (const [resource, keys] of wanted) {
+        const rows = await sql.unsafe<{ id: string }[]>(
+          `select id from mirror.${resource}s where id = any ($1::text[])`,
+          [keys],
+        );
+        for (const { id } of rows) idsOf(resource).add(id);
+      }
+    },
+    resolve: (reference) =>
+      reference.kind === "record" && idsOf(reference.resource).has(reference.key) ? reference.key : null,
+    isNew: () => false,
+    add() {},
+    drop() {},
+    commit() {},
+    rollback() {},
+  };
+}
