@@ -54,10 +54,11 @@ export function createWatchJob(deps: WatchJobDeps): Job {
 
 function outcomeOf({ summary }: RunResult, log: Logger): JobOutcome {
   const { run_id, status, duration_ms, requests, transitions, resources } = summary;
-  const { inserted = 0, updated = 0, reason } = resources.build ?? {};
+  const { walk, inserted = 0, updated = 0, reason } = resources.build ?? {};
   const facts = { runId: run_id, durationMs: duration_ms, requests, inserted, updated, transitions };
   // A line a minute would drown all others.
   if (status === "succeeded") log[transitions > 0 ? "info" : "debug"](facts, "watch round ended");
+  else if (walk === "skipped") log.info({ runId: run_id, reason }, "nothing to watch yet");
   else log.warn({ ...facts, status, reason, error: summary.error }, "watch round ended without success");
   return status === "failed" || status === "interrupted" ? "failed" : "done";
 }

@@ -103,16 +103,21 @@ describe("a round as a job", () => {
 
   it("tells in the log why it did not succeed", async () => {
     const lines: unknown[] = [];
-    const keep = (facts: unknown, message: string) => void lines.push([facts, message]);
-    const log = Object.assign(Object.create(silentLog), { warn: keep });
-    const reason = "nothing to join";
-    const build: WalkSummary = { ...emptyCounts(), walk: "skipped", reason, total_count: null };
-    const lost = new NetworkError("gone", { url: "http://127.0.0.1:1/" }).message;
-    await createRound({ log, runWatchRound: ending("partial", { resources: { build } }) }).run(signal);
-    await createRound({ log, runWatchRound: ending("failed", { error: lost }) }).run(signal);
+    const keep = (level: string) => (facts: unknown, message: string) =>
+      void lines.push([level, facts, message]);
+    const log = Object.assign(Object.create(silentLog), { warn: keep("warn"), info: keep("info") });
+    const reason = "it is told";
+    const broken: WalkSummary = { ...emptyCounts(), walk: "not_whole", reason, total_count: null };
+    const skipped: WalkSummary = { ...broken, walk: "skipped" };
+    for (const build of [broken, skipped]) {
+      await createRound({ log, runWatchRound: ending("partial", { resources: { build } }) }).run(signal);
+    }
+    const { message } = new NetworkError("gone", { url: "http://127.0.0.1:1/" });
+    await createRound({ log, runWatchRound: ending("failed", { error: message }) }).run(signal);
     expect(lines).toEqual([
-      [expect.objectContaining({ reason }), "watch round ended without success"],
-      [expect.objectContaining({ error: "gone" }), "watch round ended without success"],
+      ["warn", expect.objectContaining({ reason }), "watch round ended without success"],
+      ["info", { runId: 1, reason }, "nothing to watch yet"],
+      ["warn", expect.objectContaining({ error: "gone" }), "watch round ended without success"],
     ]);
   });
 });
