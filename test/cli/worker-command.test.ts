@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { describe, expect, inject, it } from "vitest";
 import { replaceDatabase, withSql } from "../../src/db/connect.ts";
 import { startSimulation } from "../../src/simulate/service.ts";
+import { QUIET } from "../../src/simulate/settings.ts";
 import { createWorld } from "../../src/simulate/world.ts";
 import { runCli, startCli } from "../support/cli.ts";
 import { createTestDatabase } from "../support/database.ts";
@@ -35,6 +36,25 @@ describe("worker", () => {
       second.signal("SIGINT");
       expect((await second.ended).code).toBe(130);
       expect(await runsOf(database.url)).toEqual([{ status: "succeeded", kind: "full" }]);
+    } finally {
+      await service.close();
+    }
+  });
+
+  it("follows builds between the nights", async () => {
+    await using database = await createTestDatabase();
+    const world = createWorld({ ...SMALL, rates: QUIET, startAt: new Date(), clockSteps: false });
+    const service = await startSimulation({ world });
+    try {
+      await using cli = startCli([
+        ...["worker", ...NEVER, "--watch-cron", "* * * * * *"],
+        ...["--base-url", service.url, "--database-url", database.url],
+      ]);
+      await cli.waitFor("stderr", /sync succeeded/);
+      world.triggerBuilds(2);
+      await cli.waitFor("stderr", /watch round ended/);
+      cli.signal("SIGTERM");
+      expect((await cli.ended).code).toBe(143);
     } finally {
       await service.close();
     }

@@ -1,0 +1,158 @@
+import { randomBytes } from "node:crypto";
+import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
+import { replaceDatabase, withSql } from "../../src/db/connect.ts";
+import { startRun } from "../../src/db/run-ledger.ts";
+import { acquireRunLock } from "../../src/db/run-lock.ts";
+import { startSimulation } from "../../src/simulate/service.ts";
+import { QUIET } from "../../src/simulate/settings.ts";
+import { createWorld } from "../../src/simulate/world.ts";
+import type { RunSummary } from "../../src/sync/summary.ts";
+import { runCli, startCli } from "../support/cli.ts";
+import { createTestDatabase, type TestDatabase } from "../support/database.ts";
+import { syncOnce } from "../support/sync.ts";
+
+/** Builds are dated by the real time, as the program reads it. */
+const world = createWorld({
+  ...{ users: 3, projects: 4, versions: 6, files: 3, builds: 40, rates: QUIET },
+  ...{ startAt: new Date(), clockSteps: false, stuckShare: 0 },
+});
+const EACH_SECOND = ["--watch-cron", "* * * * * *"];
+
+let service: Awaited<ReturnType<typeof startSimulation>>;
+/** A mirror that has read all once. */
+let mirrored: TestDatabase;
+beforeAll(async () => {
+  service = await startSimulation({ world });
+  mirrored = await createTestDatabase();
+  const { error } = await syncOnce(mirrored.url, new URL(service.url));
+  if (error) throw error;
+});
+afterAll(async () => {
+  await service.close();
+  await mirrored.dispose();
+});
+
+function watchArgs(databaseUrl: string, ...more: string[]): string[] {
+  return ["watch", "--rate", "0", "--base-url", service.url, "--database-url", databaseUrl, ...more];
+}
+
+function runsOf(url: string) {
+  return withSql(url, { applicationName: "docmirror test", max: 1 }, (sql) => {
+    return sql<{ kind: string; status: string }[]>`select kind, status from sync.runs order by id`;
+  });
+}
+
+describe("watch --once", () => {
+  it("makes one round and tells what it saw, as a table or as JSON", async () => {
+    await using database = await createTestDatabase({ copyOf: mirrored.url });
+    const ids = world.triggerBuilds(3);
+    const table = await runCli(watchArgs(database.url, "--once"));
+    expect(table).toMatchObject({ code: 0, stderr: "" });
+    expect(table.stdout).toMatch(/build +head +2 +\d+ +[3-9] /);
+    expect(table.stdout).toMatch(/run 2, watch: succeeded after .*, [3-9] transitions/);
+
+    const { code, stdout } = await runCli(watchArgs(database.url, "--json"));
+    expect(code).toBe(0);
+    const summary = JSON.parse(stdout) as RunSummary;
+    expect(summary).toMatchObject({ run_id: 3, kind: "watch", status: "succeeded", transitions: 0 });
+    expect(Object.keys(summary.resources)).toEqual(["build"]);
+    const rows = await withSql(
+      database.url,
+      { applicationName: "docmirror test" },
+      (sql) => sql`select 1 from mirror.build_transitions where build_id = any (${ids}::text[])`,
+    );
+    expect(rows).toHaveLength(3);
+  });
+
+  it("says of an empty mirror that a sync comes first, and exits 3", async () => {
+    await using database = await createTestDatabase({ migrated: false });
+    const { code, stdout } = await runCli(watchArgs(database.url, "--once"));
+    expect(code).toBe(3);
+    expect(stdout).toContain("no builds are mirrored yet: the watch begins when a sync has read them once");
+  });
+
+  it("gives way to a sync at once and exits 10", async () => {
+    await using database = await createTestDatabase({ copyOf: mirrored.url });
+    const lock = await acquireRunLock(database.url);
+    await withSql(database.url, { applicationName: "docmirror test" }, (sql) =>
+      startRun(sql, "full", "2024-05-15T01:00:00Z"),
+    );
+    const { code, stdout, stderr } = await runCli(watchArgs(database.url, "--once"));
+    await lock.release();
+    expect([code, stdout]).toEqual([10, ""]);
+    expect(stderr).toContain("another run holds the lock: run 2");
+  });
+
+  it("tells what kept it from looking, each by its exit code", async () => {
+    await using database = await createTestDatabase({ copyOf: mirrored.url });
+    const none = replaceDatabase(inject("databaseServer").adminUrl, `none_${randomBytes(6).toString("hex")}`);
+    const [noUpstream, noService, noDatabase, noCron, down] = await Promise.all([
+      runCli(["watch", "--once"]),
+      runCli([...watchArgs(database.url, "--once", "--retries", "0"), "--base-url", "http://127.0.0.1:1"]),
+      runCli(watchArgs(none, "--once")),
+      runCli(watchArgs(database.url, "--watch-cron", "every minute")),
+      runCli(watchArgs("postgres://nobody@127.0.0.1:1/none", "--once")),
+    ]);
+    expect([noUpstream, noService, noDatabase, noCron, down].map(({ code }) => code)).toEqual([
+      2, 5, 4, 2, 4,
+    ]);
+    expect(noUpstream.stderr).toContain("DOCMIRROR_BASE_URL");
+    expect(noCron.stderr).toContain("--watch-cron");
+  });
+});
+
+describe("watch", () => {
+  it("makes a round at once and one at each tick, until it is stopped", async () => {
+    await using database = await createTestDatabase({ copyOf: mirrored.url });
+    await using cli = startCli(watchArgs(database.url, ...EACH_SECOND), { preferBuilt: true });
+    await cli.waitFor("stderr", /the worker is up/);
+    const [id] = world.triggerBuilds(1);
+    await cli.waitFor("stderr", /watch round ended/);
+    const sentAt = performance.now();
+    cli.signal("SIGTERM");
+    expect(await cli.ended).toMatchObject({ code: 143, stdout: "" });
+    expect(performance.now() - sentAt).toBeLessThan(10_000);
+    const [seen] = await withSql(
+      database.url,
+      { applicationName: "docmirror test" },
+      (sql) =>
+        sql<{ rule: string }[]>`select rule from mirror.build_transitions where build_id = ${id ?? ""}`,
+    );
+    expect(seen?.rule).toBe("date");
+    const rounds = (await runsOf(database.url)).filter(({ kind }) => kind === "watch");
+    for (const { status } of rounds) expect(status).toMatch(/^(succeeded|interrupted)$/);
+  });
+
+  it("ends within ten seconds of a signal though the service never answers", async () => {
+    await using database = await createTestDatabase({ copyOf: mirrored.url });
+    let onReached = () => {};
+    const reached = new Promise<void>((resolve) => {
+      onReached = resolve;
+    });
+    const silent = await startSimulation({
+      world,
+      intercept() {
+        onReached();
+        return new Promise(() => {});
+      },
+    });
+    try {
+      await using cli = startCli([...watchArgs(database.url), "--base-url", silent.url]);
+      await reached;
+      const sentAt = performance.now();
+      cli.signal("SIGINT");
+      expect(await cli.ended).toMatchObject({ code: 130, signal: null });
+      expect(performance.now() - sentAt).toBeLessThan(10_000);
+      expect((await runsOf(database.url)).at(-1)).toEqual({ kind: "watch", status: "interrupted" });
+    } finally {
+      await silent.close();
+    }
+  });
+
+  it("waits for a database that is down", async () => {
+    await using cli = startCli(watchArgs("postgres://nobody@127.0.0.1:1/none"));
+    await cli.waitFor("stderr", /the database is down; waiting for it/);
+    cli.signal("SIGTERM");
+    expect(await cli.ended).toMatchObject({ code: 143, stdout: "" });
+  });
+});
