@@ -24,7 +24,7 @@ import { quarantineRecords, type RefusedRecord } from "./quarantine.ts";
 import { createRecentCopies } from "./recent-copies.ts";
 import { recordDrift } from "./record-drift.ts";
 import { type BuildSighting, recordTransitions, type TransitionFacts } from "./record-transitions.ts";
-import { type GoneRecord, type RetiredCounts, retireRecords } from "./retire-records.ts";
+import { type GoneRecord, type Retired, type RetiredCounts, retireRecords } from "./retire-records.ts";
 import type { Sighting } from "./sighting.ts";
 import { findStale } from "./stale-sightings.ts";
 
@@ -75,7 +75,7 @@ export interface Loader {
   retire(
     gone: readonly GoneRecord[],
     alongside?: (tx: TransactionSql, counts: RetiredCounts) => Promise<unknown>,
-  ): Promise<RetiredCounts>;
+  ): Promise<Retired>;
   /**
    * Notes of open builds that their details are gone; returns the number of transitions. They are not deleted by it. Throws `StoreError`.
    * Safe to repeat.
@@ -183,9 +183,9 @@ export function createLoader(options: LoaderOptions): Loader {
       turns.add(() =>
         patience("mark records as deleted", () =>
           inTransaction(async (tx) => {
-            const counts = await retireRecords(tx, options, gone);
-            await alongside?.(tx, counts);
-            return counts;
+            const retired = await retireRecords(tx, options, gone);
+            await alongside?.(tx, retired.counts);
+            return retired;
           }),
         ),
       ),

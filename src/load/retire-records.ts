@@ -14,6 +14,12 @@ export interface GoneRecord extends Observation {
 /** Records retired, by resource; resources without any are absent. */
 export type RetiredCounts = Partial<Record<Resource, number>>;
 
+export interface Retired {
+  counts: RetiredCounts;
+  /** Of builds that were open until then. */
+  transitions: number;
+}
+
 /**
  * Sets `deleted_at` of records that are gone, records the change, and takes them off `sync.missing_records`, within the caller's
  * transaction. A build that was open vanishes by it. A record that is no longer on that list, because a walk met it meanwhile, or that is deleted already, is
@@ -23,8 +29,9 @@ export async function retireRecords(
   tx: TransactionSql,
   facts: TransitionFacts,
   gone: readonly GoneRecord[],
-): Promise<RetiredCounts> {
+): Promise<Retired> {
   const counts: RetiredCounts = {};
+  let transitions = 0;
   for (const resource of new Set(gone.map((record) => record.resource))) {
     const retired = await tx.unsafe<{ id: string; at: string }[]>(
       `with settled as (
@@ -40,7 +47,7 @@ export async function retireRecords(
     );
     if (retired.length === 0) continue;
     counts[resource] = retired.length;
-    if (resource === "build") await retireOpenBuilds(tx, facts, gone, retired);
+    if (resource === "build") transitions = await retireOpenBuilds(tx, facts, gone, retired);
     await recordChanges(
       tx,
       { resource, runId: facts.runId },
@@ -53,7 +60,7 @@ export async function retireRecords(
       })),
     );
   }
-  return counts;
+  return { counts, transitions };
 }
 
 /** A deleted build is not followed any more; if it was open, its life ends here. */
@@ -62,13 +69,14 @@ async function retireOpenBuilds(
   facts: TransitionFacts,
   gone: readonly GoneRecord[],
   retired: readonly { id: string }[],
-): Promise<void> {
+): Promise<number> {
   const ids = retired.map(({ id }) => id);
   const open = await tx<{ id: string }[]>`
     select build_id as id from sync.open_builds where build_id = any (${ids}::text[])`;
-  if (open.length === 0) return;
+  if (open.length === 0) return 0;
   const openIds = new Set(open.map(({ id }) => id));
   const sightings = gone.filter(({ resource, id }) => resource === "build" && openIds.has(id));
-  await recordTransitions(tx, facts, sightings, true);
+  const transitions = await recordTransitions(tx, facts, sightings, true);
   await tx`delete from sync.open_builds where build_id = any (${[...openIds]}::text[])`;
+  return transitions;
 }

@@ -122,7 +122,7 @@ async function settle(options: ConfirmOptions, answers: readonly Answer[]): Prom
   }
   const gone = answers.filter((answer) => answer.kind === "gone");
   const unclear = answers.filter(({ kind }) => kind === "unclear");
-  const deleted = await loader.retire(gone, async (tx, counts) => {
+  const { counts: deleted } = await loader.retire(gone, async (tx, counts) => {
     for (const resource of resources) {
       if (counts[resource]) await addDeleted(tx, runId, resource, counts[resource]);
     }

@@ -230,6 +230,11 @@ function countTotals(loader: Loader, totals: RunTotals): Loader {
       totals.replacedNul += counts.replacedNul;
       return counts;
     },
+    async retire(gone, alongside) {
+      const retired = await loader.retire(gone, alongside);
+      totals.transitions += retired.transitions;
+      return retired;
+    },
     async vanish(builds) {
       const transitions = await loader.vanish(builds);
       totals.transitions += transitions;

@@ -16,7 +16,7 @@ async function retire({ sql, loader }: Loading, resource: Resource, ids: string[
   await sql`
     insert into sync.missing_records (resource, record_id, run_id, noticed_at)
     select ${resource}, id, 1, ${AT}::timestamptz from unnest(${ids}::text[]) as missing (id)`;
-  return loader.retire(ids.map((id) => gone(resource, id)));
+  return (await loader.retire(ids.map((id) => gone(resource, id)))).counts;
 }
 
 const rows = ({ sql }: Loading, table: string) =>
@@ -65,9 +65,9 @@ describe("a record that is gone", () => {
     await loading.load("user", [wireUser("1"), wireUser("2")]);
     await retire(loading, "user", ["1"]);
     const before = await fingerprint(loading.sql);
-    expect(await loading.loader.retire([gone("user", "2", BACK)])).toEqual({});
+    expect((await loading.loader.retire([gone("user", "2", BACK)])).counts).toEqual({});
     expect(await retire(loading, "user", ["1", "unknown"])).toEqual({});
-    expect(await loading.loader.retire([])).toEqual({});
+    expect(await loading.loader.retire([])).toEqual({ counts: {}, transitions: 0 });
     expect(await fingerprint(loading.sql)).toEqual(before);
   });
 
