@@ -32,7 +32,7 @@ export async function findOffsetSpans(sql: Sql, since: string): Promise<OffsetSp
         lag(walk.started_at) over (order by run.id) as previous_at,
         -- A service whose clock is off may date its builds by that clock, or by another: both must fit.
         greatest(run.clock_ahead_max_ms, 0) / 1000.0 as ahead,
-        greatest(-run.clock_ahead_min_ms, 0) / 1000.0 as behind
+        greatest(-run.clock_ahead_min_ms::bigint, 0) / 1000.0 as behind
       from sync.runs as run
       join sync.walks as walk on walk.run_id = run.id and walk.resource = 'build'
       where run.started_at >= ${since}::timestamptz and walk.walk in ('whole', 'head')

@@ -64,6 +64,17 @@ describe("findOffsetSpans", () => {
     });
   });
 
+  test("uses no run in which the service's clock was off by more than a run can tell", async () => {
+    await using quick = await startWatchedWorld({ rates });
+    await read(quick, async (sql) => {
+      // What the ledger keeps of a clock that is 25 days or more behind, or ahead.
+      for (const most of [-(2 ** 31), 2 ** 31 - 1]) {
+        await sql`update sync.runs set clock_ahead_min_ms = ${most}, clock_ahead_max_ms = ${most}`;
+        expect(await findOffsetSpans(sql, SINCE)).toEqual([]);
+      }
+    });
+  });
+
   test("leaves out builds whose dates no zone explains", async () => {
     await using quick = await startWatchedWorld({ rates });
     const spans = await read(quick, async (sql) => {
