@@ -1,8 +1,11 @@
 import type { ClockAhead } from "../../clock.ts";
+import { formatSpan } from "../explain/format-span.ts";
 import { ok, type Result, warning } from "./finding.ts";
 
 /** Network and rounding may look like a difference of this much. */
 const TOLERATED_MS = 2000;
+/** From here on a difference is told in minutes, hours or days: tenths of a second are of no use then. */
+const LONG_MS = 1_000_000;
 
 /** Judges a clock by how far it is ahead of ours. `whose` is as in "the database server's"; `meaning` says what a difference does. */
 export function checkClock(whose: string, { minMs, maxMs }: ClockAhead, meaning: string): Result {
@@ -11,10 +14,15 @@ export function checkClock(whose: string, { minMs, maxMs }: ClockAhead, meaning:
     return ok(`${whose} clock agrees with ours, to ${inSeconds(wider)} at most`);
   }
   const [way, leastMs, mostMs] = minMs > 0 ? ["ahead of", minMs, maxMs] : ["behind", -maxMs, -minMs];
+  const [least, most] = [inWords(leastMs), inWords(mostMs)];
   return warning(
-    `${whose} clock is ${inSeconds(leastMs)} to ${inSeconds(mostMs)} ${way} ours: ${meaning}`,
+    `${whose} clock is ${least === most ? most : `${least} to ${most}`} ${way} ours: ${meaning}`,
     "set this machine's clock by NTP; if it is right, the other one is wrong, and whoever runs it should know",
   );
+}
+
+function inWords(ms: number): string {
+  return ms < LONG_MS ? inSeconds(ms) : formatSpan(ms);
 }
 
 function inSeconds(ms: number): string {
