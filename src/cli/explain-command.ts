@@ -1,9 +1,10 @@
-import { Argument, type Command } from "commander";
+import { Argument, type Command, InvalidArgumentError } from "commander";
 import { type BuildExplanation, explainBuild } from "../builds/explain-build.ts";
 import { withSql } from "../db/connect.ts";
 import { assertSchemaCurrent } from "../db/migrate.ts";
 import { withStoreErrors } from "../db/store-errors.ts";
 import { MirrorError } from "../errors.ts";
+import { isStorableId } from "../wire/record-id.ts";
 import { createCommand } from "./create-command.ts";
 import { renderBuild } from "./explain/render-build.ts";
 import { runCommand } from "./run-command.ts";
@@ -28,7 +29,7 @@ export function explainCommand(summary: string): Command {
     ],
   })
     .addArgument(new Argument("<resource>", "what to explain").choices(["build"]))
-    .argument("<id>", "the record's id, as the service gives it")
+    .addArgument(new Argument("<id>", "the record's id, as the service gives it").argParser(parseId))
     .option("--json", "print one JSON document")
     .action(
       runCommand<Options>((context, { options, args: [, id = ""] }) =>
@@ -48,6 +49,12 @@ export function explainCommand(summary: string): Command {
         }),
       ),
     );
+}
+
+/** An id that no record can have, such as the empty one of a variable that is not set, is a mistake of whoever gave it. */
+function parseId(text: string): string {
+  if (isStorableId(text)) return text;
+  throw new InvalidArgumentError("No record has such an id: it is empty, or far too long.");
 }
 
 function notHere(id: string, { quarantine }: BuildExplanation): MirrorError {

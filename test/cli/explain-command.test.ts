@@ -150,11 +150,20 @@ describe("wrong input", () => {
   it.each([
     [["project", "5"], "Allowed choices are build."],
     [["build"], "missing required argument 'id'"],
+    [["build", ""], "No record has such an id"],
     [[], "missing required argument 'resource'"],
   ])("%j exits 2 and says what there is", async (args, message) => {
     const { code, stdout, stderr } = await runCli(["explain", ...args], { preferBuilt: true });
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
     expect(stderr).toContain(message);
+  });
+
+  it("an id that is far too long exits 2", async () => {
+    const { code, stderr } = await runCli(["explain", "build", "4".repeat(300)], { preferBuilt: true });
+    expect({ code, stderr }).toEqual({
+      code: 2,
+      stderr: expect.stringContaining("No record has such an id"),
+    });
   });
 
   it("an older schema exits 7", async () => {
