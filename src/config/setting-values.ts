@@ -30,9 +30,8 @@ export function oneOf<const T extends string>(...choices: T[]): Parse<T> {
 
 export const duration: Parse<number> = (text) => {
   const value = parseDuration(text);
-  return value === undefined || value === 0
-    ? { fault: "is not a time with its unit, such as 90s, 2h or 1h30m" }
-    : { value };
+  if (value === undefined) return { fault: "is not a time with its unit, such as 90s, 2h or 1h30m" };
+  return value === 0 ? { fault: "is not longer than zero" } : { value };
 };
 
 const FIELD_SIZES = [60, 60, 24, 31, 12, 8];

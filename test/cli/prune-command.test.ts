@@ -48,7 +48,7 @@ describe("prune", () => {
   it.each([
     [[], "--older-than"],
     [["--older-than", "400"], "is not a time with its unit"],
-    [["--older-than", "0d"], "is not a time with its unit"],
+    [["--older-than", "0d"], "is not longer than zero"],
     [["--older-than", "900000w"], "longer than 100 years"],
   ])("%j exits 2 and says what is wrong", async (args, fault) => {
     const { code, stdout, stderr } = await prune("postgres://127.0.0.1:1/x", ...args);
