@@ -108,9 +108,16 @@ interface Holder {
   startedAt: string;
 }
 
+/** The run of whoever has the lock. One that a dead process left open is not it: it showed no life since the lock was taken. */
 async function findOpenRun(sql: Sql): Promise<Holder | undefined> {
   const [run] = await sql<Holder[]>`
-    select id, kind, pid, host, started_at as "startedAt" from sync.runs where status = 'running'
+    select id, kind, pid, host, started_at as "startedAt" from sync.runs
+    where status = 'running' and exists (
+      select from pg_locks as lock
+      join pg_stat_activity as session using (pid)
+      where locktype = 'advisory' and granted and lock.database = session.datid and session.datname = current_database()
+        and (classid::bigint << 32) | objid::bigint = ${LOCK_KEY}::bigint and objsubid = 1
+        and (backend_start <= heartbeat_at) is not false)
     order by id desc limit 1`;
   return run;
 }

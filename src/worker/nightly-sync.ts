@@ -52,13 +52,17 @@ export function createNightlySync(deps: NightlySyncDeps): Job {
         signal.throwIfAborted();
         return outcomeOf(result, log);
       } catch (error) {
-        // What a round does is no sync: one that hangs must not cost the night.
-        if (!(error instanceof LockedError) || error.heldBy === "watch") throw error;
+        // What else may hold it (a round that hangs, a retry from quarantine) is no sync, and must not cost the night.
+        if (!(error instanceof LockedError) || !isSync(error.heldBy)) throw error;
         log.warn({ job: "sync", reason: error.message }, "left to the run that holds the lock");
         return "busy";
       }
     },
   };
+}
+
+function isSync(kind: string | null): boolean {
+  return kind === "full" || kind === "incremental";
 }
 
 function outcomeOf({ summary, error }: SyncResult, log: Logger): JobOutcome {

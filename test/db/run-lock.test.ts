@@ -28,6 +28,23 @@ test("one holds the lock; the next is told who runs, and gets it when that one l
   await next.release();
 });
 
+test("a run that a dead process left open is not taken for the holder", async () => {
+  await using database = await createTestDatabase();
+  await withSql(database.url, { applicationName: "docmirror test" }, (sql) =>
+    startRun(sql, "full", "2024-05-15T01:00:00Z"),
+  );
+  const lock = await acquireRunLock(database.url);
+  await expect(acquireRunLock(database.url)).rejects.toMatchObject({
+    message: "another run holds the lock: another process",
+    heldBy: null,
+  });
+  await withSql(database.url, { applicationName: "docmirror test" }, (sql) =>
+    startRun(sql, "watch", "2024-05-15T02:00:00Z"),
+  );
+  await expect(acquireRunLock(database.url)).rejects.toMatchObject({ heldBy: "watch" });
+  await lock.release();
+});
+
 test("two databases on one server have a lock each", async () => {
   await using one = await createTestDatabase();
   await using other = await createTestDatabase();

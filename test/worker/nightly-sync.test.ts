@@ -65,13 +65,14 @@ describe("a night", () => {
     expect(await createNight(ending(status, error)).run(signal)).toBe(outcome);
   });
 
-  it("leaves the work to the run that holds the lock", async () => {
-    const night = createNight(() => Promise.reject(new LockedError("run 7 holds the lock")));
+  it("leaves the work to the sync that holds the lock", async () => {
+    const held = new LockedError("run 7 holds the lock", { heldBy: "full" });
+    const night = createNight(() => Promise.reject(held));
     expect(await night.run(signal)).toBe("busy");
   });
 
-  it("is not left to a round of the watch, which does not do its work", async () => {
-    const held = new LockedError("run 7 holds the lock", { heldBy: "watch" });
+  it.each(["watch", null])("is not left to a holder that does not do its work: %s", async (heldBy) => {
+    const held = new LockedError("run 7 holds the lock", { heldBy });
     await expect(createNight(() => Promise.reject(held)).run(signal)).rejects.toBe(held);
   });
 
