@@ -24,8 +24,8 @@ export interface LoadedPage<Meta> extends MemorizedPage<Meta> {
  */
 export interface PageMemory<Meta> {
   /**
-   * Drops every page of which a record was written by anyone else since (a watch, a repair, a later page), or is deleted here: only a
-   * page whose records are as it left them may be skipped. To be done before a walk recalls any. Pages before `seq` stay.
+   * Drops every page of which a record was written by anyone else since (a watch, a repair, a later page), or is deleted or vanished here:
+   * only a page whose records are as it left them may be skipped. To be done before a walk recalls any. Pages before `seq` stay.
    */
   forgetStale(seq: number): Promise<void>;
   recall(seq: number): Promise<MemorizedPage<Meta> | null>;
@@ -55,7 +55,9 @@ export function createPageMemory<Meta>(sql: Sql, resource: Resource): PageMemory
          where resource = $1 and seq >= $2 and exists (
            select from unnest(page.ids) as listed (id)
            join mirror.${resource}s as record using (id)
-           where record.changed_at > page.loaded_at or record.deleted_at is not null)`,
+           where record.changed_at > page.loaded_at or record.deleted_at is not null
+             or resource = 'build' and record.id in (
+               select build_id from sync.open_builds where vanished_at is not null))`,
         [resource, from],
       );
     },

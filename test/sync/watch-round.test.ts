@@ -304,4 +304,19 @@ describe("an open build whose detail is gone", () => {
     expect(await statesOf(quick, id)).toEqual([state, "vanished", state]);
     expect(await deleted(quick, id)).toEqual({ deleted: false, state, open: 1 });
   });
+
+  test("comes back by a whole walk as well, though the list is the same byte by byte", async () => {
+    await using quick = await startWatched({ stuckShare: 1 });
+    const [id = ""] = quick.world.triggerBuilds(30);
+    quick.world.advance(HOUR_MS);
+    await quick.sync({ kind: "full" });
+    const [state = ""] = (await statesOf(quick, id)).slice(-1);
+    quick.arranged.details.set(id, new Response(null, { status: 404 }));
+    quick.world.advance(10 * MINUTE_MS);
+    await quick.watch();
+    expect((await statesOf(quick, id)).at(-1)).toBe("vanished");
+    quick.world.advance(MINUTE_MS);
+    await quick.sync({ kind: "full" });
+    expect((await statesOf(quick, id)).slice(-2)).toEqual(["vanished", state]);
+  });
 });
