@@ -30,6 +30,8 @@ export interface PollOptions {
   maxDetails: number;
   /** Of stuck builds at most so many. */
   maxStuck: number;
+  /** The time after which no more are asked for than the first 25: a slowed pace must not make a round endless. @default none */
+  until?: Date;
   /** What to do when the database is away for a moment. @default the round fails */
   patience?: Patience;
 }
@@ -59,7 +61,8 @@ export async function pollOpenBuilds(options: PollOptions): Promise<Polled> {
     findDueBuilds(sql, { now: clock.now(), notSeenSince: startedAt, stuckAfterMs, maxDetails, maxStuck }),
   );
   const polled: Polled = { asked: 0, gone: 0, lostBy: null };
-  while (polled.asked < due.length && polled.lostBy === null) {
+  const isLate = () => polled.asked > 0 && options.until !== undefined && clock.now() >= options.until;
+  while (polled.asked < due.length && polled.lostBy === null && !isLate()) {
     signal.throwIfAborted();
     const batch = due.slice(polled.asked, polled.asked + BATCH);
     const answers = await Promise.all(batch.map(({ id }) => ask(options, id)));

@@ -13,7 +13,7 @@ import { type OpenRun, type RunOptions, type RunResult, withRun } from "./with-r
 const HEAD_PAGE_SIZE = 20;
 /** After a longer time without a look the pages are as large as a sync's: there may be much to read. */
 const SMALL_PAGES_WITHIN_MS = 3_600_000;
-/** What details may take of the requests that a minute has room for, so that the next round begins in time. */
+/** What details may take of a minute, and of the requests that it has room for, so that the next round begins in time. */
 const DETAIL_SECONDS = 48;
 /** Where there is no rate. */
 const MAX_DETAILS = 1000;
@@ -62,6 +62,7 @@ async function watch({ settings }: RunOptions, run: OpenRun): Promise<void> {
     pageSize: settings.pageSize,
     maxDetails: room,
     maxStuck: MAX_STUCK,
+    until: new Date(startedAt.getTime() + DETAIL_SECONDS * 1000),
   });
   ending.error ??= polled.lostBy;
 }

@@ -13,10 +13,11 @@ const SEEN = "2024-05-15T12:59:00Z";
 interface Polling {
   script: Script;
   maxDetails?: number;
+  until?: Date;
   signal?: AbortSignal;
 }
 
-async function poll(loading: Loading, { script, maxDetails = 500, signal }: Polling) {
+async function poll(loading: Loading, { script, maxDetails = 500, until, signal }: Polling) {
   const clock = createFakeClock({ startAt: NOW });
   await using server = await startScriptedServer(script);
   await using client = createTestClient(server.url, { retries: 5, clock });
@@ -32,6 +33,7 @@ async function poll(loading: Loading, { script, maxDetails = 500, signal }: Poll
     stuckAfterMs: 7_200_000,
     maxDetails,
     maxStuck: 4,
+    ...(until && { until }),
   });
   return { ...polled, requested: server.requests.map(({ path }) => path.split("/")[4] ?? "").sort() };
 }
@@ -115,6 +117,17 @@ describe("open builds", () => {
     );
     const { asked, requested } = await poll(loading, { script: [{ status: 404, body: "" }], maxDetails: 30 });
     expect([asked, requested.length]).toEqual([30, 30]);
+  });
+
+  test("are left for the next round when the time of this one is over, but for the first of them", async () => {
+    await using loading = await setUpLoading();
+    await loading.load(
+      "build",
+      Array.from({ length: 60 }, (_, id) => fresh(String(id))),
+      { at: SEEN },
+    );
+    const script = [{ status: 404, body: "" }];
+    expect(await poll(loading, { script, until: new Date(NOW) })).toMatchObject({ asked: 25, lostBy: null });
   });
 
   test("are left alone once upstream is lost, which is told", async () => {
