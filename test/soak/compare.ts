@@ -1,4 +1,4 @@
-import { withSql } from "../../src/db/connect.ts";
+import { type Sql, withSql } from "../../src/db/connect.ts";
 import type { World } from "../../src/simulate/world.ts";
 import { RESOURCES, type Resource } from "../../src/wire/resources.ts";
 import { canonicalJson } from "../support/canonical-json.ts";
@@ -89,6 +89,39 @@ export async function findDifferences(url: string, world: World): Promise<string
           differences.push(`${resource} ${id} is gone but not marked as deleted`);
       }
     }
-    return differences;
+    return [...differences, ...(await findLifeDifferences(sql))];
   });
+}
+
+/** Where what is told of the lives of builds does not end with what they are. */
+async function findLifeDifferences(sql: Sql): Promise<string[]> {
+  const moved = await sql<{ id: string; state: string; told: string | null }[]>`
+    select build.id, build.state, last.to_state as told
+    from mirror.builds as build
+    left join lateral (
+      select to_state from mirror.build_transitions where build_id = build.id order by seq desc limit 1
+    ) as last on true
+    where build.deleted_at is null and last.to_state is distinct from build.state`;
+  const followed = await sql<{ id: string; open: boolean }[]>`
+    select coalesce(build.id, open.build_id) as id, build.id is not null as open
+    from (select id from mirror.builds where deleted_at is null and state <> 'finished') as build
+    full join sync.open_builds as open on open.build_id = build.id
+    where build.id is null or open.build_id is null`;
+  return [
+    ...moved.map(({ id, state, told }) => `build ${id} is ${state}, but its life ends with ${told}`),
+    ...followed.map(({ id, open }) => `build ${id} is ${open ? "open but not" : "not open but"} followed`),
+  ];
+}
+
+/** How many open builds were told to be gone, and how many of these were seen again. */
+export async function countVanished(url: string): Promise<{ vanished: number; returned: number }> {
+  const [row] = await withSql(
+    url,
+    CLIENT,
+    (sql) => sql<{ vanished: number; returned: number }[]>`
+      select count(*) filter (where to_state = 'vanished') as vanished,
+        count(*) filter (where from_state = 'vanished') as returned
+      from mirror.build_transitions`,
+  );
+  return row ?? { vanished: 0, returned: 0 };
 }

@@ -1,6 +1,6 @@
 /**
- * `npm run test:soak`: a living service with random faults is mirrored for an hour, run after run, some of them killed or stopped. Then the
- * faults end, the world stands still, and after two quiet full runs (the first goes on where one was broken off) the mirror is compared with the truth. Half of the time the service keeps an
+ * `npm run test:soak`: a living service with random faults is mirrored for an hour, run after run, a third of them rounds of the watch, some
+ * of them killed or stopped. Then the faults end, the world stands still, and after two quiet full runs (the first goes on where one was broken off) the mirror is compared with the truth. Half of the time the service keeps an
  * order in its lists, half of the time records that nothing orders come shuffled.
  *
  * Options: `--minutes 60`, `--seed 1`, `--json`. Ctrl-C ends the faults early. Exits 1 on any difference, wrong deletion, bug or growth of memory.
@@ -18,7 +18,7 @@ import type { WorldOptions } from "../../src/simulate/settings.ts";
 import { createWorld } from "../../src/simulate/world.ts";
 import { startCli } from "../support/cli.ts";
 import { startDatabaseServer } from "../support/database-server.ts";
-import { findDifferences, findWrongDeletions, hiddenProjects } from "./compare.ts";
+import { countVanished, findDifferences, findWrongDeletions, hiddenProjects } from "./compare.ts";
 import { createFaults } from "./faults.ts";
 import { judgeMemory } from "./memory.ts";
 import type { RunOrder, RunReport } from "./mirror-process.ts";
@@ -35,6 +35,8 @@ const SPEED = 480;
 const SIZES = { users: 200, projects: 150, versions: 700, files: 500, builds: 2000 };
 /** The shares of requests that go wrong in a run, from a good day to a bad one. */
 const SHARES = [0, 0.005, 0.02, 0.1] as const;
+/** What runs, one after the other. */
+const KINDS = ["full", "watch", "incremental"] as const;
 const ROUNDS: NonNullable<WorldOptions["ties"]>[] = ["stable", "shuffled"];
 
 const minutes = Number(values.minutes);
@@ -54,6 +56,9 @@ const found = {
   kills: 0,
   stops: 0,
   retired: 0,
+  /** Open builds whose details were gone, and those among them that came back. */
+  vanished: 0,
+  returned: 0,
   /** Of deleted records that are not marked as such, until the mirror marks any. */
   notRetired: 0,
   differences: [] as string[],
@@ -88,7 +93,8 @@ async function run(order: RunOrder): Promise<RunReport> {
 
 /** A run in a process of its own that is killed, if it has not ended by then. */
 async function runAndKill({ databaseUrl, baseUrl, kind }: RunOrder, afterMs: number): Promise<void> {
-  const args = ["sync", `--${kind}`, "--base-url", baseUrl, "--database-url", databaseUrl];
+  const command = kind === "watch" ? ["watch", "--once"] : ["sync", `--${kind}`];
+  const args = [...command, "--base-url", baseUrl, "--database-url", databaseUrl];
   await using cli = startCli([...args, "--rate", "0", "--page-size", "50", "--timeout-ms", "2000"], {
     preferBuilt: true,
   });
@@ -107,14 +113,16 @@ async function soak(ties: NonNullable<WorldOptions["ties"]>, untilMs: number): P
   await admin(`create database ${name} template ${server.template}`);
   const databaseUrl = replaceDatabase(server.adminUrl, name);
   const rates = { builds: 200, buildDeletions: 20, projectChanges: 30, hides: 2, projectDeletions: 1 };
-  const world = createWorld({ ...SIZES, seed, ties, rates, outputBytes: 300 });
+  // From today on, so that new builds are young to the watch; many hang for half a virtual day, or are deleted by then.
+  const life = { startAt: new Date(), stuckShare: 0.2, closeStuckAfterMs: 43_200_000 };
+  const world = createWorld({ ...SIZES, ...life, seed, ties, rates, outputBytes: 300 });
   let simulation = await startSimulation({ world, speed: SPEED, intercept: faults.intercept });
   const order = { databaseUrl, baseUrl: simulation.url };
   try {
     let lastChange = 0;
     for (let count = 0; performance.now() < untilMs && !stopped.signal.aborted; count++) {
       const hidden = hiddenProjects(world);
-      const kind = count % 2 === 0 ? "full" : "incremental";
+      const kind = KINDS[count % KINDS.length] ?? "full";
       faults.share = SHARES[random.int(SHARES.length)] ?? 0;
       const fate = random.next();
       if (fate < 0.15) await runAndKill({ ...order, kind }, 200 + random.int(2500));
@@ -144,6 +152,9 @@ async function soak(ties: NonNullable<WorldOptions["ties"]>, untilMs: number): P
         `the quiet run ended ${quiet.status}: ${quiet.error ?? quiet.reasons.join("; ")}`,
       );
     found.retired += (await findWrongDeletions(databaseUrl, world, lastChange, new Set())).count;
+    const { vanished, returned } = await countVanished(databaseUrl);
+    found.vanished += vanished;
+    found.returned += returned;
     const differences = await findDifferences(databaseUrl, world);
     // Where the mirror marks nothing at all as deleted, that is no fault of this run.
     const isRetiring = found.retired > 0;
@@ -168,10 +179,22 @@ try {
 
 const heap = judgeMemory(found.heapMb);
 const resident = judgeMemory(found.residentMb);
-const { differences, runs, requests, kills, stops, retired, notRetired } = found;
+const { differences, runs, requests, kills, stops, retired, notRetired, vanished, returned } = found;
 const isGood = differences.length === 0 && !heap.hasGrown;
 if (values.json) {
-  const report = { minutes, seed, runs, requests, faults: faults.counts, kills, stops, retired, notRetired };
+  const report = {
+    minutes,
+    seed,
+    runs,
+    requests,
+    faults: faults.counts,
+    kills,
+    stops,
+    retired,
+    notRetired,
+    vanished,
+    returned,
+  };
   process.stdout.write(`${JSON.stringify({ ...report, differences, heap, resident, isGood })}\n`);
 } else {
   const list = (counts: Record<string, number>) =>
@@ -187,6 +210,7 @@ if (values.json) {
       `faults       ${list(faults.counts)}`,
       `kills        ${kills}, asked to stop ${stops}`,
       `deletions    ${retired} marked, ${notRetired} not marked (counted once any is)`,
+      `vanished     ${vanished} open builds, ${returned} came back`,
       `heap         ${course(heap)} (start, middle, end, slope)${heap.hasGrown ? ": it grows" : ""}`,
       `resident     ${course(resident)}`,
       `differences  ${differences.length}`,

@@ -6,12 +6,12 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { LockedError, MirrorError, StoppedError } from "../../src/errors.ts";
 import { exitCodeOf } from "../../src/sync/run.ts";
-import { syncOnce } from "../support/sync.ts";
+import { syncOnce, watchOnce } from "../support/sync.ts";
 
 export interface RunOrder {
   databaseUrl: string;
   baseUrl: string;
-  kind: "full" | "incremental";
+  kind: "full" | "incremental" | "watch";
   /** Asked to stop after so long. */
   stopAfterMs?: number;
 }
@@ -36,11 +36,13 @@ async function run(order: RunOrder): Promise<Omit<RunReport, "heapMb" | "residen
     order.stopAfterMs !== undefined &&
     setTimeout(() => stop.abort(new StoppedError("SIGTERM")), order.stopAfterMs);
   try {
-    const result = await syncOnce(order.databaseUrl, new URL(order.baseUrl), {
-      kind: order.kind,
-      signal: stop.signal,
-      settings: { pageSize: 50, retries: 3, timeoutMs: 2000 },
-    });
+    const { databaseUrl, kind } = order;
+    const baseUrl = new URL(order.baseUrl);
+    const options = { signal: stop.signal, settings: { pageSize: 50, retries: 3, timeoutMs: 2000 } };
+    const result =
+      kind === "watch"
+        ? await watchOnce(databaseUrl, baseUrl, options)
+        : await syncOnce(databaseUrl, baseUrl, { ...options, kind });
     const { status, resources, error = null } = result.summary;
     const reasons = Object.values(resources).flatMap(({ reason }) => reason ?? []);
     return { status, exitCode: exitCodeOf(result), error, reasons };
