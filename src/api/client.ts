@@ -1,19 +1,12 @@
 import { createHash } from "node:crypto";
 import { setMaxListeners } from "node:events";
 import PQueue from "p-queue";
-import { Agent, errors, request } from "undici";
+import { Agent, request } from "undici";
 import type { Clock } from "../clock.ts";
-import {
-  HttpStatusError,
-  MirrorError,
-  NetworkError,
-  TimeoutError,
-  UnexpectedShapeError,
-  type UpstreamError,
-} from "../errors.ts";
+import { UnexpectedShapeError } from "../errors.ts";
 import type { Logger } from "../log.ts";
 import { apiUrl } from "./api-url.ts";
-import { ACCEPT_ENCODING, BodyTooLargeError, decodeBody, readBody, UndecodableBodyError } from "./body.ts";
+import { ACCEPT_ENCODING, BodyTooLargeError, decodeBody, readBody } from "./body.ts";
 import { type ClockAhead, createClockDifference } from "./clock-difference.ts";
 import { createHostGate } from "./host-gate.ts";
 import { createHostPace, type HostPace } from "./host-pace.ts";
@@ -22,6 +15,7 @@ import { linkSignals } from "./link-signals.ts";
 import { withRetries } from "./retry.ts";
 import { parseRetryAfter } from "./retry-after.ts";
 import { createTurnstile } from "./turnstile.ts";
+import { excerpt, refuseRedirect, showUrl, statusError, toUpstreamError } from "./upstream-errors.ts";
 
 const MAX_REDIRECTS = 3;
 
@@ -149,15 +143,10 @@ export function createClient(options: ClientOptions): Client {
     }
     const decoded = decodeBody(raw, header("content-encoding"), maxBodyBytes);
     if (status < 200 || status >= 300) {
-      // What a refusal says only helps to tell what happened; its status counts, readable or not.
-      const text = excerpt(Buffer.concat(await decoded.catch(() => [])));
-      throw new HttpStatusError(`GET ${show(url)} answered ${status}${text}`, {
-        url: show(url),
-        status,
-        hint: hintFor(status),
-        // A date stands on the server's clock, which may be another than ours.
-        retryAfterMs: parseRetryAfter(header("retry-after"), serverDate ?? clock.now()),
-      });
+      const text = Buffer.concat(await decoded.catch(() => []));
+      // A date stands on the server's clock, which may be another than ours.
+      const retryAfterMs = parseRetryAfter(header("retry-after"), serverDate ?? clock.now());
+      throw statusError(url, status, text, retryAfterMs);
     }
     return { redirect: null, body: await decoded, sentAt: new Date(sentAt.getTime() - ageMs), serverDate };
   }
@@ -196,8 +185,10 @@ export function createClient(options: ClientOptions): Client {
     const known = hash === (await fetchOptions.knownHash);
     if (!known) await parseTurn();
     // Outside what turns errors into upstream's: a bug in `parse` is no fault of the network.
-    const value = known ? null : fetchOptions.parse(parseJson(Buffer.concat(body), show(url)), show(url));
-    return { url: show(url), value, hash, bytes: lengthOf(body), sentAt, receivedAt, serverDate };
+    const value = known
+      ? null
+      : fetchOptions.parse(parseJson(Buffer.concat(body), showUrl(url)), showUrl(url));
+    return { url: showUrl(url), value, hash, bytes: lengthOf(body), sentAt, receivedAt, serverDate };
   }
 
   return {
@@ -205,7 +196,7 @@ export function createClient(options: ClientOptions): Client {
     async fetchJson(path, fetchOptions) {
       const url = apiUrl(path, baseUrl);
       if (!url) {
-        throw new UnexpectedShapeError(`'${path}' does not lead to the API below ${show(baseUrl)}`, {
+        throw new UnexpectedShapeError(`'${path}' does not lead to the API below ${showUrl(baseUrl)}`, {
           url: path,
           hint: "a link that leads elsewhere is never followed",
         });
@@ -245,29 +236,10 @@ export function createClient(options: ClientOptions): Client {
 
 type Sent = { redirect: URL } | { redirect: null; body: Buffer[]; sentAt: Date; serverDate: Date | null };
 
-function refuseRedirect(url: URL, answer: string): never {
-  throw new UnexpectedShapeError(`GET ${show(url)} answered ${answer}, which is not followed`, {
-    url: show(url),
-    hint: "only redirects within the service itself are followed, and only three in a row",
-  });
-}
-
 /** How old a reply was when it came, by its `Age` in seconds (RFC 9111), which may have been cut; 0 for none, a year at most. */
 function cacheAgeMs(age: string | undefined): number {
   if (age === undefined || !/^\d+$/.test(age.trim()) || Number(age) === 0) return 0;
   return Math.min(Number(age) + 1, 366 * 86_400) * 1000;
-}
-
-/** URLs are shown without the credentials that the base URL may carry. */
-function show(url: URL): string {
-  return `${url.origin}${url.pathname}${url.search}`;
-}
-
-function hintFor(status: number): string {
-  if (status === 401 || status === 403) return "give user and password within DOCMIRROR_BASE_URL";
-  if (status === 429) return "the service limits requests: try again later, or lower DOCMIRROR_RATE";
-  if (status >= 500) return "the service is in trouble, or this one page of it: try again later";
-  return "the service refuses this request and will again; see what it says";
 }
 
 function authorization(baseUrl: URL): { authorization?: string } {
@@ -305,53 +277,4 @@ function parseJson(body: Buffer, url: string): unknown {
       hint: "check DOCMIRROR_BASE_URL: it is the part before /api/v1/",
     });
   }
-}
-
-/** The first words of a body that is no use, on one line and without control characters, to tell what answered. */
-function excerpt(body: Buffer): string {
-  const text = body
-    .subarray(0, 400)
-    .toString("utf8")
-    .replace(/[\p{Cc}\s]+/gu, " ")
-    .trim();
-  return text === "" ? " with an empty body" : `: ${text.slice(0, 120)}`;
-}
-
-function toUpstreamError(error: unknown, url: URL, timeoutMs: number | null): UpstreamError | MirrorError {
-  if (error instanceof MirrorError) return error;
-  const facts = { url: show(url), cause: error };
-  if (timeoutMs !== null)
-    return new TimeoutError(`GET ${show(url)} was not answered within ${timeoutMs} ms`, facts);
-  if (error instanceof BodyTooLargeError) {
-    const hint = "raise DOCMIRROR_MAX_BODY_MB or lower DOCMIRROR_PAGE_SIZE";
-    return new UnexpectedShapeError(`GET ${show(url)}: ${error.message}`, { ...facts, hint });
-  }
-  if (error instanceof UndecodableBodyError) {
-    return new UnexpectedShapeError(
-      `GET ${show(url)} answered with an unusable body: ${error.message}`,
-      facts,
-    );
-  }
-  const reason = error instanceof AggregateError ? error.errors[0] : error;
-  const text = reason instanceof Error ? reason.message : String(reason);
-  if (
-    error instanceof errors.ConnectTimeoutError ||
-    error instanceof errors.HeadersTimeoutError ||
-    error instanceof errors.BodyTimeoutError
-  ) {
-    return new TimeoutError(`GET ${show(url)} timed out: ${text}`, facts);
-  }
-  return new NetworkError(`GET ${show(url)} got no answer: ${text}`, {
-    ...facts,
-    hint: isUntrusted(reason) ? TRUST_HINT : "check DOCMIRROR_BASE_URL and that the service is up",
-  });
-}
-
-const TRUST_HINT =
-  "the service's certificate is not trusted; if an authority of your own signed it, name its file in NODE_EXTRA_CA_CERTS";
-
-/** Whether a connection failed since nobody vouches for who answered, by OpenSSL's and Node's codes. */
-function isUntrusted(reason: unknown): boolean {
-  const code = (reason as { code?: unknown } | null)?.code;
-  return typeof code === "string" && /CERT|VERIFY/.test(code);
 }
