@@ -40,7 +40,13 @@ export async function sweepStuckBuilds(options: SweepOptions): Promise<UpstreamE
   const facts = { now: clock.now(), notSeenSince: startedAt, stuckAfterMs, maxDetails: 0, maxStuck: 0 };
   const states = await patience("count stuck builds", () => findDueStates(sql, facts));
   const worth = states.filter(({ due, open }) => due >= WORTH_A_LIST && open <= MAX_BUILDS);
-  if (worth.length === 0 || !(await patience("read the schema", () => mayFilterByState(sql)))) return null;
+  if (worth.length === 0) return null;
+  if (!(await patience("read the schema", () => mayFilterByState(sql)))) {
+    // Said each round as long as it is so.
+    const due = worth.reduce((sum, state) => sum + state.due, 0);
+    log.debug({ due }, "the service does not offer the list of stuck builds: each waits for its turn");
+    return null;
+  }
   for (const { state, due, open } of worth) {
     try {
       const seen = await sweep(options, state, open);
