@@ -5,6 +5,7 @@ import { assertSchemaCurrent } from "../db/migrate.ts";
 import { EXIT } from "../errors.ts";
 import { findStatus, type MirrorStatus, type RunRow } from "../sync/find-status.ts";
 import { createCommand } from "./create-command.ts";
+import { formatSpan } from "./format-span.ts";
 import type { Output } from "./output.ts";
 import { runCommand } from "./run-command.ts";
 import { renderTable } from "./table.ts";
@@ -42,13 +43,13 @@ export function statusCommand(summary: string): Command {
             return findStatus(sql, { now, stuckAfterMs, sourceTimezone });
           });
           const ageMs = status.last_good_sync_at
-            ? now.getTime() - Date.parse(status.last_good_sync_at)
+            ? Math.max(0, now.getTime() - Date.parse(status.last_good_sync_at))
             : null;
           const isStale = options.maxAge !== undefined && (ageMs === null || ageMs > options.maxAge);
           if (options.json) await out.json({ database: database.describe, stale: isStale, ...status });
           else await out.write(render(status, ageMs, out));
           if (!isStale) return EXIT.done;
-          const age = ageMs === null ? "there was none" : `it was ${formatAge(ageMs)} ago`;
+          const age = ageMs === null ? "there was none" : `it was ${formatSpan(ageMs)} ago`;
           context.log.error(`the last good sync is too old: ${age}`);
           return EXIT.stale;
         }),
@@ -64,7 +65,7 @@ function parseAge(text: string): number {
 
 function render(status: MirrorStatus, ageMs: number | null, out: Output): string {
   const { colour } = out;
-  const good = ageMs === null ? "none yet" : `${status.last_good_sync_at} (${formatAge(ageMs)} ago)`;
+  const good = ageMs === null ? "none yet" : `${status.last_good_sync_at} (${formatSpan(ageMs)} ago)`;
   const resources = renderTable({
     head: ["resource", "rows", "last good walk", "walk"],
     rows: status.resources.map(({ resource, rows, last_good_at, walk }) => [
@@ -110,13 +111,4 @@ function renderRound(round: RunRow | null): string {
   if (round === null) return "no round of the watch yet\n";
   const { run_id, status, started_at, error } = round;
   return `last round of the watch: run ${run_id}, ${status}, ${started_at}${error ? `: ${error}` : ""}\n`;
-}
-
-/** The two largest units, as in `2h 5m`. */
-function formatAge(ms: number): string {
-  const minutes = Math.floor(ms / 60_000);
-  if (minutes < 1) return `${Math.max(0, Math.floor(ms / 1000))}s`;
-  const [days, hours] = [Math.floor(minutes / 1440), Math.floor(minutes / 60) % 24];
-  if (days > 0) return `${days}d ${hours}h`;
-  return hours > 0 ? `${hours}h ${minutes % 60}m` : `${minutes}m`;
 }

@@ -52,7 +52,7 @@ describe("status", () => {
     await using _ = database;
     const [plain, json] = await Promise.all([status(database.url), status(database.url, "--json")]);
     expect(plain.code).toBe(0);
-    expect(plain.stdout).toMatch(/^last good sync: .*\(\d+s ago\)$/m);
+    expect(plain.stdout).toMatch(/^last good sync: .*\([\d.]+s ago\)$/m);
     expect(plain.stdout).toMatch(/^ *1 +full +succeeded/m);
     const told = JSON.parse(json.stdout);
     expect(told).toMatchObject({ stale: false, runs: [{ run_id: 1, status: "succeeded" }] });

@@ -7,8 +7,8 @@ import type {
   QuarantinedSighting,
 } from "../../builds/explain-build.ts";
 import { breakLines } from "../break-lines.ts";
+import { formatBetween, formatSpan, formatTime } from "../format-span.ts";
 import { anomalyWords, sightingWords, stateName, whyNotBefore } from "./bound-words.ts";
-import { formatBetween, formatSpan, formatTime } from "./format-span.ts";
 
 /** Where texts begin, and what they may be wide at least. */
 const INDENT = 13;
