@@ -210,6 +210,6 @@ function bySlug(a: ProjectRow, b: ProjectRow): number {
 }
 
 /** Whole microseconds; one date in fifty falls on a full second and loses its fraction on the wire. */
-export function tidy(random: Random, moment: Micros): Micros {
+function tidy(random: Random, moment: Micros): Micros {
   return random.chance(0.02) ? Math.floor(moment / 1e6) * 1e6 : Math.floor(moment);
 }

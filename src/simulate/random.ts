@@ -14,7 +14,6 @@ export const STREAM = {
   order: 12,
   failures: 13,
 } as const;
-export type Stream = (typeof STREAM)[keyof typeof STREAM];
 
 /** A whole number below 2^32 that only depends on its three arguments: any record can be made again from its id. */
 export function hash(seed: number, stream: number, id: number): number {

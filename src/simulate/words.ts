@@ -8,7 +8,7 @@ function words(text: string): Words {
 }
 
 /** The vocabulary of names, paths and page contents. */
-export const WORDS = words(
+const WORDS = words(
   "acorn alder anvil arrow badger barley basil beech bramble breeze brick bronze candle canyon caravan chestnut " +
     "chisel clover cobble compass condor copper cotton cove cricket dahlia delta dune eagle elder ember falcon fennel " +
     "fern ferry finch fjord flint forest foxglove gable gannet garden garlic ginger glacier granite grove hammer " +

@@ -45,7 +45,7 @@ export interface DemoSyncDeps {
 }
 
 /** Runs one sync in virtual time, which stands still meanwhile. A run that failed or was stopped is thrown. */
-export async function syncAt(
+async function syncAt(
   deps: DemoSyncDeps,
   kind: SyncKind | null,
   onProgress?: SyncOptions["onProgress"],

@@ -1,5 +1,5 @@
 import { sql } from "drizzle-orm";
-import { customType, jsonb, text, timestamp } from "drizzle-orm/pg-core";
+import { customType, jsonb, timestamp } from "drizzle-orm/pg-core";
 
 /** An id as upstream sends it. The C collation compares bytes: a load costs 1.65 times bigint's, more in others. */
 export const idText = customType<{ data: string }>({ dataType: () => 'text COLLATE "C"' });
@@ -31,5 +31,3 @@ export const bookkeeping = () => ({
   /** SHA-256 (first 16 bytes) over the record as sent, key order aside: equal hash, equal record. */
   record_hash: bytea().notNull(),
 });
-
-export const requiredText = () => text().notNull();
