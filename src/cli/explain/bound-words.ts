@@ -7,6 +7,9 @@ const CLOCK_MS = 600_000;
 /** Why the lower bound of a transition is what it is. */
 export function whyNotBefore(transition: ExplainedTransition): string {
   const from = stateName(transition.from_state);
+  // The build's date bounds its first state alone.
+  if (transition.rule === "unknown" && transition.seq > 1)
+    return `nothing is claimed: our clock had gone back since it was seen ${from}`;
   switch (transition.rule) {
     case "date":
       return whyDate(transition);

@@ -59,7 +59,16 @@ describe("whyNotBefore", () => {
       transition({ rule: "predecessor" }),
       /^our clock had gone back since it was seen triggered/,
     ],
-    ["nothing", transition({ seq: 1, rule: "unknown" }), /^nothing is claimed/],
+    [
+      "nothing, at first sight",
+      transition({ seq: 1, rule: "unknown" }),
+      /^nothing is claimed: there was no date/,
+    ],
+    [
+      "nothing",
+      transition({ rule: "unknown" }),
+      /^nothing is claimed: our clock had gone back since it was seen triggered/,
+    ],
     [
       "an older docmirror, at first sight",
       transition({ seq: 1, rule: null }),
