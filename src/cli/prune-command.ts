@@ -28,7 +28,7 @@ export function pruneCommand(summary: string): Command {
     ],
   })
     .addOption(
-      new Option("--older-than <duration>", "how old changes and runs are that go, such as 400d")
+      new Option("--older-than <duration>", "how old changes and runs are that go, such as 400d; required")
         .argParser(parseAge)
         .makeOptionMandatory(),
     )

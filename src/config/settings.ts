@@ -101,7 +101,7 @@ export const SETTINGS = {
     flag: "watch-cron",
     value: "cron",
     default: "* * * * *",
-    meaning: "when the worker looks at builds that have not finished",
+    meaning: "when watch and worker look at builds that have not finished",
   },
   timezone: {
     name: "DOCMIRROR_TIMEZONE",
