@@ -4,9 +4,10 @@
  */
 import { randomInt } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, inject, test, vi } from "vitest";
-import { type JudgeOptions, judge, type Verdict } from "../month/judge.ts";
+import { judge, type Verdict } from "../month/judge.ts";
 import { type LifeOptions, live } from "../month/life.ts";
 import { type SessionPool, startSessionPool } from "../month/session-pool.ts";
+import type { Oddities } from "../month/transition-fault.ts";
 import { createTestDatabase } from "../support/database.ts";
 
 vi.setConfig({ maxConcurrency: 3, testTimeout: 120_000 });
@@ -25,13 +26,13 @@ afterAll(() => pool[Symbol.asyncDispose]());
 /** Many builds in few hours, requests that take seconds, and hung builds that a job closes. */
 async function watch(
   options: Pick<LifeOptions, "days" | "everyMinutes"> & Partial<LifeOptions>,
-  asJudged: Omit<JudgeOptions, "databaseUrl"> = {},
+  oddities: Oddities = {},
 ): Promise<Verdict> {
   await using database = await createTestDatabase();
   const databaseUrl = pool.through(database.url);
   const world = { stuckShare: 0.05, closeStuckAfterMs: 3 * HOUR_MS, ...options.world };
   const life = await live({ seed: SEED, buildsPerDay: 1500, wayMs: 3000, databaseUrl, ...options, world });
-  const verdict = await judge(life, { ...asJudged, databaseUrl });
+  const verdict = await judge(life, databaseUrl, oddities);
   expect(verdict.faults, `LIFE_SEED=${SEED}`).toEqual([]);
   expect(verdict.inside).toBe(verdict.transitions);
   return verdict;

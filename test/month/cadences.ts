@@ -33,7 +33,7 @@ export async function playCadence(
     everyMinutes,
     onProgress: (done) => print(`${title}: ${Math.round(done * days)} of ${days} days`),
   });
-  const verdict = await judge(life, { databaseUrl });
+  const verdict = await judge(life, databaseUrl);
   const { widths: _, ...facts } = verdict;
   print(`${title}: ${JSON.stringify(facts)}`);
   return verdict;

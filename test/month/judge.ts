@@ -1,6 +1,7 @@
 /** Compares what the mirror says of builds' lives with what is true. */
 import { type Sql, withSql } from "../../src/db/connect.ts";
 import type { Life, Look } from "./life.ts";
+import { faultOf, type Oddities, type TransitionRow, type TrueLife } from "./transition-fault.ts";
 
 const DAY_MS = 86_400_000;
 /** Told of each kind of fault at most. */
@@ -14,6 +15,8 @@ export interface Verdict {
   /** Of these, such whose true time lies within their bounds and that say nothing that is not so. */
   inside: number;
   vanished: number;
+  /** Builds that stood in the list at a look and were first seen by a later one. */
+  overlooked: number;
   /** What is wrong, a sentence each; empty when all is well. */
   faults: string[];
   /** Of the builds triggered under watch that ever were in a state, how many were seen in it. */
@@ -22,52 +25,31 @@ export interface Verdict {
   widths: Record<"building" | "finished", number[]>;
 }
 
-export interface JudgeOptions {
-  databaseUrl: string;
-  /** Local dates that begin so lie in an hour that summer time repeats. @default none does */
-  repeatedHour?: string;
-  /** Whether the service's clock is so far ahead that bounds are named for it. @default false */
-  isClockAhead?: boolean;
-}
-
-/** Times are in whole microseconds, as Postgres keeps them, so that equal ones are equal. */
-interface Row {
-  id: string;
-  seq: number;
-  from: string | null;
-  to: string;
-  after: number | null;
-  before: number;
-  anomaly: string | null;
-  date: string;
-}
-
-interface TrueLife {
-  states: Map<string, number>;
-  createdAt: number;
-  endedAt: number;
-}
-
-export async function judge(life: Life, options: JudgeOptions): Promise<Verdict> {
+export async function judge(life: Life, databaseUrl: string, oddities: Oddities = {}): Promise<Verdict> {
   const { looks, requests } = life;
   const lives = trueLives(life);
-  const rows = await withSql(options.databaseUrl, { applicationName: "docmirror test", max: 1 }, findRows);
+  const rows = await withSql(databaseUrl, { applicationName: "docmirror test", max: 1 }, findRows);
   const faults: string[] = [];
   const seen = new Map<string, string[]>();
   let inside = 0;
   for (const row of rows) {
     const earlier = seen.get(row.id) ?? [];
-    const reason = faultOf(row, earlier, lives.get(row.id), options);
+    const reason = faultOf(row, earlier, lives.get(row.id), oddities);
     if (reason === null) inside += 1;
     else faults.push(`build ${row.id}, transition ${row.seq} to ${row.to}: ${reason}`);
     seen.set(row.id, [...earlier, row.to]);
   }
-  const unseen = [...lives].filter(([id, { createdAt, endedAt }]) => {
-    const look = firstLookAfter(looks, createdAt / 1000);
-    return look !== undefined && look.endMs < endedAt / 1000 && !seen.has(id);
-  });
-  faults.push(...unseen.map(([id]) => `build ${id} was listed at a look, yet is not here`).slice(0, TOLD));
   const lastMs = looks.at(-1)?.endMs ?? 0;
+  // What a look at the head overlooked, the one at the whole list must have found.
+  const first = new Map(rows.filter(({ seq }) => seq === 1).map((row) => [row.id, row.before]));
+  const late = [...lives].filter(([id, { createdAt, endedAt }]) => {
+    const look = firstLookAfter(looks, createdAt / 1000);
+    return (
+      look !== undefined && look.endMs < endedAt / 1000 && (first.get(id) ?? Infinity) / 1000 > look.endMs
+    );
+  });
+  const unseen = late.filter(([id, { endedAt }]) => !first.has(id) && endedAt / 1000 > lastMs);
+  faults.push(...unseen.map(([id]) => `build ${id} was listed at a look, yet is not here`).slice(0, TOLD));
   const left = [...lives].filter(([id, { states, endedAt }]) => {
     const finishedAt = states.get("finished") ?? Infinity;
     const isLongOver = finishedAt / 1000 < lastMs - DAY_MS && endedAt === Infinity;
@@ -93,39 +75,11 @@ export async function judge(life: Life, options: JudgeOptions): Promise<Verdict>
     transitions: rows.length,
     inside,
     vanished: rows.filter(({ to }) => to === "vanished").length,
+    overlooked: late.length - unseen.length,
     faults: faults.slice(0, TOLD * 3),
     seen: { triggered: shareOf("triggered"), building: shareOf("building") },
     widths: { building: widthsOf("building"), finished: widthsOf("finished") },
   };
-}
-
-/** What is wrong with a row, or null. `earlier` are the states that the build's rows before it told of. */
-function faultOf(
-  row: Row,
-  earlier: readonly string[],
-  life: TrueLife | undefined,
-  { repeatedHour, isClockAhead = false }: JudgeOptions,
-): string | null {
-  if (!life) return "there never was such a build";
-  const { states, endedAt } = life;
-  const trulyAt = row.to === "vanished" ? endedAt : (states.get(row.to) ?? Infinity);
-  if (trulyAt === Infinity) return "the build never was in this state";
-  const previous = earlier.at(-1) ?? null;
-  if (row.from !== previous || row.seq !== earlier.length + 1) return `the row before it is of ${previous}`;
-  if (previous !== null && (previous === "vanished" || (states.get(previous) ?? Infinity) >= trulyAt))
-    return `that was not after ${previous}`;
-  if (row.after !== null && row.after > trulyAt)
-    return `entered ${(row.after - trulyAt) / 1000} ms before its bounds`;
-  if (row.before < trulyAt) return `entered ${(trulyAt - row.before) / 1000} ms after its bounds`;
-  const isRepeated = repeatedHour !== undefined && previous === null && row.date.startsWith(repeatedHour);
-  const wanted = [
-    ...(isRepeated ? ["repeated_hour"] : []),
-    ...(isClockAhead && previous === null ? ["clock"] : []),
-  ];
-  if ((row.anomaly ?? "") !== wanted.join(", "))
-    return `anomaly '${row.anomaly}' instead of '${wanted.join(", ")}'`;
-  if (row.after === null) return "nothing is claimed of when it was entered";
-  return null;
 }
 
 function trueLives({ world }: Life): Map<string, TrueLife> {
@@ -155,8 +109,8 @@ function firstLookAfter(looks: readonly Look[], ms: number): Look | undefined {
   return looks[low];
 }
 
-function findRows(sql: Sql): Promise<Row[]> {
-  return sql<Row[]>`
+function findRows(sql: Sql): Promise<TransitionRow[]> {
+  return sql<TransitionRow[]>`
     select build_id as id, seq, from_state as "from", to_state as "to", anomaly, build.date::text as date,
       case when isfinite(not_before) then (extract(epoch from not_before) * 1000000)::bigint end as after,
       (extract(epoch from not_after) * 1000000)::bigint as before

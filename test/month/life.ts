@@ -45,11 +45,14 @@ export interface Life {
   /** When the watch began; what was triggered before was there at the first sync. */
   beganMs: number;
   looks: Look[];
-  /** Requests that the service got, the first sync's not among them. */
+  /** Requests that the service got, those of the first sync and the last one not among them. */
   requests: number;
 }
 
-/** Lives through the days and returns what there is to judge; the mirror is in the database. Throws when a run does not succeed. */
+/**
+ * Lives through the days, which end with a look at the whole list, and returns what there is to judge; the mirror is in the database. Throws when
+ * a run does not succeed.
+ */
 export async function live(options: LifeOptions): Promise<Life> {
   const { databaseUrl, seed, days, buildsPerDay, everyMinutes, wayMs = 150 } = options;
   const world = createWorld({
@@ -96,7 +99,8 @@ export async function live(options: LifeOptions): Promise<Life> {
       });
     looks.push({ startMs, endMs: world.now().getTime() });
   };
-  const sync = () => look(() => syncOnce(databaseUrl, baseUrl, { kind: null, clock, settings }));
+  const sync = (kind: "full" | null = null) =>
+    look(() => syncOnce(databaseUrl, baseUrl, { kind, clock, settings }));
   const round = () => look(() => watchOnce(databaseUrl, baseUrl, { clock, settings }));
   try {
     await sync();
@@ -112,7 +116,9 @@ export async function live(options: LifeOptions): Promise<Life> {
       await (nightMs <= roundMs ? sync() : round());
       if (nightMs <= roundMs) options.onProgress?.((nightMs - beganMs) / (endMs - beganMs));
     }
-    return { world, beganMs, looks, requests: simulation.requests().total };
+    const requests = simulation.requests().total;
+    await sync("full");
+    return { world, beganMs, looks, requests };
   } finally {
     await simulation.close();
   }
