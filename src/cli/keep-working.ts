@@ -30,6 +30,7 @@ export interface JobDeps {
 export async function keepWorking(
   { config, log, clock, signal }: CommandContext,
   baseUrl: URL,
+  what: "worker" | "watch",
   createJobs: (deps: JobDeps) => Job[],
 ): Promise<never> {
   const { databaseUrl, dataDir } = config;
@@ -49,7 +50,7 @@ export async function keepWorking(
     // A database that is down is waited for; one that refuses us for good ends the command here, with its own exit code.
     await database.ready(signal);
     const schedule = Object.fromEntries(jobs.map(({ name, cron }) => [name, cron]));
-    log.info({ ...schedule, timezone: config.timezone }, "the worker is up; Ctrl-C stops it");
+    log.info({ ...schedule, timezone: config.timezone }, `the ${what} is up; Ctrl-C stops it`);
     worker.start();
     return await untilStopped(signal);
   } finally {

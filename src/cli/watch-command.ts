@@ -56,8 +56,8 @@ async function watch(context: CommandContext, options: Options): Promise<number>
   const baseUrl = requireBaseUrl(config);
   if (!options.once) {
     const { watchCron: cron, timezone } = config;
-    return keepWorking(context, baseUrl, (shared) => [
-      createWatchJob({ ...shared, cron, timezone, runWatchRound }),
+    return keepWorking(context, baseUrl, "watch", (shared) => [
+      createWatchJob({ ...shared, cron, timezone, runWatchRound, tellsQuietRounds: true }),
     ]);
   }
   return withDatabase(context, async (database) => {

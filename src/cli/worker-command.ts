@@ -44,7 +44,7 @@ export function workerCommand(summary: string): Command {
 function work(context: CommandContext): Promise<never> {
   const { config, log, clock } = context;
   const { syncCron, watchCron, timezone } = config;
-  return keepWorking(context, requireBaseUrl(config), (shared) => [
+  return keepWorking(context, requireBaseUrl(config), "worker", (shared) => [
     createNightlySync({
       ...shared,
       cron: syncCron,

@@ -14,6 +14,8 @@ export interface WatchJobDeps {
   pace: HostPace;
   database: KeptDatabase;
   runWatchRound(options: RunOptions): Promise<RunResult>;
+  /** Whether a round in which nothing moved is told as well. @default false: a line a minute would drown all others */
+  tellsQuietRounds?: boolean;
   clock: Clock;
   log: Logger;
 }
@@ -42,7 +44,7 @@ export function createWatchJob(deps: WatchJobDeps): Job {
           signal,
         });
         signal.throwIfAborted();
-        return outcomeOf(result, log);
+        return outcomeOf(result, log, deps.tellsQuietRounds ?? false);
       } catch (error) {
         if (!(error instanceof LockedError)) throw error;
         log.debug({ job: "watch", reason: error.message }, "left to the run that holds the lock");
@@ -52,12 +54,12 @@ export function createWatchJob(deps: WatchJobDeps): Job {
   };
 }
 
-function outcomeOf({ summary }: RunResult, log: Logger): JobOutcome {
+function outcomeOf({ summary }: RunResult, log: Logger, tellsQuiet: boolean): JobOutcome {
   const { run_id, status, duration_ms, requests, transitions, resources } = summary;
   const { walk, inserted = 0, updated = 0, reason } = resources.build ?? {};
   const facts = { runId: run_id, durationMs: duration_ms, requests, inserted, updated, transitions };
-  // A line a minute would drown all others.
-  if (status === "succeeded") log[transitions > 0 ? "info" : "debug"](facts, "watch round ended");
+  const level = tellsQuiet || transitions > 0 ? "info" : "debug";
+  if (status === "succeeded") log[level](facts, "watch round ended");
   else if (walk === "skipped") log.info({ runId: run_id, reason }, "nothing to watch yet");
   else log.warn({ ...facts, status, reason, error: summary.error }, "watch round ended without success");
   return status === "failed" || status === "interrupted" ? "failed" : "done";

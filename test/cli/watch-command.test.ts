@@ -105,7 +105,7 @@ describe("watch", () => {
   it("makes a round at once and one at each tick, until it is stopped", async () => {
     await using database = await createTestDatabase({ copyOf: mirrored.url });
     await using cli = startCli(watchArgs(database.url, ...EACH_SECOND), { preferBuilt: true });
-    await cli.waitFor("stderr", /the worker is up/);
+    await cli.waitFor("stderr", /the watch is up/);
     const [id] = world.triggerBuilds(1);
     await cli.waitFor("stderr", /watch round ended/);
     const sentAt = performance.now();
