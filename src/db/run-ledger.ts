@@ -238,9 +238,11 @@ export async function findGapStart(
   resource: Resource,
   before: number | null,
 ): Promise<string | null> {
+  const [good] = await sql<{ runId: number | null }[]>`
+    select max(run_id) as "runId" from sync.walks where resource = ${resource} and walk in ('whole', 'head')`;
+  // Given as a number: of one that is still to be found Postgres would expect half of all walks behind it, and read through them.
   const [row] = await sql<{ gapStart: string | null }[]>`
     select min(started_at) as "gapStart" from sync.walks
-    where resource = ${resource} and (run_id < ${before}::bigint) is not false and run_id > coalesce(
-      (select max(run_id) from sync.walks where resource = ${resource} and walk in ('whole', 'head')), 0)`;
+    where resource = ${resource} and (run_id < ${before}::bigint) is not false and run_id > ${good?.runId ?? 0}::bigint`;
   return row?.gapStart ?? null;
 }
