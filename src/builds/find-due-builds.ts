@@ -4,6 +4,8 @@ import type { Sql } from "../db/connect.ts";
 const AGE_SHARE = 0.1;
 /** Once a day, with room for a nightly run that comes a little earlier than the day before. */
 const LONGEST_HOURS = 22;
+/** Of the builds that are asked for, stuck ones may have so many though others are due as well. */
+const STUCK_SHARE = 0.1;
 /** A tick comes a little early now and then; what is due within so many seconds is due. */
 const SLACK_SECONDS = 30;
 
@@ -14,7 +16,7 @@ export interface DueFacts {
   stuckAfterMs: number;
   /** Builds at most, stuck ones included. */
   maxDetails: number;
-  /** Stuck builds at most. */
+  /** Stuck builds at most; where all are more than `maxDetails`, a tenth of that is theirs. */
   maxStuck: number;
 }
 
@@ -33,27 +35,39 @@ export interface DueBuild {
  *   stuck                     as long again as it has been stuck: it is not expected to finish, and if it does, by a clean-up job
  *   from 22 hours on          22 hours: what has hung for a year is still looked at daily
  *
+ * A sighting that lies ahead was made on a clock that has gone back since; it is due, and its age is how far the two moments are apart.
+ *
  * So a build that hangs for ever costs some forty requests on its first day, and one a day from then on.
  */
 export async function findDueBuilds(sql: Sql, facts: DueFacts): Promise<DueBuild[]> {
   return sql<DueBuild[]>`
     with due as (${dueBuilds(sql, facts)}), ranked as (
-      select *, row_number() over (partition by is_stuck order by due_at, id) as turn from due
+      select *, row_number() over (partition by is_stuck order by due_at, id) as turn,
+        least(count(*) filter (where is_stuck) over (), ${stuckPlaces(facts)}::int) as reserved
+      from due
     )
     select id, is_stuck as "isStuck" from ranked
-    where not is_stuck or turn <= ${facts.maxStuck}
+    where turn <= case when is_stuck then ${facts.maxStuck} else ${facts.maxDetails} - reserved end
     order by is_stuck, due_at, id
     limit ${facts.maxDetails}`;
 }
 
-/** The states in which stuck builds are due, with how many are, and how many builds are open in that state in all. */
-export async function findDueStates(
-  sql: Sql,
-  facts: DueFacts,
-): Promise<{ state: string; due: number; open: number }[]> {
-  return sql<{ state: string; due: number; open: number }[]>`
+export interface DueState {
+  state: string;
+  /** Stuck builds that are due. */
+  due: number;
+  /** All that are open in this state. */
+  open: number;
+  /** When the list of this state was last asked for, as far as it showed any of them. */
+  listedAt: string | null;
+}
+
+/** The states in which stuck builds are due. */
+export async function findDueStates(sql: Sql, facts: DueFacts): Promise<DueState[]> {
+  return sql<DueState[]>`
     with due as (${dueBuilds(sql, facts)})
-    select build.state, count(due.id) as due, count(*) as open
+    select build.state, count(due.id) as due, count(*) as open,
+      max(open.seen_at) filter (where open.request like '/api/v1/build/?%state=%') as "listedAt"
     from sync.open_builds as open
     join mirror.builds as build on build.id = open.build_id
     left join due on due.id = open.build_id and due.is_stuck
@@ -63,12 +77,17 @@ export async function findDueStates(
     order by due desc, state`;
 }
 
+function stuckPlaces({ maxDetails, maxStuck }: DueFacts): number {
+  return Math.min(maxStuck, Math.floor(maxDetails * STUCK_SHARE));
+}
+
 function dueBuilds(sql: Sql, { now, notSeenSince, stuckAfterMs }: DueFacts) {
   return sql`
     select build_id as id, is_stuck, due_at
     from (
-      select build_id, seen_at, greatest(seen_at, asked_at) as looked_at, greatest(seen_at, asked_at) - since as age
+      select build_id, seen_at, looked_at, greatest(looked_at - since, since - looked_at) as age
       from sync.open_builds
+      cross join lateral (select greatest(seen_at, asked_at) as looked_at) as look
     ) as waiting
     cross join lateral (select age >= ${stuckAfterMs}::float8 * interval '1 ms' as is_stuck) as stuck
     cross join lateral (
@@ -77,14 +96,21 @@ function dueBuilds(sql: Sql, { now, notSeenSince, stuckAfterMs }: DueFacts) {
         else age * ${AGE_SHARE}::float8
       end as due_at
     ) as next
-    where seen_at < ${notSeenSince.toISOString()}::timestamptz
-      and due_at <= ${now.toISOString()}::timestamptz + ${SLACK_SECONDS} * interval '1 second'`;
+    cross join lateral (select ${now.toISOString()}::timestamptz + ${SLACK_SECONDS} * interval '1 second' as soon) as clock
+    where seen_at < ${notSeenSince.toISOString()}::timestamptz and due_at <= soon or looked_at > soon`;
 }
 
-/** Puts builds off that were asked for without an answer that settles anything. */
-export async function noteAsked(sql: Sql, ids: readonly string[], at: Date): Promise<void> {
+/**
+ * Puts builds off that were asked for without an answer that settles anything: none that can be used, or one with a record that could not be
+ * stored. Those that were seen since then are left alone.
+ */
+export async function noteAsked(
+  sql: Sql,
+  ids: readonly string[],
+  { at, notSeenSince }: { at: Date; notSeenSince: Date },
+): Promise<void> {
   if (ids.length === 0) return;
   await sql`
     update sync.open_builds set asked_at = ${at.toISOString()}::timestamptz
-    where build_id = any (${ids as string[]}::text[])`;
+    where build_id = any (${ids as string[]}::text[]) and seen_at < ${notSeenSince.toISOString()}::timestamptz`;
 }

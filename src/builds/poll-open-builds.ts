@@ -9,7 +9,7 @@ import type { LoadablePage, Loader } from "../load/loader.ts";
 import type { BuildSighting } from "../load/record-transitions.ts";
 import type { Logger } from "../log.ts";
 import { recordId } from "../wire/record-id.ts";
-import { findDueBuilds, noteAsked } from "./find-due-builds.ts";
+import { type DueBuild, findDueBuilds, noteAsked } from "./find-due-builds.ts";
 
 /** Details that are stored together, and lost together when the process dies. */
 const BATCH = 25;
@@ -47,7 +47,7 @@ export interface Polled {
 type Answer =
   | { kind: "found"; page: LoadablePage }
   | { kind: "gone"; sighting: BuildSighting }
-  | { kind: "unclear"; id: string; error: UpstreamError | null };
+  | { kind: "unclear"; error: UpstreamError | null };
 
 /**
  * Asks for each open build that is due by its detail endpoint and loads what came, so that a run that did not read the whole list still
@@ -68,7 +68,7 @@ export async function pollOpenBuilds(options: PollOptions): Promise<Polled> {
     const answers = await Promise.all(batch.map(({ id }) => ask(options, id)));
     polled.asked += batch.length;
     polled.gone += answers.filter(({ kind }) => kind === "gone").length;
-    await settle(options, answers);
+    await settle(options, batch, answers);
     for (const answer of answers) {
       if (answer.kind === "unclear" && isUpstreamLost(answer.error)) polled.lostBy ??= answer.error;
     }
@@ -81,7 +81,7 @@ async function ask({ client, clock, log }: PollOptions, id: string): Promise<Ans
   const askedAt = clock.now().toISOString();
   try {
     const detail = await fetchDetail(client, "build", id, { retries: RETRIES });
-    if (recordId(detail.record) !== id) return { kind: "unclear", id, error: null };
+    if (recordId(detail.record) !== id) return { kind: "unclear", error: null };
     return { kind: "found", page: { ...detail, records: [detail.record] } };
   } catch (error) {
     if (!(error instanceof UpstreamError)) throw error;
@@ -91,17 +91,21 @@ async function ask({ client, clock, log }: PollOptions, id: string): Promise<Ans
       return { kind: "gone", sighting: { id, askedAt, observedAt, request: detailPath("build", id) } };
     }
     log.warn({ buildId: id, status, error: error.message }, "an open build could not be asked for");
-    return { kind: "unclear", id, error };
+    return { kind: "unclear", error };
   }
 }
 
 /** Writes down what a batch of answers tells. */
-async function settle(options: PollOptions, answers: readonly Answer[]): Promise<void> {
-  const { sql, loader, clock, patience = withStoreErrors } = options;
+async function settle(
+  options: PollOptions,
+  asked: readonly DueBuild[],
+  answers: readonly Answer[],
+): Promise<void> {
+  const { sql, loader, clock, startedAt, patience = withStoreErrors } = options;
   const pages = answers.flatMap((answer) => (answer.kind === "found" ? [answer.page] : []));
   const gone = answers.flatMap((answer) => (answer.kind === "gone" ? [answer.sighting] : []));
-  const unclear = answers.flatMap((answer) => (answer.kind === "unclear" ? [answer.id] : []));
   if (pages.length > 0) await loader.load({ resource: "build", pages, source: "detail" });
   if (gone.length > 0) await loader.vanish(gone);
-  await patience("put builds off", () => noteAsked(sql, unclear, clock.now()));
+  const ids = asked.map(({ id }) => id);
+  await patience("put builds off", () => noteAsked(sql, ids, { at: clock.now(), notSeenSince: startedAt }));
 }

@@ -12,6 +12,8 @@ import { findDueStates } from "./find-due-builds.ts";
 
 /** From so many due builds in a state on, its list costs less than their details, or than leaving them unseen for days. */
 const WORTH_A_LIST = 200;
+/** What a list did not show an hour ago, or where it broke off, it will not show now. */
+const LISTED_WITHIN_MS = 3_600_000;
 /** A state with more open builds than this is no list of hung builds. */
 const MAX_BUILDS = 50_000;
 
@@ -39,7 +41,11 @@ export async function sweepStuckBuilds(options: SweepOptions): Promise<UpstreamE
   const { sql, clock, log, startedAt, stuckAfterMs, patience = withStoreErrors } = options;
   const facts = { now: clock.now(), notSeenSince: startedAt, stuckAfterMs, maxDetails: 0, maxStuck: 0 };
   const states = await patience("count stuck builds", () => findDueStates(sql, facts));
-  const worth = states.filter(({ due, open }) => due >= WORTH_A_LIST && open <= MAX_BUILDS);
+  const listedAgoMs = (at: string | null) => facts.now.getTime() - Date.parse(at ?? "0000");
+  const worth = states.filter(
+    ({ due, open, listedAt }) =>
+      due >= WORTH_A_LIST && open <= MAX_BUILDS && listedAgoMs(listedAt) >= LISTED_WITHIN_MS,
+  );
   if (worth.length === 0) return null;
   if (!(await patience("read the schema", () => mayFilterByState(sql)))) {
     // Said each round as long as it is so.

@@ -57,7 +57,8 @@ describe("an open build", () => {
   test("that did not answer waits as if it had been seen", async () => {
     await using loading = await setUpLoading();
     await seeAt(loading, HOUR_MS);
-    await noteAsked(loading.sql, ["1"], new Date(TRIGGERED + 2 * HOUR_MS - 1));
+    const at = new Date(TRIGGERED + 2 * HOUR_MS - 1);
+    await noteAsked(loading.sql, ["1"], { at, notSeenSince: at });
     expect(await due(loading, 2 * HOUR_MS + 5 * MINUTE_MS)).toEqual([]);
     expect(await due(loading, 2 * HOUR_MS + 12 * MINUTE_MS)).toHaveLength(1);
   });
@@ -72,6 +73,39 @@ describe("an open build", () => {
     expect(await ids({})).toEqual(["9", "1", "2", "3"]);
     expect(await ids({ maxStuck: 2 })).toEqual(["9", "1", "2"]);
     expect(await ids({ maxDetails: 2 })).toEqual(["9", "1"]);
+  });
+
+  test.each([
+    ["fresh", 2, MINUTE_MS, 1],
+    ["stuck", 26, 24 * HOUR_MS, 1],
+    ["seen by the hour", 4, HOUR_MS + 30 * MINUTE_MS, 0],
+  ])("that is %s stays so when our clock is set back", async (_, hours, backMs, isDue) => {
+    await using loading = await setUpLoading();
+    await seeAt(loading, hours * HOUR_MS);
+    const date = new Date(TRIGGERED).toISOString().slice(0, 19);
+    const at = new Date(TRIGGERED + hours * HOUR_MS).toISOString();
+    await loading.load("build", [wireBuild("1", { date, state: "building" })], { at });
+    // Seen on a clock that lies ahead of ours: due at once.
+    const now = hours * HOUR_MS - backMs;
+    expect(await due(loading, now)).toHaveLength(1);
+    loading.nextRun();
+    const seenAt = new Date(TRIGGERED + now).toISOString();
+    await loading.load("build", [wireBuild("1", { date, state: "building" })], { at: seenAt });
+    expect(await due(loading, now + MINUTE_MS)).toHaveLength(backMs > MINUTE_MS ? 0 : isDue);
+    expect(await due(loading, now + 22 * HOUR_MS)).toHaveLength(1);
+  });
+
+  test("that is stuck has its turn though more fresh ones are due than can be asked for", async () => {
+    await using loading = await setUpLoading();
+    await seeAt(loading, 3 * HOUR_MS, "stuck");
+    const late = new Date(TRIGGERED + DAY_MS);
+    const fresh = Array.from({ length: 30 }, (_, n) =>
+      wireBuild(String(n), { date: late.toISOString().slice(0, 19) }),
+    );
+    await loading.load("build", fresh, { at: late.toISOString() });
+    const ids = (await due(loading, DAY_MS + MINUTE_MS, { maxDetails: 20 })).map(({ id }) => id);
+    expect([ids.length, ids.at(-1)]).toEqual([20, "stuck"]);
+    expect(await due(loading, DAY_MS + MINUTE_MS, { maxDetails: 20, maxStuck: 0 })).toHaveLength(20);
   });
 
   test("that hangs for ever costs 40 requests on its first day and one a day from then on", async () => {

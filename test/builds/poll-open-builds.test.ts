@@ -99,6 +99,20 @@ describe("open builds", () => {
     ]);
   });
 
+  test("that cannot be stored are put off too, so that they take no other's turn", async () => {
+    await using loading = await setUpLoading();
+    await loading.load(
+      "build",
+      ["1", "2"].map((id) => wireBuild(id, { date: "2024-05-15T11:30:00" })),
+      { at: "2024-05-15T12:00:00Z" },
+    );
+    await loading.sql`alter table mirror.builds add check (state <> 'refused')`;
+    const script: Script = ({ path }) => ({ body: fresh(path.split("/")[4] ?? "", { state: "refused" }) });
+    expect(await poll(loading, { script, maxDetails: 1 })).toMatchObject({ requested: ["1"] });
+    expect(await poll(loading, { script, maxDetails: 1 })).toMatchObject({ requested: ["2"] });
+    expect(await poll(loading, { script, maxDetails: 1 })).toMatchObject({ requested: [] });
+  });
+
   test("that fail are asked for once more, not as often as a page", async () => {
     await using loading = await setUpLoading();
     await loading.load("build", [fresh("1")], { at: SEEN });

@@ -85,6 +85,15 @@ describe("builds that hang by the hundred", () => {
     expect((await sweep(loading, () => ({ status: 500 }))).requests).toEqual([]);
   });
 
+  test("are not looked for again within the hour in a list that did not show them", async () => {
+    await using loading = await startHanging({ builds: 500 });
+    const answer: Answer = (query) => page(hanging(1, 50), query);
+    expect((await sweep(loading, answer)).requests).toHaveLength(1);
+    expect((await sweep(loading, answer)).requests).toEqual([]);
+    await loading.sql`update sync.open_builds set seen_at = seen_at - interval '1 hour'`;
+    expect((await sweep(loading, answer)).requests).toHaveLength(1);
+  });
+
   test("are left to their details where the service shows other states as well", async () => {
     await using loading = await startHanging();
     const { lostBy, requests, messages } = await sweep(loading, (query) =>
