@@ -20,7 +20,14 @@ export interface QuarantinedRecord {
   payload: unknown;
   request: string | null;
   createdAt: string;
+  /** Not after the request was sent; null where the run that sent it was pruned since. */
+  askedAt: string | null;
+  /** By how much the service's clock was ahead in that run; null when it did not tell. */
+  clockAhead: { minMs: number; maxMs: number } | null;
 }
+
+/** No reply takes longer. */
+const LONGEST_REQUEST_MS = 86_400_000;
 
 export interface RetryFacts {
   keys: KnownKeys;
@@ -73,11 +80,18 @@ async function load(
   await tx`update sync.quarantine set resolved_at = ${at}::timestamptz where id = ${row.id}`;
   if (await isWrittenSince(tx, resource, record.id, observedAt)) return "superseded";
 
-  const facts: LoadFacts = { keys, runId, sourceTimezone, method: "insert" };
+  const facts: LoadFacts = {
+    keys,
+    runId,
+    sourceTimezone,
+    clockAhead: () => row.clockAhead,
+    method: "insert",
+  };
   // The row of a project that is here is as new as this copy or newer.
   const newProjects = embedded.filter(({ id }) => keys.isNew("project", id));
   const { request } = row;
-  const seen = (one: NormalizedRecord) => ({ record: one, askedAt: observedAt, observedAt, request });
+  const askedAt = row.askedAt ?? new Date(Date.parse(observedAt) - LONGEST_REQUEST_MS).toISOString();
+  const seen = (one: NormalizedRecord) => ({ record: one, askedAt, observedAt, request });
   await loadRecords(tx, "project", newProjects.map(seen), "embedded", facts);
   const { counts, moving } = await loadRecords(tx, resource, [seen(record)], sourceOf(row), facts);
   await recordTransitions(tx, facts, moving);

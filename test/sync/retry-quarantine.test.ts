@@ -71,6 +71,24 @@ describe("a record that is tried again", () => {
     expect(await retry(loading)).toEqual(NOTHING);
   });
 
+  test("was asked for after its run began, and dated by a clock that was as far off as its run found", async () => {
+    const { loading, mend } = await setUpRefusing("build");
+    await using _ = loading;
+    const { sql } = loading;
+    await sql`
+      insert into sync.runs (kind, status, started_at, heartbeat_at, pid, host, clock_ahead_min_ms, clock_ahead_max_ms)
+      values ('full', 'succeeded', ${MONDAY}, ${MONDAY}, 1, '', 5000, 6000)`;
+    const bad = wireBuild("7", { shoes: [44], date: "2024-05-13T01:00:00" });
+    await loading.load("build", [bad], { at: TUESDAY });
+    await mend("build");
+    expect(await retry(loading)).toEqual({ ...NOTHING, stored: 1 });
+    expect(
+      await sql`
+        select seen_at = ${MONDAY} as seen, not_before = '2024-05-13T00:59:54Z' as dated, anomaly
+        from sync.open_builds join mirror.build_transitions using (build_id)`,
+    ).toEqual([{ seen: true, dated: true, anomaly: "clock" }]);
+  });
+
   test("replaces an older row, with the change written down", async () => {
     const { loading, mend } = await setUpRefusing("user");
     await using _ = loading;
