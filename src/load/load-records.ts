@@ -7,7 +7,7 @@ import { type Change, findChanges, recordChanges } from "./record-changes.ts";
 import type { BuildSighting, TransitionFacts } from "./record-transitions.ts";
 import { replaceUnresolved, unresolvedRows } from "./references.ts";
 import type { Sighting } from "./sighting.ts";
-import { findStale } from "./stale-sightings.ts";
+import { findStale, type ShownState } from "./stale-sightings.ts";
 import { findStored, findStoredProjects, type StoredProject, type StoredRecord } from "./stored-records.ts";
 import { BUILD_LOGS, PROJECT_USERS, RECORD_TABLES, type Row } from "./tables.ts";
 import { addRows, replaceRows, type WriteMethod } from "./write-rows.ts";
@@ -28,6 +28,8 @@ export interface LoadCounts {
 export interface Loaded {
   counts: LoadCounts;
   moving: BuildSighting[];
+  /** Records that were left out though they differ: something later was seen of them already. They count as unchanged. */
+  stale: number;
 }
 
 interface Sorted {
@@ -50,7 +52,7 @@ export async function loadRecords(
   facts: LoadFacts,
 ): Promise<Loaded> {
   if (sightings.length === 0) {
-    return { counts: { inserted: 0, updated: 0, unchanged: 0, restored: 0 }, moving: [] };
+    return { counts: { inserted: 0, updated: 0, unchanged: 0, restored: 0 }, moving: [], stale: 0 };
   }
   // With `insert` something was not as it was known to be: then nothing is taken for new without looking.
   const ids = sightings
@@ -58,7 +60,8 @@ export async function loadRecords(
     .filter((id) => facts.method === "insert" || !facts.keys.isNew(resource, id));
   const stored = await findAnyStored(tx, resource, ids);
   const sorted = sortRecords(sightings, stored, source);
-  if (resource === "build") await leaveOutStale(tx, sorted, facts.runId);
+  const { moving, stale } =
+    resource === "build" ? await leaveOutStale(tx, sorted, facts.runId) : { moving: [], stale: 0 };
 
   // The record's own columns become the row: copying each of them would be a tenth of the work of a first night.
   const toRow = ({ record, observedAt }: Sighting): Row => {
@@ -94,26 +97,34 @@ export async function loadRecords(
       unchanged: sorted.unchanged.length,
       restored: sorted.returned.length,
     },
-    moving: resource === "build" ? findMoving(sorted) : [],
+    moving,
+    stale,
   };
 }
 
 /** Of two sightings of a build the later one counts, whichever comes first. */
-async function leaveOutStale(tx: TransactionSql, sorted: Sorted, runId: number): Promise<void> {
-  const stale = await findStale(tx, runId, sorted.changed.map(toBuildSighting));
-  if (stale.size === 0) return;
-  sorted.unchanged.push(...sorted.changed.filter(({ record }) => stale.has(record.id)));
-  sorted.changed = sorted.changed.filter(({ record }) => !stale.has(record.id));
-  sorted.returned = sorted.returned.filter(({ record }) => !stale.has(record.id));
-}
-
-function findMoving({ added, changed, unchanged }: Sorted): BuildSighting[] {
-  const open = unchanged.filter(({ record }) => record.columns.state !== "finished");
-  return [...added, ...changed, ...open].map(toBuildSighting);
+async function leaveOutStale(
+  tx: TransactionSql,
+  sorted: Sorted,
+  runId: number,
+): Promise<Pick<Loaded, "moving" | "stale">> {
+  const open = sorted.unchanged.filter(({ record }) => record.columns.state !== "finished");
+  const stale = await findStale(tx, runId, [...sorted.changed, ...open].map(toShownState));
+  const isFresh = ({ record }: Sighting) => !stale.has(record.id);
+  const late = sorted.changed.filter((sighting) => !isFresh(sighting));
+  sorted.unchanged.push(...late);
+  sorted.changed = sorted.changed.filter(isFresh);
+  sorted.returned = sorted.returned.filter(isFresh);
+  const moving = [...sorted.added, ...sorted.changed, ...open.filter(isFresh)];
+  return { moving: moving.map(toBuildSighting), stale: late.length };
 }
 
 function toBuildSighting({ record, askedAt, observedAt, request }: Sighting): BuildSighting {
   return { id: record.id, askedAt, observedAt, request };
+}
+
+function toShownState(sighting: Sighting): ShownState {
+  return { ...toBuildSighting(sighting), state: sighting.record.columns.state };
 }
 
 /** What loading these records would count, without writing anything. */

@@ -48,6 +48,8 @@ export interface LoadableBatch {
 
 export interface BatchCounts extends LoadCounts {
   transitions: number;
+  /** Builds of which something later was seen already, and which are not as these pages show them. */
+  stale: number;
   quarantined: number;
   replacedNul: number;
 }
@@ -96,6 +98,9 @@ interface Prepared {
   observedAt: string;
 }
 
+/** What the earlier states of a batch came to. */
+type Before = Pick<BatchCounts, "inserted" | "restored" | "transitions">;
+
 export function createLoader(options: LoaderOptions): Loader {
   const { sql, keys, patience = withStoreErrors } = options;
   const turns = new PQueue({ concurrency: 1 });
@@ -126,7 +131,7 @@ export function createLoader(options: LoaderOptions): Loader {
         await quarantineRecords(tx, options.runId, rejected);
         const { drift, observedAt, replacedNul } = prepared;
         await recordDrift(tx, { resource, runId: options.runId, observedAt }, drift);
-        const counts = { ...loaded.counts, quarantined: rejected.length, replacedNul };
+        const counts = { ...loaded.counts, stale: loaded.stale, quarantined: rejected.length, replacedNul };
         // These need not wait for one another. The last of them, before the commit, shows a failed COPY, which the
         // stream itself does not.
         const [transitions] = await Promise.all([
@@ -141,24 +146,32 @@ export function createLoader(options: LoaderOptions): Loader {
           await loadRecords(tx, "project", prepared.embedded, "embedded", facts);
           const before = { inserted: 0, restored: 0, transitions: 0 };
           for (const sightings of prepared.earlier) {
-            const { counts, moving } = await loadRecords(tx, resource, sightings, source, facts);
-            before.inserted += counts.inserted;
-            before.restored += counts.restored;
-            before.transitions += await recordTransitions(tx, facts, moving);
+            const loaded = await loadRecords(tx, resource, sightings, source, facts);
+            await addEarlier(tx, facts, before, loaded);
           }
           const loaded = await loadRecords(tx, resource, prepared.records, source, facts);
-          // A build that was new and moved on within the batch counts as new.
-          loaded.counts.inserted += before.inserted;
-          loaded.counts.updated = Math.max(0, loaded.counts.updated - before.inserted);
-          loaded.counts.restored += before.restored;
-          const counts = await finish(tx, loaded, prepared.rejected);
-          return { ...counts, transitions: counts.transitions + before.transitions };
+          return finishAfter(tx, before, loaded, prepared.rejected);
         });
       const loadSingly = () =>
         inTransaction(async (tx) => {
-          const { loaded, refused } = await loadOneByOne(tx, batch, prepared, { ...facts, method: "insert" });
-          return finish(tx, loaded, [...prepared.rejected, ...refused]);
+          const before = { inserted: 0, restored: 0, transitions: 0 };
+          const singly = { ...facts, method: "insert" as const };
+          const { loaded, refused } = await loadOneByOne(tx, batch, prepared, singly, before);
+          return finishAfter(tx, before, loaded, [...prepared.rejected, ...refused]);
         });
+      /** A build that was new and moved on within the batch counts as new. */
+      const finishAfter = async (
+        tx: TransactionSql,
+        before: Before,
+        loaded: Loaded,
+        rejected: Prepared["rejected"],
+      ) => {
+        loaded.counts.inserted += before.inserted;
+        loaded.counts.updated = Math.max(0, loaded.counts.updated - before.inserted);
+        loaded.counts.restored += before.restored;
+        const counts = await finish(tx, loaded, rejected);
+        return { ...counts, transitions: counts.transitions + before.transitions };
+      };
 
       const counts = await turns.add(
         // A commit whose answer was lost may have been made. Then COPY meets its own rows, a fault of the data, and what is loaded record
@@ -279,24 +292,40 @@ function isNotOlder(later: NormalizedRecord, earlier: NormalizedRecord): boolean
   return String(later.columns.modified_date ?? "") >= String(earlier.columns.modified_date ?? "");
 }
 
+/** Brings one set of states to the builds' lives, before the states that came after them. */
+async function addEarlier(
+  tx: TransactionSql,
+  facts: LoadFacts,
+  before: Before,
+  loaded: Loaded,
+): Promise<void> {
+  before.inserted += loaded.counts.inserted;
+  before.restored += loaded.counts.restored;
+  before.transitions += await recordTransitions(tx, facts, loaded.moving);
+}
+
 async function loadOneByOne(
   tx: TransactionSql,
   { resource, pages, source }: LoadableBatch,
   prepared: Prepared,
   facts: LoadFacts,
+  before: Before,
 ): Promise<{ loaded: Loaded; refused: Prepared["rejected"] }> {
   const counts: LoadCounts = { inserted: 0, updated: 0, unchanged: 0, restored: 0 };
   const moving: BuildSighting[] = [];
+  let stale = 0;
   const refused: Prepared["rejected"] = [];
   const sent = pages.flatMap(({ records, request }) =>
     records.map((payload) => ({ payload: payload as { id?: unknown; project?: unknown } | null, request })),
   );
-  const findSent = (of: Resource, id: string) =>
-    of === resource
-      ? sent.findLast(({ payload }) => String(payload?.id) === id)
-      : sent
-          .map(({ payload, request }) => ({ payload: payload?.project as { id?: unknown } | null, request }))
-          .findLast(({ payload }) => String(payload?.id) === id);
+  const findSent = (of: Resource, { record, request: from }: Sighting) =>
+    sent
+      .filter(({ request }) => request === from)
+      .map(({ payload, request }) => ({
+        payload: of === resource ? payload : (payload?.project as { id?: unknown } | null),
+        request,
+      }))
+      .findLast(({ payload }) => String(payload?.id) === record.id);
   const attempt = async (of: Resource, sighting: Sighting, from: ProjectSource): Promise<Loaded | null> => {
     const { id } = sighting.record;
     try {
@@ -304,7 +333,7 @@ async function loadOneByOne(
     } catch (error) {
       if (!isDataFault(error)) throw error;
       facts.keys.drop(of, id);
-      const { payload, request = "" } = findSent(of, id) ?? {};
+      const { payload, request = "" } = findSent(of, sighting) ?? {};
       const { observedAt } = sighting;
       const reason = refusalOf(error, of, id);
       refused.push({ resource: of, recordId: id, reason, payload, request, observedAt });
@@ -312,10 +341,15 @@ async function loadOneByOne(
     }
   };
   for (const project of prepared.embedded) await attempt("project", project, "embedded");
+  for (const record of prepared.earlier.flat()) {
+    const one = await attempt(resource, record, source);
+    if (one) await addEarlier(tx, facts, before, one);
+  }
   for (const record of prepared.records) {
     const one = await attempt(resource, record, source);
     for (const key of Object.keys(counts) as (keyof LoadCounts)[]) counts[key] += one?.counts[key] ?? 0;
     moving.push(...(one?.moving ?? []));
+    stale += one?.stale ?? 0;
   }
-  return { loaded: { counts, moving }, refused };
+  return { loaded: { counts, moving, stale }, refused };
 }

@@ -6,7 +6,7 @@
  *
  *   last_seen    when the request was sent whose reply last showed the predecessor: what came after may have happened on its way back
  *   date         at first sight the build's own date, in its earliest reading, on our clock
- *   predecessor  our clock went back since the predecessor was seen: the state was entered after the predecessor was
+ *   predecessor  our clock went back since the predecessor was seen, nobody knows how far: what bounds the first state bounds all of them
  *   unknown      -infinity: there is no date, or it lies in the future; nothing is claimed
  *
  * What is unusual is named in `anomaly`, separated by commas when there is more than one thing: `backward` (among the three documented
@@ -21,6 +21,8 @@ export const VANISHED = "vanished";
 
 /** From so many milliseconds on a difference between the clocks is named: `Date` has no finer grain. */
 const NAMED_DIFFERENCE_MS = 1000;
+/** Three thousand years. A clock that is off by more moves nothing further: Postgres knows no moment before 4713 BC. */
+const LONGEST_DIFFERENCE_MS = 1e14;
 
 export interface TransitionFacts {
   runId: number;
@@ -47,10 +49,11 @@ export async function recordTransitions(
   isGone = false,
 ): Promise<number> {
   if (sightings.length === 0) return 0;
-  const ahead = facts.clockAhead?.() ?? { minMs: 0, maxMs: 0 };
-  const mostAhead = Math.max(0, ahead.maxMs);
+  const { minMs = null, maxMs = null } = facts.clockAhead?.() ?? {};
+  const mostAhead = Math.min(Math.max(0, maxMs ?? 0), LONGEST_DIFFERENCE_MS);
+  const leastAhead = minMs ?? 0;
   // Where the clocks may agree, they are taken to.
-  const surelyAhead = ahead.minMs > 0 ? mostAhead : 0;
+  const surelyAhead = leastAhead > 0 ? mostAhead : 0;
   const seen = JSON.stringify(
     sightings.map(({ id, askedAt, observedAt, request }) => ({ id, askedAt, observedAt, request })),
   );
@@ -61,7 +64,7 @@ export async function recordTransitions(
       from jsonb_to_recordset(${seen}::text::jsonb)
         as seen (id text, "askedAt" timestamptz, "observedAt" timestamptz, request text)
       join mirror.builds as build on build.id = seen.id
-      where not ${isGone} or seen.id in (select build_id from sync.open_builds)
+      where not ${isGone} or exists (select from sync.open_builds where build_id = seen.id)
     )
     insert into mirror.build_transitions
       (build_id, seq, from_state, to_state, not_before, not_after, anomaly, run_id, request, asked_at, rule,
@@ -71,7 +74,7 @@ export async function recordTransitions(
       case bound.rule
         when 'date' then created.at
         when 'last_seen' then previous.at
-        when 'predecessor' then last.not_before
+        when 'predecessor' then first.not_before
         else '-infinity'
       end,
       sighting.at,
@@ -81,8 +84,9 @@ export async function recordTransitions(
         case when last.seq is null and sighting.date is null then 'no_date' end,
         case when created.at > sighting.at then 'future_date' end,
         reading.hour || '_hour',
-        case when bound.rule = 'date' and (created.is_cut or ${ahead.minMs >= NAMED_DIFFERENCE_MS})
-          or last.seq is not null and bound.rule <> 'last_seen' then 'clock' end
+        case when bound.rule = 'date' and (created.is_cut or ${leastAhead >= NAMED_DIFFERENCE_MS})
+          or last.seq is not null and bound.rule <> 'last_seen'
+          or previous.surely_back >= ${NAMED_DIFFERENCE_MS}::float8 then 'clock' end
       ), ''),
       ${facts.runId}, sighting.request, sighting.asked_at, bound.rule,
       case bound.rule when 'last_seen' then previous.run_id end,
@@ -99,17 +103,27 @@ export async function recordTransitions(
         reading.earliest - case when is_cut then ${mostAhead}::float8 else ${surelyAhead}::float8 end * interval '1 ms' as at, is_cut
       from (select reading.earliest - ${surelyAhead}::float8 * interval '1 ms' > sighting.at as is_cut) as cut
     ) as created
+    left join mirror.build_transitions as first on first.build_id = sighting.id and first.seq = 1
+    -- What is open was last seen when that says: later than its last transition, if not by our clock.
     cross join lateral (
-      select coalesce(last.asked_at, last.not_after) as at, last.run_id, last.request
-      union all
-      select open.seen_at, open.run_id, open.request
-      order by at desc nulls last limit 1
+      select
+        case when open.build_id is null then coalesce(last.asked_at, last.not_after) else open.seen_at end as at,
+        case when open.build_id is null then last.run_id else open.run_id end as run_id,
+        case when open.build_id is null then last.request else open.request end as request
+    ) as sighted
+    -- The service's clock tells by how much ours may have gone back since that run.
+    left join sync.runs as sighted_by on sighted_by.id = sighted.run_id
+    cross join lateral (
+      select ${minMs}::float8 - sighted_by.clock_ahead_max_ms as surely_back, sighted.run_id, sighted.request,
+        sighted.at - case when ${minMs}::float8 > sighted_by.clock_ahead_max_ms
+          then least(${maxMs}::float8 - sighted_by.clock_ahead_min_ms, ${LONGEST_DIFFERENCE_MS}::float8) else 0
+        end * interval '1 ms' as at
     ) as previous
     cross join lateral (
       select case
         when last.seq is null then case when created.at <= sighting.at then 'date' else 'unknown' end
         when previous.at <= sighting.at then 'last_seen'
-        when last.not_before <= sighting.at then 'predecessor'
+        when first.not_before <= sighting.at then 'predecessor'
         else 'unknown'
       end as rule
     ) as bound
@@ -118,7 +132,8 @@ export async function recordTransitions(
   return result.count;
 }
 
-const DOCUMENTED = ["triggered", "building", "finished"];
+/** The states that upstream documents, in the order of a build's life. */
+export const DOCUMENTED = ["triggered", "building", "finished"];
 
 /** Keeps `sync.open_builds` beside the transitions: what is open was seen, what has finished leaves. */
 async function noteSeen(tx: TransactionSql, runId: number, seen: string, isGone: boolean): Promise<void> {
@@ -128,25 +143,28 @@ async function noteSeen(tx: TransactionSql, runId: number, seen: string, isGone:
       from jsonb_to_recordset(${seen}::text::jsonb)
         as seen (id text, "askedAt" timestamptz, "observedAt" timestamptz, request text)
       join mirror.builds as build on build.id = seen.id
-      where not ${isGone} or seen.id in (select build_id from sync.open_builds)
+      where not ${isGone} or exists (select from sync.open_builds where build_id = seen.id)
     ), closed as (
       delete from sync.open_builds as open using sighting
       where not ${isGone} and open.build_id = sighting.id and sighting.state = 'finished'
     )
     insert into sync.open_builds as open (build_id, since, seen_at, run_id, request, vanished_at)
     select
-      sighting.id,
-      -- What was open at first sight may have been so for long; what was seen to move has not.
-      case when last.seq = 1 and isfinite(last.not_before) then last.not_before else last.not_after end,
-      sighting.asked_at, ${runId}, sighting.request, case when ${isGone} then sighting.at end
+      sighting.id, entered.at, sighting.asked_at, ${runId}, sighting.request,
+      case when ${isGone} then coalesce(known.vanished_at, sighting.at) end
     from sighting
     cross join lateral (
-      select * from mirror.build_transitions as transition
+      -- What was open at first sight may have been so for long; what was seen to move has not.
+      select case when seq = 1 and isfinite(not_before) then not_before else not_after end as at
+      from mirror.build_transitions as transition
       where transition.build_id = sighting.id order by seq desc limit 1
-    ) as last
-    where ${isGone} or sighting.state is distinct from 'finished'
+    ) as entered
+    left join sync.open_builds as known on known.build_id = sighting.id
+    -- What was seen after this reply was here, yet by an earlier run, was seen on a clock that has gone back since.
+    where (${isGone} or sighting.state is distinct from 'finished')
+      and (known.since = entered.at and (known.vanished_at is not null) = ${isGone}
+        and known.seen_at between sighting.asked_at and sighting.at) is not true
     on conflict (build_id) do update set
       since = excluded.since, seen_at = excluded.seen_at, run_id = excluded.run_id, request = excluded.request,
-      vanished_at = case when excluded.vanished_at is not null then coalesce(open.vanished_at, excluded.vanished_at) end
-    where open.since <> excluded.since or open.seen_at < excluded.seen_at`;
+      vanished_at = excluded.vanished_at`;
 }

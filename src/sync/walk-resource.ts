@@ -161,8 +161,8 @@ export async function walkResource(options: WalkResourceOptions): Promise<WalkEn
           settled = addLoaded(addPages(counts, pages, course), loaded);
           const memorized = changed.map((page) => ({
             ...page,
-            // A page with a record that could not be stored is never skipped: each night tries it again.
-            bodyHash: loaded.quarantined > 0 ? "" : page.bodyHash,
+            // A page with a record that could not be stored, or was left out, is never skipped: each night tries it again.
+            bodyHash: loaded.quarantined + loaded.stale > 0 ? "" : page.bodyHash,
             loadedAt: page.loadedAt.toISOString(),
           }));
           await Promise.all([

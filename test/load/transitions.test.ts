@@ -94,6 +94,23 @@ describe("a build's states", () => {
     expect(await loading.sql`select 1 from mirror.changes`).toHaveLength(2);
   });
 
+  test("are kept one by one also where a page has to be loaded record by record", async () => {
+    await using loading = await setUpLoading();
+    await loading.sql`alter table mirror.builds add check (id <> '2')`;
+    const bad = wireBuild("2");
+    const pages = ["triggered", "building", "finished"].map((state) => [
+      wireBuild("1", { date: DATE, state }),
+      bad,
+    ]);
+    expect(await loading.loadPages("build", pages)).toMatchObject({
+      inserted: 1,
+      updated: 0,
+      transitions: 3,
+      quarantined: 1,
+    });
+    expect((await stored(loading)).map(({ to }) => to)).toEqual(["triggered", "building", "finished"]);
+  });
+
   test("may be skipped", async () => {
     await using loading = await setUpLoading();
     await see(loading, "2024-05-15T12:00:00.000Z", { state: "triggered" });
@@ -121,6 +138,22 @@ describe("a build's states", () => {
       [3, "building", null],
       [4, "triggered", "backward"],
     ]);
+  });
+
+  test.each([
+    ["a reply that was asked for before", "2024-05-15T12:00:50.000Z"],
+    ["a reply out of a cache", "2024-05-15T11:00:00.000Z"],
+  ])("do not move backwards by %s", async (_, askedAt) => {
+    await using loading = await setUpLoading();
+    await see(loading, "2024-05-15T12:00:00.000Z", { state: "building" });
+    await see(loading, "2024-05-15T12:01:00.000Z", { state: "finished" });
+    for (const begin of [() => {}, loading.nextRun]) {
+      begin();
+      const build = wireBuild("1", { date: DATE, state: "building" });
+      const counts = await loading.load("build", [build], { at: "2024-05-15T12:01:20.000Z", askedAt });
+      expect(counts).toMatchObject({ transitions: 0, unchanged: 1, stale: 1 });
+    }
+    expect(await loading.sql`select state from mirror.builds`).toEqual([{ state: "finished" }]);
   });
 
   test("that are unknown, or none, are kept as they are", async () => {
@@ -194,6 +227,38 @@ describe("a build's states", () => {
       { not_before: CREATED, not_after: "2024-05-15 11:30:00+00", anomaly: "clock" },
       { not_before: "-infinity", not_after: "2024-05-15 10:30:00+00", anomaly: "clock" },
     ]);
+  });
+
+  test("begin after the first one began, not after one whose bound came from the clock that went back", async () => {
+    await using loading = await setUpLoading();
+    await see(loading, "2024-05-15T12:00:00.000Z", { state: "triggered" });
+    await see(loading, "2024-05-15T12:20:00.000Z", { state: "building" });
+    loading.nextRun();
+    await see(loading, "2024-05-15T12:10:00.000Z", { state: "finished" });
+    expect((await stored(loading))[2]).toMatchObject({ not_before: CREATED, anomaly: "clock" });
+  });
+
+  test("begin earlier by as much as our clock went back since their predecessor was seen, where the service's tells", async () => {
+    await using loading = await setUpLoading({ clockAhead: () => ({ minMs: -600_400, maxMs: -599_700 }) });
+    await see(loading, "2024-05-15T12:10:00.000Z", { state: "triggered" });
+    await loading.sql`
+      insert into sync.runs (kind, status, started_at, heartbeat_at, pid, host, clock_ahead_min_ms, clock_ahead_max_ms)
+      values ('watch', 'succeeded', now(), now(), 1, '', -600400, -599700)`;
+    loading.nextRun({ clockAhead: () => ({ minMs: -200, maxMs: 300 }) });
+    // 20 minutes later, by a clock that was 10 minutes ahead.
+    await see(loading, "2024-05-15T12:20:00.000Z", { state: "building" });
+    expect((await stored(loading))[1]).toMatchObject({
+      not_before: "2024-05-15 11:59:59.3+00",
+      anomaly: "clock",
+    });
+  });
+
+  test("are recorded whatever the service's clock shows", async () => {
+    await using loading = await setUpLoading({
+      clockAhead: () => ({ minMs: 7975 * 31_556_952_000, maxMs: 7975 * 31_556_952_000 + 500 }),
+    });
+    await see(loading, "2024-05-15T12:00:00.000Z", { state: "triggered" });
+    expect(await stored(loading)).toMatchObject([{ anomaly: "clock" }]);
   });
 
   test.each<[string, { minMs: number; maxMs: number } | null, string, string | null]>([
@@ -278,6 +343,17 @@ describe("a build's states", () => {
 });
 
 describe("an open build whose detail is gone", () => {
+  test("does not come back by what was seen before", async () => {
+    await using loading = await setUpLoading();
+    await see(loading, "2024-05-15T12:00:00.000Z", { state: "building" });
+    await miss(loading, "2024-05-15T12:01:00.000Z");
+    expect(await see(loading, "2024-05-15T12:00:00.000Z", { state: "building" })).toBe(0);
+    loading.nextRun();
+    expect(
+      await see(loading, "2024-05-15T12:02:00.000Z", { state: "building" }, "2024-05-15T12:00:30.000Z"),
+    ).toBe(0);
+  });
+
   test("vanishes, with bounds like any state, and is not deleted by it", async () => {
     await using loading = await setUpLoading();
     await see(loading, "2024-05-15T12:00:00.000Z", { state: "building" });
@@ -331,6 +407,17 @@ describe("open builds are remembered", () => {
     expect(await open(loading)).toEqual([
       { build_id: "1", since: "2024-05-15 12:02:00+00", seen_at: "2024-05-15 12:02:00+00" },
     ]);
+  });
+
+  test("as they were seen by the later run, though our clock was set back before it", async () => {
+    await using loading = await setUpLoading();
+    await see(loading, "2024-05-15T12:30:00.000Z", { state: "triggered" });
+    loading.nextRun();
+    await see(loading, "2024-05-15T11:35:00.000Z", { state: "triggered" });
+    expect(await open(loading)).toMatchObject([{ seen_at: "2024-05-15 11:35:00+00" }]);
+    loading.nextRun();
+    await see(loading, "2024-05-15T11:40:00.000Z", { state: "building" });
+    expect((await stored(loading))[1]).toMatchObject({ not_before: "2024-05-15 11:35:00+00", anomaly: null });
   });
 
   test("until they finish, whichever state that is not finished they are in", async () => {

@@ -13,10 +13,13 @@ export function whyNotBefore(transition: ExplainedTransition): string {
   switch (transition.rule) {
     case "date":
       return whyDate(transition);
-    case "last_seen":
-      return `when the request was sent whose reply last showed it ${from}`;
+    case "last_seen": {
+      const isMoved = transition.anomalies.includes("clock");
+      const moved = isMoved ? ", moved back by as much as our clock was set back since" : "";
+      return `when the request was sent whose reply last showed it ${from}${moved}`;
+    }
     case "predecessor":
-      return `our clock had gone back since it was seen ${from}: not before it had become that`;
+      return `our clock had gone back since it was seen ${from}: not before its first state, whatever bounds that`;
     case "unknown":
       return "nothing is claimed: there was no date, or it lay in the future";
     case null:

@@ -81,7 +81,7 @@ export const openBuilds = sync.table("open_builds", {
   seen_at: moment().notNull(),
   run_id: bigint({ mode: "number" }).notNull(),
   request: text(),
-  /** When its detail was last asked for, whatever came of it; null when it never was. */
+  /** When its detail was last asked for without an answer that settled anything or could be stored; null when it never was. */
   asked_at: moment(),
   /** When its detail first answered 404 or 410; null while it does not. */
   vanished_at: moment(),

@@ -32,6 +32,11 @@ describe("whyNotBefore", () => {
       transition({}),
       "when the request was sent whose reply last showed it triggered",
     ],
+    [
+      "a sighting on a clock that went back since",
+      transition({ anomalies: ["clock"] }),
+      /last showed it triggered, moved back by as much as our clock was set back since$/,
+    ],
     ["the build's own date", date(0), "the build's own date, when it was made"],
     ["a date that is gone by now", date(null), "the build's own date, when it was made"],
     [
