@@ -15,8 +15,8 @@ export interface OffsetSpan {
 export const FRESH_WITHIN_MINUTES = 15;
 /** What two clocks may differ by beyond what was measured. */
 const TOLERANCE_SECONDS = 60;
-/** By a clock that is off by more, no zone could be told from the next one. */
-const MAX_CLOCK_SECONDS = 600;
+/** By a service's clock that is off by more, no zone could be told from the next one: such runs are no evidence. */
+export const MAX_CLOCK_SECONDS = 600;
 
 /**
  * What the builds seen fresh since a moment say of the service's zone, day by day. A build is fresh when a reading of the list's head found it

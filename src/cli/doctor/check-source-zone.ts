@@ -1,5 +1,10 @@
 import { judgeZone, type ZoneJudgement } from "../../builds/source-zone.ts";
-import { FRESH_WITHIN_MINUTES, findFutureDates, findOffsetSpans } from "../../builds/zone-evidence.ts";
+import {
+  FRESH_WITHIN_MINUTES,
+  findFutureDates,
+  findOffsetSpans,
+  MAX_CLOCK_SECONDS,
+} from "../../builds/zone-evidence.ts";
 import type { Sql } from "../../db/connect.ts";
 import { sqlstateOf, withStoreErrors } from "../../db/store-errors.ts";
 import { EXIT } from "../../errors.ts";
@@ -69,7 +74,8 @@ async function judgeFuture(sql: Sql, zone: string, since: string): Promise<Resul
   }
   return unknown(
     `DOCMIRROR_SOURCE_TIMEZONE=${zone} is not proven: no build was seen fresh in ${DAYS} days. That takes two looks at the list ` +
-      `of builds within ${FRESH_WITHIN_MINUTES} minutes, and a build that was made between them`,
+      `of builds within ${FRESH_WITHIN_MINUTES} minutes, a build that was made between them, and a service whose clock is off by ` +
+      `${MAX_CLOCK_SECONDS / 60} minutes at most`,
     "run `docmirror watch` for a while",
   );
 }
