@@ -42,16 +42,16 @@ const shareOf = ({ of, seen }: { of: number; seen: number }) => seen / of;
 
 describe.concurrent("each transition lies within its bounds", () => {
   test("of builds watched each minute, of which nearly all are seen while they build", async () => {
-    const { seen } = await watch({ everyMinutes: 1, days: 1.5 / 24, buildsPerDay: 3000 });
+    const { seen } = await watch({ everyMinutes: 1, days: 1 / 24, buildsPerDay: 3000 });
     expect(shareOf(seen.building), `LIFE_SEED=${SEED}`).toBeGreaterThan(0.8);
   });
 
   test("of builds watched each five minutes", async () => {
-    const { seen } = await watch({ everyMinutes: 5, days: 4 / 24 });
+    const { seen } = await watch({ everyMinutes: 5, days: 3 / 24 });
     expect(shareOf(seen.building), `LIFE_SEED=${SEED}`).toBeGreaterThan(0.35);
   });
 
-  test("of builds watched hourly", () => watch({ everyMinutes: 60, days: 1, buildsPerDay: 600 }));
+  test("of builds watched hourly", () => watch({ everyMinutes: 60, days: 0.6, buildsPerDay: 600 }));
 
   test("of builds that only a sync sees, each night", () =>
     watch({ everyMinutes: null, days: 8, buildsPerDay: 150, world: { closeStuckAfterMs: 30 * HOUR_MS } }));
