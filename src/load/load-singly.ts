@@ -1,0 +1,82 @@
+import type { TransactionSql } from "../db/connect.ts";
+import type { ProjectSource } from "../db/schema/projects.ts";
+import type { Resource } from "../wire/resources.ts";
+import { isDataFault, refusalOf } from "./data-fault.ts";
+import { type LoadCounts, type Loaded, type LoadFacts, loadRecords } from "./load-records.ts";
+import type { LoadableBatch, PreparedBatch } from "./prepare-batch.ts";
+import type { RefusedRecord } from "./quarantine.ts";
+import { type BuildSighting, recordTransitions } from "./record-transitions.ts";
+import type { Sighting } from "./sighting.ts";
+
+/** What the earlier states of a batch came to. */
+export interface EarlierCounts {
+  inserted: number;
+  restored: number;
+  transitions: number;
+}
+
+/** Brings one set of states to the builds' lives, before the states that came after them. */
+export async function addEarlier(
+  tx: TransactionSql,
+  facts: LoadFacts,
+  before: EarlierCounts,
+  loaded: Loaded,
+): Promise<void> {
+  before.inserted += loaded.counts.inserted;
+  before.restored += loaded.counts.restored;
+  before.transitions += await recordTransitions(tx, facts, loaded.moving);
+}
+
+/**
+ * Loads a batch that Postgres refused record by record, each in a savepoint, and gives beside what was loaded those that it refuses by
+ * themselves. Throws what is no fault of a record.
+ */
+export async function loadOneByOne(
+  tx: TransactionSql,
+  { resource, pages, source }: LoadableBatch,
+  prepared: PreparedBatch,
+  facts: LoadFacts,
+  before: EarlierCounts,
+): Promise<{ loaded: Loaded; refused: RefusedRecord[] }> {
+  const counts: LoadCounts = { inserted: 0, updated: 0, unchanged: 0, restored: 0 };
+  const moving: BuildSighting[] = [];
+  let stale = 0;
+  const refused: RefusedRecord[] = [];
+  const sent = pages.flatMap(({ records, request }) =>
+    records.map((payload) => ({ payload: payload as { id?: unknown; project?: unknown } | null, request })),
+  );
+  const findSent = (of: Resource, { record, request: from }: Sighting) =>
+    sent
+      .filter(({ request }) => request === from)
+      .map(({ payload, request }) => ({
+        payload: of === resource ? payload : (payload?.project as { id?: unknown } | null),
+        request,
+      }))
+      .findLast(({ payload }) => String(payload?.id) === record.id);
+  const attempt = async (of: Resource, sighting: Sighting, from: ProjectSource): Promise<Loaded | null> => {
+    const { id } = sighting.record;
+    try {
+      return await tx.savepoint((savepoint) => loadRecords(savepoint, of, [sighting], from, facts));
+    } catch (error) {
+      if (!isDataFault(error)) throw error;
+      facts.keys.drop(of, id);
+      const { payload, request = "" } = findSent(of, sighting) ?? {};
+      const { observedAt } = sighting;
+      const reason = refusalOf(error, of, id);
+      refused.push({ resource: of, recordId: id, reason, payload, request, observedAt });
+      return null;
+    }
+  };
+  for (const project of prepared.embedded) await attempt("project", project, "embedded");
+  for (const record of prepared.earlier.flat()) {
+    const one = await attempt(resource, record, source);
+    if (one) await addEarlier(tx, facts, before, one);
+  }
+  for (const record of prepared.records) {
+    const one = await attempt(resource, record, source);
+    for (const key of Object.keys(counts) as (keyof LoadCounts)[]) counts[key] += one?.counts[key] ?? 0;
+    moving.push(...(one?.moving ?? []));
+    stale += one?.stale ?? 0;
+  }
+  return { loaded: { counts, moving, stale }, refused };
+}
