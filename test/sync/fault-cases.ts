@@ -843,7 +843,7 @@ export const SHOWN_ELSEWHERE: readonly ShownElsewhere[] = [
     exit: "137",
     outcome: `the run is closed as \`interrupted\` by the next one; ${resumes}`,
     file: "test/sync/crash.test.ts",
-    test: "a sync that is killed ends, once it is let be, as if nothing had been",
+    test: "a run that is killed ends, once it is let be, as if nothing had been",
   },
   {
     fault: "SIGINT or SIGTERM",
