@@ -67,6 +67,10 @@ const FAULTS = {
       : next(),
 } satisfies Record<string, Fault>;
 
+/** On days with faults so many details of builds are told to be gone beside: open builds vanish, and come back. */
+const GONE_SHARE = 0.05;
+const BUILD_DETAIL = /\/build\/\d+\/$/;
+
 export interface Faults {
   intercept: Intercept;
   /** How many of each kind there were. */
@@ -81,6 +85,8 @@ export function createFaults(random: Random): Faults {
     counts: Object.fromEntries(kinds.map(([name]) => [name, 0])),
     share: 0,
     intercept(request, next) {
+      const isGone = faults.share > 0 && BUILD_DETAIL.test(request.url) && random.chance(GONE_SHARE);
+      if (isGone) return FAULTS["404 on a detail"](request, next);
       const drawn = random.chance(faults.share) ? kinds[random.int(kinds.length)] : undefined;
       if (!drawn) return next();
       const [name, fault] = drawn;

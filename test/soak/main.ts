@@ -15,7 +15,7 @@ import { EXIT } from "../../src/errors.ts";
 import { createRandom } from "../../src/simulate/random.ts";
 import { startSimulation } from "../../src/simulate/service.ts";
 import type { WorldOptions } from "../../src/simulate/settings.ts";
-import { createWorld } from "../../src/simulate/world.ts";
+import { createWorld, type World } from "../../src/simulate/world.ts";
 import { startCli } from "../support/cli.ts";
 import { startDatabaseServer } from "../support/database-server.ts";
 import { countVanished, findDifferences, findWrongDeletions, hiddenProjects } from "./compare.ts";
@@ -105,6 +105,13 @@ async function runAndKill({ databaseUrl, baseUrl, kind }: RunOrder, afterMs: num
   note(signal === "SIGKILL" ? `${kind} killed` : `${kind} exit ${code}`);
 }
 
+/** From then on its detail answers 404, and no list shows it. */
+function deleteOpenBuild(world: World): void {
+  const open = [...world.truth().records("build")].filter(({ record }) => record.state !== "finished");
+  const drawn = open[random.int(open.length)];
+  if (drawn) world.deleteRecord("build", drawn.record.id);
+}
+
 async function soak(ties: NonNullable<WorldOptions["ties"]>, untilMs: number): Promise<void> {
   const name = `docmirror_soak_${ties}`;
   const admin = (statement: string) =>
@@ -123,6 +130,7 @@ async function soak(ties: NonNullable<WorldOptions["ties"]>, untilMs: number): P
     for (let count = 0; performance.now() < untilMs && !stopped.signal.aborted; count++) {
       const hidden = hiddenProjects(world);
       const kind = KINDS[count % KINDS.length] ?? "full";
+      if (kind === "watch" && random.chance(0.5)) deleteOpenBuild(world);
       faults.share = SHARES[random.int(SHARES.length)] ?? 0;
       const fate = random.next();
       if (fate < 0.15) await runAndKill({ ...order, kind }, 200 + random.int(2500));
