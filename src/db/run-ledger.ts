@@ -145,11 +145,22 @@ export async function saveProgress(
       restored = ${counts.restored}, quarantined = ${counts.quarantined},
       checkpoint = ${checkpoint && JSON.stringify(checkpoint)}::text::jsonb, checkpoint_at = ${at}::timestamptz
     from run where run_id = run.id and resource = ${resource}`;
-  if (moved.count === 0) {
-    throw new LockedError(`run ${runId} was closed by another run, which goes on with its work`, {
-      hint: "wait until it has ended; `docmirror status` shows it",
-    });
-  }
+  if (moved.count === 0) throw closedElsewhere(runId);
+}
+
+/**
+ * Holds the run open until the transaction ends. Throws `LockedError` when another run has closed it: then that one writes, and this one may
+ * not.
+ */
+export async function assertRunOpen(tx: TransactionSql, runId: number): Promise<void> {
+  const open = await tx`select from sync.runs where id = ${runId} and status = 'running' for share`;
+  if (open.count === 0) throw closedElsewhere(runId);
+}
+
+function closedElsewhere(runId: number): LockedError {
+  return new LockedError(`run ${runId} was closed by another run, which goes on with its work`, {
+    hint: "wait until it has ended; `docmirror status` shows it",
+  });
 }
 
 export interface WalkEnd {

@@ -41,6 +41,8 @@ export interface LoaderOptions extends TransitionFacts {
   baseUrl: URL;
   /** What to do when the database is away for a moment. @default the load fails */
   patience?: Patience;
+  /** Ends each transaction; throws, and so takes it back, when this run may write no more. @default it may */
+  assertMayWrite?: (tx: TransactionSql) => Promise<void>;
 }
 
 export interface Loader {
@@ -73,7 +75,11 @@ export function createLoader(options: LoaderOptions): Loader {
 
   async function inTransaction<T>(body: (tx: TransactionSql) => Promise<T>): Promise<T> {
     try {
-      const result = await withTransaction(sql, body);
+      const result = await withTransaction(sql, async (tx) => {
+        const loaded = await body(tx);
+        await options.assertMayWrite?.(tx);
+        return loaded;
+      });
       keys.commit();
       return result;
     } catch (error) {

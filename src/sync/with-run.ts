@@ -12,7 +12,7 @@ import type { HostPace } from "../api/host-pace.ts";
 import type { Clock } from "../clock.ts";
 import { connect, type Sql } from "../db/connect.ts";
 import { createPatience, type Patience } from "../db/patience.ts";
-import { type RunTotals, startRun } from "../db/run-ledger.ts";
+import { assertRunOpen, type RunTotals, startRun } from "../db/run-ledger.ts";
 import { acquireRunLock, type RunLock } from "../db/run-lock.ts";
 import type { RunKind } from "../db/schema/runs.ts";
 import { toStoreError } from "../db/store-errors.ts";
@@ -149,6 +149,7 @@ async function runLocked(
       sourceTimezone: settings.sourceTimezone,
       clockAhead: client.clockAhead,
       patience,
+      assertMayWrite: (tx) => assertRunOpen(tx, runId),
     }),
     totals,
   );

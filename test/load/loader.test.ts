@@ -1,12 +1,13 @@
 import { describe, expect, test } from "vitest";
-import { connect } from "../../src/db/connect.ts";
+import { connect, type TransactionSql } from "../../src/db/connect.ts";
+import { assertRunOpen } from "../../src/db/run-ledger.ts";
 import { StoreError } from "../../src/errors.ts";
 import { createKnownKeys } from "../../src/load/known-keys.ts";
 import { createLoader } from "../../src/load/loader.ts";
 import { createIdSet } from "../../src/walk/id-set.ts";
 import type { Resource } from "../../src/wire/resources.ts";
 import { setUpLoading } from "../support/loading.ts";
-import { restoreStored } from "../support/stored-mirror.ts";
+import { fingerprint, restoreStored } from "../support/stored-mirror.ts";
 import { wireBuild, wireFile, wireProject, wireUser, wireVersion } from "../support/wire-records.ts";
 
 /** Nested objects: from some thousand levels on Node's stack is too small to look through them. */
@@ -53,6 +54,48 @@ describe("an id that comes twice", () => {
     expect(await loading.sql`select first_name from mirror.users where id = '1'`).toEqual([
       { first_name: "kept" },
     ]);
+  });
+});
+
+describe("a run that another one has closed", () => {
+  const setUp = async () => {
+    const loading = await setUpLoading();
+    const { sql, keys } = loading;
+    const [run] = await sql<{ id: number }[]>`
+      insert into sync.runs (kind, status, started_at, heartbeat_at, pid, host)
+      values ('watch', 'running', now(), now(), 1, 'here') returning id`;
+    const runId = run?.id ?? 0;
+    const baseUrl = new URL("http://service.invalid");
+    const facts = {
+      runId,
+      sourceTimezone: "Etc/UTC",
+      assertMayWrite: (tx: TransactionSql) => assertRunOpen(tx, runId),
+    };
+    const loader = createLoader({ sql, keys, baseUrl, ...facts });
+    const pages = [{ records: [wireBuild("1")], request: "/", observedAt: new Date("2024-05-15T12:00:00Z") }];
+    await loader.load({ resource: "build", source: "detail", pages });
+    await sql`update sync.runs set status = 'interrupted'`;
+    const [at, request] = ["2024-05-15T13:00:00Z", null];
+    return { loading, loader, pages, sighting: { id: "1", askedAt: at, observedAt: at, request } };
+  };
+
+  test("writes neither what came, nor what vanished or is deleted", async () => {
+    const { loading, loader, pages, sighting } = await setUp();
+    await using _ = loading;
+    await loading.sql`insert into sync.missing_records values ('build', '1', 1, now(), null)`;
+    const before = await fingerprint(loading.sql);
+    const changed = pages.map((page) => ({
+      ...page,
+      records: [wireBuild("1", { state: "finished" }), wireBuild("2")],
+    }));
+    const late = [
+      () => loader.load({ resource: "build", source: "detail", pages: changed }),
+      () => loader.vanish([sighting]),
+      () => loader.retire([{ ...sighting, resource: "build" }]),
+    ];
+    for (const write of late)
+      await expect(write()).rejects.toMatchObject({ name: "LockedError", exitCode: 10 });
+    expect(await fingerprint(loading.sql)).toEqual(before);
   });
 });
 
