@@ -9,11 +9,14 @@ const STUCK_SHARE = 0.1;
 /** A tick comes a little early now and then; what is due within so many seconds is due. */
 const SLACK_SECONDS = 30;
 
-export interface DueFacts {
+export interface WaitFacts {
   now: Date;
   /** What was seen since then is left alone: this run has read it in the list. */
   notSeenSince: Date;
   stuckAfterMs: number;
+}
+
+export interface DueFacts extends WaitFacts {
   /** Builds at most, stuck ones included. */
   maxDetails: number;
   /** Stuck builds at most; where all are more than `maxDetails`, a tenth of that is theirs. */
@@ -63,7 +66,7 @@ export interface DueState {
 }
 
 /** The states in which stuck builds are due. */
-export async function findDueStates(sql: Sql, facts: DueFacts): Promise<DueState[]> {
+export async function findDueStates(sql: Sql, facts: WaitFacts): Promise<DueState[]> {
   return sql<DueState[]>`
     with due as (${dueBuilds(sql, facts)})
     select build.state, count(due.id) as due, count(*) as open,
@@ -81,7 +84,7 @@ function stuckPlaces({ maxDetails, maxStuck }: DueFacts): number {
   return Math.min(maxStuck, Math.floor(maxDetails * STUCK_SHARE));
 }
 
-function dueBuilds(sql: Sql, { now, notSeenSince, stuckAfterMs }: DueFacts) {
+function dueBuilds(sql: Sql, { now, notSeenSince, stuckAfterMs }: WaitFacts) {
   return sql`
     select build_id as id, is_stuck, due_at
     from (

@@ -1,14 +1,10 @@
-import type { Client } from "../api/client.ts";
-import type { Clock } from "../clock.ts";
 import type { Sql } from "../db/connect.ts";
-import type { Patience } from "../db/patience.ts";
 import { withStoreErrors } from "../db/store-errors.ts";
 import { isUpstreamLost, UpstreamError } from "../errors.ts";
-import type { Loader } from "../load/loader.ts";
-import type { Logger } from "../log.ts";
 import { type ParsedPage, parsePage } from "../walk/page.ts";
 import { requestText } from "../walk/page-request.ts";
 import { findDueStates } from "./find-due-builds.ts";
+import type { PollOptions } from "./poll-open-builds.ts";
 
 /** From so many due builds in a state on, its list costs less than their details, or than leaving them unseen for days. */
 const WORTH_A_LIST = 200;
@@ -17,18 +13,9 @@ const LISTED_WITHIN_MS = 3_600_000;
 /** A state with more open builds than this is no list of hung builds. */
 const MAX_BUILDS = 50_000;
 
-export interface SweepOptions {
-  sql: Sql;
-  client: Client;
-  loader: Loader;
-  clock: Clock;
-  log: Logger;
-  signal: AbortSignal;
-  startedAt: Date;
-  stuckAfterMs: number;
+export interface SweepOptions extends Omit<PollOptions, "maxDetails" | "maxStuck" | "until"> {
   /** Records asked for at once. */
   pageSize: number;
-  patience?: Patience;
 }
 
 /**
@@ -39,7 +26,7 @@ export interface SweepOptions {
  */
 export async function sweepStuckBuilds(options: SweepOptions): Promise<UpstreamError | null> {
   const { sql, clock, log, startedAt, stuckAfterMs, patience = withStoreErrors } = options;
-  const facts = { now: clock.now(), notSeenSince: startedAt, stuckAfterMs, maxDetails: 0, maxStuck: 0 };
+  const facts = { now: clock.now(), notSeenSince: startedAt, stuckAfterMs };
   const states = await patience("count stuck builds", () => findDueStates(sql, facts));
   const listedAgoMs = (at: string | null) => facts.now.getTime() - Date.parse(at ?? "0000");
   const worth = states.filter(

@@ -27,6 +27,16 @@ interface Options {
   json?: true;
 }
 
+/** The settings by which a run asks the service, whichever command begins it. */
+export const REQUEST_SETTINGS = [
+  "pageSize",
+  "rate",
+  "concurrency",
+  "timeoutMs",
+  "retries",
+  "maxBodyMb",
+] as const;
+
 export function syncCommand(summary: string): Command {
   return createCommand({
     name: "sync",
@@ -35,12 +45,7 @@ export function syncCommand(summary: string): Command {
       "baseUrl",
       "databaseUrl",
       "dataDir",
-      "pageSize",
-      "rate",
-      "concurrency",
-      "timeoutMs",
-      "retries",
-      "maxBodyMb",
+      ...REQUEST_SETTINGS,
       "fullEveryDays",
       "maxDeleteRatio",
       "sourceTimezone",

@@ -8,7 +8,7 @@ import { createWatchJob } from "../worker/watch-job.ts";
 import { createCommand } from "./create-command.ts";
 import { keepWorking } from "./keep-working.ts";
 import { type CommandContext, runCommand } from "./run-command.ts";
-import { printSummary, syncSettings } from "./sync-command.ts";
+import { printSummary, REQUEST_SETTINGS, syncSettings } from "./sync-command.ts";
 import { withDatabase } from "./with-database.ts";
 
 interface Options {
@@ -26,12 +26,7 @@ export function watchCommand(summary: string): Command {
       "dataDir",
       "watchCron",
       "timezone",
-      "pageSize",
-      "rate",
-      "concurrency",
-      "timeoutMs",
-      "retries",
-      "maxBodyMb",
+      ...REQUEST_SETTINGS,
       "sourceTimezone",
       "stuckAfter",
     ],

@@ -8,6 +8,7 @@ import { createCommand } from "./create-command.ts";
 import { keepWorking } from "./keep-working.ts";
 import { createProgress } from "./progress.ts";
 import { type CommandContext, runCommand } from "./run-command.ts";
+import { REQUEST_SETTINGS } from "./sync-command.ts";
 
 export function workerCommand(summary: string): Command {
   return createCommand({
@@ -20,12 +21,7 @@ export function workerCommand(summary: string): Command {
       "syncCron",
       "watchCron",
       "timezone",
-      "pageSize",
-      "rate",
-      "concurrency",
-      "timeoutMs",
-      "retries",
-      "maxBodyMb",
+      ...REQUEST_SETTINGS,
       "fullEveryDays",
       "maxDeleteRatio",
       "sourceTimezone",

@@ -82,8 +82,8 @@ async function empty(
 
 async function hasRows(sql: Sql): Promise<boolean> {
   for (const { name } of await sql.unsafe<{ name: string }[]>(TABLES)) {
-    const [found] = await sql.unsafe<{ any: boolean }[]>(`select exists (select from ${name}) as any`);
-    if (found?.any) return true;
+    const [found] = await sql.unsafe<{ filled: boolean }[]>(`select exists (select from ${name}) as filled`);
+    if (found?.filled) return true;
   }
   return false;
 }
