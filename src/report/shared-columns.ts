@@ -1,0 +1,59 @@
+/** Columns that several relations of schema `report` have, each said once. */
+export const PROJECT = {
+  project_id: "The project's id; '-1' where the build's project is not in the mirror.",
+  project_slug:
+    "The project's slug, by which its pages are found; '(unknown)' where it is not in the mirror.",
+} as const;
+
+export const VERSION = {
+  version_id: "The version's id; '-1' where the build names none, or one that is not in the mirror.",
+  version_slug: "The version's slug, such as latest; '(unknown)' where there is none.",
+} as const;
+
+export const TYPE = {
+  type: "What was built, as the service sends it: html, pdf, epub, …; '(none)' where it says nothing.",
+} as const;
+
+export const SERIES = { ...PROJECT, ...VERSION, ...TYPE } as const;
+
+export const COUNTS = {
+  builds: "Builds triggered, those that have not finished too.",
+  finished:
+    "Builds that finished and said how: succeeded and failed together. Rates are shares of these alone.",
+  succeeded: "Finished builds that succeeded.",
+  failed: "Finished builds that failed.",
+} as const;
+
+export const RATE = {
+  ...COUNTS,
+  success_rate:
+    "succeeded / finished, 0 to 1, all builds counting alike; null where nothing finished. Never average it: divide sums.",
+  success_rate_low:
+    "Lower end of the 95 % Wilson interval of success_rate: few builds, wide interval. Null where nothing finished.",
+  success_rate_high: "Upper end of the 95 % Wilson interval of success_rate. Null where nothing finished.",
+} as const;
+
+export const PROJECT_MEAN = {
+  success_rate_project_mean:
+    "The mean of the projects' own success rates, each project counting alike however much it builds; null where nothing finished.",
+} as const;
+
+export const UNFINISHED = {
+  unfinished: "Builds that have not finished, or finished without saying how: builds minus finished.",
+} as const;
+
+export const COVERAGE = (span: string) =>
+  ({
+    is_complete: `True when the ${span} is over, a sync has read past its end, and none of its builds can still change the rate.`,
+    is_covered: `False where no sync has read the build list since the ${span} began: its counts are null then, not 0.`,
+  }) as const;
+
+export const OPEN_BUILD = {
+  build_id: "The build's id; `docmirror explain build ID` tells all that is known of it.",
+  ...SERIES,
+  state: "The state in which it was last seen, as the service sends it.",
+  outcome: "open, stuck, or unknown_state where the service does not document the state.",
+  triggered_at: "When it was triggered; null where the service gave no date.",
+  last_seen_at: "When it was last seen in this state.",
+  age_s: "Its age in seconds when it was last seen: what became of it since is not known.",
+} as const;
