@@ -12,7 +12,7 @@ import {
   TYPE,
   UNFINISHED,
   VERSION,
-} from "./shared-columns.ts";
+} from "./report-dictionary/shared-columns.ts";
 
 export interface RelationEntry {
   /** What the relation answers, and what one row of it is. */
