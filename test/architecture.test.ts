@@ -15,15 +15,15 @@ const ROOMS: readonly (readonly string[])[] = [
   ["walk", "load"],
   ["api", "normalize"],
   ["wire", "db"],
-  ["config", "log", "clock", "errors"],
+  ["config", "log", "clock", "errors", "printable"],
 ];
 const LEAVES = ROOMS[ROOMS.length - 1] ?? [];
 
 /**
- * Arrows within one level that stand on purpose: `simulate` answers by serve's protocol, tables are named for the resources of
- * the wire, and settings that cannot be used are errors.
+ * Arrows within one level that stand on purpose: `simulate` answers by serve's protocol, the page shows reports, tables are named for the
+ * resources of the wire, and settings that cannot be used are errors.
  */
-const EXCEPTIONS = ["simulate → serve", "db → wire", "config → errors"];
+const EXCEPTIONS = ["simulate → serve", "serve → report", "db → wire", "config → errors"];
 
 /** Whom a room must not reach, not even by a detour: the mirror is served without upstream, and a walk does not know where its pages go. */
 const UNREACHABLE = [

@@ -1,4 +1,4 @@
-import { printable } from "./printable.ts";
+import { printable } from "../printable.ts";
 
 /**
  * Foreign or own text as lines of at most so many columns, broken between words; its own newlines stay. It is made printable. A word that is

@@ -1,5 +1,5 @@
 import { EXIT, MirrorError } from "../errors.ts";
-import { printable } from "./printable.ts";
+import { printable } from "../printable.ts";
 
 export interface ExplainedError {
   /** For stderr, ends with a newline. */

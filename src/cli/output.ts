@@ -1,5 +1,5 @@
 import { MirrorError } from "../errors.ts";
-import { printableJson } from "./printable.ts";
+import { printableJson } from "../printable.ts";
 
 /** Stdout, for data. */
 export interface Output {

@@ -5,6 +5,7 @@ import { assertNotDemo } from "../db/demo-mark.ts";
 import { assertSchemaCurrent } from "../db/migrate.ts";
 import type { OpenDatabase } from "../db/open.ts";
 import { EXIT } from "../errors.ts";
+import { printableJson } from "../printable.ts";
 import {
   countQuarantine,
   listQuarantine,
@@ -15,7 +16,6 @@ import { type RetryCounts, retryQuarantine } from "../sync/retry-quarantine.ts";
 import { RESOURCES, type Resource } from "../wire/resources.ts";
 import { createCommand } from "./create-command.ts";
 import { wholeOption } from "./number-option.ts";
-import { printableJson } from "./printable.ts";
 import { type CommandContext, runCommand } from "./run-command.ts";
 import { renderTable } from "./table.ts";
 import { withDatabase } from "./with-database.ts";

@@ -1,11 +1,11 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
+import { formatSpan } from "../builds/format-span.ts";
 import { duration } from "../config/setting-values.ts";
 import { withSql } from "../db/connect.ts";
 import { assertSchemaCurrent } from "../db/migrate.ts";
 import { EXIT } from "../errors.ts";
 import { findStatus, type MirrorStatus, type RunRow } from "../sync/find-status.ts";
 import { createCommand } from "./create-command.ts";
-import { formatSpan } from "./format-span.ts";
 import type { Output } from "./output.ts";
 import { runCommand } from "./run-command.ts";
 import { renderTable } from "./table.ts";

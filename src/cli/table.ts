@@ -1,5 +1,5 @@
 import Table from "cli-table3";
-import { printable } from "./printable.ts";
+import { printable } from "../printable.ts";
 
 export type Cell = string | number | bigint | boolean | null | undefined;
 

@@ -1,5 +1,5 @@
+import { formatSpan } from "../../builds/format-span.ts";
 import type { ClockAhead } from "../../clock.ts";
-import { formatSpan } from "../format-span.ts";
 import { ok, type Result, warning } from "./finding.ts";
 
 /** Network and rounding may look like a difference of this much. */

@@ -1,3 +1,4 @@
+import { anomalyWords, sightingWords, stateName, whyNotBefore } from "../../builds/bound-words.ts";
 import type {
   BuildExplanation,
   ExplainedBuild,
@@ -6,9 +7,8 @@ import type {
   ExplainedTransition,
   QuarantinedSighting,
 } from "../../builds/explain-build.ts";
+import { formatBetween, formatSpan, formatTime } from "../../builds/format-span.ts";
 import { breakLines } from "../break-lines.ts";
-import { formatBetween, formatSpan, formatTime } from "../format-span.ts";
-import { anomalyWords, sightingWords, stateName, whyNotBefore } from "./bound-words.ts";
 
 /** Where texts begin, and what they may be wide at least. */
 const INDENT = 13;

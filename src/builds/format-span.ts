@@ -1,4 +1,4 @@
-import type { Span } from "../builds/explain-build.ts";
+import type { Span } from "./explain-build.ts";
 
 /** A length of time in its two largest units, as in `2h 5m`; below a minute with a tenth of a second. */
 export function formatSpan(ms: number): string {

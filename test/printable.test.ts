@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { printable, printableJson } from "../../src/cli/printable.ts";
+import { printable, printableJson } from "../src/printable.ts";
 
 describe("printable", () => {
   it.each([

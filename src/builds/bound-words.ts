@@ -1,5 +1,5 @@
-import type { BuildSighting, ExplainedTransition } from "../../builds/explain-build.ts";
-import { formatSpan, formatTime } from "../format-span.ts";
+import type { BuildSighting, ExplainedTransition } from "./explain-build.ts";
+import { formatSpan, formatTime } from "./format-span.ts";
 
 /** A service's clock that is off by more is rather a zone that was set otherwise when the date was read. */
 const CLOCK_MS = 600_000;

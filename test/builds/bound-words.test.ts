@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import type { ExplainedTransition } from "../../../src/builds/explain-build.ts";
-import { anomalyWords, sightingWords, whyNotBefore } from "../../../src/cli/explain/bound-words.ts";
+import { anomalyWords, sightingWords, whyNotBefore } from "../../src/builds/bound-words.ts";
+import type { ExplainedTransition } from "../../src/builds/explain-build.ts";
 
 const run = { id: 4, kind: "watch" as const, started_at: "2025-06-02 10:03:00+00" };
 
