@@ -1,4 +1,4 @@
-import leven from "leven";
+import { nearestNames } from "./nearest-names.ts";
 import { SETTING_KEYS, SETTINGS } from "./settings.ts";
 
 /** A fault for every variable that looks like a setting of ours and is none, with the nearest right name. */
@@ -18,15 +18,8 @@ export function unknownNames(
 
 /** The common prefix is left out, since it would make every name look near. */
 function nearest(name: string, known: readonly string[]): string | undefined {
-  const wrong = bare(name);
-  const ranked = known
-    .map((candidate) => {
-      const isPart = wrong.length > 2 && bare(candidate).endsWith(`_${wrong}`);
-      return { candidate, distance: isPart ? 1 : leven(wrong, bare(candidate)) };
-    })
-    .sort((a, b) => a.distance - b.distance);
-  const [first] = ranked;
-  return first !== undefined && first.distance <= Math.max(3, wrong.length / 2) ? first.candidate : undefined;
+  const [near] = nearestNames(bare(name), known.map(bare), 1);
+  return known.find((candidate) => bare(candidate) === near);
 }
 
 function bare(name: string): string {

@@ -1,0 +1,41 @@
+import leven from "leven";
+
+/**
+ * Those of the known names that a wrong one may have meant, nearest first: a few letters off, or a part of it. Empty where none is near.
+ * The names are read once, so they may come from anywhere and be many.
+ */
+export function nearestNames(wrong: string, known: Iterable<string>, most = 3): string[] {
+  const nearest = createNearest(wrong, most);
+  for (const name of known) nearest.offer(name);
+  return nearest.names();
+}
+
+/** The same for names that come one after the other. */
+export function createNearest(wrong: string, most = 3) {
+  const sought = wrong.toLowerCase();
+  const maxDistance = Math.max(3, sought.length / 2);
+  let ranked: { name: string; distance: number }[] = [];
+  return {
+    offer(name: string): void {
+      const distance = distanceOf(sought, name.toLowerCase(), maxDistance);
+      if (distance > maxDistance) return;
+      ranked.push({ name, distance });
+      ranked.sort((a, b) => a.distance - b.distance || (a.name < b.name ? -1 : 1));
+      ranked = ranked.slice(0, most);
+    },
+    names: (): string[] => ranked.map(({ name }) => name),
+  };
+}
+
+function distanceOf(sought: string, name: string, maxDistance: number): number {
+  if (sought.length > 2 && isPart(sought, name)) return 1;
+  // Names that differ by more in length need not be compared: some are thousands of characters long.
+  if (Math.abs(name.length - sought.length) > maxDistance) return Number.POSITIVE_INFINITY;
+  return leven(sought, name);
+}
+
+/** Whether it stands in the name and begins with one of its words. */
+function isPart(sought: string, name: string): boolean {
+  const at = name.indexOf(sought);
+  return at === 0 || (at > 0 && /[^a-z0-9]/.test(name[at - 1] ?? ""));
+}
