@@ -3,6 +3,7 @@ import { fileURLToPath } from "node:url";
 import { drizzle } from "drizzle-orm/postgres-js";
 import { migrate as applyMigrations } from "drizzle-orm/postgres-js/migrator";
 import { SchemaVersionError, StoreError } from "../errors.ts";
+import { abortable } from "./abortable.ts";
 import { connect, type Sql } from "./connect.ts";
 import { readServerFacts, type ServerFacts } from "./server-facts.ts";
 import { withStoreErrors } from "./store-errors.ts";
@@ -137,17 +138,7 @@ async function prepareLedger(sql: Sql): Promise<void> {
 }
 
 async function lock(sql: Sql, signal: AbortSignal | undefined): Promise<void> {
-  signal?.throwIfAborted();
-  const waiting = sql`select pg_advisory_lock(${LOCK_KEY})`;
-  const cancel = () => waiting.cancel();
-  signal?.addEventListener("abort", cancel, { once: true });
-  try {
-    await waiting;
-  } catch (error) {
-    throw signal?.aborted ? signal.reason : error;
-  } finally {
-    signal?.removeEventListener("abort", cancel);
-  }
+  await abortable(sql`select pg_advisory_lock(${LOCK_KEY})`, signal);
 }
 
 function newerError(status: MigrationStatus): SchemaVersionError {
