@@ -1,0 +1,148 @@
+import { DICTIONARY, type Relation } from "../db/report-dictionary.ts";
+import { ConfigError } from "../errors.ts";
+import { RELATION_FACTS } from "./relations.ts";
+import { readTimeBounds } from "./time-bounds.ts";
+
+/** What narrows a relation. Slugs and types are compared as they are, `since` and `until` as `readTimeBounds` says. */
+export interface Filters {
+  readonly project?: string | undefined;
+  readonly version?: string | undefined;
+  readonly type?: string | undefined;
+  readonly since?: string | undefined;
+  readonly until?: string | undefined;
+  /** Rows at most. @default all */
+  readonly limit?: number | undefined;
+}
+
+export type FilterName = keyof Filters;
+
+export interface Question {
+  readonly relation: Relation;
+  /** The columns that it asks for, in their order. */
+  readonly columns: readonly string[];
+  /** For `sql.unsafe(text, params)`. */
+  readonly text: string;
+  readonly params: (string | number)[];
+  /** The same statement with its values written in, for people to copy. */
+  readonly readable: string;
+}
+
+const FILTER_NAMES = ["project", "version", "type", "since", "until", "limit"] as const;
+const LINE_LENGTH = 100;
+
+/** The columns of a relation, in the order in which it has them. */
+export function columnsOf(relation: Relation): string[] {
+  return Object.keys(DICTIONARY[relation].columns);
+}
+
+/** By what a relation can be narrowed. */
+export function filtersOf(relation: Relation): FilterName[] {
+  const columns = columnsOf(relation);
+  const { time } = RELATION_FACTS[relation];
+  return FILTER_NAMES.filter((name) => {
+    switch (name) {
+      case "project":
+        return columns.includes("project_slug") || columns.includes("project_id");
+      case "version":
+        return columns.includes("version_slug");
+      case "type":
+        return columns.includes("type");
+      case "limit":
+        return true;
+      default:
+        return time !== undefined;
+    }
+  });
+}
+
+/**
+ * The statement that answers a relation of schema `report`: its columns by name, narrowed by the filters, in an order of its own. Throws
+ * ConfigError for a filter that the relation cannot take, or a value that cannot be one. Whether a slug exists is not asked here.
+ */
+export function askFor(relation: Relation, filters: Filters = {}): Question {
+  assertFilters(relation, filters);
+  const columns = columnsOf(relation);
+  const { time, order } = RELATION_FACTS[relation];
+  const params: (string | number)[] = [];
+  const conditions: string[] = [];
+  const hold = (value: string | number): string => `$${params.push(value)}`;
+
+  if (filters.project !== undefined) {
+    conditions.push(
+      columns.includes("project_slug")
+        ? `project_slug = ${hold(filters.project)}`
+        : `project_id in (select project_id from report.dim_projects where project_slug = ${hold(filters.project)})`,
+    );
+  }
+  if (filters.version !== undefined) conditions.push(`version_slug = ${hold(filters.version)}`);
+  if (filters.type !== undefined) conditions.push(`type = ${hold(filters.type)}`);
+  if (time !== undefined) {
+    const { from, before } = readTimeBounds(filters, time.span);
+    const isMoment = time.span === "moment" || time.span === "hour";
+    const bound = (sign: string, moment: string) => {
+      const value = isMoment ? moment : dayOf(moment, sign);
+      const typed = `${hold(value)}::${isMoment ? "timestamptz" : "date"}`;
+      conditions.push(`${time.column} ${sign} ${typed}`);
+    };
+    if (from !== null) bound(">=", from);
+    if (before !== null) bound("<", before);
+  }
+
+  const lines = [`select ${wrap(columns.map(quoteName))}`, `from report.${relation}`];
+  if (conditions.length > 0) lines.push(`where ${conditions.join("\n  and ")}`);
+  lines.push(`order by ${order}`);
+  if (filters.limit !== undefined) lines.push(`limit ${hold(filters.limit)}`);
+  const text = lines.join("\n");
+  return { relation, columns, text, params, readable: `${writeIn(text, params)};\n` };
+}
+
+/** The first day that no longer counts, for a bound within a day. */
+function dayOf(moment: string, sign: string): string {
+  const day = moment.slice(0, 10);
+  if (sign !== "<" || moment.endsWith("T00:00:00.000Z")) return day;
+  return new Date(Date.parse(day) + 86_400_000).toISOString().slice(0, 10);
+}
+
+function assertFilters(relation: Relation, filters: Filters): void {
+  const possible = filtersOf(relation);
+  const wrong = FILTER_NAMES.filter((name) => filters[name] !== undefined && !possible.includes(name));
+  if (wrong.length > 0) {
+    throw new ConfigError(`${relation} cannot be narrowed by ${wrong.join(", ")}`, {
+      hint: `it can by ${possible.join(", ")}`,
+    });
+  }
+  for (const name of ["project", "version", "type"] as const) {
+    if (filters[name]?.includes("\0")) {
+      throw new ConfigError(`${name} has a character in it that no text in the mirror has`);
+    }
+  }
+  const { limit } = filters;
+  if (limit !== undefined && !(Number.isSafeInteger(limit) && limit >= 0)) {
+    throw new ConfigError(`limit is no whole number: ${limit}`);
+  }
+}
+
+/** The one name among the columns that SQL keeps for itself. */
+const quoteName = (name: string): string => (name === "order" ? '"order"' : name);
+
+function wrap(names: readonly string[]): string {
+  const lines = [""];
+  for (const name of names) {
+    const line = lines.at(-1) ?? "";
+    if (line === "") lines[lines.length - 1] = name;
+    else if (line.length + name.length + 9 <= LINE_LENGTH) lines[lines.length - 1] = `${line}, ${name}`;
+    else lines.push(name);
+  }
+  return lines.join(",\n       ");
+}
+
+function writeIn(text: string, params: readonly (string | number)[]): string {
+  return text.replace(/\$(\d+)/g, (_, place) => literal(params[Number(place) - 1] ?? ""));
+}
+
+/** As Postgres' quote_literal writes it, so that a backslash means the same whatever the session's settings. */
+function literal(value: string | number): string {
+  if (typeof value === "number") return String(value);
+  const quoted = `'${value.toWellFormed().replaceAll("'", "''")}'`;
+  return quoted.includes("\\") ? `E${quoted.replaceAll("\\", "\\\\")}` : quoted;
+}

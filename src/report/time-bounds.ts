@@ -1,0 +1,61 @@
+import { ConfigError } from "../errors.ts";
+import type { Span } from "./relations.ts";
+
+const DAY_MS = 86_400_000;
+const FORM = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d+)?)?)(Z|[+-]\d\d(?::?\d\d)?)?)?$/i;
+
+/** Bounds as a condition needs them: `from` counts, `before` does not. ISO 8601 in UTC. */
+export interface TimeBounds {
+  from: string | null;
+  before: string | null;
+}
+
+/**
+ * Reads `since` and `until`: a day such as 2026-11-03 or a moment such as 2026-11-03T12:00Z; without a zone it is UTC, as all of schema
+ * `report` is. A day given as `until` counts whole, a moment does not count itself. A row of a span counts when any of its time lies
+ * between: since a Thursday includes that week. Throws ConfigError for what is no time.
+ */
+export function readTimeBounds(
+  { since, until }: { since?: string | undefined; until?: string | undefined },
+  span: Span,
+): TimeBounds {
+  const first = since === undefined ? null : read("since", since);
+  const last = until === undefined ? null : read("until", until);
+  const before = last === null ? null : last.moment + (last.isDay ? DAY_MS : 0);
+  if (first !== null && before !== null && before <= first.moment) {
+    throw new ConfigError(`until (${until}) is not after since (${since})`, { hint: "swap them" });
+  }
+  return {
+    from: first && new Date(beginOf(first.moment, span)).toISOString(),
+    before: before === null ? null : new Date(before).toISOString(),
+  };
+}
+
+function beginOf(moment: number, span: Span): number {
+  if (span === "moment") return moment;
+  if (span === "hour") return moment - mod(moment, 3_600_000);
+  const day = moment - mod(moment, DAY_MS);
+  // 1970-01-01 was a Thursday.
+  return span === "day" ? day : day - mod(day / DAY_MS + 3, 7) * DAY_MS;
+}
+
+const mod = (value: number, by: number): number => ((value % by) + by) % by;
+
+function read(name: "since" | "until", text: string): { moment: number; isDay: boolean } {
+  const [, day, time, zone = "Z"] = FORM.exec(text.trim()) ?? [];
+  if (day !== undefined && isDay(day)) {
+    if (time === undefined) return { moment: Date.parse(day), isDay: true };
+    const offset = zone.replace(/^([+-]\d\d):?(\d\d)?$/, (_, hours, minutes = "00") => `${hours}:${minutes}`);
+    const moment = Date.parse(`${day}T${time}${offset.toUpperCase()}`);
+    if (!Number.isNaN(moment)) return { moment, isDay: false };
+  }
+  throw new ConfigError(`${name} is no day and no moment: ${text}`, {
+    hint: "write 2026-11-03 for a day, 2026-11-03T12:00Z for a moment",
+  });
+}
+
+/** JavaScript takes the 30th of February for the 2nd of March. */
+function isDay(text: string): boolean {
+  const moment = Date.parse(text);
+  return !Number.isNaN(moment) && new Date(moment).toISOString().startsWith(text);
+}

@@ -1,0 +1,93 @@
+import { describe, expect, it } from "vitest";
+import { RELATIONS } from "../../src/db/report-dictionary.ts";
+import { ConfigError } from "../../src/errors.ts";
+import { askFor, columnsOf, type Filters } from "../../src/report/question.ts";
+
+/** What comes between "where" and "order by", and the values in it. */
+function conditionOf(relation: (typeof RELATIONS)[number], filters: Filters) {
+  const { text, params } = askFor(relation, filters);
+  return [/where (.*)\norder by/s.exec(text)?.[1], ...params];
+}
+
+describe("askFor", () => {
+  it("names the columns, holds values as parameters, and writes them in for people", () => {
+    const { text, params, readable } = askFor("success_rate_by_type", { type: "it's $1 \\", limit: 5 });
+    expect(text).toBe(`\
+select type, builds, finished, succeeded, failed, success_rate, success_rate_low, success_rate_high,
+       success_rate_project_mean, projects, unfinished
+from report.success_rate_by_type
+where type = $1
+order by success_rate_high nulls last, finished desc, type
+limit $2`);
+    expect(params).toEqual(["it's $1 \\", 5]);
+    expect(readable).toContain("where type = E'it''s $1 \\\\'\n");
+    expect(readable).toMatch(/\nlimit 5;\n$/);
+  });
+
+  it("gives each relation an order without ties, and asks for every column of the dictionary", () => {
+    for (const relation of RELATIONS) {
+      const { text, columns } = askFor(relation);
+      expect(columns).toEqual(columnsOf(relation));
+      expect(text).toMatch(/\norder by \S/);
+    }
+  });
+
+  it.each([
+    ["success_rate_daily", "2026-11-03", "2026-11-04", "2026-11-03", "2026-11-05"],
+    ["success_rate_daily", "2026-11-03T12:00Z", "2026-11-04T00:00:00Z", "2026-11-03", "2026-11-04"],
+    ["success_rate_daily", "2026-11-03T23:00-02:00", "2026-11-04 12:00", "2026-11-04", "2026-11-05"],
+    ["success_rate_weekly", "2026-11-05", "2026-11-09", "2026-11-02", "2026-11-10"],
+    ["success_rate_weekly", "1969-12-31", "1970-01-01", "1969-12-29", "1970-01-02"],
+    [
+      "incident_hours",
+      "2026-11-03T12:45Z",
+      "2026-11-03",
+      "2026-11-03T12:00:00.000Z",
+      "2026-11-04T00:00:00.000Z",
+    ],
+    [
+      "fact_builds",
+      "2026-11-03T12:45:00.5+01",
+      "2026-12-31",
+      "2026-11-03T11:45:00.500Z",
+      "2027-01-01T00:00:00.000Z",
+    ],
+  ] as const)("%s since %s until %s is from %s, before %s", (relation, since, until, from, before) => {
+    expect(conditionOf(relation, { since, until }).slice(1)).toEqual([from, before]);
+  });
+
+  it("finds the versions of a project by its slug, though they have but its id", () => {
+    expect(conditionOf("dim_versions", { project: "pip" })).toEqual([
+      "project_id in (select project_id from report.dim_projects where project_slug = $1)",
+      "pip",
+    ]);
+  });
+
+  it.each([
+    [
+      "success_rate_daily",
+      { project: "pip" },
+      "cannot be narrowed by project",
+      "it can by since, until, limit",
+    ],
+    ["error_rules", { type: "html", since: "2026-11-03" }, "narrowed by type, since", "it can by limit"],
+    ["success_rate_by_project", { since: "2026-11-03" }, "narrowed by since", "it can by project, limit"],
+    ["runs", { since: "yesterday" }, "since is no day and no moment: yesterday", "write 2026-11-03"],
+    ["runs", { until: "2026-02-30" }, "until is no day", "write 2026-11-03"],
+    ["runs", { until: "2026-02-03T25:00Z" }, "until is no day", "write 2026-11-03"],
+    ["runs", { since: "2026-11-03", until: "2026-11-02" }, "is not after since", "swap"],
+    ["runs", { limit: 1.5 }, "limit is no whole number: 1.5", ""],
+    ["fact_builds", { project: "a\0b" }, "project has a character", ""],
+  ] as const)("%s with %j is refused", (relation, filters, message, hint) => {
+    const refusal = (() => {
+      try {
+        return askFor(relation, filters);
+      } catch (error) {
+        return error;
+      }
+    })() as ConfigError;
+    expect(refusal).toBeInstanceOf(ConfigError);
+    expect(refusal.message).toContain(message);
+    expect(refusal.hint ?? "").toContain(hint);
+  });
+});
