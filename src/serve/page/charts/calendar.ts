@@ -1,0 +1,66 @@
+import type { Frame } from "./frame.ts";
+
+export const DAY_MS = 86_400_000;
+/** More would be thinner than a hair: the newest ones are drawn. */
+export const MAX_DAYS = 400;
+
+/** Day rows as `report` gives them, oldest first, without holes. */
+export interface Day {
+  /** A UTC day as YYYY-MM-DD. */
+  readonly day: string;
+  readonly is_complete: boolean;
+  readonly is_covered: boolean;
+}
+
+export interface Calendar<Row extends Day> {
+  readonly days: readonly Row[];
+  /** In milliseconds; the second one is the end of the last day. */
+  readonly from: number;
+  readonly to: number;
+  /** Says how many days were left out; undefined when none. */
+  readonly note: string | undefined;
+}
+
+/** The days to draw; null where there are none. */
+export function createCalendar<Row extends Day>(rows: readonly Row[]): Calendar<Row> | null {
+  const days = rows.slice(-MAX_DAYS);
+  const [first, last] = [days.at(0), days.at(-1)];
+  if (first === undefined || last === undefined) return null;
+  const note =
+    days.length < rows.length
+      ? `The newest ${days.length} of ${rows.length.toLocaleString("en")} days are drawn; the table has them all.`
+      : undefined;
+  return { days, from: startOf(first.day), to: startOf(last.day) + DAY_MS, note };
+}
+
+/** When the UTC day begins, in milliseconds. */
+export function startOf(day: string): number {
+  return Date.parse(`${day}T00:00:00Z`);
+}
+
+/** The axis of days, which all layers of a chart share. Its labels stand at starts of days: every one, Mondays, or firsts of months. */
+export function dayAxis({ from, to }: { from: number; to: number }, frame: Frame) {
+  const { values, format } = chooseDates(from, to, frame.dateLabels);
+  return {
+    type: "temporal" as const,
+    // As two dates it would clash with itself where a mark has two ends.
+    scale: { type: "utc" as const, domain: { expr: `[${from}, ${to}]` } },
+    axis: { values, format, title: null, grid: false },
+  };
+}
+
+/** As many dates as there is room for. */
+export function chooseDates(from: number, to: number, atMost: number): { values: number[]; format: string } {
+  const days: number[] = [];
+  for (let day = from; day < to; day += DAY_MS) days.push(day);
+  if (days.length <= atMost) return { values: days, format: "%-d %b" };
+  const mondays = days.filter((day) => new Date(day).getUTCDay() === 1);
+  if (mondays.length <= atMost * 4) return { values: thin(mondays, atMost), format: "%-d %b" };
+  const firsts = days.filter((day) => new Date(day).getUTCDate() === 1);
+  return { values: thin(firsts, atMost), format: "%b %Y" };
+}
+
+function thin(days: readonly number[], atMost: number): number[] {
+  const step = Math.ceil(days.length / atMost);
+  return days.filter((_, index) => index % step === 0);
+}

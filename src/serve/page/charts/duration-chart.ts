@@ -1,0 +1,165 @@
+import { backdrop, titledDays } from "./backdrop.ts";
+import { createCalendar, DAY_MS, type Day, startOf } from "./calendar.ts";
+import { drawChart, type Layers, noChart } from "./draw-chart.ts";
+import type { Frame } from "./frame.ts";
+import { PAINT } from "./paint.ts";
+import { count, seconds } from "./words.ts";
+
+/** A row of `report.build_times_daily`. Times are in seconds. */
+export interface TimesDay extends Day {
+  readonly finished: number | null;
+  readonly p50_s_min: number | null;
+  readonly p50_s_max: number | null;
+  readonly p95_s_min: number | null;
+  readonly p95_s_max: number | null;
+}
+
+interface Bounds {
+  readonly low: number;
+  /** Null where nothing bounds it. */
+  readonly high: number | null;
+}
+
+/** Where the axis may have a label, in seconds: each about three times the one before. */
+const TICKS = [1, 3, 10, 30, 60, 180, 600, 1800, 3600, 10_800, 36_000, 86_400, 259_200, 864_000, 2_592_000];
+const TICK_WORDS =
+  "datum.value < 60 ? datum.value + ' s' : datum.value < 3600 ? datum.value / 60 + ' min' : datum.value < 86400 ? datum.value / 3600 + ' h' : datum.value / 86400 + ' d'";
+
+const PERCENTILES = [
+  {
+    name: "p95",
+    fill: "url(#slow)",
+    stroke: PAINT.slow,
+    boundsOf: (day: TimesDay) => boundsOf(day.p95_s_min, day.p95_s_max),
+  },
+  {
+    name: "p50",
+    fill: PAINT.median,
+    stroke: PAINT.median,
+    boundsOf: (day: TimesDay) => boundsOf(day.p50_s_min, day.p50_s_max),
+  },
+] as const;
+
+/**
+ * How long builds take by day, as a figure in HTML: for the median and the 95th percentile a box from the lower to the upper bound,
+ * between which the true value lies. The axis is logarithmic, since builds take seconds or hours; 0 is drawn at its foot.
+ */
+export async function durationChart(rows: readonly TimesDay[]): Promise<string> {
+  const calendar = createCalendar(rows);
+  const timed = calendar?.days.filter((day) => day.p50_s_min !== null || day.p95_s_min !== null) ?? [];
+  const newest = timed.at(-1);
+  if (calendar === null || newest === undefined) return noChart("No build has finished in this time.");
+  const { days, note } = calendar;
+  const bounds = PERCENTILES.flatMap(({ boundsOf }) => timed.map(boundsOf)).filter((found) => found !== null);
+  const { foot, top, ticks } = chooseTicks(
+    bounds.flatMap(({ low, high }) => (high === null ? [low] : [low, high])),
+  );
+  const isUnbounded = bounds.some(({ high }) => high === null);
+
+  const layers = (frame: Frame): Layers => [
+    ...backdrop(calendar, frame),
+    ...PERCENTILES.flatMap(({ fill, stroke, boundsOf }, index): Layers => {
+      const boxes = timed.flatMap((day) => boxesOf(day, boundsOf(day), foot));
+      return [
+        {
+          data: { values: boxes.filter(({ high }) => high !== null) },
+          mark: {
+            type: "rect",
+            fill,
+            fillOpacity: fill === PAINT.median ? 0.55 : 1,
+            stroke,
+            strokeWidth: 1,
+            aria: false,
+          },
+          encoding: {
+            x: { field: "at", type: "temporal" },
+            x2: { field: "end" },
+            y: {
+              field: "low",
+              type: "quantitative",
+              ...(index === 0 && {
+                scale: { type: "log", domain: [foot, top], nice: false },
+                axis: { title: null, values: ticks, labelExpr: TICK_WORDS, labelOverlap: false },
+              }),
+            },
+            y2: { field: "high" },
+          },
+        },
+        {
+          data: { values: boxes.filter(({ high }) => high === null) },
+          mark: {
+            type: "point",
+            shape: "triangle-up",
+            size: 40,
+            opacity: 1,
+            fill: stroke,
+            stroke: null,
+            aria: false,
+          },
+          encoding: { x: { field: "middle", type: "temporal" }, y: { field: "low", type: "quantitative" } },
+        },
+      ];
+    }),
+    ...titledDays(frame, days, wordsOf),
+  ];
+
+  return drawChart({
+    name: "duration",
+    title: "How long builds take by day",
+    description:
+      `${days.length} days to ${days.at(-1)?.day} UTC, on a logarithmic axis. On ${newest.day}, the newest day with finished builds, ` +
+      `the median was ${between(newest.p50_s_min, newest.p50_s_max)} and the 95th percentile ${between(newest.p95_s_min, newest.p95_s_max)}.`,
+    key: [
+      { swatch: "median", label: "half of the builds took no longer (median)" },
+      { swatch: "slow", label: "95 % took no longer" },
+      ...(isUnbounded
+        ? [{ swatch: "unbounded" as const, label: "at least so long: no upper bound is known" }]
+        : []),
+      ...(days.some((day) => !day.is_covered)
+        ? [{ swatch: "blind" as const, label: "not looked at yet" }]
+        : []),
+    ],
+    ...(note === undefined ? {} : { note }),
+    layers,
+  });
+}
+
+function boundsOf(low: number | null, high: number | null): Bounds | null {
+  return low === null ? null : { low, high };
+}
+
+function boxesOf(day: TimesDay, bounds: Bounds | null, foot: number) {
+  if (bounds === null) return [];
+  const at = startOf(day.day);
+  // A day's box leaves a hair of paper to the next one.
+  return [
+    {
+      at: at + DAY_MS * 0.1,
+      middle: at + DAY_MS / 2,
+      end: at + DAY_MS * 0.9,
+      low: Math.max(bounds.low, foot),
+      high: bounds.high === null ? null : Math.max(bounds.high, foot),
+    },
+  ];
+}
+
+/** A piece of the axis that begins and ends at a tick and holds all the values; nothing below a second. */
+function chooseTicks(values: readonly number[]): { foot: number; top: number; ticks: number[] } {
+  const [least, most] = [Math.min(...values), Math.max(...values)];
+  const foot = TICKS.findLast((tick) => tick <= least) ?? 1;
+  const above = TICKS.find((tick) => tick >= most && tick > foot);
+  const top = above ?? Math.max(most, foot * 3);
+  return { foot, top, ticks: TICKS.filter((tick) => tick >= foot && tick <= top) };
+}
+
+function between(low: number | null, high: number | null): string {
+  if (low === null) return "not known";
+  return high === null ? `at least ${seconds(low)}` : `between ${seconds(low)} and ${seconds(high)}`;
+}
+
+function wordsOf(day: TimesDay): string {
+  if (!day.is_covered) return `${day.day}: not looked at yet`;
+  if (day.p50_s_min === null) return `${day.day}: nothing finished`;
+  const open = day.is_complete ? "" : "; may still change";
+  return `${day.day}: ${count(day.finished)} finished builds, median ${between(day.p50_s_min, day.p50_s_max)}, 95th percentile ${between(day.p95_s_min, day.p95_s_max)}${open}`;
+}

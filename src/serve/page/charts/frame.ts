@@ -1,0 +1,12 @@
+/** The room that a picture has, in the units of its viewBox, which are pixels where it is shown at that size. */
+export interface Frame {
+  readonly name: "wide" | "narrow";
+  readonly width: number;
+  readonly height: number;
+  readonly fontSize: number;
+  /** Dates along the bottom at most. */
+  readonly dateLabels: number;
+}
+
+export const WIDE: Frame = { name: "wide", width: 960, height: 260, fontSize: 13, dateLabels: 10 };
+export const NARROW: Frame = { name: "narrow", width: 340, height: 230, fontSize: 12, dateLabels: 4 };

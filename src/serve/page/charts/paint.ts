@@ -1,0 +1,29 @@
+/**
+ * The colours of the charts, by what they mean; `charts.css` says which ones they are by day and by night. They are told apart without
+ * colour too: what failed is hatched, what has not finished is dotted, days that may still change are hollow or dashed.
+ */
+export const PAINT = {
+  text: "var(--chart-text)",
+  axis: "var(--chart-axis)",
+  grid: "var(--chart-grid)",
+  paper: "var(--chart-paper)",
+  rate: "var(--chart-ok)",
+  succeeded: "var(--chart-ok)",
+  failed: "var(--chart-failed)",
+  unfinished: "var(--chart-open)",
+  incident: "var(--chart-failed)",
+  blind: "var(--chart-blind)",
+  median: "var(--chart-ok)",
+  slow: "var(--chart-slow)",
+} as const;
+
+const stripes = (angle: number, colour: string, width: number, gap: number): string =>
+  `patternTransform="rotate(${angle})" width="${gap}" height="${gap}"><rect width="${width}" height="${gap}" fill="${colour}"/>`;
+
+/** Fillings that the browser repeats. A chart names one as `url(#hatched)`, and its picture gets the definition under an id of its own. */
+export const PATTERNS: Readonly<Record<string, string>> = {
+  failed: stripes(45, PAINT.failed, 3.4, 5),
+  slow: stripes(-45, PAINT.slow, 1.6, 5),
+  unfinished: `width="4" height="4"><rect width="2.4" height="2.4" fill="${PAINT.unfinished}"/>`,
+  blind: stripes(45, PAINT.blind, 1, 7),
+};

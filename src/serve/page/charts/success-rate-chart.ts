@@ -1,0 +1,188 @@
+import { backdrop, titledDays } from "./backdrop.ts";
+import { createCalendar, DAY_MS, type Day, startOf } from "./calendar.ts";
+import { drawChart, type Layers, noChart } from "./draw-chart.ts";
+import type { Frame } from "./frame.ts";
+import { PAINT } from "./paint.ts";
+import { count, percent } from "./words.ts";
+
+/** A row of `report.success_rate_daily`, or of one project in `report.success_rate_daily_by_project`. */
+export interface RateDay extends Day {
+  readonly finished: number | null;
+  readonly succeeded: number | null;
+  readonly success_rate: number | null;
+  readonly success_rate_low: number | null;
+  readonly success_rate_high: number | null;
+}
+
+/** A row of `report.incident_hours`. */
+export interface IncidentHour {
+  /** The UTC hour as Postgres writes it: 2026-11-03 14:00:00+00. */
+  readonly hour: string;
+  readonly projects: number;
+  readonly projects_failing: number;
+}
+
+/** Each day must be seen alone where its neighbours have no rate; where all have one, a point for each would hide the line. */
+const DAYS_WITH_POINTS = 120;
+
+/**
+ * The success rate by day with its Wilson interval as a band, as a figure in HTML: gaps where nothing finished, dashed and hollow while
+ * a day may still change, incident hours marked. Its axis is always 0 to 100 %, so that two projects can be compared by sight.
+ */
+export async function successRateChart(
+  rows: readonly RateDay[],
+  incidentHours: readonly IncidentHour[] = [],
+): Promise<string> {
+  const calendar = createCalendar(rows);
+  const rated = calendar?.days.filter(hasRate) ?? [];
+  if (calendar === null || rated.length === 0) return noChart("No build has finished in this time.");
+  const { days, from, to, note } = calendar;
+  const points = createPoints(days);
+  const incidents = incidentHours
+    .map((incident) => ({ at: Date.parse(incident.hour.replace(" ", "T").replace(/\+00$/, "Z")), incident }))
+    .filter(({ at }) => at >= from && at < to)
+    .map(({ at, incident }) => ({
+      at,
+      words: `Incident hour ${incident.hour.slice(0, 16)} UTC: ${incident.projects_failing} of ${incident.projects} projects failed`,
+    }));
+  const changing = points.some(({ isComplete, rate }) => !isComplete && rate !== null);
+
+  const layers = (frame: Frame): Layers => {
+    const at = { field: "at", type: "temporal" as const };
+    const end = { field: "end" };
+    const share = (field: string) => ({ field, type: "quantitative" as const });
+    const shares = {
+      ...share("low"),
+      scale: { domain: [0, 1] },
+      axis: { title: null, values: [0, 0.25, 0.5, 0.75, 1], labelExpr: "round(datum.value * 100) + ' %'" },
+    };
+    const middle = { ...at, field: "middle" };
+    return [
+      ...backdrop(calendar, frame),
+      {
+        data: { values: points.filter(({ rate }) => rate !== null) },
+        mark: { type: "rect", fill: PAINT.rate, fillOpacity: 0.22, aria: false },
+        encoding: { x: at, x2: end, y: shares, y2: { field: "high" } },
+      },
+      {
+        data: { values: incidents },
+        mark: { type: "rule", stroke: PAINT.incident, strokeWidth: 1.5, strokeDash: [2, 3], aria: false },
+        encoding: { x: at },
+      },
+      {
+        data: { values: points },
+        mark: { type: "line", stroke: PAINT.rate, strokeWidth: 2, strokeDash: [4, 3], aria: false },
+        encoding: { x: middle, y: share("changing") },
+      },
+      {
+        data: { values: points },
+        mark: { type: "line", stroke: PAINT.rate, strokeWidth: 2, aria: false },
+        encoding: { x: middle, y: share("settled") },
+      },
+      {
+        data: {
+          values: points.filter(
+            ({ rate, isAlone, isComplete }) =>
+              rate !== null && isComplete && (isAlone || days.length <= DAYS_WITH_POINTS),
+          ),
+        },
+        mark: {
+          type: "point",
+          shape: "circle",
+          opacity: 1,
+          size: 18,
+          fill: PAINT.rate,
+          stroke: null,
+          aria: false,
+        },
+        encoding: { x: middle, y: share("rate") },
+      },
+      {
+        data: { values: points.filter(({ rate, isComplete }) => rate !== null && !isComplete) },
+        mark: {
+          type: "point",
+          shape: "circle",
+          opacity: 1,
+          size: 34,
+          fill: PAINT.paper,
+          stroke: PAINT.rate,
+          strokeWidth: 1.5,
+          aria: false,
+        },
+        encoding: { x: middle, y: share("rate") },
+      },
+      ...titledDays(frame, days, wordsOf),
+      // Above the days, so that a mouse finds it.
+      {
+        data: { values: incidents },
+        mark: {
+          type: "point",
+          shape: "triangle-down",
+          size: 90,
+          opacity: 1,
+          fill: PAINT.incident,
+          stroke: null,
+          yOffset: 4,
+        },
+        encoding: { x: at, y: { value: 0 }, description: { field: "words" } },
+      },
+    ];
+  };
+
+  const finished = days.reduce((sum, day) => sum + (day.finished ?? 0), 0);
+  const succeeded = days.reduce((sum, day) => sum + (day.succeeded ?? 0), 0);
+  const worst = rated.reduce((low, day) => (day.success_rate < low.success_rate ? day : low));
+  return drawChart({
+    name: "success-rate",
+    title: "Success rate by day",
+    description:
+      `${days.length} days to ${days.at(-1)?.day} UTC. ${count(succeeded)} of ${count(finished)} finished builds succeeded, ` +
+      `${percent(succeeded / finished)}. The lowest rate is that of ${worst.day}, ${percent(worst.success_rate)}.`,
+    key: [
+      { swatch: "rate", label: "share of finished builds that succeeded" },
+      { swatch: "interval", label: "95 % interval: wide where few builds finished" },
+      ...(changing ? [{ swatch: "changing" as const, label: "may still change" }] : []),
+      ...(incidents.length > 0 ? [{ swatch: "incident" as const, label: "incident hour" }] : []),
+      ...(days.some((day) => !day.is_covered)
+        ? [{ swatch: "blind" as const, label: "not looked at yet" }]
+        : []),
+    ],
+    ...(note === undefined ? {} : { note }),
+    layers,
+  });
+}
+
+type RatedDay = RateDay & { readonly success_rate: number };
+
+function hasRate(day: RateDay): day is RatedDay {
+  return day.success_rate !== null;
+}
+
+function createPoints(days: readonly RateDay[]) {
+  return days.map((day, index) => {
+    const [before, after] = [days[index - 1], days[index + 1]];
+    const touchesOpen = [before, day, after].some((near) => near?.is_complete === false);
+    const at = startOf(day.day);
+    return {
+      at,
+      middle: at + DAY_MS / 2,
+      end: at + DAY_MS,
+      rate: day.success_rate,
+      low: day.success_rate_low,
+      high: day.success_rate_high,
+      // A piece of the line is dashed when one of its ends is; the solid line and the dashed one meet at a complete day.
+      settled: day.is_complete ? day.success_rate : null,
+      changing: touchesOpen ? day.success_rate : null,
+      isComplete: day.is_complete,
+      isAlone: (before?.success_rate ?? null) === null && (after?.success_rate ?? null) === null,
+    };
+  });
+}
+
+function wordsOf(day: RateDay): string {
+  if (!day.is_covered) return `${day.day}: not looked at yet`;
+  if (!hasRate(day)) return `${day.day}: nothing finished`;
+  const interval = `${percent(day.success_rate_low)} to ${percent(day.success_rate_high)}`;
+  const open = day.is_complete ? "" : "; may still change";
+  return `${day.day}: ${percent(day.success_rate)} (${interval}) of ${count(day.finished)} finished builds${open}`;
+}

@@ -1,0 +1,48 @@
+import { PATTERNS } from "./paint.ts";
+
+export interface PictureWords {
+  /** Unique on the page. */
+  id: string;
+  className: string;
+  title: string;
+  description: string;
+}
+
+/**
+ * Makes Vega's picture fit for a page: a root that says what it is and takes the width that there is, coordinates to a tenth of a
+ * pixel, and none of the roles that only Vega's own document would give a meaning. A mark's label becomes its title, which
+ * browsers show to a mouse without any script. The page's Content-Security-Policy allows no style attribute, and Vega writes none.
+ */
+export function finishSvg(svg: string, { id, className, title, description }: PictureWords): string {
+  const viewBox = /viewBox="([^"]*)"/.exec(svg)?.[1] ?? "0 0 0 0";
+  const body = svg
+    .replace(/^<svg[^>]*>|<\/svg>$/g, "")
+    .replace(/<rect[^>]*fill="transparent"\/>/, "")
+    .replace(/<path class="(?:background|foreground)"[^>]*\/>/g, "")
+    .replace(/<(path|line) aria-label="([^"]*)"([^>]*)\/>/g, "<$1$3><title>$2</title></$1>")
+    .replace(/ (?:class|role|aria-roledescription|aria-hidden|pointer-events|font-family)="[^"]*"/g, "")
+    .replace(/ (?:opacity|stroke-width|stroke-opacity)="1"| stroke-dasharray=""/g, "")
+    .replace(/ (?:d|transform|[xy]2)="[^"]*"/g, (attribute) =>
+      attribute.replace(/-?\d+\.\d{2,}(?:e-?\d+)?/g, (number) =>
+        String(Math.round(Number(number) * 10) / 10),
+      ),
+    );
+  return (
+    `<svg class="${className}" viewBox="${viewBox}" role="img" aria-labelledby="${id}-title ${id}-desc">` +
+    `<title id="${id}-title">${escapeText(title)}</title><desc id="${id}-desc">${escapeText(description)}</desc>${withPatterns(body, id)}</svg>`
+  );
+}
+
+function escapeText(text: string): string {
+  return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;");
+}
+
+/** Gives the patterns that a picture is filled with ids of its own: those of a picture that is not shown fill nothing. */
+export function withPatterns(body: string, id: string): string {
+  const used = Object.keys(PATTERNS).filter((name) => body.includes(`url(#${name})`));
+  if (used.length === 0) return body;
+  const patterns = used.map(
+    (name) => `<pattern id="${id}-${name}" patternUnits="userSpaceOnUse" ${PATTERNS[name]}</pattern>`,
+  );
+  return `<defs>${patterns.join("")}</defs>${body.replace(/url\(#(\w+)\)/g, `url(#${id}-$1)`)}`;
+}
