@@ -1,15 +1,19 @@
 import { readFileSync } from "node:fs";
 import { getTableColumns, getTableName, is } from "drizzle-orm";
-import { PgTable } from "drizzle-orm/pg-core";
+import { getTableConfig, PgTable } from "drizzle-orm/pg-core";
 import { describe, expect, test } from "vitest";
 import { SETTING_KEYS, SETTINGS } from "../src/config/settings.ts";
 import { withSql } from "../src/db/connect.ts";
 import * as schema from "../src/db/schema/index.ts";
 import { EXIT } from "../src/errors.ts";
 import { createTestDatabase } from "./support/database.ts";
+import { dictionaryPage } from "./support/dictionary-page.ts";
 
 const read = (path: string) => readFileSync(new URL(`../${path}`, import.meta.url), "utf8");
-const tables = Object.values(schema).filter((value) => is(value, PgTable));
+/** Tables of the mirror; what stands in `report`, and what is stored for it, has the data dictionary. */
+const tables = Object.values(schema)
+  .filter((value) => is(value, PgTable))
+  .filter((table) => /^(mirror|sync)$/.test(getTableConfig(table).schema ?? ""));
 const BOOKKEEPING = ["extra", "first_seen_at", "changed_at", "deleted_at", "record_hash"];
 
 /** The statements of a text's blocks of SQL. */
@@ -57,6 +61,12 @@ describe("docs/builds.md", () => {
     const statements = statementsOf(read("docs/builds.md"));
     expect(statements).toHaveLength(1);
     await runAll(statements);
+  });
+});
+
+describe("docs/data-dictionary.md", () => {
+  test("is what the dictionary says; `npm run docs:dictionary` writes it", () => {
+    expect(read("docs/data-dictionary.md")).toBe(dictionaryPage());
   });
 });
 

@@ -5,6 +5,7 @@ import { migrate as applyMigrations } from "drizzle-orm/postgres-js/migrator";
 import { SchemaVersionError, StoreError } from "../errors.ts";
 import { abortable } from "./abortable.ts";
 import { connect, type Sql } from "./connect.ts";
+import { applyReportComments } from "./report-comments.ts";
 import { readServerFacts, type ServerFacts } from "./server-facts.ts";
 import { withStoreErrors } from "./store-errors.ts";
 
@@ -50,9 +51,11 @@ export async function migrate(url: string, options: { signal?: AbortSignal } = {
       await lock(sql, options.signal);
       const before = await migrationStatus(sql);
       if (before.state === "newer") throw newerError(before);
-      if (before.state === "current") return [];
-      await prepareLedger(sql);
-      await applyMigrations(drizzle(sql), { migrationsFolder: MIGRATIONS_FOLDER });
+      if (before.state === "older") {
+        await prepareLedger(sql);
+        await applyMigrations(drizzle(sql), { migrationsFolder: MIGRATIONS_FOLDER });
+      }
+      await applyReportComments(sql);
       return before.migrations.filter(({ appliedAt }) => appliedAt === null).map(({ tag }) => tag);
     });
   } finally {

@@ -45,7 +45,7 @@ export const UNFINISHED = {
 export const COVERAGE = (span: string) =>
   ({
     is_complete: `True when the ${span} is over, a sync has read past its end, and none of its builds can still change the rate.`,
-    is_covered: `False where no sync has read the build list since the ${span} began: its counts are null then, not 0.`,
+    is_covered: `False where no sync has read the build list since the ${span} began: counts are null then, not 0, unless builds of it are known all the same.`,
   }) as const;
 
 export const OPEN_BUILD = {

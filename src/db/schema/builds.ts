@@ -67,7 +67,11 @@ export const buildTransitions = mirror.table(
     previous_run_id: bigint({ mode: "number" }),
     previous_request: text(),
   },
-  (table) => [primaryKey({ columns: [table.build_id, table.seq] })],
+  (table) => [
+    primaryKey({ columns: [table.build_id, table.seq] }),
+    // Rows come in the order of the runs: whoever wants those of the last ones reads the end of the table.
+    index("build_transitions_run").using("brin", table.run_id),
+  ],
 );
 
 /** Builds that have not finished, as they were seen last; those that finish or are deleted leave it. */

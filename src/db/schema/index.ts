@@ -2,6 +2,8 @@ export * from "./builds.ts";
 export * from "./changes.ts";
 export * from "./files.ts";
 export * from "./projects.ts";
+export * from "./report.ts";
+export * from "./rollup.ts";
 export * from "./runs.ts";
 export * from "./schemas.ts";
 export * from "./users.ts";

@@ -1,0 +1,215 @@
+import { sql } from "drizzle-orm";
+import {
+  bigint,
+  boolean,
+  check,
+  date,
+  doublePrecision,
+  index,
+  integer,
+  primaryKey,
+  text,
+} from "drizzle-orm/pg-core";
+import { bytea, idText, moment } from "./columns.ts";
+import { rollup } from "./schemas.ts";
+
+/**
+ * Answers that are too dear to be computed for each who asks. Every table but `state` has a view of the same name with `_source` after it,
+ * which computes what it is to hold; `src/report/refresh.ts` brings it up to that. Columns are those of schema `report`
+ * (`src/db/report-dictionary.ts`), where the views of `report` show them.
+ */
+export const state = rollup.table(
+  "state",
+  {
+    /** There is one row. */
+    id: integer().primaryKey().default(1),
+    /** The settings that the answers were computed with. */
+    source_timezone: text().notNull(),
+    stuck_after_s: doublePrecision().notNull(),
+    /** Another one than the program's: all is computed anew. */
+    definition: integer().notNull(),
+    /** Everything that runs up to this one saw is in the answers. */
+    run_id: bigint({ mode: "number" }).notNull(),
+    /** What happened upstream before this moment has been read; null until a whole walk of the builds came to its end. */
+    covered_through: moment(),
+    refreshed_at: moment().notNull(),
+    /** When the dear ones among the answers were last computed, and how long that took. */
+    dear_refreshed_at: moment(),
+    dear_took_s: doublePrecision().notNull().default(0),
+  },
+  (table) => [check("state_has_one_row", sql`${table.id} = 1`)],
+);
+
+/** One row a build: what `report.fact_builds` shows, without names. */
+export const rollupBuilds = rollup.table(
+  "builds",
+  {
+    build_id: idText().primaryKey(),
+    project_id: idText().notNull(),
+    version_id: idText().notNull(),
+    type: text().notNull(),
+    state: text(),
+    outcome: text().notNull(),
+    succeeded: integer(),
+    failed: integer(),
+    /** Nothing that happens to it can change a rate any more, as far as is known. */
+    is_settled: boolean().notNull(),
+    triggered_at: moment(),
+    triggered_on: date({ mode: "string" }),
+    is_time_ambiguous: boolean().notNull(),
+    finished_after: moment(),
+    finished_before: moment(),
+    duration_s_min: doublePrecision(),
+    duration_s_max: doublePrecision(),
+    error_class: text(),
+    error_fingerprint: text(),
+    output_excerpt: text(),
+    first_seen_at: moment().notNull(),
+    deleted_at: moment(),
+    /** When it was last seen open; null for a build that is not. */
+    last_seen_at: moment(),
+    /** With `deleted_at` and the two keys it tells whether the record has changed since. */
+    record_hash: bytea().notNull(),
+    updated_at: moment().notNull().default(sql`now()`),
+  },
+  (table) => [
+    index("builds_day").on(table.triggered_on),
+    index("builds_project_day").on(table.project_id, table.triggered_on),
+    index("builds_version").on(table.version_id),
+    index("builds_unsettled").on(table.build_id).where(sql`not is_settled or last_seen_at is not null`),
+    index("builds_fingerprint").on(table.error_fingerprint).where(sql`failed = 1`),
+  ],
+);
+
+const counts = () => ({
+  builds: integer().notNull(),
+  finished: integer().notNull(),
+  succeeded: integer().notNull(),
+  failed: integer().notNull(),
+});
+
+export const projectDays = rollup.table(
+  "project_days",
+  {
+    project_id: idText().notNull(),
+    day: date({ mode: "string" }).notNull(),
+    ...counts(),
+    unsettled: integer().notNull(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.project_id, table.day] }),
+    index("project_days_day").on(table.day),
+  ],
+);
+
+export const days = rollup.table("days", {
+  day: date({ mode: "string" }).primaryKey(),
+  ...counts(),
+  unsettled: integer().notNull(),
+  projects: integer().notNull(),
+  success_rate_project_mean: doublePrecision(),
+  p50_s_min: doublePrecision(),
+  p50_s_max: doublePrecision(),
+  p90_s_min: doublePrecision(),
+  p90_s_max: doublePrecision(),
+  p95_s_min: doublePrecision(),
+  p95_s_max: doublePrecision(),
+});
+
+export const weeks = rollup.table("weeks", {
+  week: date({ mode: "string" }).primaryKey(),
+  ...counts(),
+  unsettled: integer().notNull(),
+  projects: integer().notNull(),
+  success_rate_project_mean: doublePrecision(),
+});
+
+export const projectWeeks = rollup.table(
+  "project_weeks",
+  {
+    project_id: idText().notNull(),
+    week: date({ mode: "string" }).notNull(),
+    ...counts(),
+    active_days: integer().notNull(),
+    failure_days: integer().notNull(),
+    unsettled: integer().notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.project_id, table.week] })],
+);
+
+/** One row a series: project, version, type. */
+export const series = rollup.table(
+  "series",
+  {
+    project_id: idText().notNull(),
+    version_id: idText().notNull(),
+    type: text().notNull(),
+    ...counts(),
+    first_triggered_at: moment(),
+    last_triggered_at: moment(),
+    /** Of its last 20 finished builds. */
+    recent_finished: integer().notNull(),
+    recent_succeeded: integer().notNull(),
+    recent_flips: integer().notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.project_id, table.version_id, table.type] })],
+);
+
+/** One row a streak of failures of a series. */
+export const streaks = rollup.table(
+  "streaks",
+  {
+    project_id: idText().notNull(),
+    version_id: idText().notNull(),
+    type: text().notNull(),
+    first_failed_build_id: idText().notNull(),
+    last_failed_build_id: idText().notNull(),
+    /** The success before it, and the one that ended it; null where there is none. */
+    last_succeeded_build_id: idText(),
+    last_succeeded_at: moment(),
+    recovered_build_id: idText(),
+    recovered_at: moment(),
+    recovered_after: moment(),
+    recovered_before: moment(),
+    failures: integer().notNull(),
+    failed_at: moment(),
+    failed_after: moment(),
+    failed_before: moment(),
+    error_class: text(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.first_failed_build_id] }),
+    index("streaks_project").on(table.project_id),
+  ],
+);
+
+export const errors = rollup.table(
+  "errors",
+  {
+    error_class: text().notNull(),
+    error_fingerprint: text().notNull(),
+    failures: integer().notNull(),
+    projects: integer().notNull(),
+    first_triggered_at: moment(),
+    last_triggered_at: moment(),
+    last_build_id: idText().notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.error_fingerprint, table.error_class] })],
+);
+
+/** Hours in which eight projects or more had a build that finished. */
+export const hours = rollup.table("hours", {
+  hour: moment().primaryKey(),
+  projects: integer().notNull(),
+  projects_failing: integer().notNull(),
+  projects_expected: doublePrecision().notNull(),
+  probability: doublePrecision().notNull(),
+  builds: integer().notNull(),
+  failed: integer().notNull(),
+});
+
+export const resources = rollup.table("resources", {
+  resource: text().primaryKey(),
+  records: bigint({ mode: "number" }).notNull(),
+  deleted_records: bigint({ mode: "number" }).notNull(),
+});

@@ -1,0 +1,155 @@
+/**
+ * Brings the stored answers behind schema `report` up to what the mirror holds. Which builds changed is found by comparing, not by being
+ * told: what a killed process left undone, the next refresh does. Readers go on reading what was there; they see the new answers all at once.
+ */
+import { abortable } from "../db/abortable.ts";
+import { connect, type Sql, type TransactionSql } from "../db/connect.ts";
+import { withStoreErrors } from "../db/store-errors.ts";
+import { withTransaction } from "../db/transaction.ts";
+import { type Affected, MERGE_BUILDS, mergeStatement, STORED_ANSWERS } from "./stored-answers.ts";
+
+/** One more with each migration that changes what a source computes: then all is computed anew. */
+const DEFINITION = 1;
+/** Any number that no other program of this database uses: refreshes take turns. */
+const LOCK_KEY = "6441180125304119587";
+/** Where more builds than this changed, all answers are computed anew: that costs less than to look each part up. */
+const FEW = 20_000;
+/** The dear answers take one part in so many of the time at most. */
+const DEAR_SHARE = 20;
+
+export interface RefreshOptions {
+  /** In which zone upstream's dates are read. */
+  sourceTimezone: string;
+  /** An open build that was older than this when it was last seen is stuck. */
+  stuckAfterMs: number;
+  /** Classifies all failures anew, by the rules of now. @default only those that changed */
+  reclassify?: boolean;
+  /** Cancels what is under way; nothing is changed then. */
+  signal?: AbortSignal;
+}
+
+export interface RefreshResult {
+  /** The newest run whose sightings are in the answers; 0 when there was none. */
+  runId: number;
+  /** Builds whose facts changed. */
+  changed: number;
+  /** Whether everything was computed anew. */
+  isFull: boolean;
+}
+
+/**
+ * Refreshes the answers, in one transaction, and then tells whoever listens to the channel `docmirror_run` the number of the newest run in
+ * them. Safe to repeat, and safe beside runs and readers; two refreshes take turns. Throws `StoreError`, and the signal's reason.
+ */
+export async function refreshReport(url: string, options: RefreshOptions): Promise<RefreshResult> {
+  const { signal } = options;
+  // What a killed refresh would lose is computed again by the next one.
+  const session = { synchronous_commit: "off", jit: "off", work_mem: "128MB" };
+  const sql = connect(url, { applicationName: "docmirror report", max: 1, session });
+  try {
+    return await withStoreErrors("refresh the reports", async () => {
+      // Before the transaction: its snapshot must be taken when the turn has come.
+      await abortable(sql`select pg_advisory_lock(${LOCK_KEY})`, signal);
+      return await withTransaction(sql, (tx) => refresh(tx, options));
+    });
+  } finally {
+    await sql.end({ timeout: 5 });
+  }
+}
+
+/** Whether runs have ended, or settings changed, since the answers were computed; true where they never were. */
+export async function isReportBehind(
+  sql: Sql,
+  { sourceTimezone, stuckAfterMs }: Pick<RefreshOptions, "sourceTimezone" | "stuckAfterMs">,
+): Promise<boolean> {
+  const [row] = await sql<{ current: boolean }[]>`
+    select exists (
+      select from rollup.state
+      where run_id = (${LAST_RUN(sql)}) and definition = ${DEFINITION}
+        and source_timezone = ${sourceTimezone} and stuck_after_s = ${stuckAfterMs / 1000}
+    ) as current`;
+  return row?.current !== true;
+}
+
+/** The newest run that ended. One that is under way may write more: what is seen of it already is looked at again by the next refresh. */
+const LAST_RUN = (sql: Sql | TransactionSql) =>
+  sql`select coalesce(max(id), 0) from sync.runs where status <> 'running'`;
+
+/** What happened before it has been read: by walks that came to a good end, if one of them ever read the whole list. */
+const COVERED_THROUGH = (sql: TransactionSql) => sql`
+  select max(started_at) filter (where walk in ('whole', 'head')) from sync.walks
+  where resource = 'build' and finished_at is not null
+  having bool_or(walk = 'whole')`;
+
+interface State {
+  run_id: number;
+  definition: number;
+  source_timezone: string;
+  stuck_after_s: number;
+  is_dear_due: boolean;
+}
+
+async function refresh(
+  tx: TransactionSql,
+  { sourceTimezone, stuckAfterMs, reclassify = false, signal }: RefreshOptions,
+): Promise<RefreshResult> {
+  await tx`set transaction isolation level repeatable read`;
+  const stuckAfterS = stuckAfterMs / 1000;
+  const [before] = await tx<State[]>`
+    select run_id, definition, source_timezone, stuck_after_s,
+      coalesce(now() - dear_refreshed_at >= ${DEAR_SHARE}::int * dear_took_s * interval '1 s', true) as is_dear_due
+    from rollup.state`;
+  const isFull =
+    before?.definition !== DEFINITION ||
+    before.source_timezone !== sourceTimezone ||
+    before.stuck_after_s !== stuckAfterS;
+  const [state] = await tx<{ run_id: number }[]>`
+    insert into rollup.state (id, source_timezone, stuck_after_s, definition, run_id, covered_through, refreshed_at)
+    values (1, ${sourceTimezone}, ${stuckAfterS}, ${DEFINITION}, (${LAST_RUN(tx)}), (${COVERED_THROUGH(tx)}), now())
+    on conflict (id) do update set
+      source_timezone = excluded.source_timezone, stuck_after_s = excluded.stuck_after_s, definition = excluded.definition,
+      run_id = excluded.run_id, covered_through = excluded.covered_through, refreshed_at = excluded.refreshed_at
+    returning run_id`;
+  await tx`create temporary table touched (build_id text collate "C" primary key) on commit drop`;
+  if (isFull) await abortable(tx`insert into touched select id from mirror.builds`, signal);
+  else await abortable(findTouched(tx, before.run_id, reclassify), signal);
+  await tx`analyze touched`;
+  const [merged] = await abortable(
+    tx.unsafe<({ changed: number } & Affected)[]>(MERGE_BUILDS, [isFull ? 0 : FEW]),
+    signal,
+  );
+  const changed = merged?.changed ?? 0;
+  const affected = !isFull && merged && changed <= FEW ? merged : null;
+  if (affected === null) await abortable(tx`analyze rollup.builds`, signal);
+
+  for (const answer of STORED_ANSWERS.filter(({ isDear }) => !isDear)) {
+    const { text, params } = mergeStatement(answer, affected);
+    // Of nothing that changed there is nothing to compute.
+    if (params.some((part) => part.length === 0)) continue;
+    await abortable(tx.unsafe(text, params), signal);
+    if (affected === null) await abortable(tx.unsafe(`analyze ${answer.table}`), signal);
+  }
+  if (isFull || before?.is_dear_due) {
+    const from = performance.now();
+    for (const answer of STORED_ANSWERS.filter(({ isDear }) => isDear))
+      await abortable(tx.unsafe(mergeStatement(answer, null).text), signal);
+    const tookS = (performance.now() - from) / 1000;
+    await tx`update rollup.state set dear_refreshed_at = now(), dear_took_s = ${tookS}`;
+  }
+  const runId = state?.run_id ?? 0;
+  await tx`select pg_notify('docmirror_run', ${String(runId)})`;
+  return { runId, changed, isFull };
+}
+
+/** Builds whose record, keys or transitions are not those of their facts, and those that time alone may change. */
+function findTouched(tx: TransactionSql, lastRunId: number, reclassify: boolean) {
+  return tx`
+    insert into touched
+    select build.id from mirror.builds as build left join rollup.builds as fact on fact.build_id = build.id
+    where fact.build_id is null or fact.record_hash <> build.record_hash or fact.deleted_at is distinct from build.deleted_at
+      or fact.project_id <> coalesce(build.project_id, '-1') or fact.version_id <> coalesce(build.version_id, '-1')
+    union select build_id from mirror.build_transitions where run_id > ${lastRunId}
+    union select build_id from sync.open_builds
+    union select build_id from rollup.builds where not is_settled or last_seen_at is not null
+    union select build_id from rollup.builds where ${reclassify} and failed = 1`;
+}
