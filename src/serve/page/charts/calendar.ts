@@ -45,7 +45,7 @@ export function dayAxis({ from, to }: { from: number; to: number }, frame: Frame
     type: "temporal" as const,
     // As two dates it would clash with itself where a mark has two ends.
     scale: { type: "utc" as const, domain: { expr: `[${from}, ${to}]` } },
-    axis: { values, format, title: null, grid: false },
+    axis: { values, format, title: null, grid: false, labelOverlap: false },
   };
 }
 

@@ -6,7 +6,7 @@ import { PAINT } from "./paint.ts";
 import { count, seconds } from "./words.ts";
 
 /** A row of `report.build_times_daily`. Times are in seconds. */
-export interface TimesDay extends Day {
+export interface BuildTimesDay extends Day {
   readonly finished: number | null;
   readonly p50_s_min: number | null;
   readonly p50_s_max: number | null;
@@ -30,13 +30,13 @@ const PERCENTILES = [
     name: "p95",
     fill: "url(#slow)",
     stroke: PAINT.slow,
-    boundsOf: (day: TimesDay) => boundsOf(day.p95_s_min, day.p95_s_max),
+    boundsOf: (day: BuildTimesDay) => boundsOf(day.p95_s_min, day.p95_s_max),
   },
   {
     name: "p50",
     fill: PAINT.median,
     stroke: PAINT.median,
-    boundsOf: (day: TimesDay) => boundsOf(day.p50_s_min, day.p50_s_max),
+    boundsOf: (day: BuildTimesDay) => boundsOf(day.p50_s_min, day.p50_s_max),
   },
 ] as const;
 
@@ -44,7 +44,7 @@ const PERCENTILES = [
  * How long builds take by day, as a figure in HTML: for the median and the 95th percentile a box from the lower to the upper bound,
  * between which the true value lies. The axis is logarithmic, since builds take seconds or hours; 0 is drawn at its foot.
  */
-export async function durationChart(rows: readonly TimesDay[]): Promise<string> {
+export async function durationChart(rows: readonly BuildTimesDay[]): Promise<string> {
   const calendar = createCalendar(rows);
   const timed = calendar?.days.filter((day) => day.p50_s_min !== null || day.p95_s_min !== null) ?? [];
   const newest = timed.at(-1);
@@ -68,7 +68,7 @@ export async function durationChart(rows: readonly TimesDay[]): Promise<string> 
             fill,
             fillOpacity: fill === PAINT.median ? 0.55 : 1,
             stroke,
-            strokeWidth: 1,
+            strokeWidth: frame.lineWidth / 2,
             aria: false,
           },
           encoding: {
@@ -128,7 +128,7 @@ function boundsOf(low: number | null, high: number | null): Bounds | null {
   return low === null ? null : { low, high };
 }
 
-function boxesOf(day: TimesDay, bounds: Bounds | null, foot: number) {
+function boxesOf(day: BuildTimesDay, bounds: Bounds | null, foot: number) {
   if (bounds === null) return [];
   const at = startOf(day.day);
   // A day's box leaves a hair of paper to the next one.
@@ -157,7 +157,7 @@ function between(low: number | null, high: number | null): string {
   return high === null ? `at least ${seconds(low)}` : `between ${seconds(low)} and ${seconds(high)}`;
 }
 
-function wordsOf(day: TimesDay): string {
+function wordsOf(day: BuildTimesDay): string {
   if (!day.is_covered) return `${day.day}: not looked at yet`;
   if (day.p50_s_min === null) return `${day.day}: nothing finished`;
   const open = day.is_complete ? "" : "; may still change";

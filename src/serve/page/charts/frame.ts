@@ -4,9 +4,24 @@ export interface Frame {
   readonly width: number;
   readonly height: number;
   readonly fontSize: number;
+  readonly lineWidth: number;
   /** Dates along the bottom at most. */
   readonly dateLabels: number;
 }
 
-export const WIDE: Frame = { name: "wide", width: 960, height: 260, fontSize: 13, dateLabels: 10 };
-export const NARROW: Frame = { name: "narrow", width: 340, height: 230, fontSize: 12, dateLabels: 4 };
+export const WIDE: Frame = {
+  name: "wide",
+  width: 960,
+  height: 260,
+  fontSize: 13,
+  lineWidth: 2,
+  dateLabels: 10,
+};
+export const NARROW: Frame = {
+  name: "narrow",
+  width: 340,
+  height: 230,
+  fontSize: 12,
+  lineWidth: 1.5,
+  dateLabels: 4,
+};

@@ -22,8 +22,8 @@ export interface IncidentHour {
   readonly projects_failing: number;
 }
 
-/** Each day must be seen alone where its neighbours have no rate; where all have one, a point for each would hide the line. */
-const DAYS_WITH_POINTS = 120;
+/** A point for each day where it has so much room; nearer to each other they hide the line. A day between two gaps always needs one. */
+const ROOM_FOR_POINT = 8;
 
 /**
  * The success rate by day with its Wilson interval as a band, as a figure in HTML: gaps where nothing finished, dashed and hollow while
@@ -71,19 +71,25 @@ export async function successRateChart(
       },
       {
         data: { values: points },
-        mark: { type: "line", stroke: PAINT.rate, strokeWidth: 2, strokeDash: [4, 3], aria: false },
+        mark: {
+          type: "line",
+          stroke: PAINT.rate,
+          strokeWidth: frame.lineWidth,
+          strokeDash: [4, 3],
+          aria: false,
+        },
         encoding: { x: middle, y: share("changing") },
       },
       {
         data: { values: points },
-        mark: { type: "line", stroke: PAINT.rate, strokeWidth: 2, aria: false },
+        mark: { type: "line", stroke: PAINT.rate, strokeWidth: frame.lineWidth, aria: false },
         encoding: { x: middle, y: share("settled") },
       },
       {
         data: {
           values: points.filter(
             ({ rate, isAlone, isComplete }) =>
-              rate !== null && isComplete && (isAlone || days.length <= DAYS_WITH_POINTS),
+              rate !== null && isComplete && (isAlone || frame.width / days.length >= ROOM_FOR_POINT),
           ),
         },
         mark: {

@@ -21,16 +21,31 @@ export function finishSvg(svg: string, { id, className, title, description }: Pi
     .replace(/<path class="(?:background|foreground)"[^>]*\/>/g, "")
     .replace(/<(path|line) aria-label="([^"]*)"([^>]*)\/>/g, "<$1$3><title>$2</title></$1>")
     .replace(/ (?:class|role|aria-roledescription|aria-hidden|pointer-events|font-family)="[^"]*"/g, "")
-    .replace(/ (?:opacity|stroke-width|stroke-opacity)="1"| stroke-dasharray=""/g, "")
+    .replace(/ (?:stroke-width|(?:fill-|stroke-)?opacity)="1"| stroke-dasharray=""/g, "")
     .replace(/ (?:d|transform|[xy]2)="[^"]*"/g, (attribute) =>
       attribute.replace(/-?\d+\.\d{2,}(?:e-?\d+)?/g, (number) =>
         String(Math.round(Number(number) * 10) / 10),
       ),
-    );
+    )
+    .replace(MARKS, (_, marks: string) => liftShared(marks));
   return (
     `<svg class="${className}" viewBox="${viewBox}" role="img" aria-labelledby="${id}-title ${id}-desc">` +
     `<title id="${id}-title">${escapeText(title)}</title><desc id="${id}-desc">${escapeText(description)}</desc>${withPatterns(body, id)}</svg>`
   );
+}
+
+/** A group of nothing but marks. */
+const MARKS =
+  /<g>((?:<(?:path|line|text) [^>]*(?:\/>|(?<!\/)>[^<]*(?:<title>[^<]*<\/title>)?<\/(?:path|line|text)>))+)<\/g>/g;
+const INHERITED = / (?:fill|stroke|text|font)(?:-[a-z]+)?="[^"]*"/g;
+
+/** Says once for a group what all its marks say: that is half of a picture. */
+function liftShared(marks: string): string {
+  const shared = [...(/^<[^>]*>/.exec(marks)?.[0] ?? "").matchAll(INHERITED)]
+    .map(([attribute]) => attribute)
+    .filter((attribute) => marks.split(attribute).length === marks.split(/<(?:path|line|text) /).length);
+  const rest = shared.reduce((text, attribute) => text.replaceAll(attribute, ""), marks);
+  return `<g${shared.join("")}>${rest}</g>`;
 }
 
 function escapeText(text: string): string {

@@ -28,8 +28,17 @@ const wide = (figure: string) =>
 /** What a mouse is told, day by day. */
 const told = (figure: string) =>
   [...wide(figure).matchAll(/<title>([^<]*)<\/title>/g)].map(([, words]) => words);
-const tags = (figure: string, ...parts: string[]) =>
-  (wide(figure).match(/<path [^>]*>/g) ?? []).filter((tag) => parts.every((part) => tag.includes(part)));
+/** The marks that have all of these, by themselves or from the groups around them. */
+function tags(figure: string, ...parts: string[]): string[] {
+  const groups: string[] = [];
+  const marks: string[] = [];
+  for (const [tag] of wide(figure).matchAll(/<\/?(?:g|path)\b[^>]*>/g)) {
+    if (tag.startsWith("<g")) groups.push(tag);
+    else if (tag === "</g>") groups.pop();
+    else if (tag.startsWith("<path")) marks.push(tag + groups.join(""));
+  }
+  return marks.filter((mark) => parts.every((part) => mark.includes(part)));
+}
 
 describe.each(CHARTS)("the $name chart", ({ draw }) => {
   it("holds nothing that a strict policy would refuse, or that leaves the page", async () => {

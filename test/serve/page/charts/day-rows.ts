@@ -1,8 +1,8 @@
-import type { TimesDay } from "../../../../src/serve/page/charts/duration-chart.ts";
+import type { BuildTimesDay } from "../../../../src/serve/page/charts/duration-chart.ts";
 import type { RateDay } from "../../../../src/serve/page/charts/success-rate-chart.ts";
 import type { VolumeDay } from "../../../../src/serve/page/charts/volume-chart.ts";
 
-export type DayRow = RateDay & VolumeDay & TimesDay;
+export type DayRow = RateDay & VolumeDay & BuildTimesDay;
 
 /** A complete day with 9 of 10 finished builds good, unless `given` says otherwise; a rate follows from its counts. */
 export function dayRow(day: string, given: Partial<DayRow> = {}): DayRow {
