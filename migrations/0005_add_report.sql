@@ -388,10 +388,13 @@ CROSS JOIN LATERAL (
     ELSE 'open'
   END AS outcome
 ) AS told
-LEFT JOIN LATERAL (
-  SELECT rollup.error_line(log.error, log.setup_error, log.output, log.setup) AS line
-  FROM mirror.build_logs AS log WHERE told.outcome = 'failed' AND log.build_id = build.id
-) AS failure ON true;
+-- Read for failed builds alone, and once for all that is made of it (which the OFFSET sees to).
+CROSS JOIN LATERAL (
+  SELECT CASE WHEN told.outcome = 'failed' THEN (
+    SELECT rollup.error_line(log.error, log.setup_error, log.output, log.setup) FROM mirror.build_logs AS log WHERE log.build_id = build.id
+  ) END AS line
+  OFFSET 0
+) AS failure;
 --> statement-breakpoint
 CREATE VIEW "rollup"."project_days_source" AS
 SELECT project_id, triggered_on AS day, count(*)::int AS builds, count(succeeded)::int AS finished,

@@ -44,7 +44,14 @@ export interface RefreshResult {
 export async function refreshReport(url: string, options: RefreshOptions): Promise<RefreshResult> {
   const { signal } = options;
   // What a killed refresh would lose is computed again by the next one.
-  const session = { synchronous_commit: "off", jit: "off", work_mem: "128MB" };
+  const session = {
+    synchronous_commit: "off",
+    jit: "off",
+    work_mem: "128MB",
+    // A source joins more tables than the planner would order by itself; few builds must not cost what all do.
+    join_collapse_limit: "20",
+    from_collapse_limit: "20",
+  };
   const sql = connect(url, { applicationName: "docmirror report", max: 1, session });
   try {
     return await withStoreErrors("refresh the reports", async () => {
@@ -110,6 +117,8 @@ async function refresh(
       source_timezone = excluded.source_timezone, stuck_after_s = excluded.stuck_after_s, definition = excluded.definition,
       run_id = excluded.run_id, covered_through = excluded.covered_through, refreshed_at = excluded.refreshed_at
     returning run_id`;
+  // Taken for a table of hundreds of rows, its single one would spoil every plan.
+  await tx`analyze rollup.state`;
   await tx`create temporary table touched (build_id text collate "C" primary key) on commit drop`;
   if (isFull) await abortable(tx`insert into touched select id from mirror.builds`, signal);
   else await abortable(findTouched(tx, before.run_id, reclassify), signal);
