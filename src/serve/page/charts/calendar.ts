@@ -1,10 +1,11 @@
 import type { Frame } from "./frame.ts";
+import { count } from "./words.ts";
 
 export const DAY_MS = 86_400_000;
 /** More would be thinner than a hair: the newest ones are drawn. */
 export const MAX_DAYS = 400;
 
-/** Day rows as `report` gives them, oldest first, without holes. */
+/** Day rows as `report` gives them, oldest first. */
 export interface Day {
   /** A UTC day as YYYY-MM-DD. */
   readonly day: string;
@@ -17,20 +18,28 @@ export interface Calendar<Row extends Day> {
   /** In milliseconds; the second one is the end of the last day. */
   readonly from: number;
   readonly to: number;
-  /** Says how many days were left out; undefined when none. */
+  /** Says which days were left out; undefined when none were. */
   readonly note: string | undefined;
 }
 
-/** The days to draw; null where there are none. */
+/** The days to draw; null where there are none. A day far ahead, as a build with a wrong date has it, would leave no room for the others. */
 export function createCalendar<Row extends Day>(rows: readonly Row[]): Calendar<Row> | null {
-  const days = rows.slice(-MAX_DAYS);
+  const hole = rows.findIndex((row, at) => startOf(row.day) - startOf(rows[at - 1]?.day ?? row.day) > DAY_MS);
+  const known = hole < 0 ? rows : rows.slice(0, hole);
+  const days = known.slice(-MAX_DAYS);
   const [first, last] = [days.at(0), days.at(-1)];
   if (first === undefined || last === undefined) return null;
-  const note =
-    days.length < rows.length
-      ? `The newest ${days.length} of ${rows.length.toLocaleString("en")} days are drawn; the table has them all.`
-      : undefined;
-  return { days, from: startOf(first.day), to: startOf(last.day) + DAY_MS, note };
+  const notes = [
+    days.length < known.length &&
+      `The newest ${days.length} of ${count(known.length)} days are drawn; the table has them all.`,
+    known.length < rows.length && "Builds with a date ahead of the calendar are in the table alone.",
+  ].filter((note) => note !== false);
+  return {
+    days,
+    from: startOf(first.day),
+    to: startOf(last.day) + DAY_MS,
+    note: notes.length > 0 ? notes.join(" ") : undefined,
+  };
 }
 
 /** When the UTC day begins, in milliseconds. */

@@ -20,8 +20,14 @@ interface Bounds {
   readonly high: number | null;
 }
 
+/** Bounds further apart than this factor say nothing; what is below half a minute counts as that. */
+const VAGUE_FACTOR = 20;
+const SHORT_S = 30;
+
 /** Where the axis may have a label, in seconds: each about three times the one before. */
 const TICKS = [1, 3, 10, 30, 60, 180, 600, 1800, 3600, 10_800, 36_000, 86_400, 259_200, 864_000, 2_592_000];
+const FEW_TICKS = [1, 10, 60, 600, 3600, 36_000, 86_400, 864_000];
+const MOST_TICKS = 8;
 const TICK_WORDS =
   "datum.value < 60 ? datum.value + ' s' : datum.value < 3600 ? datum.value / 60 + ' min' : datum.value < 86400 ? datum.value / 3600 + ' h' : datum.value / 86400 + ' d'";
 
@@ -42,15 +48,27 @@ const PERCENTILES = [
 
 /**
  * How long builds take by day, as a figure in HTML: for the median and the 95th percentile a box from the lower to the upper bound,
- * between which the true value lies. The axis is logarithmic, since builds take seconds or hours; 0 is drawn at its foot.
+ * between which the true value lies. A day at which the mirror looked so seldom that its bounds say nothing is left out. The axis is logarithmic, since builds take seconds or hours; 0 is drawn at its foot.
  */
 export async function durationChart(rows: readonly BuildTimesDay[]): Promise<string> {
   const calendar = createCalendar(rows);
-  const timed = calendar?.days.filter((day) => day.p50_s_min !== null || day.p95_s_min !== null) ?? [];
+  const timed = calendar?.days.filter((day) => day.p50_s_min !== null) ?? [];
   const newest = timed.at(-1);
   if (calendar === null || newest === undefined) return noChart("No build has finished in this time.");
-  const { days, note } = calendar;
-  const bounds = PERCENTILES.flatMap(({ boundsOf }) => timed.map(boundsOf)).filter((found) => found !== null);
+  const { days } = calendar;
+  const told = PERCENTILES.map(({ boundsOf }) => timed.map(boundsOf).filter((found) => found !== null));
+  const bounds = told.flat();
+  if (bounds.length === 0)
+    return noChart(
+      "The mirror looked too seldom in this time to tell how long builds take; the table has the bounds. Rounds of the watch narrow them.",
+    );
+  const vague = timed.length - Math.min(...told.map((found) => found.length));
+  const note = [
+    calendar.note ?? "",
+    vague > 0 ? `On ${vague} of ${timed.length} days the mirror looked too seldom to tell.` : "",
+  ]
+    .join(" ")
+    .trim();
   const { foot, top, ticks } = chooseTicks(
     bounds.flatMap(({ low, high }) => (high === null ? [low] : [low, high])),
   );
@@ -119,13 +137,15 @@ export async function durationChart(rows: readonly BuildTimesDay[]): Promise<str
         ? [{ swatch: "blind" as const, label: "not looked at yet" }]
         : []),
     ],
-    ...(note === undefined ? {} : { note }),
+    ...(note === "" ? {} : { note }),
     layers,
   });
 }
 
+/** Null where they say nothing. */
 function boundsOf(low: number | null, high: number | null): Bounds | null {
-  return low === null ? null : { low, high };
+  if (low === null || (high === null && low < SHORT_S)) return null;
+  return high !== null && high > VAGUE_FACTOR * Math.max(low, SHORT_S) ? null : { low, high };
 }
 
 function boxesOf(day: BuildTimesDay, bounds: Bounds | null, foot: number) {
@@ -149,7 +169,9 @@ function chooseTicks(values: readonly number[]): { foot: number; top: number; ti
   const foot = TICKS.findLast((tick) => tick <= least) ?? 1;
   const above = TICKS.find((tick) => tick >= most && tick > foot);
   const top = above ?? Math.max(most, foot * 3);
-  return { foot, top, ticks: TICKS.filter((tick) => tick >= foot && tick <= top) };
+  const within = (ticks: readonly number[]) => ticks.filter((tick) => tick >= foot && tick <= top);
+  const ticks = within(TICKS);
+  return { foot, top, ticks: ticks.length <= MOST_TICKS ? ticks : within(FEW_TICKS) };
 }
 
 function between(low: number | null, high: number | null): string {
@@ -158,7 +180,7 @@ function between(low: number | null, high: number | null): string {
 }
 
 function wordsOf(day: BuildTimesDay): string {
-  if (!day.is_covered) return `${day.day}: not looked at yet`;
+  if (day.finished === null) return `${day.day}: not looked at yet`;
   if (day.p50_s_min === null) return `${day.day}: nothing finished`;
   const open = day.is_complete ? "" : "; may still change";
   return `${day.day}: ${count(day.finished)} finished builds, median ${between(day.p50_s_min, day.p50_s_max)}, 95th percentile ${between(day.p95_s_min, day.p95_s_max)}${open}`;

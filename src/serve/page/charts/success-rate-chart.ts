@@ -186,7 +186,7 @@ function createPoints(days: readonly RateDay[]) {
 }
 
 function wordsOf(day: RateDay): string {
-  if (!day.is_covered) return `${day.day}: not looked at yet`;
+  if (day.finished === null) return `${day.day}: not looked at yet`;
   if (!hasRate(day)) return `${day.day}: nothing finished`;
   const interval = `${percent(day.success_rate_low)} to ${percent(day.success_rate_high)}`;
   const open = day.is_complete ? "" : "; may still change";

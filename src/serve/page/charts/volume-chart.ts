@@ -99,7 +99,7 @@ function columnsOf(day: VolumeDay, index: number) {
 }
 
 function wordsOf(day: VolumeDay): string {
-  if (!day.is_covered) return `${day.day}: not looked at yet`;
+  if (day.builds === null) return `${day.day}: not looked at yet`;
   const open = day.is_complete ? "" : "; may still change";
   return `${day.day}: ${count(day.builds)} builds, ${count(day.succeeded)} succeeded, ${count(day.failed)} failed, ${count(day.unfinished)} not finished${open}`;
 }

@@ -4,7 +4,7 @@ import { chooseDates, DAY_MS } from "../../../../src/serve/page/charts/calendar.
 import { durationChart } from "../../../../src/serve/page/charts/duration-chart.ts";
 import { successRateChart } from "../../../../src/serve/page/charts/success-rate-chart.ts";
 import { volumeChart } from "../../../../src/serve/page/charts/volume-chart.ts";
-import { type DayRow, dayRows, NO_BUILDS, NOT_COVERED } from "./day-rows.ts";
+import { type DayRow, dayRow, dayRows, NO_BUILDS, NOT_COVERED } from "./day-rows.ts";
 
 const INCIDENT = { hour: "2026-11-19 14:00:00+00", projects: 20, projects_failing: 15 };
 
@@ -105,6 +105,13 @@ describe.each(CHARTS)("the $name chart", ({ draw }) => {
     expect(figure).toContain("The newest 400 of 1,234 days are drawn");
   });
 
+  it("leaves out what lies ahead of the calendar, and says so", async () => {
+    const ahead = { ...dayRow("2031-01-01"), is_complete: false, is_covered: false };
+    const figure = await draw([...MIXED, ahead]);
+    expect(told(figure)).toEqual(told(await draw(MIXED)));
+    expect(figure).toContain("ahead of the calendar are in the table alone");
+  });
+
   it("marks the days that no sync has looked at", async () => {
     const figure = await draw(MIXED);
     expect(tags(figure, "-blind)")).toHaveLength(1);
@@ -195,6 +202,17 @@ describe("durationChart", () => {
     expect(told(figure)[1]).toContain("median at least 60 s, 95th percentile at least 10 min");
     expect(figure).toContain("no upper bound is known");
     expect(await durationChart(dayRows(2))).not.toContain("no upper bound is known");
+  });
+
+  it("leaves out the days whose bounds say nothing, and says so", async () => {
+    const seldom = { p50_s_min: 0, p50_s_max: 80_000, p95_s_min: 0, p95_s_max: 90_000 };
+    const figure = await durationChart(dayRows(5, (index) => (index < 2 ? seldom : {})));
+    expect(figure).toContain("On 2 of 5 days the mirror looked too seldom to tell.");
+    expect(tags(figure, "-slow)")).toHaveLength(3);
+    expect(told(figure)[0]).toContain("median between 0 s and 22.2 h");
+    expect(await durationChart(dayRows(5, () => seldom))).toMatch(
+      /^<p class="chart-empty">The mirror looked too seldom/,
+    );
   });
 
   it("draws a bound of 0 s at the foot of its axis", async () => {
