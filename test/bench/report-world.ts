@@ -1,0 +1,74 @@
+import type { Sql } from "../../src/db/connect.ts";
+
+/**
+ * Fills a mirror by SQL alone with so many builds of 400 days, as a worker that watches each minute would have left it: 5,000 projects of
+ * which few build much, four versions each, a failure in seven with a text of its own, one build in 2,000 open. The same each time.
+ */
+export async function fillMirror(sql: Sql, builds: number): Promise<void> {
+  const statements = [
+    `select setseed(0.5)`,
+    `insert into sync.runs (kind, status, started_at, finished_at, heartbeat_at, pid, host)
+     values ('full', 'succeeded', now() - interval '20 minutes', now() - interval '10 minutes', now(), 1, 'bench')`,
+    `insert into sync.walks (run_id, resource, walk, started_at, finished_at, pages, records, total_count)
+     select 1, name, 'whole', now() - interval '20 minutes', now() - interval '10 minutes', 1, 1, 1
+     from unnest(array['user', 'project', 'version', 'build', 'file']) as name`,
+    `insert into mirror.projects (id, slug, name, source, listed, first_seen_at, changed_at, record_hash)
+     select n::text, 'project-' || n, 'Project ' || n, 'list', true, now() - interval '400 days', now(), '\\x00'
+     from generate_series(1, 5000) as n`,
+    `insert into mirror.versions (id, slug, verbose_name, active, built, uploaded, project_id, first_seen_at, changed_at, record_hash)
+     select n::text, (array['latest', 'stable', 'v1', 'v2'])[1 + n % 4] , 'v', true, true, false, (1 + n / 4)::text,
+       now() - interval '400 days', now(), '\\x00'
+     from generate_series(0, 19999) as n`,
+    `insert into mirror.builds (id, date, state, success, type, project_id, version_id, first_seen_at, changed_at, record_hash)
+     select n::text, at, case when is_open then 'building' else 'finished' end, not is_open and random() > 0.14,
+       (array['html', 'html', 'html', 'pdf', 'epub'])[1 + n % 5], project::text, ((project - 1) * 4 + n % 4)::text,
+       at at time zone 'UTC' + interval '1 minute', now(), decode(lpad(to_hex(n), 8, '0'), 'hex')
+     from (
+       select n, random() < 0.0005 as is_open, 1 + floor(5000 * power(random(), 3))::int as project,
+         (now() at time zone 'UTC') - interval '400 days' * (1 - n::float8 / ${builds}) - interval '1 hour' as at
+       from generate_series(1, ${builds}) as n
+     ) as build`,
+    `insert into mirror.build_transitions (build_id, seq, from_state, to_state, not_before, not_after, run_id, rule)
+     select id, seq, (array[null, 'triggered', 'building'])[seq], (array['triggered', 'building', 'finished'])[seq],
+       date at time zone 'UTC' + (seq - 1) * interval '90 s', date at time zone 'UTC' + (seq - 1) * interval '90 s' + interval '1 minute', 1,
+       case seq when 1 then 'date' else 'last_seen' end
+     from mirror.builds cross join generate_series(1, 3) as seq
+     where seq < 3 or state = 'finished'
+     order by id, seq`,
+    `insert into mirror.build_logs (build_id, output, error, setup, setup_error)
+     select id, repeat('reading sources... [ 50%] somewhere/or other' || E'\\n', 20),
+       case when success or state <> 'finished' then '' else (array[
+         'Command killed due to timeout: make html ran for more than 900 seconds',
+         'Traceback (most recent call last):' || E'\\n' || 'ModuleNotFoundError: No module named ''module' || length(id) || '''',
+         '/home/docs/checkouts/' || project_id || '/conf.py:' || right(id, 2) || ': ERROR: Unknown directive type',
+         'fatal: unable to access ''https://git.example.org/u/' || project_id || '/'': Could not resolve host'
+       ])[1 + (id::int / 7) % 4] || E'\\n' end, 'HEAD is now at ' || md5(id), ''
+     from mirror.builds`,
+    `insert into sync.open_builds (build_id, since, seen_at, run_id)
+     select id, date at time zone 'UTC', now() - interval '10 minutes', 1 from mirror.builds where state <> 'finished'`,
+    `vacuum analyze`,
+  ];
+  for (const statement of statements) await sql.unsafe(statement);
+}
+
+/** What a round of the watch may have seen: 20 builds that are new, and 30 that have finished. */
+export async function playRound(sql: Sql): Promise<void> {
+  await sql.unsafe(`
+    with run as (
+      insert into sync.runs (kind, status, started_at, finished_at, heartbeat_at, pid, host)
+      values ('watch', 'succeeded', now(), now(), now(), 1, 'bench') returning id
+    ), come as (
+      insert into mirror.builds (id, date, state, success, type, project_id, version_id, first_seen_at, changed_at, record_hash)
+      select 'r' || run.id || '-' || n, now() at time zone 'UTC', 'triggered', true, 'html', (1 + n * 37)::text, (n * 148)::text, now(), now(), '\\x00'
+      from run, generate_series(1, 20) as n returning id
+    ), opened as (
+      insert into sync.open_builds (build_id, since, seen_at, run_id) select come.id, now(), now(), run.id from come, run
+    ), closed as (
+      delete from sync.open_builds where build_id in (select build_id from sync.open_builds order by build_id limit 30) returning build_id
+    ), finished as (
+      update mirror.builds set state = 'finished', success = id like '%1', record_hash = '\\xff' where id in (select build_id from closed)
+    )
+    insert into mirror.build_transitions (build_id, seq, to_state, not_before, not_after, run_id)
+    select come.id, 1, 'triggered', now(), now(), run.id from come, run
+    union all select build_id, 9, 'finished', now() - interval '1 minute', now(), run.id from closed, run`);
+}

@@ -1,0 +1,95 @@
+/**
+ * `npm run bench:reports`: what the reports cost on a mirror of a million builds: the first refresh, a refresh after a round of the watch and
+ * after one in which nothing happened, and the answer of every relation: its first 1,000 rows as `docmirror report` orders them, and, where it is
+ * no list of builds, all of it. The table goes into docs/performance.md. Options: `--builds 1000000`, `--database-url URL` of an empty database.
+ */
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { connect, type Sql } from "../../src/db/connect.ts";
+import { openEmbedded } from "../../src/db/embedded.ts";
+import { migrate } from "../../src/db/migrate.ts";
+import { RELATIONS, type Relation } from "../../src/db/report-dictionary.ts";
+import { silentLog } from "../../src/log.ts";
+import { askFor } from "../../src/report/question.ts";
+import { refreshReport } from "../../src/report/refresh.ts";
+import { fillMirror, playRound } from "./report-world.ts";
+
+const { values } = parseArgs({
+  options: { builds: { type: "string", default: "1000000" }, "database-url": { type: "string" } },
+});
+const builds = Number(values.builds);
+if (!Number.isInteger(builds) || builds < 1000) throw new Error("--builds takes a whole number from 1000 on");
+
+const settings = { sourceTimezone: "Etc/UTC", stuckAfterMs: 7_200_000 };
+const dataDir = await mkdtemp(join(tmpdir(), "docmirror-bench-reports-"));
+const url = values["database-url"];
+const database =
+  url === undefined ? await openEmbedded({ dataDir, log: silentLog }) : { url, async close() {} };
+try {
+  const sql = connect(database.url, { applicationName: "docmirror bench", max: 1 });
+  try {
+    await measure(sql, database.url);
+  } finally {
+    await sql.end({ timeout: 5 });
+  }
+} finally {
+  await database.close();
+  await rm(dataDir, { recursive: true, force: true });
+}
+
+async function measure(sql: Sql, databaseUrl: string): Promise<void> {
+  await migrate(databaseUrl);
+  const [known] = await sql<{ builds: number }[]>`select count(*) as builds from mirror.builds`;
+  if (!known?.builds) print("filled the mirror", await timed(() => fillMirror(sql, builds)));
+  print("first refresh", await timed(() => refreshReport(databaseUrl, settings)));
+  await sql.unsafe("vacuum analyze");
+  print("refresh, nothing happened", await median(() => refreshReport(databaseUrl, settings)));
+  print(
+    "refresh after a round",
+    await median(
+      () => refreshReport(databaseUrl, settings),
+      () => playRound(sql),
+    ),
+  );
+  for (const relation of RELATIONS) {
+    const first = await median(() => answer(sql, relation, 1000));
+    const [row] = await sql.unsafe<{ rows: number }[]>(`select count(*) as rows from report.${relation}`);
+    // A list of all builds is not what one reads whole; a sum over it is.
+    const whole = await median(() =>
+      relation === "fact_builds"
+        ? sql.unsafe(
+            "select triggered_month, type, sum(succeeded), sum(failed), count(*) from report.fact_builds group by 1, 2",
+          )
+        : sql.unsafe(`select count(*), count(r::text) from report.${relation} as r`),
+    );
+    print(`report.${relation} (${row?.rows} rows): first 1,000`, first);
+    print(`report.${relation}: all`, whole);
+  }
+}
+
+async function answer(sql: Sql, relation: Relation, limit: number): Promise<void> {
+  const { text, params } = askFor(relation, { limit });
+  await sql.unsafe(text, params as (string | number)[]);
+}
+
+async function timed(work: () => Promise<unknown>): Promise<number> {
+  const from = performance.now();
+  await work();
+  return performance.now() - from;
+}
+
+/** Of three. */
+async function median(work: () => Promise<unknown>, before?: () => Promise<unknown>): Promise<number> {
+  const times: number[] = [];
+  for (let turn = 0; turn < 3; turn++) {
+    await before?.();
+    times.push(await timed(work));
+  }
+  return times.toSorted((one, other) => one - other)[1] ?? 0;
+}
+
+function print(what: string, ms: number): void {
+  process.stdout.write(`${what.padEnd(64)} ${ms.toFixed(0).padStart(7)} ms\n`);
+}
