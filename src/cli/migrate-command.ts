@@ -2,9 +2,10 @@ import { type Command, Option } from "commander";
 import { withSql } from "../db/connect.ts";
 import { migrate, migrationStatus, pendingSql } from "../db/migrate.ts";
 import type { OpenDatabase } from "../db/open.ts";
+import { tryRefresh } from "../report/after-run.ts";
 import { createCommand } from "./create-command.ts";
 import type { Output } from "./output.ts";
-import { runCommand } from "./run-command.ts";
+import { type CommandContext, runCommand } from "./run-command.ts";
 import { renderTable } from "./table.ts";
 import { withDatabase } from "./with-database.ts";
 
@@ -18,7 +19,7 @@ export function migrateCommand(summary: string): Command {
   return createCommand({
     name: "migrate",
     summary,
-    settings: ["databaseUrl", "dataDir"],
+    settings: ["databaseUrl", "dataDir", "sourceTimezone", "stuckAfter"],
     examples: [
       ["migrate", "applies what is missing, all or nothing; safe to repeat"],
       ["migrate --status", "lists the migrations and when each was applied"],
@@ -35,6 +36,7 @@ export function migrateCommand(summary: string): Command {
           else if (options.dryRun) await printPending(database, context.out, options);
           else {
             const applied = await migrate(database.url, { signal: context.signal });
+            if (applied.length > 0) await refreshAnswers(context, database);
             if (options.json) await context.out.json({ applied });
             else await context.out.write(appliedText(applied));
           }
@@ -42,6 +44,13 @@ export function migrateCommand(summary: string): Command {
         });
       }),
     );
+}
+
+/** A mirror that is older than the reports, or than what they compute now, is not left without them until the next run. */
+async function refreshAnswers({ config, log, signal }: CommandContext, { url }: OpenDatabase): Promise<void> {
+  const { sourceTimezone, stuckAfterMs } = config;
+  await tryRefresh(url, { sourceTimezone, stuckAfterMs, keepsSettings: true, signal }, log);
+  signal.throwIfAborted();
 }
 
 function appliedText(applied: readonly string[]): string {

@@ -6,6 +6,7 @@ import { assertSchemaCurrent } from "../db/migrate.ts";
 import type { OpenDatabase } from "../db/open.ts";
 import { EXIT } from "../errors.ts";
 import { printableJson } from "../printable.ts";
+import { tryRefresh } from "../report/after-run.ts";
 import {
   countQuarantine,
   listQuarantine,
@@ -35,7 +36,7 @@ export function quarantineCommand(summary: string): Command {
   return createCommand({
     name: "quarantine",
     summary,
-    settings: ["databaseUrl", "dataDir", "baseUrl", "sourceTimezone"],
+    settings: ["databaseUrl", "dataDir", "baseUrl", "sourceTimezone", "stuckAfter"],
     examples: [
       ["quarantine", "the newest 50, with reason and payload"],
       ["quarantine --resource build --json", "builds alone, payloads whole"],
@@ -135,6 +136,9 @@ async function retry(
     log,
     signal,
   });
+  const { sourceTimezone, stuckAfterMs } = config;
+  await tryRefresh(database.url, { sourceTimezone, stuckAfterMs, signal }, log);
+  signal.throwIfAborted();
   if (options.json) await out.json({ database: database.describe, ...counts });
   else await out.write(retryText(counts));
   return counts.refused + counts.holes === 0 ? EXIT.done : EXIT.partial;

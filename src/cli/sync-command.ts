@@ -8,13 +8,15 @@ import type { OpenDatabase } from "../db/open.ts";
 import { prepareDatabase } from "../db/prepare.ts";
 import type { SyncKind } from "../db/schema/runs.ts";
 import { EXIT } from "../errors.ts";
+import { withReport } from "../report/after-run.ts";
 import { runDrySync } from "../sync/dry-run.ts";
-import { exitCodeOf, runSync, type SyncOptions } from "../sync/run.ts";
+import { runSync, type SyncOptions } from "../sync/run.ts";
 import type { RunSummary } from "../sync/summary.ts";
 import { RESOURCES, type Resource } from "../wire/resources.ts";
 import { createCommand } from "./create-command.ts";
 import type { Output } from "./output.ts";
 import { type CommandContext, runCommand } from "./run-command.ts";
+import { exitCodeOrThrow } from "./run-exit.ts";
 import { renderTable } from "./table.ts";
 import { withDatabase } from "./with-database.ts";
 
@@ -87,12 +89,10 @@ export function syncCommand(summary: string): Command {
           }
           await assertNotDemo(database.url, baseUrl);
           await prepareDatabase(database, context.log, context.signal);
-          const result = await runSync(sync);
+          const result = await withReport(runSync)(sync);
           (await context.progress()).stop();
           await printSummary(result.summary, context.out, options);
-          if (result.summary.status === "failed" || result.summary.status === "interrupted")
-            throw result.error;
-          return exitCodeOf(result);
+          return exitCodeOrThrow(result);
         });
       }),
     );

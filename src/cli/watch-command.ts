@@ -2,12 +2,13 @@ import { type Command, Option } from "commander";
 import { requireBaseUrl } from "../config.ts";
 import { assertNotDemo } from "../db/demo-mark.ts";
 import { prepareDatabase } from "../db/prepare.ts";
+import { withReport } from "../report/after-run.ts";
 import { runWatchRound } from "../sync/watch-round.ts";
-import { exitCodeOf } from "../sync/with-run.ts";
 import { createWatchJob } from "../worker/watch-job.ts";
 import { createCommand } from "./create-command.ts";
 import { keepWorking } from "./keep-working.ts";
 import { type CommandContext, runCommand } from "./run-command.ts";
+import { exitCodeOrThrow } from "./run-exit.ts";
 import { printSummary, REQUEST_SETTINGS, syncSettings } from "./sync-command.ts";
 import { withDatabase } from "./with-database.ts";
 
@@ -52,16 +53,21 @@ async function watch(context: CommandContext, options: Options): Promise<number>
   if (!options.once) {
     const { watchCron: cron, timezone } = config;
     return keepWorking(context, baseUrl, "watch", (shared) => [
-      createWatchJob({ ...shared, cron, timezone, runWatchRound, tellsQuietRounds: true }),
+      createWatchJob({
+        ...shared,
+        cron,
+        timezone,
+        runWatchRound: withReport(runWatchRound),
+        tellsQuietRounds: true,
+      }),
     ]);
   }
   return withDatabase(context, async (database) => {
     await assertNotDemo(database.url, baseUrl);
     await prepareDatabase(database, log, signal);
     const settings = { ...syncSettings(config), databaseUrl: database.url, baseUrl };
-    const result = await runWatchRound({ settings, clock, log, signal });
+    const result = await withReport(runWatchRound)({ settings, clock, log, signal });
     await printSummary(result.summary, context.out, options);
-    if (result.summary.status === "failed" || result.summary.status === "interrupted") throw result.error;
-    return exitCodeOf(result);
+    return exitCodeOrThrow(result);
   });
 }

@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import { requireBaseUrl } from "../config.ts";
+import { withReport } from "../report/after-run.ts";
 import { runSync } from "../sync/run.ts";
 import { runWatchRound } from "../sync/watch-round.ts";
 import { createNightlySync } from "../worker/nightly-sync.ts";
@@ -45,7 +46,7 @@ function work(context: CommandContext): Promise<never> {
       ...shared,
       cron: syncCron,
       timezone,
-      runSync,
+      runSync: withReport(runSync),
       watchRun() {
         // Log lines on a terminal too: bars would stand there from night to night.
         const look = { isTty: false, columns: 80, colour: false };
@@ -54,6 +55,6 @@ function work(context: CommandContext): Promise<never> {
           progress.update(resource, { pages, records, totalCount });
       },
     }),
-    createWatchJob({ ...shared, cron: watchCron, timezone, runWatchRound }),
+    createWatchJob({ ...shared, cron: watchCron, timezone, runWatchRound: withReport(runWatchRound) }),
   ]);
 }

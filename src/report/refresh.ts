@@ -22,6 +22,8 @@ export interface RefreshOptions {
   sourceTimezone: string;
   /** An open build that was older than this when it was last seen is stuck. */
   stuckAfterMs: number;
+  /** Keeps to the two settings that the answers were computed with last, as whoever reads them must. @default those given count */
+  keepsSettings?: boolean;
   /** Classifies all failures anew, by the rules of now. @default only those that changed */
   reclassify?: boolean;
   /** Cancels what is under way; nothing is changed then. */
@@ -64,16 +66,11 @@ export async function refreshReport(url: string, options: RefreshOptions): Promi
   }
 }
 
-/** Whether runs have ended, or settings changed, since the answers were computed; true where they never were. */
-export async function isReportBehind(
-  sql: Sql,
-  { sourceTimezone, stuckAfterMs }: Pick<RefreshOptions, "sourceTimezone" | "stuckAfterMs">,
-): Promise<boolean> {
+/** Whether runs have ended since the answers were computed, or the program computes others; true where they never were. */
+export async function isReportBehind(sql: Sql): Promise<boolean> {
   const [row] = await sql<{ current: boolean }[]>`
     select exists (
-      select from rollup.state
-      where run_id = (${LAST_RUN(sql)}) and definition = ${DEFINITION}
-        and source_timezone = ${sourceTimezone} and stuck_after_s = ${stuckAfterMs / 1000}
+      select from rollup.state where run_id = (${LAST_RUN(sql)}) and definition = ${DEFINITION}
     ) as current`;
   return row?.current !== true;
 }
@@ -98,14 +95,16 @@ interface State {
 
 async function refresh(
   tx: TransactionSql,
-  { sourceTimezone, stuckAfterMs, reclassify = false, signal }: RefreshOptions,
+  { keepsSettings = false, reclassify = false, signal, ...given }: RefreshOptions,
 ): Promise<RefreshResult> {
   await tx`set transaction isolation level repeatable read`;
-  const stuckAfterS = stuckAfterMs / 1000;
   const [before] = await tx<State[]>`
     select run_id, definition, source_timezone, stuck_after_s,
       coalesce(now() - dear_refreshed_at >= ${DEAR_SHARE}::int * dear_took_s * interval '1 s', true) as is_dear_due
     from rollup.state`;
+  const kept = keepsSettings ? before : undefined;
+  const sourceTimezone = kept?.source_timezone ?? given.sourceTimezone;
+  const stuckAfterS = kept?.stuck_after_s ?? given.stuckAfterMs / 1000;
   const isFull =
     before?.definition !== DEFINITION ||
     before.source_timezone !== sourceTimezone ||

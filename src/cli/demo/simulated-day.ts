@@ -1,6 +1,7 @@
 import { type Clock, systemClock } from "../../clock.ts";
 import type { SyncKind } from "../../db/schema/runs.ts";
 import type { Logger } from "../../log.ts";
+import { withReport } from "../../report/after-run.ts";
 import type { World } from "../../simulate/world.ts";
 import { runSync, type SyncOptions, type SyncResult, type SyncSettings } from "../../sync/run.ts";
 import type { RunSummary } from "../../sync/summary.ts";
@@ -51,7 +52,7 @@ async function syncAt(
   onProgress?: SyncOptions["onProgress"],
 ): Promise<{ run: DemoRun; result: SyncResult }> {
   const startedAt = performance.now();
-  const result = await runSync({ ...runOptions(deps), kind, ...(onProgress && { onProgress }) });
+  const result = await withReport(runSync)({ ...runOptions(deps), kind, ...(onProgress && { onProgress }) });
   const run = { ...orThrow(result).summary, took_ms: Math.round(performance.now() - startedAt) };
   deps.log.info(runLine(run));
   return { run, result };
@@ -66,7 +67,7 @@ async function watchFor(deps: DemoSyncDeps, minutes: number): Promise<DemoWatch>
   while (counts.rounds < minutes) {
     signal.throwIfAborted();
     world.advance(MINUTE_MS);
-    const { summary } = orThrow(await runWatchRound(runOptions(deps)));
+    const { summary } = orThrow(await withReport(runWatchRound)(runOptions(deps)));
     counts.rounds += 1;
     counts.requests += summary.requests;
     counts.inserted += summary.resources.build?.inserted ?? 0;

@@ -1,0 +1,42 @@
+import type { Logger } from "../log.ts";
+import type { RunOptions, RunResult } from "../sync/with-run.ts";
+import { type RefreshOptions, refreshReport } from "./refresh.ts";
+
+/** A run, and whether the reports show what it saw. */
+export interface ReportedResult extends RunResult {
+  /** What kept the reports from being refreshed after it; null when nothing did. The next refresh makes up for it. */
+  reportError: unknown;
+}
+
+/** What a run function becomes when the reports are refreshed after each run, however it ended; what the run throws comes out as it is. */
+export function withReport<Options extends RunOptions>(
+  run: (options: Options) => Promise<RunResult>,
+): (options: Options) => Promise<ReportedResult> {
+  return async (options) => {
+    const result = await run(options);
+    const { settings, log, signal } = options;
+    const { databaseUrl, sourceTimezone, stuckAfterMs } = settings;
+    const reportError = await tryRefresh(databaseUrl, { sourceTimezone, stuckAfterMs, signal }, log);
+    return { ...result, reportError };
+  };
+}
+
+/** Refreshes the reports; a failure is told in the log and returned, null when there was none. A stop is not told. */
+export async function tryRefresh(url: string, options: RefreshOptions, log: Logger): Promise<unknown> {
+  const from = performance.now();
+  try {
+    const { changed, isFull, runId } = await refreshReport(url, options);
+    const durationMs = Math.round(performance.now() - from);
+    log.debug({ runId, changed, full: isFull, durationMs }, "reports refreshed");
+    return null;
+  } catch (error) {
+    if (options.signal?.aborted !== true) {
+      const message = error instanceof Error ? error.message : String(error);
+      log.error(
+        { error: message },
+        "the reports could not be refreshed; they are as they were, the next run makes up for it",
+      );
+    }
+    return error;
+  }
+}
