@@ -1,0 +1,57 @@
+import { randomBytes } from "node:crypto";
+import { connect, type Sql, withSql } from "../../src/db/connect.ts";
+import { refreshReport } from "../../src/report/refresh.ts";
+import { fillMirror } from "../bench/report-world.ts";
+import { createTestDatabase } from "./database.ts";
+
+export interface ReportReader extends AsyncDisposable {
+  /** One connection that may read schema `report` and nothing else, as that of a BI tool. */
+  sql: Sql;
+  /** The rights of whoever owns the mirror. */
+  databaseUrl: string;
+}
+
+/**
+ * A mirror of some thousand builds of 400 days with its reports, and a reader of them: some builds are open or stuck, and yesterday had one
+ * incident hour.
+ */
+export async function openReportReader(): Promise<ReportReader> {
+  const database = await createTestDatabase();
+  const role = `docmirror_test_reader_${randomBytes(4).toString("hex")}`;
+  await withSql(database.url, { applicationName: "docmirror test", max: 1 }, async (owner) => {
+    await fillMirror(owner, 4000);
+    await owner.unsafe(YESTERDAY_AND_TODAY);
+    await refreshReport(database.url, { sourceTimezone: "Etc/UTC", stuckAfterMs: 7_200_000 });
+    await owner.unsafe(`
+      create role ${role};
+      grant usage on schema report to ${role};
+      grant select on all tables in schema report to ${role}`);
+  });
+  const sql = connect(database.url, { applicationName: "docmirror test", max: 1, session: { role } });
+  return {
+    sql,
+    databaseUrl: database.url,
+    async [Symbol.asyncDispose]() {
+      await sql.end({ timeout: 5 });
+      await withSql(database.url, { applicationName: "docmirror test", max: 1 }, (owner) =>
+        owner.unsafe(`drop owned by ${role}; drop role ${role}`),
+      );
+      await database.dispose();
+    },
+  };
+}
+
+/** 40 projects build in one hour of yesterday, and all of them fail. Nine builds of today have not finished, some for more than two hours. */
+const YESTERDAY_AND_TODAY = `
+  insert into mirror.builds (id, date, state, success, type, project_id, version_id, first_seen_at, changed_at, record_hash)
+  select 'incident-' || n, date_trunc('hour', now() at time zone 'UTC') - interval '1 day' + n * interval '1 min', 'finished', false, 'html',
+    n::text, ((n - 1) * 4)::text, now() - interval '1 day', now(), '\\x01'
+  from generate_series(1, 40) as n;
+  insert into mirror.build_transitions (build_id, seq, from_state, to_state, not_before, not_after, run_id, rule)
+  select id, 1, null, 'finished', date at time zone 'UTC', date at time zone 'UTC' + interval '5 minutes', 1, 'date'
+  from mirror.builds where id like 'incident-%';
+  insert into mirror.builds (id, date, state, success, type, project_id, version_id, first_seen_at, changed_at, record_hash)
+  select 'open-' || n, now() at time zone 'UTC' - n * interval '20 min', 'building', true, 'html', '1', '0', now() - n * interval '20 min', now(), '\\x02'
+  from generate_series(1, 9) as n;
+  insert into sync.open_builds (build_id, since, seen_at, run_id)
+  select id, first_seen_at, now(), 1 from mirror.builds where id like 'open-%'`;
