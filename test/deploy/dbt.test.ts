@@ -1,0 +1,171 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { parse } from "yaml";
+import { z } from "zod";
+import { dbtSources } from "../support/dbt-sources.ts";
+import { openReportReader, type ReportReader } from "../support/report-reader.ts";
+
+const FOLDER = new URL("../../deploy/dbt/", import.meta.url);
+const read = (path: string) => readFileSync(new URL(path, FOLDER), "utf8");
+
+// The keys that dbt 1.10 documents, as far as they are used here.
+const Name = z.string().regex(/^[a-z][a-z0-9_]*$/);
+/** dbt renders descriptions as Jinja. */
+const Words = z.string().refine((text) => !/\{[{%#]/.test(text));
+const Column = z.strictObject({
+  name: Name,
+  description: Words,
+  quote: z.boolean().optional(),
+  data_tests: z.array(z.enum(["unique", "not_null"])).optional(),
+});
+const Threshold = z.strictObject({ count: z.int().positive(), period: z.enum(["minute", "hour", "day"]) });
+const Sources = z.strictObject({
+  version: z.literal(2),
+  sources: z.tuple([
+    z.strictObject({
+      name: Name,
+      description: Words,
+      schema: z.string(),
+      tables: z.array(
+        z.strictObject({
+          name: Name,
+          description: Words,
+          config: z
+            .strictObject({
+              freshness: z.strictObject({ warn_after: Threshold, error_after: Threshold }),
+              loaded_at_query: z.string(),
+            })
+            .optional(),
+          columns: z.array(Column),
+        }),
+      ),
+    }),
+  ]),
+});
+const Properties = z.strictObject({
+  version: z.literal(2),
+  models: z.array(z.strictObject({ name: Name, description: Words, columns: z.array(Column) })),
+  exposures: z.array(
+    z.strictObject({
+      name: Name,
+      label: z.string(),
+      type: z.enum(["dashboard", "notebook", "analysis", "ml", "application"]),
+      maturity: z.enum(["high", "medium", "low"]),
+      description: Words,
+      owner: z.strictObject({ name: z.string() }),
+      depends_on: z.array(z.string()),
+    }),
+  ),
+});
+const Project = z.strictObject({
+  name: Name,
+  version: z.string(),
+  profile: Name,
+  "model-paths": z.tuple([z.literal("models")]),
+  "require-dbt-version": z.string(),
+});
+
+const [source] = Sources.parse(parse(read("models/sources.yml"))).sources;
+const { models, exposures } = Properties.parse(parse(read("models/properties.yml")));
+const modelFiles = readdirSync(new URL("models/", FOLDER)).filter((file) => file.endsWith(".sql"));
+
+/** What dbt makes of a model: each source becomes its relation. */
+function compile(jinja: string): string {
+  const sql = jinja.replace(/\{\{ source\('(\w+)', '(\w+)'\) \}\}/g, (_, name: string, table: string) => {
+    expect(name).toBe(source.name);
+    expect(source.tables.map(({ name }) => name)).toContain(table);
+    return `"${source.schema}"."${table}"`;
+  });
+  expect(sql).not.toMatch(/\{[{%]/);
+  return sql;
+}
+
+let reader: ReportReader;
+beforeAll(async () => {
+  reader = await openReportReader();
+});
+afterAll(async () => {
+  await reader?.[Symbol.asyncDispose]();
+});
+
+describe("sources.yml", () => {
+  it("is what the dictionary says; `npm run docs:dictionary` writes it", () => {
+    expect(read("models/sources.yml")).toBe(dbtSources());
+  });
+
+  it("names only relations and columns that the reader can read", async () => {
+    for (const { name, columns } of source.tables) {
+      const list = columns.map(({ name, quote }) => (quote ? `"${name}"` : name)).join(", ");
+      await reader.sql.unsafe(`select ${list} from ${source.schema}.${name} limit 1`);
+    }
+  });
+
+  it("promises of its columns only what holds", async () => {
+    let tested = 0;
+    for (const { name, columns } of source.tables) {
+      for (const column of columns.filter(({ data_tests: tests }) => tests !== undefined)) {
+        const key = column.quote ? `"${column.name}"` : column.name;
+        const failing = await reader.sql.unsafe(
+          `select ${key} from ${source.schema}.${name} group by ${key} having count(*) > 1 or ${key} is null`,
+        );
+        expect([name, ...failing]).toEqual([name]);
+        tested++;
+      }
+    }
+    expect(tested).toBeGreaterThan(15);
+  });
+
+  it("tells how fresh builds, projects and versions are by what was last read of them", async () => {
+    const tested = source.tables.flatMap(({ name, config }) => (config ? [{ name, ...config }] : []));
+    expect(tested.map(({ name }) => name)).toEqual(["dim_projects", "dim_versions", "fact_builds"]);
+    for (const { freshness, loaded_at_query: query } of tested) {
+      expect(freshness).toEqual({
+        warn_after: { count: 26, period: "hour" },
+        error_after: { count: 50, period: "hour" },
+      });
+      // As dbt's own macro wraps it.
+      const [row] = await reader.sql.unsafe(
+        `with source_query as (${query})
+         select (select * from source_query) as max_loaded_at, now() as snapshotted_at,
+           extract(epoch from now() - (select * from source_query))::float8 as age_s`,
+      );
+      expect(row?.max_loaded_at).toMatch(/\+00$/);
+      // The mirror of this test was read 20 minutes before it was made.
+      expect(row?.age_s).toBeGreaterThan(1100);
+      expect(row?.age_s).toBeLessThan(3600);
+    }
+  });
+});
+
+describe("the project", () => {
+  it("has a file for each model that is described, and is one that dbt can read", () => {
+    expect(modelFiles).toEqual(models.map(({ name }) => `${name}.sql`));
+    expect(Project.parse(parse(read("dbt_project.yml")))["require-dbt-version"]).toBe(">=1.10.0");
+  });
+
+  it.each(models)("$name gives the columns that are described, and rows", async ({ name, columns }) => {
+    const sql = compile(read(`models/${name}.sql`));
+    // As dbt makes a view of it, which is all that a model needs.
+    const rows = await reader.sql.unsafe(`select * from (${sql}) as model`);
+    expect(rows.columns.map(({ name }) => name)).toEqual(columns.map(({ name }) => name));
+    expect(rows.length).toBeGreaterThan(10);
+    for (const key of columns.filter(({ data_tests: tests }) => tests !== undefined)) {
+      expect(new Set(rows.map((row) => row[key.name])).size).toBe(rows.length);
+    }
+    for (const rate of rows.map(({ success_rate: rate }) => rate).filter((rate) => rate !== null)) {
+      expect(rate).toBeGreaterThanOrEqual(0);
+      expect(rate).toBeLessThanOrEqual(1);
+    }
+  });
+
+  it("has exposures that depend on sources that are there: those of the dashboard", () => {
+    const dashboard = readFileSync(new URL("../grafana/dashboards/builds.json", FOLDER), "utf8");
+    const read = [...dashboard.matchAll(/(?:from|join) report\.(\w+)/g)].map(([, relation = ""]) => relation);
+    // What only fills the lists of its variables is no part of it.
+    const shown = new Set(read.filter((name) => !/^success_rate_by_/.test(name)));
+    const [exposure] = exposures;
+    expect(new Set(exposure?.depends_on)).toEqual(
+      new Set([...shown].map((relation) => `source('docmirror', '${relation}')`)),
+    );
+  });
+});

@@ -1,0 +1,78 @@
+import { Document, type Pair, type Scalar, visit } from "yaml";
+import { DICTIONARY, type Relation, type RelationEntry } from "../../src/db/report-dictionary.ts";
+
+/** What dbt may test: each value stands once. */
+const KEYS: Partial<Record<Relation, string>> = {
+  dim_projects: "project_id",
+  dim_versions: "version_id",
+  dim_dates: "day",
+  fact_builds: "build_id",
+  success_rate_daily: "day",
+  success_rate_weekly: "week",
+  success_rate_by_project: "project_id",
+  success_rate_by_type: "type",
+  build_times_daily: "day",
+  recoveries: "first_failed_build_id",
+  open_builds: "build_id",
+  stuck_builds: "build_id",
+  incident_hours: "hour",
+  error_classes: "rank",
+  error_rules: "order",
+  freshness: "resource",
+  runs: "run_id",
+};
+
+/** Relations that are as fresh as a resource of the service. */
+const RESOURCES: Partial<Record<Relation, string>> = {
+  fact_builds: "build",
+  dim_projects: "project",
+  dim_versions: "version",
+};
+
+const HEADER = ` Schema report as sources of dbt, with what every relation and column means. Made from src/db/report-dictionary.ts by
+ \`npm run docs:dictionary\`.
+
+ How fresh a relation is, no column of its own can say: on a quiet night no row changes. So dbt is told when the last good walk of the
+ service's list began, since whatever happened before that is in the mirror, or when the answers were computed, whichever is earlier. A
+ resource that was never read is an error.`;
+
+/** `deploy/dbt/models/sources.yml`, from the dictionary. */
+export function dbtSources(): string {
+  const tables = Object.entries<RelationEntry>(DICTIONARY).map(([name, { answers, columns }]) => ({
+    name,
+    description: answers,
+    ...freshnessOf(RESOURCES[name as Relation]),
+    columns: Object.entries(columns).map(([column, means]) => ({
+      name: column,
+      description: means,
+      // The one name that SQL keeps for itself.
+      ...(column === "order" && { quote: true }),
+      ...(KEYS[name as Relation] === column && { data_tests: ["unique", "not_null"] }),
+    })),
+  }));
+  const source = {
+    name: "docmirror",
+    description: "How builds of documentation go, from a mirror of the service that builds it.",
+    schema: "report",
+    tables,
+  };
+  const document = new Document({ version: 2, sources: [source] });
+  document.commentBefore = HEADER;
+  visit(document, {
+    Seq(_, node, path) {
+      const pair = path.at(-1) as Pair<Scalar<string>> | undefined;
+      if (pair?.key.value === "data_tests") node.flow = true;
+    },
+  });
+  return document.toString({ lineWidth: 140 });
+}
+
+function freshnessOf(resource: string | undefined) {
+  if (resource === undefined) return {};
+  return {
+    config: {
+      freshness: { warn_after: { count: 26, period: "hour" }, error_after: { count: 50, period: "hour" } },
+      loaded_at_query: `select least(current_through, refreshed_at) from report.freshness where resource = '${resource}' and current_through is not null`,
+    },
+  };
+}
