@@ -43,6 +43,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import("./doctor-command.ts")).doctorCommand,
   },
   {
+    name: "report",
+    summary: "how often builds succeed, what fails, how long it takes: a view of the schema report",
+    load: async () => (await import("./report-command.ts")).reportCommand,
+  },
+  {
     name: "explain",
     summary: "every sighting of a build, and why each bound of its times is what it is",
     load: async () => (await import("./explain-command.ts")).explainCommand,

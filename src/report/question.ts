@@ -27,7 +27,7 @@ export interface Question {
   readonly readable: string;
 }
 
-const FILTER_NAMES = ["project", "version", "type", "since", "until", "limit"] as const;
+export const FILTER_NAMES = ["project", "version", "type", "since", "until", "limit"] as const;
 const LINE_LENGTH = 100;
 
 /** The columns of a relation, in the order in which it has them. */

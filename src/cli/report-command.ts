@@ -1,0 +1,118 @@
+import { type Command, Option } from "commander";
+import { type TransactionSql, withSql } from "../db/connect.ts";
+import { assertSchemaCurrent } from "../db/migrate.ts";
+import { ConfigError, EXIT } from "../errors.ts";
+import { assertNamesKnown, parseRelation } from "../report/known-names.ts";
+import { askFor, type Filters, type Question } from "../report/question.ts";
+import { readAnswer, withSnapshot } from "../report/read-answer.ts";
+import { createCommand } from "./create-command.ts";
+import { wholeOption } from "./number-option.ts";
+import { createAnswerWriter, FORMATS, type Format } from "./report/answer-writer.ts";
+import { listReports } from "./report/list-reports.ts";
+import { type CommandContext, runCommand } from "./run-command.ts";
+import { withDatabase } from "./with-database.ts";
+
+interface Options extends Filters {
+  format?: Format;
+  json?: true;
+}
+
+/** Where nothing else is asked for, people get so many rows. */
+const SHOWN_ROWS = 50;
+/** A table is held in memory until its widths are known. */
+const MOST_TABLE_ROWS = 1000;
+
+export function reportCommand(summary: string): Command {
+  return createCommand({
+    name: "report",
+    summary,
+    settings: ["databaseUrl", "dataDir", "sourceTimezone", "stuckAfter"],
+    examples: [
+      ["report", "the reports that there are, and what each answers"],
+      ["report success_rate_daily --since 2026-11-01", "how often builds succeeded, day by day"],
+      ["report failing_now --project pip", "what is broken in one project"],
+      ["report fact_builds --format csv > builds.csv", "every build, as CSV"],
+      ["report error_classes --json", "what builds fail of, as JSON"],
+    ],
+  })
+    .argument("[name]", "a table or view of the schema report")
+    .addOption(new Option("--format <format>", "how it is printed [default: table]").choices(FORMATS))
+    .addOption(new Option("--json", "short for --format json").conflicts("format"))
+    .addOption(new Option("--project <slug>", "this project alone"))
+    .addOption(new Option("--version <slug>", "versions of this slug alone"))
+    .addOption(new Option("--type <type>", "builds of this type alone, such as html"))
+    .addOption(
+      new Option("--since <time>", "from this day (2026-11-03) or moment (2026-11-03T12:00Z) on, in UTC"),
+    )
+    .addOption(new Option("--until <time>", "up to this day, which counts too, or up to this moment"))
+    .addOption(
+      wholeOption("--limit <rows>", `rows at most [default: ${SHOWN_ROWS} in a table or md, else all]`, {
+        min: 1,
+        max: Number.MAX_SAFE_INTEGER - 1,
+      }),
+    )
+    .action(
+      runCommand<Options>(async (context, { options, args: [name] }) => {
+        const format = options.json ? "json" : (options.format ?? "table");
+        if (name === undefined) return listReports(context.out, format, options);
+        const asked = chooseRows(name, format, options);
+        await withDatabase(context, (database) =>
+          withSql(database.url, { applicationName: "docmirror report", max: 1 }, async (sql) => {
+            await assertSchemaCurrent(sql);
+            await assertNamesKnown(sql, options);
+            await withSnapshot(sql, (tx) => print(context, tx, format, asked));
+          }),
+        );
+        return EXIT.done;
+      }),
+    );
+}
+
+interface Asked {
+  question: Question;
+  /** Of the rows of the question so many are printed; it asks for one more, to know whether there are more. */
+  shown: number;
+  isLimitGiven: boolean;
+}
+
+function chooseRows(name: string, format: Format, options: Options): Asked {
+  const relation = parseRelation(name);
+  const isForPeople = format === "table" || format === "md";
+  const shown = options.limit ?? (isForPeople ? SHOWN_ROWS : Number.POSITIVE_INFINITY);
+  if (format === "table" && shown > MOST_TABLE_ROWS) {
+    throw new ConfigError(`a table has ${MOST_TABLE_ROWS} rows at most`, {
+      hint: "--format csv, json or md have as many as there are",
+    });
+  }
+  const { project, version, type, since, until } = options;
+  const limit = Number.isFinite(shown) ? shown + 1 : undefined;
+  return {
+    question: askFor(relation, { project, version, type, since, until, limit }),
+    shown,
+    isLimitGiven: options.limit !== undefined,
+  };
+}
+
+async function print(
+  { out, log, signal }: CommandContext,
+  tx: TransactionSql,
+  format: Format,
+  { question, shown, isLimitGiven }: Asked,
+): Promise<void> {
+  const { relation, columns } = question;
+  const writer = createAnswerWriter(format, { columns, facts: { report: relation } }, out);
+  await writer.begin();
+  let printed = 0;
+  let hasMore = false;
+  for await (const rows of readAnswer(tx, question, { signal })) {
+    const wanted = rows.slice(0, shown - printed);
+    hasMore = wanted.length < rows.length;
+    printed += wanted.length;
+    await writer.write(wanted);
+  }
+  await writer.end();
+  if (printed === 0) log.info(`${relation} has no such rows`);
+  if (hasMore && !isLimitGiven) {
+    log.info(`these are the first ${shown} rows; --limit shows more, --format csv all`);
+  }
+}

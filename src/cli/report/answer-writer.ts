@@ -1,0 +1,104 @@
+import { printable, printableJson } from "../../printable.ts";
+import { toCsv } from "../../report/csv.ts";
+import type { AnswerCell, AnswerRow } from "../../report/read-answer.ts";
+import type { Output } from "../output.ts";
+import { renderTable } from "../table.ts";
+
+export const FORMATS = ["table", "csv", "json", "md"] as const;
+export type Format = (typeof FORMATS)[number];
+
+/** Prints the rows of one answer as they come. Only a table, whose columns are as wide as what is in them, is held until its end. */
+export interface AnswerWriter {
+  begin(): Promise<void>;
+  write(rows: readonly AnswerRow[]): Promise<void>;
+  end(): Promise<void>;
+}
+
+export interface AnswerFacts {
+  columns: readonly string[];
+  /** What stands before the rows in a JSON document. */
+  facts: Readonly<Record<string, unknown>>;
+}
+
+export function createAnswerWriter(format: Format, answer: AnswerFacts, out: Output): AnswerWriter {
+  switch (format) {
+    case "table":
+      return tableWriter(answer, out);
+    case "csv":
+      return csvWriter(answer, out);
+    case "json":
+      return jsonWriter(answer, out);
+    case "md":
+      return markdownWriter(answer, out);
+  }
+}
+
+function tableWriter({ columns }: AnswerFacts, out: Output): AnswerWriter {
+  const held: AnswerRow[] = [];
+  return {
+    begin: async () => {},
+    write: async (rows) => void held.push(...rows),
+    end() {
+      const right = columns.filter((_, index) => isNumeric(held, index));
+      const rows = held.map((row) => row.map(forPeople));
+      return out.write(renderTable({ head: columns, rows, right, colour: out.colour }));
+    },
+  };
+}
+
+/** To a file byte by byte; a terminal gets it without what it would obey. */
+function csvWriter({ columns }: AnswerFacts, out: Output): AnswerWriter {
+  const write = (rows: readonly (readonly AnswerCell[])[]) => {
+    const text = toCsv(rows);
+    return out.write(out.isTty ? printable(text.replaceAll("\r\n", "\n"), { keepNewlines: true }) : text);
+  };
+  return { begin: () => write([columns]), write, end: async () => {} };
+}
+
+/** An object whose `rows` are objects by column, one a line. A document that was cut off cannot be parsed, so none looks whole. */
+function jsonWriter({ columns, facts }: AnswerFacts, out: Output): AnswerWriter {
+  let isFirst = true;
+  return {
+    begin() {
+      const lines = Object.entries({ ...facts, columns }).map(
+        ([name, value]) => `${quote(name)}: ${quote(value)},\n`,
+      );
+      return out.write(`{\n  ${lines.join("  ")}  "rows": [`);
+    },
+    write(rows) {
+      const lines = rows.map((row) => {
+        const comma = isFirst ? "" : ",";
+        isFirst = false;
+        return `${comma}\n    ${quote(Object.fromEntries(columns.map((column, index) => [column, row[index]])))}`;
+      });
+      return out.write(lines.join(""));
+    },
+    end: () => out.write(isFirst ? "]\n}\n" : "\n  ]\n}\n"),
+  };
+}
+
+const quote = (value: unknown): string => printableJson(JSON.stringify(value));
+
+function markdownWriter({ columns }: AnswerFacts, out: Output): AnswerWriter {
+  const line = (cells: readonly string[]) => `| ${cells.join(" | ")} |\n`;
+  return {
+    begin: () => out.write(line(columns) + line(columns.map(() => "---"))),
+    write: (rows) => out.write(rows.map((row) => line(row.map(escapeMarkdown))).join("")),
+    end: async () => {},
+  };
+}
+
+/** Names come from strangers: none may end its cell, or become markup. */
+function escapeMarkdown(cell: AnswerCell): string {
+  return printable(String(forPeople(cell) ?? "")).replace(/[\\|`*<>[\]&~]/g, "\\$&");
+}
+
+/** Six digits tell a rate from another; JSON and CSV have all of them. */
+function forPeople(cell: AnswerCell): AnswerCell {
+  return typeof cell === "number" && !Number.isInteger(cell) ? Number(cell.toPrecision(6)) : cell;
+}
+
+function isNumeric(rows: readonly AnswerRow[], index: number): boolean {
+  const values = rows.map((row) => row[index]).filter((value) => value !== null);
+  return values.length > 0 && values.every((value) => typeof value === "number");
+}

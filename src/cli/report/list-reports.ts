@@ -1,0 +1,36 @@
+import { DICTIONARY, RELATIONS } from "../../db/report-dictionary.ts";
+import { ConfigError, EXIT } from "../../errors.ts";
+import { FILTER_NAMES, type Filters, filtersOf } from "../../report/question.ts";
+import { breakLines } from "../break-lines.ts";
+import type { Output } from "../output.ts";
+import { createAnswerWriter, type Format } from "./answer-writer.ts";
+
+/** Where the terminal does not tell its width, and beyond which lines are tiring to read. */
+const COLUMNS = 80;
+const MOST_COLUMNS = 100;
+
+/** What there is. It asks no database: the names are the program's own. */
+export async function listReports(out: Output, format: Format, filters: Filters): Promise<number> {
+  const given = FILTER_NAMES.filter((name) => filters[name] !== undefined);
+  if (given.length > 0) {
+    throw new ConfigError(`--${given.join(", --")} ${given.length > 1 ? "are" : "is"} for one report`, {
+      hint: "name it, as in: docmirror report success_rate_daily --since 2026-11-01",
+    });
+  }
+  const rows = RELATIONS.map((relation) => {
+    const { answers } = DICTIONARY[relation];
+    return [relation, answers, filtersOf(relation).join(", ")];
+  });
+  if (format === "table") {
+    const columns = Math.min(out.columns ?? COLUMNS, MOST_COLUMNS);
+    for (const [relation = "", answers = ""] of rows) {
+      await out.write(`${relation}\n  ${breakLines(answers, columns - 2).join("\n  ")}\n`);
+    }
+    return EXIT.done;
+  }
+  const writer = createAnswerWriter(format, { columns: ["report", "answers", "filters"], facts: {} }, out);
+  await writer.begin();
+  await writer.write(rows);
+  await writer.end();
+  return EXIT.done;
+}
