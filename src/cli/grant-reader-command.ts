@@ -1,0 +1,67 @@
+import { type Command, Option } from "commander";
+import { withSql } from "../db/connect.ts";
+import { assertSchemaCurrent } from "../db/migrate.ts";
+import { EXIT } from "../errors.ts";
+import { grantReader, planReaderGrant } from "../report/grant-reader.ts";
+import { createCommand } from "./create-command.ts";
+import { runCommand } from "./run-command.ts";
+import { withDatabase } from "./with-database.ts";
+
+interface Options {
+  withPeople?: true;
+  dryRun?: true;
+  json?: true;
+}
+
+export function grantReaderCommand(summary: string): Command {
+  return createCommand({
+    name: "grant-reader",
+    summary,
+    settings: ["databaseUrl", "dataDir"],
+    examples: [
+      ["grant-reader metabase", "a role for a BI tool; made where it is missing; safe to repeat"],
+      ["grant-reader metabase --dry-run > reader.sql", "the SQL, for someone who may run it"],
+      ["grant-reader support --with-people", "users' names and logins too"],
+    ],
+  })
+    .argument("<role>", "the role that is to read, spelled as Postgres keeps it")
+    .addOption(
+      new Option("--with-people", "users' names and logins too; without it a role that has them loses them"),
+    )
+    .addOption(new Option("--dry-run", "print the SQL that would run, change nothing"))
+    .option("--json", "print one JSON document")
+    .action(
+      runCommand<Options>(async (context, { options, args: [role = ""] }) => {
+        const { out, log } = context;
+        const isDry = options.dryRun === true;
+        const facts = { applicationName: "docmirror grant-reader", max: 1 };
+        const grant = await withDatabase(context, ({ url }) =>
+          withSql(url, facts, async (sql) => {
+            await assertSchemaCurrent(sql);
+            const planned = await planReaderGrant(sql, role, { withPeople: options.withPeople === true });
+            if (!isDry) await grantReader(sql, planned);
+            return planned;
+          }),
+        );
+        const { isNew, withPeople, statements, warnings } = grant;
+        if (options.json) {
+          await out.json({
+            role,
+            is_new: isNew,
+            with_people: withPeople,
+            dry_run: isDry,
+            statements,
+            warnings,
+          });
+        } else if (isDry) await out.write(statements.map((statement) => `${statement};\n`).join(""));
+        else {
+          const what = withPeople ? "the schemas report and report_people" : "the schema report";
+          await out.write(`${role}${isNew ? ", a new role," : ""} can read ${what}\n`);
+        }
+        for (const warning of warnings) log.warn(`${role}: ${warning}`);
+        if (isNew && !isDry)
+          log.info(`${role} has no password yet: give it one in psql with \\password ${role}`);
+        return EXIT.done;
+      }),
+    );
+}

@@ -1,0 +1,158 @@
+import type { Sql, TransactionSql } from "../db/connect.ts";
+import { sqlstateOf, toStoreError, withStoreErrors } from "../db/store-errors.ts";
+import { withTransaction } from "../db/transaction.ts";
+import { ConfigError, StoreError } from "../errors.ts";
+
+export interface ReaderGrant {
+  role: string;
+  /** The role is not there yet, so the statements create it. */
+  isNew: boolean;
+  /** Users' names and logins too. */
+  withPeople: boolean;
+  /** What gives the role just these rights, in its order, each without a semicolon. Safe to repeat. */
+  statements: string[];
+  /** What the role may do beyond reading, though nobody asked for it here. */
+  warnings: string[];
+}
+
+export interface ReaderOptions {
+  /** Users' names and logins too (schema `report_people`); a role that has that right loses it without this. @default false */
+  withPeople?: boolean;
+}
+
+/** A query of a BI tool that takes longer was probably not meant so, and holds what a refresh has to wait for. */
+const STATEMENT_TIMEOUT = "60s";
+/** Postgres cuts longer names off. */
+const MAX_NAME_BYTES = 63;
+
+interface RoleFacts {
+  exists: boolean;
+  superuser: boolean;
+  createrole: boolean;
+  /** The first relation outside of `report` that it can read already, and through which role. */
+  reads: string | null;
+  through: string | null;
+}
+
+/**
+ * Finds out what it takes to let a role read schema `report` and nothing else of ours. Changes nothing. Throws ConfigError for a name that no
+ * role can have, and for a role that can read the rest anyhow: giving it less would only look like a fence.
+ */
+export async function planReaderGrant(
+  sql: Sql,
+  role: string,
+  options: ReaderOptions = {},
+): Promise<ReaderGrant> {
+  const { withPeople = false } = options;
+  assertRoleName(role);
+  return withStoreErrors("look up the role", async () => {
+    const [facts] = await sql<RoleFacts[]>`
+      with reader as (select coalesce((select rolname from pg_roles where rolname = ${role}), 'public') as name),
+      -- A role may also take on the roles that it is a member of, whether or not it inherits from them.
+      acting as (
+        select name from reader where name = 'public'
+        union all
+        select rolname from pg_roles, reader where name <> 'public' and pg_has_role(name, rolname, 'member')
+      ),
+      hidden as (
+        select relation.oid, space.oid as space, format('%I.%I', nspname, relname) as name
+        from pg_class as relation
+        join pg_namespace as space on space.oid = relnamespace
+        where relkind in ('r', 'p', 'v', 'm') and nspname in ('mirror', 'sync', 'rollup')
+      )
+      select reader.name <> 'public' as exists, coalesce(rolsuper, false) as superuser,
+             coalesce(rolcreaterole, false) as createrole, readable.name as reads, readable.acting as through
+      from reader
+      left join pg_roles on rolname = reader.name
+      left join lateral (
+        select hidden.name, acting.name as acting from hidden, acting
+        where has_schema_privilege(acting.name, hidden.space, 'usage') and has_any_column_privilege(acting.name, hidden.oid, 'select')
+        order by acting.name <> reader.name, hidden.name
+        limit 1
+      ) as readable on true`;
+    if (facts === undefined) throw new Error("a select over one row gave none");
+    assertFenced(role, facts);
+    const statements = await listStatements(sql, role, { isNew: !facts.exists, withPeople });
+    const warnings = facts.createrole ? ["it may create roles, and with them give itself more rights"] : [];
+    return { role, isNew: !facts.exists, withPeople, statements, warnings };
+  });
+}
+
+/** Runs what was planned, all or nothing. Throws StoreError; where a right is missing its hint says how to go on. */
+export async function grantReader(sql: Sql, { role, statements }: ReaderGrant): Promise<void> {
+  try {
+    await withTransaction(sql, async (tx: TransactionSql) => {
+      for (const statement of statements) await tx.unsafe(statement);
+    });
+  } catch (error) {
+    if (sqlstateOf(error) !== "42501") throw toStoreError(error, `grant rights to ${role}`);
+    throw new StoreError(`could not grant rights to ${role}: ${(error as Error).message} (42501)`, {
+      cause: error,
+      sqlstate: "42501",
+      hint: "have someone run what --dry-run prints who may create roles (CREATEROLE) and owns the schema report",
+    });
+  }
+}
+
+async function listStatements(
+  sql: Sql,
+  role: string,
+  { isNew, withPeople }: { isNew: boolean; withPeople: boolean },
+): Promise<string[]> {
+  // Quoted by Postgres' own rules, which know its reserved words. Rights on later views must be given in the name of whoever will make them.
+  const rows = await sql<{ statement: string }[]>`
+    with names as (
+      select quote_ident(${role}) as role, quote_ident(current_database()) as database
+    ),
+    schemas as (
+      select place, quote_ident(nspname) as name, quote_ident(pg_get_userbyid(nspowner)) as owner,
+             nspname = 'report' or ${withPeople} as may_read
+      from pg_namespace
+      join unnest(array['report', 'report_people']) with ordinality as ours (ours, place) on nspname = ours
+    )
+    select statement from (
+      select 0 as place, 1 as step, format('create role %s login', role) as statement from names where ${isNew}
+      union all
+      select 0, 2, format('alter role %s set default_transaction_read_only = on', role) from names where ${isNew}
+      union all
+      select 0, 3, format('alter role %s set statement_timeout = %L', role, ${STATEMENT_TIMEOUT}::text) from names where ${isNew}
+      union all
+      select 0, 4, format('grant connect on database %s to %s', database, role) from names
+      union all
+      select place, step, case when may_read
+          then format(granting, name, role, owner)
+          else format(revoking, name, role, owner) end
+      from names, schemas, (values
+        (1, 'grant usage on schema %1$s to %2$s', 'revoke usage on schema %1$s from %2$s'),
+        (2, 'grant select on all tables in schema %1$s to %2$s', 'revoke all on all tables in schema %1$s from %2$s'),
+        (3, 'alter default privileges for role %3$s in schema %1$s grant select on tables to %2$s',
+            'alter default privileges for role %3$s in schema %1$s revoke select on tables from %2$s')
+      ) as steps (step, granting, revoking)
+      where may_read or not ${isNew}
+    ) as steps
+    order by place, step`;
+  return rows.map(({ statement }) => statement);
+}
+
+function assertRoleName(role: string): void {
+  const fault = nameFault(role);
+  if (fault !== null) throw new ConfigError(`no role can be called ${JSON.stringify(role)}: ${fault}`);
+}
+
+function nameFault(role: string): string | null {
+  if (role === "") return "it is empty";
+  if (role.includes("\0")) return "it has a character in it that no name can have";
+  if (Buffer.byteLength(role) > MAX_NAME_BYTES) return `it is longer than ${MAX_NAME_BYTES} bytes`;
+  if (/^(?:public|none)$|^pg_/.test(role)) return "Postgres keeps this name for itself";
+  return null;
+}
+
+function assertFenced(role: string, { superuser, reads, through }: RoleFacts): void {
+  const hint = "name a role of its own for reading, as in: docmirror grant-reader docmirror_reader";
+  if (superuser) throw new ConfigError(`${role} is a superuser and reads everything as it is`, { hint });
+  if (reads === null) return;
+  const by = through === role ? "" : ` as ${through}`;
+  throw new ConfigError(`${role} can read more than the report already: ${reads}${by}`, {
+    hint: `${hint}; or take that right away first`,
+  });
+}
