@@ -7,13 +7,18 @@ const NUMBER = /^-?\d+(?:\.\d+)?$/;
 
 /**
  * Rows as CSV by RFC 4180: commas, CRLF, quotes where needed. Null is an empty field, an empty text a quoted one. A text that a spreadsheet
- * would compute gets an apostrophe in front of it: names are whatever strangers typed. Ids such as -1 and numbers stay as they are.
+ * would compute gets an apostrophe in front of it, since names are whatever strangers typed; ids such as -1 and numbers stay as they are.
+ * `isExact` leaves that out, for files that programs read.
  */
-export function toCsv(rows: readonly (readonly AnswerCell[])[]): string {
-  return stringify(
-    rows.map((row) => row.map((cell) => (typeof cell === "string" ? defuse(cell) : cell))),
-    { record_delimiter: "\r\n", quoted_match: /^$|[\r\n]/, cast: { boolean: String } },
-  );
+export function toCsv(rows: readonly (readonly AnswerCell[])[], options: { isExact?: boolean } = {}): string {
+  const records = options.isExact
+    ? rows
+    : rows.map((row) => row.map((cell) => (typeof cell === "string" ? defuse(cell) : cell)));
+  return stringify([...records], {
+    record_delimiter: "\r\n",
+    quoted_match: /^$|[\r\n]/,
+    cast: { boolean: String },
+  });
 }
 
 function defuse(text: string): string {

@@ -78,11 +78,11 @@ export function askFor(relation: Relation, filters: Filters = {}): Question {
   if (filters.type !== undefined) conditions.push(`type = ${hold(filters.type)}`);
   if (time !== undefined) {
     const { from, before } = readTimeBounds(filters, time.span);
-    const isMoment = time.span === "moment" || time.span === "hour";
-    const bound = (sign: string, moment: string) => {
-      const value = isMoment ? moment : dayOf(moment, sign);
-      const typed = `${hold(value)}::${isMoment ? "timestamptz" : "date"}`;
-      conditions.push(`${time.column} ${sign} ${typed}`);
+    const bound = (sign: ">=" | "<", moment: string) => {
+      const { column, day = time.span === "day" || time.span === "week" ? column : undefined } = time;
+      if (day !== undefined) conditions.push(`${day} ${sign} ${hold(dayOf(moment, sign))}::date`);
+      if (day !== column && !(day !== undefined && isMidnight(moment)))
+        conditions.push(`${column} ${sign} ${hold(moment)}::timestamptz`);
     };
     if (from !== null) bound(">=", from);
     if (before !== null) bound("<", before);
@@ -96,10 +96,12 @@ export function askFor(relation: Relation, filters: Filters = {}): Question {
   return { relation, columns, text, params, readable: `${writeIn(text, params)};\n` };
 }
 
-/** The first day that no longer counts, for a bound within a day. */
-function dayOf(moment: string, sign: string): string {
+const isMidnight = (moment: string): boolean => moment.endsWith("T00:00:00.000Z");
+
+/** Of a bound within a day: the first day that counts, or the first that no longer does. */
+function dayOf(moment: string, sign: ">=" | "<"): string {
   const day = moment.slice(0, 10);
-  if (sign !== "<" || moment.endsWith("T00:00:00.000Z")) return day;
+  if (sign === ">=" || isMidnight(moment)) return day;
   return new Date(Date.parse(day) + 86_400_000).toISOString().slice(0, 10);
 }
 

@@ -8,7 +8,12 @@ export interface RelationFacts {
    * The column that `since` and `until` are held against. Where there is none a row counts all builds, and no choice of rows would make
    * that a count of some.
    */
-  readonly time?: { readonly column: string; readonly span: Span };
+  readonly time?: {
+    readonly column: string;
+    readonly span: Span;
+    /** The UTC day of that column, by which there is an index. */
+    readonly day?: string;
+  };
   /** Newest first for what happens, worst first for what is to be mended. Ends in a key, so that pages do not overlap. */
   readonly order: string;
 }
@@ -22,7 +27,7 @@ export const RELATION_FACTS: Readonly<Record<Relation, RelationFacts>> = {
   dim_versions: { order: "project_id, version_slug, version_id" },
   dim_dates: { time: { column: "day", span: "day" }, order: "day" },
   fact_builds: {
-    time: { column: "triggered_at", span: "moment" },
+    time: { column: "triggered_at", span: "moment", day: "triggered_on" },
     order: "triggered_at desc nulls last, build_id desc",
   },
   success_rate_daily: { time: { column: "day", span: "day" }, order: "day desc" },

@@ -46,7 +46,7 @@ limit $2`);
       "2026-11-04T00:00:00.000Z",
     ],
     [
-      "fact_builds",
+      "runs",
       "2026-11-03T12:45:00.5+01",
       "2026-12-31",
       "2026-11-03T11:45:00.500Z",
@@ -54,6 +54,15 @@ limit $2`);
     ],
   ] as const)("%s since %s until %s is from %s, before %s", (relation, since, until, from, before) => {
     expect(conditionOf(relation, { since, until }).slice(1)).toEqual([from, before]);
+  });
+
+  it("asks builds for their day, by which there is an index, and for the moment where that is not enough", () => {
+    expect(conditionOf("fact_builds", { since: "2026-11-03", until: "2026-11-04T12:00Z" })).toEqual([
+      "triggered_on >= $1::date\n  and triggered_on < $2::date\n  and triggered_at < $3::timestamptz",
+      "2026-11-03",
+      "2026-11-05",
+      "2026-11-04T12:00:00.000Z",
+    ]);
   });
 
   it("finds the versions of a project by its slug, though they have but its id", () => {
