@@ -1,6 +1,5 @@
 import { type Command, Option } from "commander";
 import { type TransactionSql, withSql } from "../db/connect.ts";
-import { assertSchemaCurrent } from "../db/migrate.ts";
 import { ConfigError, EXIT } from "../errors.ts";
 import { assertNamesKnown, parseRelation } from "../report/known-names.ts";
 import { askFor, type Filters, type Question } from "../report/question.ts";
@@ -8,6 +7,7 @@ import { readAnswer, withSnapshot } from "../report/read-answer.ts";
 import { createCommand } from "./create-command.ts";
 import { wholeOption } from "./number-option.ts";
 import { createAnswerWriter, FORMATS, type Format } from "./report/answer-writer.ts";
+import { useAnswersOfNow } from "./report/answers-of-now.ts";
 import { listReports } from "./report/list-reports.ts";
 import { type CommandContext, runCommand } from "./run-command.ts";
 import { withDatabase } from "./with-database.ts";
@@ -58,7 +58,7 @@ export function reportCommand(summary: string): Command {
         const asked = chooseRows(name, format, options);
         await withDatabase(context, (database) =>
           withSql(database.url, { applicationName: "docmirror report", max: 1 }, async (sql) => {
-            await assertSchemaCurrent(sql);
+            await useAnswersOfNow(context, database.url, sql);
             await assertNamesKnown(sql, options);
             await withSnapshot(sql, (tx) => print(context, tx, format, asked));
           }),

@@ -1,0 +1,192 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { connect, replaceDatabase, type Sql, withSql } from "../../src/db/connect.ts";
+import { runCli, startCli } from "../support/cli.ts";
+import type { TestDatabase } from "../support/database.ts";
+import { createReportedMirror, HOSTILE_SLUGS } from "../support/reported-mirror.ts";
+
+let database: TestDatabase;
+let sql: Sql;
+
+beforeAll(async () => {
+  database = await createReportedMirror();
+  sql = connect(database.url, { applicationName: "docmirror test", max: 1 });
+});
+afterAll(async () => {
+  await sql.end({ timeout: 5 });
+  await database.dispose();
+});
+
+const report = (...args: string[]) =>
+  runCli(["report", ...args, "--database-url", database.url], { preferBuilt: true });
+
+describe("report NAME", () => {
+  it("prints a table, numbers at the right, null as nothing", async () => {
+    const { code, stdout, stderr } = await report("success_rate_by_type");
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    expect(stdout.split("\n")[0]).toMatch(/^type +builds +finished +succeeded +failed +success_rate +/);
+    expect(stdout).toMatch(/^pdf +40 +40 +30 +10 +0\.75 +0\.598057 +0\.85813 /m);
+    expect(stdout).toMatch(/^\(none\) +1 +1 +1 +0 +1 +0\.206543 +1 +0 +0$/m);
+  });
+
+  it("shows people 50 rows and says that there are more; so many as they ask for, without a word", async () => {
+    const [first, some] = await Promise.all([report("fact_builds"), report("fact_builds", "--limit", "3")]);
+    expect(first.stdout.split("\n")).toHaveLength(52);
+    expect(first.stderr).toContain("these are the first 50 rows; --limit shows more, --format csv all");
+    expect(some.stdout.split("\n")).toHaveLength(5);
+    expect(some.stderr).toBe("");
+  });
+
+  it("--json is one document: the columns, then a row an object, values as JSON has them", async () => {
+    const { code, stdout } = await report("fact_builds", "--json");
+    expect(code).toBe(0);
+    const told = JSON.parse(stdout);
+    expect(told.report).toBe("fact_builds");
+    expect(told.rows).toHaveLength(204);
+    expect(Object.keys(told.rows[0])).toEqual(told.columns);
+    expect(told.rows.find((row: { build_id: string }) => row.build_id === "1")).toMatchObject({
+      project_slug: HOSTILE_SLUGS.markup,
+      succeeded: 1,
+      triggered_at: "2025-06-01T09:00:00.001001Z",
+      triggered_on: "2025-06-01",
+      is_time_ambiguous: false,
+      duration_s_min: 0,
+      duration_s_max: 90.5,
+      error_class: null,
+    });
+    const none = await report("fact_builds", "--json", "--until", "2020-01-01");
+    expect(JSON.parse(none.stdout).rows).toEqual([]);
+    expect(none.stderr).toContain("fact_builds has no such rows");
+  });
+
+  it("--format csv has every row, and nothing that a spreadsheet would compute", async () => {
+    const { code, stdout } = await report("dim_projects", "--format", "csv");
+    expect(code).toBe(0);
+    const lines = stdout.split("\r\n");
+    expect(lines[0]).toMatch(/^project_id,project_slug,project_name,repo,/);
+    expect(lines.find((line) => line.startsWith("3,"))).toMatch(/^3,"'=cmd\|""\/C calc""!A0",Project 3,,/);
+    expect(lines.find((line) => line.startsWith("-1,"))).toMatch(/^-1,\(unknown\),/);
+    const all = await report("success_rate_daily", "--format", "csv");
+    expect(all.stdout.split("\r\n").length).toBeGreaterThan(500);
+  });
+
+  it("--format md escapes what would be markup", async () => {
+    const { stdout } = await report("dim_projects", "--format", "md");
+    expect(stdout).toMatch(/^\| project_id \| project_slug \|.*\n\| --- \| --- \|/);
+    expect(stdout).toContain("| 2 | \\<script\\>alert(1)\\</script\\> | Project 2 |");
+    expect(stdout).toContain("| 4 | ␛\\[2J\ufffdevil\\|\\`x\\` | Project 4 |");
+  });
+
+  it("prints nothing that a terminal would obey", async () => {
+    for (const format of ["table", "md", "json"]) {
+      const { stdout } = await report("dim_projects", "--format", format);
+      expect(stdout).toContain("evil");
+      // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
+      expect(stdout).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/);
+    }
+  });
+
+  it("narrows by project, version, type and time, as the page does", async () => {
+    const args = ["--project", HOSTILE_SLUGS.markup, "--version", "stable", "--type", "html"];
+    const { stdout } = await report(
+      "fact_builds",
+      "--json",
+      ...args,
+      "--since",
+      "2025-06-01",
+      "--until",
+      "2025-06-04",
+    );
+    const ids = JSON.parse(stdout).rows.map((row: { build_id: string }) => row.build_id);
+    expect(ids).toEqual(["9", "1"]);
+  });
+
+  it("is over at once when its reader has gone", async () => {
+    await using running = startCli(["report", "fact_builds", "--json", "--database-url", database.url], {
+      preferBuilt: true,
+    });
+    running.child.stdout?.destroy();
+    expect(await running.ended).toMatchObject({ code: 0, stderr: "" });
+  });
+});
+
+describe("answers that are older than the last run", () => {
+  /** As a run leaves it that was killed before its answers were computed. */
+  const leaveBehind = () => sql`
+    insert into sync.runs (kind, status, started_at, finished_at, heartbeat_at, pid, host)
+    values ('watch', 'succeeded', now(), now(), now(), 1, 'test')`;
+
+  it("are brought up to it before they are printed", async () => {
+    await leaveBehind();
+    await sql`update mirror.builds set state = 'finished', success = false, record_hash = 'moved' where id = '201'`;
+    const { stdout, stderr } = await report("fact_builds", "--json", "--since", "2025-08-14");
+    expect(stderr).toBe("");
+    expect(JSON.parse(stdout).rows.find((row: { build_id: string }) => row.build_id === "201").outcome).toBe(
+      "failed",
+    );
+  });
+
+  it("are printed as they are, with a warning, where the role may only read", async () => {
+    const role = `reader_${new URL(database.url).pathname.slice(-12)}`;
+    await sql.unsafe(`create role ${role} login; grant usage on schema report to ${role};
+      grant select on all tables in schema report to ${role}`);
+    try {
+      const url = new URL(replaceDatabase(database.url, new URL(database.url).pathname.slice(1)));
+      url.searchParams.set("role", role);
+      const asReader = () =>
+        runCli(["report", "success_rate_by_type", "--database-url", url.href], { preferBuilt: true });
+      expect(await asReader()).toMatchObject({ code: 0, stderr: "" });
+      await leaveBehind();
+      const { code, stdout, stderr } = await asReader();
+      expect(code).toBe(0);
+      expect(stdout).toMatch(/^html/m);
+      expect(stderr).toContain("the answers are older than the last run");
+    } finally {
+      await sql.unsafe(`drop owned by ${role}; drop role ${role}`);
+    }
+  });
+
+  it("are computed where they never were", async () => {
+    await using fresh = await createReportedMirror({ refreshed: false });
+    const { code, stdout } = await runCli(["report", "runs", "--database-url", fresh.url, "--json"]);
+    expect({ code, runs: JSON.parse(stdout).rows.length }).toEqual({ code: 0, runs: 1 });
+    const [state] = await withSql(
+      fresh.url,
+      { applicationName: "docmirror test" },
+      (fresh) => fresh`select run_id from rollup.state`,
+    );
+    expect(state).toEqual({ run_id: 1 });
+  });
+});
+
+describe("wrong input", () => {
+  it.each([
+    [
+      ["succes_rate_daily"],
+      2,
+      "there is no report of the name succes_rate_daily; did you mean success_rate_daily",
+    ],
+    [["failing_now", "--project", "pop"], 2, "the mirror has no project pop; did you mean pip?"],
+    [["success_rate_daily", "--project", "pip"], 2, "success_rate_daily cannot be narrowed by project"],
+    [["fact_builds", "--limit", "5000"], 2, "a table has 1000 rows at most"],
+    [["runs", "--json", "--format", "md"], 2, "cannot be used with"],
+    [["--project", "pip"], 2, "--project is for one report"],
+  ])("%j exits %i and says what is right", async (args, code, message) => {
+    const told = await report(...args);
+    expect(told).toMatchObject({ code, stdout: "" });
+    expect(told.stderr).toContain(message);
+  });
+});
+
+describe("report without a name", () => {
+  it("lists what each answers, without a database", async () => {
+    const { code, stdout } = await runCli(["report"], { preferBuilt: true });
+    expect(code).toBe(0);
+    expect(stdout).toContain("success_rate_daily\n  How often do builds succeed, day by day?");
+    const json = await runCli(["report", "--json"], { preferBuilt: true });
+    expect(JSON.parse(json.stdout).rows[0]).toEqual({
+      report: "dim_projects",
+      answers: expect.stringContaining("Which projects are there?"),
+      filters: "project, limit",
+    });
+  });
+});
