@@ -66,6 +66,7 @@ const MEANINGS: Record<string, Meaning> = {
   "42P01": { hint: "run `docmirror migrate`" },
   "42703": { hint: "run `docmirror migrate`" },
   "3F000": { hint: "run `docmirror migrate`" },
+  "2201B": { hint: "correct the pattern of that rule in report.error_rules" },
   "25006": { hint: "this server is read-only (a standby?): DATABASE_URL must name the primary" },
   "53300": { hint: "close other clients, or raise max_connections or the role's connection limit" },
   "53100": { hint: "make room on the server's disk, then run it again: what is stored is consistent" },

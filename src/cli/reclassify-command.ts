@@ -1,0 +1,52 @@
+import { type Command, Option } from "commander";
+import { withSql } from "../db/connect.ts";
+import { assertSchemaCurrent } from "../db/migrate.ts";
+import { EXIT } from "../errors.ts";
+import { type ClassCount, reclassify } from "../report/reclassify.ts";
+import { createCommand } from "./create-command.ts";
+import { runCommand } from "./run-command.ts";
+import { renderTable } from "./table.ts";
+import { withDatabase } from "./with-database.ts";
+
+interface Options {
+  dryRun?: true;
+  json?: true;
+}
+
+export function reclassifyCommand(summary: string): Command {
+  return createCommand({
+    name: "reclassify",
+    summary,
+    settings: ["databaseUrl", "dataDir", "sourceTimezone", "stuckAfter"],
+    examples: [
+      ["reclassify --dry-run", "what the rules of report.error_rules would change"],
+      ["reclassify", "applies them to all failures; new ones are classified by them as they come"],
+    ],
+  })
+    .addOption(new Option("--dry-run", "count, change nothing"))
+    .option("--json", "print one JSON document")
+    .action(
+      runCommand<Options>((context, { options }) =>
+        withDatabase(context, async ({ url }) => {
+          const { config, out, signal } = context;
+          const { sourceTimezone, stuckAfterMs } = config;
+          const isDry = options.dryRun === true;
+          const facts = { applicationName: "docmirror reclassify", max: 1 };
+          const classes = await withSql(url, facts, async (sql) => {
+            await assertSchemaCurrent(sql);
+            return reclassify({ sql, url, isDry, sourceTimezone, stuckAfterMs, signal });
+          });
+          if (options.json) await out.json({ dry_run: isDry, classes });
+          else await out.write(render(classes, isDry, out.colour));
+          return EXIT.done;
+        }),
+      ),
+    );
+}
+
+function render(classes: readonly ClassCount[], isDry: boolean, colour: boolean): string {
+  if (classes.length === 0) return "there are no failures to classify\n";
+  const head = ["class", "before", isDry ? "by the rules of now" : "now"];
+  const rows = classes.map((one) => [one.class, one.before, one.after]);
+  return renderTable({ head, right: head.slice(1), rows, colour });
+}

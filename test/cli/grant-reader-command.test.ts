@@ -1,0 +1,195 @@
+import { randomBytes } from "node:crypto";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { connect, type Sql, withSql } from "../../src/db/connect.ts";
+import { RELATIONS } from "../../src/db/report-dictionary.ts";
+import { planReaderGrant } from "../../src/report/grant-reader.ts";
+import { runCli } from "../support/cli.ts";
+import type { TestDatabase } from "../support/database.ts";
+import { createReportedMirror } from "../support/reported-mirror.ts";
+
+let database: TestDatabase;
+let sql: Sql;
+/** Roles belong to the whole server, which other test files use too. */
+const made = new Set<string>();
+
+beforeAll(async () => {
+  database = await createReportedMirror();
+  sql = connect(database.url, { applicationName: "docmirror test", max: 1 });
+});
+afterEach(async () => {
+  for (const role of made) {
+    const [there] = await sql`select quote_ident(rolname) as name from pg_roles where rolname = ${role}`;
+    if (there) await sql.unsafe(`drop owned by ${there.name} cascade; drop role ${there.name}`);
+  }
+  made.clear();
+});
+afterAll(async () => {
+  await sql.end({ timeout: 5 });
+  await database.dispose();
+});
+
+/** A name that has to be quoted, and that no other test has. */
+function roleName(): string {
+  const name = `Reader "${randomBytes(4).toString("hex")}"; --`;
+  made.add(name);
+  return name;
+}
+
+async function createRole(name: string, attributes = ""): Promise<string> {
+  const [row] = await sql`select quote_ident(${name}) as quoted`;
+  await sql.unsafe(`create role ${row?.quoted} ${attributes}`);
+  return String(row?.quoted);
+}
+
+const grant = (role: string, ...args: string[]) =>
+  runCli(["grant-reader", role, "--database-url", database.url, ...args], { preferBuilt: true });
+
+/** Runs statements as the role would; true where they are allowed, false where a right is missing. */
+async function mayRun(role: string, statement: string): Promise<boolean> {
+  const url = new URL(database.url);
+  url.searchParams.set("role", role);
+  return withSql(url.href, { applicationName: "docmirror test", max: 1 }, (reader) =>
+    reader.unsafe(statement).then(
+      () => true,
+      (error) => {
+        if (error.code === "42501") return false;
+        throw error;
+      },
+    ),
+  );
+}
+
+/** Every relation of a schema, by its quoted name. */
+async function relationsOf(schema: string): Promise<string[]> {
+  const rows = await sql`
+    select format('%I.%I', nspname, relname) as name from pg_class join pg_namespace as space on space.oid = relnamespace
+    where nspname = ${schema} and relkind in ('r', 'p', 'v', 'm') order by 1`;
+  return rows.map(({ name }) => String(name));
+}
+
+async function readable(role: string, schema: string): Promise<string[]> {
+  const allowed: string[] = [];
+  for (const name of await relationsOf(schema)) {
+    if (await mayRun(role, `select * from ${name} limit 1`)) allowed.push(name);
+  }
+  return allowed;
+}
+
+describe("grant-reader", () => {
+  it("makes the role, which reads all of report and is refused every other table", async () => {
+    const role = roleName();
+    const { code, stdout, stderr } = await grant(role);
+    expect({ code, stdout }).toEqual({
+      code: 0,
+      stdout: `${role}, a new role, can read the schema report\n`,
+    });
+    expect(stderr).toContain("no password yet");
+    expect(await readable(role, "report")).toHaveLength(RELATIONS.length);
+    for (const schema of ["mirror", "sync", "rollup", "report_people", "drizzle"]) {
+      expect(await relationsOf(schema)).not.toEqual([]);
+      expect(await readable(role, schema), schema).toEqual([]);
+    }
+    expect(await mayRun(role, "delete from report.error_rules")).toBe(false);
+    expect(await mayRun(role, "create table report.mine ()")).toBe(false);
+    expect(await mayRun(role, "select * from mirror.builds_as_of(now())")).toBe(false);
+    const [row] = await sql`
+      select rolcanlogin, rolsuper, rolconfig::text from pg_roles where rolname = ${role}`;
+    expect(row).toEqual({
+      rolcanlogin: true,
+      rolsuper: false,
+      rolconfig: "{default_transaction_read_only=on,statement_timeout=60s}",
+    });
+  });
+
+  it("may be repeated, and covers relations that come later", async () => {
+    const role = roleName();
+    await grant(role);
+    await sql`create view report.later as select 1 as one`;
+    try {
+      expect(await mayRun(role, "select one from report.later")).toBe(true);
+      const again = await grant(role);
+      expect(again).toMatchObject({ code: 0, stdout: `${role} can read the schema report\n`, stderr: "" });
+    } finally {
+      await sql`drop view report.later`;
+    }
+  });
+
+  it("gives people's names with --with-people alone, and takes them away without it", async () => {
+    const role = roleName();
+    expect((await grant(role, "--with-people")).stdout).toContain("the schemas report and report_people");
+    expect(await readable(role, "report_people")).toEqual(await relationsOf("report_people"));
+    expect(await readable(role, "mirror")).toEqual([]);
+    await grant(role);
+    expect(await readable(role, "report_people")).toEqual([]);
+    expect(await readable(role, "report")).toHaveLength(RELATIONS.length);
+  });
+
+  it("--dry-run prints just what would run, and changes nothing", async () => {
+    const role = roleName();
+    const { code, stdout } = await grant(role, "--dry-run", "--with-people");
+    expect(code).toBe(0);
+    expect(await sql`select from pg_roles where rolname = ${role}`).toHaveLength(0);
+    expect(stdout.split("\n")[0]).toBe(`create role "${role.replaceAll('"', '""')}" login;`);
+    await sql.unsafe(stdout);
+    expect(await readable(role, "report_people")).toEqual(await relationsOf("report_people"));
+    const json = JSON.parse((await grant(role, "--dry-run", "--json")).stdout);
+    expect(json).toMatchObject({ role, is_new: false, dry_run: true, with_people: false });
+    await sql.unsafe(json.statements.join(";\n"));
+    expect(await readable(role, "report_people")).toEqual([]);
+  });
+
+  it("refuses a role that reads the rest anyhow: a superuser, a member of one that may, whoever inherits or not", async () => {
+    const [superuser, group, member] = [roleName(), roleName(), roleName()];
+    await createRole(superuser, "superuser");
+    const quotedGroup = await createRole(group);
+    await sql.unsafe(
+      `grant usage on schema mirror to ${quotedGroup}; grant select (id) on mirror.users to ${quotedGroup}`,
+    );
+    await createRole(member, `noinherit in role ${quotedGroup}`);
+    expect(await grant(superuser)).toMatchObject({
+      code: 2,
+      stdout: "",
+      stderr: expect.stringContaining("is a superuser"),
+    });
+    expect(await grant(group)).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("already: mirror.users\n"),
+    });
+    expect(await grant(member)).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining(`can read more than the report already: mirror.users as ${group}`),
+    });
+    expect(await readable(member, "report")).toEqual([]);
+  });
+
+  it("leaves the settings of a role alone that is there, and warns of one that may make roles", async () => {
+    const role = roleName();
+    await createRole(role, "createrole");
+    const { code, stderr } = await grant(role);
+    expect(code).toBe(0);
+    expect(stderr).toContain("it may create roles");
+    expect(await sql`select rolconfig from pg_roles where rolname = ${role}`).toEqual([{ rolconfig: null }]);
+  });
+
+  it("exits 4 where the own role may not make roles, says how to go on, and leaves nothing half done", async () => {
+    const [weak, role] = [roleName(), roleName()];
+    const quoted = await createRole(weak, "login");
+    await sql.unsafe(
+      `grant usage on schema drizzle, rollup to ${quoted}; grant select on all tables in schema drizzle to ${quoted}`,
+    );
+    const url = new URL(database.url);
+    url.searchParams.set("role", weak);
+    const { code, stderr } = await runCli(["grant-reader", role, "--database-url", url.href], {
+      preferBuilt: true,
+    });
+    expect(code).toBe(4);
+    expect(stderr).toContain("--dry-run");
+    expect(await sql`select from pg_roles where rolname = ${role}`).toHaveLength(0);
+  });
+
+  it("makes no role of a name that Postgres would cut off, or keeps for itself", async () => {
+    for (const role of ["", "public", "none", "pg_reader", "x".repeat(64), "ä".repeat(32), "a\0b"]) {
+      await expect(planReaderGrant(sql, role)).rejects.toMatchObject({ name: "ConfigError", exitCode: 2 });
+    }
+  });
+});
