@@ -48,6 +48,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import("./report-command.ts")).reportCommand,
   },
   {
+    name: "export",
+    summary: "the builds, projects, versions and the calendar as Parquet or CSV files",
+    load: async () => (await import("./export-command.ts")).exportCommand,
+  },
+  {
     name: "explain",
     summary: "every sighting of a build, and why each bound of its times is what it is",
     load: async () => (await import("./explain-command.ts")).explainCommand,
@@ -66,6 +71,16 @@ export const COMMANDS: readonly CommandEntry[] = [
     name: "migrate",
     summary: "brings the schema up to date",
     load: async () => (await import("./migrate-command.ts")).migrateCommand,
+  },
+  {
+    name: "grant-reader",
+    summary: "gives a role the right to read the schema report and nothing else",
+    load: async () => (await import("./grant-reader-command.ts")).grantReaderCommand,
+  },
+  {
+    name: "reclassify",
+    summary: "applies changed error rules to stored failures",
+    load: async () => (await import("./reclassify-command.ts")).reclassifyCommand,
   },
   {
     name: "prune",

@@ -1,0 +1,129 @@
+import { mkdir, readdir, realpath, rename, rm, stat } from "node:fs/promises";
+import { basename, dirname, join, resolve } from "node:path";
+import { ConfigError, MirrorError } from "../../errors.ts";
+
+/** What tells a folder that an export made from any other. Readers of partitioned data leave out names that begin so. */
+export const MARKER = "_docmirror.json";
+
+const ABANDONED_AFTER_MS = 86_400_000;
+
+/**
+ * Has `fn` fill a hidden folder beside `target`, then moves it into place whole; readers see the old folder or the new one, and for a
+ * moment between two renames none. When `fn` fails nothing of it is left and the old one stays. Throws ConfigError where `target` is anything but
+ * missing, empty, or an export: what an export did not make is not its to replace. `own` names what an export holds beside its marker.
+ */
+export async function withFolderAside<T>(
+  target: string,
+  own: readonly string[],
+  fn: (folder: string) => Promise<T>,
+): Promise<T> {
+  const place = await findPlace(target);
+  await clearUp(place);
+  await assertReplaceable(place, own);
+  const aside = beside(place, "partial", process.pid);
+  try {
+    await mkdir(aside, { recursive: true });
+    const result = await fn(aside);
+    await assertReplaceable(place, own);
+    await swapIn(aside, place);
+    return result;
+  } catch (error) {
+    await rm(aside, { recursive: true, force: true });
+    throw toFolderError(error, place);
+  }
+}
+
+async function swapIn(aside: string, place: string): Promise<void> {
+  const old = beside(place, "old", process.pid);
+  const isThere = await rename(place, old).then(
+    () => true,
+    (error: NodeJS.ErrnoException) => {
+      if (error.code === "ENOENT") return false;
+      throw error;
+    },
+  );
+  try {
+    await rename(aside, place);
+  } catch (error) {
+    if (isThere) await rename(old, place);
+    throw error;
+  }
+  await rm(old, { recursive: true, force: true });
+}
+
+/** A symbolic link stays one: what it points to is replaced. */
+async function findPlace(target: string): Promise<string> {
+  const path = resolve(target);
+  const place = await realpath(path).catch(() => path);
+  if (dirname(place) === place) throw new ConfigError(`${target} is the root of the file system`);
+  return place;
+}
+
+const beside = (place: string, what: "partial" | "old", pid: number): string =>
+  join(dirname(place), `.${basename(place)}.${what}-${pid}`);
+
+/** Puts right what a killed export left: its half of a swap, and folders that nobody has filled for a day. */
+async function clearUp(place: string): Promise<void> {
+  const parent = dirname(place);
+  const names = await readdir(parent).catch((): string[] => []);
+  for (const name of names) {
+    const [, left, what, pid] = /^\.(.*)\.(partial|old)-(\d+)$/.exec(name) ?? [];
+    if (left !== basename(place) || isAlive(Number(pid))) continue;
+    const path = join(parent, name);
+    if (what === "old" && !(await exists(place))) await rename(path, place);
+    else if (await isAbandoned(path)) await rm(path, { recursive: true, force: true });
+  }
+}
+
+async function assertReplaceable(place: string, own: readonly string[]): Promise<void> {
+  const names = await readdir(place).catch((error: NodeJS.ErrnoException): string[] => {
+    if (error.code === "ENOENT") return [];
+    throw error;
+  });
+  const strange = names.filter((name) => name !== MARKER && !own.includes(name));
+  if (names.length === 0 || (names.includes(MARKER) && strange.length === 0)) return;
+  const why = names.includes(MARKER) ? `holds ${strange[0]} beside an export` : "was made by no export";
+  throw new ConfigError(`${place} ${why}, so it is not replaced`, {
+    hint: "name a folder that does not exist yet, or is empty",
+  });
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "EPERM";
+  }
+}
+
+const exists = (path: string): Promise<boolean> =>
+  stat(path).then(
+    () => true,
+    () => false,
+  );
+
+const isAbandoned = (path: string): Promise<boolean> =>
+  stat(path).then(
+    ({ mtimeMs }) => Date.now() - mtimeMs > ABANDONED_AFTER_MS,
+    () => false,
+  );
+
+const HINTS: Record<string, string> = {
+  EACCES: "choose a place that you may write to",
+  EPERM: "choose a place that you may write to",
+  EROFS: "choose a place that can be written to",
+  ENOTDIR: "a file is in the way: choose another place",
+  EEXIST: "a file is in the way: choose another place",
+  ENOSPC: "make room on the disk",
+  EBUSY: "it is a mount point: name a folder in it",
+  EXDEV: "it is a mount point: name a folder in it",
+  ENOTEMPTY: "another export took the place meanwhile: try again",
+};
+
+function toFolderError(error: unknown, place: string): unknown {
+  const { code = "" } = (error instanceof Error ? error : {}) as NodeJS.ErrnoException;
+  const hint = HINTS[code];
+  if (error instanceof MirrorError || hint === undefined) return error;
+  return new ConfigError(`could not write to ${place}: ${(error as Error).message}`, { cause: error, hint });
+}
