@@ -10,7 +10,7 @@ export interface ClassCount {
   after: number;
 }
 
-export interface ReclassifyOptions extends Omit<RefreshOptions, "reclassify"> {
+export interface ReclassifyOptions extends Omit<RefreshOptions, "reclassify" | "keepsSettings"> {
   sql: Sql;
   /** Of the same database. */
   url: string;
@@ -21,7 +21,7 @@ export interface ReclassifyOptions extends Omit<RefreshOptions, "reclassify"> {
 /** Applies the rules of `report.error_rules` to all failures that are stored. Gives every class that any had or has. Safe to repeat. */
 export async function reclassify({ sql, url, isDry, ...options }: ReclassifyOptions): Promise<ClassCount[]> {
   const before = await countClasses(sql, "error_class", options.signal);
-  if (!isDry) await refreshReport(url, { ...options, reclassify: true });
+  if (!isDry) await refreshReport(url, { ...options, keepsSettings: true, reclassify: true });
   const after = await countClasses(sql, isDry ? CLASS_OF_NOW : "error_class", options.signal);
   const classes = [...new Set([...after.keys(), ...before.keys()])];
   return classes.map((name) => ({ class: name, before: before.get(name) ?? 0, after: after.get(name) ?? 0 }));

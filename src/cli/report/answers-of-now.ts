@@ -24,13 +24,11 @@ export async function useAnswersOfNow(
   }
   await assertSchemaCurrent(sql);
   const { sourceTimezone, stuckAfterMs } = config;
-  const isBehind = await withStoreErrors("read how old the answers are", () =>
-    isReportBehind(sql, { sourceTimezone, stuckAfterMs }),
-  );
+  const isBehind = await withStoreErrors("read how old the answers are", () => isReportBehind(sql));
   if (!isBehind) return;
   log.debug("the answers are older than the last run, and are brought up to it");
   try {
-    await refreshReport(url, { sourceTimezone, stuckAfterMs, signal });
+    await refreshReport(url, { sourceTimezone, stuckAfterMs, keepsSettings: true, signal });
   } catch (error) {
     if (!(error instanceof StoreError && MAY_NOT_WRITE.includes(error.sqlstate ?? ""))) throw error;
     log.warn({ ...MENDING, error: error.message }, "the answers are older than the last run");
