@@ -1,12 +1,13 @@
 import { EXIT, StoppedError } from "../errors.ts";
 import type { ReportedResult } from "../report/after-run.ts";
+import type { RunResult } from "../sync/with-run.ts";
 import { exitCodeOf } from "../sync/with-run.ts";
 
 /**
  * The exit code of a run whose summary is printed. Throws what made it fail, and the stop that came while the reports were refreshed; a run that
  * went well, but whose reports could not be refreshed, is partial.
  */
-export function exitCodeOrThrow(result: ReportedResult): number {
+export function exitCodeOrThrow(result: RunResult & ReportedResult): number {
   const { summary, error, reportError } = result;
   if (summary.status === "failed" || summary.status === "interrupted") throw error;
   if (reportError instanceof StoppedError) throw reportError;

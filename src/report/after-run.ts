@@ -1,17 +1,23 @@
 import type { Logger } from "../log.ts";
-import type { RunOptions, RunResult } from "../sync/with-run.ts";
 import { type RefreshOptions, refreshReport } from "./refresh.ts";
 
-/** A run, and whether the reports show what it saw. */
-export interface ReportedResult extends RunResult {
+/** What a refresh needs of what a run is given. Said here once more, because what runs need reaches as far as upstream, and reports never do. */
+interface RunOptions {
+  settings: Pick<RefreshOptions, "sourceTimezone" | "stuckAfterMs"> & { databaseUrl: string };
+  log: Logger;
+  signal: AbortSignal;
+}
+
+/** Whether the reports show what a run saw. */
+export interface ReportedResult {
   /** What kept the reports from being refreshed after it; null when nothing did. The next refresh makes up for it. */
   reportError: unknown;
 }
 
 /** What a run function becomes when the reports are refreshed after each run, however it ended; what the run throws comes out as it is. */
-export function withReport<Options extends RunOptions>(
-  run: (options: Options) => Promise<RunResult>,
-): (options: Options) => Promise<ReportedResult> {
+export function withReport<Options extends RunOptions, Result>(
+  run: (options: Options) => Promise<Result>,
+): (options: Options) => Promise<Result & ReportedResult> {
   return async (options) => {
     const result = await run(options);
     const { settings, log, signal } = options;
