@@ -29,8 +29,13 @@ export const COMMANDS: readonly CommandEntry[] = [
   },
   {
     name: "worker",
-    summary: "the long-running process: nightly sync and watch",
+    summary: "the long-running process: nightly sync, watch, and the report page",
     load: async () => (await import("./worker-command.ts")).workerCommand,
+  },
+  {
+    name: "serve",
+    summary: "the report page over the mirror; never asks upstream",
+    load: async () => (await import("./serve-command.ts")).serveCommand,
   },
   {
     name: "status",

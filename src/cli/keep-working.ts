@@ -26,12 +26,16 @@ export interface JobDeps {
   log: Logger;
 }
 
-/** Does jobs by the clock until a signal comes, over a database that may be down for some of the time. */
+/**
+ * Does jobs by the clock until a signal comes, over a database that may be down for some of the time. What `serve` starts beside them over the
+ * same database is up before it answers, and ends with them.
+ */
 export async function keepWorking(
   { config, log, clock, signal }: CommandContext,
   baseUrl: URL,
   what: "worker" | "watch",
   createJobs: (deps: JobDeps) => Job[],
+  serve?: (database: KeptDatabase) => Promise<{ close(): Promise<void> }>,
 ): Promise<never> {
   const { databaseUrl, dataDir } = config;
   const database = createKeptDatabase({
@@ -46,6 +50,7 @@ export async function keepWorking(
   const pace = createHostPace({ ratePerSecond: config.rate, clock });
   const jobs = createJobs({ settings: { ...syncSettings(config), baseUrl }, pace, database, clock, log });
   const worker = createWorker({ jobs, clock, log });
+  const server = await serve?.(database);
   try {
     // A database that is down is waited for; one that refuses us for good ends the command here, with its own exit code.
     await database.ready(signal);
@@ -56,7 +61,7 @@ export async function keepWorking(
   } finally {
     const code = signal.reason instanceof MirrorError ? signal.reason.exitCode : EXIT.bug;
     const force = setTimeout(() => process.exit(code), LEAVE_WITHIN_MS);
-    await worker.stop(signal.reason);
+    await Promise.all([worker.stop(signal.reason), server?.close()]);
     await database.close();
     clearTimeout(force);
   }

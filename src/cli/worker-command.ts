@@ -6,9 +6,10 @@ import { runWatchRound } from "../sync/watch-round.ts";
 import { createNightlySync } from "../worker/nightly-sync.ts";
 import { createWatchJob } from "../worker/watch-job.ts";
 import { createCommand } from "./create-command.ts";
-import { keepWorking } from "./keep-working.ts";
+import { type JobDeps, keepWorking } from "./keep-working.ts";
 import { createProgress } from "./progress.ts";
 import { type CommandContext, runCommand } from "./run-command.ts";
+import { serveMirror } from "./serve-mirror.ts";
 import { REQUEST_SETTINGS } from "./sync-command.ts";
 
 export function workerCommand(summary: string): Command {
@@ -27,6 +28,8 @@ export function workerCommand(summary: string): Command {
       "maxDeleteRatio",
       "sourceTimezone",
       "stuckAfter",
+      "httpHost",
+      "httpPort",
     ],
     examples: [
       [
@@ -41,7 +44,7 @@ export function workerCommand(summary: string): Command {
 function work(context: CommandContext): Promise<never> {
   const { config, log, clock } = context;
   const { syncCron, watchCron, timezone } = config;
-  return keepWorking(context, requireBaseUrl(config), "worker", (shared) => [
+  const createJobs = (shared: JobDeps) => [
     createNightlySync({
       ...shared,
       cron: syncCron,
@@ -56,5 +59,8 @@ function work(context: CommandContext): Promise<never> {
       },
     }),
     createWatchJob({ ...shared, cron: watchCron, timezone, runWatchRound: withReport(runWatchRound) }),
-  ]);
+  ];
+  return keepWorking(context, requireBaseUrl(config), "worker", createJobs, (database) =>
+    serveMirror(context, database),
+  );
 }

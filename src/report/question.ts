@@ -1,5 +1,6 @@
 import { DICTIONARY, type Relation } from "../db/report-dictionary.ts";
 import { ConfigError } from "../errors.ts";
+import { printableJson } from "../printable.ts";
 import { RELATION_FACTS } from "./relations.ts";
 import { readTimeBounds } from "./time-bounds.ts";
 
@@ -55,11 +56,14 @@ export function filtersOf(relation: Relation): FilterName[] {
   });
 }
 
+/** Conditions in SQL beside the filters; `hold` takes a value and gives the parameter that stands for it. */
+export type Conditions = (hold: (value: string | number) => string) => readonly string[];
+
 /**
- * The statement that answers a relation of schema `report`: its columns by name, narrowed by the filters, in an order of its own. Throws
- * ConfigError for a filter that the relation cannot take, or a value that cannot be one. Whether a slug exists is not asked here.
+ * The statement that answers a relation of schema `report`: its columns by name, narrowed by the filters and by `also`, in an order of its
+ * own. Throws ConfigError for a filter that the relation cannot take, or a value that cannot be one. Whether a slug exists is not asked here.
  */
-export function askFor(relation: Relation, filters: Filters = {}): Question {
+export function askFor(relation: Relation, filters: Filters = {}, also: Conditions = () => []): Question {
   assertFilters(relation, filters);
   const columns = columnsOf(relation);
   const { time, order } = RELATION_FACTS[relation];
@@ -87,6 +91,7 @@ export function askFor(relation: Relation, filters: Filters = {}): Question {
     if (from !== null) bound(">=", from);
     if (before !== null) bound("<", before);
   }
+  conditions.push(...also(hold));
 
   const lines = [`select ${wrap(columns.map(quoteName))}`, `from report.${relation}`];
   if (conditions.length > 0) lines.push(`where ${conditions.join("\n  and ")}`);
@@ -142,9 +147,14 @@ function writeIn(text: string, params: readonly (string | number)[]): string {
   return text.replace(/\$(\d+)/g, (_, place) => literal(params[Number(place) - 1] ?? ""));
 }
 
-/** As Postgres' quote_literal writes it, so that a backslash means the same whatever the session's settings. */
+/**
+ * As Postgres' quote_literal writes it, so that a backslash means the same whatever the session's settings. What a terminal or a browser would
+ * obey stands there by its number.
+ */
 function literal(value: string | number): string {
   if (typeof value === "number") return String(value);
-  const quoted = `'${value.toWellFormed().replaceAll("'", "''")}'`;
-  return quoted.includes("\\") ? `E${quoted.replaceAll("\\", "\\\\")}` : quoted;
+  const quoted = `'${value.toWellFormed().replaceAll("'", "''").replaceAll("\\", "\\\\")}'`;
+  // JSON's escapes are those of an E string too.
+  const printed = printableJson(quoted);
+  return printed.includes("\\") ? `E${printed}` : printed;
 }

@@ -1,6 +1,8 @@
 import { randomBytes } from "node:crypto";
+import { Hono } from "hono";
 import { describe, expect, inject, it } from "vitest";
 import { replaceDatabase, withSql } from "../../src/db/connect.ts";
+import { startServer } from "../../src/serve/server.ts";
 import { startSimulation } from "../../src/simulate/service.ts";
 import { QUIET } from "../../src/simulate/settings.ts";
 import { createWorld } from "../../src/simulate/world.ts";
@@ -8,7 +10,7 @@ import { runCli, startCli } from "../support/cli.ts";
 import { createTestDatabase } from "../support/database.ts";
 
 /** Never in these years, so that nothing but the start begins a sync. */
-const NEVER = ["--sync-cron", "0 0 29 2 *", "--rate", "0"];
+const NEVER = ["--sync-cron", "0 0 29 2 *", "--rate", "0", "--http-port", "0"];
 const SMALL = { users: 5, projects: 4, versions: 6, files: 5, builds: 30 };
 
 function runsOf(url: string) {
@@ -28,6 +30,8 @@ describe("worker", () => {
       await using first = startCli(args);
       await first.waitFor("stderr", /sync succeeded/);
       expect(first.stderr()).toContain("a due run was missed");
+      const [, page = ""] = await first.waitFor("stderr", /"url":"([^"]+)","msg":"the report page is up"/);
+      expect(await (await fetch(page)).text()).toContain("Data current through");
       first.signal("SIGTERM");
       expect(await first.ended).toMatchObject({ code: 143, stdout: "" });
 
@@ -65,7 +69,7 @@ describe("worker", () => {
     const service = await startSimulation({ world: createWorld(SMALL) });
     try {
       await using cli = startCli([
-        ...["worker", "--sync-cron", "* * * * * *", "--rate", "0"],
+        ...["worker", "--sync-cron", "* * * * * *", "--rate", "0", "--http-port", "0"],
         ...["--base-url", service.url, "--database-url", database.url],
       ]);
       await cli.waitFor("stderr", /sync succeeded[\s\S]*sync succeeded/);
@@ -152,14 +156,19 @@ describe("worker", () => {
 
   it("ends at once where waiting cannot help", async () => {
     const none = replaceDatabase(inject("databaseServer").adminUrl, `none_${randomBytes(6).toString("hex")}`);
-    const [noUpstream, noDatabase, noCron] = await Promise.all([
+    const taken = await startServer({ app: new Hono(), host: "127.0.0.1", port: 0 });
+    const [noUpstream, noDatabase, noCron, noPort] = await Promise.all([
       runCli(["worker"]),
-      runCli(["worker", "--base-url", "http://127.0.0.1:1", "--database-url", none]),
+      runCli(["worker", ...NEVER, "--base-url", "http://127.0.0.1:1", "--database-url", none]),
       runCli(["worker", "--base-url", "http://127.0.0.1:1", "--sync-cron", "61 2 * * *"]),
+      runCli(["worker", "--base-url", "http://127.0.0.1:1", "--http-port", new URL(taken.url).port]),
     ]);
+    await taken.close();
     expect(noUpstream).toMatchObject({ code: 2 });
     expect(noUpstream.stderr).toContain("DOCMIRROR_BASE_URL");
     expect(noDatabase).toMatchObject({ code: 4 });
     expect(noCron).toMatchObject({ code: 2 });
+    expect(noPort).toMatchObject({ code: 2 });
+    expect(noPort.stderr).toContain("another program listens there");
   });
 });

@@ -65,6 +65,20 @@ limit $2`);
     ]);
   });
 
+  it("writes by their numbers what a terminal or a browser would obey", () => {
+    const { readable } = askFor("dim_projects", { project: "\u202egpj\u001b[2J" });
+    expect(readable).toContain("where project_slug = E'\\u202egpj\\u001b[2J'\n");
+  });
+
+  it("takes conditions beside the filters, with values of their own", () => {
+    const { text, readable } = askFor("fact_builds", { type: "html", limit: 1 }, (hold) => [
+      `build_id = ${hold("4'2")}`,
+      "failed = 1",
+    ]);
+    expect(text).toContain("where type = $1\n  and build_id = $2\n  and failed = 1\norder by");
+    expect(readable).toContain("and build_id = '4''2'");
+  });
+
   it("finds the versions of a project by its slug, though they have but its id", () => {
     expect(conditionOf("dim_versions", { project: "pip" })).toEqual([
       "project_id in (select project_id from report.dim_projects where project_slug = $1)",

@@ -1,0 +1,76 @@
+import type { Command } from "commander";
+import { openDatabase } from "../db/open.ts";
+import { prepareDatabase } from "../db/prepare.ts";
+import { EXIT, MirrorError } from "../errors.ts";
+import { tryRefresh } from "../report/after-run.ts";
+import { isReportBehind } from "../report/refresh.ts";
+import { createKeptDatabase, type KeptDatabase } from "../worker/kept-database.ts";
+import { createCommand } from "./create-command.ts";
+import { type CommandContext, runCommand } from "./run-command.ts";
+import { type MirrorServer, serveMirror } from "./serve-mirror.ts";
+import { untilStopped } from "./until-stopped.ts";
+
+interface Options {
+  json?: true;
+}
+
+/** Beyond this the process ends though something still hangs; whoever stopped it expects that within 10 s. */
+const LEAVE_WITHIN_MS = 8500;
+
+export function serveCommand(summary: string): Command {
+  return createCommand({
+    name: "serve",
+    summary,
+    settings: ["databaseUrl", "dataDir", "httpHost", "httpPort", "sourceTimezone", "stuckAfter"],
+    examples: [
+      ["serve", "prints the address of the report page and serves it until Ctrl-C"],
+      ["serve --http-port 0", "on a free port"],
+      ["serve --http-host 0.0.0.0", "for other machines too; there is no password, so mind who can reach it"],
+    ],
+  })
+    .option("--json", "print the address as one JSON document")
+    .action(runCommand<Options>((context, { options }) => serve(context, options)));
+}
+
+async function serve(context: CommandContext, options: Options): Promise<never> {
+  const { config, log, clock, signal, out } = context;
+  const { databaseUrl, dataDir } = config;
+  const database = createKeptDatabase({
+    open: (openSignal) => openDatabase({ databaseUrl, dataDir, log, signal: openSignal }),
+    prepare: (opened, prepareSignal) => prepareDatabase(opened, log, prepareSignal),
+    clock,
+    log,
+  });
+  let server: MirrorServer | undefined;
+  try {
+    server = await serveMirror(context, database);
+    if (options.json) await out.json({ url: server.url });
+    else await out.write(`${server.url}\n`);
+    // What waiting cannot mend ends the command here, with its own exit code.
+    await server.mirror.opened;
+    await bringUpToDate(context, server, database);
+    return await untilStopped(signal);
+  } finally {
+    const code = signal.reason instanceof MirrorError ? signal.reason.exitCode : EXIT.bug;
+    const force = setTimeout(() => process.exit(code), LEAVE_WITHIN_MS);
+    await server?.close();
+    await database.close();
+    clearTimeout(force);
+  }
+}
+
+/** Computes answers that a run has left behind, one that was killed for example. The page is served meanwhile, and without them. */
+async function bringUpToDate(
+  { config, log, signal }: CommandContext,
+  { mirror }: MirrorServer,
+  database: KeptDatabase,
+): Promise<void> {
+  // A database that has gone again is for the page to tell.
+  const isBehind = await mirror.read(isReportBehind).catch(() => false);
+  if (!isBehind) return;
+  log.info("the figures are older than the last run; they are computed anew");
+  const { sourceTimezone, stuckAfterMs } = config;
+  const url = await database.ready(signal);
+  const error = await tryRefresh(url, { sourceTimezone, stuckAfterMs, signal }, log);
+  if (error === null) log.info("the figures are up to date");
+}

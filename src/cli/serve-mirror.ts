@@ -1,0 +1,53 @@
+import type { Clock } from "../clock.ts";
+import type { Config } from "../config.ts";
+import type { Logger } from "../log.ts";
+import { createApp } from "../serve/app.ts";
+import { createPages } from "../serve/page/pages.ts";
+import { createServedMirror, type ServedMirror } from "../serve/served-mirror.ts";
+import { startServer } from "../serve/server.ts";
+import type { KeptDatabase } from "../worker/kept-database.ts";
+
+export interface ServeDeps {
+  config: Pick<Config, "httpHost" | "httpPort" | "sourceTimezone">;
+  clock: Clock;
+  log: Logger;
+  /** Ends the wait for a database that is down; the database is waited for in turns, so the others wait for this one. */
+  signal: AbortSignal;
+}
+
+export interface MirrorServer {
+  readonly url: string;
+  readonly mirror: ServedMirror;
+  /** May be called twice. */
+  close(): Promise<void>;
+}
+
+/**
+ * Listens at once, whether the database answers or not: until it does, every page says so. Throws ConfigError when the address cannot be had.
+ */
+export async function serveMirror(
+  { config, clock, log, signal }: ServeDeps,
+  database: KeptDatabase,
+): Promise<MirrorServer> {
+  const { httpHost: host, httpPort: port, sourceTimezone } = config;
+  const mirror = createServedMirror({
+    ready: (closing) => database.ready(AbortSignal.any([closing, signal])),
+    log,
+  });
+  try {
+    const app = createApp([createPages({ mirror, sourceTimezone, clock, log })]);
+    const server = await startServer({ app, host, port });
+    log.info({ url: server.url }, "the report page is up");
+    return {
+      url: server.url,
+      mirror,
+      async close() {
+        await server.close();
+        await mirror.close();
+      },
+    };
+  } catch (error) {
+    await mirror.close();
+    throw error;
+  }
+}

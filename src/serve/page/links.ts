@@ -1,0 +1,36 @@
+/** Where a project's page is. A slug that a browser would take for a step up the path goes into the query instead. */
+export function projectHref(slug: string): string {
+  const segment = encodeURIComponent(slug.toWellFormed());
+  return /^\.{0,2}$/.test(slug) ? `/project?slug=${segment}` : `/project/${segment}`;
+}
+
+export function buildHref(id: string): string {
+  const segment = encodeURIComponent(id.toWellFormed());
+  return /^\.{0,2}$/.test(id) ? `/build?id=${segment}` : `/build/${segment}`;
+}
+
+/** A path with a query; what is undefined is left out. */
+export function withQuery(
+  path: string,
+  query: Readonly<Record<string, string | number | undefined>>,
+): string {
+  const parameters = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) {
+    if (value !== undefined) parameters.set(name, String(value));
+  }
+  const search = parameters.toString();
+  if (search === "") return path;
+  return `${path}${path.includes("?") ? "&" : "?"}${search}`;
+}
+
+/** The last segment of a request's path behind `prefix`, decoded; null where it cannot be. A closing slash does no harm. */
+export function segmentAfter(prefix: string, url: string): string | null {
+  const { pathname } = new URL(url);
+  const segment = pathname.slice(prefix.length).replace(/\/$/, "");
+  if (!pathname.startsWith(prefix) || segment.includes("/")) return null;
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,33 @@
+import type { BlockSpec } from "./block.ts";
+import { dailyBlocks } from "./daily-blocks.ts";
+import { SYNCS } from "./run-strip.ts";
+import * as series from "./series-blocks.ts";
+
+/** What the page of all projects shows. */
+export const OVERVIEW: readonly BlockSpec[] = [
+  SYNCS,
+  ...dailyBlocks("all"),
+  series.FAILING_NOW,
+  series.RECOVERIES,
+  series.ERROR_CLASSES,
+  series.STUCK_BUILDS,
+  series.OPEN_BUILDS,
+  series.INSTABILITY,
+  series.INCIDENT_HOURS,
+  series.BY_PROJECT,
+  series.BY_TYPE,
+  series.FRESHNESS,
+];
+
+/** The same for one project, as far as it can be told of one. */
+export const OF_PROJECT: readonly BlockSpec[] = [
+  ...dailyBlocks("project"),
+  series.FAILING_NOW,
+  series.RECOVERIES,
+  series.LAST_FAILURES,
+  series.STUCK_BUILDS,
+  series.OPEN_BUILDS,
+  series.INSTABILITY,
+  series.BY_VERSION,
+  series.LAST_BUILDS,
+];

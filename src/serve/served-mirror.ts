@@ -1,0 +1,89 @@
+import { connect, type Sql, type TransactionSql } from "../db/connect.ts";
+import { isPassing, sqlstateOf, toStoreError } from "../db/store-errors.ts";
+import { StoreError } from "../errors.ts";
+import type { Logger } from "../log.ts";
+import { withSnapshot } from "../report/read-answer.ts";
+
+/** No question of a page may take longer; a page has a few dozen. */
+const STATEMENT_TIMEOUT = "10s";
+const CONNECTIONS = 6;
+
+export interface ServedMirrorDeps {
+  /** Resolves to the database's URL once it answers and has our schema, however long that takes. */
+  ready(signal: AbortSignal): Promise<string>;
+  log: Logger;
+}
+
+/** The database behind what is served: it may be down for some of the time, and then whoever asks is told so at once. */
+export interface ServedMirror {
+  /** Resolves when the database has answered for the first time. Rejects with what waiting cannot mend. */
+  readonly opened: Promise<void>;
+  /** Reads over connections that cannot write. Throws StoreError; while the database is down at once. */
+  read<T>(fn: (sql: Sql) => Promise<T>): Promise<T>;
+  /** The same over one snapshot: what a run commits meanwhile is not seen. */
+  snapshot<T>(fn: (tx: TransactionSql) => Promise<T>): Promise<T>;
+  /** May be called twice. */
+  close(): Promise<void>;
+}
+
+export function createServedMirror({ ready, log }: ServedMirrorDeps): ServedMirror {
+  const closing = new AbortController();
+  let pool: { url: string; sql: Sql } | null = null;
+  let looking: Promise<void> | null = null;
+
+  /** Looks for the database until it is there: the embedded one may be started again, on another port. */
+  async function look(): Promise<void> {
+    const url = await ready(closing.signal);
+    if (pool?.url === url) return;
+    const left = pool;
+    pool = {
+      url,
+      sql: connect(url, {
+        applicationName: "docmirror serve",
+        max: CONNECTIONS,
+        session: { default_transaction_read_only: "on", statement_timeout: STATEMENT_TIMEOUT },
+      }),
+    };
+    await left?.sql.end({ timeout: 1 });
+  }
+
+  function lookOnce(): Promise<void> {
+    looking ??= look().finally(() => {
+      looking = null;
+    });
+    return looking;
+  }
+
+  function lookAgain(): void {
+    lookOnce().catch((error: unknown) => {
+      if (!closing.signal.aborted) log.error({ error: String(error) }, "the database cannot be served");
+    });
+  }
+
+  async function read<T>(fn: (sql: Sql) => Promise<T>): Promise<T> {
+    if (pool === null) {
+      lookAgain();
+      throw new StoreError("the database is not there yet", { hint: "it is looked for; try again soon" });
+    }
+    try {
+      return await fn(pool.sql);
+    } catch (error) {
+      if (isPassing(error) || sqlstateOf(error) === "ENOTFOUND") lookAgain();
+      throw toStoreError(error, "read the mirror");
+    }
+  }
+
+  const opened = lookOnce();
+  opened.catch(() => {});
+  return {
+    opened,
+    read,
+    snapshot: (fn) => read((sql) => withSnapshot(sql, fn)),
+    async close() {
+      closing.abort();
+      const left = pool;
+      pool = null;
+      await left?.sql.end({ timeout: 1 });
+    },
+  };
+}

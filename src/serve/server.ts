@@ -1,0 +1,80 @@
+import { once } from "node:events";
+import type { Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { createAdaptorServer } from "@hono/node-server";
+import type { Hono } from "hono";
+import { ConfigError } from "../errors.ts";
+
+/** What a reply may still take after the stop, before its connection is cut. */
+const GRACE_MS = 2000;
+/** A request must be here by then, head and all: no connection is held by one that never comes to its end. */
+const REQUEST_WITHIN_MS = 30_000;
+
+export interface ServerOptions {
+  app: Hono;
+  host: string;
+  /** 0 takes a free one. */
+  port: number;
+  /** @default 2000 */
+  graceMs?: number;
+}
+
+export interface HttpServer {
+  /** Where it listens, without a closing slash. */
+  readonly url: string;
+  /** Takes no more connections, lets replies under way end for a while and cuts what is left. May be called twice. */
+  close(): Promise<void>;
+}
+
+/** Puts an app on a port. Throws ConfigError when the address cannot be had. */
+export async function startServer({
+  app,
+  host,
+  port,
+  graceMs = GRACE_MS,
+}: ServerOptions): Promise<HttpServer> {
+  const server = createAdaptorServer({ fetch: app.fetch, overrideGlobalObjects: false }) as Server;
+  server.requestTimeout = REQUEST_WITHIN_MS;
+  server.listen(port, host);
+  try {
+    await once(server, "listening");
+  } catch (error) {
+    throw addressError(error, host, port);
+  }
+  const { port: bound } = server.address() as AddressInfo;
+  let closed: Promise<void> | undefined;
+
+  async function close(): Promise<void> {
+    const end = once(server, "close");
+    server.close();
+    server.closeIdleConnections();
+    const cut = setTimeout(() => server.closeAllConnections(), graceMs);
+    await end;
+    clearTimeout(cut);
+  }
+
+  return {
+    url: `http://${host.includes(":") ? `[${host}]` : host}:${bound}`,
+    close() {
+      closed ??= close();
+      return closed;
+    },
+  };
+}
+
+const REASONS: Record<string, string> = {
+  EADDRINUSE: "another program listens there",
+  EACCES: "the rights for it are missing",
+  EADDRNOTAVAIL: "this machine has no such address",
+  ENOTFOUND: "the host is unknown",
+};
+
+function addressError(error: unknown, host: string, port: number): unknown {
+  const code = error instanceof Error && "code" in error ? String(error.code) : "";
+  const reason = REASONS[code];
+  if (reason === undefined) return error;
+  return new ConfigError(`could not listen on ${host}, port ${port}: ${reason}`, {
+    cause: error,
+    hint: "choose another with --http-host and --http-port (DOCMIRROR_HTTP_HOST, DOCMIRROR_HTTP_PORT); port 0 takes a free one",
+  });
+}

@@ -1,0 +1,104 @@
+import { systemClock } from "../../src/clock.ts";
+import { withSql } from "../../src/db/connect.ts";
+import { silentLog } from "../../src/log.ts";
+import { refreshReport } from "../../src/report/refresh.ts";
+import { createApp } from "../../src/serve/app.ts";
+import { createPages } from "../../src/serve/page/pages.ts";
+import { createServedMirror } from "../../src/serve/served-mirror.ts";
+import { startServer } from "../../src/serve/server.ts";
+
+export interface ServedPages extends AsyncDisposable {
+  readonly url: string;
+  get(path: string, init?: RequestInit): Promise<Response>;
+  /** The text of a page, which must be there. */
+  page(path: string): Promise<string>;
+}
+
+/** The pages over a database, on a port. `ready` is what the kept database of a command does. */
+export async function servePages(
+  databaseUrl: string,
+  ready: (signal: AbortSignal) => Promise<string> = async () => databaseUrl,
+): Promise<ServedPages> {
+  const mirror = createServedMirror({ ready, log: silentLog });
+  const pages = createPages({ mirror, sourceTimezone: "Etc/UTC", clock: systemClock, log: silentLog });
+  const server = await startServer({ app: createApp([pages]), host: "127.0.0.1", port: 0, graceMs: 100 });
+  const get = (path: string, init?: RequestInit) => fetch(server.url + path, { redirect: "manual", ...init });
+  return {
+    url: server.url,
+    get,
+    async page(path) {
+      const reply = await get(path);
+      if (reply.status !== 200) throw new Error(`${path} answered ${reply.status}: ${await reply.text()}`);
+      return reply.text();
+    },
+    async [Symbol.asyncDispose]() {
+      await server.close();
+      await mirror.close();
+    },
+  };
+}
+
+export const HOSTILE_SLUGS = {
+  script: "<script>alert(1)</script>",
+  steps: "..",
+  quotes: `"onmouseover='alert(1)' x="`,
+  percent: "100%25/a?b#c",
+  turned: "\u202egpj.exe \u001b[2J",
+  long: "x".repeat(10_000),
+  empty: "",
+} as const;
+
+/**
+ * A mirror for the pages, as rows: a project `pip` with one build each of the last 40 days, every fourth of which failed, and an open one;
+ * projects with hostile slugs, each with a failure; a good sync that has just ended. Its reports are up to date.
+ */
+export async function seedPages(databaseUrl: string): Promise<void> {
+  await withSql(databaseUrl, { applicationName: "docmirror test", max: 1 }, async (sql) => {
+    await sql.unsafe(ROWS);
+    await sql`
+      insert into mirror.projects (id, slug, name, source, listed, first_seen_at, changed_at, record_hash)
+      select (10 + place)::text, slug, slug, 'list', true, now(), now(), ''
+      from unnest(${Object.values(HOSTILE_SLUGS)}::text[]) with ordinality as of (slug, place)`;
+    await sql`
+      insert into mirror.builds (id, date, state, success, type, project_id, first_seen_at, changed_at, record_hash)
+      select 'h' || id, date_trunc('second', now() at time zone 'utc') - interval '2 days', 'finished', false, '<b>html</b>', id, now(), now(), ''
+      from mirror.projects where id::int > 10`;
+    await sql`
+      insert into mirror.build_logs (build_id, error)
+      select id, 'Error: <img src=x onerror=alert(1)>' || chr(27) || '[31m' from mirror.builds where id like 'h%'`;
+  });
+  await refreshPages(databaseUrl);
+}
+
+export async function refreshPages(databaseUrl: string): Promise<void> {
+  await refreshReport(databaseUrl, { sourceTimezone: "Etc/UTC", stuckAfterMs: 7_200_000 });
+}
+
+const ROWS = `
+  insert into sync.runs (kind, status, started_at, finished_at, heartbeat_at, pid, host)
+  select kind, status, now() - ago, now() - ago + interval '20 s', now(), 1, 'test'
+  from (values ('full', 'failed', interval '2 days'), ('full', 'succeeded', interval '1 hour'), ('watch', 'succeeded', interval '1 minute'))
+    as of (kind, status, ago);
+  insert into sync.walks (run_id, resource, walk, started_at, finished_at)
+  select id, resource, case kind when 'watch' then 'head' else 'whole' end, started_at, finished_at
+  from sync.runs cross join unnest(array['user', 'project', 'version', 'file', 'build']) as resource
+  where status = 'succeeded' and (kind <> 'watch' or resource = 'build');
+
+  insert into mirror.projects (id, slug, name, repo, source, listed, first_seen_at, changed_at, record_hash)
+  values ('1', 'pip', 'The installer', 'https://git.example.org/pip', 'list', true, now(), now(), '');
+  insert into mirror.versions (id, slug, project_id, first_seen_at, changed_at, record_hash)
+  values ('1', 'latest', '1', now(), now(), '');
+  insert into mirror.builds (id, date, state, success, type, project_id, version_id, first_seen_at, changed_at, record_hash)
+  select (1000 + n)::text, at, 'finished', n % 4 <> 0, 'html', '1', '1', at at time zone 'utc', now(), ''
+  from generate_series(1, 40) as n
+  cross join lateral (select date_trunc('second', now() at time zone 'utc') - n * interval '1 day' as at) as triggered;
+  insert into mirror.build_logs (build_id, error)
+  select id, 'fatal: unable to access the repository' from mirror.builds where not success;
+  insert into mirror.builds (id, date, state, type, project_id, version_id, first_seen_at, changed_at, record_hash)
+  values ('2000', date_trunc('second', now() at time zone 'utc') - interval '5 hours', 'building', 'html', '1', '1', now(), now(), '');
+
+  insert into mirror.build_transitions (build_id, seq, to_state, not_before, not_after, run_id, rule)
+  select id, 1, state, date at time zone 'utc', date at time zone 'utc' + interval '90 s', 2, 'date' from mirror.builds;
+  insert into sync.open_builds (build_id, since, seen_at, run_id)
+  values ('2000', now(), now(), 2);
+`;
