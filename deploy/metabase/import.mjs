@@ -1,0 +1,99 @@
+/**
+ * Puts the questions of this folder into a Metabase, into its collection "docmirror": new ones are added, those of the same name get the SQL
+ * and the settings from here, so it is safe to repeat. Then Metabase reads tables, keys and comments of the database anew. From its
+ * environment: METABASE_URL, METABASE_API_KEY (of a group that may write SQL), and METABASE_DATABASE, the name that the mirror has there.
+ */
+import { createHash } from "node:crypto";
+import { readdirSync, readFileSync } from "node:fs";
+
+const COLLECTION = "docmirror";
+const TIMEOUT_MS = 60_000;
+const TYPES = { since: "date", until: "date", at_least: "number" };
+
+const {
+  METABASE_URL: url,
+  METABASE_API_KEY: key,
+  METABASE_DATABASE: databaseName = "docmirror",
+} = process.env;
+
+/** One request; what Metabase answers as JSON. Throws for anything but success, with the first words of the answer. */
+async function call(method, path, body) {
+  const response = await fetch(new URL(`api/${path}`, url.endsWith("/") ? url : `${url}/`), {
+    method,
+    headers: { "x-api-key": key, "content-type": "application/json" },
+    body: body && JSON.stringify(body),
+    signal: AbortSignal.timeout(TIMEOUT_MS),
+  });
+  const text = await response.text();
+  if (!response.ok) throw new Error(`${method} /api/${path}: ${response.status} ${text.slice(0, 200)}`);
+  return text === "" ? null : JSON.parse(text);
+}
+
+/** The named lines above the SQL, and the SQL. */
+function readQuestion(file) {
+  const text = readFileSync(new URL(`questions/${file}`, import.meta.url), "utf8");
+  const [, title, answers, display, drawn = "", sql] =
+    /^-- Title: (.+)\n-- Answers: (.+)\n-- Shown as: (\w+)(?: of (.+))?\n([\s\S]+)$/.exec(text) ?? [];
+  if (sql === undefined)
+    throw new Error(`${file} does not begin with its title, what it answers, and how it is shown`);
+  const [metrics, dimension] = drawn.split(" by ");
+  return { title, answers, display, metrics: metrics.split(", "), dimension, sql };
+}
+
+function cardOf({ title, answers, display, metrics, dimension, sql }, databaseId, collectionId) {
+  const names = new Set([...sql.matchAll(/\{\{(\w+)\}\}/g)].map(([, name]) => name));
+  const tags = [...names].map((name) => [
+    name,
+    { id: stableId(title, name), name, "display-name": name, type: TYPES[name] ?? "text", required: false },
+  ]);
+  const settings = dimension && { "graph.dimensions": [dimension], "graph.metrics": metrics };
+  return {
+    name: title,
+    description: answers,
+    display,
+    visualization_settings: { ...settings, ...(display === "bar" && { "stackable.stack_type": "stacked" }) },
+    dataset_query: {
+      type: "native",
+      database: databaseId,
+      native: { query: sql, "template-tags": Object.fromEntries(tags) },
+    },
+    collection_id: collectionId,
+  };
+}
+
+/** The same each time, so that what refers to a variable goes on doing so. */
+function stableId(...parts) {
+  const hex = createHash("md5").update(parts.join("\n")).digest("hex");
+  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");
+}
+
+async function main() {
+  if (!url || !key) throw new Error("METABASE_URL and METABASE_API_KEY are needed");
+  const { data: databases } = await call("GET", "database");
+  const database = databases.find(({ name }) => name === databaseName);
+  if (!database) {
+    const names = databases.map(({ name }) => name).join(", ");
+    throw new Error(
+      `Metabase has no database ${databaseName}; it has ${names || "none"}: set METABASE_DATABASE`,
+    );
+  }
+  const collections = await call("GET", "collection");
+  const collection =
+    collections.find(({ name, archived }) => name === COLLECTION && !archived) ??
+    (await call("POST", "collection", { name: COLLECTION }));
+  const { data: cards } = await call("GET", `collection/${collection.id}/items?models=card`);
+  for (const file of readdirSync(new URL("questions/", import.meta.url)).sort()) {
+    const card = cardOf(readQuestion(file), database.id, collection.id);
+    const known = cards.find(({ name }) => name === card.name);
+    if (known) await call("PUT", `card/${known.id}`, card);
+    else await call("POST", "card", card);
+    process.stdout.write(`${known ? "replaced" : "added"}: ${card.name}\n`);
+  }
+  await call("POST", `database/${database.id}/sync_schema`);
+}
+
+main().catch((error) => {
+  const why = error.cause instanceof Error ? ` (${error.cause.message})` : "";
+  process.stderr.write(`${error.message}${why}\n`);
+  process.exitCode = 1;
+});

@@ -1,0 +1,9 @@
+-- Title: Failing now
+-- Answers: What is broken at the moment, since when, and why? One row a project, version and type whose last finished build failed.
+-- Shown as: table
+select project_slug, version_slug, type, failures, failing_since, last_succeeded_at, error_class, output_excerpt, last_failed_build_id
+from report.failing_now
+where true
+  [[and project_slug = {{project}}]]
+  [[and type = {{type}}]]
+order by failures desc, failing_since, project_slug, version_slug, type

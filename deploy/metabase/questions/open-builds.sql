@@ -1,0 +1,8 @@
+-- Title: Open and stuck builds
+-- Answers: Which builds have not finished, and which of them hang? The age is that at the last look.
+-- Shown as: table
+select build_id, project_slug, version_slug, type, state, outcome, triggered_at, last_seen_at, age_s
+from report.open_builds
+where true
+  [[and outcome = {{outcome}}]]
+order by age_s desc nulls last, build_id

@@ -1,0 +1,9 @@
+-- Title: The weakest projects
+-- Answers: Which projects surely do badly? Ordered by the upper end of the interval, so that one failed build alone brings nobody to the top.
+-- Shown as: table
+select project_slug, finished, succeeded, failed, success_rate, success_rate_low, success_rate_high, last_triggered_at
+from report.success_rate_by_project
+where finished > 0
+  [[and finished >= {{at_least}}::int]]
+order by success_rate_high, finished desc, project_slug
+limit 100
