@@ -4,6 +4,7 @@ import { getTableConfig, PgTable } from "drizzle-orm/pg-core";
 import { describe, expect, test } from "vitest";
 import { SETTING_KEYS, SETTINGS } from "../src/config/settings.ts";
 import { withSql } from "../src/db/connect.ts";
+import { RELATIONS } from "../src/db/report-dictionary.ts";
 import * as schema from "../src/db/schema/index.ts";
 import { EXIT } from "../src/errors.ts";
 import { createTestDatabase } from "./support/database.ts";
@@ -61,6 +62,25 @@ describe("docs/builds.md", () => {
     const statements = statementsOf(read("docs/builds.md"));
     expect(statements).toHaveLength(1);
     await runAll(statements);
+  });
+});
+
+describe("docs/reports.md", () => {
+  const text = read("docs/reports.md");
+
+  test("every example of SQL runs on the schema", async () => {
+    const statements = statementsOf(text);
+    expect(statements).toHaveLength(9);
+    await runAll(statements);
+  });
+
+  test("names each relation of the dictionary, and no other", () => {
+    const [, section = ""] = /## What to ask where\n([\s\S]*?)\n## /.exec(text) ?? [];
+    const named = [...section.matchAll(/`([a-z_]+)`/g)].map(([, name = ""]) =>
+      name.replace(/^_/, "success_rate_"),
+    );
+    const known = RELATIONS.filter((relation) => relation !== "data_dictionary");
+    expect(new Set(named)).toEqual(new Set([...known, "is_complete"]));
   });
 });
 

@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { connect, type Sql, withSql } from "../../src/db/connect.ts";
+import { grantReader, planReaderGrant } from "../../src/report/grant-reader.ts";
 import { refreshReport } from "../../src/report/refresh.ts";
 import { fillMirror } from "../bench/report-world.ts";
 import { createTestDatabase } from "./database.ts";
@@ -22,10 +23,7 @@ export async function openReportReader(): Promise<ReportReader> {
     await fillMirror(owner, 4000);
     await owner.unsafe(YESTERDAY_AND_TODAY);
     await refreshReport(database.url, { sourceTimezone: "Etc/UTC", stuckAfterMs: 7_200_000 });
-    await owner.unsafe(`
-      create role ${role};
-      grant usage on schema report to ${role};
-      grant select on all tables in schema report to ${role}`);
+    await grantReader(owner, await planReaderGrant(owner, role));
   });
   const sql = connect(database.url, { applicationName: "docmirror test", max: 1, session: { role } });
   return {

@@ -1,0 +1,41 @@
+import { readdirSync, readFileSync, statSync } from "node:fs";
+import { extname } from "node:path";
+import { describe, expect, it } from "vitest";
+import { SETTING_KEYS, SETTINGS } from "../../src/config/settings.ts";
+
+const FOLDER = new URL("../../deploy/", import.meta.url);
+const files = readdirSync(FOLDER, { recursive: true, encoding: "utf8" })
+  .filter((path) => statSync(new URL(path, FOLDER)).isFile())
+  .map((path) => ({ path, text: readFileSync(new URL(path, FOLDER), "utf8") }));
+
+describe("the files in deploy", () => {
+  it("are texts of kinds that some test here reads", () => {
+    expect(new Set(files.map(({ path }) => extname(path)))).toEqual(
+      new Set([".json", ".md", ".mjs", ".sql", ".yaml", ".yml"]),
+    );
+  });
+
+  it("name no address outside", () => {
+    const addresses = files.flatMap(({ path, text }) =>
+      (text.match(/\w+:\/\/[^\s"'`)]+/g) ?? []).map((found) => `${path}: ${found}`),
+    );
+    expect(addresses.filter((found) => !/:\/\/(localhost|127\.0\.0\.1)[:/]/.test(found))).toEqual([]);
+  });
+
+  it("hold no secret: what is one comes from the environment", () => {
+    const given = files
+      .filter(({ path }) => /\.(json|ya?ml)$/.test(path))
+      .flatMap(({ path, text }) =>
+        [...text.matchAll(/^\W*\w*(?:password|secret|api_?key|token)\w*["']?\s*:\s*(.+)$/gim)].map(
+          ([, value]) => `${path}: ${value}`,
+        ),
+      );
+    expect(given).toEqual(["grafana/provisioning/datasources/docmirror.yaml: $READER_PASSWORD"]);
+  });
+
+  it("use no name that docmirror, which may share the environment, would refuse as no setting of its own", () => {
+    const names = SETTING_KEYS.map((key) => SETTINGS[key].name);
+    const used = files.flatMap(({ text }) => text.match(/\bDOCMIRROR_[A-Z_]+/g) ?? []);
+    expect(names).toEqual(expect.arrayContaining(used));
+  });
+});
