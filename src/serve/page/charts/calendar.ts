@@ -1,5 +1,5 @@
+import { grouped } from "../words.ts";
 import type { Frame } from "./frame.ts";
-import { count } from "./words.ts";
 
 export const DAY_MS = 86_400_000;
 /** More would be thinner than a hair: the newest ones are drawn. */
@@ -31,7 +31,7 @@ export function createCalendar<Row extends Day>(rows: readonly Row[]): Calendar<
   if (first === undefined || last === undefined) return null;
   const notes = [
     days.length < known.length &&
-      `The newest ${days.length} of ${count(known.length)} days are drawn; the table has them all.`,
+      `The newest ${days.length} of ${grouped(known.length)} days are drawn; the table has them all.`,
     known.length < rows.length && "Builds with a date ahead of the calendar are in the table alone.",
   ].filter((note) => note !== false);
   return {

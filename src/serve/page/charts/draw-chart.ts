@@ -31,7 +31,7 @@ export async function drawChart(chart: Chart): Promise<string> {
 
 /** What stands in the place of a chart without anything to draw. */
 export function noChart(reason: string): string {
-  return `<p class="chart-empty">${reason}</p>`;
+  return `<p class="empty">${reason}</p>`;
 }
 
 async function drawPicture(chart: Chart, frame: Frame): Promise<string> {

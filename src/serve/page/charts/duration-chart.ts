@@ -1,9 +1,10 @@
+import { formatBetween } from "../../../builds/format-span.ts";
+import { grouped } from "../words.ts";
 import { backdrop, titledDays } from "./backdrop.ts";
 import { createCalendar, DAY_MS, type Day, startOf } from "./calendar.ts";
 import { drawChart, type Layers, noChart } from "./draw-chart.ts";
 import type { Frame } from "./frame.ts";
 import { PAINT } from "./paint.ts";
-import { count, seconds } from "./words.ts";
 
 /** A row of `report.build_times_daily`. Times are in seconds. */
 export interface BuildTimesDay extends Day {
@@ -175,13 +176,14 @@ function chooseTicks(values: readonly number[]): { foot: number; top: number; ti
 }
 
 function between(low: number | null, high: number | null): string {
-  if (low === null) return "not known";
-  return high === null ? `at least ${seconds(low)}` : `between ${seconds(low)} and ${seconds(high)}`;
+  return low === null
+    ? "unknown"
+    : formatBetween({ least_ms: low * 1000, most_ms: high === null ? null : high * 1000 });
 }
 
 function wordsOf(day: BuildTimesDay): string {
   if (day.finished === null) return `${day.day}: not looked at yet`;
   if (day.p50_s_min === null) return `${day.day}: nothing finished`;
   const open = day.is_complete ? "" : "; may still change";
-  return `${day.day}: ${count(day.finished)} finished builds, median ${between(day.p50_s_min, day.p50_s_max)}, 95th percentile ${between(day.p95_s_min, day.p95_s_max)}${open}`;
+  return `${day.day}: ${grouped(day.finished)} finished builds, median ${between(day.p50_s_min, day.p50_s_max)}, 95th percentile ${between(day.p95_s_min, day.p95_s_max)}${open}`;
 }

@@ -1,9 +1,9 @@
+import { grouped, percent, percentRange } from "../words.ts";
 import { backdrop, titledDays } from "./backdrop.ts";
 import { createCalendar, DAY_MS, type Day, startOf } from "./calendar.ts";
 import { drawChart, type Layers, noChart } from "./draw-chart.ts";
 import type { Frame } from "./frame.ts";
 import { PAINT } from "./paint.ts";
-import { count, percent } from "./words.ts";
 
 /** A row of `report.success_rate_daily`, or of one project in `report.success_rate_daily_by_project`. */
 export interface RateDay extends Day {
@@ -96,12 +96,15 @@ export async function successRateChart(
           type: "point",
           shape: "circle",
           opacity: 1,
-          size: 18,
           fill: PAINT.rate,
           stroke: null,
           aria: false,
         },
-        encoding: { x: middle, y: share("rate") },
+        encoding: {
+          x: middle,
+          y: share("rate"),
+          size: { field: "size", type: "quantitative", scale: null },
+        },
       },
       {
         data: { values: points.filter(({ rate, isComplete }) => rate !== null && !isComplete) },
@@ -142,7 +145,7 @@ export async function successRateChart(
     name: "success-rate",
     title: "Success rate by day",
     description:
-      `${days.length} days to ${days.at(-1)?.day} UTC. ${count(succeeded)} of ${count(finished)} finished builds succeeded, ` +
+      `${days.length} days to ${days.at(-1)?.day} UTC. ${grouped(succeeded)} of ${grouped(finished)} finished builds succeeded, ` +
       `${percent(succeeded / finished)}. The lowest rate is that of ${worst.day}, ${percent(worst.success_rate)}.`,
     key: [
       { swatch: "rate", label: "share of finished builds that succeeded" },
@@ -158,7 +161,11 @@ export async function successRateChart(
   });
 }
 
-type RatedDay = RateDay & { readonly success_rate: number };
+type RatedDay = RateDay & {
+  readonly success_rate: number;
+  readonly success_rate_low: number;
+  readonly success_rate_high: number;
+};
 
 function hasRate(day: RateDay): day is RatedDay {
   return day.success_rate !== null;
@@ -169,6 +176,7 @@ function createPoints(days: readonly RateDay[]) {
     const [before, after] = [days[index - 1], days[index + 1]];
     const touchesOpen = [before, day, after].some((near) => near?.is_complete === false);
     const at = startOf(day.day);
+    const isAlone = (before?.success_rate ?? null) === null && (after?.success_rate ?? null) === null;
     return {
       at,
       middle: at + DAY_MS / 2,
@@ -180,7 +188,8 @@ function createPoints(days: readonly RateDay[]) {
       settled: day.is_complete ? day.success_rate : null,
       changing: touchesOpen ? day.success_rate : null,
       isComplete: day.is_complete,
-      isAlone: (before?.success_rate ?? null) === null && (after?.success_rate ?? null) === null,
+      isAlone,
+      size: isAlone ? 40 : 18,
     };
   });
 }
@@ -188,7 +197,7 @@ function createPoints(days: readonly RateDay[]) {
 function wordsOf(day: RateDay): string {
   if (day.finished === null) return `${day.day}: not looked at yet`;
   if (!hasRate(day)) return `${day.day}: nothing finished`;
-  const interval = `${percent(day.success_rate_low)} to ${percent(day.success_rate_high)}`;
+  const interval = percentRange(day.success_rate_low, day.success_rate_high);
   const open = day.is_complete ? "" : "; may still change";
-  return `${day.day}: ${percent(day.success_rate)} (${interval}) of ${count(day.finished)} finished builds${open}`;
+  return `${day.day}: ${percent(day.success_rate)} (${interval}) of ${grouped(day.finished)} finished builds${open}`;
 }

@@ -1,9 +1,9 @@
+import { grouped } from "../words.ts";
 import { backdrop, titledDays } from "./backdrop.ts";
 import { createCalendar, DAY_MS, type Day, startOf } from "./calendar.ts";
 import { drawChart, type Layers, noChart } from "./draw-chart.ts";
 import type { Frame } from "./frame.ts";
 import { PAINT } from "./paint.ts";
-import { count } from "./words.ts";
 
 /** A row of `report.success_rate_daily`, or of one project in `report.success_rate_daily_by_project`. */
 export interface VolumeDay extends Day {
@@ -18,6 +18,12 @@ const PARTS = [
   { outcome: "failed", fill: "url(#failed)", stroke: PAINT.failed },
   { outcome: "succeeded", fill: PAINT.succeeded, stroke: PAINT.succeeded },
   { outcome: "unfinished", fill: "url(#unfinished)", stroke: PAINT.unfinished },
+] as const;
+
+const PARTS_IN_WORDS = [
+  { outcome: "succeeded", words: "succeeded" },
+  { outcome: "failed", words: "failed" },
+  { outcome: "unfinished", words: "not finished" },
 ] as const;
 
 /** Builds by day and outcome as stacked columns, as a figure in HTML; days that may still change are pale. */
@@ -58,8 +64,8 @@ export async function volumeChart(rows: readonly VolumeDay[]): Promise<string> {
     name: "volume",
     title: "Builds by day",
     description:
-      `${days.length} days to ${days.at(-1)?.day} UTC. ${count(total)} builds: ${count(sum("succeeded"))} succeeded, ` +
-      `${count(sum("failed"))} failed, ${count(sum("unfinished"))} have not finished. The busiest day is ${busiest.day} with ${count(busiest.builds)}.`,
+      `${days.length} days to ${days.at(-1)?.day} UTC. ${grouped(total)} builds: ${grouped(sum("succeeded"))} succeeded, ` +
+      `${grouped(sum("failed"))} failed, ${grouped(sum("unfinished"))} have not finished. The busiest day is ${busiest.day} with ${grouped(busiest.builds ?? 0)}.`,
     key: [
       { swatch: "succeeded", label: "succeeded" },
       { swatch: "failed", label: "failed" },
@@ -101,5 +107,6 @@ function columnsOf(day: VolumeDay, index: number) {
 function wordsOf(day: VolumeDay): string {
   if (day.builds === null) return `${day.day}: not looked at yet`;
   const open = day.is_complete ? "" : "; may still change";
-  return `${day.day}: ${count(day.builds)} builds, ${count(day.succeeded)} succeeded, ${count(day.failed)} failed, ${count(day.unfinished)} not finished${open}`;
+  const parts = PARTS_IN_WORDS.map(({ outcome, words }) => `${grouped(day[outcome] ?? 0)} ${words}`);
+  return `${day.day}: ${grouped(day.builds)} builds, ${parts.join(", ")}${open}`;
 }

@@ -94,7 +94,7 @@ describe.each(CHARTS)("the $name chart", ({ draw }) => {
 
   it("says so in words when there is nothing to draw", async () => {
     for (const days of [[], dayRows(3, () => NO_BUILDS), dayRows(3, () => NOT_COVERED)]) {
-      expect(await draw(days)).toMatch(/^<p class="chart-empty">No build[^<]* in this time\.<\/p>$/);
+      expect(await draw(days)).toMatch(/^<p class="empty">No build[^<]* in this time\.<\/p>$/);
     }
   });
 
@@ -125,11 +125,29 @@ describe("successRateChart", () => {
   it("tells the rate, its interval and the builds of a day as the row has them", async () => {
     const figure = await successRateChart(dayRows(2, (index) => (index ? { succeeded: 2, failed: 1 } : {})));
     expect(told(figure)).toEqual([
-      "2026-11-20: 90.0 % (72.0 % to 95.0 %) of 10 finished builds",
-      "2026-11-21: 66.7 % (53.3 % to 83.3 %) of 3 finished builds",
+      "2026-11-20: 90.0\u00a0% (72.0–95.0\u00a0%) of 10 finished builds",
+      "2026-11-21: 66.7\u00a0% (53.3–83.3\u00a0%) of 3 finished builds",
     ]);
     expect(figure).toContain(
-      "11 of 13 finished builds succeeded, 84.6 %. The lowest rate is that of 2026-11-21, 66.7 %.",
+      "11 of 13 finished builds succeeded, 84.6\u00a0%. The lowest rate is that of 2026-11-21, 66.7\u00a0%.",
+    );
+  });
+
+  it("gives every rate its place between 0 and 100 %", async () => {
+    const shares = [0, 1, 0.5, 0.25];
+    const figure = await successRateChart(
+      dayRows(4, (index) => ({
+        succeeded: 20 * (shares[index] ?? 0),
+        failed: 20 - 20 * (shares[index] ?? 0),
+      })),
+    );
+    const heights = tags(figure, 'fill="var(--chart-ok)"', "translate(")
+      .filter((tag) => !tag.includes("fill-opacity"))
+      .map((tag) => Number(/^<path[^>]*translate\([\d.]+,([\d.]+)\)/.exec(tag)?.[1]));
+    const [foot = 0, top = 0] = heights;
+    expect(foot - top).toBeGreaterThan(100);
+    expect(heights.map((height) => (foot - height) / (foot - top))).toEqual(
+      shares.map((share) => expect.closeTo(share, 2)),
     );
   });
 
@@ -190,7 +208,7 @@ describe("durationChart", () => {
   it("tells both percentiles with their bounds", async () => {
     const figure = await durationChart(dayRows(1));
     expect(told(figure)).toEqual([
-      "2026-11-21: 10 finished builds, median between 60 s and 2 min, 95th percentile between 10 min and 20 min",
+      "2026-11-21: 10 finished builds, median 1m 0s to 2m 0s, 95th percentile 10m 0s to 20m 0s",
     ]);
     expect(figure).toContain(">1 min</text>");
   });
@@ -199,7 +217,7 @@ describe("durationChart", () => {
     const figure = await durationChart(
       dayRows(2, (index) => (index ? { p50_s_max: null, p95_s_max: null } : {})),
     );
-    expect(told(figure)[1]).toContain("median at least 60 s, 95th percentile at least 10 min");
+    expect(told(figure)[1]).toContain("median 1m 0s or longer, 95th percentile 10m 0s or longer");
     expect(figure).toContain("no upper bound is known");
     expect(await durationChart(dayRows(2))).not.toContain("no upper bound is known");
   });
@@ -209,9 +227,9 @@ describe("durationChart", () => {
     const figure = await durationChart(dayRows(5, (index) => (index < 2 ? seldom : {})));
     expect(figure).toContain("On 2 of 5 days the mirror looked too seldom to tell.");
     expect(tags(figure, "-slow)")).toHaveLength(3);
-    expect(told(figure)[0]).toContain("median between 0 s and 22.2 h");
+    expect(told(figure)[0]).toContain("median up to 22h 13m");
     expect(await durationChart(dayRows(5, () => seldom))).toMatch(
-      /^<p class="chart-empty">The mirror looked too seldom/,
+      /^<p class="empty">The mirror looked too seldom/,
     );
   });
 
@@ -219,7 +237,7 @@ describe("durationChart", () => {
     const figure = await durationChart(dayRows(2, () => ({ p50_s_min: 0 })));
     expect(figure).not.toMatch(/NaN|Infinity/);
     expect(figure).toContain(">1 s</text>");
-    expect(told(figure)[0]).toContain("median between 0 s and 2 min");
+    expect(told(figure)[0]).toContain("median up to 2m 0s");
   });
 });
 
