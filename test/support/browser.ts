@@ -1,0 +1,77 @@
+import { existsSync } from "node:fs";
+import axe from "axe-core";
+import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
+
+/** Chromium's path: `CHROMIUM_PATH`, else where Debian has it; null where there is none. */
+export const CHROMIUM =
+  [process.env.CHROMIUM_PATH, "/usr/bin/chromium", "/usr/bin/chromium-browser"].find(
+    (path) => path !== undefined && existsSync(path),
+  ) ?? null;
+
+/** Call it only where there is a CHROMIUM. It is closed by `close()`. */
+export function startBrowser(): Promise<Browser> {
+  return chromium.launch({
+    ...(CHROMIUM !== null && { executablePath: CHROMIUM }),
+    // Root in a container has neither a sandbox nor much shared memory, and nothing but our own page is opened.
+    args: ["--no-sandbox", "--disable-dev-shm-usage"],
+  });
+}
+
+/** The three looks that a page must bear. */
+export const LOOKS = {
+  "in the light": { viewport: { width: 1280, height: 900 }, colorScheme: "light" },
+  "in the dark": { viewport: { width: 1280, height: 900 }, colorScheme: "dark" },
+  "on a phone": { viewport: { width: 360, height: 740 }, colorScheme: "light", hasTouch: true },
+} as const satisfies Record<string, BrowserContextOptions>;
+
+export interface Visit extends AsyncDisposable {
+  readonly page: Page;
+  /** What went wrong so far: errors in the console (a refusal of the Content-Security-Policy is one) or in the page, requests to another host. */
+  readonly faults: readonly string[];
+}
+
+/** Opens a page of a server on this machine, in a fresh profile. */
+export async function visit(
+  browser: Browser,
+  url: string,
+  options: BrowserContextOptions = {},
+): Promise<Visit> {
+  const context = await browser.newContext(options);
+  const page = await context.newPage();
+  const faults: string[] = [];
+  const { origin } = new URL(url);
+  page.on("console", (message) => {
+    if (message.type() === "error") faults.push(message.text());
+  });
+  page.on("pageerror", (error) => faults.push(String(error)));
+  page.on("request", (request) => {
+    const target = request.url();
+    if (!target.startsWith(`${origin}/`) && !target.startsWith("data:")) faults.push(`request to ${target}`);
+  });
+  await page.goto(url);
+  return { page, faults, [Symbol.asyncDispose]: () => context.close() };
+}
+
+/** What axe-core finds that is serious or critical, as `rule: where`. */
+export async function findBarriers(page: Page): Promise<string[]> {
+  // By the debugger, which no policy of the page holds up.
+  await page.evaluate(axe.source);
+  const violations = await page.evaluate(async () => {
+    const { axe } = globalThis as unknown as { axe: typeof import("axe-core") };
+    return (await axe.run()).violations;
+  });
+  return violations
+    .filter(({ impact }) => impact === "serious" || impact === "critical")
+    .flatMap(({ id, nodes }) => nodes.map(({ target }) => `${id}: ${target.join(" ")}`));
+}
+
+/** How many pixels wider the page is than its window. */
+export function overflow(page: Page): Promise<number> {
+  return page.evaluate(() => {
+    const { document, innerWidth } = globalThis as unknown as {
+      document: { documentElement: { scrollWidth: number } };
+      innerWidth: number;
+    };
+    return document.documentElement.scrollWidth - innerWidth;
+  });
+}
