@@ -39,14 +39,19 @@ export async function* readAnswer(
     const batch = await abortable(tx.unsafe(`fetch ${batchRows} from answer`).values(), signal);
     const moments = batch.columns.flatMap(({ type }, index) => (type === TIMESTAMPTZ ? [index] : []));
     const rows: AnswerRow[] = [...batch];
-    for (const row of rows) for (const index of moments) row[index] = asIso(row[index] ?? null);
+    for (const row of rows) {
+      for (const index of moments) {
+        const moment = row[index];
+        if (typeof moment === "string") row[index] = asIso(moment);
+      }
+    }
     if (rows.length > 0) yield rows;
     if (rows.length < batchRows) break;
   }
   await tx.unsafe("close answer");
 }
 
-/** Postgres' text of a moment in a session that is in UTC; what is infinite stays so. */
-function asIso(value: AnswerCell): AnswerCell {
-  return typeof value === "string" ? value.replace(/^(\S+) (\S+)\+00$/, "$1T$2Z") : value;
+/** Postgres' text of a moment, in a session that is in UTC, as ISO 8601; what is infinite stays so. */
+export function asIso(moment: string): string {
+  return moment.replace(/^(\S+) (\S+)\+00$/, "$1T$2Z");
 }

@@ -18,17 +18,17 @@ export async function withFolderAside<T>(
   fn: (folder: string) => Promise<T>,
 ): Promise<T> {
   const place = await findPlace(target);
-  await clearUp(place);
-  await assertReplaceable(place, own);
   const aside = beside(place, "partial", process.pid);
   try {
+    await clearUp(place);
+    await assertReplaceable(place, own);
     await mkdir(aside, { recursive: true });
     const result = await fn(aside);
     await assertReplaceable(place, own);
     await swapIn(aside, place);
     return result;
   } catch (error) {
-    await rm(aside, { recursive: true, force: true });
+    await rm(aside, { recursive: true, force: true }).catch(() => {});
     throw toFolderError(error, place);
   }
 }

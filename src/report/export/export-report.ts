@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { Sql, TransactionSql } from "../../db/connect.ts";
 import type { Relation } from "../../db/report-dictionary.ts";
 import { askFor, type Filters } from "../question.ts";
-import { type AnswerRow, readAnswer, withSnapshot } from "../read-answer.ts";
+import { type AnswerRow, asIso, readAnswer, withSnapshot } from "../read-answer.ts";
 import { MARKER, withFolderAside } from "./aside-folder.ts";
 import { type Column, createParquetWriter, type ParquetWriter } from "./parquet.ts";
 import { createPartFiles } from "./part-files.ts";
@@ -159,9 +159,13 @@ async function findMoment(
   tx: TransactionSql,
 ): Promise<Pick<ExportFacts, "exported_at" | "run_id" | "current_through">> {
   const [moment] = await tx<{ exported_at: string; run_id: number | null; current_through: string | null }[]>`
-    select to_json(now())#>>'{}' as exported_at,
-           (select max(run_id) from report.runs where finished_at is not null) as run_id,
-           (select to_json(current_through)#>>'{}' from report.freshness where resource = 'build') as current_through`;
+    select now() as exported_at, (select max(run_id) from report.runs where finished_at is not null) as run_id,
+           (select current_through from report.freshness where resource = 'build') as current_through`;
   if (moment === undefined) throw new Error("a select without a table gave no row");
-  return moment;
+  const { exported_at, run_id, current_through } = moment;
+  return {
+    exported_at: asIso(exported_at),
+    run_id,
+    current_through: current_through && asIso(current_through),
+  };
 }

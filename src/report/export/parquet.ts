@@ -52,7 +52,7 @@ export async function createParquetWriter(signal: AbortSignal): Promise<ParquetW
         const done = await connection.runAndReadAll(`
           copy (
             select * from read_csv(${literal(csvFile)}, columns = {${types}}, auto_detect = false, header = true, delim = ',',
-              quote = '"', escape = '"', nullstr = '', allow_quoted_nulls = false)
+              quote = '"', escape = '"', nullstr = '', allow_quoted_nulls = false, hive_partitioning = false)
           ) to ${literal(parquetFile)} (format parquet, compression zstd)`);
         return Number(done.getRows()[0]?.[0]);
       } catch (error) {

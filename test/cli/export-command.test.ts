@@ -1,0 +1,212 @@
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { DuckDBInstance } from "@duckdb/node-api";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { connect, type Sql, withSql } from "../../src/db/connect.ts";
+import type { Relation } from "../../src/db/report-dictionary.ts";
+import { exportReport } from "../../src/report/export/export-report.ts";
+import { columnsOf } from "../../src/report/question.ts";
+import { runCli } from "../support/cli.ts";
+import type { TestDatabase } from "../support/database.ts";
+import { createReportedMirror } from "../support/reported-mirror.ts";
+
+let database: TestDatabase;
+let sql: Sql;
+let parent: string;
+let folder: string;
+
+beforeAll(async () => {
+  // With all that a path may have in it that a reader could take for more.
+  parent = await mkdtemp(join(tmpdir(), "docmirror-export-it's [a]*{b}-"));
+  folder = join(parent, "out");
+  database = await createReportedMirror();
+  sql = connect(database.url, { applicationName: "docmirror test", max: 1 });
+});
+afterAll(async () => {
+  await sql.end({ timeout: 5 });
+  await database.dispose();
+  await rm(parent, { recursive: true, force: true });
+});
+
+const exportTo = (out: string, args: string[] = [], env: Record<string, string> = {}) =>
+  runCli(["export", "--out", out, "--database-url", database.url, ...args], { preferBuilt: true, env });
+
+/** What DuckDB answers, times as Postgres writes them. */
+async function duckDb(text: string): Promise<unknown[][]> {
+  const instance = await DuckDBInstance.create(":memory:");
+  const connection = await instance.connect();
+  try {
+    await connection.run("set TimeZone = 'UTC'");
+    return (await connection.runAndReadAll(text)).getRowsJson() as unknown[][];
+  } finally {
+    connection.closeSync();
+    instance.closeSync();
+  }
+}
+
+const quoted = (path: string) => `'${path.replaceAll("'", "''")}'`;
+
+/** The builds of an export, as a reader that knows nothing but the folders' names sees them. */
+const builds = (out: string, ending: "parquet" | "csv" = "parquet") =>
+  ending === "parquet"
+    ? `read_parquet(${quoted(`${out.replace(/[[*]/g, "[$&]")}/fact_builds/*/*.parquet`)}, hive_partitioning = true, hive_types_autocast = false)`
+    : `read_csv(${quoted(`${out.replace(/[[*]/g, "[$&]")}/fact_builds/*/*.csv`)}, hive_partitioning = true, all_varchar = true, hive_types_autocast = false)`;
+
+async function stored(relation: Relation, key: string): Promise<unknown[][]> {
+  const rows = await sql
+    .unsafe(`select ${columnsOf(relation).join(", ")} from report.${relation} order by ${key} collate "C"`)
+    .values();
+  return [...rows];
+}
+
+const tree = async (out: string) => (await readdir(out, { recursive: true })).toSorted();
+
+describe("export", () => {
+  it("writes Parquet that is read back row for row, a folder a month, with types that say what they are", async () => {
+    const { code, stdout, stderr } = await exportTo(folder);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    expect(stdout).toMatch(/^fact_builds +204 +4$/m);
+    expect(await tree(folder)).toEqual([
+      "_docmirror.json",
+      "dim_dates.parquet",
+      "dim_projects.parquet",
+      "dim_versions.parquet",
+      "fact_builds",
+      ...["2025-06", "2025-07", "2025-08", "__HIVE_DEFAULT_PARTITION__"].flatMap((month) => [
+        `fact_builds/triggered_month=${month}`,
+        `fact_builds/triggered_month=${month}/part-0.parquet`,
+      ]),
+    ]);
+    const columns = columnsOf("fact_builds").join(", ");
+    const read = await duckDb(`select ${columns} from ${builds(folder)} order by build_id`);
+    expect(read).toEqual(await stored("fact_builds", "build_id"));
+    for (const [relation, key] of [
+      ["dim_projects", "project_id"],
+      ["dim_versions", "version_id"],
+    ] as const) {
+      const file = quoted(join(folder, `${relation}.parquet`));
+      const rows = await duckDb(
+        `select ${columnsOf(relation).join(", ")} from read_parquet(${file}) order by ${key}`,
+      );
+      expect(rows).toEqual(await stored(relation, key));
+    }
+    const schema = await duckDb(`
+      select name, type, coalesce(logical_type, converted_type) from parquet_schema(
+        ${quoted(join(folder, "fact_builds/triggered_month=2025-06/part-0.parquet"))})`);
+    const types = new Map(schema.map(([name, ...type]) => [name, type.join(" ")]));
+    expect(types.get("triggered_at")).toMatch(/^INT64 TimestampType\(isAdjustedToUTC=1, .*MICROS=Micro/);
+    expect(types.get("triggered_on")).toBe("INT32 DATE");
+    expect(types.get("succeeded")).toBe("INT32 INT_32");
+    expect(types.get("duration_s_min")).toMatch(/^DOUBLE/);
+    expect(types.get("is_time_ambiguous")).toMatch(/^BOOLEAN/);
+    expect(types.get("project_slug")).toBe("BYTE_ARRAY UTF8");
+    expect(types.has("triggered_month")).toBe(false);
+  });
+
+  it("says in _docmirror.json as of which run it is, and what is in it", async () => {
+    const out = join(parent, "told");
+    const { stdout } = await exportTo(out, ["--format", "csv", "--since", "2025-08-01", "--json"]);
+    const facts = JSON.parse(await readFile(join(out, "_docmirror.json"), "utf8"));
+    expect(JSON.parse(stdout)).toEqual({ folder: out, ...facts });
+    expect(facts).toMatchObject({
+      made_by: "docmirror export",
+      format: "csv",
+      run_id: 1,
+      current_through: "2025-08-15T02:17:00Z",
+      exported_at: expect.stringMatching(/^20\S+Z$/),
+      since: "2025-08-01",
+      relations: {
+        fact_builds: {
+          rows: 21,
+          files: [{ path: "fact_builds/triggered_month=2025-08/part-0.csv", rows: 21 }],
+        },
+        dim_projects: { rows: 5, files: [{ path: "dim_projects.csv", rows: 5 }] },
+      },
+    });
+    const names = facts.relations.fact_builds.columns.map(({ name }: { name: string }) => name);
+    expect([...names, "triggered_month"].toSorted()).toEqual(columnsOf("fact_builds").toSorted());
+  });
+
+  it("writes CSV that is exact, formulas too, and replaces an export of another form whole", async () => {
+    const out = join(parent, "again");
+    await exportTo(out);
+    const { code } = await exportTo(out, ["--format", "csv", "--until", "2025-06-30"]);
+    expect(code).toBe(0);
+    expect(await tree(out)).toEqual([
+      "_docmirror.json",
+      "dim_dates.csv",
+      "dim_projects.csv",
+      "dim_versions.csv",
+      "fact_builds",
+      "fact_builds/triggered_month=2025-06",
+      "fact_builds/triggered_month=2025-06/part-0.csv",
+    ]);
+    expect(await readFile(join(out, "dim_projects.csv"), "utf8")).toContain(
+      '\r\n3,"=cmd|""/C calc""!A0",Project 3,',
+    );
+    const read = await duckDb(
+      `select count(*), count(distinct project_slug), min(triggered_at) from ${builds(out, "csv")}`,
+    );
+    expect(read).toEqual([["89", "4", "2025-06-01T09:00:00.001001Z"]]);
+  });
+
+  it("leaves nothing behind but the old one when it is stopped", async () => {
+    const out = join(parent, "stopped");
+    await exportTo(out, ["--format", "csv"]);
+    const before = await tree(parent);
+    const stop = new AbortController();
+    await withSql(database.url, { applicationName: "docmirror test", max: 1 }, async (holder) => {
+      await holder.begin(async (tx) => {
+        await tx`lock table rollup.builds in access exclusive mode`;
+        const exporting = exportReport({ sql, folder: out, format: "parquet", signal: stop.signal });
+        const outcome = exporting.catch((error: unknown) => error);
+        while (
+          (await tx`select from pg_locks where not granted and relation = 'rollup.builds'::regclass`)
+            .length === 0
+        )
+          await nextTurn();
+        expect((await readdir(parent)).filter((name) => name.startsWith(".stopped.partial-"))).toHaveLength(
+          1,
+        );
+        stop.abort(new Error("stop it"));
+        expect(await outcome).toBe(stop.signal.reason);
+      });
+    });
+    expect(await tree(parent)).toEqual(before);
+  });
+
+  it("refuses a folder that no export made: exit 2", async () => {
+    const out = join(parent, "mine");
+    await mkdir(out);
+    await writeFile(join(out, "thesis.txt"), "mine");
+    const told = await exportTo(out, ["--format", "csv"]);
+    expect(told).toMatchObject({
+      code: 2,
+      stdout: "",
+      stderr: expect.stringContaining("was made by no export"),
+    });
+    expect(await tree(out)).toEqual(["thesis.txt"]);
+  });
+
+  it("without DuckDB says how to install it, exit 2; CSV needs none", async () => {
+    const hooks = `export const resolve = (name, context, next) => {
+      if (name.startsWith("@duckdb/")) throw new Error("not here");
+      return next(name, context);
+    }`;
+    const register = `import { register } from "node:module"; register(${JSON.stringify(`data:text/javascript,${encodeURIComponent(hooks)}`)})`;
+    const env = { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(register)}` };
+    const out = join(parent, "without");
+    const parquet = await exportTo(out, [], env);
+    expect(parquet).toMatchObject({ code: 2, stdout: "" });
+    expect(parquet.stderr).toContain("DuckDB, which cannot be loaded: not here");
+    expect(parquet.stderr).toContain("npm install @duckdb/node-api");
+    expect(await exportTo(out, ["--format", "csv"], env)).toMatchObject({ code: 0 });
+  });
+
+  it("without --out exits 2", async () => {
+    const { code, stderr } = await runCli(["export"], { preferBuilt: true });
+    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining("--out") });
+  });
+});

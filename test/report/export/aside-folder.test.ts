@@ -1,0 +1,120 @@
+import { spawnSync } from "node:child_process";
+import { mkdir, mkdtemp, readdir, readFile, rename, rm, symlink, utimes, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { MARKER, withFolderAside } from "../../../src/report/export/aside-folder.ts";
+
+let parent: string;
+let target: string;
+
+beforeEach(async () => {
+  parent = await mkdtemp(join(tmpdir(), "docmirror-aside-"));
+  target = join(parent, "out");
+});
+afterEach(() => rm(parent, { recursive: true, force: true }));
+
+/** An export whose one file says what is given. */
+const exportText = (text: string, place = target) =>
+  withFolderAside(place, ["data"], async (folder) => {
+    await writeFile(join(folder, "data"), text);
+    await writeFile(join(folder, MARKER), "{}");
+  });
+const readText = () => readFile(join(target, "data"), "utf8");
+const listParent = async () => (await readdir(parent)).toSorted();
+
+describe("withFolderAside", () => {
+  it("makes the folder and those above it, replaces it whole, and leaves nothing beside", async () => {
+    target = join(parent, "deep", "er", "out");
+    await exportText("first");
+    await exportText("second");
+    expect(await readText()).toBe("second");
+    expect(await readdir(join(parent, "deep", "er"))).toEqual(["out"]);
+  });
+
+  it("shows readers what was there before until all is written", async () => {
+    await exportText("first");
+    await withFolderAside(target, ["data"], async (folder) => {
+      await writeFile(join(folder, "data"), "half");
+      expect(await readText()).toBe("first");
+      expect((await readdir(target)).toSorted()).toEqual([MARKER, "data"]);
+    });
+  });
+
+  it("leaves the old one, and nothing of the new one, when writing fails", async () => {
+    await exportText("first");
+    const failing = withFolderAside(target, ["data"], async (folder) => {
+      await writeFile(join(folder, "data"), "half");
+      throw new Error("no more");
+    });
+    await expect(failing).rejects.toThrow("no more");
+    expect(await readText()).toBe("first");
+    expect(await listParent()).toEqual(["out"]);
+  });
+
+  it("takes an empty folder, and replaces what a link points to", async () => {
+    await mkdir(target);
+    await exportText("first");
+    await symlink(target, join(parent, "link"));
+    await exportText("second", join(parent, "link"));
+    expect(await readText()).toBe("second");
+    expect(await listParent()).toEqual(["link", "out"]);
+  });
+
+  it.each([
+    ["that no export made", { data: "mine" }, "was made by no export"],
+    [
+      "to which somebody added",
+      { data: "", [MARKER]: "{}", "thesis.txt": "mine" },
+      "holds thesis.txt beside an",
+    ],
+  ])("touches no folder %s", async (_, files: Record<string, string>, message) => {
+    await mkdir(target);
+    for (const [name, text] of Object.entries(files)) await writeFile(join(target, name), text);
+    const refused = { exitCode: 2, message: expect.stringContaining(message) };
+    await expect(exportText("new")).rejects.toMatchObject(refused);
+    expect((await readdir(target)).toSorted()).toEqual(Object.keys(files).toSorted());
+    expect(await listParent()).toEqual(["out"]);
+  });
+
+  it("looks once more before it replaces: somebody may have added to it meanwhile", async () => {
+    await exportText("first");
+    const late = withFolderAside(target, ["data"], () => writeFile(join(target, "thesis.txt"), "mine"));
+    await expect(late).rejects.toMatchObject({ exitCode: 2 });
+    expect(await readText()).toBe("first");
+  });
+
+  it("refuses a file, what is below a file, and the root", async () => {
+    await writeFile(target, "mine");
+    for (const place of [target, join(target, "below"), "/"]) {
+      await expect(exportText("new", place)).rejects.toMatchObject({ exitCode: 2 });
+    }
+    expect(await readFile(target, "utf8")).toBe("mine");
+  });
+});
+
+describe("after one that was killed", () => {
+  const dead = spawnSync(process.execPath, ["--version"]).pid;
+
+  it("puts the old folder back that was taken away for the new one", async () => {
+    await exportText("first");
+    await rename(target, join(parent, `.out.old-${dead}`));
+    const failing = withFolderAside(target, ["data"], async () => {
+      expect(await readText()).toBe("first");
+      throw new Error("no more");
+    });
+    await expect(failing).rejects.toThrow("no more");
+    expect(await listParent()).toEqual(["out"]);
+  });
+
+  it("takes away what it left a day ago, and nothing that is younger, alive or of another", async () => {
+    const kept = [`.other.partial-${dead}`, `.out.old-${dead}`, `.out.partial-${process.ppid}`];
+    for (const name of [...kept, `.out.partial-${dead}`]) {
+      await mkdir(join(parent, name));
+      if (!name.includes("old")) await utimes(join(parent, name), 0, 0);
+    }
+    await mkdir(target);
+    await exportText("new");
+    expect(await listParent()).toEqual([...kept, "out"]);
+  });
+});
