@@ -59,18 +59,22 @@ CROSS JOIN LATERAL (
 WHERE calendar.week <= (now() AT TIME ZONE 'UTC')::date OR week.week IS NOT NULL;
 --> statement-breakpoint
 CREATE VIEW "report"."success_rate_daily_by_project" AS
-SELECT calendar.day, project.project_id, project.project_slug, known.builds, known.finished, known.succeeded, known.failed,
+SELECT calendar.day, active.project_id, project.project_slug, known.builds, known.finished, known.succeeded, known.failed,
   day.succeeded::float8 / nullif(day.finished, 0) AS success_rate,
   rollup.wilson_low(day.succeeded, day.finished) AS success_rate_low,
   rollup.wilson_high(day.succeeded, day.finished) AS success_rate_high,
   known.builds - known.finished AS unfinished,
   span.is_over AND coalesce(day.unsettled, 0) = 0 AS is_complete,
   span.is_covered
-FROM report.dim_projects AS project
+FROM report.dim_dates AS calendar
 CROSS JOIN rollup.state
-CROSS JOIN LATERAL (SELECT min(day) AS day FROM rollup.project_days WHERE project_id = project.project_id) AS since
-JOIN report.dim_dates AS calendar ON calendar.day >= since.day
-LEFT JOIN rollup.project_days AS day ON day.project_id = project.project_id AND day.day = calendar.day
+JOIN (
+  SELECT project_id, (min(first_triggered_at) AT TIME ZONE 'UTC')::date AS first_day,
+    greatest((max(last_triggered_at) AT TIME ZONE 'UTC')::date, (now() AT TIME ZONE 'UTC')::date) AS last_day
+  FROM rollup.series GROUP BY project_id
+) AS active ON calendar.day BETWEEN active.first_day AND active.last_day
+LEFT JOIN report.dim_projects AS project ON project.project_id = active.project_id
+LEFT JOIN rollup.project_days AS day ON day.project_id = active.project_id AND day.day = calendar.day
 CROSS JOIN LATERAL (
   SELECT coalesce(calendar.day::timestamp AT TIME ZONE 'UTC' <= state.covered_through, false) AS is_covered,
     coalesce((calendar.day + 1)::timestamp AT TIME ZONE 'UTC' <= state.covered_through, false) AS is_over
@@ -127,7 +131,7 @@ FROM (
 GROUP BY type;
 --> statement-breakpoint
 CREATE VIEW "report"."build_times_daily" AS
-SELECT rate.day, rate.finished, day.p50_s_min, day.p50_s_max, day.p90_s_min, day.p90_s_max, day.p95_s_min, day.p95_s_max,
+SELECT rate.day, coalesce(day.measured, CASE WHEN rate.is_covered THEN 0 END) AS finished, day.p50_s_min, day.p50_s_max, day.p90_s_min, day.p90_s_max, day.p95_s_min, day.p95_s_max,
   rate.is_complete, rate.is_covered
 FROM report.success_rate_daily AS rate
 LEFT JOIN rollup.days AS day ON day.day = rate.day;
@@ -148,7 +152,7 @@ SELECT streak.project_id, project.project_slug, streak.version_id, version.versi
   streak.recovered_at, streak.recovered_after, streak.recovered_before,
   greatest(0, coalesce(extract(epoch FROM CASE WHEN streak.recovered_build_id IS NULL THEN state.covered_through ELSE streak.recovered_after END
     - streak.failed_before), 0))::float8 AS recovery_s_min,
-  CASE WHEN streak.failed_after IS NOT NULL THEN greatest(0, extract(epoch FROM streak.recovered_before - streak.failed_after)) END::float8
+  CASE WHEN streak.failed_after IS NOT NULL AND streak.recovered_before IS NOT NULL THEN greatest(0, extract(epoch FROM streak.recovered_before - streak.failed_after)) END::float8
     AS recovery_s_max,
   streak.recovered_build_id IS NULL AS is_open,
   streak.recovered_build_id IS NOT NULL AND coalesce(streak.recovered_after < streak.failed_before, true) AS is_overlapped,

@@ -6,7 +6,15 @@ import { abortable } from "../db/abortable.ts";
 import { connect, type Sql, type TransactionSql } from "../db/connect.ts";
 import { withStoreErrors } from "../db/store-errors.ts";
 import { withTransaction } from "../db/transaction.ts";
-import { type Affected, MERGE_BUILDS, mergeStatement, STORED_ANSWERS } from "./stored-answers.ts";
+import {
+  type Affected,
+  BUILDS,
+  MERGE_TOUCHED_BUILDS,
+  mergeAllStatements,
+  mergeStatement,
+  STORED_ANSWERS,
+  type StoredAnswer,
+} from "./stored-answers.ts";
 
 /** One more with each migration that changes what a source computes: then all is computed anew. */
 const DEFINITION = 1;
@@ -33,7 +41,7 @@ export interface RefreshOptions {
 export interface RefreshResult {
   /** The newest run whose sightings are in the answers; 0 when there was none. */
   runId: number;
-  /** Builds whose facts changed. */
+  /** Builds whose facts changed; all of them where everything was computed anew. */
   changed: number;
   /** Whether everything was computed anew. */
   isFull: boolean;
@@ -118,29 +126,40 @@ async function refresh(
     returning run_id`;
   // Taken for a table of hundreds of rows, its single one would spoil every plan.
   await tx`analyze rollup.state`;
-  await tx`create temporary table touched (build_id text collate "C" primary key) on commit drop`;
-  if (isFull) await abortable(tx`insert into touched select id from mirror.builds`, signal);
-  else await abortable(findTouched(tx, before.run_id, reclassify), signal);
-  await tx`analyze touched`;
-  const [merged] = await abortable(
-    tx.unsafe<({ changed: number } & Affected)[]>(MERGE_BUILDS, [isFull ? 0 : FEW]),
-    signal,
-  );
-  const changed = merged?.changed ?? 0;
-  const affected = !isFull && merged && changed <= FEW ? merged : null;
-  if (affected === null) await abortable(tx`analyze rollup.builds`, signal);
+  const run = (text: string, params: (string[] | number)[] = []) =>
+    abortable(tx.unsafe(text, params), signal);
+  const computeAll = async (answer: StoredAnswer) => {
+    for (const statement of mergeAllStatements(answer)) await run(statement);
+  };
+  let changed: number;
+  let affected: Affected | null = null;
+  if (before && !isFull) {
+    await tx`create temporary table touched (build_id text collate "C" primary key) on commit drop`;
+    await abortable(findTouched(tx, before.run_id, reclassify), signal);
+    await tx`analyze touched`;
+    const [merged] = (await run(MERGE_TOUCHED_BUILDS, [FEW])) as unknown as ({
+      changed: number;
+    } & Affected)[];
+    changed = merged?.changed ?? 0;
+    if (merged && changed <= FEW) affected = merged;
+    else await tx`analyze rollup.builds`;
+  } else {
+    await computeAll(BUILDS);
+    changed = (await tx<{ builds: number }[]>`select count(*) as builds from rollup.builds`)[0]?.builds ?? 0;
+  }
 
   for (const answer of STORED_ANSWERS.filter(({ isDear }) => !isDear)) {
+    if (affected === null) {
+      await computeAll(answer);
+      continue;
+    }
     const { text, params } = mergeStatement(answer, affected);
     // Of nothing that changed there is nothing to compute.
-    if (params.some((part) => part.length === 0)) continue;
-    await abortable(tx.unsafe(text, params), signal);
-    if (affected === null) await abortable(tx.unsafe(`analyze ${answer.table}`), signal);
+    if (params.every((part) => part.length > 0)) await run(text, params);
   }
   if (isFull || before?.is_dear_due) {
     const from = performance.now();
-    for (const answer of STORED_ANSWERS.filter(({ isDear }) => isDear))
-      await abortable(tx.unsafe(mergeStatement(answer, null).text), signal);
+    for (const answer of STORED_ANSWERS.filter(({ isDear }) => isDear)) await computeAll(answer);
     const tookS = (performance.now() - from) / 1000;
     await tx`update rollup.state set dear_refreshed_at = now(), dear_took_s = ${tookS}`;
   }

@@ -73,69 +73,92 @@ export const STORED_ANSWERS: readonly StoredAnswer[] = [
 ];
 
 /**
- * The statement that brings a stored answer up to its source, with the parts of `affected` as its parameters; null: all of it. Rows that are
- * right already are not touched, so that what nothing happened to costs no writing.
+ * The statements that bring a stored answer up to its source, for the parts of `affected`, which are their parameters. Rows that are right
+ * already are not touched, so that what nothing happened to costs no writing.
  */
 export function mergeStatement(
   answer: StoredAnswer,
-  affected: Affected | null,
+  affected: Affected,
 ): { text: string; params: string[][] } {
-  const { table, source, columns, key } = answer;
-  const scope = affected === null ? [] : Object.entries(answer.scope);
-  const params = scope.map(([, part]) => affected?.[part] ?? []);
+  const scope = Object.entries(answer.scope);
   const within = scope
     .map(
       ([column], place) =>
         `${column} = any ($${place + 1}::${/^(day|week)$/.test(column) ? "date" : "text"}[])`,
     )
     .join(" and ");
-  const where = within === "" ? "" : ` where ${within}`;
-  const text = `
-    with fresh as materialized (select ${columns.join(", ")} from ${source}${where}),
-    gone as (
-      delete from ${table} as stored
-      where ${within === "" ? "" : `${within} and `}not exists (select from fresh where ${sameKey(key)})
-    )
-    ${upsert(answer, `select ${list(columns, "fresh")} from fresh left join ${table} as stored on ${sameKey(key)} where ${isNew(answer)}`)}`;
-  return { text, params };
+  const fresh = `fresh as materialized (select ${list(answer.columns)} from ${answer.source} where ${within || "true"})`;
+  return { text: merge(answer, within || "true", fresh), params: scope.map(([, part]) => affected[part]) };
 }
 
 /**
- * The statement that computes the facts of the builds in `touched` anew. Gives one row: how many changed, and what they had and have a part
- * in, null for the most where that is more than `limit` of them.
+ * The same for all of it. What the source says is put aside first: a table is made from a query by several processes at once, which Postgres
+ * does not do for one that writes to a table that is there.
  */
-export const MERGE_BUILDS = `
+export function mergeAllStatements(answer: StoredAnswer): string[] {
+  return [
+    `create temporary table fresh on commit drop as select ${list(answer.columns)} from ${answer.source}`,
+    "analyze fresh",
+    merge(answer, "true"),
+    "drop table fresh",
+    `analyze ${answer.table}`,
+  ];
+}
+
+function merge(answer: StoredAnswer, within: string, fresh?: string): string {
+  const { table, columns, key } = answer;
+  return `
+    with ${fresh ? `${fresh}, ` : ""}gone as (
+      delete from ${table} as stored where ${within} and not exists (select from fresh where ${sameKey(key)})
+    ), moved as (
+      update ${table} as stored set ${assignments(answer)} from fresh where ${sameKey(key)} and ${isOther(answer)}
+    )
+    insert into ${table} (${list(columns)})
+    select ${list(columns)} from fresh where not exists (select from ${table} as stored where ${sameKey(key)})`;
+}
+
+/**
+ * Computes the facts of the builds in `touched` anew. Gives one row: how many changed, and what they had and have a part in, nothing where
+ * more than $1 of them did.
+ */
+export const MERGE_TOUCHED_BUILDS = `
     with fresh as materialized (
       select ${list(BUILDS.columns)} from ${BUILDS.source} where build_id in (select build_id from touched)
     ), changed as materialized (
-      select ${list(BUILDS.columns, "fresh")},
+      select ${list(BUILDS.columns, "fresh")}, stored.build_id is null as is_missing,
         stored.project_id as project_before, stored.triggered_on as day_before, stored.error_fingerprint as fingerprint_before
       from fresh left join ${BUILDS.table} as stored on stored.build_id = fresh.build_id
-      where ${isNew(BUILDS)}
-    ), written as (
-      ${upsert(BUILDS, `select ${list(BUILDS.columns)} from changed`, ", updated_at = now()")}
+      where stored.build_id is null or ${isOther(BUILDS)}
+    ), moved as (
+      update ${BUILDS.table} as stored set ${assignments(BUILDS)}
+      from changed as fresh where not is_missing and stored.build_id = fresh.build_id
+    ), added as (
+      insert into ${BUILDS.table} (${list(BUILDS.columns)}) select ${list(BUILDS.columns)} from changed where is_missing
     ), few as (
       select * from changed where (select count(*) from changed) <= $1
     )
     select (select count(*) from changed) as changed,
-      (select coalesce(array_agg(distinct project_id), '{}') from (
-        select project_id from few union select project_before from few) as part where project_id is not null) as projects,
-      (select coalesce(array_agg(distinct day::text), '{}') from (
-        select triggered_on from few union select day_before from few) as part (day) where day is not null) as days,
-      (select coalesce(array_agg(distinct date_trunc('week', day::timestamp)::date::text), '{}') from (
-        select triggered_on from few union select day_before from few) as part (day) where day is not null) as weeks,
-      (select coalesce(array_agg(distinct fingerprint), '{}') from (
-        select error_fingerprint from few union select fingerprint_before from few) as part (fingerprint) where fingerprint is not null) as fingerprints`;
+      (select coalesce(array_agg(distinct part), '{}') from (
+        select project_id from few union select project_before from few) as either (part) where part is not null) as projects,
+      (select coalesce(array_agg(distinct part::text), '{}') from (
+        select triggered_on from few union select day_before from few) as either (part) where part is not null) as days,
+      (select coalesce(array_agg(distinct date_trunc('week', part::timestamp)::date::text), '{}') from (
+        select triggered_on from few union select day_before from few) as either (part) where part is not null) as weeks,
+      (select coalesce(array_agg(distinct part), '{}') from (
+        select error_fingerprint from few union select fingerprint_before from few) as either (part) where part is not null) as fingerprints`;
 
-function upsert({ table, columns, key }: StoredAnswer, rows: string, also = ""): string {
-  const values = columns.filter((column) => !key.includes(column));
-  return `insert into ${table} (${list(columns)}) ${rows}
-    on conflict (${list(key)}) do update set ${values.map((column) => `${column} = excluded.${column}`).join(", ")}${also}`;
+function valuesOf({ columns, key }: StoredAnswer): string[] {
+  return columns.filter((column) => !key.includes(column));
 }
 
-function isNew({ columns, key }: StoredAnswer): string {
-  const values = columns.filter((column) => !key.includes(column));
-  return `(stored.${key[0]} is null or (${list(values, "stored")}) is distinct from (${list(values, "fresh")}))`;
+function assignments(answer: StoredAnswer): string {
+  const set = valuesOf(answer).map((column) => `${column} = fresh.${column}`);
+  return [...set, ...(answer.table === BUILDS.table ? ["updated_at = now()"] : [])].join(", ");
+}
+
+function isOther(answer: StoredAnswer): string {
+  const values = valuesOf(answer);
+  return `(${list(values, "stored")}) is distinct from (${list(values, "fresh")})`;
 }
 
 function sameKey(key: readonly string[]): string {

@@ -35,7 +35,7 @@ export const RATE = {
 
 export const PROJECT_MEAN = {
   success_rate_project_mean:
-    "The mean of the projects' own success rates, each project counting alike however much it builds; null where nothing finished.",
+    "The mean of the projects' own success rates, each project counting alike however much it builds, the unknown one not at all; null where nothing finished.",
 } as const;
 
 export const UNFINISHED = {
@@ -45,7 +45,7 @@ export const UNFINISHED = {
 export const COVERAGE = (span: string) =>
   ({
     is_complete: `True when the ${span} is over, a sync has read past its end, and none of its builds can still change the rate.`,
-    is_covered: `False where no sync has read the build list since the ${span} began: counts are null then, not 0, unless builds of it are known all the same.`,
+    is_covered: `False where no sync has read the build list since the ${span} began: counts are null then, not 0, but for builds that are known all the same.`,
   }) as const;
 
 export const OPEN_BUILD = {
@@ -55,5 +55,6 @@ export const OPEN_BUILD = {
   outcome: "open, stuck, or unknown_state where the service does not document the state.",
   triggered_at: "When it was triggered; null where the service gave no date.",
   last_seen_at: "When it was last seen in this state.",
-  age_s: "Its age in seconds when it was last seen: what became of it since is not known.",
+  age_s:
+    "Its age in seconds when it was last seen, from its date, or from its first sight where that came earlier or it has no date: what became of it since is not known.",
 } as const;

@@ -74,6 +74,7 @@ export const rollupBuilds = rollup.table(
   },
   (table) => [
     index("builds_day").on(table.triggered_on),
+    index("builds_newest").on(table.triggered_at.desc().nullsLast(), table.build_id.desc()),
     index("builds_project_day").on(table.project_id, table.triggered_on),
     index("builds_version").on(table.version_id),
     index("builds_unsettled").on(table.build_id).where(sql`not is_settled or last_seen_at is not null`),
@@ -108,6 +109,8 @@ export const days = rollup.table("days", {
   unsettled: integer().notNull(),
   projects: integer().notNull(),
   success_rate_project_mean: doublePrecision(),
+  /** Builds that finished, whatever their result: of their times are the percentiles. */
+  measured: integer().notNull(),
   p50_s_min: doublePrecision(),
   p50_s_max: doublePrecision(),
   p90_s_min: doublePrecision(),
