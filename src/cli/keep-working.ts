@@ -50,8 +50,9 @@ export async function keepWorking(
   const pace = createHostPace({ ratePerSecond: config.rate, clock });
   const jobs = createJobs({ settings: { ...syncSettings(config), baseUrl }, pace, database, clock, log });
   const worker = createWorker({ jobs, clock, log });
-  const server = await serve?.(database);
+  let server: { close(): Promise<void> } | undefined;
   try {
+    server = await serve?.(database);
     // A database that is down is waited for; one that refuses us for good ends the command here, with its own exit code.
     await database.ready(signal);
     const schedule = Object.fromEntries(jobs.map(({ name, cron }) => [name, cron]));

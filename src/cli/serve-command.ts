@@ -47,7 +47,7 @@ async function serve(context: CommandContext, options: Options): Promise<never> 
     if (options.json) await out.json({ url: server.url });
     else await out.write(`${server.url}\n`);
     // What waiting cannot mend ends the command here, with its own exit code.
-    await server.mirror.opened;
+    await server.mirror.open();
     await bringUpToDate(context, server, database);
     return await untilStopped(signal);
   } finally {

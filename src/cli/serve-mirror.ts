@@ -34,20 +34,17 @@ export async function serveMirror(
     ready: (closing) => database.ready(AbortSignal.any([closing, signal])),
     log,
   });
-  try {
-    const app = createApp([createPages({ mirror, sourceTimezone, clock, log })]);
-    const server = await startServer({ app, host, port });
-    log.info({ url: server.url }, "the report page is up");
-    return {
-      url: server.url,
-      mirror,
-      async close() {
-        await server.close();
-        await mirror.close();
-      },
-    };
-  } catch (error) {
-    await mirror.close();
-    throw error;
-  }
+  const app = createApp([createPages({ mirror, sourceTimezone, clock, log })]);
+  const server = await startServer({ app, host, port });
+  log.info({ url: server.url }, "the report page is up");
+  // Only now: an address that cannot be had should not have started the embedded Postgres. Whether it can be opened is for the caller to ask.
+  mirror.open().catch(() => {});
+  return {
+    url: server.url,
+    mirror,
+    async close() {
+      await server.close();
+      await mirror.close();
+    },
+  };
 }

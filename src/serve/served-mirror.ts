@@ -16,8 +16,8 @@ export interface ServedMirrorDeps {
 
 /** The database behind what is served: it may be down for some of the time, and then whoever asks is told so at once. */
 export interface ServedMirror {
-  /** Resolves when the database has answered for the first time. Rejects with what waiting cannot mend. */
-  readonly opened: Promise<void>;
+  /** Looks for the database, and resolves when it has answered. Rejects with what waiting cannot mend. */
+  open(): Promise<void>;
   /** Reads over connections that cannot write. Throws StoreError; while the database is down at once. */
   read<T>(fn: (sql: Sql) => Promise<T>): Promise<T>;
   /** The same over one snapshot: what a run commits meanwhile is not seen. */
@@ -73,10 +73,8 @@ export function createServedMirror({ ready, log }: ServedMirrorDeps): ServedMirr
     }
   }
 
-  const opened = lookOnce();
-  opened.catch(() => {});
   return {
-    opened,
+    open: lookOnce,
     read,
     snapshot: (fn) => read((sql) => withSnapshot(sql, fn)),
     async close() {

@@ -9,6 +9,8 @@ import { ConfigError } from "../errors.ts";
 const GRACE_MS = 2000;
 /** A request must be here by then, head and all: no connection is held by one that never comes to its end. */
 const REQUEST_WITHIN_MS = 30_000;
+/** Slugs have been seen that fill Node's 16 KiB when each of their characters takes nine in a path. */
+const MAX_HEADER_BYTES = 131_072;
 
 export interface ServerOptions {
   app: Hono;
@@ -33,7 +35,12 @@ export async function startServer({
   port,
   graceMs = GRACE_MS,
 }: ServerOptions): Promise<HttpServer> {
-  const server = createAdaptorServer({ fetch: app.fetch, overrideGlobalObjects: false }) as Server;
+  const serverOptions = { maxHeaderSize: MAX_HEADER_BYTES };
+  const server = createAdaptorServer({
+    fetch: app.fetch,
+    overrideGlobalObjects: false,
+    serverOptions,
+  }) as Server;
   server.requestTimeout = REQUEST_WITHIN_MS;
   server.listen(port, host);
   try {

@@ -31,6 +31,10 @@ export function nextSteps({ settings, dataDir, port, serviceUrl, buildId }: Next
   const steps: NextStep[] = [
     { command: `npx docmirror status${folder}`, does: "how fresh the mirror is, its runs, open builds" },
     {
+      command: `npx docmirror serve${folder}`,
+      does: "the report page, for the browser: success by day, what is broken, each project and build",
+    },
+    {
       command: `npx docmirror database${folder}`,
       does: "keeps the database up and prints its URL for psql or a BI tool; then, in another terminal:",
     },

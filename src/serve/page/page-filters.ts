@@ -1,7 +1,7 @@
 import { html } from "hono/html";
 import type { FilterName, Filters } from "../../report/question.ts";
 import { withQuery } from "./links.ts";
-import type { Markup } from "./words.ts";
+import { type Markup, shorten } from "./words.ts";
 
 /** How far back a page looks where nobody says. */
 const DEFAULT_DAYS = 90;
@@ -96,7 +96,7 @@ function renderChoice(
   const all = chosen === undefined || values.includes(chosen) ? values : [chosen, ...values];
   const options = all.map(
     (value) =>
-      html`<option value="${value}"${value === chosen ? html` selected` : ""}>${value.slice(0, 60)}</option>`,
+      html`<option value="${value}"${value === chosen ? html` selected` : ""}>${shorten(value, 60)}</option>`,
   );
   return html`<p><label for="${name}">${label}</label> <select id="${name}" name="${name}"><option value="">all</option>${options}</select></p>`;
 }

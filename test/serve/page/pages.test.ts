@@ -220,6 +220,31 @@ describe("an answer as CSV", () => {
     expect(await reply.text()).toBe(toCsv([[...question.columns], ...rows]));
   });
 
+  it("is read slowly by three at once at most, and costs nothing any more when they have gone", async () => {
+    const isRead = () =>
+      withTestSql(
+        (sql) => sql`select from pg_stat_activity
+          where application_name = 'docmirror serve' and datname = current_database() and xact_start is not null`,
+      );
+    // 40 MB, which no buffer between the two takes whole.
+    await withTestSql(
+      (sql) => sql`
+        insert into rollup.builds (build_id, project_id, version_id, type, outcome, is_settled, is_time_ambiguous, first_seen_at, record_hash)
+        select 'wide' || n, dim.project_id, '-1', 'wide', 'vanished', true, false, now(), ''
+        from report.dim_projects as dim cross join generate_series(1, 2000) as n where length(dim.project_slug) = 10000`,
+    );
+    const stop = new AbortController();
+    const read = () => pages.get("/report/fact_builds.csv", { signal: stop.signal });
+    const slow = await Promise.all([read(), read(), read()]);
+    expect(slow.map(({ status }) => status)).toEqual([200, 200, 200]);
+    expect(await isRead()).toHaveLength(3);
+    expect((await read()).status).toBe(503);
+    stop.abort();
+    await expect.poll(isRead).toHaveLength(0);
+    await withTestSql((sql) => sql`delete from rollup.builds where type = 'wide'`);
+    expect((await pages.get("/report/fact_builds.csv")).status).toBe(200);
+  });
+
   it("is refused with a reason where there is no such answer", async () => {
     const reasons = await Promise.all(
       [

@@ -1,0 +1,67 @@
+import { once } from "node:events";
+import { connect } from "node:net";
+import { Hono } from "hono";
+import { describe, expect, it } from "vitest";
+import { ConfigError } from "../../src/errors.ts";
+import { createApp } from "../../src/serve/app.ts";
+import { startServer } from "../../src/serve/server.ts";
+
+const LOCAL = { host: "127.0.0.1", port: 0 };
+
+describe("a server", () => {
+  it("asks its parts in their order", async () => {
+    const first = new Hono().get("/first", (c) => c.text("of the first"));
+    const last = new Hono().all("*", (c) => c.text("of the last", 404));
+    const server = await startServer({ app: createApp([first, last]), ...LOCAL });
+    const get = async (path: string) => (await fetch(server.url + path)).text();
+    expect([await get("/first"), await get("/other")]).toEqual(["of the first", "of the last"]);
+    await server.close();
+  });
+
+  it("says why an address cannot be had", async () => {
+    const server = await startServer({ app: new Hono(), ...LOCAL });
+    const port = Number(new URL(server.url).port);
+    for (const [host, reason] of [
+      ["127.0.0.1", "another program listens there"],
+      ["192.0.2.1", "this machine has no such address"],
+    ] as const) {
+      const error = await startServer({ app: new Hono(), host, port }).catch((thrown: unknown) => thrown);
+      expect(error).toBeInstanceOf(ConfigError);
+      expect(String(error)).toContain(`could not listen on ${host}, port ${port}: ${reason}`);
+    }
+    await server.close();
+  });
+
+  it("lets replies under way end when it is closed, for a while, and takes no more", async () => {
+    let release: () => void = () => {};
+    let begun: () => void = () => {};
+    const asked = new Promise<void>((resolve) => {
+      begun = resolve;
+    });
+    const app = new Hono()
+      .get("/slow", async (c) => {
+        begun();
+        await new Promise<void>((resolve) => {
+          release = resolve;
+        });
+        return c.text("whole");
+      })
+      .get("/never", () => new Promise(() => {}));
+    const server = await startServer({ app, ...LOCAL, graceMs: 50 });
+    const slow = fetch(`${server.url}/slow`).then((reply) => reply.text());
+    await asked;
+    // One that was opened and never asked anything does not hold the server.
+    const { port } = new URL(server.url);
+    const idle = connect(Number(port), "127.0.0.1");
+    await once(idle, "connect");
+    const never = fetch(`${server.url}/never`);
+    const closed = server.close();
+    release();
+    expect(await slow).toBe("whole");
+    await expect(never).rejects.toThrow();
+    await closed;
+    await server.close();
+    await expect(fetch(server.url)).rejects.toThrow();
+    idle.destroy();
+  });
+});
