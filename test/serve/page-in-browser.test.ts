@@ -36,7 +36,7 @@ async function serveMonth(): Promise<string> {
   await refreshReport(quick.databaseUrl, { sourceTimezone: "Etc/UTC", stuckAfterMs: 7_200_000 });
   const mirror = createServedMirror({ ready: async () => quick.databaseUrl, log: silentLog });
   opened.push(() => mirror.close());
-  await mirror.opened;
+  await mirror.open();
   const pages = createPages({ mirror, sourceTimezone: "Etc/UTC", clock: systemClock, log: silentLog });
   const server = await startServer({ app: createApp([pages]), host: "127.0.0.1", port: 0 });
   opened.push(() => server.close());
