@@ -111,7 +111,7 @@ describe("docs/scale.md", () => {
         ["2025-08", "20", 0.7],
       ]);
       expect(answers[1]).toHaveLength(1);
-      expect(answers[2]).toMatchObject([["1"]]);
+      expect(answers[2]).toMatchObject([["1", "2025-08-15 02:17:00", expect.anything()]]);
     } finally {
       duckDb.closeSync();
       await rm(folder, { recursive: true });
