@@ -55,7 +55,7 @@ export const RECOVERIES: BlockSpec = {
     ]),
   columns: [
     ...SERIES,
-    eitherOf("State", "is_open", { yes: "✗ still broken", no: "✓ recovered" }),
+    eitherOf("State", "is_open", { yes: "✗\u00a0still\u00a0broken", no: "✓\u00a0recovered" }),
     countOf("Failures", "failures"),
     momentOf("Broke", "failed_at"),
     momentOf("Recovered", "recovered_at"),
