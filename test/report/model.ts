@@ -1,0 +1,185 @@
+/**
+ * Every answer of schema `report` computed again in plain TypeScript, from what src/db/report-dictionary.ts says and nothing that the SQL does. The
+ * dimensions, `freshness`, `runs`, `error_rules` and `data_dictionary` are not among them: they tell rows as they are.
+ */
+
+import type { Relation } from "../../src/db/report-dictionary.ts";
+import {
+  type Calendar,
+  dailyRates,
+  dailyRatesByProject,
+  dailyTimes,
+  firstDayOf,
+  projectActivity,
+  weeklyRates,
+} from "./model/calendar.ts";
+import { computeFacts, type Fact, lengthOf, type Settings, UNKNOWN_ID } from "./model/facts.ts";
+import { groupBy } from "./model/group-by.ts";
+import { incidentHours } from "./model/incidents.ts";
+import {
+  byProject,
+  countProjects,
+  isFailure,
+  projectColumns,
+  projectMeanOf,
+  projectsOf,
+  type Row,
+  rateOf,
+  unfinishedOf,
+  versionColumns,
+} from "./model/rates.ts";
+import type { Raw } from "./model/raw.ts";
+import { failingNow, instability, recoveries, seriesColumns } from "./model/series.ts";
+import { dayOf, dayText, isoWeekText, type Micros, momentText, mondayOf, SECOND_US } from "./model/times.ts";
+
+export const MODELLED = [
+  "fact_builds",
+  "success_rate_daily",
+  "success_rate_weekly",
+  "success_rate_daily_by_project",
+  "success_rate_by_project",
+  "success_rate_by_version",
+  "success_rate_by_type",
+  "build_times_daily",
+  "failing_now",
+  "recoveries",
+  "instability",
+  "open_builds",
+  "stuck_builds",
+  "incident_hours",
+  "error_classes",
+  "project_activity",
+] as const satisfies readonly Relation[];
+
+export type Modelled = (typeof MODELLED)[number];
+export type Answers = Record<Modelled, Row[]>;
+
+/** `today` is a day in UTC, `2026-11-21`. Rows come in no particular order; `fact_builds` has no `updated_at`. */
+export function computeReport(raw: Raw, settings: Settings & { today: string }): Answers {
+  const facts = computeFacts(raw, settings);
+  const coveredThrough = coveredThroughOf(raw);
+  const calendar: Calendar = { today: settings.today, firstDay: firstDayOf(facts), coveredThrough };
+  return {
+    fact_builds: facts.map(factRow),
+    success_rate_daily: dailyRates(facts, calendar),
+    success_rate_weekly: weeklyRates(facts, calendar),
+    success_rate_daily_by_project: dailyRatesByProject(facts, calendar),
+    success_rate_by_project: [...byProject(facts).values()].map((own) => ({
+      ...projectColumns(own[0] as Fact),
+      ...rateOf(own),
+      ...unfinishedOf(own),
+      versions: new Set(own.flatMap(({ version }) => (version.id === UNKNOWN_ID ? [] : [version.id]))).size,
+      ...spanOf(own),
+    })),
+    success_rate_by_version: [...groupBy(facts, versionKey).values()].map((own) => ({
+      ...projectColumns(own[0] as Fact),
+      ...versionColumns(own[0] as Fact),
+      ...rateOf(own),
+      ...unfinishedOf(own),
+      ...spanOf(own),
+    })),
+    success_rate_by_type: [...groupBy(facts, (fact) => fact.type)].map(([type, own]) => ({
+      type,
+      ...rateOf(own),
+      ...projectMeanOf(own),
+      ...projectsOf(own),
+      ...unfinishedOf(own),
+    })),
+    build_times_daily: dailyTimes(facts, calendar),
+    failing_now: failingNow(facts),
+    recoveries: recoveries(facts, coveredThrough),
+    instability: instability(facts),
+    open_builds: facts.filter(isOpen).map(openRow),
+    stuck_builds: facts.filter(({ outcome }) => outcome === "stuck").map(openRow),
+    incident_hours: incidentHours(facts),
+    error_classes: errorClasses(facts),
+    project_activity: projectActivity(facts),
+  };
+}
+
+const textOf = (at: Micros | null | undefined): string | null => (at == null ? null : momentText(at));
+const seconds = (us: number | null): number | null => (us === null ? null : us / SECOND_US);
+const versionKey = ({ project, version }: Fact): string => JSON.stringify([project.id, version.id]);
+const isOpen = ({ outcome, state }: Fact): boolean =>
+  outcome === "open" || outcome === "stuck" || (outcome === "unknown_state" && state !== "finished");
+
+function coveredThroughOf({ walks }: Raw): Micros | null {
+  const good = walks.filter(
+    ({ walk, finished_at }) => finished_at !== null && (walk === "whole" || walk === "head"),
+  );
+  const isKnown = good.some(({ walk }) => walk === "whole");
+  return isKnown ? Math.max(...good.map(({ started_at }) => started_at)) : null;
+}
+
+function factRow(fact: Fact): Row {
+  const day = fact.at === null ? null : dayOf(fact.at);
+  const result = fact.outcome === "succeeded" ? 1 : fact.outcome === "failed" ? 0 : null;
+  return {
+    build_id: fact.id,
+    project_id: fact.project.id,
+    project_slug: fact.project.slug,
+    project_name: fact.project.name,
+    version_id: fact.version.id,
+    version_slug: fact.version.slug,
+    version_name: fact.version.name,
+    type: fact.type,
+    state: fact.state,
+    outcome: fact.outcome,
+    succeeded: result,
+    failed: result === null ? null : 1 - result,
+    triggered_at: textOf(fact.at),
+    triggered_on: day === null ? null : dayText(day),
+    triggered_week: day === null ? null : dayText(mondayOf(day)),
+    triggered_iso_week: day === null ? null : isoWeekText(day),
+    triggered_month: day === null ? null : dayText(day).slice(0, 7),
+    is_time_ambiguous: fact.isAmbiguous,
+    finished_after: textOf(fact.finishedAfter),
+    finished_before: textOf(fact.finishedBefore),
+    duration_s_min: seconds(fact.shortestUs),
+    duration_s_max: seconds(fact.longestUs),
+    duration_s: lengthOf(fact),
+    error_class: fact.error?.class ?? null,
+    error_fingerprint: fact.error?.fingerprint ?? null,
+    output_excerpt: fact.error?.line ?? null,
+    first_seen_at: textOf(fact.firstSeenAt),
+    deleted_at: textOf(fact.deletedAt),
+  };
+}
+
+/** Facts are in the order of time. */
+function spanOf(facts: readonly Fact[]): Row {
+  const dated = facts.filter(({ at }) => at !== null);
+  return { first_triggered_at: textOf(dated[0]?.at), last_triggered_at: textOf(dated.at(-1)?.at) };
+}
+
+function openRow(fact: Fact): Row {
+  return {
+    build_id: fact.id,
+    ...seriesColumns(fact),
+    state: fact.state,
+    outcome: fact.outcome,
+    triggered_at: textOf(fact.at),
+    last_seen_at: textOf(fact.seenAt),
+    age_s: seconds(fact.ageUs),
+  };
+}
+
+function errorClasses(facts: readonly Fact[]): Row[] {
+  const failures = facts.filter(isFailure);
+  const groups = groupBy(failures, ({ error }) => JSON.stringify([error?.class, error?.fingerprint]));
+  return [...groups.values()]
+    .map((own) => ({ own, last: own.at(-1) as Fact, projects: countProjects(own) }))
+    .sort((a, b) => b.projects - a.projects || b.own.length - a.own.length)
+    .map(({ own, last, projects }, index) => ({
+      rank: index + 1,
+      error_class: last.error?.class ?? null,
+      error_fingerprint: last.error?.fingerprint ?? null,
+      example: last.error?.line ?? null,
+      failures: own.length,
+      failure_share: own.length / failures.length,
+      projects,
+      project_share: projects / countProjects(failures),
+      ...spanOf(own),
+      last_build_id: last.id,
+    }));
+}

@@ -1,0 +1,146 @@
+/** Answers by day and week. */
+
+import type { Fact } from "./facts.ts";
+import { groupBy } from "./group-by.ts";
+import {
+  byProject,
+  isFailure,
+  projectColumns,
+  projectMeanOf,
+  projectsOf,
+  type Row,
+  rateOf,
+  unfinishedOf,
+} from "./rates.ts";
+import { DAY_US, dayOf, dayText, isoWeekText, type Micros, mondayOf, parseDay, SECOND_US } from "./times.ts";
+
+export interface Calendar {
+  /** Of the answers: a day in UTC. */
+  today: string;
+  /** The first one of the calendar. */
+  firstDay: number;
+  /** When the last walk of the build list that came to a good end began; null while the whole list was never read. */
+  coveredThrough: Micros | null;
+}
+
+const EARLIEST_DAY = parseDay("2000-01-01");
+
+const dayOfFact = ({ at }: Fact): number => dayOf(at ?? Number.NaN);
+
+/** Dates from before there was such a service are errors: no calendar begins with them. */
+export function firstDayOf(facts: readonly Fact[]): number {
+  return Math.min(...facts.map(dayOfFact).filter((day) => day >= EARLIEST_DAY));
+}
+
+/** The days of the calendar from the first of these builds to today, and others that have builds. */
+function daysOf(facts: readonly Fact[], { today, firstDay }: Calendar): number[] {
+  const own = new Set(facts.map(dayOfFact));
+  for (let day = Math.max(Math.min(...own), firstDay); day <= parseDay(today); day++) own.add(day);
+  return [...own];
+}
+
+function coverageOf(facts: readonly Fact[], start: number, days: number, { coveredThrough }: Calendar): Row {
+  const covered = coveredThrough ?? -Infinity;
+  return {
+    is_complete: (start + days) * DAY_US <= covered && facts.every(({ isSettled }) => isSettled),
+    is_covered: start * DAY_US <= covered,
+  };
+}
+
+/** Nothing is said of what nobody looked at, but for builds that are known all the same. */
+function whereCovered(own: readonly Fact[], coverage: Row, counts: Row): Row {
+  const silent = Object.fromEntries(Object.keys(counts).map((column) => [column, null]));
+  return { ...(coverage.is_covered || own.length > 0 ? counts : silent), ...coverage };
+}
+
+export function dailyRates(facts: readonly Fact[], calendar: Calendar): Row[] {
+  const dated = facts.filter(({ at }) => at !== null);
+  if (dated.length === 0) return [];
+  const byDay = groupBy(dated, dayOfFact);
+  return daysOf(dated, calendar).map((day) => {
+    const own = byDay.get(day) ?? [];
+    const counts = { ...rateOf(own), ...projectMeanOf(own), ...projectsOf(own), ...unfinishedOf(own) };
+    return { day: dayText(day), ...whereCovered(own, coverageOf(own, day, 1, calendar), counts) };
+  });
+}
+
+export function weeklyRates(facts: readonly Fact[], calendar: Calendar): Row[] {
+  const dated = facts.filter(({ at }) => at !== null);
+  if (dated.length === 0) return [];
+  const byWeek = groupBy(dated, (fact) => mondayOf(dayOfFact(fact)));
+  return [...new Set(daysOf(dated, calendar).map(mondayOf))].map((week) => {
+    const own = byWeek.get(week) ?? [];
+    const counts = { ...rateOf(own), ...projectMeanOf(own), ...projectsOf(own), ...unfinishedOf(own) };
+    const coverage = coverageOf(own, week, 7, calendar);
+    return { week: dayText(week), iso_week: isoWeekText(week), ...whereCovered(own, coverage, counts) };
+  });
+}
+
+export function dailyRatesByProject(facts: readonly Fact[], calendar: Calendar): Row[] {
+  const dated = facts.filter(({ at }) => at !== null);
+  return [...byProject(dated).values()].flatMap((builds) => {
+    const byDay = groupBy(builds, dayOfFact);
+    const project = projectColumns(builds[0] as Fact);
+    return daysOf(builds, calendar).map((day) => {
+      const own = byDay.get(day) ?? [];
+      const counts = { ...rateOf(own), ...unfinishedOf(own) };
+      return {
+        day: dayText(day),
+        ...project,
+        ...whereCovered(own, coverageOf(own, day, 1, calendar), counts),
+      };
+    });
+  });
+}
+
+export function dailyTimes(facts: readonly Fact[], calendar: Calendar): Row[] {
+  const dated = facts.filter(({ at }) => at !== null);
+  if (dated.length === 0) return [];
+  const byDay = groupBy(dated, dayOfFact);
+  return daysOf(dated, calendar).map((day) => {
+    const own = byDay.get(day) ?? [];
+    const measured = own.filter(({ shortestUs }) => shortestUs !== null);
+    const bounds = [50, 90, 95].flatMap((percent) => [
+      [
+        `p${percent}_s_min`,
+        percentile(
+          measured.map(({ shortestUs }) => shortestUs ?? 0),
+          percent / 100,
+        ),
+      ],
+      [
+        `p${percent}_s_max`,
+        percentile(
+          measured.map(({ longestUs }) => longestUs ?? Infinity),
+          percent / 100,
+        ),
+      ],
+    ]);
+    const counts = { finished: measured.length, ...Object.fromEntries(bounds) };
+    return { day: dayText(day), ...whereCovered(own, coverageOf(own, day, 1, calendar), counts) };
+  });
+}
+
+/** In seconds, between the two values that stand on either side of the share; null where one of these is not finite. */
+function percentile(values: number[], share: number): number | null {
+  const sorted = values.sort((a, b) => (a === b ? 0 : a - b));
+  const place = share * (sorted.length - 1);
+  const low = sorted[Math.floor(place)] ?? Infinity;
+  const high = sorted[Math.ceil(place)] ?? Infinity;
+  const value = low === high ? low : low + (place - Math.floor(place)) * (high - low);
+  return Number.isFinite(value) ? value / SECOND_US : null;
+}
+
+export function projectActivity(facts: readonly Fact[]): Row[] {
+  const dated = facts.filter(({ at }) => at !== null);
+  return [...byProject(dated).values()].flatMap((builds) =>
+    [...groupBy(builds, (fact) => mondayOf(dayOfFact(fact)))].map(([week, own]) => ({
+      ...projectColumns(own[0] as Fact),
+      week: dayText(week),
+      iso_week: isoWeekText(week),
+      ...rateOf(own),
+      active_days: new Set(own.map(dayOfFact)).size,
+      failure_days: new Set(own.filter(isFailure).map(dayOfFact)).size,
+    })),
+  );
+}

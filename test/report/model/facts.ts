@@ -1,0 +1,155 @@
+/** What became of each build: the model of `report.fact_builds`, on which all other answers stand. */
+
+import { findErrorLine } from "./error-line.ts";
+import { groupBy } from "./group-by.ts";
+import type { Raw, RawBuild, RawNamed, RawTransition } from "./raw.ts";
+import { createLocalReader, type Micros, SECOND_US } from "./times.ts";
+
+export interface ErrorRule {
+  order: number;
+  /** Simple enough to mean the same in Postgres and here. */
+  pattern: string;
+  class: string;
+}
+
+export interface Settings {
+  sourceTimezone: string;
+  stuckAfterMs: number;
+  rules: readonly ErrorRule[];
+  /** What failures with such a line have in common: a hash that only the database computes. */
+  fingerprintOf(id: string, line: string | null): string | null;
+}
+
+export type Outcome = "succeeded" | "failed" | "open" | "stuck" | "vanished" | "unknown_state";
+
+export interface Fact {
+  id: string;
+  project: Named;
+  version: Named;
+  type: string;
+  state: string | null;
+  outcome: Outcome;
+  at: Micros | null;
+  isAmbiguous: boolean;
+  finishedAfter: Micros | null;
+  finishedBefore: Micros | null;
+  shortestUs: number | null;
+  longestUs: number | null;
+  error: { class: string; fingerprint: string | null; line: string | null } | null;
+  firstSeenAt: Micros;
+  deletedAt: Micros | null;
+  /** Of an open build: when it was last seen; when its record last changed where no sighting was kept. */
+  seenAt: Micros;
+  /** Then, since its date, or since it was first seen where that is earlier or all there is. */
+  ageUs: number;
+  /** False while its day's rate may still change by it. */
+  isSettled: boolean;
+}
+
+export interface Named {
+  id: string;
+  slug: string;
+  name: string | null;
+  isDeleted: boolean;
+}
+
+/** Of a project or version that is not in the mirror. It may stand for several, and counts as none. */
+export const UNKNOWN_ID = "-1";
+const UNKNOWN: Named = { id: UNKNOWN_ID, slug: "(unknown)", name: "(unknown)", isDeleted: false };
+
+/** In the order in which builds were triggered; those without a date come first. */
+export function computeFacts(raw: Raw, settings: Settings): Fact[] {
+  const readLocal = createLocalReader(settings.sourceTimezone);
+  const transitions = groupBy(raw.transitions, ({ id }) => id);
+  const projects = new Map(raw.projects.map((one) => [one.id, named(one, one.name ?? one.slug ?? one.id)]));
+  const versions = new Map(raw.versions.map((one) => [one.id, named(one, one.name)]));
+  const open = new Map(raw.open.map((one) => [one.id, one]));
+  const logs = new Map(raw.logs.map((one) => [one.id, one]));
+  const rules = settings.rules
+    .toSorted((a, b) => a.order - b.order)
+    .map((rule) => ({ ...rule, regex: new RegExp(rule.pattern, "i") }));
+
+  const factOf = (build: RawBuild): Fact => {
+    const reading = build.date === null ? null : readLocal(build.date);
+    const sighted = open.get(build.id);
+    const steps = (transitions.get(build.id) ?? []).toSorted((a, b) => a.seq - b.seq);
+    const bornAt = Math.min(reading?.at ?? Infinity, build.first_seen_at);
+    const seenAt = sighted?.seen_at ?? build.changed_at;
+    const ageUs = seenAt - bornAt;
+    const isOld = ageUs > settings.stuckAfterMs * 1000;
+    const outcome = outcomeOf(build, sighted?.vanished_at != null, isOld);
+    const log = logs.get(build.id);
+    const line = log ? findErrorLine(log) : null;
+    const rule = rules.find(({ regex }) => line !== null && regex.test(line));
+    const isOpen = outcome === "open" || (outcome === "unknown_state" && build.state !== "finished");
+    return {
+      id: build.id,
+      project: (build.project_id !== null && projects.get(build.project_id)) || UNKNOWN,
+      version: (build.version_id !== null && versions.get(build.version_id)) || UNKNOWN,
+      type: build.type ?? "(none)",
+      state: build.state,
+      outcome,
+      at: reading?.at ?? null,
+      isAmbiguous: reading?.isAmbiguous ?? false,
+      ...finishOf(build, steps),
+      error:
+        outcome === "failed"
+          ? {
+              class: rule?.class ?? "unclassified",
+              fingerprint: settings.fingerprintOf(build.id, line),
+              line,
+            }
+          : null,
+      firstSeenAt: build.first_seen_at,
+      deletedAt: build.deleted_at,
+      seenAt,
+      ageUs,
+      isSettled: !isOpen || isOld,
+    };
+  };
+  return raw.builds.map(factOf).sort(inOrder);
+}
+
+function inOrder(a: Fact, b: Fact): number {
+  const [one, other] = [a.at ?? -Infinity, b.at ?? -Infinity];
+  if (one !== other) return one - other;
+  return a.id.length - b.id.length || Buffer.compare(Buffer.from(a.id), Buffer.from(b.id));
+}
+
+function named({ id, slug, isDeleted }: RawNamed, name: string | null): Named {
+  return { id, slug: slug ?? id, name, isDeleted };
+}
+
+function outcomeOf({ state, success, deleted_at }: RawBuild, isVanished: boolean, isOld: boolean): Outcome {
+  if (state === "finished") return success === null ? "unknown_state" : success ? "succeeded" : "failed";
+  if (deleted_at !== null || isVanished) return "vanished";
+  if (state !== "triggered" && state !== "building") return "unknown_state";
+  return isOld ? "stuck" : "open";
+}
+
+/**
+ * A build was triggered before its first sight, and not before its date as our clock would have shown it. The date is no later bound: what dates
+ * builds may run behind.
+ */
+function finishOf(
+  { state }: RawBuild,
+  steps: readonly RawTransition[],
+): Pick<Fact, "finishedAfter" | "finishedBefore" | "shortestUs" | "longestUs"> {
+  const first = steps[0];
+  const finish = steps.findLast(({ to_state }) => to_state === "finished");
+  if (state !== "finished" || !first || !finish)
+    return { finishedAfter: null, finishedBefore: null, shortestUs: null, longestUs: null };
+  return {
+    finishedAfter: finish.not_before,
+    finishedBefore: finish.not_after,
+    shortestUs: Math.max(0, (finish.not_before ?? -Infinity) - first.not_after),
+    longestUs: first.not_before === null ? null : Math.max(0, finish.not_after - first.not_before),
+  };
+}
+
+/** The one length to tell, in seconds, where the bounds are close enough. */
+export function lengthOf({ shortestUs, longestUs }: Fact): number | null {
+  if (shortestUs === null || longestUs === null) return null;
+  const isNarrow = longestUs - shortestUs <= Math.max(60 * SECOND_US, longestUs / 4);
+  return isNarrow ? (shortestUs + longestUs) / 2 / SECOND_US : null;
+}

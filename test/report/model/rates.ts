@@ -1,0 +1,69 @@
+/** Success rates, with what stands beside them. */
+
+import { type Fact, UNKNOWN_ID } from "./facts.ts";
+import { groupBy } from "./group-by.ts";
+
+/** A row of a relation, by its columns. Times are texts as Postgres prints them. */
+export type Row = Record<string, string | number | boolean | null>;
+
+const Z = 1.96;
+
+export const isSuccess = ({ outcome }: Fact): boolean => outcome === "succeeded";
+export const isFailure = ({ outcome }: Fact): boolean => outcome === "failed";
+export const isRated = (fact: Fact): boolean => isSuccess(fact) || isFailure(fact);
+
+export function rateOf(facts: readonly Fact[]): Row {
+  const succeeded = facts.filter(isSuccess).length;
+  const failed = facts.filter(isFailure).length;
+  const finished = succeeded + failed;
+  const [low, high] = finished === 0 ? [null, null] : wilson(succeeded, finished);
+  return {
+    builds: facts.length,
+    finished,
+    succeeded,
+    failed,
+    success_rate: finished === 0 ? null : succeeded / finished,
+    success_rate_low: low,
+    success_rate_high: high,
+  };
+}
+
+/** The rates whose own deviation would explain what was seen: the roots of (share - rate)² = z² rate (1 - rate) / n. */
+function wilson(succeeded: number, n: number): [number, number] {
+  const share = succeeded / n;
+  const a = 1 + (Z * Z) / n;
+  const b = -(2 * share + (Z * Z) / n);
+  const root = Math.sqrt(Math.max(0, b * b - 4 * a * share * share));
+  const clamp = (rate: number) => Math.min(1, Math.max(0, rate));
+  return [clamp((-b - root) / (2 * a)), clamp((-b + root) / (2 * a))];
+}
+
+export function projectMeanOf(facts: readonly Fact[]): Row {
+  const rates = [...byProject(facts.filter((fact) => isRated(fact) && isOfKnownProject(fact))).values()].map(
+    (own) => own.filter(isSuccess).length / own.length,
+  );
+  const mean = rates.length === 0 ? null : rates.reduce((sum, rate) => sum + rate, 0) / rates.length;
+  return { success_rate_project_mean: mean };
+}
+
+const isOfKnownProject = ({ project }: Fact): boolean => project.id !== UNKNOWN_ID;
+export const countProjects = (facts: readonly Fact[]): number =>
+  byProject(facts.filter(isOfKnownProject)).size;
+
+export const projectsOf = (facts: readonly Fact[]): Row => ({ projects: countProjects(facts) });
+export const unfinishedOf = (facts: readonly Fact[]): Row => ({
+  unfinished: facts.filter((fact) => !isRated(fact)).length,
+});
+
+export function byProject(facts: readonly Fact[]): Map<string, Fact[]> {
+  return groupBy(facts, ({ project }) => project.id);
+}
+
+export const projectColumns = ({ project }: Fact): Row => ({
+  project_id: project.id,
+  project_slug: project.slug,
+});
+export const versionColumns = ({ version }: Fact): Row => ({
+  version_id: version.id,
+  version_slug: version.slug,
+});

@@ -1,0 +1,80 @@
+import type { Sql } from "../../../src/db/connect.ts";
+import type { Micros } from "./times.ts";
+
+/** What the reports are made of, as it stands in schemas `mirror` and `sync`. */
+export interface Raw {
+  builds: RawBuild[];
+  transitions: RawTransition[];
+  logs: RawLog[];
+  projects: RawNamed[];
+  versions: RawNamed[];
+  open: { id: string; seen_at: Micros; vanished_at: Micros | null }[];
+  /** Walks of the build list. */
+  walks: { walk: string | null; started_at: Micros; finished_at: Micros | null }[];
+}
+
+export interface RawBuild {
+  id: string;
+  /** In the source zone. */
+  date: string | null;
+  state: string | null;
+  success: boolean | null;
+  type: string | null;
+  project_id: string | null;
+  version_id: string | null;
+  first_seen_at: Micros;
+  changed_at: Micros;
+  deleted_at: Micros | null;
+}
+
+export interface RawTransition {
+  id: string;
+  seq: number;
+  to_state: string | null;
+  /** Null for -infinity. */
+  not_before: Micros | null;
+  not_after: Micros;
+}
+
+export interface RawLog {
+  id: string;
+  output: string | null;
+  error: string | null;
+  setup: string | null;
+  setup_error: string | null;
+}
+
+/** A project or a version. */
+export interface RawNamed {
+  id: string;
+  slug: string | null;
+  name: string | null;
+  isDeleted: boolean;
+}
+
+/** Reads all of it. */
+export async function readRaw(sql: Sql): Promise<Raw> {
+  const us = (column: string) =>
+    sql.unsafe(
+      `case when isfinite(${column}) then (extract(epoch from ${column}) * 1000000)::bigint end as ${column}`,
+    );
+  return {
+    builds: await sql<RawBuild[]>`
+      select id, date::text, state, success, type, project_id, version_id, ${us("first_seen_at")}, ${us("changed_at")}, ${us("deleted_at")}
+      from mirror.builds`,
+    transitions: await sql<RawTransition[]>`
+      select build_id as id, seq, to_state, ${us("not_before")}, ${us("not_after")}
+      from mirror.build_transitions`,
+    logs: await sql<
+      RawLog[]
+    >`select build_id as id, output, error, setup, setup_error from mirror.build_logs`,
+    projects: await sql<RawNamed[]>`
+      select id, slug, name, deleted_at is not null as "isDeleted" from mirror.projects`,
+    versions: await sql<RawNamed[]>`
+      select id, slug, verbose_name as name, deleted_at is not null as "isDeleted" from mirror.versions`,
+    open: await sql<Raw["open"]>`
+      select build_id as id, ${us("seen_at")}, ${us("vanished_at")} from sync.open_builds`,
+    walks: await sql<Raw["walks"]>`
+      select walk, ${us("started_at")}, ${us("finished_at")} from sync.walks where resource = 'build'`,
+  };
+}

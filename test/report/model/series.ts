@@ -1,0 +1,120 @@
+/** Answers by series (project, version, type): what is broken, what was mended, what changes too often. */
+
+import type { Fact } from "./facts.ts";
+import { groupBy } from "./group-by.ts";
+import { isFailure, isRated, isSuccess, projectColumns, type Row, versionColumns } from "./rates.ts";
+import { type Micros, momentText, SECOND_US } from "./times.ts";
+
+const LOOKED_AT = 20;
+
+const textOf = (at: Micros | null | undefined): string | null => (at == null ? null : momentText(at));
+const seconds = (us: number | null): number | null => (us === null ? null : us / SECOND_US);
+
+export const seriesColumns = (fact: Fact): Row => ({
+  ...projectColumns(fact),
+  ...versionColumns(fact),
+  type: fact.type,
+});
+
+/** The finished builds of each series, in their order. */
+function ratedSeries(facts: readonly Fact[]): Fact[][] {
+  const keyOf = ({ project, version, type }: Fact) => JSON.stringify([project.id, version.id, type]);
+  return [...groupBy(facts.filter(isRated), keyOf).values()];
+}
+
+/** Failures in a row, with the success before and after them. */
+interface Streak {
+  failures: Fact[];
+  before: Fact | null;
+  after: Fact | null;
+}
+
+function streaksOf(series: readonly Fact[]): Streak[] {
+  const streaks: Streak[] = [];
+  let success: Fact | null = null;
+  let current: Streak | null = null;
+  for (const fact of series) {
+    if (isFailure(fact)) {
+      current ??= { failures: [], before: success, after: null };
+      current.failures.push(fact);
+    } else {
+      if (current !== null) streaks.push({ ...current, after: fact });
+      current = null;
+      success = fact;
+    }
+  }
+  return current === null ? streaks : [...streaks, current];
+}
+
+export function failingNow(facts: readonly Fact[]): Row[] {
+  return ratedSeries(facts).flatMap((series) => {
+    const streak = streaksOf(series).find(({ after }) => after === null);
+    const [first, last] = [streak?.failures[0], streak?.failures.at(-1)];
+    if (!streak || !first || !last || last.project.isDeleted || last.version.isDeleted) return [];
+    return {
+      ...seriesColumns(last),
+      failures: streak.failures.length,
+      failing_since: textOf(first.at),
+      first_failed_build_id: first.id,
+      last_failed_at: textOf(last.at),
+      last_failed_build_id: last.id,
+      last_succeeded_at: textOf(streak.before?.at),
+      last_succeeded_build_id: streak.before?.id ?? null,
+      error_class: last.error?.class ?? null,
+      error_fingerprint: last.error?.fingerprint ?? null,
+      output_excerpt: last.error?.line ?? null,
+    };
+  });
+}
+
+export function recoveries(facts: readonly Fact[], coveredThrough: Micros | null): Row[] {
+  return ratedSeries(facts)
+    .flatMap(streaksOf)
+    .flatMap(({ failures, after }) => {
+      const [first] = failures;
+      if (!first) return [];
+      const failedBefore = first.finishedBefore ?? Infinity;
+      const least = (after ? after.finishedAfter : coveredThrough) ?? -Infinity;
+      const most =
+        after?.finishedBefore == null || first.finishedAfter === null
+          ? null
+          : Math.max(0, after.finishedBefore - first.finishedAfter);
+      return {
+        ...seriesColumns(first),
+        failures: failures.length,
+        first_failed_build_id: first.id,
+        failed_at: textOf(first.at),
+        failed_after: textOf(first.finishedAfter),
+        failed_before: textOf(first.finishedBefore),
+        recovered_build_id: after?.id ?? null,
+        recovered_at: textOf(after?.at),
+        recovered_after: textOf(after?.finishedAfter),
+        recovered_before: textOf(after?.finishedBefore),
+        recovery_s_min: seconds(Math.max(0, least - failedBefore)),
+        recovery_s_max: seconds(most),
+        is_open: after === null,
+        is_overlapped: after !== null && (after.finishedAfter ?? -Infinity) < failedBefore,
+        error_class: first.error?.class ?? null,
+      };
+    });
+}
+
+export function instability(facts: readonly Fact[]): Row[] {
+  return ratedSeries(facts).flatMap((series) => {
+    const last = series.slice(-LOOKED_AT);
+    const [first] = last;
+    if (!first || last.length < 2) return [];
+    const succeeded = last.filter(isSuccess).length;
+    const flips = last.slice(1).filter((fact, index) => fact.outcome !== last[index]?.outcome).length;
+    const share = succeeded / last.length;
+    return {
+      ...seriesColumns(first),
+      finished: last.length,
+      succeeded,
+      failed: last.length - succeeded,
+      flips,
+      flip_rate: flips / (last.length - 1),
+      flip_rate_by_chance: 2 * share * (1 - share),
+    };
+  });
+}

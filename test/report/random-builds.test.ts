@@ -1,0 +1,180 @@
+/**
+ * Thousands of random builds: the database answers as the model does, at first and after each change, and the stored answers that were kept
+ * up to date are those that a refresh from nothing gives. A failure names the seed: REPORT_SEED=… makes the same builds again.
+ */
+import { randomInt } from "node:crypto";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { connect, type Sql, withSql } from "../../src/db/connect.ts";
+import { refreshReport } from "../../src/report/refresh.ts";
+import { createRandom } from "../../src/simulate/random.ts";
+import { createTestDatabase, type TestDatabase } from "../support/database.ts";
+import { COMPARED, compareRows, findDifferences, readRelation } from "./compare.ts";
+import { type InsertedRow, insertRows } from "./insert-rows.ts";
+import type { ErrorRule } from "./model/facts.ts";
+import { readRaw } from "./model/raw.ts";
+import { computeReport } from "./model.ts";
+import { FAILURES, RULES } from "./random-failures.ts";
+import { ZONE } from "./random-lives.ts";
+import { createRandomMirror } from "./random-mirror.ts";
+
+const SEED = Number(process.env.REPORT_SEED ?? randomInt(1_000_000));
+const BUILDS = 5000;
+const STUCK_AFTER_MS = 2 * 3_600_000;
+
+const random = createRandom(SEED);
+const mirror = createRandomMirror(random);
+let database: TestDatabase;
+let sql: Sql;
+let rules: readonly ErrorRule[] = RULES;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  sql = connect(database.url, { applicationName: "docmirror test", max: 1 });
+  await replaceRules(RULES);
+  await mirror.insert(sql, BUILDS);
+});
+
+afterAll(async () => {
+  await sql.end({ timeout: 5 });
+  await database.dispose();
+});
+
+async function replaceRules(ones: readonly ErrorRule[]): Promise<void> {
+  rules = ones;
+  await sql`delete from report.error_rules`;
+  await insertRows(
+    sql,
+    "report.error_rules",
+    ones.map((rule) => ({ ...rule, note: "" })),
+  );
+}
+
+/** Refreshes the answers, and tells where they are not those of the model. */
+async function findFaults(options: { stuckAfterMs?: number; reclassify?: boolean } = {}): Promise<string[]> {
+  const { stuckAfterMs = STUCK_AFTER_MS, reclassify = false } = options;
+  await refreshReport(database.url, { sourceTimezone: ZONE, stuckAfterMs, reclassify });
+  const facts = await readRelation(sql, "fact_builds");
+  const fingerprints = new Map(facts.map((row) => [row.build_id, row.error_fingerprint as string | null]));
+  const [{ today }] = await sql<[{ today: string }]>`select (now() at time zone 'UTC')::date as today`;
+  const answers = computeReport(await readRaw(sql), {
+    sourceTimezone: ZONE,
+    stuckAfterMs,
+    rules,
+    fingerprintOf: (id) => fingerprints.get(id) ?? null,
+    today,
+  });
+  return findDifferences(sql, answers);
+}
+
+/** Each does something to the mirror that runs, users or upstream do. */
+const CHANGES: readonly {
+  name: string;
+  make(): Promise<unknown>;
+  options?: Parameters<typeof findFaults>[0];
+}[] = [
+  { name: "new builds", make: () => mirror.add(sql, 60) },
+  { name: "builds that moved on, or back", make: () => mirror.change(sql, 80) },
+  {
+    name: "builds that were deleted upstream, and some that came back",
+    make: () => sql`
+      update mirror.builds set deleted_at = case when deleted_at is null then now() end where id in ${sql(mirror.pick(50))}`,
+  },
+  {
+    name: "projects and versions that were found later, and some that were lost",
+    make: () => sql`
+      update mirror.builds set project_id = case when project_id is null then '3' end, version_id = '5'
+      where project_id is null or id in ${sql(mirror.pick(20))}`,
+  },
+  {
+    name: "projects and versions that are called otherwise, are gone, or are back",
+    make: async () => {
+      await sql`update mirror.projects set slug = 'renamed', name = null where id in ('1', '7')`;
+      await sql`update mirror.versions set slug = null, verbose_name = 'renamed' where id in ('1', '2', '3')`;
+      await sql`update mirror.projects set deleted_at = case when deleted_at is null then now() end where id in ('2', '3', '4')`;
+      await sql`update mirror.versions set deleted_at = case when deleted_at is null then now() end where id ~ '^1'`;
+    },
+  },
+  {
+    name: "dates, types and texts that upstream set right",
+    make: async () => {
+      const [dated, late] = [mirror.pick(30), mirror.pick(200)];
+      await sql`update mirror.builds set date = date + interval '5 days 3 hours', type = 'html' where id in ${sql(dated)}`;
+      await sql`update mirror.build_logs set error = 'fatal: this came late' where build_id in ${sql(late)}`;
+      await sql`update mirror.builds set record_hash = 'right', changed_at = now() where id in ${sql([...dated, ...late])}`;
+    },
+  },
+  {
+    name: "open builds that were seen again, and a later look at the list",
+    make: async () => {
+      const seen = sql(mirror.pick(2000));
+      await sql`update sync.open_builds set seen_at = seen_at + interval '90 minutes' where build_id in ${seen}`;
+      await sql`
+        update sync.walks set started_at = '2024-12-31 20:00Z', finished_at = '2024-12-31 20:01Z', walk = 'head' where run_id = 3`;
+    },
+  },
+  {
+    name: "other rules and another age from which on a build is stuck",
+    make: () =>
+      replaceRules(RULES.toReversed().map((rule, order) => ({ ...rule, order, class: `${rule.class}_now` }))),
+    options: { reclassify: true, stuckAfterMs: STUCK_AFTER_MS / 2 },
+  },
+];
+
+test("the database answers as the model does, at first and after each change, and as it does from nothing", async () => {
+  expect(await findFaults(), `REPORT_SEED=${SEED}`).toEqual([]);
+  for (const { name, make, options } of CHANGES) {
+    await make();
+    expect(await findFaults(options), `after ${name}; REPORT_SEED=${SEED}`).toEqual([]);
+  }
+  const kept = { sourceTimezone: ZONE, stuckAfterMs: STUCK_AFTER_MS / 2 };
+  expect(await refreshReport(database.url, kept), "a refresh without any change").toMatchObject({
+    changed: 0,
+    isFull: false,
+  });
+  await using fresh = await createTestDatabase();
+  await withSql(fresh.url, { applicationName: "docmirror test", max: 1 }, async (other) => {
+    for (const table of SOURCES) await copyTable(table, sql, other);
+    await refreshReport(fresh.url, kept);
+    const faults: string[] = [];
+    for (const relation of COMPARED)
+      faults.push(
+        ...compareRows(relation, await readRelation(sql, relation), await readRelation(other, relation)),
+      );
+    expect(faults, `what was kept is not what nothing gives; REPORT_SEED=${SEED}`).toEqual([]);
+  });
+});
+
+test("failures that differ only in paths, hashes, numbers, dates and URLs have one fingerprint, others have others", async () => {
+  await refreshReport(database.url, { sourceTimezone: ZONE, stuckAfterMs: STUCK_AFTER_MS });
+  const facts = await readRelation(sql, "fact_builds");
+  const found = FAILURES.map(({ mark }) => {
+    const alike = facts.filter(({ output_excerpt: line }) => typeof line === "string" && line.includes(mark));
+    expect(alike.length).toBeGreaterThan(10);
+    return [...new Set(alike.map(({ error_fingerprint }) => error_fingerprint))];
+  });
+  expect(found.map(({ length }) => length)).toEqual(FAILURES.map(() => 1));
+  expect(new Set(found.flat()).size).toBe(FAILURES.length);
+  expect(found.flat().join()).toMatch(/^[0-9a-f]{16}(,[0-9a-f]{16})*$/);
+});
+
+const SOURCES = [
+  "sync.runs",
+  "sync.walks",
+  "mirror.projects",
+  "mirror.versions",
+  "mirror.builds",
+  "mirror.build_logs",
+  "mirror.build_transitions",
+  "sync.open_builds",
+  "report.error_rules",
+];
+async function copyTable(table: string, from: Sql, to: Sql): Promise<void> {
+  if (table === "report.error_rules") await to`delete from report.error_rules`;
+  const rows = await from.unsafe<{ row: InsertedRow }[]>(
+    `select to_jsonb(one) as row from ${table} as one order by one`,
+  );
+  const plain = rows.map(({ row: { id, ...others } }) =>
+    table === "sync.runs" || id === undefined ? others : { id, ...others },
+  );
+  await insertRows(to, table, plain);
+}

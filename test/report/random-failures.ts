@@ -1,0 +1,62 @@
+/** What random builds fail of, and the texts that say so. */
+import type { Random } from "../../src/simulate/random.ts";
+import type { InsertedRow } from "./insert-rows.ts";
+import type { ErrorRule } from "./model/facts.ts";
+
+/** Each is one kind of failure: whatever the numbers, paths and hashes in its line, the fingerprint is one. */
+export const FAILURES: readonly { mark: string; say: (random: Random) => string }[] = [
+  {
+    mark: "sphinx==",
+    say: (random) => `ERROR: No matching distribution found for sphinx==${random.int(9)}.${random.int(20)}.0`,
+  },
+  {
+    mark: "not a git",
+    say: (random) =>
+      `/srv/checkouts/${hex(random, 6)}x/conf.py:${random.int(500)}: fatal: not a git repository`,
+  },
+  {
+    mark: "Traceback",
+    say: (random) => `Traceback ${random.int(90)} of https://pypi.example/simple/${hex(random, 9)}`,
+  },
+  { mark: "Killed", say: () => "Killed" },
+  {
+    mark: "Errno",
+    say: (random) => `OSError: [Errno 28] No space left on device: '/tmp/${hex(random, 12)}'`,
+  },
+  { mark: "not a tree", say: (random) => `fatal: reference is not a tree: ${hex(random, 40)}` },
+  {
+    mark: "stood still",
+    say: (random) =>
+      `2024-1${random.int(3)}-0${1 + random.int(9)} 1${random.int(10)}:00:00 the build stood still`,
+  },
+  { mark: "Ünïcode", say: () => "Ünïcode ends this 🙂 build" },
+];
+
+export const RULES: readonly ErrorRule[] = [
+  { order: 1, pattern: "killed|space left", class: "resources" },
+  { order: 2, pattern: "^fatal:", class: "vcs" },
+  { order: 3, pattern: "matching +distribution", class: "dependency" },
+  { order: 4, pattern: "fatal:", class: "never_first" },
+];
+
+const BODIES = ["output", "error", "setup", "setup_error"] as const;
+
+/** The texts of a build's log: one of them may say why it failed, another one something else, and the rest is null. */
+export function randomTexts(random: Random, failed: boolean): InsertedRow {
+  const failure = FAILURES[random.int(FAILURES.length)];
+  const said = (failed ? failure?.say(random) : null) ?? "ERROR: of no account";
+  const long = random.chance(0.02) ? "x".repeat(random.int(8000)) : "";
+  const line = random.chance(0.2) ? `\u001b[1;31m${said}\u001b[0m` : said;
+  const texts = new Map<number, string>([
+    [random.int(BODIES.length), random.chance(0.5) ? "" : "a line that is no reason\n"],
+    [random.int(BODIES.length + 1), `reading sources\n\n${long}\n${line}\n  \t\r\n`],
+  ]);
+  return Object.fromEntries(BODIES.map((body, index) => [body, texts.get(index) ?? null]));
+}
+
+/** Hex digits that are not all decimal ones. */
+export function hex(random: Random, digits: number): string {
+  return Array.from({ length: digits }, (_, index) => (index === 0 ? "a" : random.int(16).toString(16))).join(
+    "",
+  );
+}

@@ -1,0 +1,298 @@
+/**
+ * Every answer about the tiny world, computed by hand: arithmetic on tiny-world.ts and on nothing else. `·` is null.
+ */
+import type { Modelled } from "./model.ts";
+
+/** Tables of one relation tell of the same rows. By time only days and weeks with builds are listed. */
+export const HAND_COMPUTED: Record<Modelled, readonly string[]> = {
+  fact_builds: [
+    `build_id | project_id | project_slug | project_name | version_id | version_slug | version_name | type   | state     | outcome       | succeeded | failed
+     1        | 1          | pip          | Pip          | 11         | latest       | latest       | html   | finished  | succeeded     | 1         | 0
+     2        | 1          | pip          | Pip          | 11         | latest       | latest       | html   | finished  | failed        | 0         | 1
+     3        | 1          | pip          | Pip          | 11         | latest       | latest       | html   | finished  | failed        | 0         | 1
+     4        | 1          | pip          | Pip          | 11         | latest       | latest       | html   | finished  | succeeded     | 1         | 0
+     5        | 1          | pip          | Pip          | 11         | latest       | latest       | html   | finished  | failed        | 0         | 1
+     6        | 1          | pip          | Pip          | 11         | latest       | latest       | html   | finished  | succeeded     | 1         | 0
+     7        | 1          | pip          | Pip          | 11         | latest       | latest       | html   | finished  | failed        | 0         | 1
+     8        | 1          | pip          | Pip          | 11         | latest       | latest       | html   | finished  | failed        | 0         | 1
+     9        | 1          | pip          | Pip          | 11         | latest       | latest       | pdf    | finished  | failed        | 0         | 1
+     10       | 1          | pip          | Pip          | 11         | latest       | latest       | pdf    | finished  | succeeded     | 1         | 0
+     11       | -1         | (unknown)    | (unknown)    | -1         | (unknown)    | (unknown)    | (none) | finished  | succeeded     | 1         | 0
+     12       | -1         | (unknown)    | (unknown)    | -1         | (unknown)    | (unknown)    | (none) | finished  | failed        | 0         | 1
+     13       | 2          | 2            | 2            | 21         | latest       | trunk        | html   | finished  | succeeded     | 1         | 0
+     14       | 2          | 2            | 2            | 21         | latest       | trunk        | html   | finished  | failed        | 0         | 1
+     15       | 2          | 2            | 2            | 21         | latest       | trunk        | html   | finished  | succeeded     | 1         | 0
+     16       | 2          | 2            | 2            | 21         | latest       | trunk        | html   | finished  | unknown_state | ·         | ·
+     17       | 2          | 2            | 2            | 21         | latest       | trunk        | html   | building  | open          | ·         | ·
+     18       | 2          | 2            | 2            | 21         | latest       | trunk        | html   | cloning   | unknown_state | ·         | ·
+     19       | 2          | 2            | 2            | 21         | latest       | trunk        | html   | building  | stuck         | ·         | ·
+     20       | 2          | 2            | 2            | 21         | latest       | trunk        | html   | triggered | vanished      | ·         | ·
+     21       | 2          | 2            | 2            | 21         | latest       | trunk        | html   | building  | vanished      | ·         | ·
+     22       | 3          | gone         | gone         | 31         | 31           | main         | html   | finished  | failed        | 0         | 1
+     23       | 1          | pip          | Pip          | 12         | stable       | Stable 1.0   | html   | finished  | failed        | 0         | 1
+     24       | 2          | 2            | 2            | 21         | latest       | trunk        | html   | finished  | succeeded     | 1         | 0
+     25       | 2          | 2            | 2            | 21         | latest       | trunk        | epub   | finished  | succeeded     | 1         | 0
+     26       | 2          | 2            | 2            | 21         | latest       | trunk        | html   | uploading | unknown_state | ·         | ·
+     27       | 1          | pip          | Pip          | 12         | stable       | Stable 1.0   | html   | finished  | succeeded     | 1         | 0
+     28       | 1          | pip          | Pip          | 12         | stable       | Stable 1.0   | html   | finished  | failed        | 0         | 1
+     29       | 2          | 2            | 2            | 21         | latest       | trunk        | html   | triggered | open          | ·         | ·
+     30       | 2          | 2            | 2            | 21         | latest       | trunk        | html   | triggered | stuck         | ·         | ·`,
+    // Chicago's 01:30 of 2024-11-03 comes twice and means the later one, its 02:30 of 2024-03-10 never came and is read by the clock before it.
+    `build_id | triggered_at             | triggered_on | triggered_week | triggered_iso_week | triggered_month | is_time_ambiguous
+     1        | 2024-12-30 06:00:00+00   | 2024-12-30   | 2024-12-30     | 2025-W01           | 2024-12         | false
+     2        | 2024-12-31 00:30:00+00   | 2024-12-31   | 2024-12-30     | 2025-W01           | 2024-12         | false
+     3        | 2025-01-01 00:00:00+00   | 2025-01-01   | 2024-12-30     | 2025-W01           | 2025-01         | false
+     4        | 2025-01-01 12:00:00+00   | 2025-01-01   | 2024-12-30     | 2025-W01           | 2025-01         | false
+     5        | 2025-01-02 06:00:00+00   | 2025-01-02   | 2024-12-30     | 2025-W01           | 2025-01         | false
+     6        | 2025-01-02 06:10:00+00   | 2025-01-02   | 2024-12-30     | 2025-W01           | 2025-01         | false
+     7        | 2025-01-08 02:00:00+00   | 2025-01-08   | 2025-01-06     | 2025-W02           | 2025-01         | false
+     8        | 2025-01-09 03:00:00+00   | 2025-01-09   | 2025-01-06     | 2025-W02           | 2025-01         | false
+     9        | 2025-01-02 12:00:00+00   | 2025-01-02   | 2024-12-30     | 2025-W01           | 2025-01         | false
+     10       | 2025-01-02 12:00:00+00   | 2025-01-02   | 2024-12-30     | 2025-W01           | 2025-01         | false
+     11       | ·                        | ·            | ·              | ·                  | ·               | false
+     12       | 2025-01-03 00:00:00+00   | 2025-01-03   | 2024-12-30     | 2025-W01           | 2025-01         | false
+     13       | 2024-11-03 07:30:00+00   | 2024-11-03   | 2024-10-28     | 2024-W44           | 2024-11         | true
+     14       | 2024-03-10 08:30:00+00   | 2024-03-10   | 2024-03-04     | 2024-W10           | 2024-03         | true
+     15       | 2025-01-06 12:00:00+00   | 2025-01-06   | 2025-01-06     | 2025-W02           | 2025-01         | false
+     16       | 2025-01-06 12:10:00+00   | 2025-01-06   | 2025-01-06     | 2025-W02           | 2025-01         | false
+     17       | 2025-01-09 05:00:00+00   | 2025-01-09   | 2025-01-06     | 2025-W02           | 2025-01         | false
+     18       | 2025-01-08 11:30:00+00   | 2025-01-08   | 2025-01-06     | 2025-W02           | 2025-01         | false
+     19       | 2025-01-07 00:00:00+00   | 2025-01-07   | 2025-01-06     | 2025-W02           | 2025-01         | false
+     20       | 2025-01-07 01:00:00+00   | 2025-01-07   | 2025-01-06     | 2025-W02           | 2025-01         | false
+     21       | 2025-01-07 02:00:00+00   | 2025-01-07   | 2025-01-06     | 2025-W02           | 2025-01         | false
+     22       | 2025-01-05 23:00:00+00   | 2025-01-05   | 2024-12-30     | 2025-W01           | 2025-01         | false
+     23       | 2025-01-06 00:00:00+00   | 2025-01-06   | 2025-01-06     | 2025-W02           | 2025-01         | false
+     24       | 2099-12-31 18:00:00+00   | 2099-12-31   | 2099-12-28     | 2099-W53           | 2099-12         | false
+     25       | 2025-01-10 01:00:00+00   | 2025-01-10   | 2025-01-06     | 2025-W02           | 2025-01         | false
+     26       | 2025-01-04 00:00:00+00   | 2025-01-04   | 2024-12-30     | 2025-W01           | 2025-01         | false
+     27       | 2024-12-29 23:59:59.5+00 | 2024-12-29   | 2024-12-23     | 2024-W52           | 2024-12         | false
+     28       | 2025-01-06 01:00:00+00   | 2025-01-06   | 2025-01-06     | 2025-W02           | 2025-01         | false
+     29       | 2025-01-09 12:00:00+00   | 2025-01-09   | 2025-01-06     | 2025-W02           | 2025-01         | false
+     30       | ·                        | ·            | ·              | ·                  | ·               | false`,
+    // From the first sight to the lower bound of the finish at least, from the first lower bound to the first sight of the finish at most. One number is
+    // told up to 60 s or a quarter apart: builds 3 (100 s of 400 s) and 28 (60 s) just are.
+    `build_id | finished_after            | finished_before           | duration_s_min | duration_s_max | duration_s
+     1        | 2024-12-30 06:02:20+00    | 2024-12-30 06:03:00+00    | 120            | 180            | 150
+     2        | 2024-12-31 00:30:00+00    | 2024-12-31 01:30:00+00    | 0              | 3600           | ·
+     3        | 2025-01-01 00:06:00+00    | 2025-01-01 00:06:40+00    | 300            | 400            | 350
+     4        | 2025-01-01 12:10:00+00    | 2025-01-01 12:15:00+00    | 590            | 900            | ·
+     5        | 2025-01-02 07:00:00+00    | 2025-01-02 08:00:00+00    | 3580           | 7200           | ·
+     6        | 2025-01-02 06:20:00+00    | 2025-01-02 06:30:00+00    | 580            | 1200           | ·
+     7        | 2025-01-08 02:05:00+00    | 2025-01-08 02:10:00+00    | 240            | 600            | ·
+     8        | 2025-01-09 03:04:00+00    | 2025-01-09 03:10:00+00    | 210            | 600            | ·
+     9        | ·                         | 2025-01-02 12:30:00+00    | 0              | ·              | ·
+     10       | 2025-01-02 12:00:00+00    | 2025-01-02 13:00:00+00    | 0              | 3600           | ·
+     11       | ·                         | 2025-01-02 13:00:00+00    | 0              | ·              | ·
+     12       | 2025-01-03 00:00:00+00    | 2025-01-03 00:00:50+00    | 0              | 50             | 25
+     14       | 2024-03-10 07:30:00+00    | 2024-03-10 09:00:00+00    | 0              | 5400           | ·
+     17       | ·                         | ·                         | ·              | ·              | ·
+     18       | ·                         | ·                         | ·              | ·              | ·
+     19       | ·                         | ·                         | ·              | ·              | ·
+     20       | ·                         | ·                         | ·              | ·              | ·
+     21       | ·                         | ·                         | ·              | ·              | ·
+     22       | 2025-01-05 23:00:00+00    | 2025-01-05 23:00:40+00    | 0              | 40             | 20
+     23       | 2025-01-06 00:00:00+00    | 2025-01-06 00:10:00+00    | 0              | 600            | ·
+     24       | ·                         | 2025-01-09 06:00:00+00    | 0              | ·              | ·
+     25       | 2025-01-10 01:00:00+00    | 2025-01-10 03:00:00+00    | 0              | 7200           | ·
+     26       | ·                         | ·                         | ·              | ·              | ·
+     27       | 2024-12-30 00:00:20.25+00 | 2024-12-30 00:00:30.75+00 | 10.25          | 31.25          | 20.75
+     28       | 2025-01-06 01:00:00+00    | 2025-01-06 01:01:00+00    | 0              | 60             | 30`,
+    // 13 was triggered at 06:30 or later, whichever of the two 01:30 its date means. 15 is of a service whose clock is up to 90 s ahead. 16 has finished
+    // without a word on success, and took its time all the same.
+    `build_id | finished_after         | finished_before        | duration_s_min | duration_s_max | duration_s
+     13       | 2024-11-03 07:50:00+00 | 2024-11-03 08:00:00+00 | 600            | 5400           | ·
+     15       | 2025-01-06 12:03:00+00 | 2025-01-06 12:04:00+00 | 120            | 330            | ·
+     16       | 2025-01-06 12:12:00+00 | 2025-01-06 12:12:30+00 | 100            | 150            | 125`,
+    `build_id | error_class  | output_excerpt                                          | first_seen_at          | deleted_at
+     1        | ·            | ·                                                       | 2024-12-30 06:00:20+00 | ·
+     2        | dependency   | ERROR: No matching distribution found for sphinx==1.2.3 | 2024-12-31 01:30:00+00 | ·
+     3        | memory       | Killed                                                  | 2025-01-01 00:01:00+00 | ·
+     5        | unclassified | make: *** [html] stopped after 7 s                      | 2025-01-02 06:00:20+00 | ·
+     7        | unclassified | make: *** [html] stopped after 12 s                     | 2025-01-08 02:01:00+00 | ·
+     8        | unclassified | ·                                                       | 2025-01-09 03:00:30+00 | ·
+     9        | unclassified | make: *** [html] stopped after 9 s                      | 2025-01-02 12:30:00+00 | ·
+     12       | memory       | killed                                                  | 2025-01-03 00:00:50+00 | ·
+     14       | dependency   | ERROR: No matching distribution found for sphinx==20.0  | 2024-03-10 09:00:00+00 | ·
+     16       | ·            | ·                                                       | 2025-01-06 12:10:20+00 | ·
+     19       | ·            | ·                                                       | 2025-01-07 00:01:00+00 | ·
+     22       | dependency   | ERROR: No matching distribution found for sphinx==4.5.6 | 2025-01-05 23:00:40+00 | 2025-01-08 12:00:00+00
+     23       | memory       | Killed                                                  | 2025-01-06 00:10:00+00 | ·
+     28       | unclassified | make: *** [html] stopped after 100 s                    | 2025-01-06 01:01:00+00 | ·`,
+  ],
+
+  // Wilson's bounds: of one build 3.8416 / 4.8416 and 1 / 4.8416, of two the halves of (2 ± 1.96 √(1 + 0.9604) ...), worked out to twelve places.
+  // The eighth is not complete for build 18, the ninth because it was not over yet when the list was read. Of what
+  // was not covered only builds 24 and 25 are known.
+  success_rate_daily: [
+    `day        | builds | finished | succeeded | failed | success_rate | success_rate_low | success_rate_high | success_rate_project_mean | projects | unfinished | is_complete | is_covered
+     2024-03-10 | 1      | 1        | 0         | 1      | 0            | 0                | 0.793456708526    | 0                         | 1        | 0          | true        | true
+     2024-11-03 | 1      | 1        | 1         | 0      | 1            | 0.206543291474   | 1                 | 1                         | 1        | 0          | true        | true
+     2024-12-29 | 1      | 1        | 1         | 0      | 1            | 0.206543291474   | 1                 | 1                         | 1        | 0          | true        | true
+     2024-12-30 | 1      | 1        | 1         | 0      | 1            | 0.206543291474   | 1                 | 1                         | 1        | 0          | true        | true
+     2024-12-31 | 1      | 1        | 0         | 1      | 0            | 0                | 0.793456708526    | 0                         | 1        | 0          | true        | true
+     2025-01-01 | 2      | 2        | 1         | 1      | 1/2          | 0.094528654801   | 0.905471345199    | 1/2                       | 1        | 0          | true        | true
+     2025-01-02 | 4      | 4        | 2         | 2      | 1/2          | 0.150035708820   | 0.849964291180    | 1/2                       | 1        | 0          | true        | true
+     2025-01-03 | 1      | 1        | 0         | 1      | 0            | 0                | 0.793456708526    | ·                         | 0        | 0          | true        | true
+     2025-01-04 | 1      | 0        | 0         | 0      | ·            | ·                | ·                 | ·                         | 1        | 1          | true        | true
+     2025-01-05 | 1      | 1        | 0         | 1      | 0            | 0                | 0.793456708526    | 0                         | 1        | 0          | true        | true
+     2025-01-06 | 4      | 3        | 1         | 2      | 1/3          | 0.061490315276   | 0.792345044874    | 1/2                       | 2        | 1          | true        | true
+     2025-01-07 | 3      | 0        | 0         | 0      | ·            | ·                | ·                 | ·                         | 1        | 3          | true        | true
+     2025-01-08 | 2      | 1        | 0         | 1      | 0            | 0                | 0.793456708526    | 0                         | 2        | 1          | false       | true
+     2025-01-09 | 3      | 1        | 0         | 1      | 0            | 0                | 0.793456708526    | 0                         | 2        | 2          | false       | true
+     2025-01-10 | 1      | 1        | 1         | 0      | 1            | 0.206543291474   | 1                 | 1                         | 1        | 0          | false       | false
+     2099-12-31 | 1      | 1        | 1         | 0      | 1            | 0.206543291474   | 1                 | 1                         | 1        | 0          | false       | false`,
+  ],
+  // In 2025-W01 pip has 4 of 8 and `gone` 0 of 1, the unknown project is none: their mean is 1/4. In W02 pip has 0 of 4, project 2 has 2 of 2.
+  success_rate_weekly: [
+    `week       | iso_week | builds | finished | succeeded | failed | success_rate | success_rate_low | success_rate_high | success_rate_project_mean | projects | unfinished | is_complete | is_covered
+     2024-03-04 | 2024-W10 | 1      | 1        | 0         | 1      | 0            | 0                | 0.793456708526    | 0                         | 1        | 0          | true        | true
+     2024-10-28 | 2024-W44 | 1      | 1        | 1         | 0      | 1            | 0.206543291474   | 1                 | 1                         | 1        | 0          | true        | true
+     2024-12-23 | 2024-W52 | 1      | 1        | 1         | 0      | 1            | 0.206543291474   | 1                 | 1                         | 1        | 0          | true        | true
+     2024-12-30 | 2025-W01 | 11     | 10       | 4         | 6      | 2/5          | 0.168177581204   | 0.687330452550    | 1/4                       | 3        | 1          | true        | true
+     2025-01-06 | 2025-W02 | 13     | 6        | 2         | 4      | 1/3          | 0.096769332559   | 0.700011678658    | 1/2                       | 2        | 7          | false       | true
+     2099-12-28 | 2099-W53 | 1      | 1        | 1         | 0      | 1            | 0.206543291474   | 1                 | 1                         | 1        | 0          | false       | false`,
+  ],
+  success_rate_daily_by_project: [
+    `day        | project_id | project_slug | builds | finished | succeeded | failed | success_rate | success_rate_low | success_rate_high | unfinished | is_complete | is_covered
+     2024-12-29 | 1          | pip          | 1      | 1        | 1         | 0      | 1            | 0.206543291474   | 1                 | 0          | true        | true
+     2024-12-30 | 1          | pip          | 1      | 1        | 1         | 0      | 1            | 0.206543291474   | 1                 | 0          | true        | true
+     2024-12-31 | 1          | pip          | 1      | 1        | 0         | 1      | 0            | 0                | 0.793456708526    | 0          | true        | true
+     2025-01-01 | 1          | pip          | 2      | 2        | 1         | 1      | 1/2          | 0.094528654801   | 0.905471345199    | 0          | true        | true
+     2025-01-02 | 1          | pip          | 4      | 4        | 2         | 2      | 1/2          | 0.150035708820   | 0.849964291180    | 0          | true        | true
+     2025-01-06 | 1          | pip          | 2      | 2        | 0         | 2      | 0            | 0                | 0.657628047110    | 0          | true        | true
+     2025-01-08 | 1          | pip          | 1      | 1        | 0         | 1      | 0            | 0                | 0.793456708526    | 0          | true        | true
+     2025-01-09 | 1          | pip          | 1      | 1        | 0         | 1      | 0            | 0                | 0.793456708526    | 0          | false       | true
+     2024-03-10 | 2          | 2            | 1      | 1        | 0         | 1      | 0            | 0                | 0.793456708526    | 0          | true        | true
+     2024-11-03 | 2          | 2            | 1      | 1        | 1         | 0      | 1            | 0.206543291474   | 1                 | 0          | true        | true
+     2025-01-04 | 2          | 2            | 1      | 0        | 0         | 0      | ·            | ·                | ·                 | 1          | true        | true
+     2025-01-06 | 2          | 2            | 2      | 1        | 1         | 0      | 1            | 0.206543291474   | 1                 | 1          | true        | true
+     2025-01-07 | 2          | 2            | 3      | 0        | 0         | 0      | ·            | ·                | ·                 | 3          | true        | true
+     2025-01-08 | 2          | 2            | 1      | 0        | 0         | 0      | ·            | ·                | ·                 | 1          | false       | true
+     2025-01-09 | 2          | 2            | 2      | 0        | 0         | 0      | ·            | ·                | ·                 | 2          | false       | true
+     2025-01-10 | 2          | 2            | 1      | 1        | 1         | 0      | 1            | 0.206543291474   | 1                 | 0          | false       | false
+     2099-12-31 | 2          | 2            | 1      | 1        | 1         | 0      | 1            | 0.206543291474   | 1                 | 0          | false       | false
+     2025-01-05 | 3          | gone         | 1      | 1        | 0         | 1      | 0            | 0                | 0.793456708526    | 0          | true        | true
+     2025-01-03 | -1         | (unknown)    | 1      | 1        | 0         | 1      | 0            | 0                | 0.793456708526    | 0          | true        | true`,
+  ],
+  // The builds of days that are not covered and build 11, which has no date, count here.
+  success_rate_by_project: [
+    `project_id | project_slug | builds | finished | succeeded | failed | success_rate | success_rate_low | success_rate_high | unfinished | versions | first_triggered_at       | last_triggered_at
+     1          | pip          | 13     | 13       | 5         | 8      | 5/13         | 0.177094465812   | 0.644775190277    | 0          | 2        | 2024-12-29 23:59:59.5+00 | 2025-01-09 03:00:00+00
+     2          | 2            | 14     | 5        | 4         | 1      | 4/5          | 0.375528264119   | 0.963776839030    | 9          | 1        | 2024-03-10 08:30:00+00   | 2099-12-31 18:00:00+00
+     3          | gone         | 1      | 1        | 0         | 1      | 0            | 0                | 0.793456708526    | 0          | 1        | 2025-01-05 23:00:00+00   | 2025-01-05 23:00:00+00
+     -1         | (unknown)    | 2      | 2        | 1         | 1      | 1/2          | 0.094528654801   | 0.905471345199    | 0          | 0        | 2025-01-03 00:00:00+00   | 2025-01-03 00:00:00+00`,
+  ],
+  success_rate_by_version: [
+    `project_id | project_slug | version_id | version_slug | builds | finished | succeeded | failed | success_rate | success_rate_low | success_rate_high | unfinished | first_triggered_at       | last_triggered_at
+     1          | pip          | 11         | latest       | 10     | 10       | 4         | 6      | 2/5          | 0.168177581204   | 0.687330452550    | 0          | 2024-12-30 06:00:00+00   | 2025-01-09 03:00:00+00
+     1          | pip          | 12         | stable       | 3      | 3        | 1         | 2      | 1/3          | 0.061490315276   | 0.792345044874    | 0          | 2024-12-29 23:59:59.5+00 | 2025-01-06 01:00:00+00
+     2          | 2            | 21         | latest       | 14     | 5        | 4         | 1      | 4/5          | 0.375528264119   | 0.963776839030    | 9          | 2024-03-10 08:30:00+00   | 2099-12-31 18:00:00+00
+     3          | gone         | 31         | 31           | 1      | 1        | 0         | 1      | 0            | 0                | 0.793456708526    | 0          | 2025-01-05 23:00:00+00   | 2025-01-05 23:00:00+00
+     -1         | (unknown)    | -1         | (unknown)    | 2      | 2        | 1         | 1      | 1/2          | 0.094528654801   | 0.905471345199    | 0          | 2025-01-03 00:00:00+00   | 2025-01-03 00:00:00+00`,
+  ],
+  // Of html pip has 4 of 11, project 2 has 3 of 4, `gone` 0 of 1: (4/11 + 3/4 + 0) / 3 = 49/132.
+  success_rate_by_type: [
+    `type   | builds | finished | succeeded | failed | success_rate | success_rate_low | success_rate_high | success_rate_project_mean | projects | unfinished
+     html   | 25     | 16       | 7         | 9      | 7/16         | 0.230983633352   | 0.668218043932    | 49/132                    | 3        | 9
+     pdf    | 2      | 2        | 1         | 1      | 1/2          | 0.094528654801   | 0.905471345199    | 1/2                       | 1        | 0
+     epub   | 1      | 1        | 1         | 0      | 1            | 0.206543291474   | 1                 | 1                         | 1        | 0
+     (none) | 2      | 2        | 1         | 1      | 1/2          | 0.094528654801   | 0.905471345199    | ·                         | 0        | 0`,
+  ],
+  // 2025-01-01: 300 and 590 s at least, 90 % of the way between is 561; 400 and 900 at most: 850.
+  // 2025-01-02: 0, 0, 580, 3580 at least: the median 290, 70 % from 580 to 3580 is 2680, 85 % is 3130; 1200, 3600, 7200 and unknown at most.
+  // 2025-01-06: 0, 0, 100, 120 at least, 60, 150, 330, 600 at most: 100 + 0.7 × 20, 100 + 0.85 × 20, 330 + 0.7 × 270, 330 + 0.85 × 270.
+  build_times_daily: [
+    `day        | finished | p50_s_min | p50_s_max | p90_s_min | p90_s_max | p95_s_min | p95_s_max | is_complete | is_covered
+     2024-03-10 | 1        | 0         | 5400      | 0         | 5400      | 0         | 5400      | true        | true
+     2024-11-03 | 1        | 600       | 5400      | 600       | 5400      | 600       | 5400      | true        | true
+     2024-12-29 | 1        | 10.25     | 31.25     | 10.25     | 31.25     | 10.25     | 31.25     | true        | true
+     2024-12-30 | 1        | 120       | 180       | 120       | 180       | 120       | 180       | true        | true
+     2024-12-31 | 1        | 0         | 3600      | 0         | 3600      | 0         | 3600      | true        | true
+     2025-01-01 | 2        | 445       | 650       | 561       | 850       | 575.5     | 875       | true        | true
+     2025-01-02 | 4        | 290       | 5400      | 2680      | ·         | 3130      | ·         | true        | true
+     2025-01-03 | 1        | 0         | 50        | 0         | 50        | 0         | 50        | true        | true
+     2025-01-04 | 0        | ·         | ·         | ·         | ·         | ·         | ·         | true        | true
+     2025-01-05 | 1        | 0         | 40        | 0         | 40        | 0         | 40        | true        | true
+     2025-01-06 | 4        | 50        | 240       | 114       | 519       | 117       | 559.5     | true        | true
+     2025-01-07 | 0        | ·         | ·         | ·         | ·         | ·         | ·         | true        | true
+     2025-01-08 | 1        | 240       | 600       | 240       | 600       | 240       | 600       | false       | true
+     2025-01-09 | 1        | 210       | 600       | 210       | 600       | 210       | 600       | false       | true
+     2025-01-10 | 1        | 0         | 7200      | 0         | 7200      | 0         | 7200      | false       | false
+     2099-12-31 | 1        | 0         | ·         | 0         | ·         | 0         | ·         | false       | false`,
+  ],
+  // The version of builds 23 and 28 is gone, and so is the project of build 22; builds 9 and 10 have one date, and 10 is the later one.
+  failing_now: [
+    `project_id | project_slug | version_id | version_slug | type   | failures | failing_since          | first_failed_build_id | last_failed_at         | last_failed_build_id | last_succeeded_at      | last_succeeded_build_id | error_class  | output_excerpt
+     1          | pip          | 11         | latest       | html   | 2        | 2025-01-08 02:00:00+00 | 7                     | 2025-01-09 03:00:00+00 | 8                    | 2025-01-02 06:10:00+00 | 6                       | unclassified | ·
+     -1         | (unknown)    | -1         | (unknown)    | (none) | 1        | 2025-01-03 00:00:00+00 | 12                    | 2025-01-03 00:00:00+00 | 12                   | ·                      | 11                      | memory       | killed`,
+  ],
+  // Build 2: from 12-31 01:30 to 01-01 12:10 at least, from 00:30 to 12:15 at most. Build 14: 238 days less 70 minutes, or and 30 minutes.
+  // What is open lasts to 2025-01-09 06:00 at least: 27:50 h for build 7, 77:50 h for 23, 79 h less 40 s for 22, 150 h less 50 s for 12.
+  recoveries: [
+    `first_failed_build_id | project_id | project_slug | version_id | version_slug | type   | failures | failed_at              | failed_after           | failed_before          | error_class
+     2                     | 1          | pip          | 11         | latest       | html   | 2        | 2024-12-31 00:30:00+00 | 2024-12-31 00:30:00+00 | 2024-12-31 01:30:00+00 | dependency
+     5                     | 1          | pip          | 11         | latest       | html   | 1        | 2025-01-02 06:00:00+00 | 2025-01-02 07:00:00+00 | 2025-01-02 08:00:00+00 | unclassified
+     7                     | 1          | pip          | 11         | latest       | html   | 2        | 2025-01-08 02:00:00+00 | 2025-01-08 02:05:00+00 | 2025-01-08 02:10:00+00 | unclassified
+     9                     | 1          | pip          | 11         | latest       | pdf    | 1        | 2025-01-02 12:00:00+00 | ·                      | 2025-01-02 12:30:00+00 | unclassified
+     23                    | 1          | pip          | 12         | stable       | html   | 2        | 2025-01-06 00:00:00+00 | 2025-01-06 00:00:00+00 | 2025-01-06 00:10:00+00 | memory
+     14                    | 2          | 2            | 21         | latest       | html   | 1        | 2024-03-10 08:30:00+00 | 2024-03-10 07:30:00+00 | 2024-03-10 09:00:00+00 | dependency
+     22                    | 3          | gone         | 31         | 31           | html   | 1        | 2025-01-05 23:00:00+00 | 2025-01-05 23:00:00+00 | 2025-01-05 23:00:40+00 | dependency
+     12                    | -1         | (unknown)    | -1         | (unknown)    | (none) | 1        | 2025-01-03 00:00:00+00 | 2025-01-03 00:00:00+00 | 2025-01-03 00:00:50+00 | memory`,
+    `first_failed_build_id | recovered_build_id | recovered_at           | recovered_after        | recovered_before       | recovery_s_min | recovery_s_max | is_open | is_overlapped
+     2                     | 4                  | 2025-01-01 12:00:00+00 | 2025-01-01 12:10:00+00 | 2025-01-01 12:15:00+00 | 124800         | 128700         | false   | false
+     5                     | 6                  | 2025-01-02 06:10:00+00 | 2025-01-02 06:20:00+00 | 2025-01-02 06:30:00+00 | 0              | 0              | false   | true
+     7                     | ·                  | ·                      | ·                      | ·                      | 100200         | ·              | true    | false
+     9                     | 10                 | 2025-01-02 12:00:00+00 | 2025-01-02 12:00:00+00 | 2025-01-02 13:00:00+00 | 0              | ·              | false   | true
+     23                    | ·                  | ·                      | ·                      | ·                      | 280200         | ·              | true    | false
+     14                    | 13                 | 2024-11-03 07:30:00+00 | 2024-11-03 07:50:00+00 | 2024-11-03 08:00:00+00 | 20559000       | 20565000       | false   | false
+     22                    | ·                  | ·                      | ·                      | ·                      | 284360         | ·              | true    | false
+     12                    | ·                  | ·                      | ·                      | ·                      | 539950         | ·              | true    | false`,
+  ],
+  // pip's latest went: well, failed, failed, well, failed, well, failed, failed. By chance: 2 × 3/8 × 5/8.
+  instability: [
+    `project_id | project_slug | version_id | version_slug | type   | finished | succeeded | failed | flips | flip_rate | flip_rate_by_chance
+     1          | pip          | 11         | latest       | html   | 8        | 3         | 5      | 5     | 5/7       | 15/32
+     1          | pip          | 11         | latest       | pdf    | 2        | 1         | 1      | 1     | 1         | 1/2
+     1          | pip          | 12         | stable       | html   | 3        | 1         | 2      | 1     | 1/2       | 4/9
+     2          | 2            | 21         | latest       | html   | 4        | 3         | 1      | 1     | 1/3       | 3/8
+     -1         | (unknown)    | -1         | (unknown)    | (none) | 2        | 1         | 1      | 1     | 1         | 1/2`,
+  ],
+  // 29 is dated later than it was first seen, 30 not at all: these are as old as their first sight.
+  open_builds: [
+    `build_id | project_id | project_slug | version_id | version_slug | type | state     | outcome       | triggered_at           | last_seen_at           | age_s
+     17       | 2          | 2            | 21         | latest       | html | building  | open          | 2025-01-09 05:00:00+00 | 2025-01-09 05:59:00+00 | 3540
+     18       | 2          | 2            | 21         | latest       | html | cloning   | unknown_state | 2025-01-08 11:30:00+00 | 2025-01-08 12:00:00+00 | 1800
+     19       | 2          | 2            | 21         | latest       | html | building  | stuck         | 2025-01-07 00:00:00+00 | 2025-01-09 06:00:00+00 | 194400
+     26       | 2          | 2            | 21         | latest       | html | uploading | unknown_state | 2025-01-04 00:00:00+00 | 2025-01-04 03:00:00+00 | 10800
+     29       | 2          | 2            | 21         | latest       | html | triggered | open          | 2025-01-09 12:00:00+00 | 2025-01-09 05:30:00+00 | 1800
+     30       | 2          | 2            | 21         | latest       | html | triggered | stuck         | ·                      | 2025-01-09 03:00:00+00 | 10800`,
+  ],
+  stuck_builds: [
+    `build_id | project_id | project_slug | version_id | version_slug | type | state     | outcome | triggered_at           | last_seen_at           | age_s
+     19       | 2          | 2            | 21         | latest       | html | building  | stuck   | 2025-01-07 00:00:00+00 | 2025-01-09 06:00:00+00 | 194400
+     30       | 2          | 2            | 21         | latest       | html | triggered | stuck   | ·                      | 2025-01-09 03:00:00+00 | 10800`,
+  ],
+  // Three projects make no incident: see incident-hours.test.ts.
+  incident_hours: [],
+  // Three known projects and an unknown one fail eleven times.
+  error_classes: [
+    `error_class  | example                                                 | rank | failures | failure_share | projects | project_share | first_triggered_at     | last_triggered_at      | last_build_id
+     dependency   | ERROR: No matching distribution found for sphinx==4.5.6 | 1    | 3        | 3/11          | 3        | 1             | 2024-03-10 08:30:00+00 | 2025-01-05 23:00:00+00 | 22
+     unclassified | make: *** [html] stopped after 12 s                     | 2    | 4        | 4/11          | 1        | 1/3           | 2025-01-02 06:00:00+00 | 2025-01-08 02:00:00+00 | 7
+     memory       | Killed                                                  | 3    | 3        | 3/11          | 1        | 1/3           | 2025-01-01 00:00:00+00 | 2025-01-06 00:00:00+00 | 23
+     unclassified | ·                                                       | 4    | 1        | 1/11          | 1        | 1/3           | 2025-01-09 03:00:00+00 | 2025-01-09 03:00:00+00 | 8`,
+  ],
+  project_activity: [
+    `project_id | project_slug | week       | iso_week | builds | finished | succeeded | failed | success_rate | success_rate_low | success_rate_high | active_days | failure_days
+     1          | pip          | 2024-12-23 | 2024-W52 | 1      | 1        | 1         | 0      | 1            | 0.206543291474   | 1                 | 1           | 0
+     1          | pip          | 2024-12-30 | 2025-W01 | 8      | 8        | 4         | 4      | 1/2          | 0.215212526824   | 0.784787473176    | 4           | 3
+     1          | pip          | 2025-01-06 | 2025-W02 | 4      | 4        | 0         | 4      | 0            | 0                | 0.489900020404    | 3           | 3
+     2          | 2            | 2024-03-04 | 2024-W10 | 1      | 1        | 0         | 1      | 0            | 0                | 0.793456708526    | 1           | 1
+     2          | 2            | 2024-10-28 | 2024-W44 | 1      | 1        | 1         | 0      | 1            | 0.206543291474   | 1                 | 1           | 0
+     2          | 2            | 2024-12-30 | 2025-W01 | 1      | 0        | 0         | 0      | ·            | ·                | ·                 | 1           | 0
+     2          | 2            | 2025-01-06 | 2025-W02 | 9      | 2        | 2         | 0      | 1            | 0.342371952890   | 1                 | 5           | 0
+     2          | 2            | 2099-12-28 | 2099-W53 | 1      | 1        | 1         | 0      | 1            | 0.206543291474   | 1                 | 1           | 0
+     3          | gone         | 2024-12-30 | 2025-W01 | 1      | 1        | 0         | 1      | 0            | 0                | 0.793456708526    | 1           | 1
+     -1         | (unknown)    | 2024-12-30 | 2025-W01 | 1      | 1        | 0         | 1      | 0            | 0                | 0.793456708526    | 1           | 1`,
+  ],
+};
