@@ -1,9 +1,12 @@
-/** Compares what the mirror says of builds' lives with what is true. */
+/** Compares what the mirror, and the reports on it, say of builds' lives with what is true. */
 import { type Sql, withSql } from "../../src/db/connect.ts";
+import { refreshReport } from "../../src/report/refresh.ts";
 import type { Life, Look } from "./life.ts";
+import { findTimeFaults } from "./time-fault.ts";
 import { faultOf, type Oddities, type TransitionRow, type TrueLife } from "./transition-fault.ts";
 
 const DAY_MS = 86_400_000;
+const STUCK_AFTER_MS = 7_200_000;
 /** Told of each kind of fault at most. */
 const TOLD = 20;
 
@@ -56,6 +59,7 @@ export async function judge(life: Life, databaseUrl: string, oddities: Oddities 
     return isLongOver && seen.has(id) && seen.get(id)?.at(-1) !== "finished";
   });
   faults.push(...left.map(([id]) => `build ${id} finished a day ago, yet is open here`).slice(0, TOLD));
+  faults.push(...(await judgeTimes(life, databaseUrl, lives)).slice(0, TOLD));
 
   const watched = new Set(
     [...lives].flatMap(([id, { createdAt }]) => (createdAt / 1000 > life.beganMs ? [id] : [])),
@@ -76,10 +80,28 @@ export async function judge(life: Life, databaseUrl: string, oddities: Oddities 
     inside,
     vanished: rows.filter(({ to }) => to === "vanished").length,
     overlooked: late.length - unseen.length,
-    faults: faults.slice(0, TOLD * 3),
+    faults: faults.slice(0, TOLD * 4),
     seen: { triggered: shareOf("triggered"), building: shareOf("building") },
     widths: { building: widthsOf("building"), finished: widthsOf("finished") },
   };
+}
+
+/** What the reports make of it: how long builds took, one by one and by day. */
+async function judgeTimes(
+  { world }: Life,
+  databaseUrl: string,
+  lives: ReadonlyMap<string, TrueLife>,
+): Promise<string[]> {
+  await refreshReport(databaseUrl, { sourceTimezone: world.settings.timeZone, stuckAfterMs: STUCK_AFTER_MS });
+  const lengths = new Map(
+    [...lives].map(([id, { states, createdAt }]) => [
+      id,
+      ((states.get("finished") ?? Number.NaN) - createdAt) / 1_000_000,
+    ]),
+  );
+  return withSql(databaseUrl, { applicationName: "docmirror test", max: 1 }, (sql) =>
+    findTimeFaults(sql, lengths),
+  );
 }
 
 function trueLives({ world }: Life): Map<string, TrueLife> {

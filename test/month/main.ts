@@ -1,7 +1,7 @@
 /**
  * `npm run test:month`: a month of 20,000 builds in virtual time, watched each minute, each five minutes, hourly and nightly side by side, each
- * cadence on a world and a mirror of its own; then every transition is compared with the truth. And two days of rounds over builds that hang, by
- * their number, with what the rounds asked for. Takes an hour or two.
+ * cadence on a world and a mirror of its own; then every transition is compared with the truth, and so is what the reports say of how long builds
+ * took. And two days of rounds over builds that hang, by their number, with what the rounds asked for. Takes an hour or two.
  *
  * Options: `--days 30`, `--builds 20000` in all, `--seed 1`, `--cadences nightly,hourly,five,minute`, `--crowds none,hundred,thousands,hung,unlisted`;
  * an empty list leaves that part out. With UPDATE_DOCS=1 the tables go into docs/builds.md. Exits 1 when anything that is recorded is not true.
