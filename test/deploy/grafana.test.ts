@@ -242,6 +242,11 @@ describe("builds.json", () => {
   });
 });
 
+it("all of this is asked with the rights of a reader alone", async () => {
+  for (const relation of ["mirror.builds", "sync.runs", "rollup.builds", "report_people.users"])
+    await expect(reader.sql.unsafe(`select from ${relation}`)).rejects.toMatchObject({ code: "42501" });
+});
+
 describe("the provisioning files", () => {
   it("make a data source of the reader's role, with every secret from the environment", () => {
     const { datasources } = z
