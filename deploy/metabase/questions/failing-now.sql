@@ -7,3 +7,4 @@ where true
   [[and project_slug = {{project}}]]
   [[and type = {{type}}]]
 order by failures desc, failing_since, project_slug, version_slug, type
+limit 2000

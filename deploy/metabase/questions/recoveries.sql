@@ -8,3 +8,4 @@ where true
   [[and failed_at < {{until}}::date + 1]]
   [[and project_slug = {{project}}]]
 order by failed_at desc, first_failed_build_id
+limit 2000
