@@ -1,7 +1,7 @@
 -- Title: What builds fail of
 -- Answers: Which kinds of failure hit the most projects? The rules that tell the class are in report.error_rules.
 -- Shown as: row of projects, failures by error_class
-select error_class, count(distinct project_id) as projects, count(*) as failures
+select error_class, count(distinct nullif(project_id, '-1')) as projects, count(*) as failures
 from report.fact_builds
 where failed = 1
   [[and triggered_on >= {{since}}::date]]
