@@ -214,7 +214,6 @@ CREATE INDEX "project_days_day" ON "rollup"."project_days" USING btree ("day");-
 CREATE INDEX "builds_day" ON "rollup"."builds" USING btree ("triggered_on");--> statement-breakpoint
 CREATE INDEX "builds_newest" ON "rollup"."builds" USING btree ("triggered_at" DESC NULLS LAST,"build_id" DESC NULLS LAST);--> statement-breakpoint
 CREATE INDEX "builds_project_day" ON "rollup"."builds" USING btree ("project_id","triggered_on");--> statement-breakpoint
-CREATE INDEX "builds_version" ON "rollup"."builds" USING btree ("version_id");--> statement-breakpoint
 CREATE INDEX "builds_unsettled" ON "rollup"."builds" USING btree ("build_id") WHERE not is_settled or last_seen_at is not null;--> statement-breakpoint
 CREATE INDEX "builds_fingerprint" ON "rollup"."builds" USING btree ("error_fingerprint") WHERE failed = 1;--> statement-breakpoint
 CREATE INDEX "streaks_project" ON "rollup"."streaks" USING btree ("project_id");--> statement-breakpoint

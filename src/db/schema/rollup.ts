@@ -76,7 +76,6 @@ export const rollupBuilds = rollup.table(
     index("builds_day").on(table.triggered_on),
     index("builds_newest").on(table.triggered_at.desc().nullsLast(), table.build_id.desc()),
     index("builds_project_day").on(table.project_id, table.triggered_on),
-    index("builds_version").on(table.version_id),
     index("builds_unsettled").on(table.build_id).where(sql`not is_settled or last_seen_at is not null`),
     index("builds_fingerprint").on(table.error_fingerprint).where(sql`failed = 1`),
   ],
