@@ -79,6 +79,19 @@ describe("docs/reports.md", () => {
     await runAll(statements);
   });
 
+  test("links only to files and headings that are there", () => {
+    const links = [...text.matchAll(/\]\(([^)#]*)(?:#([^)]+))?\)/g)];
+    expect(links.length).toBeGreaterThan(5);
+    for (const [, path = "", anchor] of links) {
+      const page =
+        path === "" ? text : readFileSync(new URL(path, new URL("../docs/", import.meta.url)), "utf8");
+      const headings = [...page.matchAll(/^#+ (.*)$/gm)].map(([, words = ""]) =>
+        words.toLowerCase().replaceAll(" ", "-"),
+      );
+      if (anchor !== undefined) expect(headings).toContain(anchor);
+    }
+  });
+
   test("names each relation of the dictionary, and no other", () => {
     const [, section = ""] = /## What to ask where\n([\s\S]*?)\n## /.exec(text) ?? [];
     const named = [...section.matchAll(/`([a-z_]+)`/g)].map(([, name = ""]) =>
