@@ -1,46 +1,21 @@
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { systemClock } from "../../src/clock.ts";
-import { withSql } from "../../src/db/connect.ts";
-import { silentLog } from "../../src/log.ts";
-import { refreshReport } from "../../src/report/refresh.ts";
-import { createApp } from "../../src/serve/app.ts";
-import { createPages } from "../../src/serve/page/pages.ts";
-import { createServedMirror } from "../../src/serve/served-mirror.ts";
-import { startServer } from "../../src/serve/server.ts";
 import { CHROMIUM, findBarriers, LOOKS, overflow, startBrowser, visit } from "../support/browser.ts";
-import { startQuickWorld } from "../support/quick-world.ts";
-
-const HOSTILE = "<script>alert(1)</script>";
+import { createTestDatabase } from "../support/database.ts";
+import { HOSTILE_SLUGS, seedPages, servePages } from "../support/served-pages.ts";
 
 /** What is to be closed at the end, in the order in which it was opened. */
-const opened: (() => Promise<unknown>)[] = [];
+const opened: AsyncDisposable[] = [];
 let browser: Browser;
 let url: string;
 
-/** A month of builds, whose durations are known to some minutes; the project with the most of them has a hostile name. */
-async function serveMonth(): Promise<string> {
-  const quick = await startQuickWorld({ startAt: new Date(), builds: 1500, hiddenShare: 0 });
-  opened.push(async () => quick[Symbol.asyncDispose]());
-  await quick.sync({ kind: "full", settings: { pageSize: 200 } });
-  await quick.watch();
-  await withSql(quick.databaseUrl, { applicationName: "docmirror test", max: 1 }, async (sql) => {
-    await sql`
-      update mirror.projects set slug = ${HOSTILE}, name = ${HOSTILE}
-      where id = (select project_id from mirror.builds group by 1 order by count(*) desc limit 1)`;
-    await sql`
-      update mirror.build_transitions set not_before = date + shortest, not_after = date + 4 * shortest
-      from mirror.builds cross join lateral (select interval '1 s' * (60 + abs(hashtext(id)) % 240) as shortest) as took
-      where id = build_id and to_state = 'finished' and seq = 1`;
-  });
-  await refreshReport(quick.databaseUrl, { sourceTimezone: "Etc/UTC", stuckAfterMs: 7_200_000 });
-  const mirror = createServedMirror({ ready: async () => quick.databaseUrl, log: silentLog });
-  opened.push(() => mirror.close());
-  await mirror.open();
-  const pages = createPages({ mirror, sourceTimezone: "Etc/UTC", clock: systemClock, log: silentLog });
-  const server = await startServer({ app: createApp([pages]), host: "127.0.0.1", port: 0 });
-  opened.push(() => server.close());
-  return server.url;
+async function serveSeeded(): Promise<string> {
+  const database = await createTestDatabase();
+  opened.push(database);
+  await seedPages(database.url);
+  const served = await servePages(database.url);
+  opened.push(served);
+  return served.url;
 }
 
 /** What the charts of a block tell a mouse, one line a day, and what its table says; both oldest first. */
@@ -55,15 +30,15 @@ async function readBlock(page: Page, block: string): Promise<{ told: string[]; r
 }
 
 describe.skipIf(CHROMIUM === null)(
-  "the report page in Chromium (set CHROMIUM_PATH where it is not found)",
+  "the report page in Chromium (CHROMIUM_PATH, where it is not found)",
   () => {
     beforeAll(async () => {
-      [url, browser] = await Promise.all([serveMonth(), startBrowser()]);
-      opened.push(() => browser.close());
+      [url, browser] = await Promise.all([serveSeeded(), startBrowser()]);
+      opened.push(browser);
     });
 
     afterAll(async () => {
-      for (const close of opened.reverse()) await close();
+      for (const thing of opened.reverse()) await thing[Symbol.asyncDispose]();
     });
 
     it.each(Object.entries(LOOKS))("is whole, quiet and free of barriers %s", async (name, look) => {
@@ -133,9 +108,9 @@ describe.skipIf(CHROMIUM === null)(
     it("leads from the search to a project, however it is called, and on to a build", async () => {
       await using visited = await visit(browser, url, LOOKS["on a phone"]);
       const { page, faults } = visited;
-      await page.getByLabel("Project or build").fill(HOSTILE);
+      await page.getByLabel("Project or build").fill(HOSTILE_SLUGS.script);
       await page.getByRole("button", { name: "Find" }).click();
-      expect(await page.getByRole("heading", { level: 1 }).textContent()).toBe(HOSTILE);
+      expect(await page.getByRole("heading", { level: 1 }).textContent()).toBe(HOSTILE_SLUGS.script);
       await page.evaluate(openAll);
       expect(await findBarriers(page)).toEqual([]);
       expect(await overflow(page)).toBeLessThanOrEqual(0);
@@ -153,7 +128,7 @@ describe.skipIf(CHROMIUM === null)(
       await using visited = await visit(browser, url, LOOKS["in the dark"]);
       const { page } = visited;
       await page.goto(`${url}/project/%3Cscript%3Ealert(1)%3C`);
-      expect(await page.getByRole("link", { name: HOSTILE }).count()).toBe(1);
+      expect(await page.getByRole("link", { name: HOSTILE_SLUGS.script }).count()).toBe(1);
       expect(await findBarriers(page)).toEqual([]);
     });
   },
