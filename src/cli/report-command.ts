@@ -3,7 +3,7 @@ import { type TransactionSql, withSql } from "../db/connect.ts";
 import { ConfigError, EXIT } from "../errors.ts";
 import { assertNamesKnown, parseRelation } from "../report/known-names.ts";
 import { askFor, type Filters, type Question } from "../report/question.ts";
-import { readAnswer, withSnapshot } from "../report/read-answer.ts";
+import { asIso, readAnswer, withSnapshot } from "../report/read-answer.ts";
 import { createCommand } from "./create-command.ts";
 import { wholeOption } from "./number-option.ts";
 import { createAnswerWriter, FORMATS, type Format } from "./report/answer-writer.ts";
@@ -100,7 +100,9 @@ async function print(
   { question, shown, isLimitGiven }: Asked,
 ): Promise<void> {
   const { relation, columns } = question;
-  const writer = createAnswerWriter(format, { columns, facts: { report: relation } }, out);
+  const [computed] = await tx`select max(refreshed_at) as at from report.freshness`;
+  const facts = { report: relation, refreshed_at: asIso(computed?.at) };
+  const writer = createAnswerWriter(format, { columns, facts }, out);
   await writer.begin();
   let printed = 0;
   let hasMore = false;

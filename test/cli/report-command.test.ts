@@ -20,27 +20,28 @@ const report = (...args: string[]) =>
   runCli(["report", ...args, "--database-url", database.url], { preferBuilt: true });
 
 describe("report NAME", () => {
-  it("prints a table, numbers at the right, null as nothing", async () => {
-    const { code, stdout, stderr } = await report("success_rate_by_type");
+  it("prints a table, as many rows as are asked for, numbers at the right, without a word", async () => {
+    const { code, stdout, stderr } = await report("success_rate_by_type", "--limit", "3");
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
-    expect(stdout.split("\n")[0]).toMatch(/^type +builds +finished +succeeded +failed +success_rate +/);
-    expect(stdout).toMatch(/^pdf +40 +40 +30 +10 +0\.75 +0\.598057 +0\.85813 /m);
-    expect(stdout).toMatch(/^\(none\) +1 +1 +1 +0 +1 +0\.206543 +1 +0 +0$/m);
+    const lines = stdout.trimEnd().split("\n");
+    expect(lines).toHaveLength(4);
+    expect(lines[0]).toMatch(/^type +builds +finished +succeeded +failed +success_rate +/);
+    expect(lines.find((line) => line.startsWith("pdf"))).toMatch(
+      /^pdf +40 +40 +30 +10 +0\.75 +0\.598057 +0\.85813 /,
+    );
   });
 
-  it("shows people 50 rows and says that there are more; so many as they ask for, without a word", async () => {
-    const [first, some] = await Promise.all([report("fact_builds"), report("fact_builds", "--limit", "3")]);
-    expect(first.stdout.split("\n")).toHaveLength(52);
-    expect(first.stderr).toContain("these are the first 50 rows; --limit shows more, --format csv all");
-    expect(some.stdout.split("\n")).toHaveLength(5);
-    expect(some.stderr).toBe("");
+  it("shows 50 rows unless told otherwise, and says that there are more", async () => {
+    const { stdout, stderr } = await report("fact_builds");
+    expect(stdout.split("\n")).toHaveLength(52);
+    expect(stderr).toContain("these are the first 50 rows; --limit shows more, --format csv all");
   });
 
   it("--json is one document: the columns, then a row an object, values as JSON has them", async () => {
     const { code, stdout } = await report("fact_builds", "--json");
     expect(code).toBe(0);
     const told = JSON.parse(stdout);
-    expect(told.report).toBe("fact_builds");
+    expect(told).toMatchObject({ report: "fact_builds", refreshed_at: expect.stringMatching(/^20\S+Z$/) });
     expect(told.rows).toHaveLength(204);
     expect(Object.keys(told.rows[0])).toEqual(told.columns);
     expect(told.rows.find((row: { build_id: string }) => row.build_id === "1")).toMatchObject({
@@ -53,9 +54,6 @@ describe("report NAME", () => {
       duration_s_max: 90.5,
       error_class: null,
     });
-    const none = await report("fact_builds", "--json", "--until", "2020-01-01");
-    expect(JSON.parse(none.stdout).rows).toEqual([]);
-    expect(none.stderr).toContain("fact_builds has no such rows");
   });
 
   it("--format csv has every row, and nothing that a spreadsheet would compute", async () => {
@@ -65,24 +63,7 @@ describe("report NAME", () => {
     expect(lines[0]).toMatch(/^project_id,project_slug,project_name,repo,/);
     expect(lines.find((line) => line.startsWith("3,"))).toMatch(/^3,"'=cmd\|""\/C calc""!A0",Project 3,,/);
     expect(lines.find((line) => line.startsWith("-1,"))).toMatch(/^-1,\(unknown\),/);
-    const all = await report("success_rate_daily", "--format", "csv");
-    expect(all.stdout.split("\r\n").length).toBeGreaterThan(500);
-  });
-
-  it("--format md escapes what would be markup", async () => {
-    const { stdout } = await report("dim_projects", "--format", "md");
-    expect(stdout).toMatch(/^\| project_id \| project_slug \|.*\n\| --- \| --- \|/);
-    expect(stdout).toContain("| 2 | \\<script\\>alert(1)\\</script\\> | Project 2 |");
-    expect(stdout).toContain("| 4 | ␛\\[2J\ufffdevil\\|\\`x\\` | Project 4 |");
-  });
-
-  it("prints nothing that a terminal would obey", async () => {
-    for (const format of ["table", "md", "json"]) {
-      const { stdout } = await report("dim_projects", "--format", format);
-      expect(stdout).toContain("evil");
-      // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
-      expect(stdout).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/);
-    }
+    expect(lines).toHaveLength(7);
   });
 
   it("narrows by project, version, type and time, as the page does", async () => {
@@ -166,9 +147,7 @@ describe("wrong input", () => {
       "there is no report of the name succes_rate_daily; did you mean success_rate_daily",
     ],
     [["failing_now", "--project", "pop"], 2, "the mirror has no project pop; did you mean pip?"],
-    [["success_rate_daily", "--project", "pip"], 2, "success_rate_daily cannot be narrowed by project"],
     [["fact_builds", "--limit", "5000"], 2, "a table has 1000 rows at most"],
-    [["runs", "--json", "--format", "md"], 2, "cannot be used with"],
     [["--project", "pip"], 2, "--project is for one report"],
   ])("%j exits %i and says what is right", async (args, code, message) => {
     const told = await report(...args);
@@ -182,11 +161,5 @@ describe("report without a name", () => {
     const { code, stdout } = await runCli(["report"], { preferBuilt: true });
     expect(code).toBe(0);
     expect(stdout).toContain("success_rate_daily\n  How often do builds succeed, day by day?");
-    const json = await runCli(["report", "--json"], { preferBuilt: true });
-    expect(JSON.parse(json.stdout).rows[0]).toEqual({
-      report: "dim_projects",
-      answers: expect.stringContaining("Which projects are there?"),
-      filters: "project, limit",
-    });
   });
 });

@@ -1,0 +1,77 @@
+import { describe, expect, it } from "vitest";
+import { createAnswerWriter, FORMATS, type Format } from "../../../src/cli/report/answer-writer.ts";
+import type { AnswerRow } from "../../../src/report/read-answer.ts";
+
+/** What is printed of rows that come in two batches. */
+async function print(format: Format, rows: readonly AnswerRow[], isTty = false): Promise<string> {
+  const written: string[] = [];
+  const out = {
+    isTty,
+    colour: false,
+    columns: undefined,
+    write: async (text: string) => void written.push(text),
+    json: async () => {},
+  };
+  const writer = createAnswerWriter(format, { columns: ["name", "rate"], facts: { report: "x" } }, out);
+  await writer.begin();
+  await writer.write(rows.slice(0, 1));
+  await writer.write(rows.slice(1));
+  await writer.end();
+  return written.join("");
+}
+
+const EVIL = "<b>|`\u001b[2J\u202e\n*";
+
+describe("createAnswerWriter", () => {
+  it("aligns a table over all batches; null is nothing, and six digits of a number are enough", async () => {
+    const rows = [
+      ["a", 2 / 3],
+      ["much longer", 12],
+      ["b", null],
+    ];
+    expect(await print("table", rows)).toBe(
+      "name             rate\na            0.666667\nmuch longer        12\nb\n",
+    );
+  });
+
+  it("writes one JSON document, a row a line, also without rows", async () => {
+    const text = await print("json", [
+      ["a", 2 / 3],
+      [null, 1],
+    ]);
+    expect(JSON.parse(text)).toEqual({
+      report: "x",
+      columns: ["name", "rate"],
+      rows: [
+        { name: "a", rate: 2 / 3 },
+        { name: null, rate: 1 },
+      ],
+    });
+    expect(text).toContain('\n    {"name":null,"rate":1}\n');
+    expect(JSON.parse(await print("json", []))).toMatchObject({ rows: [] });
+  });
+
+  it("writes CSV with a header, byte by byte to a file", async () => {
+    const rows = [
+      [EVIL, null],
+      ["=1", -1],
+    ];
+    expect(await print("csv", rows)).toBe(`name,rate\r\n"${EVIL}",\r\n'=1,-1\r\n`);
+  });
+
+  it("escapes in Markdown what would be markup or end a cell", async () => {
+    const rows = [
+      [EVIL, 0.5],
+      ["my_project", null],
+    ];
+    expect(await print("md", rows)).toBe(
+      "| name | rate |\n| --- | --- |\n| \\<b\\>\\|\\`␛\\[2J\ufffd␊\\* | 0.5 |\n| my_project |  |\n",
+    );
+  });
+
+  it.each(FORMATS)("gives a terminal nothing that it would obey, as %s", async (format) => {
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
+    const obeyed = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/;
+    expect(await print(format, [[EVIL, 1]], true)).not.toMatch(obeyed);
+  });
+});
