@@ -1,10 +1,11 @@
 import type { Sql } from "../../src/db/connect.ts";
 
 /**
- * Fills a mirror by SQL alone with so many builds of 400 days, as a worker that watches each minute would have left it: 5,000 projects of
- * which few build much, four versions each, a failure in seven with a text of its own, one build in 2,000 open. The same each time.
+ * Fills a mirror by SQL alone with so many builds of 400 days, as a worker that watches each minute would have left it: 5,000 projects, or as
+ * many as told, of which few build much, four versions each, a failure in seven with a text of its own, one build in 2,000 open. The same each
+ * time.
  */
-export async function fillMirror(sql: Sql, builds: number): Promise<void> {
+export async function fillMirror(sql: Sql, builds: number, projects = 5000): Promise<void> {
   const statements = [
     `select setseed(0.5)`,
     `insert into sync.runs (kind, status, started_at, finished_at, heartbeat_at, pid, host)
@@ -14,17 +15,17 @@ export async function fillMirror(sql: Sql, builds: number): Promise<void> {
      from unnest(array['user', 'project', 'version', 'build', 'file']) as name`,
     `insert into mirror.projects (id, slug, name, source, listed, first_seen_at, changed_at, record_hash)
      select n::text, 'project-' || n, 'Project ' || n, 'list', true, now() - interval '400 days', now(), '\\x00'
-     from generate_series(1, 5000) as n`,
+     from generate_series(1, ${projects}) as n`,
     `insert into mirror.versions (id, slug, verbose_name, active, built, uploaded, project_id, first_seen_at, changed_at, record_hash)
      select n::text, (array['latest', 'stable', 'v1', 'v2'])[1 + n % 4] , 'v', true, true, false, (1 + n / 4)::text,
        now() - interval '400 days', now(), '\\x00'
-     from generate_series(0, 19999) as n`,
+     from generate_series(0, ${projects * 4 - 1}) as n`,
     `insert into mirror.builds (id, date, state, success, type, project_id, version_id, first_seen_at, changed_at, record_hash)
      select n::text, at, case when is_open then 'building' else 'finished' end, not is_open and random() > 0.14,
        (array['html', 'html', 'html', 'pdf', 'epub'])[1 + n % 5], project::text, ((project - 1) * 4 + n % 4)::text,
        at at time zone 'UTC' + interval '1 minute', now(), decode(lpad(to_hex(n), 8, '0'), 'hex')
      from (
-       select n, random() < 0.0005 as is_open, 1 + floor(5000 * power(random(), 3))::int as project,
+       select n, random() < 0.0005 as is_open, 1 + floor(${projects} * power(random(), 3))::int as project,
          (now() at time zone 'UTC') - interval '400 days' * (1 - n::float8 / ${builds}) - interval '1 hour' as at
        from generate_series(1, ${builds}) as n
      ) as build`,

@@ -20,7 +20,7 @@ export async function openReportReader(): Promise<ReportReader> {
   const database = await createTestDatabase();
   const role = `docmirror_test_reader_${randomBytes(4).toString("hex")}`;
   await withSql(database.url, { applicationName: "docmirror test", max: 1 }, async (owner) => {
-    await fillMirror(owner, 4000);
+    await fillMirror(owner, 4000, 300);
     await owner.unsafe(YESTERDAY_AND_TODAY);
     await refreshReport(database.url, { sourceTimezone: "Etc/UTC", stuckAfterMs: 7_200_000 });
     await grantReader(owner, await planReaderGrant(owner, role));
