@@ -64,9 +64,29 @@ export type Conditions = (hold: (value: string | number) => string) => readonly 
  * own. Throws ConfigError for a filter that the relation cannot take, or a value that cannot be one. Whether a slug exists is not asked here.
  */
 export function askFor(relation: Relation, filters: Filters = {}, also: Conditions = () => []): Question {
+  const columns = columnsOf(relation);
+  const { params, hold, source } = narrow(relation, filters, also);
+  const lines = [`select ${wrap(columns.map(quoteName))}`, source];
+  lines.push(`order by ${RELATION_FACTS[relation].order}`);
+  if (filters.limit !== undefined) lines.push(`limit ${hold(filters.limit)}`);
+  const text = lines.join("\n");
+  return { relation, columns, text, params, readable: `${writeIn(text, params)};\n` };
+}
+
+/** The statement that counts what `askFor` would give without a limit; its one column is `rows`. Throws likewise. */
+export function askForCount(
+  relation: Relation,
+  filters: Omit<Filters, "limit"> = {},
+): Pick<Question, "text" | "params"> {
+  const { params, source } = narrow(relation, filters, () => []);
+  return { params, text: `select count(*) as rows\n${source}` };
+}
+
+/** From where and under which conditions rows are taken. */
+function narrow(relation: Relation, filters: Filters, also: Conditions) {
   assertFilters(relation, filters);
   const columns = columnsOf(relation);
-  const { time, order } = RELATION_FACTS[relation];
+  const { time } = RELATION_FACTS[relation];
   const params: (string | number)[] = [];
   const conditions: string[] = [];
   const hold = (value: string | number): string => `$${params.push(value)}`;
@@ -92,13 +112,8 @@ export function askFor(relation: Relation, filters: Filters = {}, also: Conditio
     if (before !== null) bound("<", before);
   }
   conditions.push(...also(hold));
-
-  const lines = [`select ${wrap(columns.map(quoteName))}`, `from report.${relation}`];
-  if (conditions.length > 0) lines.push(`where ${conditions.join("\n  and ")}`);
-  lines.push(`order by ${order}`);
-  if (filters.limit !== undefined) lines.push(`limit ${hold(filters.limit)}`);
-  const text = lines.join("\n");
-  return { relation, columns, text, params, readable: `${writeIn(text, params)};\n` };
+  const where = conditions.length > 0 ? `\nwhere ${conditions.join("\n  and ")}` : "";
+  return { params, hold, source: `from report.${relation}${where}` };
 }
 
 const isMidnight = (moment: string): boolean => moment.endsWith("T00:00:00.000Z");

@@ -1,13 +1,11 @@
 import { html, raw } from "hono/html";
 import { DICTIONARY, type Relation } from "../../db/report-dictionary.ts";
 import { type FilterName, type Filters, filtersOf, type Question } from "../../report/question.ts";
+import type { Answers } from "./ask-all.ts";
 import type { Column, Row } from "./cells.ts";
 import { withQuery } from "./links.ts";
 import { heeded, type PageFilters, scopeWords } from "./page-filters.ts";
 import type { Markup } from "./words.ts";
-
-/** All answers of a page by the ids of their blocks: a chart may draw two of them. */
-export type Answers = ReadonlyMap<string, readonly Row[]>;
 
 /** What a page knows when it asks: its filters, and the project that it is of. */
 export interface PageScope {
@@ -28,7 +26,7 @@ export interface BlockSpec {
   /** More rows are only in the CSV. */
   readonly limit: number;
   ask(filters: Filters): Question;
-  /** A chart of the rows, oldest first; the table stands folded beneath it. */
+  /** A chart of the rows, oldest first, and of other answers of the page perhaps; the table stands folded beneath it. */
   chart?(rows: readonly Row[], answers: Answers): Promise<string>;
   readonly columns: readonly Column[];
   /** What stands there where there are no rows; good news often. */
@@ -55,7 +53,7 @@ export async function renderBlock(
   question: Question,
   answers: Answers,
 ): Promise<Markup> {
-  const rows = answers.get(spec.id) ?? [];
+  const rows = await answers.of(spec.id);
   const words = scopeWords(scope.filters, spec.heeds);
   const csv = withQuery(`/report/${spec.relation}.csv`, { ...filtersFor(spec, scope) });
   const table = rows.length === 0 ? html`<p class="empty">${spec.empty}</p>` : renderTable(spec, rows);

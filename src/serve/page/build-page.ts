@@ -9,6 +9,7 @@ import type {
   QuarantinedSighting,
 } from "../../builds/explain-build.ts";
 import { formatBetween, formatSpan } from "../../builds/format-span.ts";
+import type { TransactionSql } from "../../db/connect.ts";
 import { askFor, type Question } from "../../report/question.ts";
 import type { Row } from "./cells.ts";
 import { projectHref } from "./links.ts";
@@ -23,6 +24,11 @@ type Entry = readonly [label: string, words: Markup | string];
 /** The row of one build in `report.fact_builds`. */
 export function askForBuild(id: string): Question {
   return askFor("fact_builds", {}, (hold) => [`build_id = ${hold(id)}`]);
+}
+
+/** The row that such a question gives, if there is one. */
+export function findFacts(tx: TransactionSql, { text, params }: Question): Promise<readonly Row[]> {
+  return tx.unsafe<Row[]>(text, params);
 }
 
 /**

@@ -28,11 +28,10 @@ export function dailyBlocks(of: "all" | "project"): readonly BlockSpec[] {
       id: "success-rate",
       title: "Success rate by day",
       relation: rates,
-      chart: (rows, answers) =>
-        successRateChart(
-          rows as unknown as RateDay[],
-          (answers.get("incident-hours") ?? []) as unknown as IncidentHour[],
-        ),
+      chart: async (rows, answers) => {
+        const incidents = await answers.of("incident-hours");
+        return successRateChart(rows as unknown as RateDay[], incidents as unknown as IncidentHour[]);
+      },
       columns: [DAY, ...RATE, countOf("Finished", "finished"), countOf("Succeeded", "succeeded"), ...STATE],
     },
     {

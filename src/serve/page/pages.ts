@@ -8,14 +8,13 @@ import { parseRelation } from "../../report/known-names.ts";
 import type { Filters } from "../../report/question.ts";
 import { isStorableId } from "../../wire/record-id.ts";
 import type { ServedMirror } from "../served-mirror.ts";
-import { askAll } from "./ask-all.ts";
 import type { Currency } from "./banner.ts";
-import { absenceWords, askForBuild, renderBuild } from "./build-page.ts";
+import { absenceWords, askForBuild, findFacts, renderBuild } from "./build-page.ts";
 import { createCsvReply } from "./csv-reply.ts";
 import { findCurrency } from "./currency.ts";
 import { type DocumentFacts, renderDocument } from "./document.ts";
 import { explainFailure } from "./failures.ts";
-import { findFigures, renderFigures } from "./figures-page.ts";
+import { renderFigures } from "./figures-page.ts";
 import { buildHref, projectHref, segmentAfter } from "./links.ts";
 import { notice, renderEither, renderNearest } from "./notice.ts";
 import { OF_PROJECT, OVERVIEW } from "./page-blocks.ts";
@@ -33,10 +32,10 @@ export interface PagesDeps {
   log: Logger;
 }
 
-/** A page that has all it needs from the database, and has yet to be written. */
+/** A page but for what is the same on all of them. */
 interface Draft {
   readonly status: 200 | 404;
-  compose(): Promise<DocumentFacts>;
+  readonly facts: DocumentFacts;
 }
 
 /** Nothing is loaded but our own style sheet, nothing runs, and nobody may frame a page. */
@@ -73,15 +72,15 @@ export function createPages({ mirror, sourceTimezone, clock, log }: PagesDeps): 
     const find = (tx: TransactionSql) => findCurrency(tx, clock.now());
     const { revision } = await mirror.snapshot(find);
     const page = await cache.find(JSON.stringify(key), revision, async () => {
-      const { status, compose } = await mirror.snapshot(async (tx) => {
+      const { status, facts } = await mirror.snapshot(async (tx) => {
         const { currency, today } = await find(tx);
         return draft(tx, currency, today);
       });
-      return { status, body: await renderDocument(await compose(), style.href) };
+      return { status, body: await renderDocument(facts, style.href) };
     });
     c.header("cache-control", "no-cache");
     c.header("etag", page.etag);
-    if (c.req.header("if-none-match") === page.etag) return c.body(null, 304);
+    if (c.req.header("if-none-match")?.includes(page.etag)) return c.body(null, 304);
     return c.html(page.body, page.status);
   }
 
@@ -89,13 +88,9 @@ export function createPages({ mirror, sourceTimezone, clock, log }: PagesDeps): 
     const query = new URL(c.req.url).searchParams;
     const filters = readPageFilters(query, clock.now().toISOString().slice(0, 10));
     return showFigures(c, ["overview", filters], async (tx, currency, today) => {
-      const figures = await findFigures(tx, OVERVIEW, { filters });
       const form = { path: "/", kept: {}, today };
-      const compose = async () => ({
-        title: "Do the builds succeed?",
-        main: await renderFigures(figures, { currency, form }),
-      });
-      return { status: 200, compose };
+      const main = await renderFigures(tx, { scope: { filters }, blocks: OVERVIEW, currency, form });
+      return { status: 200, facts: { title: "Do the builds succeed?", main } };
     });
   }
 
@@ -107,18 +102,14 @@ export function createPages({ mirror, sourceTimezone, clock, log }: PagesDeps): 
       if (projects.length === 0) {
         const nearest = await findNearestProjects(tx, slug);
         const words = renderNearest(`The mirror has no project ${shorten(slug)}.`, nearest);
-        return { status: 404, compose: async () => notice("No such project", words, slug) };
+        return { status: 404, facts: notice("No such project", words, slug) };
       }
-      const figures = await findFigures(tx, OF_PROJECT, { filters, project: slug });
       const [path = "/", search] = projectHref(slug).split("?");
       const form = { path, kept: search === undefined ? {} : { slug }, today };
       const preface = renderProjectFacts(projects);
-      const compose = async () => ({
-        title: slug,
-        heading: foreign(slug, 200),
-        main: await renderFigures(figures, { currency, form, preface }),
-      });
-      return { status: 200, compose };
+      const scope = { filters, project: slug };
+      const main = await renderFigures(tx, { scope, blocks: OF_PROJECT, currency, form, preface });
+      return { status: 200, facts: { title: slug, heading: foreign(slug, 200), main } };
     });
   }
 
@@ -129,20 +120,20 @@ export function createPages({ mirror, sourceTimezone, clock, log }: PagesDeps): 
     const explanation = await mirror.read((sql) => explainBuild(sql, id, sourceTimezone));
     const { build, quarantine } = explanation;
     if (build === null) return show(c, notice("No such build", absenceWords(explanation), id), 404);
-    const facts = await mirror.snapshot((tx) => askAll(tx, new Map([["fact", question]])));
-    const main = renderBuild(build, quarantine, facts.get("fact")?.[0], question);
+    const [fact] = await mirror.snapshot((tx) => findFacts(tx, question));
+    const main = renderBuild(build, quarantine, fact, question);
     return show(c, { title: `Build ${shorten(id)}`, main }, 200);
   }
 
   /** Where the search leads: to the project, or the build, or to both when there are both. */
   async function find(c: Context, sought: string): Promise<Response> {
     if (sought === "") return c.redirect("/", 303);
-    const answers = await mirror.snapshot(async (tx) => ({
+    const { projects, builds } = await mirror.snapshot(async (tx) => ({
       projects: await findProjects(tx, sought),
-      builds: isStorableId(sought) ? await askAll(tx, new Map([["build", askForBuild(sought)]])) : null,
+      builds: isStorableId(sought) ? await findFacts(tx, askForBuild(sought)) : [],
     }));
-    const isBuild = (answers.builds?.get("build")?.length ?? 0) > 0;
-    if (answers.projects.length > 0 && isBuild) {
+    const isBuild = builds.length > 0;
+    if (projects.length > 0 && isBuild) {
       return show(c, notice("A project or a build?", renderEither(sought), sought), 200);
     }
     return c.redirect(isBuild ? buildHref(sought) : projectHref(sought), 303);

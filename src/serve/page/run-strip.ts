@@ -29,8 +29,10 @@ export const SYNCS: BlockSpec = {
   heeds: [],
   limit: 30,
   ask: (filters) => askFor("runs", filters, () => ["kind <> 'watch'"]),
-  chart: async (syncs, answers) =>
-    (await html`${renderStrip(syncs)}${renderRound(answers.get(LAST_ROUND)?.[0])}`).toString(),
+  async chart(syncs, answers) {
+    const [round] = await answers.of(LAST_ROUND);
+    return (await html`${renderStrip(syncs)}${renderRound(round)}`).toString();
+  },
   columns: [
     { ...countOf("Run", "run_id"), isName: true },
     STATUS_COLUMN,

@@ -4,7 +4,7 @@ import type { Row } from "./cells.ts";
 import { grouped, type Markup, percent, percentRange } from "./words.ts";
 
 /** How many rows the lists have that a page shows the first of. */
-export interface Counts {
+interface Counts {
   readonly failing: number;
   readonly open: number;
   readonly stuck: number;
