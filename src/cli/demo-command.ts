@@ -11,6 +11,7 @@ import { nextSteps } from "./demo/next-steps.ts";
 import { renderDemo } from "./demo/render-demo.ts";
 import { DAY_MS, type DemoSyncDeps, keepGoing, passDay } from "./demo/simulated-day.ts";
 import { type CommandContext, runCommand } from "./run-command.ts";
+import { serveMirror } from "./serve-mirror.ts";
 import { withDatabase } from "./with-database.ts";
 
 interface Options {
@@ -22,15 +23,21 @@ export function demoCommand(summary: string): Command {
   return createCommand({
     name: "demo",
     summary,
-    settings: ["dataDir", "sourceTimezone"],
+    settings: ["dataDir", "sourceTimezone", "httpHost", "httpPort"],
     examples: [
       ["demo", "a simulated service, its mirror, a day of syncs and watching, and what was seen"],
-      ["demo --keep", "the same, then a virtual minute passes each second until Ctrl-C"],
+      [
+        "demo --keep",
+        "the same, then a virtual minute passes each second until Ctrl-C, and the page is served",
+      ],
       ["demo --data-dir .docmirror-demo --json", "elsewhere, the report as JSON"],
     ],
   })
     .addOption(
-      new Option("--keep", "stay up after the report: a look each virtual minute, a sync each virtual hour"),
+      new Option(
+        "--keep",
+        "stay up after the report and serve the page: a look each virtual minute, a sync each virtual hour",
+      ),
     )
     .option("--json", "print one JSON document")
     .action(runCommand<Options>((context, { options }) => demo(context, options)));
@@ -90,10 +97,16 @@ async function demo(context: CommandContext, options: Options): Promise<number> 
           );
         }
         if (options.keep) {
-          log.info({ url: service.url }, "the demo stays up; Ctrl-C ends it");
-          await keepGoing(deps, (error) => {
-            log.error({ error: error instanceof Error ? error.message : String(error) }, "a sync failed");
-          });
+          const kept = { ready: async () => database.url, close: async () => {} };
+          const server = await serveMirror(context, kept);
+          try {
+            log.info({ service: service.url, page: server.url }, "the demo stays up; Ctrl-C ends it");
+            await keepGoing(deps, (error) => {
+              log.error({ error: error instanceof Error ? error.message : String(error) }, "a sync failed");
+            });
+          } finally {
+            await server.close();
+          }
         }
         return imperfect === null ? EXIT.done : exitCodeOf(imperfect);
       } finally {

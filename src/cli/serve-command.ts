@@ -71,6 +71,6 @@ async function bringUpToDate(
   log.info("the figures are older than the last run; they are computed anew");
   const { sourceTimezone, stuckAfterMs } = config;
   const url = await database.ready(signal);
-  const error = await tryRefresh(url, { sourceTimezone, stuckAfterMs, signal }, log);
+  const error = await tryRefresh(url, { sourceTimezone, stuckAfterMs, keepsSettings: true, signal }, log);
   if (error === null) log.info("the figures are up to date");
 }

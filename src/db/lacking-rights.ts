@@ -18,13 +18,16 @@ export async function findLackingRights(sql: Sql): Promise<LackingRights> {
     () => sql<{ need: "sync" | "migrate"; lacking: string }[]>`
       with ours as (
         select name, to_regnamespace(name)::oid as id
-        from unnest(array['mirror', 'sync', 'drizzle']) with ordinality as schema (name, place)
+        from unnest(array['mirror', 'sync', 'rollup', 'report', 'drizzle']) with ordinality as schema (name, place)
       ),
       is_new as (select bool_and(id is null) as value from ours where name <> 'drizzle'),
       usable as (select name, id from ours where has_schema_privilege(id, 'usage'))
       select case when is_new.value then 'sync' else 'migrate' end as need,
         format('create schemas in the database %I', current_database()) as lacking
       from is_new where not has_database_privilege(current_database(), 'create')
+      union all
+      select 'sync', format('make temporary tables in the database %I', current_database())
+      where not has_database_privilege(current_database(), 'temporary')
       union all
       select 'sync', format('use the schema %I', name)
       from ours where id is not null and not has_schema_privilege(id, 'usage')

@@ -24,7 +24,7 @@ export interface RunRow {
 export interface OpenBuilds {
   state: string | null;
   open: number;
-  /** Those among them that are older than `stuckAfterMs`. */
+  /** Those among them that were older than `stuckAfterMs` when they were last seen. */
   stuck: number;
   /** Those among them whose detail is gone, and which no whole walk has missed yet. */
   vanished: number;
@@ -68,10 +68,12 @@ export async function findStatus(sql: Sql, options: StatusOptions): Promise<Mirr
     select ${columns} from sync.runs where kind <> 'watch' order by id desc limit ${options.runs ?? 10}`;
   const [round] = await sql<RunRow[]>`
     select ${columns} from sync.runs where kind = 'watch' order by id desc limit 1`;
-  const stuckBefore = new Date(options.now.getTime() - options.stuckAfterMs).toISOString();
+  // As in the reports: how old it was when it was last seen open. What became of it since is not known.
+  const stuckAfterS = options.stuckAfterMs / 1000;
   const openBuilds = await sql<OpenBuilds[]>`
     select build.state, count(*) as open,
-      count(*) filter (where build.date at time zone ${options.sourceTimezone} < ${stuckBefore}::timestamptz) as stuck,
+      count(*) filter (where extract(epoch from coalesce(open.seen_at, build.changed_at)
+        - least(build.date at time zone ${options.sourceTimezone}, build.first_seen_at)) > ${stuckAfterS}::float8) as stuck,
       count(*) filter (where open.vanished_at is not null) as vanished,
       min(build.date) as oldest
     from mirror.builds as build left join sync.open_builds as open on open.build_id = build.id

@@ -182,8 +182,10 @@ describe("doctor finds", () => {
       withSql(quick.databaseUrl, { applicationName: "docmirror test", max: 1 }, fn);
     await admin(async (sql) => {
       await sql.unsafe(`create role ${role} login password 'reader'`);
-      await sql.unsafe(`grant usage on schema mirror, sync, drizzle to ${role}`);
-      await sql.unsafe(`grant select on all tables in schema mirror, sync, drizzle to ${role}`);
+      await sql.unsafe(`grant usage on schema mirror, sync, rollup, report, drizzle to ${role}`);
+      await sql.unsafe(
+        `grant select on all tables in schema mirror, sync, rollup, report, drizzle to ${role}`,
+      );
     });
     try {
       const database = new URL(quick.databaseUrl).pathname;
@@ -193,7 +195,7 @@ describe("doctor finds", () => {
       });
       expect({ code, faults: withStatus("fault") }).toEqual({ code: 4, faults: ["rights"] });
       expect(found.rights?.finding).toMatch(
-        /^the role may not (insert into|update|delete from) (mirror|sync)\.\w+, .* and \d+ more$/,
+        /^the role may not (insert into|update|delete from) (mirror|sync|rollup|report)\.\w+, .* and \d+ more$/,
       );
       expect(found["time zone"]?.status).toBe("ok");
     } finally {

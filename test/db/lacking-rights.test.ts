@@ -23,8 +23,8 @@ async function lackingOf(grants: string, options: TestDatabaseOptions = {}) {
 }
 
 const ALL_TABLES = `
-  grant usage on schema mirror, sync, drizzle to ROLE;
-  grant select, insert, update, delete on all tables in schema mirror, sync to ROLE;
+  grant usage on schema mirror, sync, rollup, report, drizzle to ROLE;
+  grant select, insert, update, delete on all tables in schema mirror, sync, rollup, report to ROLE;
   grant select on all tables in schema drizzle to ROLE`;
 
 describe("findLackingRights", () => {
@@ -40,7 +40,9 @@ describe("findLackingRights", () => {
 
   test("of a role that may do nothing names the schemas", async () => {
     const { sync, migrate } = await lackingOf("select 1");
-    expect(sync).toEqual(["use the schema mirror", "use the schema sync", "use the schema drizzle"]);
+    expect(sync).toEqual(
+      ["mirror", "sync", "rollup", "report", "drizzle"].map((name) => `use the schema ${name}`),
+    );
     expect(migrate).toContainEqual(expect.stringMatching(/^change the schema mirror, which belongs to /));
   });
 
@@ -52,7 +54,7 @@ describe("findLackingRights", () => {
   test("of a role that may write but owns nothing is enough for a sync, not to migrate", async () => {
     const { sync, migrate } = await lackingOf(ALL_TABLES);
     expect(sync).toEqual([]);
-    expect(migrate).toHaveLength(4);
+    expect(migrate).toHaveLength(6);
   });
 
   test("of a role that may call no function of ours names it", async () => {

@@ -16,7 +16,7 @@ const TABLES = `
   select format('%I.%I', schemaname, tablename) as name
   from pg_tables where schemaname in ('mirror', 'sync')`;
 
-const DROP = "drop schema if exists report, mirror, sync, drizzle cascade";
+const DROP = "drop schema if exists report, report_people, rollup, mirror, sync, drizzle cascade";
 
 export interface Claim {
   /** Lets the next demo have it. May be called twice. */

@@ -51,24 +51,16 @@ const BEST_WATCHED = `
   group by build_id having min(not_before) > '-infinity'
   order by count(*) desc, sum(not_after - not_before), build_id limit 1`;
 
-/** A build counts once it is finished: until then its success means nothing. */
+/** What `docmirror report` says too: a build counts once it is finished, and for good. */
 const SUCCESS = `
-  select p.slug as project, count(*) as builds,
-    count(*) filter (where b.state = 'finished') as finished,
-    count(*) filter (where b.state = 'finished' and b.success) as succeeded,
-    (count(*) filter (where b.state = 'finished' and b.success))::float8
-      / nullif(count(*) filter (where b.state = 'finished'), 0) as success_rate
-  from mirror.builds b join mirror.projects p on p.id = b.project_id
-  where b.deleted_at is null
-  group by p.id, p.slug order by builds desc, p.slug limit 10`;
+  select project_slug as project, builds, finished, succeeded, success_rate
+  from report.success_rate_by_project
+  order by builds desc, project_slug limit 10`;
 
 const SUCCESS_OVERALL = `
-  select count(*) as builds,
-    count(*) filter (where state = 'finished') as finished,
-    count(*) filter (where state = 'finished' and success) as succeeded,
-    (count(*) filter (where state = 'finished' and success))::float8
-      / nullif(count(*) filter (where state = 'finished'), 0) as success_rate
-  from mirror.builds where deleted_at is null`;
+  select coalesce(sum(builds), 0)::int as builds, coalesce(sum(finished), 0)::int as finished, coalesce(sum(succeeded), 0)::int as succeeded,
+    sum(succeeded)::float8 / nullif(sum(finished), 0)::float8 as success_rate
+  from report.success_rate_by_type`;
 
 const UNRESOLVED = `
   select resource, field, status, count(*) as "references", min(uri) as example

@@ -17,8 +17,7 @@ export interface NextStepFacts {
   buildId: string | null;
 }
 
-const QUERY =
-  "select state, count(*) from mirror.builds where deleted_at is null group by state order by count(*) desc";
+const QUERY = "select day, builds, success_rate from report.success_rate_daily order by day desc limit 7";
 
 /** What to type after the demo, ready for the shell in the same folder. No password is in it: psql's comes from its file. */
 export function nextSteps({ settings, dataDir, port, serviceUrl, buildId }: NextStepFacts): NextStep[] {
@@ -30,6 +29,10 @@ export function nextSteps({ settings, dataDir, port, serviceUrl, buildId }: Next
   const psql = `PGPASSWORD="$(cat ${shellWord(join(shown, "password"))})" psql -h 127.0.0.1 -p ${port} -U docmirror docmirror`;
   const steps: NextStep[] = [
     { command: `npx docmirror status${folder}`, does: "how fresh the mirror is, its runs, open builds" },
+    {
+      command: `npx docmirror report failing_now${folder}`,
+      does: "what is broken at the moment; without a name it lists what else can be asked",
+    },
     {
       command: `npx docmirror serve${folder}`,
       does: "the report page, for the browser: success by day, what is broken, each project and build",
