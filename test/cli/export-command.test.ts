@@ -8,9 +8,10 @@ import { connect, type Sql, withSql } from "../../src/db/connect.ts";
 import type { Relation } from "../../src/db/report-dictionary.ts";
 import { exportReport } from "../../src/report/export/export-report.ts";
 import { columnsOf } from "../../src/report/question.ts";
+import { refreshReport } from "../../src/report/refresh.ts";
 import { runCli } from "../support/cli.ts";
 import type { TestDatabase } from "../support/database.ts";
-import { createReportedMirror } from "../support/reported-mirror.ts";
+import { createReportedMirror, REPORT_SETTINGS } from "../support/reported-mirror.ts";
 
 let database: TestDatabase;
 let sql: Sql;
@@ -21,8 +22,13 @@ beforeAll(async () => {
   // With all that a path may have in it that a reader could take for more.
   parent = await mkdtemp(join(tmpdir(), "docmirror-export-it's [a]*{b}-"));
   folder = join(parent, "out");
-  database = await createReportedMirror();
+  database = await createReportedMirror({ refreshed: false });
   sql = connect(database.url, { applicationName: "docmirror test", max: 1 });
+  // Longer than DuckDB would read by itself.
+  await sql`
+    insert into mirror.projects (id, slug, name, source, listed, first_seen_at, changed_at, record_hash)
+    values ('5', 'long', repeat('ü', 1500000), 'list', true, now(), now(), '')`;
+  await refreshReport(database.url, REPORT_SETTINGS);
 });
 afterAll(async () => {
   await sql.end({ timeout: 5 });
@@ -122,7 +128,7 @@ describe("export", () => {
           rows: 21,
           files: [{ path: "fact_builds/triggered_month=2025-08/part-0.csv", rows: 21 }],
         },
-        dim_projects: { rows: 5, files: [{ path: "dim_projects.csv", rows: 5 }] },
+        dim_projects: { rows: 6, files: [{ path: "dim_projects.csv", rows: 6 }] },
       },
     });
     const names = facts.relations.fact_builds.columns.map(({ name }: { name: string }) => name);

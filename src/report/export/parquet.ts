@@ -33,7 +33,11 @@ const SETTINGS = {
   // All that is used is built in, and nothing is ever fetched.
   autoinstall_known_extensions: "false",
   autoload_known_extensions: "false",
+  // Nothing is to be left in the working directory.
+  temp_directory: "",
 };
+/** In bytes: names come from strangers. What DuckDB reads at once is many times as long. */
+const LONGEST_LINE = 16_000_000;
 
 /** Starts DuckDB, in memory. Throws ConfigError where it is not installed: it is an optional dependency. */
 export async function createParquetWriter(signal: AbortSignal): Promise<ParquetWriter> {
@@ -52,7 +56,8 @@ export async function createParquetWriter(signal: AbortSignal): Promise<ParquetW
         const done = await connection.runAndReadAll(`
           copy (
             select * from read_csv(${literal(csvFile)}, columns = {${types}}, auto_detect = false, header = true, delim = ',',
-              quote = '"', escape = '"', nullstr = '', allow_quoted_nulls = false, hive_partitioning = false)
+              quote = '"', escape = '"', nullstr = '', allow_quoted_nulls = false, hive_partitioning = false,
+              max_line_size = ${LONGEST_LINE})
           ) to ${literal(parquetFile)} (format parquet, compression zstd)`);
         return Number(done.getRows()[0]?.[0]);
       } catch (error) {
