@@ -23,6 +23,7 @@ export const RUNS = 4;
 const TYPES = ["html", "html", "html", "html", "pdf", "epub", "", null] as const;
 const OPEN_STATES = ["triggered", "building", "building", "cloning", null] as const;
 
+const BUSY_SERIES = { type: "html", project_id: "1", version_id: "1" } as const;
 /** Some of the hours that come twice or never, of years to come, and of before there were such services. */
 const ODD_DATES = [
   { share: 0.01, from: "2024-11-03 01:00:00", stepUs: SECOND_US, steps: 3600 },
@@ -62,9 +63,15 @@ export function createRandomLives(random: Random): RandomLives {
   const ids: string[] = [];
   const idsOf = (count: number, share: number) =>
     random.chance(share) ? null : String(1 + Math.min(random.int(count), random.int(count)));
-  const bursts = Array.from({ length: 30 }, () => ({ hour: random.int(HOURS), share: random.next() }));
-  /** A project fails as often as it does, in a burst all of them do. */
-  const shares = Array.from({ length: PROJECTS + 1 }, () => random.next() ** 2);
+  /** Hours in which many projects build, and fail as often as each other. */
+  const bursts = Array.from({ length: 40 }, () => ({
+    hour: random.int(HOURS),
+    projects: 7 + random.int(PROJECTS - 6),
+    share: random.next(),
+  }));
+  /** How often a project fails otherwise. */
+  const shares = Array.from({ length: PROJECTS + 1 }, () => random.next() ** 4);
+  const earlier: InsertedRow[] = [];
 
   function nextId(): string {
     for (;;) {
@@ -86,9 +93,9 @@ export function createRandomLives(random: Random): RandomLives {
   }
 
   function newBuild(): Life & { build: InsertedRow } {
-    const burst = random.chance(0.2) ? bursts[random.int(bursts.length)] : undefined;
+    const burst = random.chance(0.3) ? bursts[random.int(bursts.length)] : undefined;
     const hour = burst?.hour ?? random.int(HOURS);
-    const project_id = idsOf(PROJECTS, 0.03);
+    const project_id = burst ? String(1 + random.int(burst.projects)) : idsOf(PROJECTS, 0.03);
     const local = randomDate(hour, project_id);
     const date = local === null ? null : momentText(local).replace("+00", "");
     const reading = date === null ? null : readLocal(date);
@@ -99,12 +106,20 @@ export function createRandomLives(random: Random): RandomLives {
     const build = {
       id: nextId(),
       date,
-      type: TYPES[random.int(TYPES.length)] ?? null,
-      project_id,
-      version_id: idsOf(VERSIONS, 0.05),
+      ...(random.chance(0.03)
+        ? BUSY_SERIES
+        : { type: TYPES[random.int(TYPES.length)] ?? null, project_id, version_id: idsOf(VERSIONS, 0.05) }),
+      // Some come with another one, to the microsecond.
+      ...(random.chance(0.05) ? earlier[random.int(earlier.length)] : undefined),
       first_seen_at: momentText(bornAt + random.int(7200) * SECOND_US),
       changed_at: momentText(bornAt + 7200 * SECOND_US),
     };
+    earlier.push({
+      date: build.date,
+      type: build.type,
+      project_id: build.project_id,
+      version_id: build.version_id,
+    });
     return { ...liveOf(build.id, bornAt, { hasDate: reading !== null, failShare }), build };
   }
 
