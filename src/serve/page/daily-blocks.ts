@@ -4,7 +4,8 @@ import { askFor, type Filters } from "../../report/question.ts";
 import type { BlockSpec } from "./block.ts";
 import { between, countOf, dayOf, eitherOf, RATE } from "./cells.ts";
 import { type BuildTimesDay, durationChart } from "./charts/duration-chart.ts";
-import { type IncidentHour, type RateDay, successRateChart } from "./charts/success-rate-chart.ts";
+import type { IncidentHour } from "./charts/incident-hours.ts";
+import { type RateDay, successRateChart } from "./charts/success-rate-chart.ts";
 import { type VolumeDay, volumeChart } from "./charts/volume-chart.ts";
 
 /** Three years: more is for a tool that reads CSV or SQL. */

@@ -1,4 +1,5 @@
 import { type Calendar, DAY_MS, type Day, dayAxis, startOf } from "./calendar.ts";
+import type { KeyEntry } from "./chart-key.ts";
 import type { Layers } from "./draw-chart.ts";
 import type { Frame } from "./frame.ts";
 
@@ -14,6 +15,11 @@ export function backdrop(calendar: Calendar<Day>, frame: Frame): Layers {
       encoding: { x: { field: "at", ...dayAxis(calendar, frame) }, x2: { field: "end" } },
     },
   ];
+}
+
+/** What the key says of such days; nothing where there are none. */
+export function blindKey(days: readonly Day[]): KeyEntry[] {
+  return days.some((day) => !day.is_covered) ? [{ swatch: "blind", label: "not looked at yet" }] : [];
 }
 
 /** The highest layer: invisible columns whose words a mouse brings up. A phone has none, so its picture is spared them. */

@@ -1,8 +1,9 @@
 import { formatBetween } from "../../../builds/format-span.ts";
 import { grouped } from "../words.ts";
-import { backdrop, titledDays } from "./backdrop.ts";
+import { backdrop, blindKey, titledDays } from "./backdrop.ts";
 import { createCalendar, DAY_MS, type Day, startOf } from "./calendar.ts";
 import { drawChart, type Layers, noChart } from "./draw-chart.ts";
+import { createDurationAxis } from "./duration-axis.ts";
 import type { Frame } from "./frame.ts";
 import { PAINT } from "./paint.ts";
 
@@ -25,23 +26,16 @@ interface Bounds {
 const VAGUE_FACTOR = 20;
 const SHORT_S = 30;
 
-/** Where the axis may have a label, in seconds: each about three times the one before. */
-const TICKS = [1, 3, 10, 30, 60, 180, 600, 1800, 3600, 10_800, 36_000, 86_400, 259_200, 864_000, 2_592_000];
-const FEW_TICKS = [1, 10, 60, 600, 3600, 36_000, 86_400, 864_000];
-const MOST_TICKS = 8;
-const TICK_WORDS =
-  "datum.value < 60 ? datum.value + ' s' : datum.value < 3600 ? datum.value / 60 + ' min' : datum.value < 86400 ? datum.value / 3600 + ' h' : datum.value / 86400 + ' d'";
-
 const PERCENTILES = [
   {
-    name: "p95",
     fill: "url(#slow)",
+    fillOpacity: 1,
     stroke: PAINT.slow,
     boundsOf: (day: BuildTimesDay) => boundsOf(day.p95_s_min, day.p95_s_max),
   },
   {
-    name: "p50",
     fill: PAINT.median,
+    fillOpacity: 0.55,
     stroke: PAINT.median,
     boundsOf: (day: BuildTimesDay) => boundsOf(day.p50_s_min, day.p50_s_max),
   },
@@ -49,7 +43,8 @@ const PERCENTILES = [
 
 /**
  * How long builds take by day, as a figure in HTML: for the median and the 95th percentile a box from the lower to the upper bound,
- * between which the true value lies. A day at which the mirror looked so seldom that its bounds say nothing is left out. The axis is logarithmic, since builds take seconds or hours; 0 is drawn at its foot.
+ * between which the true value lies. A day at which the mirror looked so seldom that its bounds say nothing is left out, and counted in a
+ * note. The axis is logarithmic, since builds take seconds or hours; 0 is drawn at its foot.
  */
 export async function durationChart(rows: readonly BuildTimesDay[]): Promise<string> {
   const calendar = createCalendar(rows);
@@ -70,22 +65,20 @@ export async function durationChart(rows: readonly BuildTimesDay[]): Promise<str
   ]
     .join(" ")
     .trim();
-  const { foot, top, ticks } = chooseTicks(
-    bounds.flatMap(({ low, high }) => (high === null ? [low] : [low, high])),
-  );
+  const axis = createDurationAxis(bounds.flatMap(({ low, high }) => (high === null ? [low] : [low, high])));
   const isUnbounded = bounds.some(({ high }) => high === null);
 
   const layers = (frame: Frame): Layers => [
     ...backdrop(calendar, frame),
-    ...PERCENTILES.flatMap(({ fill, stroke, boundsOf }, index): Layers => {
-      const boxes = timed.flatMap((day) => boxesOf(day, boundsOf(day), foot));
+    ...PERCENTILES.flatMap(({ fill, fillOpacity, stroke, boundsOf }, index): Layers => {
+      const boxes = timed.flatMap((day) => boxesOf(day, boundsOf(day), axis.foot));
       return [
         {
           data: { values: boxes.filter(({ high }) => high !== null) },
           mark: {
             type: "rect",
             fill,
-            fillOpacity: fill === PAINT.median ? 0.55 : 1,
+            fillOpacity,
             stroke,
             strokeWidth: frame.lineWidth / 2,
             aria: false,
@@ -96,10 +89,7 @@ export async function durationChart(rows: readonly BuildTimesDay[]): Promise<str
             y: {
               field: "low",
               type: "quantitative",
-              ...(index === 0 && {
-                scale: { type: "log", domain: [foot, top], nice: false },
-                axis: { title: null, values: ticks, labelExpr: TICK_WORDS, labelOverlap: false },
-              }),
+              ...(index === 0 && axis.encoding),
             },
             y2: { field: "high" },
           },
@@ -134,9 +124,7 @@ export async function durationChart(rows: readonly BuildTimesDay[]): Promise<str
       ...(isUnbounded
         ? [{ swatch: "unbounded" as const, label: "at least so long: no upper bound is known" }]
         : []),
-      ...(days.some((day) => !day.is_covered)
-        ? [{ swatch: "blind" as const, label: "not looked at yet" }]
-        : []),
+      ...blindKey(days),
     ],
     ...(note === "" ? {} : { note }),
     layers,
@@ -162,17 +150,6 @@ function boxesOf(day: BuildTimesDay, bounds: Bounds | null, foot: number) {
       high: bounds.high === null ? null : Math.max(bounds.high, foot),
     },
   ];
-}
-
-/** A piece of the axis that begins and ends at a tick and holds all the values; nothing below a second. */
-function chooseTicks(values: readonly number[]): { foot: number; top: number; ticks: number[] } {
-  const [least, most] = [Math.min(...values), Math.max(...values)];
-  const foot = TICKS.findLast((tick) => tick <= least) ?? 1;
-  const above = TICKS.find((tick) => tick >= most && tick > foot);
-  const top = above ?? Math.max(most, foot * 3);
-  const within = (ticks: readonly number[]) => ticks.filter((tick) => tick >= foot && tick <= top);
-  const ticks = within(TICKS);
-  return { foot, top, ticks: ticks.length <= MOST_TICKS ? ticks : within(FEW_TICKS) };
 }
 
 function between(low: number | null, high: number | null): string {

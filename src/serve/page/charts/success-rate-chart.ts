@@ -1,8 +1,9 @@
 import { grouped, percent, percentRange } from "../words.ts";
-import { backdrop, titledDays } from "./backdrop.ts";
+import { backdrop, blindKey, titledDays } from "./backdrop.ts";
 import { createCalendar, DAY_MS, type Day, startOf } from "./calendar.ts";
 import { drawChart, type Layers, noChart } from "./draw-chart.ts";
 import type { Frame } from "./frame.ts";
+import { type IncidentHour, incidentLines, incidentPointers, markIncidents } from "./incident-hours.ts";
 import { PAINT } from "./paint.ts";
 
 /** A row of `report.success_rate_daily`, or of one project in `report.success_rate_daily_by_project`. */
@@ -12,14 +13,6 @@ export interface RateDay extends Day {
   readonly success_rate: number | null;
   readonly success_rate_low: number | null;
   readonly success_rate_high: number | null;
-}
-
-/** A row of `report.incident_hours`. */
-export interface IncidentHour {
-  /** The UTC hour as Postgres writes it: 2026-11-03 14:00:00+00. */
-  readonly hour: string;
-  readonly projects: number;
-  readonly projects_failing: number;
 }
 
 /** A point for each day where it has so much room; nearer to each other they hide the line. A day between two gaps always needs one. */
@@ -36,15 +29,9 @@ export async function successRateChart(
   const calendar = createCalendar(rows);
   const rated = calendar?.days.filter(hasRate) ?? [];
   if (calendar === null || rated.length === 0) return noChart("No build has finished in this time.");
-  const { days, from, to, note } = calendar;
+  const { days, note } = calendar;
   const points = createPoints(days);
-  const incidents = incidentHours
-    .map((incident) => ({ at: Date.parse(incident.hour.replace(" ", "T").replace(/\+00$/, "Z")), incident }))
-    .filter(({ at }) => at >= from && at < to)
-    .map(({ at, incident }) => ({
-      at,
-      words: `Incident hour ${incident.hour.slice(0, 16)} UTC: ${incident.projects_failing} of ${incident.projects} projects failed`,
-    }));
+  const incidents = markIncidents(incidentHours, calendar);
   const changing = points.some(({ isComplete, rate }) => !isComplete && rate !== null);
 
   const layers = (frame: Frame): Layers => {
@@ -64,11 +51,7 @@ export async function successRateChart(
         mark: { type: "rect", fill: PAINT.rate, fillOpacity: 0.22, aria: false },
         encoding: { x: at, x2: end, y: shares, y2: { field: "high" } },
       },
-      {
-        data: { values: incidents },
-        mark: { type: "rule", stroke: PAINT.incident, strokeWidth: 1.5, strokeDash: [2, 3], aria: false },
-        encoding: { x: at },
-      },
+      ...incidentLines(incidents),
       {
         data: { values: points },
         mark: {
@@ -121,20 +104,7 @@ export async function successRateChart(
         encoding: { x: middle, y: share("rate") },
       },
       ...titledDays(frame, days, wordsOf),
-      // Above the days, so that a mouse finds it.
-      {
-        data: { values: incidents },
-        mark: {
-          type: "point",
-          shape: "triangle-down",
-          size: 90,
-          opacity: 1,
-          fill: PAINT.incident,
-          stroke: null,
-          yOffset: 4,
-        },
-        encoding: { x: at, y: { value: 0 }, description: { field: "words" } },
-      },
+      ...incidentPointers(incidents),
     ];
   };
 
@@ -152,9 +122,7 @@ export async function successRateChart(
       { swatch: "interval", label: "95 % interval: wide where few builds finished" },
       ...(changing ? [{ swatch: "changing" as const, label: "may still change" }] : []),
       ...(incidents.length > 0 ? [{ swatch: "incident" as const, label: "incident hour" }] : []),
-      ...(days.some((day) => !day.is_covered)
-        ? [{ swatch: "blind" as const, label: "not looked at yet" }]
-        : []),
+      ...blindKey(days),
     ],
     ...(note === undefined ? {} : { note }),
     layers,

@@ -1,5 +1,5 @@
 import { grouped } from "../words.ts";
-import { backdrop, titledDays } from "./backdrop.ts";
+import { backdrop, blindKey, titledDays } from "./backdrop.ts";
 import { createCalendar, DAY_MS, type Day, startOf } from "./calendar.ts";
 import { drawChart, type Layers, noChart } from "./draw-chart.ts";
 import type { Frame } from "./frame.ts";
@@ -71,9 +71,7 @@ export async function volumeChart(rows: readonly VolumeDay[]): Promise<string> {
       { swatch: "failed", label: "failed" },
       ...(sum("unfinished") > 0 ? [{ swatch: "unfinished" as const, label: "not finished" }] : []),
       ...(days.some(isPale) ? [{ swatch: "pale" as const, label: "pale: may still change" }] : []),
-      ...(days.some((day) => !day.is_covered)
-        ? [{ swatch: "blind" as const, label: "not looked at yet" }]
-        : []),
+      ...blindKey(days),
     ],
     ...(note === undefined ? {} : { note }),
     layers,
