@@ -48,8 +48,9 @@ export const RELATION_FACTS: Readonly<Record<Relation, RelationFacts>> = {
     time: { column: "failed_at", span: "moment" },
     order: "failed_at desc nulls last, first_failed_build_id desc",
   },
+  // Two or three builds say nothing, however much they change.
   instability: {
-    order: `flip_rate - flip_rate_by_chance desc nulls last, finished desc, ${SERIES}`,
+    order: `finished >= 10 desc, flip_rate - flip_rate_by_chance desc, finished desc, ${SERIES}`,
   },
   open_builds: {
     time: { column: "triggered_at", span: "moment" },

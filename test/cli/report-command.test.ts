@@ -27,7 +27,7 @@ describe("report NAME", () => {
     expect(lines).toHaveLength(4);
     expect(lines[0]).toMatch(/^type +builds +finished +succeeded +failed +success_rate +/);
     expect(lines.find((line) => line.startsWith("pdf"))).toMatch(
-      /^pdf +40 +40 +30 +10 +0\.75 +0\.598057 +0\.85813 /,
+      /^pdf +40 +40 +30 +10 +0\.75 +0\.5981 +0\.8581 /,
     );
   });
 

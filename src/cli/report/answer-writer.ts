@@ -93,10 +93,14 @@ function escapeMarkdown(cell: AnswerCell): string {
   return printable(String(forPeople(cell) ?? "")).replace(/[\\|`*<>[\]&~]/g, "\\$&");
 }
 
-/** Six digits tell a rate from another; JSON and CSV have all of them. */
+/** Eyes need no more than four decimals, and no parts of a second. JSON and CSV have all of them. */
 function forPeople(cell: AnswerCell): AnswerCell {
-  return typeof cell === "number" && !Number.isInteger(cell) ? Number(cell.toPrecision(6)) : cell;
+  if (typeof cell === "string") return cell.replace(MOMENT, "$1Z");
+  if (typeof cell !== "number" || Number.isInteger(cell)) return cell;
+  return Math.abs(cell) < 0.001 ? Number(cell.toPrecision(3)) : Number(cell.toFixed(4));
 }
+
+const MOMENT = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)\.\d{1,6}Z$/;
 
 function isNumeric(rows: readonly AnswerRow[], index: number): boolean {
   const values = rows.map((row) => row[index]).filter((value) => value !== null);

@@ -23,14 +23,21 @@ async function print(format: Format, rows: readonly AnswerRow[], isTty = false):
 const EVIL = "<b>|`\u001b[2J\u202e\n*";
 
 describe("createAnswerWriter", () => {
-  it("aligns a table over all batches; null is nothing, and six digits of a number are enough", async () => {
+  it("aligns a table over all batches; null is nothing, and what eyes do not need is left out", async () => {
     const rows = [
       ["a", 2 / 3],
       ["much longer", 12],
+      ["2026-11-03T10:00:00.123456Z", 0.00000123456],
       ["b", null],
     ];
     expect(await print("table", rows)).toBe(
-      "name             rate\na            0.666667\nmuch longer        12\nb\n",
+      `\
+name                        rate
+a                         0.6667
+much longer                   12
+2026-11-03T10:00:00Z  0.00000123
+b
+`,
     );
   });
 
