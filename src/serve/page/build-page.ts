@@ -11,7 +11,7 @@ import type {
 import { formatBetween, formatSpan } from "../../builds/format-span.ts";
 import type { TransactionSql } from "../../db/connect.ts";
 import { askFor, type Question } from "../../report/question.ts";
-import type { Row } from "./cells.ts";
+import { outcomeWords, type Row } from "./cells.ts";
 import { projectHref } from "./links.ts";
 import { foreign, type Markup, shorten } from "./words.ts";
 
@@ -71,7 +71,7 @@ function factEntries(fact: Row | undefined): Entry[] {
   const project = String(fact.project_slug);
   const text = (name: string, length = 80) => foreign(String(fact[name]), length);
   const entries: Entry[] = [
-    ["Outcome", html`<strong>${String(fact.outcome).replace("_", " ")}</strong>`],
+    ["Outcome", html`<strong>${outcomeWords(fact.outcome)}</strong>`],
     ["Project", html`<a href="${projectHref(project)}">${foreign(project)}</a>`],
     ["Version", text("version_slug")],
     ["Type", text("type")],
@@ -132,11 +132,11 @@ const MISSING: Record<string, string> = {
 };
 
 function referenceWords({ uri, status, id, deleted_at, checked_at }: ExplainedReference): Markup {
-  const sent = uri === null ? "" : html` <code>${foreign(uri, 120)}</code> as sent`;
+  const sent = uri === null ? "" : html`, <code>${foreign(uri, 120)}</code> as sent`;
   if (status === "none") return html`none`;
   if (status === "found")
-    return html`${foreign(id ?? "")}${deleted_at === null ? "" : html`, deleted ${exact(deleted_at)}`},${sent}`;
-  return html`${MISSING[status] ?? status}${checked_at === null ? "" : html`, asked ${exact(checked_at)}`};${sent}`;
+    return html`${foreign(id ?? "")}${deleted_at === null ? "" : html`, deleted ${exact(deleted_at)}`}${sent}`;
+  return html`${MISSING[status] ?? status}${checked_at === null ? "" : html`, asked ${exact(checked_at)}`}${sent}`;
 }
 
 function renderTransition(transition: ExplainedTransition, all: readonly ExplainedTransition[]): Markup {

@@ -117,6 +117,21 @@ export function eitherOf(head: string, name: string, words: { yes: string; no: s
   return { head, cell: (row) => (row[name] === true ? words.yes : row[name] === false ? words.no : null) };
 }
 
+const OUTCOME_SYMBOLS: Record<string, string> = {
+  succeeded: "✓",
+  failed: "✗",
+  open: "…",
+  stuck: "⧖",
+  vanished: "∅",
+};
+
+/** What became of a build, told apart without colour. */
+export function outcomeWords(outcome: unknown): string {
+  return `${OUTCOME_SYMBOLS[String(outcome)] ?? "?"} ${String(outcome).replace("_", " ")}`;
+}
+
+export const OUTCOME: Column = { head: "Outcome", cell: ({ outcome }) => outcomeWords(outcome) };
+
 function given<T>(value: T | null, show: (value: T) => Markup | string): Markup | string | null {
   return value === null ? null : show(value);
 }

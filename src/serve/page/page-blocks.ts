@@ -1,4 +1,5 @@
 import type { BlockSpec } from "./block.ts";
+import { PROJECT } from "./cells.ts";
 import { dailyBlocks } from "./daily-blocks.ts";
 import { SYNCS } from "./run-strip.ts";
 import * as series from "./series-blocks.ts";
@@ -30,4 +31,10 @@ export const OF_PROJECT: readonly BlockSpec[] = [
   series.INSTABILITY,
   series.BY_VERSION,
   series.LAST_BUILDS,
-];
+].map(withoutProject);
+
+/** On the page of a project a column that names it would say nothing; the next one names the row then. */
+function withoutProject(spec: BlockSpec): BlockSpec {
+  const [first, ...others] = spec.columns.filter((column) => column !== PROJECT);
+  return first === undefined ? spec : { ...spec, columns: [{ ...first, isName: true }, ...others] };
+}

@@ -6,6 +6,7 @@ import {
   countOf,
   eitherOf,
   momentOf,
+  OUTCOME,
   PROJECT,
   RATE,
   shareOf,
@@ -231,11 +232,7 @@ export const LAST_BUILDS: BlockSpec = {
     VERSION,
     TYPE,
     momentOf("Triggered", "triggered_at"),
-    {
-      head: "Outcome",
-      cell: ({ outcome }) =>
-        `${OUTCOME_SYMBOLS[String(outcome)] ?? "?"} ${String(outcome).replace("_", " ")}`,
-    },
+    OUTCOME,
     between("Took", "duration_s_min", "duration_s_max"),
     textIn("Error class", "error_class", 32),
     textIn("Error line", "output_excerpt", 80),
@@ -249,17 +246,8 @@ export const LAST_FAILURES: BlockSpec = {
   title: "Last failures",
   meaning: "What did the newest builds fail of? One row a failed build.",
   ask: (filters) => askFor("fact_builds", filters, () => ["failed = 1"]),
-  columns: LAST_BUILDS.columns.filter(({ head }) => head !== "Outcome"),
+  columns: LAST_BUILDS.columns.filter((column) => column !== OUTCOME),
   empty: "No build failed in this time.",
-};
-
-/** Told apart without colour. */
-const OUTCOME_SYMBOLS: Record<string, string> = {
-  succeeded: "✓",
-  failed: "✗",
-  open: "…",
-  stuck: "⧖",
-  vanished: "∅",
 };
 
 export const FRESHNESS: BlockSpec = {
