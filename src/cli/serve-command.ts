@@ -49,6 +49,7 @@ async function serve(context: CommandContext, options: Options): Promise<never> 
     // What waiting cannot mend ends the command here, with its own exit code.
     await server.mirror.open();
     await bringUpToDate(context, server, database);
+    await server.warmUp();
     return await untilStopped(signal);
   } finally {
     const code = signal.reason instanceof MirrorError ? signal.reason.exitCode : EXIT.bug;

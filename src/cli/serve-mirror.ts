@@ -18,6 +18,8 @@ export interface ServeDeps {
 export interface MirrorServer {
   readonly url: string;
   readonly mirror: ServedMirror;
+  /** Makes the first page: it loads what draws charts, for which no reader should wait. */
+  warmUp(): Promise<void>;
   /** May be called twice. */
   close(): Promise<void>;
 }
@@ -42,6 +44,9 @@ export async function serveMirror(
   return {
     url: server.url,
     mirror,
+    async warmUp() {
+      await app.request("/");
+    },
     async close() {
       await server.close();
       await mirror.close();

@@ -69,7 +69,16 @@ export function askFor(relation: Relation, filters: Filters = {}, also: Conditio
   const lines = [`select ${wrap(columns.map(quoteName))}`, source];
   lines.push(`order by ${RELATION_FACTS[relation].order}`);
   if (filters.limit !== undefined) lines.push(`limit ${hold(filters.limit)}`);
-  const text = lines.join("\n");
+  return asQuestion(relation, columns, lines.join("\n"), params);
+}
+
+/** A statement over `relation` as a question, for what no single relation answers. */
+export function asQuestion(
+  relation: Relation,
+  columns: readonly string[],
+  text: string,
+  params: (string | number)[],
+): Question {
   return { relation, columns, text, params, readable: `${writeIn(text, params)};\n` };
 }
 
@@ -78,16 +87,20 @@ export function askForCount(
   relation: Relation,
   filters: Omit<Filters, "limit"> = {},
 ): Pick<Question, "text" | "params"> {
-  const { params, source } = narrow(relation, filters, () => []);
+  const { params, source } = narrow(relation, filters);
   return { params, text: `select count(*) as rows\n${source}` };
 }
 
-/** From where and under which conditions rows are taken. */
-function narrow(relation: Relation, filters: Filters, also: Conditions) {
+/** From where and under which conditions rows are taken. Values are added to `params`. Throws ConfigError as `askFor` does. */
+export function narrow(
+  relation: Relation,
+  filters: Filters,
+  also: Conditions = () => [],
+  params: (string | number)[] = [],
+) {
   assertFilters(relation, filters);
   const columns = columnsOf(relation);
   const { time } = RELATION_FACTS[relation];
-  const params: (string | number)[] = [];
   const conditions: string[] = [];
   const hold = (value: string | number): string => `$${params.push(value)}`;
 

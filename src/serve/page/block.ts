@@ -55,7 +55,12 @@ export async function renderBlock(
 ): Promise<Markup> {
   const rows = await answers.of(spec.id);
   const words = scopeWords(scope.filters, spec.heeds);
-  const csv = withQuery(`/report/${spec.relation}.csv`, { ...filtersFor(spec, scope) });
+  // Of what no relation answers as it stands the CSV has the builds behind it.
+  const taken = filtersOf(question.relation);
+  const filters = Object.entries(filtersFor(spec, scope)).filter(([name]) =>
+    taken.includes(name as FilterName),
+  );
+  const csv = withQuery(`/report/${question.relation}.csv`, Object.fromEntries(filters));
   const table = rows.length === 0 ? html`<p class="empty">${spec.empty}</p>` : renderTable(spec, rows);
   const chart = spec.chart ? await spec.chart(rows.toReversed(), answers) : null;
   return html`<section class="block" id="${spec.id}" aria-labelledby="${spec.id}-title">
@@ -70,7 +75,7 @@ ${table}
 </details>`
 }
 <div class="ways">
-<p><a href="${csv}">CSV<span class="unseen"> of ${spec.relation}: ${spec.title}</span></a>${rows.length === spec.limit ? html` <span class="more">The first ${spec.limit} are shown; the CSV has all.</span>` : ""}</p>
+<p><a href="${csv}">CSV<span class="unseen"> of ${question.relation}: ${spec.title}</span></a>${rows.length === spec.limit ? html` <span class="more">The first ${spec.limit} are shown; the CSV has all.</span>` : ""}</p>
 <details class="sql"><summary>Show SQL<span class="unseen">: ${spec.title}</span></summary>
 <pre tabindex="0">${question.readable}</pre>
 </details>

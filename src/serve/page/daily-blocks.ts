@@ -1,5 +1,5 @@
 import type { Relation } from "../../db/report-dictionary.ts";
-import { askForBuildTimes } from "../../report/build-times-of-project.ts";
+import { askForDailyRates, askForDailyTimes } from "../../report/days-of-builds.ts";
 import { askFor, type Filters } from "../../report/question.ts";
 import type { BlockSpec } from "./block.ts";
 import { between, countOf, dayOf, eitherOf, RATE } from "./cells.ts";
@@ -16,13 +16,16 @@ const STATE = [
   eitherOf("Final", "is_complete", { yes: "yes", no: "may change" }),
   eitherOf("Covered", "is_covered", { yes: "yes", no: "no sync yet" }),
 ] as const;
-const SPAN = ["since", "until"] as const;
+const HEEDED = ["since", "until", "version", "type"] as const;
+
+/** Stored answers by day are not cut by version or type: then they are computed from the builds. */
+const isCut = ({ version, type }: Filters) => version !== undefined || type !== undefined;
 
 /** How builds fared day by day: of all projects, or of one. */
 export function dailyBlocks(of: "all" | "project"): readonly BlockSpec[] {
   const rates: Relation = of === "all" ? "success_rate_daily" : "success_rate_daily_by_project";
-  const ask = (filters: Filters) => askFor(rates, filters);
-  const daily = { heeds: SPAN, limit: MOST_DAYS, ask, empty: "No day in this time has a build." } as const;
+  const ask = (filters: Filters) => (isCut(filters) ? askForDailyRates(filters) : askFor(rates, filters));
+  const daily = { heeds: HEEDED, limit: MOST_DAYS, ask, empty: "No day in this time has a build." } as const;
   return [
     {
       ...daily,
@@ -58,7 +61,8 @@ export function dailyBlocks(of: "all" | "project"): readonly BlockSpec[] {
       relation: of === "all" ? "build_times_daily" : "fact_builds",
       meaning:
         "How long do builds take from trigger to finish? The true percentile lies between the two bounds, which are as wide as the mirror looked seldom.",
-      ask: of === "all" ? (filters) => askFor("build_times_daily", filters) : askForBuildTimes,
+      ask: (filters) =>
+        of === "project" || isCut(filters) ? askForDailyTimes(filters) : askFor("build_times_daily", filters),
       chart: (rows) => durationChart(rows as unknown as BuildTimesDay[]),
       columns: [
         DAY,

@@ -107,7 +107,13 @@ describe("the page of all projects", () => {
     );
     expect(rowsOf(narrow, "failing-now")).toEqual([]);
     expect(narrow).toContain('<option value="html" selected>');
-    expect(textOf(blockOf(narrow, "success-rate"))).toContain("all types");
+    expect(textOf(blockOf(narrow, "success-rate"))).toContain("type html");
+    expect(textOf(blockOf(narrow, "incident-hours"))).toContain("all types");
+    // Days 4 and 8 failed.
+    expect(textOf(narrow)).toContain("71.4 %");
+    const other = await pages.page("/?type=pdf");
+    expect(textOf(blockOf(other, "success-rate"))).toContain("No build has finished in this time");
+    expect(rowsOf(other, "volume").every(([, builds]) => builds === "0")).toBe(true);
     const [standard, all] = await Promise.all([pages.page("/"), pages.page("/?since=&until=&type=")]);
     expect(textOf(blockOf(standard, "success-rate"))).toContain(`${dayBefore(89)} to today`);
     expect(textOf(blockOf(all, "success-rate"))).toContain("All days up to today");
@@ -176,7 +182,7 @@ describe("the page of a project", () => {
 describe("the page of a build", () => {
   it("tells its outcome, its states, and what their bounds are known from", async () => {
     const page = textOf(await pages.page("/build/1004"));
-    expect(page).toMatch(/Outcome\s*failed/);
+    expect(page).toMatch(/Outcome\s*✗ failed/);
     expect(page).toMatch(/Error line\s*fatal: unable to access the repository/);
     expect(page).toContain("Took" + "up to 1m 30s from the trigger to the finish");
     expect(page).toContain("1. first seen finished");
