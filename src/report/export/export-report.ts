@@ -6,7 +6,7 @@ import { askFor, type Filters } from "../question.ts";
 import { type AnswerRow, asIso, readAnswer, withSnapshot } from "../read-answer.ts";
 import { MARKER, withFolderAside } from "./aside-folder.ts";
 import { type Column, createParquetWriter, type ParquetWriter } from "./parquet.ts";
-import { createPartFiles } from "./part-files.ts";
+import { createPartFiles, type PartFile } from "./part-files.ts";
 
 export const EXPORT_FORMATS = ["parquet", "csv"] as const;
 export type ExportFormat = (typeof EXPORT_FORMATS)[number];
@@ -34,7 +34,7 @@ export interface ExportedRelation {
   rows: number;
   /** That of a partition stands in the name of its folder alone. */
   columns: Column[];
-  files: { path: string; rows: number }[];
+  files: PartFile[];
 }
 
 /** What an export says of itself in `_docmirror.json`. */
@@ -42,9 +42,11 @@ export interface ExportFacts {
   made_by: "docmirror export";
   format: ExportFormat;
   exported_at: string;
-  /** The last run that had ended. */
+  /** When the answers were computed that are in it. */
+  refreshed_at: string | null;
+  /** The last run that had ended by then. */
   run_id: number | null;
-  /** Whatever happened to builds upstream before is in it. */
+  /** Whatever happened to builds upstream before is in it; null where that is not known. */
   current_through: string | null;
   since: string | null;
   until: string | null;
@@ -155,16 +157,20 @@ function findColumns(tx: TransactionSql, relation: Relation): Promise<Column[]> 
     select column_name as name, data_type as type from report.data_dictionary where relation = ${relation} order by position`;
 }
 
-async function findMoment(
-  tx: TransactionSql,
-): Promise<Pick<ExportFacts, "exported_at" | "run_id" | "current_through">> {
-  const [moment] = await tx<{ exported_at: string; run_id: number | null; current_through: string | null }[]>`
-    select now() as exported_at, (select max(run_id) from report.runs where finished_at is not null) as run_id,
-           (select current_through from report.freshness where resource = 'build') as current_through`;
-  if (moment === undefined) throw new Error("a select without a table gave no row");
-  const { exported_at, run_id, current_through } = moment;
+type Moment = Pick<ExportFacts, "exported_at" | "refreshed_at" | "run_id" | "current_through">;
+
+async function findMoment(tx: TransactionSql): Promise<Moment> {
+  const [moment] = await tx<Moment[]>`
+    select now() as exported_at, refreshed_at,
+           (select max(run_id) from report.runs where finished_at <= refreshed_at) as run_id,
+           -- A role that only reads may find answers that are older than the last walk.
+           case when last_good_at <= refreshed_at then current_through end as current_through
+    from report.freshness where resource = 'build'`;
+  if (moment === undefined) throw new Error("report.freshness has no row for builds");
+  const { exported_at, refreshed_at, run_id, current_through } = moment;
   return {
     exported_at: asIso(exported_at),
+    refreshed_at: refreshed_at && asIso(refreshed_at),
     run_id,
     current_through: current_through && asIso(current_through),
   };
