@@ -100,8 +100,8 @@ async function print(
   { question, shown, isLimitGiven }: Asked,
 ): Promise<void> {
   const { relation, columns } = question;
-  const [computed] = await tx`select max(refreshed_at) as at from report.freshness`;
-  const facts = { report: relation, refreshed_at: asIso(computed?.at) };
+  const [computed] = await tx<{ at: string | null }[]>`select max(refreshed_at) as at from report.freshness`;
+  const facts = { report: relation, refreshed_at: computed?.at ? asIso(computed.at) : null };
   const writer = createAnswerWriter(format, { columns, facts }, out);
   await writer.begin();
   let printed = 0;

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { connect, replaceDatabase, type Sql, withSql } from "../../src/db/connect.ts";
+import { connect, type Sql, withSql } from "../../src/db/connect.ts";
 import { runCli, startCli } from "../support/cli.ts";
 import type { TestDatabase } from "../support/database.ts";
 import { createReportedMirror, HOSTILE_SLUGS } from "../support/reported-mirror.ts";
@@ -16,8 +16,30 @@ afterAll(async () => {
   await database.dispose();
 });
 
-const report = (...args: string[]) =>
-  runCli(["report", ...args, "--database-url", database.url], { preferBuilt: true });
+const reportOf = ({ url }: Pick<TestDatabase, "url">, ...args: string[]) =>
+  runCli(["report", ...args, "--database-url", url], { preferBuilt: true });
+const report = (...args: string[]) => reportOf(database, ...args);
+
+/** Asks as a role that may read schema report, and nothing else. */
+async function withReader(
+  { url }: TestDatabase,
+  fn: (asReader: typeof report) => Promise<void>,
+): Promise<void> {
+  const asReader = new URL(url);
+  const role = `reader_${asReader.pathname.slice(-12)}`;
+  asReader.searchParams.set("role", role);
+  await withSql(url, { applicationName: "docmirror test", max: 1 }, async (owner) => {
+    await owner.unsafe(`
+      create role ${role} login;
+      grant usage on schema report to ${role};
+      grant select on all tables in schema report to ${role}`);
+    try {
+      await fn((...args) => reportOf({ url: asReader.href }, ...args));
+    } finally {
+      await owner.unsafe(`drop owned by ${role}; drop role ${role}`);
+    }
+  });
+}
 
 describe("report NAME", () => {
   it("prints a table, as many rows as are asked for, numbers at the right, without a word", async () => {
@@ -107,35 +129,28 @@ describe("answers that are older than the last run", () => {
   });
 
   it("are printed as they are, with a warning, where the role may only read", async () => {
-    const role = `reader_${new URL(database.url).pathname.slice(-12)}`;
-    await sql.unsafe(`create role ${role} login; grant usage on schema report to ${role};
-      grant select on all tables in schema report to ${role}`);
-    try {
-      const url = new URL(replaceDatabase(database.url, new URL(database.url).pathname.slice(1)));
-      url.searchParams.set("role", role);
-      const asReader = () =>
-        runCli(["report", "success_rate_by_type", "--database-url", url.href], { preferBuilt: true });
-      expect(await asReader()).toMatchObject({ code: 0, stderr: "" });
+    await withReader(database, async (asReader) => {
+      expect(await asReader("success_rate_by_type")).toMatchObject({ code: 0, stderr: "" });
       await leaveBehind();
-      const { code, stdout, stderr } = await asReader();
+      const { code, stdout, stderr } = await asReader("success_rate_by_type");
       expect(code).toBe(0);
       expect(stdout).toMatch(/^html/m);
       expect(stderr).toContain("the answers are older than the last run");
-    } finally {
-      await sql.unsafe(`drop owned by ${role}; drop role ${role}`);
-    }
+    });
   });
 
-  it("are computed where they never were", async () => {
+  it("are computed where they never were, but by nobody who may only read", async () => {
     await using fresh = await createReportedMirror({ refreshed: false });
-    const { code, stdout } = await runCli(["report", "runs", "--database-url", fresh.url, "--json"]);
-    expect({ code, runs: JSON.parse(stdout).rows.length }).toEqual({ code: 0, runs: 1 });
-    const [state] = await withSql(
-      fresh.url,
-      { applicationName: "docmirror test" },
-      (fresh) => fresh`select run_id from rollup.state`,
-    );
-    expect(state).toEqual({ run_id: 1 });
+    await withReader(fresh, async (asReader) => {
+      const { code, stdout, stderr } = await asReader("success_rate_by_type", "--json");
+      expect({ code, told: JSON.parse(stdout) }).toMatchObject({
+        code: 0,
+        told: { refreshed_at: null, rows: [] },
+      });
+      expect(stderr).toContain("or were never computed");
+    });
+    const { code, stdout } = await reportOf(fresh, "success_rate_by_type", "--json");
+    expect({ code, types: JSON.parse(stdout).rows.length }).toEqual({ code: 0, types: 4 });
   });
 });
 

@@ -19,7 +19,7 @@ export async function useAnswersOfNow(
   sql: Sql,
 ): Promise<void> {
   if (await isReaderAlone(sql)) {
-    if (await isBehindForReader(sql)) log.warn(MENDING, "the answers are older than the last run");
+    if (await isBehindForReader(sql)) log.warn(MENDING, OLD);
     return;
   }
   await assertSchemaCurrent(sql);
@@ -31,10 +31,11 @@ export async function useAnswersOfNow(
     await refreshReport(url, { sourceTimezone, stuckAfterMs, keepsSettings: true, signal });
   } catch (error) {
     if (!(error instanceof StoreError && MAY_NOT_WRITE.includes(error.sqlstate ?? ""))) throw error;
-    log.warn({ ...MENDING, error: error.message }, "the answers are older than the last run");
+    log.warn({ ...MENDING, error: error.message }, OLD);
   }
 }
 
+const OLD = "the answers are older than the last run, or were never computed";
 const MENDING = { hint: "run `docmirror report` as the role that syncs, or wait for the next sync" };
 
 /** Whether it may see no more than `docmirror grant-reader` gives. */
