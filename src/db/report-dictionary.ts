@@ -267,7 +267,7 @@ export const DICTIONARY = {
   },
   incident_hours: {
     answers:
-      "When was it the platform's fault? One row an hour in which far more projects failed than their own base rates allow.",
+      "When was it the platform's fault? One row an hour in which far more projects failed than their own base rates allow. It looks at all builds: on a large mirror it may lag the other answers by some minutes.",
     columns: {
       hour: "The UTC hour in which the builds were triggered.",
       projects: "Projects with a finished build of that hour; 8 at least.",
