@@ -7,7 +7,7 @@ import { compareRows, KEYS, readRelation } from "./compare.ts";
 import { insertRows } from "./insert-rows.ts";
 import type { Row } from "./model/rates.ts";
 import { readRaw } from "./model/raw.ts";
-import { parseDay } from "./model/times.ts";
+import { momentText, parseDay } from "./model/times.ts";
 import { type Answers, computeReport, MODELLED, type Modelled } from "./model.ts";
 import { cellValue, parseTable } from "./text-table.ts";
 import { insertTinyWorld, RULES, STUCK_AFTER_MS, ZONE } from "./tiny-world.ts";
@@ -108,3 +108,27 @@ describe.each(["database", "model"] as const)("the %s", (who) => {
     }
   });
 });
+
+// At any time of the day it is another day in one of these.
+test.each([
+  "Pacific/Kiritimati",
+  "Pacific/Niue",
+])("the answers are the same for a reader in %s", async (TimeZone) => {
+  const session = { TimeZone, DateStyle: "ISO" };
+  const there = connect(database.url, { applicationName: "docmirror test", max: 1, session });
+  try {
+    for (const relation of MODELLED) {
+      const rows = (await readRelation(there, relation)).map((row) =>
+        Object.fromEntries(Object.entries(row).map(([column, value]) => [column, inUtc(value)])),
+      );
+      expect(compareRows(relation, rows, answers.database[relation] ?? [])).toEqual([]);
+    }
+  } finally {
+    await there.end({ timeout: 5 });
+  }
+});
+
+function inUtc(value: Row[string]): Row[string] {
+  const isMoment = typeof value === "string" && /^\d{4,}-\d\d-\d\d \d\d:\d\d:\d\d[.\d]*[+-]\d\d$/.test(value);
+  return isMoment ? momentText(Date.parse(`${value}:00`) * 1000) : value;
+}
