@@ -296,3 +296,29 @@ export const HAND_COMPUTED: Record<Modelled, readonly string[]> = {
      -1         | (unknown)    | 2024-12-30 | 2025-W01 | 1      | 1        | 0         | 1      | 0            | 0                | 0.793456708526    | 1           | 1`,
   ],
 };
+
+/** What the dimensions say. The calendar begins with build 14, and has days of build 24's year only where there are builds. */
+export const DIMENSIONS = {
+  // pip's date, 20:00 in Chicago's summer, is 01:00 of the next day in UTC; the other one is 23:59:59 of the same day.
+  dim_projects: `
+     project_id | project_slug | project_name | repo              | repo_type | documentation_type | default_version | default_branch | published_on | is_listed | is_deleted | first_seen_at          | deleted_at
+     1          | pip          | Pip          | git://a.example/p | git       | sphinx             | stable          | develop        | 2013-05-02   | true      | false      | 2025-01-01 00:00:00+00 | ·
+     2          | 2            | 2            | ·                 | ·         | ·                  | ·               | ·              | ·            | false     | false      | 2025-01-01 00:00:00+00 | ·
+     3          | gone         | gone         |                   | hg        | mkdocs             | latest          | ·              | 2014-01-31   | true      | true       | 2025-01-01 00:00:00+00 | 2025-01-08 12:00:00+00
+     -1         | (unknown)    | (unknown)    | ·                 | ·         | ·                  | ·               | ·              | ·            | ·         | false      | ·                      | ·`,
+  dim_versions: `
+     version_id | project_id | version_slug | version_name | identifier    | is_active | is_built | is_uploaded | is_deleted | first_seen_at          | deleted_at
+     11         | 1          | latest       | latest       | origin/master | true      | true     | false       | false      | 2025-01-01 00:00:00+00 | ·
+     12         | 1          | stable       | Stable 1.0   | 0c4fed7       | false     | true     | true        | true       | 2025-01-01 00:00:00+00 | 2025-01-08 12:00:00+00
+     21         | 2          | latest       | trunk        | ·             | ·         | ·        | ·           | false      | 2025-01-01 00:00:00+00 | ·
+     31         | 3          | 31           | main         | main          | true      | false    | false       | false      | 2025-01-01 00:00:00+00 | ·
+     41         | -1         | lost         | ·            | lost          | true      | false    | false       | false      | 2025-01-01 00:00:00+00 | ·
+     -1         | -1         | (unknown)    | (unknown)    | ·             | ·         | ·        | ·           | false      | ·                      | ·`,
+  dim_dates: `
+     day        | week       | iso_week | month   | quarter | year | day_of_week | is_weekend
+     2024-03-10 | 2024-03-04 | 2024-W10 | 2024-03 | 2024-Q1 | 2024 | 7           | true
+     2024-03-11 | 2024-03-11 | 2024-W11 | 2024-03 | 2024-Q1 | 2024 | 1           | false
+     2024-12-28 | 2024-12-23 | 2024-W52 | 2024-12 | 2024-Q4 | 2024 | 6           | true
+     2024-12-30 | 2024-12-30 | 2025-W01 | 2024-12 | 2024-Q4 | 2024 | 1           | false
+     2099-12-31 | 2099-12-28 | 2099-W53 | 2099-12 | 2099-Q4 | 2099 | 4           | false`,
+};

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { connect, type Sql } from "../../src/db/connect.ts";
 import { refreshReport } from "../../src/report/refresh.ts";
 import { createTestDatabase, type TestDatabase } from "../support/database.ts";
-import { compareRows, KEYS, readRelation } from "./compare.ts";
+import { type Compared, compareRows, KEYS, readRelation } from "./compare.ts";
 import { insertRows } from "./insert-rows.ts";
 import type { Row } from "./model/rates.ts";
 import { readRaw } from "./model/raw.ts";
@@ -11,7 +11,7 @@ import { momentText, parseDay } from "./model/times.ts";
 import { type Answers, computeReport, MODELLED, type Modelled } from "./model.ts";
 import { cellValue, parseTable } from "./text-table.ts";
 import { insertTinyWorld, RULES, STUCK_AFTER_MS, ZONE } from "./tiny-world.ts";
-import { HAND_COMPUTED } from "./tiny-world-answers.ts";
+import { DIMENSIONS, HAND_COMPUTED } from "./tiny-world-answers.ts";
 
 /** Those that have a row for days and weeks without builds too: by which column, how far apart, and which is the last one covered. */
 const BY_TIME: Partial<Record<Modelled, { column: string; days: number; covered: string }>> = {
@@ -55,26 +55,34 @@ afterAll(async () => {
   await database.dispose();
 });
 
+/** What is different from a table; one that is a part lists some of the rows only. */
+function compareWithTable(
+  relation: Compared,
+  actual: readonly Row[],
+  table: string,
+  { keys = KEYS[relation], isPart = false }: { keys?: readonly string[]; isPart?: boolean } = {},
+): string[] {
+  const keyOf = (row: Row) => keys.map((key) => String(row[key])).join(" ");
+  const rows = new Map(actual.map((row) => [keyOf(row), row]));
+  const expected = parseTable(table).map((row) => {
+    const like = rows.get(keyOf(row)) ?? {};
+    return Object.fromEntries(
+      Object.entries(row).map(([column, cell]) => [column, cellValue(cell, like[column] ?? null)]),
+    );
+  });
+  const listed = new Set(expected.map(keyOf));
+  const looked = isPart ? actual.filter((row) => listed.has(keyOf(row))) : actual;
+  return compareRows(relation, looked, expected, keys);
+}
+
 describe.each(["database", "model"] as const)("the %s", (who) => {
   test.each(MODELLED)("answers %s as computed by hand", (relation) => {
     const actual = answers[who][relation] ?? [];
     // By hand a class is told by its rank: only the database knows fingerprints.
     const keys = relation === "error_classes" ? ["rank"] : KEYS[relation];
-    for (const table of HAND_COMPUTED[relation]) {
-      const cells = parseTable(table);
-      const keyOf = (row: Row) => keys.map((key) => String(row[key])).join(" ");
-      const rows = new Map(actual.map((row) => [keyOf(row), row]));
-      const expected = cells.map((row) => {
-        const like = rows.get(keyOf(row)) ?? {};
-        return Object.fromEntries(
-          Object.entries(row).map(([column, cell]) => [column, cellValue(cell, like[column] ?? null)]),
-        );
-      });
-      const listed = new Set(expected.map(keyOf));
-      const isPart = relation === "fact_builds" || relation in BY_TIME;
-      const looked = isPart ? actual.filter((row) => listed.has(keyOf(row))) : actual;
-      expect(compareRows(relation, looked, expected, keys)).toEqual([]);
-    }
+    const isPart = relation === "fact_builds" || relation in BY_TIME;
+    for (const table of HAND_COMPUTED[relation])
+      expect(compareWithTable(relation, actual, table, { keys, isPart })).toEqual([]);
   });
 
   test.each(Object.entries(BY_TIME))("fills the holes of %s up to today", (name, {
@@ -106,6 +114,22 @@ describe.each(["database", "model"] as const)("the %s", (who) => {
       expect(times.slice(1).every((day, index) => day - (times[index] ?? 0) === days)).toBe(true);
       expect(parseDay(today) - (times.at(-1) ?? 0)).toBeLessThan(days);
     }
+  });
+});
+
+describe("the dimensions", () => {
+  test.each(["dim_projects", "dim_versions"] as const)("tell every row of %s", async (relation) => {
+    const rows = await readRelation(sql, relation);
+    expect(compareWithTable(relation, rows, DIMENSIONS[relation])).toEqual([]);
+  });
+
+  test("have every day from the first build to the end of next year, and others that have builds", async () => {
+    const rows = await readRelation(sql, "dim_dates");
+    expect(compareWithTable("dim_dates", rows, DIMENSIONS.dim_dates, { isPart: true })).toEqual([]);
+    const days = rows.map(({ day }) => String(day)).sort();
+    const last = `${Number(today.slice(0, 4)) + 1}-12-31`;
+    expect(days.slice(-2)).toEqual([last, "2099-12-31"]);
+    expect(days.length - 1).toBe(parseDay(last) - parseDay("2024-03-10") + 1);
   });
 });
 

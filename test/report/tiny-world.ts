@@ -29,18 +29,19 @@ const WALKS = parseTable(`
 `);
 
 const PROJECTS = parseTable(`
-  id | slug | name | deleted_at
-  1  | pip  | Pip  | ·
-  2  | ·    | ·    | ·
-  3  | gone | ·    | 2025-01-08 12:00
+  id | slug | name | repo              | repo_type | documentation_type | default_version | default_branch | pub_date            | listed | deleted_at
+  1  | pip  | Pip  | git://a.example/p | git       | sphinx             | stable          | develop        | 2013-05-01 20:00    | true   | ·
+  2  | ·    | ·    | ·                 | ·         | ·                  | ·               | ·              | ·                   | false  | ·
+  3  | gone | ·    |                   | hg        | mkdocs             | latest          | ·              | 2014-01-31 17:59:59 | true   | 2025-01-08 12:00
 `);
 
 const VERSIONS = parseTable(`
-  id | slug   | verbose_name | project_id | deleted_at
-  11 | latest | latest       | 1          | ·
-  12 | stable | Stable 1.0   | 1          | 2025-01-08 12:00
-  21 | latest | trunk        | 2          | ·
-  31 | ·      | main         | 3          | ·
+  id | slug   | verbose_name | identifier    | active | built | uploaded | project_id | deleted_at
+  11 | latest | latest       | origin/master | true   | true  | false    | 1          | ·
+  12 | stable | Stable 1.0   | 0c4fed7       | false  | true  | true     | 1          | 2025-01-08 12:00
+  21 | latest | trunk        | ·             | ·      | ·     | ·        | 2          | ·
+  31 | ·      | main         | main          | true   | false | false    | 3          | ·
+  41 | lost   | ·            | lost          | true   | false | false    | ·          | ·
 `);
 
 const BUILDS = parseTable(`
@@ -185,7 +186,7 @@ export async function insertTinyWorld(sql: Sql): Promise<void> {
   await insertRows(
     sql,
     "mirror.projects",
-    PROJECTS.map((row) => ({ ...row, ...sightings, source: "list", listed: true })),
+    PROJECTS.map((row) => ({ ...row, ...sightings, source: "list" })),
   );
   await insertRows(
     sql,
