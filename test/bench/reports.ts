@@ -1,12 +1,13 @@
 /**
  * `npm run bench:reports`: what the reports cost on a mirror of a million builds: the first refresh, a refresh after a round of the watch and
  * after one in which nothing happened, and the answer of every relation: its first 1,000 rows as `docmirror report` orders them, and, where it is
- * no list of builds, all of it. The table goes into docs/performance.md. Options: `--builds 1000000`, `--database-url URL` of an empty database.
+ * no list of builds, all of it; then the pages. The table goes into docs/performance.md. Options: `--builds 1000000`, `--database-url URL` of an empty database.
  */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
+import { systemClock } from "../../src/clock.ts";
 import { connect, type Sql } from "../../src/db/connect.ts";
 import { openEmbedded } from "../../src/db/embedded.ts";
 import { migrate } from "../../src/db/migrate.ts";
@@ -14,6 +15,8 @@ import { RELATIONS, type Relation } from "../../src/db/report-dictionary.ts";
 import { silentLog } from "../../src/log.ts";
 import { askFor } from "../../src/report/question.ts";
 import { refreshReport } from "../../src/report/refresh.ts";
+import { createPages } from "../../src/serve/page/pages.ts";
+import { createServedMirror } from "../../src/serve/served-mirror.ts";
 import { fillMirror, playRound } from "./report-world.ts";
 
 const { values } = parseArgs({
@@ -22,6 +25,8 @@ const { values } = parseArgs({
 const builds = Number(values.builds);
 if (!Number.isInteger(builds) || builds < 1000) throw new Error("--builds takes a whole number from 1000 on");
 
+/** Of all projects, with what the form narrows it by, of the project with the most builds, of one with few, and of a build. */
+const PAGES = ["/", "/?type=html", "/?since=", "/project/project-1", "/project/project-4000", "/build/1000"];
 const settings = { sourceTimezone: "Etc/UTC", stuckAfterMs: 7_200_000 };
 const dataDir = await mkdtemp(join(tmpdir(), "docmirror-bench-reports-"));
 const url = values["database-url"];
@@ -67,6 +72,17 @@ async function measure(sql: Sql, databaseUrl: string): Promise<void> {
     print(`report.${relation} (${row?.rows} rows): first 1,000`, first);
     print(`report.${relation}: all`, whole);
   }
+  const mirror = createServedMirror({ ready: async () => databaseUrl, log: silentLog });
+  await mirror.open();
+  const deps = { mirror, sourceTimezone: settings.sourceTimezone, clock: systemClock, log: silentLog };
+  const page = async (path: string) => {
+    // New pages keep none from before; what draws charts is loaded by the first of the three.
+    const reply = await createPages(deps).request(path);
+    if (reply.status !== 200) throw new Error(`${path} answered ${reply.status}`);
+    await reply.text();
+  };
+  for (const path of PAGES) print(`page ${path}`, await median(() => page(path)));
+  await mirror.close();
 }
 
 async function answer(sql: Sql, relation: Relation, limit: number): Promise<void> {
