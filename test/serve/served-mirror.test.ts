@@ -1,0 +1,59 @@
+import { describe, expect, it } from "vitest";
+import { StoreError } from "../../src/errors.ts";
+import { silentLog } from "../../src/log.ts";
+import { createServedMirror } from "../../src/serve/served-mirror.ts";
+import { createTestDatabase } from "../support/database.ts";
+
+/** Port 1 answers on no machine that runs tests. */
+const NOBODY = "postgres://nobody@127.0.0.1:1/none";
+
+describe("a served mirror", () => {
+  it("follows a database that is gone to where it is found again, and only reads it", async () => {
+    await using database = await createTestDatabase();
+    const addresses = [NOBODY, database.url];
+    const mirror = createServedMirror({
+      ready: async () => addresses.shift() ?? database.url,
+      log: silentLog,
+    });
+    try {
+      await mirror.open();
+      const readName = () => mirror.read((sql) => sql`select current_database() as name`);
+      await expect(readName()).rejects.toThrow(StoreError);
+      await expect
+        .poll(async () => (await readName())[0]?.name)
+        .toBe(new URL(database.url).pathname.slice(1));
+      await expect(mirror.read((sql) => sql`create table report.mine (id int)`)).rejects.toThrow("read-only");
+    } finally {
+      await mirror.close();
+      await mirror.close();
+    }
+  });
+
+  it("tells at once that a database is not there yet, and by open() what waiting cannot mend", async () => {
+    let refuse: (error: Error) => void = () => {};
+    const mirror = createServedMirror({
+      ready: () =>
+        new Promise((_, reject) => {
+          refuse = reject;
+        }),
+      log: silentLog,
+    });
+    const opened = mirror.open();
+    await expect(mirror.read(async () => 1)).rejects.toThrow("the database is not there yet");
+    refuse(new StoreError("no such role"));
+    await expect(opened).rejects.toThrow("no such role");
+    await mirror.close();
+  });
+
+  it("ends a wait with its own end", async () => {
+    const mirror = createServedMirror({
+      ready: (signal) =>
+        new Promise((_, reject) => {
+          signal.addEventListener("abort", () => reject(signal.reason));
+        }),
+      log: silentLog,
+    });
+    const opened = mirror.open();
+    await Promise.all([expect(opened).rejects.toThrow(), mirror.close()]);
+  });
+});
