@@ -50,6 +50,7 @@ ${newest(build.transitions, (one) => renderTransition(one, build.transitions))}
 </section>
 ${build.changes.length === 0 ? "" : renderList("changes", "What changed in its record", build.changes, changeEntry)}
 ${quarantine.length === 0 ? "" : renderList("quarantine", "Replies that could not be stored", quarantine, quarantineEntry)}
+${fact === undefined ? "" : renderFactRow(fact)}
 <div class="ways">
 <p>On the command line: <code>docmirror explain build ${shorten(build.id)}</code></p>
 <details class="sql"><summary>Show SQL<span class="unseen">: how the reports count this build</span></summary>
@@ -64,6 +65,24 @@ export function absenceWords({ quarantine }: BuildExplanation): Markup | string 
   if (last === undefined) return "The mirror has no build of this id.";
   return html`<p>The mirror has no build of this id: it came, but could not be stored: ${foreign(last.reason, 300)}</p>
 <p><code>docmirror quarantine --resource build</code> shows what was sent.</p>`;
+}
+
+/** The row that SQL and CSV have of it, under the names that they have for it. */
+function renderFactRow(fact: Row): Markup {
+  const entries = Object.entries(fact).map(
+    ([name, value]): Entry => [
+      name,
+      value === null ? html`<small>null</small>` : foreign(String(value), 400),
+    ],
+  );
+  return html`<section class="block" id="row" aria-labelledby="row-title">
+<h2 id="row-title">How the reports count it</h2>
+<p class="meaning">Its row in <code>report.fact_builds</code>. The middle of the two bounds is its duration where they are close enough to say one.</p>
+<details class="numbers"><summary>All columns</summary>
+<dl class="facts">
+${renderEntries(entries)}</dl>
+</details>
+</section>`;
 }
 
 function factEntries(fact: Row | undefined): Entry[] {

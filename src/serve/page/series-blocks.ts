@@ -42,21 +42,23 @@ export const FAILING_NOW: BlockSpec = {
   empty: "Nothing is failing: the last finished build of every series succeeded.",
 };
 
-export const RECOVERIES: BlockSpec = {
-  id: "recoveries",
-  title: "Broke and recovered in the last 7 days",
+const STREAK_STATE = eitherOf("State", "is_open", {
+  yes: "✗\u00a0still\u00a0broken",
+  no: "✓\u00a0recovered",
+});
+
+export const BROKE: BlockSpec = {
+  id: "broke",
+  title: "Broke in the last 7 days",
   relation: "recoveries",
   meaning:
-    "What broke or was mended in the last seven days? One row a streak of failures of a series (project, version, type), from its first failure to the next success.",
+    "What began to fail in the last seven days, and has it been mended? One row a streak of failures of a series (project, version, type), up to the next success.",
   heeds: CUTS,
   limit: ROWS,
-  ask: (filters) =>
-    askFor("recoveries", filters, () => [
-      "(failed_at >= now() - interval '7 days' or recovered_at >= now() - interval '7 days')",
-    ]),
+  ask: (filters) => askFor("recoveries", filters, () => ["failed_at >= now() - interval '7 days'"]),
   columns: [
     ...SERIES,
-    eitherOf("State", "is_open", { yes: "✗\u00a0still\u00a0broken", no: "✓\u00a0recovered" }),
+    STREAK_STATE,
     countOf("Failures", "failures"),
     momentOf("Broke", "failed_at"),
     momentOf("Recovered", "recovered_at"),
@@ -64,7 +66,18 @@ export const RECOVERIES: BlockSpec = {
     textIn("Error class", "error_class", 32),
     buildIn("First failure", "first_failed_build_id"),
   ],
-  empty: "Nothing broke and nothing recovered in the last seven days.",
+  empty: "Nothing began to fail in the last seven days.",
+};
+
+export const RECOVERED: BlockSpec = {
+  ...BROKE,
+  id: "recovered",
+  title: "Recovered in the last 7 days",
+  meaning:
+    "What was mended in the last seven days, and how long did it take? One row a streak of failures, from its first one to the success.",
+  ask: (filters) => askFor("recoveries", filters, () => ["recovered_at >= now() - interval '7 days'"]),
+  columns: BROKE.columns.filter((column) => column !== STREAK_STATE),
+  empty: "Nothing recovered in the last seven days.",
 };
 
 export const ERROR_CLASSES: BlockSpec = {

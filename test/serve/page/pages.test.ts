@@ -146,6 +146,9 @@ describe("the page of a project", () => {
     expect(rowsOf(page, "last-failures").map(([id]) => id)).toEqual(
       [4, 8, 12, 16, 20, 24, 28, 32, 36, 40].map((n) => String(1000 + n)),
     );
+    // Of the failures 4 and 8 days ago the one was mended 3 days ago, the other 7 days and some seconds ago.
+    expect(rowsOf(page, "broke").map((row) => row.at(-1))).toEqual(["1004"]);
+    expect(rowsOf(page, "recovered").map((row) => row.at(-1))).toEqual(["1004"]);
     // Each build took 90 s at most, or less: its date is the lower bound.
     const finished = rowsOf(page, "durations").filter(([, count]) => Number(count) > 0);
     expect(finished).toHaveLength(40);
@@ -187,6 +190,8 @@ describe("the page of a build", () => {
     expect(page).toContain("Took" + "up to 1m 30s from the trigger to the finish");
     expect(page).toContain("1. first seen finished");
     expect(page).toContain("the build's own date, when it was made");
+    expect(page).toMatch(/duration_s_max\s*90/);
+    expect(page).toMatch(/error_class\s*vcs/);
   });
 
   it("is found by the search, as a project is; what is neither gets a 404 with what is near", async () => {
