@@ -13,7 +13,7 @@ const QUESTIONS = new Map([
 export async function findCurrency(
   tx: TransactionSql,
   now: Date,
-): Promise<{ currency: Currency; revision: string; today: string }> {
+): Promise<{ currency: Currency; revision: string }> {
   const answers = askAll(tx, QUESTIONS);
   const [freshness, [run], [newest]] = await Promise.all([
     answers.of("freshness"),
@@ -22,11 +22,13 @@ export async function findCurrency(
   ]);
   const builds = freshness.find(({ resource }) => resource === "build");
   const currency = readCurrency(builds, run, now);
-  const today = now.toISOString().slice(0, 10);
-  // The lag grows by itself, and what it says changes with `isStale` alone.
+  // What grows by itself, the lag and the counts of a run under way, is no reason to make a page anew.
   const still = freshness.map((row) => ({ ...row, lag_s: null }));
-  const { isStale, isBehind } = currency;
-  const staleHours = isStale ? Math.floor(currency.lagS / 3600) : 0;
-  const revision = JSON.stringify([today, still, newest, staleHours, isBehind]);
-  return { currency, revision, today };
+  const { isStale, isBehind, lagS } = currency;
+  const staleHours = isStale ? Math.floor(lagS / 3600) : 0;
+  const today = now.toISOString().slice(0, 10);
+  return {
+    currency,
+    revision: JSON.stringify([today, still, newest?.run_id, newest?.status, staleHours, isBehind]),
+  };
 }

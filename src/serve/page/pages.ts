@@ -63,18 +63,20 @@ export function createPages({ mirror, sourceTimezone, clock, log }: PagesDeps): 
     return c.html(await renderDocument(facts, style.href), status);
   }
 
+  const showAbsence = (c: Context) => show(c, notice("Not here", "There is no page of that address."), 404);
+
   /** A page of figures, kept until what it shows has changed. `key` holds all that it depends on beside the figures. */
   async function showFigures(
     c: Context,
     key: unknown,
-    draft: (tx: TransactionSql, currency: Currency, today: string) => Promise<Draft>,
+    draft: (tx: TransactionSql, currency: Currency) => Promise<Draft>,
   ): Promise<Response> {
     const find = (tx: TransactionSql) => findCurrency(tx, clock.now());
     const { revision } = await mirror.snapshot(find);
     const page = await cache.find(JSON.stringify(key), revision, async () => {
       const { status, facts } = await mirror.snapshot(async (tx) => {
-        const { currency, today } = await find(tx);
-        return draft(tx, currency, today);
+        const { currency } = await find(tx);
+        return draft(tx, currency);
       });
       return { status, body: await renderDocument(facts, style.href) };
     });
@@ -85,9 +87,9 @@ export function createPages({ mirror, sourceTimezone, clock, log }: PagesDeps): 
   }
 
   function showOverview(c: Context): Promise<Response> {
-    const query = new URL(c.req.url).searchParams;
-    const filters = readPageFilters(query, clock.now().toISOString().slice(0, 10));
-    return showFigures(c, ["overview", filters], async (tx, currency, today) => {
+    const today = clock.now().toISOString().slice(0, 10);
+    const filters = readPageFilters(new URL(c.req.url).searchParams, today);
+    return showFigures(c, ["overview", filters], async (tx, currency) => {
       const form = { path: "/", kept: {}, today };
       const main = await renderFigures(tx, { scope: { filters }, blocks: OVERVIEW, currency, form });
       return { status: 200, facts: { title: "Do the builds succeed?", main } };
@@ -95,9 +97,9 @@ export function createPages({ mirror, sourceTimezone, clock, log }: PagesDeps): 
   }
 
   function showProject(c: Context, slug: string): Promise<Response> {
-    const query = new URL(c.req.url).searchParams;
-    const filters = readPageFilters(query, clock.now().toISOString().slice(0, 10));
-    return showFigures(c, ["project", slug, filters], async (tx, currency, today) => {
+    const today = clock.now().toISOString().slice(0, 10);
+    const filters = readPageFilters(new URL(c.req.url).searchParams, today);
+    return showFigures(c, ["project", slug, filters], async (tx, currency) => {
       const projects = await findProjects(tx, slug);
       if (projects.length === 0) {
         const nearest = await findNearestProjects(tx, slug);
@@ -142,7 +144,7 @@ export function createPages({ mirror, sourceTimezone, clock, log }: PagesDeps): 
   /** Rows as CSV. Of a HEAD nothing is read. */
   function showCsv(c: Context, file: string): Response | Promise<Response> {
     const name = /^([^/]+)\.csv$/.exec(file)?.[1];
-    if (name === undefined) return c.notFound();
+    if (name === undefined) return showAbsence(c);
     const relation = parseRelation(name);
     if (c.req.method === "HEAD") return c.body(null, 200, { "content-type": "text/csv; charset=utf-8" });
     const given = (filter: string) => c.req.query(filter) || undefined;
@@ -154,6 +156,16 @@ export function createPages({ mirror, sourceTimezone, clock, log }: PagesDeps): 
       until: given("until"),
     };
     return csvReply(relation, filters, c.req.raw.signal);
+  }
+
+  /** Calls `fn` with what stands in the path behind `prefix`, where that is one segment. */
+  function bySegment(
+    c: Context,
+    prefix: string,
+    fn: (c: Context, segment: string) => Response | Promise<Response>,
+  ): Response | Promise<Response> {
+    const segment = segmentAfter(prefix, c.req.url);
+    return segment === null ? showAbsence(c) : fn(c, segment);
   }
 
   app.use(async (c, next) => {
@@ -175,24 +187,14 @@ export function createPages({ mirror, sourceTimezone, clock, log }: PagesDeps): 
   app.get(style.href, (c) =>
     c.body(style.text, 200, { "content-type": "text/css; charset=utf-8", "cache-control": FOR_GOOD }),
   );
-  app.all("*", (c) => show(c, notice("Not here", "There is no page of that address."), 404));
+  app.all("*", showAbsence);
   app.onError(async (error, c) => {
     const { status, title, words, isOurs } = explainFailure(error);
-    const facts = { error, path: new URL(c.req.url).pathname, status };
-    if (isOurs) log.error(facts, "a page could not be made");
-    else log.warn({ ...facts, error: error.message }, "a page could not be given");
+    const { pathname: path } = new URL(c.req.url);
+    if (isOurs) log.error({ err: error, path }, "a page could not be made");
+    else log.warn({ error: error.message, path, status }, "a page could not be given");
     if (status === 503) c.header("retry-after", "10");
     return show(c, notice(title, words), status);
   });
   return app;
-}
-
-/** Calls `fn` with what stands in the path behind `prefix`, where that is one segment. */
-function bySegment(
-  c: Context,
-  prefix: string,
-  fn: (c: Context, segment: string) => Response | Promise<Response>,
-): Response | Promise<Response> {
-  const segment = segmentAfter(prefix, c.req.url);
-  return segment === null ? c.notFound() : fn(c, segment);
 }
