@@ -11,14 +11,17 @@ const DAY_MS = 86_400_000;
 export type PageFilters = Pick<Filters, "since" | "until" | "version" | "type">;
 
 /**
- * Reads a page's query. Without `since` it is the last 90 days, today among them; a `since` that is there and empty means all days, as the form
- * sends it when its field was cleared. What else is in the query is left alone. Nothing is checked here.
+ * Reads a page's query. Without `since` it is the 90 days up to `until`, which is today unless told otherwise; a `since` that is there and empty
+ * means all days, as the form sends it when its field was cleared. What else is in the query is left alone. Nothing is checked here.
  */
 export function readPageFilters(query: URLSearchParams, today: string): PageFilters {
   const given = (name: keyof PageFilters) => query.get(name)?.trim() || undefined;
+  const until = given("until");
+  const day = until?.slice(0, 10) ?? today;
+  const last = Date.parse(day) < Date.parse(today) ? day : today;
   return {
-    since: query.has("since") ? given("since") : daysBefore(today, DEFAULT_DAYS - 1),
-    until: given("until"),
+    since: query.has("since") ? given("since") : daysBefore(last, DEFAULT_DAYS - 1),
+    until,
     version: given("version"),
     type: given("type"),
   };
@@ -42,7 +45,7 @@ export function scopeWords(filters: PageFilters, names: readonly FilterName[]): 
     ["version", version],
     ["type", type],
   ] as const) {
-    if (value !== undefined) words.push(names.includes(name) ? `${name} ${value}` : `all ${name}s`);
+    if (value !== undefined) words.push(names.includes(name) ? `${name} ${shorten(value)}` : `all ${name}s`);
   }
   return words.join(", ");
 }

@@ -192,7 +192,11 @@ export function createPages({ mirror, sourceTimezone, clock, log }: PagesDeps): 
     const { status, title, words, isOurs } = explainFailure(error);
     const { pathname: path } = new URL(c.req.url);
     if (isOurs) log.error({ err: error, path }, "a page could not be made");
-    else log.warn({ error: error.message, path, status }, "a page could not be given");
+    else
+      log[status === 503 ? "warn" : "debug"](
+        { error: error.message, path, status },
+        "a page could not be given",
+      );
     if (status === 503) c.header("retry-after", "10");
     return show(c, notice(title, words), status);
   });

@@ -73,6 +73,9 @@ describe("page filters", () => {
   it("go back 90 days unless told otherwise, and an empty since means all", () => {
     const read = (query: string) => readPageFilters(new URLSearchParams(query), "2026-11-21");
     expect(read("")).toEqual({ since: "2026-08-24" });
+    expect(read("until=2026-03-31")).toEqual({ since: "2026-01-01", until: "2026-03-31" });
+    expect(read("until=2030-01-01T12:00Z")).toEqual({ since: "2026-08-24", until: "2030-01-01T12:00Z" });
+    expect(read("until=soon")).toEqual({ since: "2026-08-24", until: "soon" });
     expect(read("since=&type=%20html%20&other=1")).toEqual({ type: "html" });
     expect(read("since=2026-01-01&until=2026-02-01&version=latest")).toEqual({
       since: "2026-01-01",
