@@ -21,8 +21,10 @@ export interface BlockSpec {
   readonly relation: Relation;
   /** What it means, where that differs from the relation's own sentence. @default the dictionary's */
   readonly meaning?: string;
-  /** The page's filters that it heeds. */
+  /** The page's filters that it heeds; of the others it says that it is of all. */
   readonly heeds: readonly FilterName[];
+  /** False where it is not of builds, so that no filter could mean it. @default true */
+  readonly isOfBuilds?: boolean;
   /** More rows are only in the CSV. */
   readonly limit: number;
   ask(filters: Filters): Question;
@@ -54,7 +56,7 @@ export async function renderBlock(
   answers: Answers,
 ): Promise<Markup> {
   const rows = await answers.of(spec.id);
-  const words = scopeWords(scope.filters, spec.heeds);
+  const words = spec.isOfBuilds === false ? "" : scopeWords(scope.filters, spec.heeds);
   // Of what no relation answers as it stands the CSV has the builds behind it.
   const taken = filtersOf(question.relation);
   const filters = Object.entries(filtersFor(spec, scope)).filter(([name]) =>

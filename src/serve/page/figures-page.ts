@@ -20,8 +20,8 @@ export interface FiguresFacts {
   readonly blocks: readonly BlockSpec[];
   readonly currency: Currency;
   readonly form: Pick<FilterFormFacts, "path" | "kept" | "today">;
-  /** What stands before the filters. @default nothing */
-  readonly preface?: Markup;
+  /** What else is known of what the page is about. @default nothing */
+  readonly about?: Markup;
 }
 
 /**
@@ -29,7 +29,7 @@ export interface FiguresFacts {
  * drawn while the database still answers what comes after them. Throws ConfigError for a filter that is none.
  */
 export async function renderFigures(tx: TransactionSql, facts: FiguresFacts): Promise<Markup> {
-  const { scope, blocks, currency, form, preface } = facts;
+  const { scope, blocks, currency, form, about } = facts;
   const { project } = scope;
   const questions = new Map(drawnFirst(blocks).map((spec) => [spec.id, questionOf(spec, scope)]));
   const asked = new Map<string, Pick<Question, "text" | "params">>([
@@ -64,9 +64,9 @@ export async function renderFigures(tx: TransactionSql, facts: FiguresFacts): Pr
     ...(project !== undefined && { versions: namesIn(versions, "version_slug") }),
   };
   return html`${renderBanner(currency)}
-${preface ?? ""}
 ${renderFilterForm({ ...form, ...choices, filters: scope.filters })}
 ${renderTiles(days, { failing, open, stuck })}
+${about ?? ""}
 <nav class="contents" aria-label="On this page"><ul>
 ${blocks.map(
   ({ id, title }) => html`<li><a href="#${id}">${title}</a></li>

@@ -47,7 +47,8 @@ export function scopeWords(filters: PageFilters, names: readonly FilterName[]): 
   ] as const) {
     if (value !== undefined) words.push(names.includes(name) ? `${name} ${shorten(value)}` : `all ${name}s`);
   }
-  return words.join(", ");
+  const joined = words.join(", ");
+  return joined.charAt(0).toUpperCase() + joined.slice(1);
 }
 
 export interface FilterFormFacts {

@@ -108,9 +108,9 @@ export function createPages({ mirror, sourceTimezone, clock, log }: PagesDeps): 
       }
       const [path = "/", search] = projectHref(slug).split("?");
       const form = { path, kept: search === undefined ? {} : { slug }, today };
-      const preface = renderProjectFacts(projects);
+      const about = renderProjectFacts(projects);
       const scope = { filters, project: slug };
-      const main = await renderFigures(tx, { scope, blocks: OF_PROJECT, currency, form, preface });
+      const main = await renderFigures(tx, { scope, blocks: OF_PROJECT, currency, form, about });
       return { status: 200, facts: { title: slug, heading: foreign(slug, 200), main } };
     });
   }

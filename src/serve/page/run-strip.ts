@@ -27,6 +27,7 @@ export const SYNCS: BlockSpec = {
   relation: "runs",
   meaning: "How did docmirror's own runs end? One mark a sync, the newest at the end.",
   heeds: [],
+  isOfBuilds: false,
   limit: 30,
   ask: (filters) => askFor("runs", filters, () => ["kind <> 'watch'"]),
   async chart(syncs, answers) {

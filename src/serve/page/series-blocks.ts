@@ -268,6 +268,7 @@ export const FRESHNESS: BlockSpec = {
   title: "How fresh each list is",
   relation: "freshness",
   heeds: [],
+  isOfBuilds: false,
   limit: ROWS,
   ask: (filters) => askFor("freshness", filters),
   columns: [

@@ -109,6 +109,8 @@ describe("the page of all projects", () => {
     expect(narrow).toContain('<option value="html" selected>');
     expect(textOf(blockOf(narrow, "success-rate"))).toContain("type html");
     expect(textOf(blockOf(narrow, "incident-hours"))).toContain("all types");
+    expect(textOf(blockOf(narrow, "projects"))).toContain("All types");
+    expect(textOf(blockOf(narrow, "runs"))).not.toMatch(/all types/i);
     // Days 4 and 8 failed.
     expect(textOf(narrow)).toContain("71.4 %");
     const other = await pages.page("/?type=pdf");

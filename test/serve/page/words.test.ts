@@ -88,7 +88,7 @@ describe("page filters", () => {
     const filters = { since: "2026-01-01", type: "html" };
     expect(heeded(filters, ["since", "until"])).toEqual({ since: "2026-01-01" });
     expect(scopeWords(filters, ["since", "until"])).toBe("2026-01-01 to today, all types");
-    expect(scopeWords(filters, ["type"])).toBe("type html");
+    expect(scopeWords(filters, ["type"])).toBe("Type html");
     expect(scopeWords({ since: "2026-01-01" }, [])).toBe("");
   });
 });
