@@ -341,8 +341,8 @@ BEGIN
 END
 $$;
 --> statement-breakpoint
--- What rollup.builds is to hold, from the mirror.
-CREATE VIEW "rollup"."builds_source" AS
+-- What rollup.builds is to hold, from the mirror, but for what error lines count as.
+CREATE VIEW "rollup"."build_facts" AS
 SELECT
   build.id AS build_id,
   coalesce(build.project_id, '-1') AS project_id,
@@ -356,7 +356,10 @@ SELECT
     AND (told.outcome <> 'unknown_state' OR coalesce(build.state = 'finished' OR seen.age_s > state.stuck_after_s, false)) AS is_settled,
   triggered.at AS triggered_at,
   (triggered.at AT TIME ZONE 'UTC')::date AS triggered_on,
-  local.hour IS NOT NULL AS is_time_ambiguous,
+  -- Where the clocks are the same a day before and a day after, the hour is like any other; else it is looked at.
+  coalesce(((build.date - interval '1 day') AT TIME ZONE state.source_timezone) + interval '2 days'
+    <> (build.date + interval '1 day') AT TIME ZONE state.source_timezone
+    AND (SELECT hour FROM mirror.read_local_time(build.date, state.source_timezone)) IS NOT NULL, false) AS is_time_ambiguous,
   CASE WHEN isfinite(finish.not_before) THEN finish.not_before END AS finished_after,
   finish.not_after AS finished_before,
   -- The trigger lies between the bounds of the first transition. The date itself is no upper bound: the clock that dates builds may run behind.
@@ -364,10 +367,7 @@ SELECT
     WHEN finish.not_after IS NOT NULL THEN 0
   END::float8 AS duration_s_min,
   CASE WHEN isfinite(first.not_before) THEN extract(epoch FROM finish.not_after - first.not_before) END::float8 AS duration_s_max,
-  CASE WHEN failure.line IS NOT NULL THEN
-    coalesce((SELECT class FROM report.error_rules WHERE failure.line ~* pattern ORDER BY "order" LIMIT 1), 'unclassified')
-  END AS error_class,
-  rollup.error_fingerprint(failure.line) AS error_fingerprint,
+  failure.line AS error_line,
   nullif(failure.line, '') AS output_excerpt,
   build.first_seen_at,
   build.deleted_at,
@@ -382,7 +382,6 @@ LEFT JOIN LATERAL (
   WHERE build.state = 'finished' AND transition.build_id = build.id AND transition.to_state = 'finished'
   ORDER BY transition.seq DESC LIMIT 1
 ) AS finish ON true
-LEFT JOIN LATERAL mirror.read_local_time(build.date, state.source_timezone) AS local ON build.date IS NOT NULL
 CROSS JOIN LATERAL (SELECT build.date AT TIME ZONE state.source_timezone AS at) AS triggered
 CROSS JOIN LATERAL (
   SELECT coalesce(open.seen_at, build.changed_at) AS at,
@@ -397,13 +396,27 @@ CROSS JOIN LATERAL (
     ELSE 'open'
   END AS outcome
 ) AS told
--- Read for failed builds alone, and once for all that is made of it (which the OFFSET sees to).
+-- Read for failed builds alone ('' where there is none), and once for all that is made of it, which the OFFSET sees to.
 CROSS JOIN LATERAL (
   SELECT CASE WHEN told.outcome = 'failed' THEN coalesce((
     SELECT rollup.error_line(log.error, log.setup_error, log.output, log.setup) FROM mirror.build_logs AS log WHERE log.build_id = build.id
   ), '') END AS line
   OFFSET 0
 ) AS failure;
+--> statement-breakpoint
+-- What an error line counts as: the class of the first rule that matches, and the fingerprint.
+CREATE FUNCTION "rollup"."describe_error"("line" text, OUT "error_class" text, OUT "error_fingerprint" text)
+LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+AS $$
+BEGIN
+  error_class := coalesce((SELECT class FROM report.error_rules WHERE line ~* pattern ORDER BY "order" LIMIT 1), 'unclassified');
+  error_fingerprint := rollup.error_fingerprint(line);
+END
+$$;
+--> statement-breakpoint
+CREATE VIEW "rollup"."builds_source" AS
+SELECT fact.*, described.error_class, described.error_fingerprint
+FROM rollup.build_facts AS fact LEFT JOIN LATERAL rollup.describe_error(fact.error_line) AS described ON true;
 --> statement-breakpoint
 CREATE VIEW "rollup"."project_days_source" AS
 SELECT project_id, triggered_on AS day, count(*)::int AS builds, count(succeeded)::int AS finished,
