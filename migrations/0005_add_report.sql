@@ -211,8 +211,7 @@ CREATE TABLE "rollup"."weeks" (
 ALTER TABLE "report"."dim_versions" ADD CONSTRAINT "dim_versions_project_id_dim_projects_project_id_fk" FOREIGN KEY ("project_id") REFERENCES "report"."dim_projects"("project_id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 CREATE INDEX "dim_versions_project_id" ON "report"."dim_versions" USING btree ("project_id");--> statement-breakpoint
 CREATE INDEX "project_days_day" ON "rollup"."project_days" USING btree ("day");--> statement-breakpoint
-CREATE INDEX "builds_day" ON "rollup"."builds" USING btree ("triggered_on");--> statement-breakpoint
-CREATE INDEX "builds_newest" ON "rollup"."builds" USING btree ("triggered_at" DESC NULLS LAST,"build_id" DESC NULLS LAST);--> statement-breakpoint
+CREATE INDEX "builds_newest" ON "rollup"."builds" USING btree ("triggered_on" DESC NULLS LAST,"triggered_at" DESC NULLS LAST,"build_id" DESC NULLS LAST);--> statement-breakpoint
 CREATE INDEX "builds_project_day" ON "rollup"."builds" USING btree ("project_id","triggered_on");--> statement-breakpoint
 CREATE INDEX "builds_unsettled" ON "rollup"."builds" USING btree ("build_id") WHERE not is_settled or last_seen_at is not null;--> statement-breakpoint
 CREATE INDEX "builds_fingerprint" ON "rollup"."builds" USING btree ("error_fingerprint") WHERE failed = 1;--> statement-breakpoint
@@ -341,6 +340,17 @@ BEGIN
 END
 $$;
 --> statement-breakpoint
+-- Without it no plan that reads local times may be run by several processes.
+ALTER FUNCTION "mirror"."read_local_time"(timestamp, text) PARALLEL SAFE;
+--> statement-breakpoint
+CREATE FUNCTION "rollup"."is_ambiguous"("local" timestamp, "zone" text) RETURNS boolean
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+AS $$
+BEGIN
+  RETURN (SELECT hour IS NOT NULL FROM mirror.read_local_time(local, zone));
+END
+$$;
+--> statement-breakpoint
 -- What rollup.builds is to hold, from the mirror, but for what error lines count as.
 CREATE VIEW "rollup"."build_facts" AS
 SELECT
@@ -359,7 +369,7 @@ SELECT
   -- Where the clocks are the same a day before and a day after, the hour is like any other; else it is looked at.
   coalesce(((build.date - interval '1 day') AT TIME ZONE state.source_timezone) + interval '2 days'
     <> (build.date + interval '1 day') AT TIME ZONE state.source_timezone
-    AND (SELECT hour FROM mirror.read_local_time(build.date, state.source_timezone)) IS NOT NULL, false) AS is_time_ambiguous,
+    AND rollup.is_ambiguous(build.date, state.source_timezone), false) AS is_time_ambiguous,
   CASE WHEN isfinite(finish.not_before) THEN finish.not_before END AS finished_after,
   finish.not_after AS finished_before,
   -- The trigger lies between the bounds of the first transition. The date itself is no upper bound: the clock that dates builds may run behind.
@@ -367,8 +377,8 @@ SELECT
     WHEN finish.not_after IS NOT NULL THEN 0
   END::float8 AS duration_s_min,
   CASE WHEN isfinite(first.not_before) THEN extract(epoch FROM finish.not_after - first.not_before) END::float8 AS duration_s_max,
-  failure.line AS error_line,
-  nullif(failure.line, '') AS output_excerpt,
+  -- Of failed builds alone; '' where there is none.
+  CASE WHEN told.outcome = 'failed' THEN coalesce(rollup.error_line(log.error, log.setup_error, log.output, log.setup), '') END AS error_line,
   build.first_seen_at,
   build.deleted_at,
   CASE WHEN build.state IS DISTINCT FROM 'finished' AND told.outcome <> 'vanished' THEN seen.at END AS last_seen_at,
@@ -377,11 +387,13 @@ FROM mirror.builds AS build
 CROSS JOIN rollup.state
 LEFT JOIN sync.open_builds AS open ON open.build_id = build.id
 LEFT JOIN mirror.build_transitions AS first ON first.build_id = build.id AND first.seq = 1
-LEFT JOIN LATERAL (
-  SELECT transition.not_before, transition.not_after FROM mirror.build_transitions AS transition
-  WHERE build.state = 'finished' AND transition.build_id = build.id AND transition.to_state = 'finished'
-  ORDER BY transition.seq DESC LIMIT 1
-) AS finish ON true
+-- The last time that it was seen to finish. (Neither a LIMIT nor a query among the columns: several processes could not share the work.)
+LEFT JOIN mirror.build_transitions AS finish ON build.state = 'finished' AND finish.build_id = build.id AND finish.to_state = 'finished'
+  AND NOT EXISTS (
+    SELECT FROM mirror.build_transitions AS later
+    WHERE later.build_id = finish.build_id AND later.to_state = 'finished' AND later.seq > finish.seq
+  )
+LEFT JOIN mirror.build_logs AS log ON build.state = 'finished' AND NOT build.success AND log.build_id = build.id
 CROSS JOIN LATERAL (SELECT build.date AT TIME ZONE state.source_timezone AS at) AS triggered
 CROSS JOIN LATERAL (
   SELECT coalesce(open.seen_at, build.changed_at) AS at,
@@ -395,14 +407,7 @@ CROSS JOIN LATERAL (
     WHEN seen.age_s > state.stuck_after_s THEN 'stuck'
     ELSE 'open'
   END AS outcome
-) AS told
--- Read for failed builds alone ('' where there is none), and once for all that is made of it, which the OFFSET sees to.
-CROSS JOIN LATERAL (
-  SELECT CASE WHEN told.outcome = 'failed' THEN coalesce((
-    SELECT rollup.error_line(log.error, log.setup_error, log.output, log.setup) FROM mirror.build_logs AS log WHERE log.build_id = build.id
-  ), '') END AS line
-  OFFSET 0
-) AS failure;
+) AS told;
 --> statement-breakpoint
 -- What an error line counts as: the class of the first rule that matches, and the fingerprint.
 CREATE FUNCTION "rollup"."describe_error"("line" text, OUT "error_class" text, OUT "error_fingerprint" text)
@@ -415,7 +420,7 @@ END
 $$;
 --> statement-breakpoint
 CREATE VIEW "rollup"."builds_source" AS
-SELECT fact.*, described.error_class, described.error_fingerprint
+SELECT fact.*, nullif(fact.error_line, '') AS output_excerpt, described.error_class, described.error_fingerprint
 FROM rollup.build_facts AS fact LEFT JOIN LATERAL rollup.describe_error(fact.error_line) AS described ON true;
 --> statement-breakpoint
 CREATE VIEW "rollup"."project_days_source" AS

@@ -61,6 +61,9 @@ export async function refreshReport(url: string, options: RefreshOptions): Promi
     // A source joins more tables than the planner would order by itself; few builds must not cost what all do.
     join_collapse_limit: "20",
     from_collapse_limit: "20",
+    // What is computed for a row is dearer here than to hand the row on, which the planner does not see.
+    parallel_tuple_cost: "0.001",
+    parallel_setup_cost: "100",
   };
   const sql = connect(url, { applicationName: "docmirror report", max: 1, session });
   try {

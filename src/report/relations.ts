@@ -28,7 +28,8 @@ export const RELATION_FACTS: Readonly<Record<Relation, RelationFacts>> = {
   dim_dates: { time: { column: "day", span: "day" }, order: "day" },
   fact_builds: {
     time: { column: "triggered_at", span: "moment", day: "triggered_on" },
-    order: "triggered_at desc nulls last, build_id desc",
+    // The day is in it for the index that all questions about builds by time have in common.
+    order: "triggered_on desc nulls last, triggered_at desc nulls last, build_id desc",
   },
   success_rate_daily: { time: { column: "day", span: "day" }, order: "day desc" },
   success_rate_weekly: { time: { column: "week", span: "week" }, order: "week desc" },

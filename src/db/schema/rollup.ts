@@ -73,8 +73,12 @@ export const rollupBuilds = rollup.table(
     updated_at: moment().notNull().default(sql`now()`),
   },
   (table) => [
-    index("builds_day").on(table.triggered_on),
-    index("builds_newest").on(table.triggered_at.desc().nullsLast(), table.build_id.desc()),
+    // For the builds of some days as well as for the newest ones.
+    index("builds_newest").on(
+      table.triggered_on.desc().nullsLast(),
+      table.triggered_at.desc().nullsLast(),
+      table.build_id.desc(),
+    ),
     index("builds_project_day").on(table.project_id, table.triggered_on),
     index("builds_unsettled").on(table.build_id).where(sql`not is_settled or last_seen_at is not null`),
     index("builds_fingerprint").on(table.error_fingerprint).where(sql`failed = 1`),
