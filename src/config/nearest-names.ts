@@ -29,9 +29,17 @@ export function createNearest(wrong: string, most = 3) {
 
 function distanceOf(sought: string, name: string, maxDistance: number): number {
   if (sought.length > 2 && isPart(sought, name)) return 1;
+  const begun = distanceFromBegin(sought, name);
+  if (begun <= sought.length / 4) return 1 + begun;
   // Names that differ by more in length need not be compared: some are thousands of characters long.
   if (Math.abs(name.length - sought.length) > maxDistance) return Number.POSITIVE_INFINITY;
   return leven(sought, name);
+}
+
+/** How far it is from the beginning of a name that goes on, a letter more or less. */
+function distanceFromBegin(sought: string, name: string): number {
+  if (sought.length < 5 || name.length <= sought.length) return Number.POSITIVE_INFINITY;
+  return Math.min(...[-1, 0, 1].map((more) => leven(sought, name.slice(0, sought.length + more))));
 }
 
 /** Whether it stands in the name and begins with one of its words. */

@@ -1,0 +1,26 @@
+import { describe, expect, test } from "vitest";
+import { nearestNames } from "../../src/config/nearest-names.ts";
+import { RELATIONS } from "../../src/db/report-dictionary.ts";
+
+describe("nearestNames", () => {
+  test.each([
+    ["failling_now", ["failing_now"]],
+    ["failing", ["failing_now"]],
+    ["failling", ["failing_now"]],
+    ["RUNS", ["runs"]],
+    ["quux_of_everything", []],
+  ])("of %s are %j", (wrong, names) => {
+    expect(nearestNames(wrong, RELATIONS).slice(0, 1)).toEqual(names);
+  });
+
+  test("of a misspelt beginning are the names that go on from it", () => {
+    expect(nearestNames("succes_rate", RELATIONS, 6)).toEqual([
+      "success_rate_by_project",
+      "success_rate_by_type",
+      "success_rate_by_version",
+      "success_rate_daily",
+      "success_rate_daily_by_project",
+      "success_rate_weekly",
+    ]);
+  });
+});
