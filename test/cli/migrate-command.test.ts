@@ -1,4 +1,6 @@
 import { describe, expect, it } from "vitest";
+import { withSql } from "../../src/db/connect.ts";
+import { fillMirror } from "../bench/report-world.ts";
 import { runCli } from "../support/cli.ts";
 import { createTestDatabase } from "../support/database.ts";
 
@@ -26,6 +28,27 @@ describe("migrate", () => {
     });
     expect((await migrate("--dry-run")).stdout).toContain("nothing to apply");
     expect(JSON.parse((await migrate("--status", "--json")).stdout)).toMatchObject({ state: "current" });
+  });
+
+  it("fills the reports of a mirror that is older than they are", async () => {
+    await using database = await createTestDatabase();
+    await withSql(database.url, { applicationName: "docmirror test", max: 1 }, async (sql) => {
+      await fillMirror(sql, 1000, 10);
+      // As the version before them left it.
+      await sql.unsafe(`
+        drop schema report, rollup, report_people cascade;
+        drop index mirror.build_transitions_run;
+        delete from drizzle.__drizzle_migrations
+        where created_at in (select created_at from drizzle.__drizzle_migrations order by created_at desc limit 2)`);
+      const { code, stderr } = await runCli(["migrate"], { env: { DATABASE_URL: database.url } });
+      expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+      expect([...(await sql`select sum(builds)::int as builds from report.success_rate_by_type`)]).toEqual([
+        { builds: 1000 },
+      ]);
+      expect([...(await sql`select relation from report.data_dictionary where description is null`)]).toEqual(
+        [],
+      );
+    });
   });
 
   it("says what to do about a database that nobody serves, without its password", async () => {
