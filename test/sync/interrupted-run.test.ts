@@ -347,8 +347,13 @@ describe("Postgres that goes away in mid-run", () => {
   }
 
   test("and ends all sessions is waited out: the run ends like an undisturbed one", async () => {
-    await using quick = await startQuickWorld();
-    const act = inMidRun(() =>
+    let act: ReturnType<typeof inMidRun> | undefined;
+    // The service waits until the sessions are gone: a run is over sooner than a busy machine ends them.
+    await using quick = await startQuickWorld({}, async (_request, next) => {
+      await act?.done();
+      return next();
+    });
+    act = inMidRun(() =>
       withSql(inject("databaseServer").adminUrl, { applicationName: "docmirror test", max: 1 }, (sql) =>
         sql.unsafe(
           `select pg_terminate_backend(pid) from pg_stat_activity where datname = '${new URL(quick.databaseUrl).pathname.slice(1)}'`,
