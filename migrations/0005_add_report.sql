@@ -297,21 +297,24 @@ BEGIN
 END
 $$;
 --> statement-breakpoint
--- Ends of the 95 % interval of a rate by Wilson (1927), z = 1.96; null where nothing was counted. Each is one expression, so that Postgres
--- can put it in place of the call.
-CREATE FUNCTION "rollup"."wilson_low"("succeeded" bigint, "finished" bigint) RETURNS float8
+-- Each is one expression, so that Postgres can put it in place of the call. In schema report: whoever sums builds up otherwise needs it too.
+CREATE FUNCTION "report"."wilson_low"("succeeded" bigint, "finished" bigint) RETURNS float8
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 AS $$
   SELECT CASE WHEN finished > 0 AND succeeded = 0 THEN 0 WHEN finished > 0 THEN greatest(0::float8, (succeeded + 1.9208::float8
     - 1.96::float8 * sqrt(succeeded::float8 * (finished - succeeded) / finished + 0.9604::float8)) / (finished + 3.8416::float8)) END
 $$;
 --> statement-breakpoint
-CREATE FUNCTION "rollup"."wilson_high"("succeeded" bigint, "finished" bigint) RETURNS float8
+CREATE FUNCTION "report"."wilson_high"("succeeded" bigint, "finished" bigint) RETURNS float8
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 AS $$
   SELECT CASE WHEN finished > 0 AND succeeded = finished THEN 1 WHEN finished > 0 THEN least(1::float8, (succeeded + 1.9208::float8
     + 1.96::float8 * sqrt(succeeded::float8 * (finished - succeeded) / finished + 0.9604::float8)) / (finished + 3.8416::float8)) END
 $$;
+--> statement-breakpoint
+COMMENT ON FUNCTION "report"."wilson_low"(bigint, bigint) IS 'Lower end of the 95 % interval of the rate succeeded / finished, by Wilson (1927), z = 1.96; null where nothing finished.';
+--> statement-breakpoint
+COMMENT ON FUNCTION "report"."wilson_high"(bigint, bigint) IS 'Upper end of the 95 % interval of the rate succeeded / finished, by Wilson (1927), z = 1.96; null where nothing finished.';
 --> statement-breakpoint
 -- The chance that of n independent things, each with the chance p, k or more happen. 1 where k is no more than expected.
 CREATE FUNCTION "rollup"."binomial_tail"("n" integer, "k" integer, "p" float8) RETURNS float8

@@ -16,8 +16,8 @@ LEFT JOIN report.dim_dates AS calendar ON calendar.day = build.triggered_on;
 CREATE VIEW "report"."success_rate_daily" AS
 SELECT calendar.day, known.builds, known.finished, known.succeeded, known.failed,
   day.succeeded::float8 / nullif(day.finished, 0) AS success_rate,
-  rollup.wilson_low(day.succeeded, day.finished) AS success_rate_low,
-  rollup.wilson_high(day.succeeded, day.finished) AS success_rate_high,
+  report.wilson_low(day.succeeded, day.finished) AS success_rate_low,
+  report.wilson_high(day.succeeded, day.finished) AS success_rate_high,
   day.success_rate_project_mean, known.projects, known.builds - known.finished AS unfinished,
   span.is_over AND coalesce(day.unsettled, 0) = 0 AS is_complete,
   span.is_covered
@@ -39,8 +39,8 @@ WHERE calendar.day <= (now() AT TIME ZONE 'UTC')::date OR day.day IS NOT NULL;
 CREATE VIEW "report"."success_rate_weekly" AS
 SELECT calendar.week, calendar.iso_week, known.builds, known.finished, known.succeeded, known.failed,
   week.succeeded::float8 / nullif(week.finished, 0) AS success_rate,
-  rollup.wilson_low(week.succeeded, week.finished) AS success_rate_low,
-  rollup.wilson_high(week.succeeded, week.finished) AS success_rate_high,
+  report.wilson_low(week.succeeded, week.finished) AS success_rate_low,
+  report.wilson_high(week.succeeded, week.finished) AS success_rate_high,
   week.success_rate_project_mean, known.projects, known.builds - known.finished AS unfinished,
   span.is_over AND coalesce(week.unsettled, 0) = 0 AS is_complete,
   span.is_covered
@@ -61,8 +61,8 @@ WHERE calendar.week <= (now() AT TIME ZONE 'UTC')::date OR week.week IS NOT NULL
 CREATE VIEW "report"."success_rate_daily_by_project" AS
 SELECT calendar.day, active.project_id, project.project_slug, known.builds, known.finished, known.succeeded, known.failed,
   day.succeeded::float8 / nullif(day.finished, 0) AS success_rate,
-  rollup.wilson_low(day.succeeded, day.finished) AS success_rate_low,
-  rollup.wilson_high(day.succeeded, day.finished) AS success_rate_high,
+  report.wilson_low(day.succeeded, day.finished) AS success_rate_low,
+  report.wilson_high(day.succeeded, day.finished) AS success_rate_high,
   known.builds - known.finished AS unfinished,
   span.is_over AND coalesce(day.unsettled, 0) = 0 AS is_complete,
   span.is_covered
@@ -89,8 +89,8 @@ WHERE calendar.day <= (now() AT TIME ZONE 'UTC')::date OR day.day IS NOT NULL;
 CREATE VIEW "report"."success_rate_by_project" AS
 SELECT project_id, project.project_slug, total.builds, total.finished, total.succeeded, total.failed,
   total.succeeded::float8 / nullif(total.finished, 0) AS success_rate,
-  rollup.wilson_low(total.succeeded, total.finished) AS success_rate_low,
-  rollup.wilson_high(total.succeeded, total.finished) AS success_rate_high,
+  report.wilson_low(total.succeeded, total.finished) AS success_rate_low,
+  report.wilson_high(total.succeeded, total.finished) AS success_rate_high,
   total.builds - total.finished AS unfinished, total.versions, total.first_triggered_at, total.last_triggered_at
 FROM (
   SELECT project_id, sum(builds) AS builds, sum(finished) AS finished, sum(succeeded) AS succeeded, sum(failed) AS failed,
@@ -104,8 +104,8 @@ CREATE VIEW "report"."success_rate_by_version" AS
 SELECT total.project_id, project.project_slug, total.version_id, version.version_slug, total.builds, total.finished, total.succeeded,
   total.failed,
   total.succeeded::float8 / nullif(total.finished, 0) AS success_rate,
-  rollup.wilson_low(total.succeeded, total.finished) AS success_rate_low,
-  rollup.wilson_high(total.succeeded, total.finished) AS success_rate_high,
+  report.wilson_low(total.succeeded, total.finished) AS success_rate_low,
+  report.wilson_high(total.succeeded, total.finished) AS success_rate_high,
   total.builds - total.finished AS unfinished, total.first_triggered_at, total.last_triggered_at
 FROM (
   SELECT project_id, version_id, sum(builds) AS builds, sum(finished) AS finished, sum(succeeded) AS succeeded, sum(failed) AS failed,
@@ -119,8 +119,8 @@ CREATE VIEW "report"."success_rate_by_type" AS
 SELECT type, sum(builds)::bigint AS builds, sum(finished)::bigint AS finished, sum(succeeded)::bigint AS succeeded,
   sum(failed)::bigint AS failed,
   sum(succeeded)::float8 / nullif(sum(finished), 0)::float8 AS success_rate,
-  rollup.wilson_low(sum(succeeded)::bigint, sum(finished)::bigint) AS success_rate_low,
-  rollup.wilson_high(sum(succeeded)::bigint, sum(finished)::bigint) AS success_rate_high,
+  report.wilson_low(sum(succeeded)::bigint, sum(finished)::bigint) AS success_rate_low,
+  report.wilson_high(sum(succeeded)::bigint, sum(finished)::bigint) AS success_rate_high,
   avg(succeeded::float8 / nullif(finished, 0)::float8) FILTER (WHERE project_id <> '-1') AS success_rate_project_mean,
   count(*) FILTER (WHERE project_id <> '-1') AS projects,
   (sum(builds) - sum(finished))::bigint AS unfinished
@@ -203,8 +203,8 @@ CREATE VIEW "report"."project_activity" AS
 SELECT week.project_id, project.project_slug, week.week, to_char(week.week, 'IYYY"-W"IW') AS iso_week, week.builds, week.finished,
   week.succeeded, week.failed,
   week.succeeded::float8 / nullif(week.finished, 0) AS success_rate,
-  rollup.wilson_low(week.succeeded, week.finished) AS success_rate_low,
-  rollup.wilson_high(week.succeeded, week.finished) AS success_rate_high,
+  report.wilson_low(week.succeeded, week.finished) AS success_rate_low,
+  report.wilson_high(week.succeeded, week.finished) AS success_rate_high,
   week.active_days, week.failure_days
 FROM rollup.project_weeks AS week
 LEFT JOIN report.dim_projects AS project ON project.project_id = week.project_id;

@@ -54,6 +54,19 @@ export function anomalyWords(name: string): string {
   return ANOMALIES[name] ?? name;
 }
 
+/** The states of a reference whose record is not here (`mirror.unresolved_references`). */
+const MISSING: Record<string, string> = {
+  pending: "not here: the service was not asked for it yet, or did not answer",
+  gone: "not here: the service has no such record",
+  foreign: "leads out of this interface",
+  malformed: "names no record of this kind",
+};
+
+/** Why the record that a build refers to is not here, in words. */
+export function missingWords(status: string): string {
+  return MISSING[status] ?? status;
+}
+
 /** Which run a reply came to, and what it answered. */
 export function sightingWords({ run, request }: BuildSighting): string {
   const kind = run.kind === null ? "pruned since" : run.kind;

@@ -26,8 +26,8 @@ export function askForDailyRates(filters: Filters): Question {
   const shown = {
     ...Object.fromEntries(COUNTS.map((name) => [name, `coalesce(${name}, case when is_covered then 0 end)`])),
     success_rate: "succeeded / nullif(finished, 0)::float8",
-    success_rate_low: wilson("-"),
-    success_rate_high: wilson("+"),
+    success_rate_low: "report.wilson_low(succeeded, finished)",
+    success_rate_high: "report.wilson_high(succeeded, finished)",
     unfinished: "coalesce(builds - finished, case when is_covered then 0 end)",
   };
   const aggregates = [
@@ -96,14 +96,6 @@ order by day desc${cut}`;
 }
 
 const indented = (text: string): string => text.replaceAll("\n", "\n  ");
-
-/** An end of the 95 % interval by Wilson, z = 1.96; null where nothing finished. */
-function wilson(sign: "-" | "+"): string {
-  const middle = "succeeded + 1.9208";
-  const reach = "1.96 * sqrt(succeeded::float8 * failed / finished + 0.9604)";
-  const end = `(${middle} ${sign} ${reach}) / (finished + 3.8416)`;
-  return `case when finished > 0 then ${sign === "-" ? `greatest(0, ${end})` : `least(1, ${end})`} end`;
-}
 
 /** An upper bound that is not known may be any: a percentile that leans on one is not known either. */
 function percentileOf(percent: (typeof PERCENTILES)[number]): string[] {

@@ -129,8 +129,8 @@ async function refresh(
     returning run_id`;
   // Taken for a table of hundreds of rows, its single one would spoil every plan.
   await tx`analyze rollup.state`;
-  const run = (text: string, params: (string[] | number)[] = []) =>
-    abortable(tx.unsafe(text, params), signal);
+  const run = <Row extends object = never>(text: string, params: (string[] | number)[] = []) =>
+    abortable(tx.unsafe<Row[]>(text, params), signal);
   const computeAll = async (answer: StoredAnswer) => {
     for (const statement of mergeAllStatements(answer)) await run(statement);
   };
@@ -140,9 +140,7 @@ async function refresh(
     await tx`create temporary table touched (build_id text collate "C" primary key) on commit drop`;
     await abortable(findTouched(tx, before.run_id, reclassify), signal);
     await tx`analyze touched`;
-    const [merged] = (await run(MERGE_TOUCHED_BUILDS, [FEW])) as unknown as ({
-      changed: number;
-    } & Affected)[];
+    const [merged] = await run<{ changed: number } & Affected>(MERGE_TOUCHED_BUILDS, [FEW]);
     changed = merged?.changed ?? 0;
     if (merged && changed <= FEW) affected = merged;
     else await tx`analyze rollup.builds`;

@@ -1,4 +1,10 @@
-import { anomalyWords, sightingWords, stateName, whyNotBefore } from "../../builds/bound-words.ts";
+import {
+  anomalyWords,
+  missingWords,
+  sightingWords,
+  stateName,
+  whyNotBefore,
+} from "../../builds/bound-words.ts";
 import type {
   BuildExplanation,
   ExplainedBuild,
@@ -120,13 +126,6 @@ function openEntries({ since, last_seen, vanished_at }: NonNullable<ExplainedBui
   ];
 }
 
-const MISSING: Record<string, string> = {
-  pending: "not here: the service was not asked for it yet, or did not answer",
-  gone: "not here: the service has no such record",
-  foreign: "leads out of this interface",
-  malformed: "names no record of this kind",
-};
-
 function referenceWords({ uri, status, id, slug, deleted_at, checked_at }: ExplainedReference): string {
   if (status === "none") return "none";
   const sent = uri === null ? "" : `\n${uri} as sent`;
@@ -135,7 +134,7 @@ function referenceWords({ uri, status, id, slug, deleted_at, checked_at }: Expla
     return `${id}${slug === null ? "" : `, ${slug}`}${gone}${sent}`;
   }
   const asked = checked_at === null ? "" : `, asked ${formatTime(checked_at)}`;
-  return `${MISSING[status] ?? status}${asked}${sent}`;
+  return `${missingWords(status)}${asked}${sent}`;
 }
 
 function titleOf({ seq, from_state, to_state }: ExplainedTransition): string {

@@ -1,5 +1,11 @@
 import { html } from "hono/html";
-import { anomalyWords, sightingWords, stateName, whyNotBefore } from "../../builds/bound-words.ts";
+import {
+  anomalyWords,
+  missingWords,
+  sightingWords,
+  stateName,
+  whyNotBefore,
+} from "../../builds/bound-words.ts";
 import type {
   BuildExplanation,
   ExplainedBuild,
@@ -143,19 +149,12 @@ function buildEntries(build: ExplainedBuild): Entry[] {
   return entries;
 }
 
-const MISSING: Record<string, string> = {
-  pending: "not here: the service was not asked for it yet, or did not answer",
-  gone: "not here: the service has no such record",
-  foreign: "leads out of this interface",
-  malformed: "names no record of this kind",
-};
-
 function referenceWords({ uri, status, id, deleted_at, checked_at }: ExplainedReference): Markup {
   const sent = uri === null ? "" : html`, <code>${foreign(uri, 120)}</code> as sent`;
   if (status === "none") return html`none`;
   if (status === "found")
     return html`${foreign(id ?? "")}${deleted_at === null ? "" : html`, deleted ${exact(deleted_at)}`}${sent}`;
-  return html`${MISSING[status] ?? status}${checked_at === null ? "" : html`, asked ${exact(checked_at)}`}${sent}`;
+  return html`${missingWords(status)}${checked_at === null ? "" : html`, asked ${exact(checked_at)}`}${sent}`;
 }
 
 function renderTransition(transition: ExplainedTransition, all: readonly ExplainedTransition[]): Markup {
