@@ -1,6 +1,6 @@
 import type { Clock } from "../clock.ts";
 import type { HttpStatusError } from "../errors.ts";
-import { createPacer, type Pacer } from "./pacer.ts";
+import { createTurns } from "./turns.ts";
 
 /** A time in which the host is to be left alone, because it refused a request with 429 or 503. */
 export interface Hold {
@@ -15,12 +15,18 @@ export interface Hold {
  * What holds for every request to one host, whichever run it belongs to: the even pace, slowed after refusals, and how long the host
  * asked to be left alone. A process makes one for all its runs.
  */
-export interface HostPace extends Pacer {
-  /** Notes a refusal and the wait that follows from it. Where several are running, the one that ends last counts. */
+export interface HostPace {
+  /** Resolves when the next request may start. A request that is aborted while it waits takes no turn. */
+  turn(signal: AbortSignal): Promise<void>;
+  /** Doubles the time between turns, up to 16 times the time that the rate gives. Does nothing where there is no rate. */
+  slow(): void;
+  /** Takes one percent of the slowness back. */
+  ease(): void;
+  /** Notes a refusal and the wait that follows from it. The hold that ends last counts. */
   hold(waitMs: number, refusal: HttpStatusError): void;
   /** The hold that is running, or null. */
   held(): Hold | null;
-  /** Ends a hold that was slept through, whatever the time of day says; another one that came meanwhile stays. */
+  /** Ends a hold that was slept through, whatever the time of day says. A hold that came meanwhile stays. */
   release(hold: Hold): void;
 }
 
@@ -30,12 +36,31 @@ export interface HostPaceOptions {
   clock: Clock;
 }
 
+const MAX_SLOWNESS = 16;
+/** About 70 answers bring a pace that was halved back to nearly the old one. */
+const EASE = 0.99;
+
 export function createHostPace({ ratePerSecond, clock }: HostPaceOptions): HostPace {
   const nowMs = () => clock.now().getTime();
+  const turns = createTurns(ratePerSecond);
+  let slowness = 1;
+  /** Empty turns that are due because of the slowness, as a fraction. */
+  let emptyTurns = 0;
   let held: Hold | null = null;
 
   return {
-    ...createPacer(ratePerSecond),
+    async turn(signal) {
+      if (ratePerSecond === 0) return;
+      emptyTurns += slowness - 1;
+      for (; emptyTurns >= 1; emptyTurns--) turns.take(signal).catch(() => {});
+      await turns.take(signal);
+    },
+    slow() {
+      slowness = Math.min(MAX_SLOWNESS, slowness * 2);
+    },
+    ease() {
+      slowness = Math.max(1, slowness * EASE);
+    },
     hold(waitMs, refusal) {
       const untilMs = nowMs() + waitMs;
       if (held && held.untilMs > untilMs) return;

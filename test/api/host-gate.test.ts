@@ -4,7 +4,6 @@ import { describe, expect, it } from "vitest";
 import { createHostGate } from "../../src/api/host-gate.ts";
 import { createHostPace, type HostPace } from "../../src/api/host-pace.ts";
 import { linkSignals } from "../../src/api/link-signals.ts";
-import type { Pacer } from "../../src/api/pacer.ts";
 import { isRefusal, MAX_RETRY_AFTER_MS, retryWaitMs, withRetries } from "../../src/api/retry.ts";
 import {
   HttpStatusError,
@@ -30,7 +29,7 @@ const status = (code: number, retryAfterMs?: number) =>
 
 interface SetUpOptions {
   retries?: number;
-  pacer?: Pacer;
+  pacer?: Pick<HostPace, "turn" | "slow" | "ease">;
   clock?: HandClock;
   pace?: HostPace;
 }

@@ -1,5 +1,6 @@
-import { describe, expect, it } from "vitest";
-import { createPacer } from "../../src/api/pacer.ts";
+import { describe, expect, it, vi } from "vitest";
+import { createHostPace } from "../../src/api/host-pace.ts";
+import { systemClock } from "../../src/clock.ts";
 import { createTestClient } from "../support/client.ts";
 import { type ScriptedServer, startScriptedServer } from "../support/scripted-server.ts";
 
@@ -52,23 +53,49 @@ describe("the pace", () => {
   });
 
   it("is halved by each refusal, 16 times slower at most, and comes back by answers", async () => {
-    const pacer = createPacer(200);
+    const pace = createHostPace({ ratePerSecond: 200, clock: systemClock });
     const { signal } = new AbortController();
     const measure = async (turns: number) => {
-      await pacer.turn(signal);
+      await pace.turn(signal);
       const start = performance.now();
-      for (let turn = 0; turn < turns; turn++) await pacer.turn(signal);
+      for (let turn = 0; turn < turns; turn++) await pace.turn(signal);
       return (performance.now() - start) / turns;
     };
-    pacer.slow();
-    pacer.slow();
+    pace.slow();
+    pace.slow();
     expect(await measure(10)).toBeGreaterThan(4 * 5 - 2);
-    for (let more = 0; more < 20; more++) pacer.slow();
+    for (let more = 0; more < 20; more++) pace.slow();
     const slowest = await measure(3);
     expect(slowest).toBeGreaterThan(16 * 5 - 5);
     expect(slowest).toBeLessThan(16 * 5 * 4);
-    for (let answer = 0; answer < 300; answer++) pacer.ease();
+    for (let answer = 0; answer < 300; answer++) pace.ease();
     expect(await measure(40)).toBeLessThan(4 * 5);
+  });
+
+  it("takes no turn for a request that is aborted while it waits", async () => {
+    const pace = createHostPace({ ratePerSecond: 20, clock: systemClock });
+    const stop = new AbortController();
+    await pace.turn(stop.signal);
+    const waiting = Array.from({ length: 10 }, () => pace.turn(stop.signal));
+    stop.abort(new Error("stopped"));
+    for (const turn of waiting) await expect(turn).rejects.toThrow("stopped");
+    const start = performance.now();
+    await pace.turn(new AbortController().signal);
+    expect(performance.now() - start).toBeLessThan(500);
+  });
+
+  it("goes on when the system's clock is set back by an hour", async () => {
+    const pace = createHostPace({ ratePerSecond: 5, clock: systemClock });
+    const { signal } = new AbortController();
+    await pace.turn(signal);
+    const realNow = Date.now;
+    const waiting = [pace.turn(signal), pace.turn(signal), pace.turn(signal)];
+    const setBack = vi.spyOn(Date, "now").mockImplementation(() => realNow() - 3_600_000);
+    try {
+      await Promise.all(waiting);
+    } finally {
+      setBack.mockRestore();
+    }
   });
 
   it("has never more in flight than the concurrency, with or without a rate", async () => {

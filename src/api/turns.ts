@@ -1,0 +1,70 @@
+import { setMaxListeners } from "node:events";
+import PQueue from "p-queue";
+import { linkSignals } from "./link-signals.ts";
+
+/** Timers come a millisecond or two late. Shorter intervals would lose too much of the rate by it, so a higher rate gets more turns in each. */
+const SHORTEST_INTERVAL_MS = 40;
+const CLOCK_CHECK_MS = 1000;
+
+/** Turns at an even pace, first come, first served. */
+export interface Turns {
+  /** Resolves when it is the caller's turn; rejects with the signal's reason, and takes no turn, when aborted before. */
+  take(signal: AbortSignal): Promise<void>;
+}
+
+/**
+ * p-queue's own rate control. `strict` bounds every window of time: without it two windows meet, and up to 83 requests a second
+ * pass where 50 are allowed.
+ *
+ * p-queue measures by the time of day. After the system's clock was set back it would wait until that time comes again, which may
+ * be hours. So a new queue takes the place of one that waits across such a change.
+ */
+export function createTurns(ratePerSecond: number): Turns {
+  const intervalCap = Math.max(1, Math.round((ratePerSecond * SHORTEST_INTERVAL_MS) / 1000));
+  // p-queue counts whole milliseconds: half of one less never lets two turns come closer, and a timer that is in time may pass.
+  const interval = Math.ceil((intervalCap * 1000) / ratePerSecond) - 0.5;
+  const createQueue = () => {
+    const replaced = new AbortController();
+    setMaxListeners(0, replaced.signal);
+    const queue = ratePerSecond === 0 ? new PQueue() : new PQueue({ strict: true, intervalCap, interval });
+    return { queue, replaced };
+  };
+  let current = createQueue();
+  let waiting = 0;
+  let timer: NodeJS.Timeout | undefined;
+  let lastMs = 0;
+
+  function checkClock(): void {
+    const nowMs = Date.now();
+    if (nowMs < lastMs) {
+      const { replaced } = current;
+      current = createQueue();
+      replaced.abort();
+    }
+    lastMs = nowMs;
+  }
+
+  return {
+    async take(signal) {
+      if (waiting++ === 0) {
+        lastMs = Date.now();
+        timer = setInterval(checkClock, CLOCK_CHECK_MS);
+      }
+      try {
+        for (;;) {
+          const { queue, replaced } = current;
+          const either = linkSignals([signal, replaced.signal]);
+          try {
+            return await queue.add(async () => {}, { signal: either.signal });
+          } catch (error) {
+            if (signal.aborted || !replaced.signal.aborted) throw error;
+          } finally {
+            either.release();
+          }
+        }
+      } finally {
+        if (--waiting === 0) clearInterval(timer);
+      }
+    },
+  };
+}
