@@ -63,11 +63,25 @@ export class HttpStatusError extends UpstreamError {
   readonly status: number;
   /** The wait the server asked for in milliseconds, when its `Retry-After` could be read. */
   readonly retryAfterMs: number | undefined;
+  /** When the request was sent. A reply out of a cache counts as asked for when the cache got it. Undefined where no reply is behind it. */
+  readonly askedAt: Date | undefined;
+  /** When the reply was here. */
+  readonly observedAt: Date | undefined;
 
-  constructor(message: string, facts: UpstreamFacts & { status: number; retryAfterMs?: number | undefined }) {
+  constructor(
+    message: string,
+    facts: UpstreamFacts & {
+      status: number;
+      retryAfterMs?: number | undefined;
+      askedAt?: Date | undefined;
+      observedAt?: Date | undefined;
+    },
+  ) {
     super(message, facts);
     this.status = facts.status;
     this.retryAfterMs = facts.retryAfterMs;
+    this.askedAt = facts.askedAt;
+    this.observedAt = facts.observedAt;
   }
 }
 

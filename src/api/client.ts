@@ -3,7 +3,7 @@ import { setMaxListeners } from "node:events";
 import PQueue from "p-queue";
 import { Agent, request } from "undici";
 import type { Clock } from "../clock.ts";
-import { UnexpectedShapeError } from "../errors.ts";
+import { NetworkError, UnexpectedShapeError } from "../errors.ts";
 import type { Logger } from "../log.ts";
 import { apiUrl } from "./api-url.ts";
 import { ACCEPT_ENCODING, BodyTooLargeError, decodeBody, readBody } from "./body.ts";
@@ -18,6 +18,7 @@ import { createTurnstile } from "./turnstile.ts";
 import { excerpt, refuseRedirect, showUrl, statusError, toUpstreamError } from "./upstream-errors.ts";
 
 const MAX_REDIRECTS = 3;
+const ROOT_PATH = "/api/v1/";
 
 export interface ClientOptions {
   baseUrl: URL;
@@ -75,6 +76,13 @@ export interface Client {
    * once with one of the first three. Safe to repeat: every request is a GET.
    */
   fetchJson<T>(path: string, options: FetchOptions<T>): Promise<JsonReply<T>>;
+  /**
+   * Whether the service answers at its root at this moment, for a caller whose page or record keeps failing. False once the host is lost.
+   * Rejects when `signal` is aborted or the client is closed.
+   */
+  isUp(signal?: AbortSignal): Promise<boolean>;
+  /** Aborted when the host is lost; its reason is what requests fail with from then on. */
+  readonly lost: AbortSignal;
   /** Requests sent, with retries, and body bytes received, since the client was made. */
   stats(): { requests: number; bytes: number };
   /** By how much the service's clock is ahead, after all replies so far that told a `Date`, refusals too; null when none did. */
@@ -103,9 +111,18 @@ export function createClient(options: ClientOptions): Client {
     pace: options.pace ?? createHostPace(options),
     retries: options.retries,
     clock,
+    probe,
     signal: closing.signal,
     onWarning: (message) => options.onWarning?.(message),
   });
+
+  async function probe(): Promise<void> {
+    const url = apiUrl(ROOT_PATH, baseUrl) ?? baseUrl;
+    const sent = await sendInTime(url, closing.signal);
+    if (sent.redirect === null && sent.ageMs > 0) {
+      throw new NetworkError(`GET ${showUrl(url)} was answered by a cache alone`, { url: showUrl(url) });
+    }
+  }
 
   /** One request and what it came to: a body, or the place that a redirect within the service leads to. */
   async function send(url: URL, signal: AbortSignal): Promise<Sent> {
@@ -132,6 +149,7 @@ export function createClient(options: ClientOptions): Client {
         `the body of ${header("content-length")} bytes is longer than ${maxBodyBytes} bytes`,
       );
     }
+    const askedAt = new Date(sentAt.getTime() - ageMs);
     const raw = await readBody(reply.body, maxBodyBytes);
     stats.bytes += lengthOf(raw);
     const status = reply.statusCode;
@@ -146,9 +164,9 @@ export function createClient(options: ClientOptions): Client {
       const text = Buffer.concat(await decoded.catch(() => []));
       // A date stands on the server's clock, which may be another than ours.
       const retryAfterMs = parseRetryAfter(header("retry-after"), serverDate ?? clock.now());
-      throw statusError(url, status, text, retryAfterMs);
+      throw statusError(url, status, text, { retryAfterMs, askedAt, observedAt: clock.now() });
     }
-    return { redirect: null, body: await decoded, sentAt: new Date(sentAt.getTime() - ageMs), serverDate };
+    return { redirect: null, body: await decoded, sentAt: askedAt, ageMs, serverDate };
   }
 
   async function sendInTime(url: URL, signal: AbortSignal): Promise<Sent> {
@@ -224,6 +242,15 @@ export function createClient(options: ClientOptions): Client {
         release();
       }
     },
+    async isUp(signal) {
+      const either = linkSignals([closing.signal, options.signal, signal]);
+      try {
+        return await gate.isUp(either.signal);
+      } finally {
+        either.release();
+      }
+    },
+    lost: gate.lost,
     stats: () => ({ ...stats }),
     clockAhead: clockDifference.ahead,
     async close() {
@@ -234,7 +261,9 @@ export function createClient(options: ClientOptions): Client {
   };
 }
 
-type Sent = { redirect: URL } | { redirect: null; body: Buffer[]; sentAt: Date; serverDate: Date | null };
+type Sent =
+  | { redirect: URL }
+  | { redirect: null; body: Buffer[]; sentAt: Date; ageMs: number; serverDate: Date | null };
 
 /** How old a reply was when it came, by its `Age` in seconds (RFC 9111), which may have been cut; 0 for none, a year at most. */
 function cacheAgeMs(age: string | undefined): number {

@@ -1,16 +1,21 @@
 /**
- * When the host may be asked, for all requests together: not faster than its pace, not while it asks to wait, and not while it fails.
+ * When the host may be asked, for all requests together: not faster than its pace, not while it asks to wait, and not while it is away.
  *
- *   closed ──5 failed rounds──▶ paused ──30 s, then 60 s──▶ half-open: one request is sent as the probe, all others wait
- *     ▲                           ▲                             │  │
- *     │                           └───────the probe fails───────┘  └──it fails after the last pause──▶ lost
- *     └──── any answer, also a late one to an earlier request
+ *   open ──5 failed rounds──▶ in doubt: the API's root is asked, all others wait
+ *     ▲                         │  ▲
+ *     │                         │  └──30 s, then 60 s──┐
+ *     ├──the root answers───────┤                      │
+ *     │                         └──it does not──▶ left alone ──after the last pause──▶ lost
+ *     └──any other answer, also a late one to an earlier request
  *
- * A round is a failure together with those of all requests that were under way when it came: they tell the same. 429 and 503 hold
- * all requests back besides, each for as long as it asks. That outlasts the gate, which belongs to one run: the pace keeps it.
+ * A round is a failure together with those of all requests that were under way when it came: they have one cause. One record or page
+ * that always fails is no reason to give the host up, and so only the root decides. It is the cheapest page, and all services of this
+ * kind have it.
  *
- * A request may keep its place in the client's queue while it waits here: as long as the gate is shut, nobody could use that
- * place, and when it opens, the probe is one of those that have one.
+ * 429 and 503 hold all requests back besides, each for as long as it asks. That outlasts the gate, which belongs to one run: the pace
+ * keeps it.
+ *
+ * A request may keep its place in the client's queue while it waits here: as long as the gate is shut, nobody could use that place.
  */
 import { EventEmitter, once, setMaxListeners } from "node:events";
 import type { Clock } from "../clock.ts";
@@ -35,9 +40,14 @@ const YEAR_MS = 365 * 86_400_000;
 export interface HostGateOptions {
   /** The host's, which other gates may share, one after the other or at once. */
   pace: HostPace;
-  /** Tries of a request after its first. The host is lost after so many pauses, at most 2; with 0 it is lost without any. */
+  /** Tries of a request after its first. The host is lost after as many pauses, at most 2; with 0 it is lost without any. */
   retries: number;
   clock: Clock;
+  /**
+   * Asks the API's root once, past the gate. Rejects as a request does. An answer out of a cache must reject too: it says nothing of the
+   * host.
+   */
+  probe(): Promise<unknown>;
   /** Ends the waits that belong to no request. */
   signal: AbortSignal;
   /** Told of each pause as it begins, and of each time of more than 5 s in which 429 or 503 held requests back. */
@@ -52,14 +62,11 @@ export interface HostGate {
    * as `send` does, or with the reason of the signal, which should be linked to `lost`.
    */
   ask<T>(send: () => Promise<T>, attempt: number, signal: AbortSignal): Promise<T>;
-  /**
-   * Aborted when nothing is to be hoped from the host; the reason is the error of every request from then on. It is of the last failure's
-   * class.
-   */
+  /** Whether the root answers now. False once the host is lost. Rejects with the signal's reason. */
+  isUp(signal: AbortSignal): Promise<boolean>;
+  /** Aborted when the host is given up; the reason is the error of every request from then on. It is of the last failure's class. */
   readonly lost: AbortSignal;
 }
-
-type Breaker = { is: "closed" } | { is: "paused" } | { is: "half-open"; probe: object | null };
 
 export function createHostGate(options: HostGateOptions): HostGate {
   const { pace, clock } = options;
@@ -68,21 +75,17 @@ export function createHostGate(options: HostGateOptions): HostGate {
   // Every request listens to it.
   setMaxListeners(0, lost.signal);
   const changes = new EventEmitter().setMaxListeners(0);
-  let breaker: Breaker = { is: "closed" };
-  let pauses = 0;
+  /** One object for each time of doubt, null while the gate is open. */
+  let doubt: object | null = null;
   let failedInARow = 0;
   let round = 0;
   let isHeld = false;
   // A host that never answered is given up by the retries alone, so that a wrong base URL fails soon.
   let hasAnswered = false;
 
-  /** Whether a request may go now; the first to ask when a probe is due becomes the probe. */
-  function admits(request: object): boolean {
-    heed();
-    if (isHeld || breaker.is === "paused" || lost.signal.aborted) return false;
-    if (breaker.is === "closed") return true;
-    breaker.probe ??= request;
-    return breaker.probe === request;
+  function isOpen(): boolean {
+    obeyHold();
+    return !isHeld && doubt === null && !lost.signal.aborted;
   }
 
   async function nextChange(signal: AbortSignal): Promise<void> {
@@ -93,35 +96,74 @@ export function createHostGate(options: HostGateOptions): HostGate {
     }
   }
 
-  function turnTo(next: Breaker): void {
-    breaker = next;
-    changes.emit("change");
-  }
-
   function noteAnswer(): void {
     hasAnswered = true;
     failedInARow = 0;
-    pauses = 0;
     pace.ease();
-    if (breaker.is !== "closed") turnTo({ is: "closed" });
+    if (doubt === null) return;
+    doubt = null;
+    changes.emit("change");
   }
 
   function noteFailure(error: UpstreamError, isNewRound: boolean, attempt: number): void {
     if (isRefusal(error)) {
       pace.hold(retryWaitMs(error, attempt, options.random), error);
       if (isNewRound) pace.slow();
-      heed();
+      obeyHold();
     }
     if (!isNewRound || lost.signal.aborted) return;
     round += 1;
     failedInARow += 1;
-    if (!hasAnswered || failedInARow < MAX_FAILED_ROUNDS) return;
-    if (pauses < maxPauses) pause(error).catch(() => {});
-    else lose(error, `the service is left alone since ${failedInARow} requests in a row failed; the last`);
+    const isDoubtful = hasAnswered && failedInARow >= MAX_FAILED_ROUNDS;
+    // The only failure that is not handled within is the end of the run.
+    if (isDoubtful && doubt === null) examine(error).catch(() => {});
+  }
+
+  /** Finds out whether the host is still there, and gives it up when it is not. */
+  async function examine(cause: UpstreamError): Promise<void> {
+    const mine = {};
+    doubt = mine;
+    let error = cause;
+    for (let pauses = 0; doubt === mine && !lost.signal.aborted; pauses++) {
+      const failure = await probe();
+      if (doubt !== mine) return;
+      if (failure === null) return noteAnswer();
+      error = failure;
+      failedInARow += 1;
+      if (pauses >= maxPauses) {
+        return lose(
+          error,
+          `the service is left alone since ${failedInARow} requests in a row failed; the last`,
+        );
+      }
+      const pauseMs = FIRST_PAUSE_MS * 2 ** pauses;
+      options.onWarning(
+        `the service was left alone for ${inWords(pauseMs)} after ${failedInARow} failures in a row: ${error.message}`,
+      );
+      await clock.sleep(pauseMs, options.signal);
+    }
+  }
+
+  /** Asks the root as soon as nothing holds requests back; null when the host answers, whatever it says. */
+  async function probe(): Promise<UpstreamError | null> {
+    while (isHeld) await nextChange(options.signal);
+    await pace.turn(options.signal);
+    try {
+      await options.probe();
+      return null;
+    } catch (error) {
+      options.signal.throwIfAborted();
+      if (!isUpstreamLost(error)) return null;
+      if (isRefusal(error)) {
+        pace.hold(retryWaitMs(error, 1, options.random), error);
+        obeyHold();
+      }
+      return error as UpstreamError;
+    }
   }
 
   /** Shuts the gate while the pace holds, whichever run brought that about; what is too long to sleep through ends this one. */
-  function heed(): void {
+  function obeyHold(): void {
     const hold = pace.held();
     if (!hold) return;
     if (!isBearable(hold)) lose(hold.refusal, `the service asks to be left alone ${inFull(hold)}`);
@@ -146,55 +188,42 @@ export function createHostGate(options: HostGateOptions): HostGate {
     changes.emit("change");
   }
 
-  async function pause(error: UpstreamError): Promise<void> {
-    const pauseMs = FIRST_PAUSE_MS * 2 ** pauses;
-    pauses += 1;
-    const mine: Breaker = { is: "paused" };
-    turnTo(mine);
-    options.onWarning(
-      `the service was left alone for ${inWords(pauseMs)} after ${failedInARow} failures in a row: ${error.message}`,
-    );
-    await clock.sleep(pauseMs, options.signal);
-    // A late answer may have ended this pause already.
-    if (breaker === mine) turnTo({ is: "half-open", probe: null });
-  }
-
   function lose(error: UpstreamError, why: string): void {
     lost.abort(retell(error, `${why}: ${error.message}`));
+    changes.emit("change");
   }
 
   return {
     lost: lost.signal,
     async ask(send, attempt, signal) {
-      const request = {};
+      do {
+        while (!isOpen()) await nextChange(signal);
+        await pace.turn(signal);
+        signal.throwIfAborted();
+        // The gate may have been shut while this one waited for its turn. From here on nothing comes between.
+      } while (!isOpen());
+      const sentIn = round;
       try {
-        do {
-          while (!admits(request)) await nextChange(signal);
-          await pace.turn(signal);
-          signal.throwIfAborted();
-          // The gate may have been shut while this one waited for its turn. From here on nothing comes between.
-        } while (!admits(request));
-        const sentIn = round;
-        try {
-          const reply = await send();
-          noteAnswer();
-          return reply;
-        } catch (error) {
-          // Whoever stops a request learns nothing of the host.
-          signal.throwIfAborted();
-          if (!isUpstreamLost(error)) noteAnswer();
-          else noteFailure(error as UpstreamError, sentIn === round, attempt);
-          signal.throwIfAborted();
-          throw error;
-        }
-      } finally {
-        if (breaker.is === "half-open" && breaker.probe === request) turnTo({ is: "half-open", probe: null });
+        const reply = await send();
+        noteAnswer();
+        return reply;
+      } catch (error) {
+        // A request that was stopped says nothing of the host.
+        signal.throwIfAborted();
+        if (!isUpstreamLost(error)) noteAnswer();
+        else noteFailure(error as UpstreamError, sentIn === round, attempt);
+        signal.throwIfAborted();
+        throw error;
       }
+    },
+    async isUp(signal) {
+      while (!isOpen() && !lost.signal.aborted) await nextChange(signal);
+      return !lost.signal.aborted && (await probe()) === null;
     },
   };
 }
 
-/** The same failure in other words: what is done about it hangs on its class. */
+/** The same failure in other words. Its class stays, for the caller acts by it. */
 function retell(error: UpstreamError, message: string): UpstreamError {
   const facts = {
     url: error.url,

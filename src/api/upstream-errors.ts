@@ -27,13 +27,13 @@ export function statusError(
   url: URL,
   status: number,
   body: Buffer,
-  retryAfterMs: number | undefined,
+  facts: Pick<HttpStatusError, "retryAfterMs" | "askedAt" | "observedAt">,
 ): HttpStatusError {
   return new HttpStatusError(`GET ${showUrl(url)} answered ${status}${excerpt(body)}`, {
     url: showUrl(url),
     status,
     hint: hintFor(status),
-    retryAfterMs,
+    ...facts,
   });
 }
 

@@ -481,32 +481,44 @@ describe("the tries", () => {
 
   it("are not used up by waiting at the gate", async () => {
     const clock = createHandClock("2024-05-15T12:00:00Z");
-    let failures = 0;
-    await using server = await startScriptedServer((_, { searchParams }) => {
-      if (!searchParams.has("down")) return { body: [1] };
-      failures += 1;
-      return { status: 502 };
-    });
+    let isDown = false;
+    await using server = await startScriptedServer(() => (isDown ? { status: 502 } : { body: [1] }));
     const warnings: string[] = [];
     await using client = createTestClient(server.url, {
       ...{ clock, retries: 4, concurrency: 1 },
       onWarning: (message) => void warnings.push(message),
     });
     await client.fetchJson("/api/v1/", asIs);
-    const down = client.fetchJson("/api/v1/?down", asIs).catch((error: unknown) => error);
+    isDown = true;
+    const down = client.fetchJson("/api/v1/build/", asIs).catch((error: unknown) => error);
     while (warnings.length === 0) await clock.advance(500);
-    expect(failures).toBe(5);
     expect(await down).toMatchObject({ status: 502 });
+    isDown = false;
     const waiting = Array.from({ length: 3 }, () => client.fetchJson("/api/v1/", { ...asIs, retries: 0 }));
     await clock.advance(29_000);
-    expect(server.requests).toHaveLength(6);
+    expect(server.requests).toHaveLength(7);
     await clock.advance(1000);
     expect(await Promise.all(waiting)).toHaveLength(3);
+    expect(server.requests).toHaveLength(11);
     expect(warnings).toEqual([
       expect.stringMatching(
-        /^the service was left alone for 30 s after 5 failures in a row: GET .* answered 502/,
+        /^the service was left alone for 30 s after 6 failures in a row: GET .* answered 502/,
       ),
     ]);
+  });
+});
+
+describe("whether the service is up", () => {
+  it.each([
+    ["answers its root", {}, true],
+    ["refuses its root for good", { status: 403 }, true],
+    ["fails at its root", { status: 504 }, false],
+    ["answers out of a cache alone", { headers: { age: "60" } }, false],
+  ])("is asked once: one that %s", async (_, reply, expected) => {
+    await using server = await startScriptedServer([reply]);
+    await using client = createTestClient(server.url, { retries: 5 });
+    expect(await client.isUp()).toBe(expected);
+    expect(server.requests.map(({ path }) => path)).toEqual(["/api/v1/?format=json"]);
   });
 });
 

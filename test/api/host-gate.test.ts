@@ -38,16 +38,33 @@ interface SetUpOptions {
 function setUp({ retries = 5, pacer, clock = createHandClock(NOON), pace }: SetUpOptions = {}) {
   const ownPace = { ...createHostPace({ ratePerSecond: 0, clock }), ...pacer };
   const warnings: string[] = [];
-  const sent: { at: number; answer(error?: UpstreamError): Promise<void> }[] = [];
+  interface Sent {
+    at: number;
+    answer(error?: UpstreamError): Promise<void>;
+  }
+  const sent: Sent[] = [];
+  const probes: Sent[] = [];
   const gate = createHostGate({
     pace: pace ?? ownPace,
     retries,
     clock,
+    probe: () => new Promise((resolve, reject) => note(probes, resolve, reject)),
     signal: forever,
     onWarning: (message) => void warnings.push(message),
     random: () => 1,
   });
   const startMs = clock.now().getTime();
+
+  function note(list: Sent[], resolve: (reply: string) => void, reject: (reason: unknown) => void): void {
+    list.push({
+      at: (clock.now().getTime() - startMs) / 1000,
+      answer(error) {
+        if (error) reject(error);
+        else resolve("answered");
+        return settle();
+      },
+    });
+  }
 
   /** One request, sent when the gate lets it; what it came to is its outcome. */
   function ask(signal?: AbortSignal) {
@@ -56,14 +73,7 @@ function setUp({ retries = 5, pacer, clock = createHandClock(NOON), pace }: SetU
     const send = () =>
       new Promise<string>((resolve, reject) => {
         linked.signal.addEventListener("abort", () => reject(linked.signal.reason), { once: true });
-        sent.push({
-          at: (clock.now().getTime() - startMs) / 1000,
-          answer(error) {
-            if (error) reject(error);
-            else resolve("answered");
-            return settle();
-          },
-        });
+        note(sent, resolve, reject);
       });
     gate.ask(send, 1, linked.signal).then(
       (reply) => {
@@ -85,11 +95,11 @@ function setUp({ retries = 5, pacer, clock = createHandClock(NOON), pace }: SetU
     return outcome.is;
   }
   const times = () => sent.map(({ at }) => at);
-  return { clock, gate, warnings, sent, ask, pass, times };
+  return { clock, gate, warnings, sent, probes, ask, pass, times };
 }
 
-/** A gate behind which the host has answered once and then failed five times. */
-async function setUpPaused(error: UpstreamError = down, retries = 5) {
+/** A gate behind which the host has answered once and then failed five times: its root is being asked. */
+async function setUpInDoubt(error: UpstreamError = down, retries = 5) {
   const all = setUp({ retries });
   await all.pass();
   for (let failure = 0; failure < 5; failure++) await all.pass(error);
@@ -285,6 +295,7 @@ describe("a gate that shares its pace with those of other runs", () => {
     const paused = next();
     await paused.pass();
     for (let failure = 0; failure < 5; failure++) await paused.pass(down);
+    await paused.probes[0]?.answer(down);
     expect(paused.warnings).toHaveLength(1);
     const other = next();
     expect(await other.pass()).toBe("answered");
@@ -299,48 +310,66 @@ describe("five failed rounds in a row", () => {
     ["502", status(502)],
     ["503", status(503, 0)],
     ["504", status(504)],
-  ])("of %s: the host is left alone for 30 s, then for 60 s, and is lost; the class stays", async (_, error) => {
-    const { ask, clock, sent, times, warnings } = await setUpPaused(error);
+  ])("of %s, and a root that fails too: the host is left alone for 30 s, then for 60 s, and is lost", async (_, error) => {
+    const { ask, clock, sent, probes, warnings } = await setUpInDoubt(error);
     const waiting = Array.from({ length: 4 }, () => ask());
+    await clock.advance(0);
+    await probes[0]?.answer(error);
     await clock.advance(29_999);
-    expect(times()).toEqual([]);
+    expect(probes).toHaveLength(1);
     await clock.advance(1);
-    expect(times()).toEqual([30]);
-    await clock.advance(HOUR_MS);
-    expect(sent).toHaveLength(1);
-    await sent[0]?.answer(error);
+    expect(probes).toHaveLength(2);
+    await probes[1]?.answer(error);
     await clock.advance(59_999);
-    expect(sent).toHaveLength(1);
+    expect(probes).toHaveLength(2);
     await clock.advance(1);
-    expect(sent).toHaveLength(2);
-    await sent[1]?.answer(error);
+    await probes[2]?.answer(error);
     const later = ask();
     await clock.advance(HOUR_MS);
-    expect(sent).toHaveLength(2);
-    const reason = waiting.at(-1)?.is as UpstreamError;
+    expect(probes.map(({ at }) => at)).toEqual([0, 30, 90]);
+    expect(sent).toEqual([]);
+    const reason = waiting[0]?.is as UpstreamError;
     expect(reason).toBeInstanceOf(error.constructor);
     expect(isUpstreamLost(reason)).toBe(true);
     expect(reason.message).toBe(
-      `the service is left alone since 7 requests in a row failed; the last: ${error.message}`,
+      `the service is left alone since 8 requests in a row failed; the last: ${error.message}`,
     );
-    expect(waiting.map(({ is }) => is)).toEqual([error, reason, reason, reason]);
+    expect(waiting.map(({ is }) => is)).toEqual([reason, reason, reason, reason]);
     expect(later.is).toBe(reason);
     expect(warnings).toEqual([
-      `the service was left alone for 30 s after 5 failures in a row: ${error.message}`,
-      `the service was left alone for 60 s after 6 failures in a row: ${error.message}`,
+      `the service was left alone for 30 s after 6 failures in a row: ${error.message}`,
+      `the service was left alone for 60 s after 7 failures in a row: ${error.message}`,
     ]);
   });
 
   it.each([
-    [0, []],
-    [1, [30]],
-  ])("with %i retries lose the host after as many pauses", async (retries, probes) => {
-    const { ask, clock, sent, times } = await setUpPaused(down, retries);
+    [0, [0]],
+    [1, [0, 30]],
+  ])("with %i retries lose the host after as many pauses", async (retries, asked) => {
+    const { ask, clock, probes } = await setUpInDoubt(down, retries);
     const asker = ask();
-    await clock.advance(30_000);
-    await sent[0]?.answer(down);
-    expect(times()).toEqual(probes);
+    for (let probe = 0; probe < 3; probe++) {
+      await probes[probe]?.answer(down);
+      await clock.advance(60_000);
+    }
+    expect(probes.map(({ at }) => at)).toEqual(asked);
     expect(asker.is).toMatchObject({ message: expect.stringContaining("the service is left alone since") });
+  });
+
+  it.each([
+    ["is answered", undefined],
+    ["is refused for good", status(404)],
+    ["is broken", status(500)],
+  ])("never lose a host whose root %s, however often one page fails", async (_, answer) => {
+    const { pass, probes, gate, warnings } = setUp();
+    await pass();
+    for (let failure = 0; failure < 100; failure++) {
+      await pass(status(504));
+      await probes.at(-1)?.answer(answer);
+    }
+    expect(probes).toHaveLength(20);
+    expect(gate.lost.aborted).toBe(false);
+    expect(warnings).toEqual([]);
   });
 
   it("are one when all were under way together", async () => {
@@ -374,38 +403,26 @@ describe("five failed rounds in a row", () => {
 
 describe("the probe", () => {
   it("that is answered lets all others go, and the next pause is a short one again", async () => {
-    const { ask, pass, clock, sent, times, warnings } = await setUpPaused();
+    const { ask, pass, clock, probes, times, warnings } = await setUpInDoubt();
     for (let request = 0; request < 3; request++) ask();
+    await probes[0]?.answer(down);
     await clock.advance(30_000);
-    await sent[0]?.answer(down);
+    await probes[1]?.answer(down);
     await clock.advance(60_000);
-    await sent[1]?.answer();
-    expect(times()).toEqual([30, 90, 90]);
+    await probes[2]?.answer();
+    expect(times()).toEqual([90, 90, 90]);
     for (let failure = 0; failure < 5; failure++) await pass(down);
-    expect(warnings.at(-1)).toContain("left alone for 30 s after 5 failures");
+    await probes[3]?.answer(down);
+    expect(warnings.at(-1)).toContain("left alone for 30 s after 6 failures");
   });
 
-  it("that its caller stops lets another one probe", async () => {
-    const { ask, clock, sent, times } = await setUpPaused();
-    const stop = new AbortController();
-    const stopped = ask(stop.signal);
-    const other = ask();
-    await clock.advance(40_000);
-    expect(times()).toEqual([30]);
-    stop.abort(new StoppedError("SIGINT"));
-    await settle();
-    expect(stopped.is).toBe(stop.signal.reason);
-    expect(times()).toEqual([30, 40]);
-    await sent[1]?.answer();
-    expect(other.is).toBe("answered");
-  });
-
-  it("is not needed when an earlier request is answered after all", async () => {
-    const { ask, pass, clock, sent, times } = setUp();
+  it("is not needed any more when an earlier request is answered after all", async () => {
+    const { ask, pass, clock, sent, probes, times } = setUp();
     await pass();
     const slow = ask();
     await settle();
     for (let failure = 0; failure < 5; failure++) await pass(down);
+    await probes[0]?.answer(down);
     ask();
     ask();
     await clock.advance(10_000);
@@ -418,11 +435,44 @@ describe("the probe", () => {
     ask();
     await settle();
     expect(times().slice(-2)).toEqual([30, 30]);
+    expect(probes).toHaveLength(1);
+  });
+
+  it("waits while the host asks to be left alone, and for its turn", async () => {
+    const { clock, pass, probes } = setUp();
+    await pass();
+    for (let failure = 0; failure < 4; failure++) await pass(down);
+    await pass(status(503, 20_000));
+    expect(probes).toEqual([]);
+    await clock.advance(20_000);
+    expect(probes).toHaveLength(1);
+  });
+});
+
+describe("whether the host is up", () => {
+  it.each([
+    ["answers", undefined, true],
+    ["refuses for good", status(404), true],
+    ["does not answer", down, false],
+    ["is behind a proxy that lost it", status(502), false],
+  ])("is asked of its root: one that %s", async (_, answer, expected) => {
+    const { gate, probes } = setUp();
+    const isUp = gate.isUp(forever);
+    await settle();
+    await probes[0]?.answer(answer);
+    expect(await isUp).toBe(expected);
+  });
+
+  it("is known of a host that is lost", async () => {
+    const { gate, pass, probes } = setUp();
+    await pass(status(429, HOUR_MS));
+    expect(await gate.isUp(forever)).toBe(false);
+    expect(probes).toEqual([]);
   });
 });
 
 it("a request that waits at the gate can be stopped", async () => {
-  const { ask, clock, times } = await setUpPaused();
+  const { ask, clock, times } = await setUpInDoubt();
   const stop = new AbortController();
   const waiting = ask(stop.signal);
   await clock.advance(10_000);
@@ -455,7 +505,7 @@ describe("whatever the host answers and whoever stops", () => {
     stopsAt: fc.option(fc.integer({ min: 0, max: 200_000 }), { freq: 3 }),
   });
 
-  it("every request ends, none is sent while held back or paused, and there is never a second probe", async () => {
+  it("every request ends, none is sent while held back or left alone, and there is never a second probe", async () => {
     const seen = { probes: 0, lost: 0, held: 0 };
     const property = fc.asyncProperty(
       fc.array(request, { minLength: 1, maxLength: 12 }),
@@ -468,16 +518,27 @@ describe("whatever the host answers and whoever stops", () => {
         const nowMs = () => clock.now().getTime();
         let sentCount = 0;
         let heldUntil = 0;
-        let pause: { until: number; probes: number } | null = null;
+        let pausedUntil = 0;
+        let probing = 0;
         const gate = createHostGate({
           pace: createHostPace({ ratePerSecond: 0, clock }),
           retries,
           clock,
           signal: forever,
           random: () => 1,
+          async probe() {
+            expect(nowMs()).toBeGreaterThanOrEqual(Math.max(heldUntil, pausedUntil));
+            expect(++probing).toBe(1);
+            seen.probes += 1;
+            try {
+              await answer(1, 100, forever);
+            } finally {
+              probing -= 1;
+            }
+          },
           onWarning(message) {
             const [, seconds] = /left alone for (\d+) s/.exec(message) ?? [];
-            if (seconds) pause = { until: nowMs() + Number(seconds) * 1000, probes: 0 };
+            if (seconds) pausedUntil = nowMs() + Number(seconds) * 1000;
             else seen.held += 1;
           },
         });
@@ -485,21 +546,15 @@ describe("whatever the host answers and whoever stops", () => {
         async function send(attempt: number, takesMs: number, signal: AbortSignal): Promise<void> {
           expect(gate.lost.aborted).toBe(false);
           expect(nowMs()).toBeGreaterThanOrEqual(heldUntil);
-          const paused = pause;
-          if (paused) {
-            expect(nowMs()).toBeGreaterThanOrEqual(paused.until);
-            expect(paused.probes).toBe(0);
-            paused.probes += 1;
-            seen.probes += 1;
-          }
+          expect(nowMs()).toBeGreaterThanOrEqual(pausedUntil);
+          expect(probing).toBe(0);
+          await answer(attempt, takesMs, signal);
+        }
+
+        async function answer(attempt: number, takesMs: number, signal: AbortSignal): Promise<void> {
           const error = replies[sentCount++ % replies.length] ?? null;
-          try {
-            await clock.sleep(takesMs, signal);
-          } catch (reason) {
-            if (paused) paused.probes -= 1;
-            throw reason;
-          }
-          if (error === null || !isUpstreamLost(error)) pause = null;
+          await clock.sleep(takesMs, signal);
+          if (error === null || !isUpstreamLost(error)) pausedUntil = 0;
           if (error === null) return;
           if (isRefusal(error))
             heldUntil = Math.max(heldUntil, nowMs() + retryWaitMs(error, attempt, () => 1));
