@@ -7,6 +7,19 @@ export interface Clock {
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
 
+/** Clocks of two machines may differ by this much without being called wrong. */
+export const CLOCK_TOLERANCE_MS = 300_000;
+
+/**
+ * How long ago a moment was, in milliseconds; never negative. Infinity for null, and for a moment that lies ahead of `now` by more than the
+ * tolerance: a clock was wrong, so nobody knows how old it is.
+ */
+export function ageMs(moment: string | Date | null, now: Date): number {
+  if (moment === null) return Number.POSITIVE_INFINITY;
+  const age = now.getTime() - new Date(moment).getTime();
+  return age < -CLOCK_TOLERANCE_MS ? Number.POSITIVE_INFINITY : Math.max(0, age);
+}
+
 /** By how many milliseconds another clock is ahead of ours, at least and at most; negative when it is behind. */
 export interface ClockAhead {
   minMs: number;

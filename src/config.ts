@@ -30,7 +30,7 @@ export interface Config {
   readonly maxBodyMb: number;
   readonly syncCron: string;
   readonly watchCron: string;
-  readonly fullEveryDays: number;
+  readonly fullEveryDays: number | "auto";
   readonly timezone: string;
   readonly sourceTimezone: string;
   readonly stuckAfterMs: number;
@@ -149,7 +149,7 @@ export function loadConfig(input: ConfigInput = {}): LoadedConfig {
     // V8's longest string is 512 MiB.
     maxBodyMb: take("maxBodyMb", values.whole(1, 511), 0),
     syncCron: take("syncCron", values.cron, ""),
-    fullEveryDays: take("fullEveryDays", values.whole(1, 3650), 0),
+    fullEveryDays: take("fullEveryDays", values.wordOr("auto", values.whole(1, 3650)), 0),
     watchCron: take("watchCron", values.cron, ""),
     timezone: take("timezone", values.zone, ""),
     sourceTimezone: take("sourceTimezone", values.zone, ""),

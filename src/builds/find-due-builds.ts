@@ -55,6 +55,12 @@ export async function findDueBuilds(sql: Sql, facts: DueFacts): Promise<DueBuild
     limit ${facts.maxDetails}`;
 }
 
+/** The open builds that are due, without a bound. */
+export async function countDueBuilds(sql: Sql, facts: WaitFacts): Promise<number> {
+  const [row] = await sql<{ due: number }[]>`select count(*) as due from (${dueBuilds(sql, facts)}) as due`;
+  return row?.due ?? 0;
+}
+
 export interface DueState {
   state: string;
   /** Stuck builds that are due. */

@@ -1,15 +1,13 @@
+import { askDetail, type DetailAnswer } from "../api/ask-detail.ts";
 import type { Client } from "../api/client.ts";
-import { detailPath, fetchDetail } from "../api/fetch-detail.ts";
 import type { Clock } from "../clock.ts";
 import type { Sql } from "../db/connect.ts";
 import type { Patience } from "../db/patience.ts";
 import { withStoreErrors } from "../db/store-errors.ts";
-import { HttpStatusError, isUpstreamLost, UpstreamError } from "../errors.ts";
 import type { LoadablePage, Loader } from "../load/loader.ts";
 import type { BuildSighting } from "../load/record-transitions.ts";
 import type { Logger } from "../log.ts";
-import { recordId } from "../wire/record-id.ts";
-import { type DueBuild, findDueBuilds, noteAsked } from "./find-due-builds.ts";
+import { findDueBuilds, noteAsked } from "./find-due-builds.ts";
 
 /** Details that are stored together, and lost together when the process dies. */
 const BATCH = 25;
@@ -40,72 +38,63 @@ export interface Polled {
   asked: number;
   /** Builds that answered 404 or 410. */
   gone: number;
-  /** The failure by which the service is out of reach; null when it is not. */
-  lostBy: UpstreamError | null;
+  /** Builds whose turn it was, and of which no answer came that can be used. */
+  unsettled: number;
 }
 
-type Answer =
-  | { kind: "found"; page: LoadablePage }
-  | { kind: "gone"; sighting: BuildSighting }
-  | { kind: "unclear"; error: UpstreamError | null };
+type Asked = { id: string; answer: DetailAnswer };
 
 /**
  * Asks for each open build that is due by its detail endpoint and loads what came, so that a run that did not read the whole list still
- * sees builds move. One that answers 404 or 410 vanishes; one that does not answer stays as it is. Stops when the service is
+ * sees builds move. One that answers 404 or 410 vanishes; one that does not answer stays as it is. Asks for nothing once the host is
  * lost. Safe to break off anywhere.
  */
 export async function pollOpenBuilds(options: PollOptions): Promise<Polled> {
-  const { sql, clock, log, signal, patience = withStoreErrors } = options;
+  const { sql, client, clock, log, signal, patience = withStoreErrors } = options;
   const { startedAt, stuckAfterMs, maxDetails, maxStuck } = options;
   const due = await patience("find the open builds", () =>
     findDueBuilds(sql, { now: clock.now(), notSeenSince: startedAt, stuckAfterMs, maxDetails, maxStuck }),
   );
-  const polled: Polled = { asked: 0, gone: 0, lostBy: null };
+  const polled: Polled = { asked: 0, gone: 0, unsettled: 0 };
   const isLate = () => polled.asked > 0 && options.until !== undefined && clock.now() >= options.until;
-  while (polled.asked < due.length && polled.lostBy === null && !isLate()) {
+  while (polled.asked < due.length && !client.lost.aborted && !isLate()) {
     signal.throwIfAborted();
-    const batch = due.slice(polled.asked, polled.asked + BATCH);
-    const answers = await Promise.all(batch.map(({ id }) => ask(options, id)));
+    const batch = due.slice(polled.asked, polled.asked + BATCH).map(({ id }) => id);
+    const answers = await Promise.all(batch.map((id) => ask(options, id)));
     polled.asked += batch.length;
-    polled.gone += answers.filter(({ kind }) => kind === "gone").length;
-    await settle(options, batch, answers);
-    for (const answer of answers) {
-      if (answer.kind === "unclear" && isUpstreamLost(answer.error)) polled.lostBy ??= answer.error;
-    }
+    const countOf = (kind: DetailAnswer["kind"]) =>
+      answers.filter(({ answer }) => answer.kind === kind).length;
+    polled.gone += countOf("gone");
+    polled.unsettled += countOf("unclear");
+    await settle(options, answers);
   }
-  if (polled.asked > 0) log.debug({ asked: polled.asked, gone: polled.gone }, "open builds were asked for");
+  // Those that a late round leaves have their turn in the next one.
+  if (client.lost.aborted) polled.unsettled += due.length - polled.asked;
+  if (polled.asked > 0) log.debug({ ...polled }, "open builds were asked for");
   return polled;
 }
 
-async function ask({ client, clock, log }: PollOptions, id: string): Promise<Answer> {
-  const askedAt = clock.now().toISOString();
-  try {
-    const detail = await fetchDetail(client, "build", id, { retries: RETRIES });
-    if (recordId(detail.record) !== id) return { kind: "unclear", error: null };
-    return { kind: "found", page: { ...detail, records: [detail.record] } };
-  } catch (error) {
-    if (!(error instanceof UpstreamError)) throw error;
-    const status = error instanceof HttpStatusError ? error.status : null;
-    if (status === 404 || status === 410) {
-      const observedAt = clock.now().toISOString();
-      return { kind: "gone", sighting: { id, askedAt, observedAt, request: detailPath("build", id) } };
-    }
-    log.warn({ buildId: id, status, error: error.message }, "an open build could not be asked for");
-    return { kind: "unclear", error };
+async function ask({ client, log }: PollOptions, id: string): Promise<Asked> {
+  const answer = await askDetail(client, "build", id, { retries: RETRIES });
+  if (answer.kind === "unclear" && answer.error) {
+    log.warn({ buildId: id, error: answer.error.message }, "an open build could not be asked for");
   }
+  return { id, answer };
 }
 
-/** Writes down what a batch of answers tells. */
-async function settle(
-  options: PollOptions,
-  asked: readonly DueBuild[],
-  answers: readonly Answer[],
-): Promise<void> {
+/** Writes down what a batch of answers says. */
+async function settle(options: PollOptions, batch: readonly Asked[]): Promise<void> {
   const { sql, loader, clock, startedAt, patience = withStoreErrors } = options;
-  const pages = answers.flatMap((answer) => (answer.kind === "found" ? [answer.page] : []));
-  const gone = answers.flatMap((answer) => (answer.kind === "gone" ? [answer.sighting] : []));
+  const pages: LoadablePage[] = [];
+  const gone: BuildSighting[] = [];
+  for (const { id, answer } of batch) {
+    if (answer.kind === "found") pages.push({ ...answer.detail, records: [answer.detail.record] });
+    if (answer.kind !== "gone") continue;
+    const { request, askedAt, observedAt } = answer;
+    gone.push({ id, request, askedAt: askedAt.toISOString(), observedAt: observedAt.toISOString() });
+  }
   if (pages.length > 0) await loader.load({ resource: "build", pages, source: "detail" });
   if (gone.length > 0) await loader.vanish(gone);
-  const ids = asked.map(({ id }) => id);
+  const ids = batch.map(({ id }) => id);
   await patience("put builds off", () => noteAsked(sql, ids, { at: clock.now(), notSeenSince: startedAt }));
 }

@@ -1,6 +1,7 @@
+import { ageMs } from "../clock.ts";
 import type { Sql } from "../db/connect.ts";
 import { withStoreErrors } from "../db/store-errors.ts";
-import { isUpstreamLost, UpstreamError } from "../errors.ts";
+import { UpstreamError } from "../errors.ts";
 import { type ParsedPage, parsePage } from "../walk/page.ts";
 import { requestText } from "../walk/page-request.ts";
 import { findDueStates } from "./find-due-builds.ts";
@@ -22,35 +23,32 @@ export interface SweepOptions extends Omit<PollOptions, "maxDetails" | "maxStuck
  * Looks at stuck builds by the list of all builds in their state, where so many are due that their details would take hours: ten thousand
  * hung builds are a hundred pages once a day. Only where the service's own schema says that the list may be narrowed by `state`; a page
  * that shows another state ends it. It proves nothing of what it does not show: that stays due, and is asked for by its detail.
- * Returns the failure by which the service is out of reach, or null.
  */
-export async function sweepStuckBuilds(options: SweepOptions): Promise<UpstreamError | null> {
+export async function sweepStuckBuilds(options: SweepOptions): Promise<void> {
   const { sql, clock, log, startedAt, stuckAfterMs, patience = withStoreErrors } = options;
   const facts = { now: clock.now(), notSeenSince: startedAt, stuckAfterMs };
   const states = await patience("count stuck builds", () => findDueStates(sql, facts));
-  const listedAgoMs = (at: string | null) => facts.now.getTime() - Date.parse(at ?? "0000");
   const worth = states.filter(
     ({ due, open, listedAt }) =>
-      due >= WORTH_A_LIST && open <= MAX_BUILDS && listedAgoMs(listedAt) >= LISTED_WITHIN_MS,
+      due >= WORTH_A_LIST && open <= MAX_BUILDS && ageMs(listedAt, facts.now) >= LISTED_WITHIN_MS,
   );
-  if (worth.length === 0) return null;
+  if (worth.length === 0) return;
   if (!(await patience("read the schema", () => mayFilterByState(sql)))) {
     // Said each round as long as it is so.
     const due = worth.reduce((sum, state) => sum + state.due, 0);
     log.debug({ due }, "the service does not offer the list of stuck builds: each waits for its turn");
-    return null;
+    return;
   }
   for (const { state, due, open } of worth) {
+    if (options.client.lost.aborted) return;
     try {
       const seen = await sweep(options, state, open);
       log.info({ state, due, seen }, "stuck builds were looked at by their list");
     } catch (error) {
       if (!(error instanceof UpstreamError)) throw error;
       log.warn({ state, error: error.message }, "the list of stuck builds could not be read");
-      if (isUpstreamLost(error)) return error;
     }
   }
-  return null;
 }
 
 /** Reads the list of builds in a state, page by page; gives the number of records that came. */
@@ -87,6 +85,6 @@ async function sweep(
 async function mayFilterByState(sql: Sql): Promise<boolean> {
   const [row] = await sql<{ may: boolean }[]>`
     select coalesce(body -> 'filtering' ? 'state', false) as may from sync.upstream_schemas
-    where resource = 'build' order by first_seen_at desc limit 1`;
+    where resource = 'build' order by run_id desc limit 1`;
   return row?.may ?? false;
 }

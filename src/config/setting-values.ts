@@ -13,6 +13,15 @@ export function whole(min: number, max: number): Parse<number> {
   };
 }
 
+/** A word that stands for what the program works out itself, or anything that `parse` takes. */
+export function wordOr<const W extends string, T>(word: W, parse: Parse<T>): Parse<W | T> {
+  return (text) => {
+    if (text.toLowerCase() === word) return { value: word };
+    const parsed = parse(text);
+    return "fault" in parsed ? { fault: `${parsed.fault}, nor ${word}` } : parsed;
+  };
+}
+
 export function decimal(min: number, max: number): Parse<number> {
   return (text) => {
     const value = /^(?:\d+\.?\d*|\.\d+)$/.test(text) ? Number(text) : Number.NaN;

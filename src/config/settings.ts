@@ -93,8 +93,9 @@ export const SETTINGS = {
     name: "DOCMIRROR_FULL_EVERY_DAYS",
     flag: "full-every-days",
     value: "days",
-    default: "7",
-    meaning: "how often the nightly sync walks builds in full; 1 is every night",
+    default: "auto",
+    meaning:
+      "how often the nightly sync walks builds in full; auto is every night where a full walk of all lists takes at most 30 minutes at this rate, else every 7",
   },
   watchCron: {
     name: "DOCMIRROR_WATCH_CRON",

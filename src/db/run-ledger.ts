@@ -2,7 +2,7 @@ import { hostname } from "node:os";
 import { LockedError } from "../errors.ts";
 import { RESOURCES, type Resource } from "../wire/resources.ts";
 import type { Sql, TransactionSql } from "./connect.ts";
-import type { RunKind, RunStatus, WalkVerdict } from "./schema/runs.ts";
+import type { RunKind, RunStatus, Unfinished, WalkVerdict } from "./schema/runs.ts";
 import { withTransaction } from "./transaction.ts";
 
 /** What a walk has done so far; the columns of `sync.walks` by the names of the run summary. */
@@ -28,6 +28,8 @@ export interface Checkpoint {
 /** An interrupted run's walk of a full run, from which the next one may go on. */
 export interface ResumableWalk extends WalkCounts {
   runId: number;
+  /** The run in which it began; an earlier one where it was resumed before. */
+  beganRunId: number;
   resource: Resource;
   checkpoint: Checkpoint;
   startedAt: string;
@@ -43,6 +45,7 @@ export interface RunTotals {
   transitions: number;
   /** By how much the service's clock was ahead, in milliseconds; null when no reply told. */
   clockAhead: { minMs: number; maxMs: number } | null;
+  unfinished: Unfinished;
 }
 
 /**
@@ -72,11 +75,14 @@ export async function startRun(
   });
 }
 
+/** Shows that the run lives. Throws `LockedError` when another run has closed it. */
 export async function beatHeart(sql: Sql, runId: number): Promise<void> {
-  await sql`update sync.runs set heartbeat_at = now() where id = ${runId} and status = 'running'`;
+  const beaten =
+    await sql`update sync.runs set heartbeat_at = now() where id = ${runId} and status = 'running'`;
+  if (beaten.count === 0) throw closedElsewhere(runId);
 }
 
-/** Closes a run, unless another that took over has closed it. Safe to repeat. */
+/** Closes a run. Throws `LockedError` when another run has closed it: then its end was decided there. Safe to repeat. */
 export async function finishRun(
   sql: Sql,
   runId: number,
@@ -89,14 +95,16 @@ export async function finishRun(
   totals: RunTotals,
 ): Promise<void> {
   const { clockAhead } = totals;
-  await sql`
+  const closed = await sql`
     update sync.runs set status = ${end.status}, finished_at = ${end.finishedAt}, heartbeat_at = now(),
       error = ${end.error}, warnings = ${end.warnings}, requests = ${totals.requests}, bytes = ${totals.bytes},
       replaced_nul = ${totals.replacedNul}, references_resolved = ${totals.resolved},
       references_unresolved = ${totals.unresolved}, transitions = ${totals.transitions},
       clock_ahead_min_ms = ${clockAhead && toInteger(Math.floor(clockAhead.minMs))},
-      clock_ahead_max_ms = ${clockAhead && toInteger(Math.ceil(clockAhead.maxMs))}
-    where id = ${runId} and status = 'running'`;
+      clock_ahead_max_ms = ${clockAhead && toInteger(Math.ceil(clockAhead.maxMs))},
+      unfinished = ${JSON.stringify(totals.unfinished)}::text::jsonb
+    where id = ${runId} and (status = 'running' or status = ${end.status} and finished_at = ${end.finishedAt}::timestamptz)`;
+  if (closed.count === 0) throw closedElsewhere(runId);
 }
 
 /** The nearest number that an integer column holds: some 24 days of milliseconds, and a clock may be off by years. */
@@ -104,26 +112,32 @@ function toInteger(value: number): number {
   return Math.max(-(2 ** 31), Math.min(2 ** 31 - 1, value));
 }
 
+/** When a walk began. A resumed one began when its first page was asked for, in the run that did so. */
+export interface WalkStart {
+  startedAt: string;
+  beganRunId: number;
+}
+
 /**
- * Opens a walk's row. A resumed walk began when its first page was asked for, in whichever run that was: what it
- * says of the records that were there "all through the walk" counts from then. It keeps its checkpoint until it has a newer
- * one: this run may die before. Safe to repeat.
+ * Opens a walk's row, or opens it again for another reading of the list in the same run. A resumed walk keeps its checkpoint until it
+ * has a newer one: this run may die before. Safe to repeat.
  */
 export async function startWalk(
   sql: Sql,
   runId: number,
   resource: Resource,
-  startedAt: string,
+  { startedAt, beganRunId }: WalkStart,
   counts: WalkCounts,
   from: Pick<ResumableWalk, "checkpoint" | "checkpointAt"> | null,
 ): Promise<void> {
   await sql`
-    insert into sync.walks (run_id, resource, started_at, pages, records, inserted, updated, unchanged, deleted,
-      restored, quarantined, checkpoint, checkpoint_at)
-    values (${runId}, ${resource}, ${startedAt}, ${counts.pages}, ${counts.records}, ${counts.inserted},
-      ${counts.updated}, ${counts.unchanged}, ${counts.deleted}, ${counts.restored}, ${counts.quarantined},
-      ${from ? JSON.stringify(from.checkpoint) : null}::text::jsonb, ${from?.checkpointAt ?? null}::timestamptz)
-    on conflict (run_id, resource) do nothing`;
+    insert into sync.walks (run_id, resource, started_at, began_run_id, pages, records, inserted, updated, unchanged,
+      deleted, restored, quarantined, checkpoint, checkpoint_at)
+    values (${runId}, ${resource}, ${startedAt}, ${beganRunId}, ${counts.pages}, ${counts.records},
+      ${counts.inserted}, ${counts.updated}, ${counts.unchanged}, ${counts.deleted}, ${counts.restored},
+      ${counts.quarantined}, ${from ? JSON.stringify(from.checkpoint) : null}::text::jsonb,
+      ${from?.checkpointAt ?? null}::timestamptz)
+    on conflict (run_id, resource) do update set started_at = excluded.started_at`;
 }
 
 /**
@@ -171,6 +185,10 @@ export interface WalkEnd {
   counts: WalkCounts;
   /** Where the next run goes on when the walk broke off; null for one that came to its end. */
   checkpoint: Checkpoint | null;
+  /** Records that the newest whole walk saw and that could not be stored; null where that is not known. */
+  unstored: number | null;
+  /** What upstream counts more than its list showed and is here; null where it was not compared. */
+  deficit: number | null;
 }
 
 /** Closes a walk, within the caller's transaction. Throws `LockedError` when another run has closed this one. Safe to repeat. */
@@ -183,7 +201,7 @@ export async function finishWalk(
   await saveProgress(tx, runId, resource, end.counts, end.checkpoint, end.finishedAt);
   await tx`
     update sync.walks set walk = ${end.walk}, reason = ${end.reason}, total_count = ${end.totalCount},
-      finished_at = ${end.finishedAt}
+      unstored = ${end.unstored}, deficit = ${end.deficit}, finished_at = ${end.finishedAt}
     where run_id = ${runId} and resource = ${resource}`;
 }
 
@@ -199,61 +217,58 @@ export async function addDeleted(
 }
 
 /**
- * The walks of syncs whose newest attempt did not come to its end, as far as their checkpoints are not older than `since`. A round of the watch
- * that came between has read the head alone, and takes nothing from what is left to do.
+ * The walks of syncs whose newest attempt did not come to its end. A checkpoint older than `since`, or one that lies after `until`
+ * because a clock was wrong, is left out. A round of the watch that came between has read the head alone, and takes nothing from what is
+ * left to do.
  */
-export async function findResumableWalks(sql: Sql, since: string): Promise<ResumableWalk[]> {
+export async function findResumableWalks(sql: Sql, since: string, until: string): Promise<ResumableWalk[]> {
   return sql<ResumableWalk[]>`
-    select run_id as "runId", resource, checkpoint, started_at as "startedAt", checkpoint_at as "checkpointAt", pages,
+    select run_id as "runId", coalesce(began_run_id, run_id) as "beganRunId", resource, checkpoint, started_at as "startedAt", checkpoint_at as "checkpointAt", pages,
       records, inserted, updated, unchanged, deleted, restored, quarantined
     from unnest(${[...RESOURCES]}::text[]) as of (name)
     cross join lateral (
       select walks.* from sync.walks join sync.runs on runs.id = walks.run_id
-      where resource = of.name and kind <> 'watch' order by run_id desc limit 1
+      where resource = of.name and kind in ('full', 'incremental') order by run_id desc limit 1
     ) as newest
-    where checkpoint is not null and checkpoint_at >= ${since}::timestamptz`;
+    where checkpoint is not null and checkpoint_at between ${since}::timestamptz and ${until}::timestamptz`;
 }
 
-/** When the newest whole walk of a resource began, or null. */
-export async function findLastWholeWalk(sql: Sql, resource: Resource): Promise<string | null> {
-  const [row] = await sql<{ startedAt: string }[]>`
-    select started_at as "startedAt" from sync.walks
-    where resource = ${resource} and walk = 'whole' order by started_at desc limit 1`;
-  return row?.startedAt ?? null;
+/** The newest walk of a list that was whole. */
+export interface WholeWalk {
+  startedAt: string;
+  /** Records that it saw and that could not be stored. */
+  unstored: number;
 }
 
-/**
- * The newest walk of a list that was whole or joined at the head: when it ended, and how many records the list should have by what was found
- * there then and by walks since that broke off. Null when there is none.
- */
-export async function findLastGoodWalk(
-  sql: Sql,
-  resource: Resource,
-): Promise<{ finishedAt: string; expectedTotal: number | null } | null> {
-  const [row] = await sql<{ finishedAt: string; expectedTotal: number | null }[]>`
-    select finished_at as "finishedAt", total_count + (
-      select coalesce(sum(inserted + restored), 0)::bigint from sync.walks as later
-      where later.resource = good.resource and later.run_id > good.run_id
-    ) as "expectedTotal"
-    from sync.walks as good
-    where resource = ${resource} and walk in ('whole', 'head') order by run_id desc limit 1`;
+/** The newest whole walk of a list by its run, or null. */
+export async function findLastWholeWalk(sql: Sql, resource: Resource): Promise<WholeWalk | null> {
+  const [row] = await sql<WholeWalk[]>`
+    select started_at as "startedAt", coalesce(unstored, 0) as unstored from sync.walks
+    where resource = ${resource} and walk = 'whole' order by run_id desc limit 1`;
   return row ?? null;
 }
 
 /**
- * When the oldest of the walks began that may have left a gap, because none after it came to a good end; null when the newest one did. Walks
- * of the run `before` and later ones do not count.
+ * The newest run that read a list whole, or down to what it knew; null where none did. A later run may have left a gap behind it, so what
+ * it stored is no sign that the records below are here.
  */
-export async function findGapStart(
-  sql: Sql,
-  resource: Resource,
-  before: number | null,
-): Promise<string | null> {
-  const [good] = await sql<{ runId: number | null }[]>`
+export async function findLastJoinedRun(sql: Sql, resource: Resource): Promise<number | null> {
+  const [row] = await sql<{ runId: number | null }[]>`
     select max(run_id) as "runId" from sync.walks where resource = ${resource} and walk in ('whole', 'head')`;
-  // Given as a number: of one that is still to be found Postgres would expect half of all walks behind it, and read through them.
-  const [row] = await sql<{ gapStart: string | null }[]>`
-    select min(started_at) as "gapStart" from sync.walks
-    where resource = ${resource} and (run_id < ${before}::bigint) is not false and run_id > ${good?.runId ?? 0}::bigint`;
-  return row?.gapStart ?? null;
+  return row?.runId ?? null;
+}
+
+/** The newest walk of a list that ended. */
+export interface EndedWalk {
+  walk: WalkVerdict;
+  finishedAt: string;
+  /** `deficit` less `unstored`: the difference that nothing explains. Null where it was not compared. */
+  unexplained: number | null;
+}
+
+export async function findLastEndedWalk(sql: Sql, resource: Resource): Promise<EndedWalk | null> {
+  const [row] = await sql<EndedWalk[]>`
+    select walk, finished_at as "finishedAt", deficit - coalesce(unstored, 0) as unexplained from sync.walks
+    where resource = ${resource} and finished_at is not null and walk is not null order by run_id desc limit 1`;
+  return row ?? null;
 }

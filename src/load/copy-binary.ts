@@ -61,6 +61,9 @@ export function* encodeCopy(columns: readonly ColumnSpec[], rows: readonly Row[]
       } else if (type === "integer") {
         length = buffer.writeInt32BE(4, length);
         length = buffer.writeInt32BE(value as number, length);
+      } else if (type === "bigint") {
+        length = buffer.writeInt32BE(8, length);
+        length = buffer.writeBigInt64BE(BigInt(value as number), length);
       } else if (type === "timestamp" || type === "timestamptz") {
         length = buffer.writeInt32BE(8, length);
         length = buffer.writeBigInt64BE(

@@ -3,6 +3,7 @@ import type { ProjectSource } from "../db/schema/projects.ts";
 import type { NormalizedRecord } from "../normalize/normalized.ts";
 import type { Resource } from "../wire/resources.ts";
 import type { KnownKeys } from "./known-keys.ts";
+import { addLive } from "./live-count.ts";
 import { type Change, findChanges, recordChanges } from "./record-changes.ts";
 import type { BuildSighting, TransitionFacts } from "./record-transitions.ts";
 import { replaceUnresolved, unresolvedRows } from "./references.ts";
@@ -77,18 +78,21 @@ export async function loadRecords(
     row.extra = record.extra;
     row.first_seen_at = known?.firstSeenAt ?? observedAt;
     row.changed_at = observedAt;
+    row.first_seen_run_id = facts.runId;
+    row.changed_run_id = facts.runId;
     row.deleted_at = null;
     row.record_hash = record.hash;
     return row;
   };
 
   const changes = await replaceChanged(tx, resource, sorted.changed, toRow, facts);
-  changes.push(...(await restoreReturned(tx, resource, sorted.returned)));
+  changes.push(...(await restoreReturned(tx, resource, sorted.returned, facts.runId)));
   await recordChanges(tx, { resource, runId: facts.runId }, changes);
   for (const { record } of sorted.added) facts.keys.add(resource, record.id);
   await addRows(tx, RECORD_TABLES[resource], sorted.added.map(toRow), facts.method);
   await loadSatellites(tx, resource, sorted, facts);
   if (resource === "project") await markListed(tx, sightings, stored as Map<string, StoredProject>, source);
+  await addLive(tx, resource, sorted.added.length + sorted.returned.length);
 
   return {
     counts: {
@@ -217,7 +221,7 @@ async function replaceChanged(
   if (changed.length === 0) return [];
   const rows = changed.map(toRow);
   const changes = await findChanges(tx, resource, changed, rows);
-  await replaceRows(tx, RECORD_TABLES[resource], rows, ["first_seen_at", "deleted_at"]);
+  await replaceRows(tx, RECORD_TABLES[resource], rows, ["first_seen_at", "first_seen_run_id", "deleted_at"]);
   const ids = changed.map(({ record }) => record.id);
   if (resource === "build") await replaceRows(tx, BUILD_LOGS, changed.map(toLog), []);
   if (resource === "project")
@@ -231,13 +235,14 @@ async function restoreReturned(
   tx: TransactionSql,
   resource: Resource,
   returned: readonly Sighting[],
+  runId: number,
 ): Promise<Change[]> {
   if (returned.length === 0) return [];
   const sightings = returned.map(({ record, observedAt }) => ({ id: record.id, at: observedAt }));
   await tx.unsafe(
-    `update ${RECORD_TABLES[resource].name} as record set deleted_at = null, changed_at = returned.at
+    `update ${RECORD_TABLES[resource].name} as record set deleted_at = null, changed_at = returned.at, changed_run_id = $2
      from jsonb_to_recordset($1::text::jsonb) as returned (id text, at timestamptz) where record.id = returned.id`,
-    [JSON.stringify(sightings)],
+    [JSON.stringify(sightings), runId],
   );
   return sightings.map(({ id, at }) => ({
     recordId: id,

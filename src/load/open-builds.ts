@@ -5,6 +5,8 @@ const WINDOW = 5000;
 
 export interface WalkSighting {
   runId: number;
+  /** The run in which the walk began. */
+  beganRunId: number;
   /** When the walk began, in whichever run that was. */
   startedAt: string;
   /** The list's path. */
@@ -19,13 +21,13 @@ export interface WalkSighting {
 export async function noteMet(
   tx: TransactionSql,
   seen: { has(id: string): boolean },
-  { runId, startedAt, request }: WalkSighting,
+  { runId, beganRunId, startedAt, request }: WalkSighting,
 ): Promise<void> {
   let last = "";
   for (;;) {
     const open = await tx<{ id: string }[]>`
       select build_id as id from sync.open_builds as open
-      where build_id > ${last} and seen_at < ${startedAt}::timestamptz and vanished_at is null
+      where build_id > ${last} and (run_id, seen_at) < (${beganRunId}, ${startedAt}::timestamptz) and vanished_at is null
         and not exists (
           select from sync.quarantine
           where resource = 'build' and record_id = open.build_id and resolved_at is null)

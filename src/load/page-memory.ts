@@ -37,7 +37,7 @@ export interface PageMemory<Meta> {
   forgetFrom(tx: TransactionSql, seq: number): Promise<void>;
 }
 
-export function createPageMemory<Meta>(sql: Sql, resource: Resource): PageMemory<Meta> {
+export function createPageMemory<Meta>(sql: Sql, resource: Resource, runId: number): PageMemory<Meta> {
   const windows = new Map<number, Promise<Map<number, MemorizedPage<Meta>>>>();
 
   async function readWindow(index: number): Promise<Map<number, MemorizedPage<Meta>>> {
@@ -55,7 +55,7 @@ export function createPageMemory<Meta>(sql: Sql, resource: Resource): PageMemory
          where resource = $1 and seq >= $2 and exists (
            select from unnest(page.ids) as listed (id)
            join mirror.${resource}s as record using (id)
-           where record.changed_at > page.loaded_at or record.deleted_at is not null
+           where (record.changed_run_id, record.changed_at) > (page.run_id, page.loaded_at) or record.deleted_at is not null
              or resource = 'build' and record.id in (
                select build_id from sync.open_builds where vanished_at is not null))`,
         [resource, from],
@@ -81,11 +81,11 @@ export function createPageMemory<Meta>(sql: Sql, resource: Resource): PageMemory
         loaded_at: loadedAt,
       }));
       await tx`
-        insert into sync.pages (resource, seq, request, body_hash, meta, ids, loaded_at)
-        select ${resource}, seq, request, body_hash, meta, ids, loaded_at
+        insert into sync.pages (resource, seq, request, body_hash, meta, ids, loaded_at, run_id)
+        select ${resource}, seq, request, body_hash, meta, ids, loaded_at, ${runId}::bigint
         from jsonb_populate_recordset(null::sync.pages, ${JSON.stringify(rows)}::text::jsonb)
         on conflict (resource, seq) do update set request = excluded.request, body_hash = excluded.body_hash,
-          meta = excluded.meta, ids = excluded.ids, loaded_at = excluded.loaded_at`;
+          meta = excluded.meta, ids = excluded.ids, loaded_at = excluded.loaded_at, run_id = excluded.run_id`;
     },
     async *pagesBefore(seq) {
       // By windows, not by a cursor: when its connection is lost between two batches, a cursor of the driver ends as if it had read all.

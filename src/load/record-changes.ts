@@ -6,7 +6,10 @@ import { RECORD_TABLES, type Row } from "./tables.ts";
 import { jsonRows } from "./write-rows.ts";
 
 /** Columns that tell about our copy, and so are no change of the record. */
-const NOT_UPSTREAM = ["first_seen_at", "changed_at", "deleted_at", "record_hash", "source", "listed"];
+const NOT_UPSTREAM = [
+  ...["first_seen_at", "first_seen_run_id", "changed_at", "changed_run_id", "deleted_at", "record_hash"],
+  ...["source", "listed"],
+];
 
 /** A build's keys, which follow from its URIs: that the record a URI names has come is no change of the build. */
 const BUILD_KEYS = ["project_id", "version_id"];

@@ -1,11 +1,10 @@
 import type { TransactionSql } from "../db/connect.ts";
 import type { FieldDrift } from "../normalize/find-drift.ts";
-import type { Resource } from "../wire/resources.ts";
 
 /** Writes into `sync.drift` what was never noted before of a resource: each field, kind and detail once. */
 export async function recordDrift(
   tx: TransactionSql,
-  facts: { resource: Resource; runId: number; observedAt: string },
+  facts: { resource: string; runId: number; observedAt: string },
   drift: readonly FieldDrift[],
 ): Promise<void> {
   if (drift.length === 0) return;

@@ -62,23 +62,50 @@ export interface DanglingTarget {
   key: string;
 }
 
+/** When a record that was found gone is asked for again: checked before `goneBefore`, or after `now` by a clock that was wrong. */
+export interface DueTargets {
+  goneBefore: string;
+  now: string;
+}
+
+const isDue = (sql: Sql, { goneBefore, now }: DueTargets) => sql`
+  target_key is not null and (status = 'pending'
+    or status = 'gone' and checked_at not between ${goneBefore}::timestamptz and ${now}::timestamptz)`;
+
 /**
- * The records that are referred to but not here and that it is time to ask for: never asked, or found gone before `goneBefore`.
- * In order after `after`, `limit` at most.
+ * The records that are referred to but not here and that it is time to ask for, `limit` at most: first those that were never asked for,
+ * then those whose turn is longest ago.
  */
 export async function findDanglingTargets(
   sql: Sql,
-  options: { goneBefore: string; after: DanglingTarget | null; limit: number },
+  { limit, ...due }: DueTargets & { limit: number },
 ): Promise<DanglingTarget[]> {
-  const { after } = options;
   return sql<DanglingTarget[]>`
-    select distinct target_resource as resource, target_key as key
-    from mirror.unresolved_references
-    where (status = 'pending' or (status = 'gone' and checked_at < ${options.goneBefore}::timestamptz))
-      and target_key is not null
-      and (${after === null} or (target_resource, target_key) > (${after?.resource ?? ""}, ${after?.key ?? ""}))
-    order by target_resource, target_key
-    limit ${options.limit}`;
+    select target_resource as resource, target_key as key
+    from mirror.unresolved_references where ${isDue(sql, due)}
+    group by target_resource, target_key
+    order by max(asked_at) nulls first, target_resource, target_key
+    limit ${limit}`;
+}
+
+/** The records that `findDanglingTargets` would give without a limit. */
+export async function countDanglingTargets(sql: Sql, due: DueTargets): Promise<number> {
+  const [row] = await sql<{ count: number }[]>`
+    select count(distinct (target_resource, target_key)) as count
+    from mirror.unresolved_references where ${isDue(sql, due)}`;
+  return row?.count ?? 0;
+}
+
+/** Notes that records were asked for, whatever came, and so puts them behind those that were not. */
+export async function noteTargetsAsked(
+  sql: Sql,
+  targets: readonly DanglingTarget[],
+  at: string,
+): Promise<void> {
+  await sql`
+    update mirror.unresolved_references as reference set asked_at = ${at}::timestamptz
+    from jsonb_to_recordset(${JSON.stringify(targets)}::text::jsonb) as asked (resource text, key text)
+    where reference.target_resource = asked.resource and reference.target_key = asked.key`;
 }
 
 /** Takes new references for gone as well where another one to the same record was found so at or after `since`. */

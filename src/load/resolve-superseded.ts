@@ -1,11 +1,17 @@
 import type { Sql } from "../db/connect.ts";
 import { RESOURCES, type Resource } from "../wire/resources.ts";
 
-/** When the row of a record was written last, or marked as deleted. Looked up by key, once for each record in quarantine. */
-const WRITTEN_AT = RESOURCES.map(
+/** Whether the row of a record was written, or marked as deleted, after the bad one was seen. Looked up by key. */
+const IS_WRITTEN_SINCE = RESOURCES.map(
   (resource) =>
-    `when '${resource}' then (select greatest(changed_at, deleted_at) from mirror.${resource}s where id = unresolved.record_id)`,
+    `when '${resource}' then exists (
+       select from mirror.${resource}s where id = unresolved.record_id and ${isLater("changed_run_id", "changed_at")})`,
 ).join("\n");
+
+/** Runs tell what came later. Rows and pages from before runs were kept with them have 0; their times tell. */
+function isLater(runId: string, at: string): string {
+  return `((${runId}, ${at}) > (unresolved.run_id, unresolved.created_at) or ${runId} = 0 and ${at} > unresolved.created_at)`;
+}
 
 /**
  * Closes what is in quarantine of records that came well since: the row was written after the bad one was seen, or a page that was
@@ -19,19 +25,22 @@ export async function resolveSuperseded(
 ): Promise<number> {
   const result = await sql.unsafe(
     `with unresolved as materialized (
-       select id, resource, record_id, created_at from sync.quarantine
+       select id, run_id, resource, record_id, created_at from sync.quarantine
        where resolved_at is null and record_id is not null and resource = coalesce($2, resource)
      ), listed as materialized (
-       select page.resource, listed.id, max(page.loaded_at) as at
-       from sync.pages as page cross join unnest(page.ids) as listed (id)
-       where page.body_hash <> '' and page.loaded_at > (select min(created_at) from unresolved)
-         and listed.id in (select record_id from unresolved)
-       group by page.resource, listed.id
+       select distinct unresolved.id
+       from unresolved
+       join (
+         select page.resource, page.run_id, page.loaded_at, listed.id
+         from sync.pages as page cross join unnest(page.ids) as listed (id)
+         where page.body_hash <> '' and exists (select from unresolved) and listed.id in (select record_id from unresolved)
+       ) as page on page.resource = unresolved.resource and page.id = unresolved.record_id
+         and ${isLater("page.run_id", "page.loaded_at")}
      )
      update sync.quarantine as bad set resolved_at = $1::timestamptz
-     from unresolved left join listed on listed.resource = unresolved.resource and listed.id = unresolved.record_id
+     from unresolved
      where bad.id = unresolved.id
-       and greatest(listed.at, case unresolved.resource ${WRITTEN_AT} end) > unresolved.created_at`,
+       and (unresolved.id in (select id from listed) or case unresolved.resource ${IS_WRITTEN_SINCE} end)`,
     [at, resource],
   );
   return result.count;

@@ -1,5 +1,6 @@
 import type { TransactionSql } from "../db/connect.ts";
 import type { Resource } from "../wire/resources.ts";
+import { addLive } from "./live-count.ts";
 import { recordChanges } from "./record-changes.ts";
 import { recordTransitions, type TransitionFacts } from "./record-transitions.ts";
 import type { Observation } from "./sighting.ts";
@@ -40,13 +41,14 @@ export async function retireRecords(
          where gone.resource = $2 and missing.resource = $2 and missing.record_id = gone.id
          returning gone.id, gone."observedAt" as at
        )
-       update ${RECORD_TABLES[resource].name} as record set deleted_at = settled.at, changed_at = settled.at
+       update ${RECORD_TABLES[resource].name} as record set deleted_at = settled.at, changed_at = settled.at, changed_run_id = $3
        from settled where record.id = settled.id and record.deleted_at is null
        returning record.id, settled.at`,
-      [JSON.stringify(gone), resource],
+      [JSON.stringify(gone), resource, facts.runId],
     );
     if (retired.length === 0) continue;
     counts[resource] = retired.length;
+    await addLive(tx, resource, -retired.length);
     if (resource === "build") transitions = await retireOpenBuilds(tx, facts, gone, retired);
     await recordChanges(
       tx,

@@ -78,7 +78,7 @@ async function load(
 ): Promise<RetryOutcome> {
   const { resource, runId, createdAt: observedAt } = row;
   await tx`update sync.quarantine set resolved_at = ${at}::timestamptz where id = ${row.id}`;
-  if (await isWrittenSince(tx, resource, record.id, observedAt)) return "superseded";
+  if (await isWrittenSince(tx, row, record.id)) return "superseded";
 
   const facts: LoadFacts = {
     keys,
@@ -105,14 +105,14 @@ async function refuse(sql: Sql, { id }: QuarantinedRecord, reason: string): Prom
 
 async function isWrittenSince(
   tx: TransactionSql,
-  resource: Resource,
+  { resource, runId, createdAt }: QuarantinedRecord,
   id: string,
-  moment: string,
 ): Promise<boolean> {
   const rows = await tx.unsafe(
     `select 1 from ${RECORD_TABLES[resource].name}
-     where id = $1 and greatest(changed_at, deleted_at) >= $2::timestamptz`,
-    [id, moment],
+     where id = $1 and ((changed_run_id, changed_at) >= ($2::bigint, $3::timestamptz)
+       or changed_run_id = 0 and changed_at >= $3::timestamptz)`,
+    [id, runId, createdAt],
   );
   return rows.length > 0;
 }

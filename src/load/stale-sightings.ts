@@ -30,6 +30,7 @@ export async function findStale(
     ) as last
     where (last.run_id, last.not_after) > (${runId}, seen."observedAt")
       or (open.run_id, open.seen_at) > (${runId}, seen."askedAt")
+      or seen.state is null and open.seen_at between seen."askedAt" and seen."observedAt"
       or last.not_after between seen."askedAt" and seen."observedAt" and seen.state <> last.to_state
         and (last.to_state = ${VANISHED}
           or array_position(${DOCUMENTED}::text[], last.to_state) > array_position(${DOCUMENTED}::text[], seen.state))`;

@@ -5,7 +5,15 @@ import { unresolvedReferences } from "../db/schema/changes.ts";
 import { buildLogs, builds, files, projects, projectUsers, users, versions } from "../db/schema/index.ts";
 import type { Resource } from "../wire/resources.ts";
 
-export type CellType = "text" | "boolean" | "timestamp" | "timestamptz" | "jsonb" | "bytea" | "integer";
+export type CellType =
+  | "text"
+  | "boolean"
+  | "timestamp"
+  | "timestamptz"
+  | "jsonb"
+  | "bytea"
+  | "integer"
+  | "bigint";
 
 export interface ColumnSpec {
   name: string;
@@ -31,8 +39,8 @@ function cellType(sqlType: string): CellType {
   if (sqlType.startsWith("text")) return "text";
   if (sqlType.endsWith("with time zone")) return "timestamptz";
   if (sqlType.startsWith("timestamp")) return "timestamp";
-  if (sqlType === "boolean" || sqlType === "jsonb" || sqlType === "bytea" || sqlType === "integer")
-    return sqlType;
+  if (sqlType === "boolean" || sqlType === "jsonb" || sqlType === "bytea") return sqlType;
+  if (sqlType === "integer" || sqlType === "bigint") return sqlType;
   throw new Error(`no way to load a column of type ${sqlType}`);
 }
 

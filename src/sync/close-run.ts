@@ -12,8 +12,8 @@ const CLOSE_WITHIN_MS = 60_000;
 const CLOSE_BROKEN_WITHIN_MS = 1000;
 
 /**
- * Writes down how a run ended. When the database stays away and the run has failed already, it is left open for the next one
- * to close: what ended it weighs more. Throws `StoreError` when the run had gone well till then.
+ * Writes down how a run ended. When that cannot be done and the run has failed already, it is left open for the next one to close: what
+ * ended it weighs more. Throws `StoreError`, or `LockedError` when another run has closed it, where the run had gone well till then.
  */
 export async function closeRun(
   { sql, lock, clock, log }: { sql: Sql; lock: RunLock; clock: Clock; log: Logger },

@@ -3,24 +3,27 @@ import { isSameEndpoint } from "../api/api-url.ts";
 import type { Client } from "../api/client.ts";
 import { linkSignals } from "../api/link-signals.ts";
 import { connect, type Sql } from "../db/connect.ts";
-import { findGapStart, findLastWholeWalk } from "../db/run-ledger.ts";
+import { assertService } from "../db/mirrored-service.ts";
+import { findLastEndedWalk, findLastWholeWalk } from "../db/run-ledger.ts";
 import { compareRecords } from "../load/load-records.ts";
 import { normalizePage } from "../normalize/page.ts";
 import { createCourse } from "../walk/course.ts";
 import { createIdSet } from "../walk/id-set.ts";
 import { createPageSource } from "../walk/page-source.ts";
 import { createWalk } from "../walk/walk.ts";
-import { areOlderThan } from "./older-records.ts";
+import { estimateFullWalks } from "./full-walk-cost.ts";
+import { createHeadJoin } from "./head-join.ts";
 import { planRun, type WalkPlan } from "./plan.ts";
 import { fetchRootListing } from "./root-listing.ts";
 import type { SyncOptions } from "./run.ts";
-import { emptyCounts, isPartial, type RunSummary, type WalkSummary } from "./summary.ts";
+import { emptyCounts, isPartial, NOTHING_UNFINISHED, type RunSummary, type WalkSummary } from "./summary.ts";
 import { createUpstreamClient } from "./upstream-client.ts";
 import { createWarnings } from "./warnings.ts";
 
 /**
- * Walks as a run would, compares every record with what is stored, and writes nothing at all: no rows, no ledger, no lock. References are not
- * looked up and no missing record is asked for, so both count as 0, and a run may yet hold deletions back. Throws what upstream or the database throws.
+ * Walks as a run would, compares every record with what is stored, and writes nothing at all: no rows, no ledger, no lock. References are
+ * not looked up, no missing record is asked for, and the head of the build list is not compared with upstream's count. So a run may find
+ * more than this. Throws what upstream or the database throws.
  */
 export async function runDrySync(options: SyncOptions & { hasSchema: boolean }): Promise<RunSummary> {
   const { settings, clock } = options;
@@ -35,11 +38,16 @@ export async function runDrySync(options: SyncOptions & { hasSchema: boolean }):
   const client = createUpstreamClient(options, signal, warnings.warn);
   const resources: RunSummary["resources"] = {};
   try {
+    if (sql) await assertService(sql, settings.baseUrl);
+    const whole = sql && (await findLastWholeWalk(sql, "build"));
+    const ended = sql && (await findLastEndedWalk(sql, "build"));
     const plan = planRun({
       kind: options.kind ?? null,
       resources: options.resources ?? null,
       root: await fetchRootListing(client),
-      lastWholeBuildWalk: sql && (await findLastWholeWalk(sql, "build")),
+      lastWholeBuildWalk: whole?.startedAt ?? null,
+      hasUnexplainedDeficit: ended?.walk === "head" && (ended.unexplained ?? 0) !== 0,
+      fullWalkSeconds: sql ? await estimateFullWalks(sql, settings) : { all: 0, build: 0 },
       fullEveryDays: settings.fullEveryDays,
       now: startedAt,
     });
@@ -53,12 +61,13 @@ export async function runDrySync(options: SyncOptions & { hasSchema: boolean }):
       }),
     );
     const finishedAt = clock.now();
+    const unfinished = { ...NOTHING_UNFINISHED };
     const { requests, bytes } = client.stats();
     const warned = warnings.list();
     return {
       run_id: null,
       kind: plan.kind,
-      status: plan.absent.length > 0 || isPartial(resources) ? "partial" : "succeeded",
+      status: plan.absent.length > 0 || isPartial({ resources, unfinished }) ? "partial" : "succeeded",
       started_at: startedAt.toISOString(),
       finished_at: finishedAt.toISOString(),
       duration_ms: finishedAt.getTime() - startedAt.getTime(),
@@ -66,6 +75,7 @@ export async function runDrySync(options: SyncOptions & { hasSchema: boolean }):
       bytes,
       resources,
       references: { resolved: 0, unresolved: 0 },
+      unfinished,
       transitions: 0,
       ...(warned.length > 0 && { warnings: warned }),
     };
@@ -93,7 +103,7 @@ async function countWalk(
   const walk = createWalk({ resource, course, source, signal });
   const counts = emptyCounts();
   const counted = createIdSet();
-  const gapStart = sql && (await findGapStart(sql, resource, null));
+  const join = createHeadJoin();
   const pages = walk.pages();
   for (;;) {
     const step = await pages.next();
@@ -115,8 +125,8 @@ async function countWalk(
     counts.restored += compared.restored;
     counts.quarantined += page.rejected.length + step.value.holes.length;
     options.onProgress?.(plan.resource, counts, step.value.meta.totalCount);
-    const hasNews = compared.inserted + compared.updated + compared.restored > 0;
-    if (plan.kind === "full" || hasNews || !sql) continue;
-    if (gapStart === null || (await areOlderThan(sql, resource, step.value.ids, gapStart))) walk.stop();
+    const isKnown = compared.inserted + compared.restored + page.rejected.length === 0;
+    join.add({ ids: step.value.ids, isKnown });
+    if (plan.kind === "head" && sql && join.isJoined(false)) walk.stop();
   }
 }

@@ -1,37 +1,29 @@
 /** So many records in a row must be known before the head of a list has joined what was read before. */
 const JOIN_RECORDS = 20;
-/** Records read behind that point at most, for the sake of a count that says more. */
+/** Known records read in a row at most, in search of those that upstream counts and that are not here. */
 const SEARCHED_RECORDS = 1000;
 
-/** What a page of the head brought. */
+/** What a page of the head showed. */
 export interface HeadPage {
   ids: readonly string[];
-  /** Records that were not here, or deleted here. */
-  newRecords: number;
-  totalCount: number | null;
+  /** Whether every record on it is live and was stored by a run that left no gap. A refused record is not known. */
+  isKnown: boolean;
 }
 
 /**
- * Decides where the reading of a list's head may end, page by page. One known record proves nothing: a build dated in the future stays at
- * the top, and one with an older date, or an id out of order, stands among known ones. So 20 known records in a row are asked for, and that
- * as many new ones were found as `total_count` on the first page is above `expectedTotal`, what the list should have by the last look: a
- * clock that was set back puts new builds further down. For these it reads on, 1,000 known records at most, since a list may also grow at
- * its far end. What comes in during the reading stands above it, and is for the next look.
+ * Counts how many known records came in a row, page by page. One known record proves nothing: a build dated in the future stays at the
+ * top, and one with an older date, or an id out of order, stands among known ones.
  */
-export function createHeadJoin(expectedTotal: number | null): (page: HeadPage) => boolean {
-  let known = new Set<string>();
-  let found = 0;
-  let counted: number | null | undefined;
-  return ({ ids, newRecords, totalCount }) => {
-    if (counted === undefined) counted = totalCount;
-    if (newRecords > 0) {
-      found += newRecords;
-      known = new Set();
-      return false;
-    }
-    for (const id of ids) known.add(id);
-    const grown = expectedTotal === null || counted === null ? 0 : counted - expectedTotal;
-    const enough = found >= grown ? JOIN_RECORDS : SEARCHED_RECORDS;
-    return known.size >= enough;
+export function createHeadJoin() {
+  let inARow = new Set<string>();
+  return {
+    add({ ids, isKnown }: HeadPage): void {
+      if (!isKnown) inARow = new Set();
+      else for (const id of ids) inARow.add(id);
+    },
+    /** Whether the head has joined. While `mayFindMore` it reads on, 1,000 records at most. */
+    isJoined(mayFindMore: boolean): boolean {
+      return inARow.size >= (mayFindMore ? SEARCHED_RECORDS : JOIN_RECORDS);
+    },
   };
 }

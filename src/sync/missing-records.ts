@@ -1,6 +1,7 @@
 /**
- * Records that a whole walk of their list did not meet, kept until their details have been asked for. A walk writes them down in the
- * transaction that ends it, so that a run which dies before it asked leaves them to the next one.
+ * Live records that the newest whole walk of their list did not show. A walk writes them down in the transaction that ends it, so that a
+ * run which dies before it asked for their details leaves them to the next one. They stay until a walk shows them again or their details
+ * say that they are gone.
  */
 import type { Sql, TransactionSql } from "../db/connect.ts";
 import { RECORD_TABLES } from "../load/tables.ts";
@@ -16,9 +17,9 @@ export interface MissingFacts {
   resource: Resource;
   /** Every id that the walk met. */
   seen: Pick<IdSet, "has" | "size">;
-  /** When the walk began; of a resumed one in whichever run that was. */
-  startedAt: string;
   runId: number;
+  /** The run in which the walk began: an earlier one where it was resumed. */
+  beganRunId: number;
   noticedAt: string;
   /** The share of the known records that may be missing, 0 to 1; 20 always may. */
   maxDeleteRatio: number;
@@ -27,6 +28,10 @@ export interface MissingFacts {
 }
 
 export interface NotedMissing {
+  /** Live records of the list that are here. */
+  live: number;
+  /** Those among them that the walk met. */
+  met: number;
   /** Live records that were here before the walk began. */
   known: number;
   /** Those among them that the walk did not meet. */
@@ -43,58 +48,69 @@ export interface NotedMissing {
  * something is known: such a walk is not whole.
  */
 export async function noteMissing(tx: TransactionSql, facts: MissingFacts): Promise<NotedMissing> {
-  const { resource, seen, startedAt, runId, noticedAt, maxDeleteRatio } = facts;
+  const { resource, seen, beganRunId, runId, noticedAt, maxDeleteRatio } = facts;
   await forgetSeen(tx, resource, seen);
   const waiting = await countMissing(tx, [resource]);
-  let known = 0;
-  let missing = 0;
-  for await (const ids of liveIds(tx, resource, startedAt)) {
+  const counts = { live: 0, met: 0, known: 0, missing: 0 };
+  for await (const rows of liveRows(tx, resource, beganRunId)) {
     if (seen.size === 0) throw new Error(`a walk of ${resource}s that met nothing was taken for whole`);
-    known += ids.length;
-    missing += ids.filter((id) => !seen.has(id)).length;
+    counts.live += rows.length;
+    for (const { id, isOlder } of rows) {
+      const isMet = seen.has(id);
+      if (isMet) counts.met += 1;
+      if (isOlder) counts.known += 1;
+      if (isOlder && !isMet) counts.missing += 1;
+    }
   }
+  const { known, missing } = counts;
   // What an earlier walk missed within its bounds, and no run has come to yet, is still to be asked for.
   const isHeld =
     missing - waiting > Math.max(ALWAYS_ALLOWED, maxDeleteRatio * known) && !facts.allowMassDelete;
   if (isHeld) {
-    const counts = `${(missing - waiting).toLocaleString("en-US")} of ${known.toLocaleString("en-US")} known ${resource}s`;
+    const share = `${(missing - waiting).toLocaleString("en-US")} of ${known.toLocaleString("en-US")} known ${resource}s`;
     const held =
-      `${counts} were not in the walk, more than DOCMIRROR_MAX_DELETE_RATIO ${maxDeleteRatio} allows: ` +
+      `${share} were not in the walk, more than DOCMIRROR_MAX_DELETE_RATIO ${maxDeleteRatio} allows: ` +
       "they are not deleted; sync --allow-mass-delete allows it for one run";
-    return { known, missing, held };
+    return { ...counts, held };
   }
-  if (missing === 0) return { known, missing, held: null };
-  for await (const ids of liveIds(tx, resource, startedAt)) {
+  if (missing === 0) return { ...counts, held: null };
+  for await (const rows of liveRows(tx, resource, beganRunId)) {
+    const unseen = rows.filter(({ id, isOlder }) => isOlder && !seen.has(id)).map(({ id }) => id);
     await tx`
       insert into sync.missing_records (resource, record_id, run_id, noticed_at)
-      select ${resource}, id, ${runId}, ${noticedAt}::timestamptz
-      from unnest(${ids.filter((id) => !seen.has(id))}::text[]) as unseen (id)
+      select ${resource}, id, ${runId}, ${noticedAt}::timestamptz from unnest(${unseen}::text[]) as unseen (id)
       on conflict (resource, record_id) do update set run_id = excluded.run_id`;
   }
-  return { known, missing, held: null };
+  return { ...counts, held: null };
 }
 
-/** The ids of the live records that were here before `before`, in windows. */
-function liveIds(tx: TransactionSql, resource: Resource, before: string): AsyncGenerator<string[]> {
-  return windows(
+interface LiveRow {
+  id: string;
+  /** Whether it was here before the walk began. Runs tell, since a clock may be wrong. */
+  isOlder: boolean;
+}
+
+/** The live records that the list should show, in windows. */
+function liveRows(tx: TransactionSql, resource: Resource, beganRunId: number): AsyncGenerator<LiveRow[]> {
+  return windows<LiveRow>(
     tx,
-    `select id from ${RECORD_TABLES[resource].name}
-     where id > $1 and first_seen_at < $2::timestamptz and ${isListed(resource)}
+    `select id, first_seen_run_id < $2::bigint as "isOlder" from ${RECORD_TABLES[resource].name}
+     where id > $1 and ${isListed(resource)}
      order by id`,
-    before,
+    beganRunId,
   );
 }
 
-/** Ids that a query gives in their order, `$1` being the last id so far. A cursor would let no other statement pass meanwhile. */
-async function* windows(
+/** Rows that a query gives by their ids, `$1` being the last id so far. A cursor would let no other statement pass meanwhile. */
+async function* windows<Row extends { id: string }>(
   sql: Sql | TransactionSql,
   query: string,
-  parameter: string,
-): AsyncGenerator<string[]> {
+  parameter: string | number,
+): AsyncGenerator<Row[]> {
   let last = "";
   for (;;) {
-    const rows = await sql.unsafe<{ id: string }[]>(`${query} limit ${WINDOW}`, [last, parameter]);
-    if (rows.length > 0) yield rows.map(({ id }) => id);
+    const rows = await sql.unsafe<Row[]>(`${query} limit ${WINDOW}`, [last, parameter]);
+    if (rows.length > 0) yield rows;
     if (rows.length < WINDOW) return;
     last = rows.at(-1)?.id ?? last;
   }
@@ -109,13 +125,13 @@ export async function forgetSeen(
   resource: Resource,
   seen: Pick<IdSet, "has">,
 ): Promise<void> {
-  const missing = windows(
+  const missing = windows<{ id: string }>(
     sql,
     "select record_id as id from sync.missing_records where record_id > $1 and resource = $2 order by record_id",
     resource,
   );
-  for await (const ids of missing) {
-    const met = ids.filter((id) => seen.has(id));
+  for await (const rows of missing) {
+    const met = rows.map(({ id }) => id).filter((id) => seen.has(id));
     if (met.length > 0) await forgetMissing(sql, resource, met);
   }
 }
@@ -136,8 +152,8 @@ export interface MissingRecord {
 }
 
 /**
- * The missing records to ask for first: of each resource as many as of the others while it has any; within one those never asked
- * for, then those whose asking is longest ago.
+ * The missing records to ask for first: as many of each resource while it has any. Within one resource those that were never asked for
+ * come first, then those whose turn is longest ago.
  */
 export async function findMissing(
   sql: Sql,
@@ -163,16 +179,25 @@ export async function countMissing(
   return row?.count ?? 0;
 }
 
-/** Puts records that were asked for in vain behind those that were not asked for yet. */
+/** Notes that records were asked for, whatever came, and so puts them behind those that were not. `found` ones answered. */
 export async function noteAsked(
   tx: TransactionSql,
-  asked: readonly MissingRecord[],
+  asked: readonly (MissingRecord & { found: boolean })[],
   at: string,
 ): Promise<void> {
+  if (asked.length === 0) return;
   await tx`
-    update sync.missing_records as missing set asked_at = ${at}::timestamptz
-    from jsonb_to_recordset(${JSON.stringify(asked)}::text::jsonb) as asked (resource text, id text)
+    update sync.missing_records as missing set asked_at = ${at}::timestamptz,
+      found_at = case when asked.found then ${at}::timestamptz else missing.found_at end
+    from jsonb_to_recordset(${JSON.stringify(asked)}::text::jsonb) as asked (resource text, id text, found boolean)
     where missing.resource = asked.resource and missing.record_id = asked.id`;
+}
+
+/** Missing records of which no detail has said yet whether they are gone or hidden. */
+export async function countUnsettled(sql: Sql): Promise<number> {
+  const [row] = await sql<{ count: number }[]>`
+    select count(*) as count from sync.missing_records where found_at is null`;
+  return row?.count ?? 0;
 }
 
 /** Live records that a walk of the list should meet. */

@@ -1,16 +1,29 @@
+import { ageMs } from "../clock.ts";
 import type { SyncKind } from "../db/schema/runs.ts";
-import type { RootListing } from "../wire/resources.ts";
 import { RESOURCES, type Resource } from "../wire/resources.ts";
+import type { ServiceRoot } from "./root-listing.ts";
+import type { SyncSettings } from "./sync-settings.ts";
+
+const DAY_MS = 86_400_000;
+/** A night may come a few hours earlier than the one before. */
+const SLACK_MS = DAY_MS / 2;
+/** `auto` walks in full every night where that takes at most this long, else every 7 days. */
+const FULL_WALK_SECONDS = 1800;
+const RARE_FULL_DAYS = 7;
 
 export interface PlanInput {
   /** What was asked for; null leaves it to the plan. */
   kind: SyncKind | null;
   /** The resources asked for; null means all. */
   resources: readonly Resource[] | null;
-  root: RootListing;
-  /** When the newest whole walk of builds began. */
+  root: ServiceRoot;
+  fullEveryDays: SyncSettings["fullEveryDays"];
+  /** When the newest whole walk of builds began; null where there is none. */
   lastWholeBuildWalk: string | null;
-  fullEveryDays: number;
+  /** Whether the newest walk of builds joined at the head though upstream's count did not agree with what is here. */
+  hasUnexplainedDeficit: boolean;
+  /** What a full walk takes at the rate that is set, in seconds. */
+  fullWalkSeconds: { all: number; build: number };
   now: Date;
 }
 
@@ -19,6 +32,8 @@ export interface WalkPlan {
   listPath: string;
   /** Every page, or the head alone until it joins what is known. */
   kind: "full" | "head";
+  /** Whether a head that joined with an unexplained deficit is followed by a full walk in the same run. */
+  mayWalkInFull: boolean;
 }
 
 export interface Plan {
@@ -30,27 +45,36 @@ export interface Plan {
 
 /**
  * Decides what a run walks. Builds are the one list that has its newest records at the head, so an incremental run reads only its head;
- * nothing else can be asked for by age and is walked in full. Without a word from the user a run is full when no whole
- * walk of builds began within the last `fullEveryDays` days.
+ * all other lists are walked in full. Where nobody asked for a kind, a run is full when no whole walk of builds began within the days
+ * that are set, or when the newest head read did not agree with upstream's count.
  */
 export function planRun(input: PlanInput): Plan {
+  const { root, fullWalkSeconds } = input;
+  const kind = input.kind ?? (isFullDue(input) ? "full" : "incremental");
   const wanted = RESOURCES.filter((resource) => input.resources?.includes(resource) ?? true);
-  const ageMs = input.lastWholeBuildWalk
-    ? input.now.getTime() - Date.parse(input.lastWholeBuildWalk)
-    : Infinity;
-  const isDue = ageMs >= input.fullEveryDays * 86_400_000;
-  const kind = input.kind ?? (isDue ? "full" : "incremental");
   const walks: WalkPlan[] = [];
   const absent: Resource[] = [];
   for (const resource of wanted) {
-    const listPath = input.root[resource]?.list_endpoint;
+    const listPath = root.resources[resource]?.list_endpoint;
     if (listPath === undefined) absent.push(resource);
-    else
-      walks.push({
-        resource,
-        listPath,
-        kind: kind === "incremental" && resource === "build" ? "head" : "full",
-      });
+    else {
+      const isHead = kind === "incremental" && resource === "build";
+      const mayWalkInFull = isHead && input.kind === null && fullWalkSeconds.build <= FULL_WALK_SECONDS;
+      walks.push({ resource, listPath, kind: isHead ? "head" : "full", mayWalkInFull });
+    }
   }
   return { kind, walks, absent };
+}
+
+function isFullDue({
+  fullEveryDays,
+  fullWalkSeconds,
+  lastWholeBuildWalk,
+  now,
+  ...input
+}: PlanInput): boolean {
+  if (input.hasUnexplainedDeficit) return true;
+  const isQuick = fullWalkSeconds.all <= FULL_WALK_SECONDS;
+  const days = fullEveryDays === "auto" ? (isQuick ? 1 : RARE_FULL_DAYS) : fullEveryDays;
+  return ageMs(lastWholeBuildWalk, now) >= days * DAY_MS - SLACK_MS;
 }

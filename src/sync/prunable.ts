@@ -46,7 +46,7 @@ export const PRUNABLE_RUNS = `
       join (
         select resource, coalesce(least(
           (select run_id from sync.walks as good where good.resource = list.resource and walk = 'whole'
-           order by started_at desc limit 1),
+           order by run_id desc limit 1),
           (select max(run_id) from sync.walks as good where good.resource = list.resource and walk in ('whole', 'head'))
         ), 0) as needed_from
         from unnest($2::text[]) as list (resource)

@@ -4,13 +4,15 @@ import type { Clock } from "../clock.ts";
 import type { Sql } from "../db/connect.ts";
 import type { Patience } from "../db/patience.ts";
 import { withStoreErrors } from "../db/store-errors.ts";
-import { HttpStatusError, isUpstreamLost, UnexpectedShapeError, UpstreamError } from "../errors.ts";
+import { HttpStatusError, UnexpectedShapeError, UpstreamError } from "../errors.ts";
 import type { Loader } from "../load/loader.ts";
 import {
+  countDanglingTargets,
   countUnresolved,
   type DanglingTarget,
   findDanglingTargets,
   markGone,
+  noteTargetsAsked,
   resolveReferences,
   spreadGone,
 } from "../load/resolve-references.ts";
@@ -19,6 +21,8 @@ import type { Logger } from "../log.ts";
 /** Details asked for in one run at most; what is left over is asked for by the next. */
 const MAX_DETAILS = 2000;
 const BATCH = 100;
+/** A slow service must not make a night endless. */
+const MAX_MS = 30 * 60_000;
 /** A record that was gone is not asked for again for a week. */
 const GONE_FOR_MS = 7 * 86_400_000;
 
@@ -29,48 +33,54 @@ export interface RepairOptions {
   clock: Clock;
   log: Logger;
   signal: AbortSignal;
-  /** False when upstream is lost for now: then only what is here is joined. */
-  askUpstream: boolean;
   /** What to do when the database is away for a moment; each step says the same when it is done twice. @default the repair fails */
   patience?: Patience;
 }
 
+export interface Repaired {
+  resolved: number;
+  /** References that name records that are not here. */
+  unresolved: number;
+  /** Records that are referred to, and that were not asked for or gave no answer that settles anything. */
+  unsettled: number;
+}
+
 /**
- * Turns URI references into keys: joins what is here, asks for what is not by its detail endpoint, stores what it
- * finds, and writes down why the rest dangles. Passing failures leave a reference pending.
+ * Turns URI references into keys: joins what is here, asks for what is not by its detail endpoint, stores what it finds, and writes down
+ * why the rest dangles. A failure that may pass leaves a reference pending, behind those that were not asked for yet. Asks for nothing
+ * once the host is lost.
  */
-export async function repairReferences(
-  options: RepairOptions,
-): Promise<{ resolved: number; unresolved: number }> {
-  const { sql, clock, log, signal, patience = withStoreErrors } = options;
+export async function repairReferences(options: RepairOptions): Promise<Repaired> {
+  const { sql, client, clock, log, signal, patience = withStoreErrors } = options;
   const resolve = () => patience("resolve references", () => resolveReferences(sql));
   let resolved = await resolve();
-  const goneBefore = new Date(clock.now().getTime() - GONE_FOR_MS).toISOString();
+  const now = clock.now();
+  const goneBefore = new Date(now.getTime() - GONE_FOR_MS).toISOString();
+  const due = { goneBefore, now: now.toISOString() };
   await patience("note which records are gone", () => spreadGone(sql, goneBefore));
-  let after: DanglingTarget | null = null;
-  let isLost = !options.askUpstream;
-  for (let asked = 0; asked < MAX_DETAILS && !isLost; asked += BATCH) {
+  const targets = await patience("find references to resolve", () =>
+    findDanglingTargets(sql, { ...due, limit: MAX_DETAILS }),
+  );
+  const endsAt = now.getTime() + MAX_MS;
+  let asked = 0;
+  while (asked < targets.length && !client.lost.aborted && clock.now().getTime() < endsAt) {
     signal.throwIfAborted();
-    const wanted = { goneBefore, after, limit: BATCH };
-    const targets: DanglingTarget[] = await patience("find references to resolve", () =>
-      findDanglingTargets(sql, wanted),
-    );
-    const outcomes = await Promise.all(targets.map((target) => fetchTarget(options, target)));
-    isLost = outcomes.some((outcome) => outcome === "lost");
-    after = targets.at(-1) ?? after;
-    if (targets.length < BATCH) break;
+    const batch = targets.slice(asked, asked + BATCH);
+    asked += batch.length;
+    await Promise.all(batch.map((target) => fetchTarget(options, target)));
+    const at = clock.now().toISOString();
+    await patience("note which references were asked for", () => noteTargetsAsked(sql, batch, at));
   }
   resolved += await resolve();
   const unresolved = await patience("count unresolved references", () => countUnresolved(sql));
   if (unresolved > 0) log.info({ unresolved }, "references still name records that are not here");
-  return { resolved, unresolved };
+  const after = { ...due, now: clock.now().toISOString() };
+  const unsettled = await patience("count references to ask for", () => countDanglingTargets(sql, after));
+  return { resolved, unresolved, unsettled };
 }
 
-async function fetchTarget(
-  options: RepairOptions,
-  target: DanglingTarget,
-): Promise<"found" | "gone" | "lost"> {
-  const { sql, client, loader, clock, log, patience = withStoreErrors } = options;
+async function fetchTarget(options: RepairOptions, target: DanglingTarget): Promise<void> {
+  const { sql, client, loader, log, patience = withStoreErrors } = options;
   try {
     const detail = await fetchDetail(client, target.resource, target.key);
     await loader.load({
@@ -78,7 +88,6 @@ async function fetchTarget(
       pages: [{ ...detail, records: [detail.record] }],
       source: "detail",
     });
-    return "found";
   } catch (error) {
     if (!(error instanceof UpstreamError)) throw error;
     const isGone = error instanceof HttpStatusError && (error.status === 404 || error.status === 410);
@@ -86,11 +95,10 @@ async function fetchTarget(
     // all (it has a cause) is a proxy's page, which passes.
     const isNoRecord = error instanceof UnexpectedShapeError && error.cause === undefined;
     if (isGone || isNoRecord) {
-      const checkedAt = clock.now().toISOString();
-      await patience("note that a record is gone", () => markGone(sql, target, checkedAt));
-      return "gone";
+      const checkedAt = (error instanceof HttpStatusError ? error.askedAt : undefined) ?? options.clock.now();
+      await patience("note that a record is gone", () => markGone(sql, target, checkedAt.toISOString()));
+      return;
     }
     log.warn({ ...target, error: error.message }, "a referenced record could not be asked for");
-    return isUpstreamLost(error) ? "lost" : "gone";
   }
 }

@@ -2,7 +2,19 @@ import * as z from "zod";
 import { apiUrl } from "../api/api-url.ts";
 import type { Client } from "../api/client.ts";
 import { HttpStatusError, UnexpectedShapeError } from "../errors.ts";
-import { RESOURCES, type RootListing } from "../wire/resources.ts";
+import { cleanText } from "../normalize/clean-text.ts";
+import { isResource, RESOURCES, type RootListing } from "../wire/resources.ts";
+
+/** Names that a root listing may have beyond the resources that we know; more are not kept. */
+const MAX_UNKNOWN = 20;
+const MAX_NAME_LENGTH = 100;
+
+/** What the service says that it has. */
+export interface ServiceRoot {
+  resources: RootListing;
+  /** Names of resources that docmirror does not know, shortened and cleaned. */
+  unknown: string[];
+}
 
 const Endpoints = z.looseObject({ list_endpoint: z.string(), schema: z.string().optional() });
 
@@ -10,13 +22,13 @@ const Endpoints = z.looseObject({ list_endpoint: z.string(), schema: z.string().
  * Asks for the root listing: which resources there are and where. Throws `UnexpectedShapeError` when what answers at the base URL is not this
  * interface, which is what a wrong base URL looks like.
  */
-export async function fetchRootListing(client: Client): Promise<RootListing> {
+export async function fetchRootListing(client: Client): Promise<ServiceRoot> {
   const hint = `check DOCMIRROR_BASE_URL: ${client.baseUrl.origin}${client.baseUrl.pathname} should be the part before /api/v1/`;
   try {
     const reply = await client.fetchJson("/api/v1/", {
       parse: (value, url) => parseRoot(value, url, client),
     });
-    return reply.value ?? {};
+    return reply.value ?? { resources: {}, unknown: [] };
   } catch (error) {
     if (
       error instanceof HttpStatusError &&
@@ -30,22 +42,29 @@ export async function fetchRootListing(client: Client): Promise<RootListing> {
   }
 }
 
-function parseRoot(value: unknown, url: string, client: Client): RootListing {
-  const listing: RootListing = {};
+function parseRoot(value: unknown, url: string, client: Client): ServiceRoot {
+  const resources: RootListing = {};
   for (const resource of RESOURCES) {
     const parsed = z.looseObject({ [resource]: Endpoints }).safeParse(value);
     const endpoints = parsed.success ? (parsed.data[resource] as z.infer<typeof Endpoints>) : null;
     if (!endpoints || !apiUrl(endpoints.list_endpoint, client.baseUrl)) continue;
-    listing[resource] = {
+    resources[resource] = {
       list_endpoint: endpoints.list_endpoint,
       schema: endpoints.schema ?? `/api/v1/${resource}/schema/`,
     };
   }
-  if (Object.keys(listing).length === 0) {
+  if (Object.keys(resources).length === 0) {
     throw new UnexpectedShapeError(
       `GET ${url} should list the resources ${RESOURCES.join(", ")} with their endpoints, but has none of them`,
       { url, hint: "check DOCMIRROR_BASE_URL: it is the part before /api/v1/" },
     );
   }
-  return listing;
+  return { resources, unknown: findUnknown(value) };
+}
+
+function findUnknown(root: unknown): string[] {
+  return Object.entries(root as Record<string, unknown>)
+    .filter(([name, endpoints]) => !isResource(name) && Endpoints.safeParse(endpoints).success)
+    .slice(0, MAX_UNKNOWN)
+    .map(([name]) => cleanText(name.slice(0, MAX_NAME_LENGTH), { nul: 0 }));
 }

@@ -1,15 +1,28 @@
 /** One sync: root listing, schemas, the walks side by side, deletions, open builds, references. Its frame is `with-run.ts`. */
+import { countDueBuilds } from "../builds/find-due-builds.ts";
 import { followOpenBuilds } from "../builds/follow-open-builds.ts";
-import { findLastWholeWalk, findResumableWalks, type WalkCounts } from "../db/run-ledger.ts";
+import { CLOCK_TOLERANCE_MS } from "../clock.ts";
+import type { Sql } from "../db/connect.ts";
+import { noteService, serviceUrl } from "../db/mirrored-service.ts";
+import {
+  findLastEndedWalk,
+  findLastWholeWalk,
+  findResumableWalks,
+  type WalkCounts,
+} from "../db/run-ledger.ts";
 import type { SyncKind } from "../db/schema/runs.ts";
-import { isUpstreamLost, UnexpectedShapeError } from "../errors.ts";
+import { withTransaction } from "../db/transaction.ts";
+import { UnexpectedShapeError } from "../errors.ts";
+import { recordDrift } from "../load/record-drift.ts";
 import { resolveSuperseded } from "../load/resolve-superseded.ts";
 import { RESOURCES, type Resource } from "../wire/resources.ts";
 import { confirmDeletions } from "./confirm-deletions.ts";
+import { estimateFullWalks } from "./full-walk-cost.ts";
 import { planRun } from "./plan.ts";
 import { repairReferences } from "./repair-references.ts";
-import { fetchRootListing } from "./root-listing.ts";
+import { fetchRootListing, type ServiceRoot } from "./root-listing.ts";
 import { emptyCounts } from "./summary.ts";
+import type { SyncSettings } from "./sync-settings.ts";
 import { recordUpstreamSchemas } from "./upstream-schemas.ts";
 import { walkLists } from "./walk-lists.ts";
 import { type OpenRun, type RunOptions, type RunResult, withRun } from "./with-run.ts";
@@ -43,19 +56,16 @@ export function runSync(options: SyncOptions): Promise<SyncResult> {
 
 async function sync(options: SyncOptions, run: OpenRun): Promise<void> {
   const { settings } = options;
-  const { runId, startedAt, sql, client, log, abort, patience, totals, warn, ending, clock } = run;
+  const { runId, startedAt, sql, log, abort, patience, totals, ending, clock } = run;
   const { resources } = ending;
-  const resumeSince = new Date(startedAt.getTime() - RESUME_WITHIN_MS).toISOString();
-  const { lastWholeBuildWalk, resumable } = await patience("find where to go on", async () => ({
-    lastWholeBuildWalk: await findLastWholeWalk(sql, "build"),
-    resumable: await findResumableWalks(sql, resumeSince),
-  }));
-  const root = await fetchRootListing(client);
+  const found = await patience("find where to go on", () => findWhereToGoOn(sql, settings, startedAt));
+  const root = await fetchRootListing(run.client);
+  await noteRoot(run, root);
   const plan = planRun({
+    ...found,
     kind: options.kind ?? null,
     resources: options.resources ?? null,
     root,
-    lastWholeBuildWalk,
     fullEveryDays: settings.fullEveryDays,
     now: startedAt,
   });
@@ -73,7 +83,7 @@ async function sync(options: SyncOptions, run: OpenRun): Promise<void> {
   const observedAt = startedAt.toISOString();
   const schemas = async () => {
     try {
-      await recordUpstreamSchemas({ sql, client, log, patience }, root, { runId, observedAt });
+      await recordUpstreamSchemas(run, root.resources, { runId, observedAt });
     } catch (reason) {
       abort.abort(reason);
       throw reason;
@@ -84,7 +94,7 @@ async function sync(options: SyncOptions, run: OpenRun): Promise<void> {
     walks: plan.walks,
     settings,
     allowMassDelete: options.allowMassDelete ?? false,
-    resumable,
+    resumable: found.resumable,
     resources,
     onProgress: options.onProgress,
   });
@@ -92,35 +102,71 @@ async function sync(options: SyncOptions, run: OpenRun): Promise<void> {
   const [walked, asked] = await Promise.allSettled([walks, schemas()]);
   for (const settled of [walked, asked])
     if (settled.status === "rejected") throw abort.signal.reason ?? settled.reason;
-  const lostBy = walked.status === "fulfilled" ? walked.value.lostBy : null;
-  ending.brokenBy = walked.status === "fulfilled" ? walked.value.brokenBy : null;
-  const isLost = lostBy !== null;
-  // That the service is out of reach weighs more than what its root listing lacked.
-  if (!isUpstreamLost(ending.error)) ending.error = lostBy ?? ending.error;
-  if (!isLost) {
-    // Before builds are polled: one that is gone need not be asked for twice.
-    await confirmDeletions({
-      ...run,
-      resources: RESOURCES.filter((name) => /^(whole|head)$/.test(resources[name]?.walk ?? "")),
-      onDeleted(resource, count) {
-        const walk = resources[resource];
-        if (walk) walk.deleted += count;
-      },
-      warn,
-    });
+  ending.brokenBy = walked.status === "fulfilled" ? walked.value : null;
+
+  // One list that cannot be read is no reason to leave what follows alone. Each phase asks for nothing once the host is lost, and counts
+  // what it did not come to. Deletions are first: a build that is gone need not be polled.
+  const { unfinished } = totals;
+  unfinished.deletions = await confirmDeletions({
+    ...run,
+    resources: RESOURCES.filter((name) => /^(whole|head)$/.test(resources[name]?.walk ?? "")),
+    onDeleted(resource, count) {
+      const walk = resources[resource];
+      if (walk) walk.deleted += count;
+    },
+  });
+  // A full walk has seen every open build.
+  if (plan.walks.some(({ resource, kind }) => resource === "build" && kind === "head")) {
+    unfinished.open_builds = await followBuilds(run, settings);
   }
-  // A resource that is missing, or one page that the service cannot render, is no reason to leave the others alone.
-  const readsHead = plan.walks.some(({ resource, kind }) => resource === "build" && kind === "head");
-  if (!isLost && readsHead) {
-    const { stuckAfterMs } = settings;
-    await followOpenBuilds({
-      ...run,
-      stuckAfterMs,
-      pageSize: settings.pageSize,
-      maxDetails: MAX_OPEN_BUILDS,
-      maxStuck: MAX_OPEN_BUILDS,
-    });
-  }
-  Object.assign(totals, await repairReferences({ ...run, askUpstream: !isLost }));
+  const { unsettled, ...references } = await repairReferences(run);
+  Object.assign(totals, references);
+  unfinished.references = unsettled;
   await patience("close what came well since", () => resolveSuperseded(sql, clock.now().toISOString()));
+}
+
+async function findWhereToGoOn(sql: Sql, settings: SyncSettings, startedAt: Date) {
+  const ms = startedAt.getTime();
+  const moment = (atMs: number) => new Date(atMs).toISOString();
+  const whole = await findLastWholeWalk(sql, "build");
+  const ended = await findLastEndedWalk(sql, "build");
+  return {
+    lastWholeBuildWalk: whole?.startedAt ?? null,
+    hasUnexplainedDeficit: ended?.walk === "head" && (ended.unexplained ?? 0) !== 0,
+    fullWalkSeconds: await estimateFullWalks(sql, settings),
+    resumable: await findResumableWalks(sql, moment(ms - RESUME_WITHIN_MS), moment(ms + CLOCK_TOLERANCE_MS)),
+  };
+}
+
+/** Keeps which service this is, and says what of it docmirror does not know. */
+async function noteRoot(
+  { sql, patience, runId, startedAt, client, warn }: OpenRun,
+  root: ServiceRoot,
+): Promise<void> {
+  const at = startedAt.toISOString();
+  const resources = [...Object.keys(root.resources), ...root.unknown];
+  const { baseUrl } = client;
+  const { isAdopted } = await patience("note the service", () =>
+    noteService(sql, { baseUrl, resources, runId, at }),
+  );
+  if (isAdopted)
+    warn(`this mirror did not say of which service it is; it is taken to be of ${serviceUrl(baseUrl)}`);
+  for (const resource of root.unknown) {
+    warn(`the service has a resource '${resource}' that docmirror does not know; it is not mirrored`);
+    const drift = [{ field: "", kind: "appeared" as const, detail: "a resource in the root listing" }];
+    await patience("note a new resource", () =>
+      withTransaction(sql, (tx) => recordDrift(tx, { resource, runId, observedAt: at }, drift)),
+    );
+  }
+}
+
+/** Polls the open builds that are due; gives how many are left that were due. */
+async function followBuilds(run: OpenRun, settings: SyncSettings): Promise<number> {
+  const { stuckAfterMs, pageSize } = settings;
+  const most = { maxDetails: MAX_OPEN_BUILDS, maxStuck: MAX_OPEN_BUILDS };
+  const polled = await followOpenBuilds({ ...run, stuckAfterMs, pageSize, ...most });
+  const { sql, clock, patience, startedAt } = run;
+  const facts = { now: clock.now(), notSeenSince: startedAt, stuckAfterMs };
+  const due = await patience("count the open builds that are due", () => countDueBuilds(sql, facts));
+  return Math.max(polled.unsettled, due);
 }

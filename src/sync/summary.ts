@@ -1,5 +1,5 @@
 import type { WalkCounts } from "../db/run-ledger.ts";
-import type { RunKind, RunStatus, WalkVerdict } from "../db/schema/runs.ts";
+import type { RunKind, RunStatus, Unfinished, WalkVerdict } from "../db/schema/runs.ts";
 import type { Resource } from "../wire/resources.ts";
 
 /** One resource in the run summary. */
@@ -22,6 +22,8 @@ export interface RunSummary {
   bytes: number;
   resources: Partial<Record<Resource, WalkSummary>>;
   references: { resolved: number; unresolved: number };
+  /** What the phases behind the walks did not come to, in records. With any of them the run is no plain success. */
+  unfinished: Unfinished;
   transitions: number;
   /** What went wrong, when the status is not `succeeded`. */
   error?: string;
@@ -42,8 +44,14 @@ export function emptyCounts(): WalkCounts {
   };
 }
 
-/** Plain success needs every walk whole or ended at its head, no deletion held back, and no record put aside. */
-export function isPartial(resources: RunSummary["resources"]): boolean {
+export const NOTHING_UNFINISHED: Unfinished = { deletions: 0, references: 0, open_builds: 0 };
+
+/**
+ * Plain success needs every walk whole or joined at its head, counts that agree, no deletion held back, no record put aside, and no phase
+ * with work left.
+ */
+export function isPartial({ resources, unfinished }: Pick<RunSummary, "resources" | "unfinished">): boolean {
+  if (Object.values(unfinished).some((records) => records > 0)) return true;
   return Object.values(resources).some(
     ({ walk, reason, quarantined }) => walk === "not_whole" || reason !== undefined || quarantined > 0,
   );

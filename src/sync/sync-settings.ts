@@ -8,7 +8,8 @@ export interface SyncSettings {
   timeoutMs: number;
   retries: number;
   maxBodyMb: number;
-  fullEveryDays: number;
+  /** `auto` is every night where a full walk takes at most 30 minutes at this rate, else 7. */
+  fullEveryDays: number | "auto";
   /** The share of the known records that a whole walk may miss, 0 to 1, before it deletes nothing. */
   maxDeleteRatio: number;
   sourceTimezone: string;

@@ -51,12 +51,12 @@ async function storeSchema(sql: Sql, resource: Resource, body: unknown, facts: S
   await withTransaction(sql, async (tx) => {
     const [previous] = await tx<{ body: unknown; same: boolean }[]>`
       select body, body_hash = decode(${hash}, 'hex') as same from sync.upstream_schemas
-      where resource = ${resource} order by first_seen_at desc limit 1`;
+      where resource = ${resource} order by run_id desc limit 1`;
     if (previous?.same) return;
     await tx`
       insert into sync.upstream_schemas (resource, body_hash, body, first_seen_at, run_id)
       values (${resource}, decode(${hash}, 'hex'), ${JSON.stringify(body)}::text::jsonb, ${facts.observedAt}, ${facts.runId})
-      on conflict (resource, body_hash) do update set first_seen_at = excluded.first_seen_at`;
+      on conflict (resource, body_hash) do update set first_seen_at = excluded.first_seen_at, run_id = excluded.run_id`;
     if (!previous) return;
     for (const drift of compareFields(readFields(previous.body), fields)) {
       await tx`

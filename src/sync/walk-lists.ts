@@ -1,5 +1,5 @@
 import type { ResumableWalk } from "../db/run-ledger.ts";
-import { isUpstreamLost, type UpstreamError } from "../errors.ts";
+import type { UpstreamError } from "../errors.ts";
 import type { Resource } from "../wire/resources.ts";
 import type { WalkPlan } from "./plan.ts";
 import type { RunSummary } from "./summary.ts";
@@ -25,12 +25,10 @@ export interface WalkListsOptions
 }
 
 /**
- * The walks of a run, side by side. A list that upstream breaks off leaves the others alone: `brokenBy` is the first such failure, `lostBy` the
- * first by which the whole service is out of reach. Throws what a walk throws, when all have come to rest.
+ * The walks of a run, side by side. A list that upstream breaks off leaves the others alone; gives the first such failure, or null. Throws
+ * what a walk throws, when all have ended.
  */
-export async function walkLists(
-  options: WalkListsOptions,
-): Promise<{ brokenBy: UpstreamError | null; lostBy: UpstreamError | null }> {
+export async function walkLists(options: WalkListsOptions): Promise<UpstreamError | null> {
   const { walks, settings, resumable, abort, resources, onProgress, ...shared } = options;
   const walkOne = async (plan: WalkPlan): Promise<UpstreamError | null> => {
     const { resource } = plan;
@@ -60,8 +58,5 @@ export async function walkLists(
     if (one.status === "rejected") throw one.reason;
     return one.value;
   });
-  return {
-    brokenBy: failures.find((failure) => failure !== null) ?? null,
-    lostBy: failures.find(isUpstreamLost) ?? null,
-  };
+  return failures.find((failure) => failure !== null) ?? null;
 }

@@ -3,15 +3,15 @@
  * what it sees at once, so that each round knows what the last one saw.
  */
 import { followOpenBuilds } from "../builds/follow-open-builds.ts";
-import { findLastGoodWalk } from "../db/run-ledger.ts";
-import { isUpstreamLost } from "../errors.ts";
+import { ageMs } from "../clock.ts";
+import { findLastEndedWalk, findLastJoinedRun } from "../db/run-ledger.ts";
 import { emptyCounts } from "./summary.ts";
 import { walkLists } from "./walk-lists.ts";
 import { type OpenRun, type RunOptions, type RunResult, withRun } from "./with-run.ts";
 
 /** A page of the head: on most rounds it is all that is read, and each build comes with its whole output. */
 const HEAD_PAGE_SIZE = 20;
-/** After a longer time without a look the pages are as large as a sync's: there may be much to read. */
+/** After a longer time without a round the pages are as large as a sync's: there may be much to read. */
 const SMALL_PAGES_WITHIN_MS = 3_600_000;
 /** What details may take of a minute, and of the requests that it has room for, so that the next round begins in time. */
 const DETAIL_SECONDS = 48;
@@ -29,31 +29,31 @@ export function runWatchRound(options: RunOptions): Promise<RunResult> {
 }
 
 async function watch({ settings }: RunOptions, run: OpenRun): Promise<void> {
-  const { ending, sql, patience, startedAt } = run;
-  const lastGood = await patience("find the last look", () => findLastGoodWalk(sql, "build"));
-  if (lastGood === null) {
+  const { ending, sql, patience, startedAt, totals } = run;
+  const { joined, ended } = await patience("find the last walk", async () => ({
+    joined: await findLastJoinedRun(sql, "build"),
+    ended: await findLastEndedWalk(sql, "build"),
+  }));
+  if (joined === null) {
     // To join, there must be something: the whole list is for a sync to read.
     const reason = "no builds are mirrored yet: the watch begins when a sync has read them once";
     ending.resources.build = { walk: "skipped", reason, ...emptyCounts(), total_count: null };
     return;
   }
-  const isRecent = startedAt.getTime() - Date.parse(lastGood.finishedAt) < SMALL_PAGES_WITHIN_MS;
-  // A page asked for ahead would be in vain on most rounds, and as dear as the one that is read.
+  const isRecent = ageMs(ended?.finishedAt ?? null, startedAt) < SMALL_PAGES_WITHIN_MS;
+  // A page asked for ahead would be for nothing on most rounds, and as expensive as the one that is read.
   const reading = isRecent
     ? { ...settings, pageSize: Math.min(settings.pageSize, HEAD_PAGE_SIZE), concurrency: 0 }
     : settings;
-  const { brokenBy, lostBy } = await walkLists({
+  ending.brokenBy = await walkLists({
     ...run,
-    walks: [{ resource: "build", listPath: "/api/v1/build/", kind: "head" }],
+    walks: [{ resource: "build", listPath: "/api/v1/build/", kind: "head", mayWalkInFull: false }],
     settings: reading,
     allowMassDelete: false,
     resumable: [],
     resources: ending.resources,
     onProgress: undefined,
   });
-  ending.brokenBy = brokenBy;
-  ending.error = lostBy;
-  if (isUpstreamLost(lostBy)) return;
   const room = settings.rate === 0 ? MAX_DETAILS : Math.ceil(settings.rate * DETAIL_SECONDS);
   const { stuckAfterMs } = settings;
   const polled = await followOpenBuilds({
@@ -64,5 +64,5 @@ async function watch({ settings }: RunOptions, run: OpenRun): Promise<void> {
     maxStuck: MAX_STUCK,
     until: new Date(startedAt.getTime() + DETAIL_SECONDS * 1000),
   });
-  ending.error ??= polled.lostBy;
+  totals.unfinished.open_builds = polled.unsettled;
 }

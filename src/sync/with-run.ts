@@ -2,7 +2,7 @@
  * The frame of every run, a sync's as well as a watch's: lock, ledger, one way to the service, and an end that says what became of it.
  *
  *   running ──▶ succeeded    all that was to be read is read, nothing put aside
- *           ──▶ partial      what is stored is consistent; a walk is not whole, or records are in quarantine
+ *           ──▶ partial      what is stored is consistent; a walk is not whole, a count does not agree, work is left, or records are in quarantine
  *           ──▶ failed       upstream or the database could not be used
  *           ──▶ interrupted  asked to stop, or the process died; the next run goes on at the checkpoints
  */
@@ -11,6 +11,7 @@ import type { Client } from "../api/client.ts";
 import type { HostPace } from "../api/host-pace.ts";
 import type { Clock } from "../clock.ts";
 import { connect, type Sql } from "../db/connect.ts";
+import { assertService } from "../db/mirrored-service.ts";
 import { createPatience, type Patience } from "../db/patience.ts";
 import { assertRunOpen, type RunTotals, startRun } from "../db/run-ledger.ts";
 import { acquireRunLock, type RunLock } from "../db/run-lock.ts";
@@ -24,7 +25,7 @@ import type { Logger } from "../log.ts";
 import { createIdSet } from "../walk/id-set.ts";
 import { closeRun } from "./close-run.ts";
 import { startHeart } from "./heartbeat.ts";
-import { isPartial, type RunSummary } from "./summary.ts";
+import { isPartial, NOTHING_UNFINISHED, type RunSummary } from "./summary.ts";
 import type { SyncSettings } from "./sync-settings.ts";
 import { createUpstreamClient } from "./upstream-client.ts";
 import { createWarnings } from "./warnings.ts";
@@ -62,7 +63,7 @@ export interface RunEnding {
   resources: RunSummary["resources"];
   /** What ended the run early, or null. */
   error: unknown;
-  /** What broke a walk off. When not one page could be read, this is what failed the run. */
+  /** What broke a walk off. It is the run's error when not one page could be read, or when it is likely to pass. */
   brokenBy: UpstreamError | null;
 }
 
@@ -82,7 +83,7 @@ export async function withRun(
   work: (run: OpenRun) => Promise<void>,
 ): Promise<RunResult> {
   const { settings, clock, log, signal } = options;
-  // A round of the watch is over soon, and waits for nobody itself.
+  // A round of the watch is over soon. It waits for no other run, and other runs wait for it.
   const lock = await acquireRunLock(
     settings.databaseUrl,
     kind === "watch" ? {} : { outlastWatch: { clock, signal } },
@@ -95,6 +96,7 @@ export async function withRun(
     session,
   });
   try {
+    await assertService(sql, settings.baseUrl);
     return await runLocked(options, kind, work, sql, lock);
   } catch (error) {
     throw toStoreError(error, "run the sync");
@@ -132,6 +134,7 @@ async function runLocked(
     unresolved: 0,
     transitions: 0,
     clockAhead: null,
+    unfinished: { ...NOTHING_UNFINISHED },
   };
   const patience = createPatience({ clock, log, signal: abort.signal, regain: lock.hold });
   const { interrupted, runId } = await patience("open the run", () =>
@@ -180,9 +183,14 @@ async function runLocked(
 
   Object.assign(totals, client.stats(), { clockAhead: client.clockAhead() });
   const { resources } = ending;
-  if (!Object.values(resources).some(({ pages }) => pages > 0)) ending.error ??= ending.brokenBy;
+  const { unfinished } = totals;
+  // That the service is out of reach weighs more than what it lacked.
+  const isUpstreamFault = ending.error === null || ending.error instanceof UpstreamError;
+  if (client.lost.aborted && isUpstreamFault) ending.error = client.lost.reason;
+  // A list that was refused, or that nobody answered for, is worth another try soon; one that is strange is not.
+  if (isUpstreamLost(ending.brokenBy) || !isSomethingRead(resources)) ending.error ??= ending.brokenBy;
   const { error } = ending;
-  const status = statusOf(error, resources);
+  const status = statusOf(error, { resources, unfinished });
   const finishedAt = clock.now();
   const message = error instanceof Error ? error.message : null;
   const warned = warnings.list();
@@ -199,6 +207,7 @@ async function runLocked(
     bytes: totals.bytes,
     resources,
     references: { resolved: totals.resolved, unresolved: totals.unresolved },
+    unfinished,
     transitions: totals.transitions,
     ...(message !== null && { error: message }),
     ...(warned.length > 0 && { warnings: warned }),
@@ -206,15 +215,17 @@ async function runLocked(
   return { summary, error };
 }
 
-function statusOf(error: unknown, resources: RunSummary["resources"]): RunSummary["status"] {
+function statusOf(error: unknown, done: Pick<RunSummary, "resources" | "unfinished">): RunSummary["status"] {
   if (error instanceof StoppedError) return "interrupted";
-  if (error === null && !isPartial(resources)) return "succeeded";
-  if (error === null) return "partial";
-  const isSomethingStored = Object.values(resources).some(({ pages }) => pages > 0);
-  return isSomethingStored && error instanceof UpstreamError ? "partial" : "failed";
+  if (error === null) return isPartial(done) ? "partial" : "succeeded";
+  return isSomethingRead(done.resources) && error instanceof UpstreamError ? "partial" : "failed";
 }
 
-/** The exit code of a run (`product.md` section 1). A partial run that lost upstream says so, any other partial one is a 3. */
+function isSomethingRead(resources: RunSummary["resources"]): boolean {
+  return Object.values(resources).some(({ pages }) => pages > 0);
+}
+
+/** The exit code of a run. A partial run that lost upstream says so; any other partial one is a 3. */
 export function exitCodeOf({ summary, error }: RunResult): number {
   if (summary.status === "succeeded") return EXIT.done;
   if (summary.status === "partial" && !isUpstreamLost(error)) return EXIT.partial;

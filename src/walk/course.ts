@@ -23,7 +23,7 @@
  * proven, or one finds nothing new and its ids meet `total_count`. A reply that holds the whole list is proof by
  * itself, and so is a list whose count never moved and was met. The passes are bounded.
  *
- * A page that cannot be rendered is asked for in halves down to the record at fault. That record is left out as a hole, and a walk with
+ * A page that cannot be rendered, or is too heavy to come, is asked for in halves down to the record at fault. That record is left out as a hole, and a walk with
  * a hole is never whole. The end is never guessed: only `next` null ends a pass; a `next` that leads elsewhere or not forward ends the
  * walk. Everything here follows from the pages alone, so a walk that was interrupted is brought back by reading the remembered pages once more.
  */

@@ -25,6 +25,8 @@ export interface PageSource {
     pageBytes: number,
     retries?: number,
   ): void;
+  /** Whether the service answers at all, for a page that keeps failing. */
+  isServiceUp(): Promise<boolean>;
   /** Ends what is still asked for. */
   close(): void;
 }
@@ -116,6 +118,7 @@ export function createPageSource(options: PageSourceOptions): PageSource {
         ahead.set(text, promise);
       }
     },
+    isServiceUp: () => client.isUp(signal),
     close() {
       signal?.removeEventListener("abort", giveUp);
       guesses.abort(new Error("the walk is over"));

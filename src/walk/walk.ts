@@ -2,7 +2,7 @@
  * The walk: all pages of one list, asked for in the course that `course.ts` sets and proves.
  */
 import { BodyTooLargeError } from "../api/body.ts";
-import { HttpStatusError, UnexpectedShapeError, UpstreamError } from "../errors.ts";
+import { HttpStatusError, isUpstreamLost, UnexpectedShapeError, UpstreamError } from "../errors.ts";
 import type { Resource } from "../wire/resources.ts";
 import type { Course, WalkOutcome } from "./course.ts";
 import type { IdSet } from "./id-set.ts";
@@ -10,7 +10,7 @@ import type { Hole, Page } from "./page.ts";
 import { requestText } from "./page-request.ts";
 import type { FetchedPage, PageSource } from "./page-source.ts";
 
-/** A page that failed is narrowed: it has had its retries, and its parts need no more than one. Nor does a page that is larger than it need be. */
+/** A page that failed is narrowed. It has had its retries, so its parts get one; so does a page that was enlarged. */
 const NARROWED_RETRIES = 1;
 
 export interface WalkOptions {
@@ -38,7 +38,7 @@ export function createWalk({ resource, course, source, seq: firstSeq = 0, signal
     try {
       for (let seq = firstSeq; course.request !== null; seq++) {
         signal?.throwIfAborted();
-        const { page, holes } = await takeWhatCanBeHad(seq);
+        const { page, holes } = await fetchRenderable(seq);
         course.read(page);
         const { request, step, isAnchored } = course;
         if (request && step > 0) {
@@ -59,8 +59,8 @@ export function createWalk({ resource, course, source, seq: firstSeq = 0, signal
     }
   }
 
-  /** The next page, or as much of it as the service can render. */
-  async function takeWhatCanBeHad(seq: number): Promise<{ page: FetchedPage; holes: Hole[] }> {
+  /** Fetches the next page, or as much of it as the service can render. */
+  async function fetchRenderable(seq: number): Promise<{ page: FetchedPage; holes: Hole[] }> {
     const holes: Hole[] = [];
     let retries = retriesFor(course);
     for (;;) {
@@ -70,7 +70,8 @@ export function createWalk({ resource, course, source, seq: firstSeq = 0, signal
         return { page: await source.take(request, seq, retries), holes };
       } catch (error) {
         signal?.throwIfAborted();
-        const mayBeSmaller = cannotBeRendered(error) || (isEnlarged && error instanceof UpstreamError);
+        if (!(error instanceof UpstreamError)) throw error;
+        const mayBeSmaller = isEnlarged || cannotBeRendered(error) || (await isTooHeavy(error));
         if (!mayBeSmaller || !course.narrow()) throw error;
         if (isEnlarged) {
           retries = undefined;
@@ -78,11 +79,17 @@ export function createWalk({ resource, course, source, seq: firstSeq = 0, signal
         }
         retries = NARROWED_RETRIES;
         if (request.limit === 1) {
-          const reason = error instanceof Error ? error.message : String(error);
+          const reason = error.message;
           holes.push({ offset: request.offset, request: requestText(request), reason });
         }
       }
     }
+  }
+
+  /** Whether a page that gets no answer, or a proxy's, is to blame itself: the service answers elsewhere. */
+  async function isTooHeavy(error: UpstreamError): Promise<boolean> {
+    if (error instanceof HttpStatusError && error.status < 500) return false;
+    return isUpstreamLost(error) && (await source.isServiceUp());
   }
 
   return {
@@ -100,7 +107,7 @@ function retriesFor({ isEnlarged }: Course): number | undefined {
 }
 
 /** Whether a page failed for what is on it, so that a smaller one may not. */
-function cannotBeRendered(error: unknown): boolean {
+function cannotBeRendered(error: UpstreamError): boolean {
   if (error instanceof HttpStatusError) return error.status === 400 || error.status === 500;
   return error instanceof UnexpectedShapeError && error.cause instanceof BodyTooLargeError;
 }

@@ -57,7 +57,7 @@ describe("open builds", () => {
     expect(await poll(loading, { script })).toEqual({
       asked: 4,
       gone: 0,
-      lostBy: null,
+      unsettled: 0,
       requested: ["1", "2", "4", "5"],
     });
     expect((await states(loading)).map(({ state }) => state)).toEqual(Array(5).fill("finished"));
@@ -141,19 +141,43 @@ describe("open builds", () => {
       { at: SEEN },
     );
     const script = [{ status: 404, body: "" }];
-    expect(await poll(loading, { script, until: new Date(NOW) })).toMatchObject({ asked: 25, lostBy: null });
+    expect(await poll(loading, { script, until: new Date(NOW) })).toMatchObject({ asked: 25, unsettled: 0 });
   });
 
-  test("are left alone once upstream is lost, which is told", async () => {
+  test("are left alone once the host is lost, and counted", async () => {
     await using loading = await setUpLoading();
     await loading.load(
       "build",
       Array.from({ length: 60 }, (_, n) => fresh(String(n))),
       { at: SEEN },
     );
-    const { asked, lostBy } = await poll(loading, { script: [{ instead: "hang up" }] });
-    expect(asked).toBe(25);
-    expect(lostBy).not.toBeNull();
+    const script: Script = [{ body: fresh("0") }, { instead: "hang up" }];
+    const { asked, unsettled } = await poll(loading, { script });
+    expect([asked, unsettled]).toEqual([25, 59]);
+  });
+
+  test("of which one always answers 502 are all polled", async () => {
+    await using loading = await setUpLoading();
+    await loading.load(
+      "build",
+      Array.from({ length: 60 }, (_, n) => fresh(String(n))),
+      { at: SEEN },
+    );
+    const script: Script = (_, { pathname }) => {
+      const id = pathname.split("/")[4] ?? "";
+      return id === "1" ? { status: 502, body: "" } : { body: fresh(id, { state: "finished" }) };
+    };
+    expect(await poll(loading, { script })).toMatchObject({ asked: 60, unsettled: 1 });
+  });
+
+  test("do not vanish by a 404 that a cache got before the list showed them", async () => {
+    await using loading = await setUpLoading();
+    await loading.load("build", [fresh("1")], { at: SEEN });
+    loading.nextRun();
+    const cached = { status: 404, body: "", headers: { age: "3600" } };
+    expect(await poll(loading, { script: [cached] })).toMatchObject({ asked: 1, gone: 1 });
+    expect(await loading.sql`select vanished_at from sync.open_builds`).toEqual([{ vanished_at: null }]);
+    expect(await loading.sql`select to_state from mirror.build_transitions`).toHaveLength(1);
   });
 
   test("are left alone when asked to stop", async () => {

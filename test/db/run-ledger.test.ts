@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import { connect } from "../../src/db/connect.ts";
 import {
   beatHeart,
+  findLastEndedWalk,
   findLastWholeWalk,
   findResumableWalks,
   finishRun,
@@ -36,7 +37,10 @@ const totals: RunTotals = {
   unresolved: 5,
   transitions: 6,
   clockAhead: { minMs: -7.5, maxMs: 8.5 },
+  unfinished: { deletions: 7, references: 8, open_builds: 9 },
 };
+/** A walk that begins in its own run. */
+const from = (runId: number, startedAt: string) => ({ startedAt, beganRunId: runId });
 const at = (hour: number) => `2024-05-15T${String(hour).padStart(2, "0")}:00:00.000Z`;
 
 async function setUp() {
@@ -86,6 +90,7 @@ describe("a run", () => {
       warnings: ["a", "b"],
       clock_ahead_min_ms: -8,
       clock_ahead_max_ms: 9,
+      unfinished: totals.unfinished,
     });
   });
 
@@ -133,18 +138,45 @@ describe("a run", () => {
   });
 });
 
+test("a run may be closed twice with the same end: the answer to the first may have been lost", async () => {
+  await using ledger = await setUp();
+  const { runId } = await startRun(ledger.sql, "full", at(1));
+  const end = { status: "succeeded" as const, finishedAt: at(2), error: null, warnings: [] };
+  await finishRun(ledger.sql, runId, end, totals);
+  await finishRun(ledger.sql, runId, end, totals);
+  expect(await ledger.sql`select status from sync.runs`).toEqual([{ status: "succeeded" }]);
+});
+
+test.each([
+  ["whole", 2, null, true],
+  ["head", 0, 0, true],
+  ["head", 2, 2, true],
+  ["head", 0, 5, false],
+  ["head", 0, -3, false],
+  ["head", null, null, true],
+  ["not_whole", 0, null, false],
+] as const)("a walk that ended %s, with %s unstored and a deficit of %s, is good: %s", async (walk, unstored, deficit, isGood) => {
+  await using ledger = await setUp();
+  const { runId } = await startRun(ledger.sql, "full", at(1));
+  await startWalk(ledger.sql, runId, "build", from(runId, at(1)), none, null);
+  const end = { walk, reason: null, totalCount: 1, counts, checkpoint: null, finishedAt: at(2) };
+  await finishWalk(ledger.sql, runId, "build", { ...end, unstored, deficit });
+  expect(await ledger.sql`select is_good from sync.walks`).toEqual([{ is_good: isGood }]);
+});
+
 describe("a walk", () => {
   test("that was left in the middle can be gone on from, with its counts and its beginning", async () => {
     await using ledger = await setUp();
     const { runId } = await startRun(ledger.sql, "full", at(1));
-    await startWalk(ledger.sql, runId, "build", at(1), none, null);
-    await startWalk(ledger.sql, runId, "user", at(1), none, null);
-    expect(await findResumableWalks(ledger.sql, at(0))).toEqual([]);
+    await startWalk(ledger.sql, runId, "build", from(runId, at(1)), none, null);
+    await startWalk(ledger.sql, runId, "user", from(runId, at(1)), none, null);
+    expect(await findResumableWalks(ledger.sql, at(0), at(9))).toEqual([]);
     const checkpoint = { seq: 3, request: "/api/v1/build/?limit=20&offset=60" };
     await saveProgress(ledger.sql, runId, "build", counts, checkpoint, at(2));
-    expect(await findResumableWalks(ledger.sql, at(2))).toEqual([
+    expect(await findResumableWalks(ledger.sql, at(2), at(9))).toEqual([
       {
         runId,
+        beganRunId: runId,
         resource: "build",
         checkpoint,
         startedAt: "2024-05-15 01:00:00+00",
@@ -152,26 +184,30 @@ describe("a walk", () => {
         ...counts,
       },
     ]);
-    expect(await findResumableWalks(ledger.sql, at(3))).toEqual([]);
+    expect(await findResumableWalks(ledger.sql, at(3), at(9))).toEqual([]);
+    // A checkpoint that lies ahead was dated by a clock that is wrong.
+    expect(await findResumableWalks(ledger.sql, at(0), at(1))).toEqual([]);
     // A run that came to no walk leaves it as it was; one that began it anew does not.
     const later = await startRun(ledger.sql, "full", at(3));
-    expect(await findResumableWalks(ledger.sql, at(0))).toHaveLength(1);
-    await startWalk(ledger.sql, later.runId, "build", at(3), none, null);
-    expect(await findResumableWalks(ledger.sql, at(0))).toEqual([]);
+    expect(await findResumableWalks(ledger.sql, at(0), at(9))).toHaveLength(1);
+    await startWalk(ledger.sql, later.runId, "build", from(later.runId, at(3)), none, null);
+    expect(await findResumableWalks(ledger.sql, at(0), at(9))).toEqual([]);
   });
 
   test("that ended keeps a checkpoint only when upstream broke it off", async () => {
     await using ledger = await setUp();
     const { runId } = await startRun(ledger.sql, "full", at(1));
-    const end = { counts, totalCount: 60, finishedAt: at(3) };
+    const end = { counts, totalCount: 60, finishedAt: at(3), unstored: null, deficit: null };
     const checkpoint = { seq: 3, request: "/x" };
     for (const resource of ["build", "user"] as const) {
-      await startWalk(ledger.sql, runId, resource, at(1), none, null);
+      await startWalk(ledger.sql, runId, resource, from(runId, at(1)), none, null);
       await saveProgress(ledger.sql, runId, resource, counts, checkpoint, at(2));
     }
     await finishWalk(ledger.sql, runId, "user", { ...end, walk: "whole", reason: null, checkpoint: null });
     await finishWalk(ledger.sql, runId, "build", { ...end, walk: "not_whole", reason: "lost", checkpoint });
-    expect((await findResumableWalks(ledger.sql, at(0))).map(({ resource }) => resource)).toEqual(["build"]);
+    expect((await findResumableWalks(ledger.sql, at(0), at(9))).map(({ resource }) => resource)).toEqual([
+      "build",
+    ]);
     expect(
       await ledger.sql`select walk, reason, total_count, pages, records from sync.walks order by resource`,
     ).toEqual([
@@ -180,17 +216,17 @@ describe("a walk", () => {
     ]);
   });
 
-  test("that was whole last is found by when it began, heads and broken ones aside", async () => {
+  test("that was whole last is found by its run, whatever the clock said; heads and broken ones aside", async () => {
     await using ledger = await setUp();
     expect(await findLastWholeWalk(ledger.sql, "build")).toBeNull();
     for (const [hour, walk] of [
-      [1, "whole"],
+      [8, "whole"],
       [2, "whole"],
       [3, "head"],
       [4, "not_whole"],
     ] as const) {
       const { runId } = await startRun(ledger.sql, "full", at(hour));
-      await startWalk(ledger.sql, runId, "build", at(hour), none, null);
+      await startWalk(ledger.sql, runId, "build", from(runId, at(hour)), none, null);
       await finishWalk(ledger.sql, runId, "build", {
         walk,
         reason: null,
@@ -198,9 +234,15 @@ describe("a walk", () => {
         counts,
         checkpoint: null,
         finishedAt: at(hour + 1),
+        unstored: 0,
+        deficit: null,
       });
     }
-    expect(await findLastWholeWalk(ledger.sql, "build")).toBe("2024-05-15 02:00:00+00");
+    expect(await findLastWholeWalk(ledger.sql, "build")).toEqual({
+      startedAt: "2024-05-15 02:00:00+00",
+      unstored: 0,
+    });
+    expect(await findLastEndedWalk(ledger.sql, "build")).toMatchObject({ walk: "not_whole" });
     expect(await findLastWholeWalk(ledger.sql, "user")).toBeNull();
   });
 });
@@ -209,7 +251,7 @@ describe("a run that another one has closed", () => {
   test("writes nothing more into the ledger", async () => {
     await using ledger = await setUp();
     const { runId } = await startRun(ledger.sql, "full", at(1));
-    await startWalk(ledger.sql, runId, "build", at(1), none, null);
+    await startWalk(ledger.sql, runId, "build", from(runId, at(1)), none, null);
     await startRun(ledger.sql, "full", at(2));
     const checkpoint = { seq: 3, request: "/x" };
     await expect(saveProgress(ledger.sql, runId, "build", counts, checkpoint, at(2))).rejects.toMatchObject({
@@ -223,15 +265,13 @@ describe("a run that another one has closed", () => {
       counts,
       checkpoint,
       finishedAt: at(3),
+      unstored: 0,
+      deficit: null,
     } as const;
     await expect(finishWalk(ledger.sql, runId, "build", end)).rejects.toBeInstanceOf(LockedError);
-    await beatHeart(ledger.sql, runId);
-    await finishRun(
-      ledger.sql,
-      runId,
-      { status: "succeeded", finishedAt: at(3), error: null, warnings: [] },
-      totals,
-    );
+    await expect(beatHeart(ledger.sql, runId)).rejects.toBeInstanceOf(LockedError);
+    const success = { status: "succeeded" as const, finishedAt: at(3), error: null, warnings: [] };
+    await expect(finishRun(ledger.sql, runId, success, totals)).rejects.toMatchObject({ exitCode: 10 });
     expect(await ledger.sql`select pages, walk, checkpoint from sync.walks`).toEqual([
       { pages: 0, walk: null, checkpoint: null },
     ]);
@@ -244,7 +284,7 @@ describe("a run that another one has closed", () => {
   test("is not closed while a page of it is being committed", async () => {
     await using ledger = await setUp();
     const { runId } = await startRun(ledger.sql, "full", at(1));
-    await startWalk(ledger.sql, runId, "build", at(1), none, null);
+    await startWalk(ledger.sql, runId, "build", from(runId, at(1)), none, null);
     let taking: Promise<unknown> | undefined;
     await withTransaction(ledger.sql, async (tx) => {
       await saveProgress(tx, runId, "build", counts, null, at(2));

@@ -15,7 +15,7 @@ const page = (seq: number, ids: string[]): LoadedPage<{ next: string | null }> =
 
 /** Pages of two users each, loaded and remembered. */
 async function remember({ sql, load }: Loading, pages: number) {
-  const memory = createPageMemory<{ next: string | null }>(sql, "user");
+  const memory = createPageMemory<{ next: string | null }>(sql, "user", 1);
   for (let seq = 0; seq < pages; seq++) {
     const ids = [`${seq}a`, `${seq}b`];
     await load(
@@ -24,7 +24,7 @@ async function remember({ sql, load }: Loading, pages: number) {
       { at: AT, alongside: (tx) => memory.store(tx, [page(seq, ids)]) },
     );
   }
-  return createPageMemory<{ next: string | null }>(sql, "user");
+  return createPageMemory<{ next: string | null }>(sql, "user", 1);
 }
 
 test("a page is recalled as it was stored, and another in its place replaces it", async () => {
@@ -35,10 +35,10 @@ test("a page is recalled as it was stored, and another in its place replaces it"
   expect(await memory.recall(2)).toBeNull();
   const other = { ...page(1, []), bodyHash: "cd".repeat(32) };
   await loading.sql.begin((tx) => memory.store(tx, [other, page(70, ["x"])]));
-  const again = createPageMemory(loading.sql, "user");
+  const again = createPageMemory(loading.sql, "user", 1);
   expect(await again.recall(1)).toMatchObject({ bodyHash: other.bodyHash, ids: [] });
   expect(await again.recall(70)).toMatchObject({ ids: ["x"] });
-  expect(await createPageMemory(loading.sql, "build").recall(1)).toBeNull();
+  expect(await createPageMemory(loading.sql, "build", 1).recall(1)).toBeNull();
 });
 
 test("pages are not stale while their records are as they left them", async () => {
@@ -61,6 +61,16 @@ test("a page is forgotten when a record of it was written later by someone else"
   ).toEqual([true, false, true]);
 });
 
+test("a page is forgotten when a later run wrote a record of it on a clock that was set back", async () => {
+  await using loading = await setUpLoading();
+  const memory = await remember(loading, 2);
+  loading.nextRun();
+  const at = "2014-05-15T12:00:00Z";
+  await loading.load("user", [wireUser("1b", { first_name: "B" })], { source: "detail", at });
+  await memory.forgetStale(0);
+  expect([await memory.recall(0), await memory.recall(1)].map((one) => one !== null)).toEqual([true, false]);
+});
+
 test("a page is forgotten when a record of it is deleted here", async () => {
   await using loading = await setUpLoading();
   const memory = await remember(loading, 2);
@@ -72,7 +82,7 @@ test("a page is forgotten when a record of it is deleted here", async () => {
 
 test("pagesBefore gives every page before a place in their order, over many windows", async () => {
   await using loading = await setUpLoading();
-  const memory = createPageMemory<{ next: string | null }>(loading.sql, "user");
+  const memory = createPageMemory<{ next: string | null }>(loading.sql, "user", 1);
   const pages = Array.from({ length: 100 }, (_, seq) => page(seq, [`${seq}`, `"{${seq}},\\`]));
   await loading.sql.begin((tx) => memory.store(tx, pages));
   const ids: string[] = [];

@@ -41,7 +41,7 @@ describe("a record in quarantine", () => {
     await using loading = await setUpLoading();
     await loading.load("user", [wireUser("1")], { at: MONDAY });
     await putAside(loading, "user", "1");
-    await loading.sql`update mirror.users set deleted_at = ${WEDNESDAY}`;
+    await loading.sql`update mirror.users set deleted_at = ${WEDNESDAY}, changed_at = ${WEDNESDAY}`;
     expect(await resolveSuperseded(loading.sql, AT)).toBe(1);
   });
 

@@ -14,7 +14,9 @@ const TABLES = [
 /** What says when and by whom a row was written, and so differs between two mirrors of the same records. */
 const CIRCUMSTANCES = [
   "first_seen_at",
+  "first_seen_run_id",
   "changed_at",
+  "changed_run_id",
   "deleted_at",
   "not_after",
   "not_before",

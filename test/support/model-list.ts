@@ -169,6 +169,7 @@ export function createModelList(options: ModelOptions): ModelList {
       }
       for (const request of asked) ahead.set(requestText(request), serve(request));
     },
+    isServiceUp: async () => true,
     close: () => ahead.clear(),
     stable: () => [...original].flatMap(({ id, isRenderable }) => (isRenderable ? [String(id)] : [])),
     holes: () => records.flatMap(({ isRenderable }, at) => (isRenderable ? [] : [at])),

@@ -19,7 +19,7 @@ const RESOURCES = ["project", "version", "build"] as const;
 const USERS = `(select coalesce(jsonb_agg(user_uri order by position), '[]')
   from mirror.project_users where project_id = record.id) as users`;
 /** What the functions do not give, since it tells about our copy alone. */
-const OURS = ["changed_at", "record_hash", "source", "listed"];
+const OURS = ["changed_at", "changed_run_id", "first_seen_run_id", "record_hash", "source", "listed"];
 
 /** Two weeks of a world in which much changes; at each of the moments its mirror is copied table by table. */
 async function liveThroughMoments(quick: QuickWorld, kept: Kept, seed: number, sql: Sql): Promise<string[]> {
@@ -45,7 +45,9 @@ async function liveThroughMoments(quick: QuickWorld, kept: Kept, seed: number, s
     const isTurn = n === 0 || BACK_AT.includes(n) || BACK_AT.includes(n + 2);
     const kind = !isTurn && random.chance(0.4) ? "incremental" : "full";
     const { summary, error } = await quick.sync({ kind, allowMassDelete: true });
-    expect([summary.status, error], `seed ${seed}`).toEqual(["succeeded", null]);
+    expect(error, `seed ${seed}`).toBeNull();
+    // The head of the list shows by its count that builds are gone, and which ones a full walk finds out.
+    if (kind === "full") expect(summary.status, `seed ${seed}`).toBe("succeeded");
     if (random.chance(0.7)) world.advance(random.next() * 10 * HOUR_MS);
     moments.push(world.now().toISOString());
     for (const resource of RESOURCES) {

@@ -7,6 +7,8 @@ import { type Loading, setUpLoading } from "../support/loading.ts";
 import { type Script, type ScriptedReply, startScriptedServer } from "../support/scripted-server.ts";
 import { wireBuild, wireUser } from "../support/wire-records.ts";
 
+const RUN_START = new Date(Date.now() - 60_000);
+
 /** Users (and builds) in the mirror that a walk of run 1 missed. */
 async function setUpMissing(users: number, builds = 0): Promise<Loading> {
   const loading = await setUpLoading();
@@ -32,9 +34,8 @@ async function setUpMissing(users: number, builds = 0): Promise<Loading> {
 
 async function confirm({ sql, loader }: Loading, script: Script, options: Partial<ConfirmOptions> = {}) {
   await using server = await startScriptedServer(script);
-  await using client = createTestClient(server.url, { retries: 0 });
+  await using client = createTestClient(server.url, { retries: 0, clock: systemClock });
   const deleted: Record<string, number> = {};
-  const warnings: string[] = [];
   const left = await confirmDeletions({
     sql,
     client,
@@ -47,17 +48,18 @@ async function confirm({ sql, loader }: Loading, script: Script, options: Partia
     onDeleted(resource, count) {
       deleted[resource] = (deleted[resource] ?? 0) + count;
     },
-    warn: (message) => warnings.push(message),
+    startedAt: RUN_START,
     ...options,
   });
-  return { left, deleted, warnings, asked: server.requests.map(({ path }) => path.split("?")[0]) };
+  return { left, deleted, asked: server.requests.map(({ path }) => path.split("?")[0]) };
 }
 
 async function stateOf({ sql }: Loading) {
   const [row] = await sql`
     select deleted_at is not null as deleted, (select count(*) from mirror.changes where kind = 'deleted') as changes,
       (select count(*) from sync.missing_records) as missing,
-      (select count(*) from sync.missing_records where asked_at is not null) as asked
+      (select count(*) from sync.missing_records where asked_at is not null) as asked,
+      (select count(*) from sync.missing_records where found_at is not null) as found
     from mirror.users where id = '1'`;
   return row;
 }
@@ -69,8 +71,8 @@ describe("a missing record", () => {
     await using loading = await setUpMissing(1);
     const from = new Date().toISOString();
     const result = await confirm(loading, [{ status, body: "" }]);
-    expect(result).toEqual({ left: 0, deleted: { user: 1 }, warnings: [], asked: ["/api/v1/user/1/"] });
-    expect(await stateOf(loading)).toEqual({ deleted: true, changes: 1, missing: 0, asked: 0 });
+    expect(result).toEqual({ left: 0, deleted: { user: 1 }, asked: ["/api/v1/user/1/"] });
+    expect(await stateOf(loading)).toEqual({ deleted: true, changes: 1, missing: 0, asked: 0, found: 0 });
     expect(
       await loading.sql`
       select deleted from sync.walks order by resource`,
@@ -80,14 +82,14 @@ describe("a missing record", () => {
       select deleted_at = changed_at and deleted_at between ${from}::timestamptz and now() + interval '1 minute' as timely
       from mirror.users`,
     ).toEqual([{ timely: true }]);
-    expect(await confirm(loading, [GONE])).toEqual({ left: 0, deleted: {}, warnings: [], asked: [] });
+    expect(await confirm(loading, [GONE])).toEqual({ left: 0, deleted: {}, asked: [] });
   });
 
-  test("whose detail comes is not missing, and is loaded", async () => {
+  test("whose detail comes is hidden by its list: it is loaded, and noted as found", async () => {
     await using loading = await setUpMissing(1);
     const result = await confirm(loading, [{ body: wireUser("1", { first_name: "Grace" }) }]);
-    expect(result).toMatchObject({ left: 0, deleted: {}, warnings: [] });
-    expect(await stateOf(loading)).toEqual({ deleted: false, changes: 0, missing: 0, asked: 0 });
+    expect(result).toMatchObject({ left: 0, deleted: {} });
+    expect(await stateOf(loading)).toEqual({ deleted: false, changes: 0, missing: 1, asked: 1, found: 1 });
     expect(await loading.sql`select first_name from mirror.users`).toEqual([{ first_name: "Grace" }]);
   });
 
@@ -98,12 +100,18 @@ describe("a missing record", () => {
     ["a refusal", { status: 403, body: "" }],
     ["400", { status: 400, body: "" }],
     ["500", { status: 500, body: "" }],
-  ])("whose detail answers with %s lives, and waits for the next run", async (_, reply) => {
+    ["502", { status: 502, body: "" }],
+    ["504", { status: 504, body: "" }],
+    ["nothing", { instead: "hang up" }],
+    ["404 out of a cache, from before the run", { status: 404, body: "", headers: { age: "3600" } }],
+  ] satisfies [
+    string,
+    ScriptedReply,
+  ][])("whose detail answers with %s lives, and waits for the next run", async (_, reply) => {
     await using loading = await setUpMissing(1);
     const result = await confirm(loading, [reply]);
     expect(result).toMatchObject({ left: 1, deleted: {} });
-    expect(result.warnings).toEqual([expect.stringMatching(/^1 of the records .* next run asks/)]);
-    expect(await stateOf(loading)).toEqual({ deleted: false, changes: 0, missing: 1, asked: 1 });
+    expect(await stateOf(loading)).toEqual({ deleted: false, changes: 0, missing: 1, asked: 1, found: 0 });
     expect(await loading.sql`select id from mirror.users`).toHaveLength(1);
   });
 
@@ -120,9 +128,8 @@ describe("missing records", () => {
     await using loading = await setUpMissing(100, 3);
     const first = await confirm(loading, [GONE], { maxDetails: 60 });
     expect(first).toMatchObject({ left: 43, deleted: { user: 57, build: 3 } });
-    expect(first.warnings).toHaveLength(1);
     const second = await confirm(loading, [GONE], { maxDetails: 60 });
-    expect(second).toMatchObject({ left: 0, deleted: { user: 43 }, warnings: [] });
+    expect(second).toMatchObject({ left: 0, deleted: { user: 43 } });
     expect(await stateOf(loading)).toMatchObject({ changes: 103, missing: 0 });
     expect(new Set([...first.asked, ...second.asked]).size).toBe(103);
     expect(await loading.sql`select deleted from sync.walks order by resource`).toEqual([
@@ -131,10 +138,11 @@ describe("missing records", () => {
     ]);
   });
 
-  test("that never answer do not keep those behind them waiting for ever", async () => {
+  test.each([
+    500, 502, 504,
+  ])("that always answer %i do not keep those behind them waiting for ever", async (status) => {
     await using loading = await setUpMissing(4);
-    const refused: Script = (_, { pathname }) =>
-      /\/[12]\/$/.test(pathname) ? { status: 500, body: "" } : GONE;
+    const refused: Script = (_, { pathname }) => (/\/[12]\/$/.test(pathname) ? { status, body: "" } : GONE);
     await confirm(loading, refused, { maxDetails: 2 });
     expect(await confirm(loading, refused, { maxDetails: 2 })).toMatchObject({
       left: 2,
@@ -142,14 +150,24 @@ describe("missing records", () => {
     });
   });
 
-  test("are left alone once upstream is lost, and what was answered before is settled", async () => {
+  test("are confirmed in the same run though fifty of them always answer 502", async () => {
+    await using loading = await setUpMissing(140);
+    const poison: Script = (_, { pathname }) => {
+      if (pathname === "/api/v1/") return {};
+      return Number(pathname.split("/")[4]) <= 50 ? { status: 502, body: "" } : GONE;
+    };
+    const { left, deleted } = await confirm(loading, poison);
+    expect([left, deleted]).toEqual([50, { user: 90 }]);
+  });
+
+  test("are left alone once the host is lost, and what was answered before is settled", async () => {
     await using loading = await setUpMissing(120);
     const { left, deleted, asked } = await confirm(loading, (_, { pathname }) =>
       pathname === "/api/v1/user/1/" ? GONE : { instead: "hang up" },
     );
     expect([left, deleted]).toEqual([119, { user: 1 }]);
     expect(asked.length).toBeLessThanOrEqual(50);
-    expect(await stateOf(loading)).toEqual({ deleted: true, changes: 1, missing: 119, asked: 0 });
+    expect(await stateOf(loading)).toMatchObject({ deleted: true, changes: 1, missing: 119 });
   });
 
   test("are left alone when asked to stop", async () => {

@@ -13,6 +13,7 @@ import { createWorld, type World } from "../../src/simulate/world.ts";
 import { type CliResult, type RunningCli, startCli } from "../support/cli.ts";
 import { createDataDir } from "../support/data-dir.ts";
 import { createTestDatabase, type TestDatabase } from "../support/database.ts";
+import { forgetService } from "../support/forget-service.ts";
 import { changeRows, mirrorRows } from "../support/mirror-rows.ts";
 
 // Each test has two processes that work: the program and Postgres.
@@ -66,7 +67,8 @@ beforeAll(async () => {
     await makeDue(after);
     await using service = await startService(world);
     const { code, stderr } = await service.start(night, { DATABASE_URL: after }).ended;
-    expect(code, stderr).toBe(0);
+    // The head of a list whose old builds went does not agree with the count: that is partial, and true.
+    expect([0, 3], stderr).toContain(code);
     const mirror = await readMirror(after);
     undisturbed.set(night, { world, before, exitCode: code, requests: service.served(), mirror });
     before = after;
@@ -171,7 +173,7 @@ async function crash({ context, night, random, kills, env, url }: Crash): Promis
   }
   const runs = await readRuns(url);
   for (const run of runs) expect(run).toMatchObject({ finished_at: expect.anything() });
-  expect(runs.at(-1)?.status).toBe("succeeded");
+  expect(runs.at(-1)?.status).toBe(expected.exitCode === 0 ? "succeeded" : "partial");
   for (const { id } of left.runs.filter(({ status }) => status === "running"))
     expect(runs.find((run) => run.id === id)).toMatchObject({ status: "interrupted" });
   // A run of a killed process had come to its end before, or was closed by the next one.
@@ -251,12 +253,11 @@ async function startService(world: World) {
 
 /** The builds that are open were seen a minute ago, when they were young, so that all that the head does not show are asked for. */
 function makeDue(url: string): Promise<unknown> {
-  return withSql(
-    url,
-    { applicationName: "docmirror test", max: 1 },
-    (sql) => sql`
-      update sync.open_builds set since = now() - interval '1 minute', seen_at = now() - interval '1 minute'`,
-  );
+  return withSql(url, { applicationName: "docmirror test", max: 1 }, async (sql) => {
+    await sql`
+      update sync.open_builds set since = now() - interval '1 minute', seen_at = now() - interval '1 minute'`;
+    await forgetService(sql);
+  });
 }
 
 async function readMirror(url: string) {

@@ -10,6 +10,7 @@ import { startSimulation } from "../../src/simulate/service.ts";
 import { QUIET } from "../../src/simulate/settings.ts";
 import { createWorld, type World } from "../../src/simulate/world.ts";
 import { exitCodeOf } from "../../src/sync/run.ts";
+import { NOTHING_UNFINISHED } from "../../src/sync/summary.ts";
 import { RESOURCES, type Resource } from "../../src/wire/resources.ts";
 import { createTestDatabase, type TestDatabase } from "../support/database.ts";
 import { mirrorRows } from "../support/mirror-rows.ts";
@@ -142,6 +143,8 @@ async function playOn(
   if (fault.says) expect(said).toMatch(fault.says);
   else expect(said).toBeUndefined();
   if (fault.warns) expect(summary.warnings).toContainEqual(expect.stringMatching(fault.warns));
+  if (fault.unfinished || fault.run === "succeeded")
+    expect(summary.unfinished).toEqual({ ...NOTHING_UNFINISHED, ...fault.unfinished });
   const [from, to] = fault.waits ?? [];
   if (from !== undefined && to !== undefined)
     expect(

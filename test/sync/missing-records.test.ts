@@ -12,7 +12,6 @@ import { type Loading, setUpLoading } from "../support/loading.ts";
 import { wireProject, wireUser, wireVersion } from "../support/wire-records.ts";
 
 const BEFORE = "2024-05-14T00:00:00.000Z";
-const WALK_START = "2024-05-15T00:00:00.000Z";
 const DURING = "2024-05-15T00:00:01.000Z";
 
 const idsOf = (count: number) => Array.from({ length: count }, (_, n) => String(n + 1));
@@ -20,7 +19,8 @@ const idsOf = (count: number) => Array.from({ length: count }, (_, n) => String(
 function note({ sql }: Loading, seen: readonly string[], facts: Partial<MissingFacts> = {}) {
   const set = createIdSet();
   for (const id of seen) set.add(id);
-  const defaults = { resource: "user" as Resource, startedAt: WALK_START, runId: 1, noticedAt: DURING };
+  // The first run has loaded what is here before; the walk began in the second.
+  const defaults = { resource: "user" as Resource, beganRunId: 2, runId: 2, noticedAt: DURING };
   return sql.begin((tx) =>
     noteMissing(tx, { ...defaults, maxDeleteRatio: 0.05, allowMassDelete: false, seen: set, ...facts }),
   );
@@ -39,15 +39,33 @@ describe("a whole walk's missing records", () => {
       ["1", "2", "3", "4"].map((id) => wireUser(id)),
       { at: BEFORE },
     );
-    await load("user", [wireUser("5")], { at: DURING });
     await load("version", [wireVersion("7", wireProject("1"))], { at: BEFORE });
+    loading.nextRun();
+    await loading.load("user", [wireUser("5")], { at: DURING });
     await sql`update mirror.users set deleted_at = ${BEFORE} where id = '4'`;
-    expect(await note(loading, ["1", "9"])).toEqual({ known: 3, missing: 2, held: null });
-    const facts = { resource: "user", run_id: 1, noticed_at: "2024-05-15 00:00:01+00", asked_at: null };
+    expect(await note(loading, ["1", "9"])).toEqual({ live: 4, met: 1, known: 3, missing: 2, held: null });
+    const facts = { resource: "user", run_id: 2, noticed_at: "2024-05-15 00:00:01+00", asked_at: null };
     expect(await noted(loading)).toEqual([
       { ...facts, record_id: "2" },
       { ...facts, record_id: "3" },
     ]);
+  });
+
+  test("are told by runs: a record first seen on a clock that stood ten years ahead is missing like any other", async () => {
+    await using loading = await setUpLoading();
+    await loading.load("user", [wireUser("1"), wireUser("2")], { at: "2036-05-15T00:00:00Z" });
+    expect(await note(loading, ["1"])).toMatchObject({ known: 2, missing: 1 });
+    expect(await notedIds(loading)).toEqual(["2"]);
+  });
+
+  test("of a resumed walk are those from before the run in which it began", async () => {
+    await using loading = await setUpLoading();
+    await loading.load("user", [wireUser("1"), wireUser("2")]);
+    loading.nextRun();
+    loading.nextRun();
+    await loading.load("user", [wireUser("3")]);
+    expect(await note(loading, ["1"], { beganRunId: 2, runId: 4 })).toMatchObject({ known: 2, missing: 1 });
+    expect(await notedIds(loading)).toEqual(["2"]);
   });
 
   test("are of projects those alone that the list ever showed", async () => {
@@ -55,7 +73,11 @@ describe("a whole walk's missing records", () => {
     await loading.load("version", [wireVersion("7", wireProject("1"))], { at: BEFORE });
     await loading.load("project", [wireProject("2")], { at: BEFORE, source: "detail" });
     await loading.load("project", [wireProject("3"), wireProject("4")], { at: BEFORE });
-    expect(await note(loading, ["4"], { resource: "project" })).toEqual({ known: 2, missing: 1, held: null });
+    expect(await note(loading, ["4"], { resource: "project" })).toMatchObject({
+      known: 2,
+      missing: 1,
+      held: null,
+    });
     expect(await notedIds(loading)).toEqual(["3"]);
   });
 
@@ -67,13 +89,13 @@ describe("a whole walk's missing records", () => {
       { at: BEFORE },
     );
     await note(loading, ["3", "4"]);
-    await loading.sql.begin((tx) => noteAsked(tx, [{ resource: "user", id: "1" }], DURING));
-    await note(loading, ["2", "4"], { runId: 2, noticedAt: "2024-05-16T00:00:00Z" });
+    await loading.sql.begin((tx) => noteAsked(tx, [{ resource: "user", id: "1", found: false }], DURING));
+    await note(loading, ["2", "4"], { runId: 3, noticedAt: "2024-05-16T00:00:00Z" });
     expect(await noted(loading)).toMatchObject([
-      { record_id: "1", run_id: 2, noticed_at: "2024-05-15 00:00:01+00", asked_at: "2024-05-15 00:00:01+00" },
-      { record_id: "3", run_id: 2, noticed_at: "2024-05-16 00:00:00+00", asked_at: null },
+      { record_id: "1", run_id: 3, noticed_at: "2024-05-15 00:00:01+00", asked_at: "2024-05-15 00:00:01+00" },
+      { record_id: "3", run_id: 3, noticed_at: "2024-05-16 00:00:00+00", asked_at: null },
     ]);
-    await note(loading, idsOf(4), { runId: 3 });
+    await note(loading, idsOf(4), { runId: 4 });
     expect(await noted(loading)).toEqual([]);
   });
 
@@ -83,7 +105,10 @@ describe("a whole walk's missing records", () => {
       insert into mirror.users (id, first_seen_at, changed_at, record_hash)
       select n, ${BEFORE}::timestamptz, ${BEFORE}::timestamptz, '' from generate_series(1, 12000) as n`;
     const seen = idsOf(12_000).filter((id) => Number(id) % 1000 !== 7);
-    expect(await note(loading, seen)).toEqual({ known: 12_000, missing: 12, held: null });
+    expect(await note(loading, seen)).toEqual({
+      ...{ live: 12_000, met: 11_988, known: 12_000, missing: 12 },
+      held: null,
+    });
     expect(await notedIds(loading)).toEqual(
       Array.from({ length: 12 }, (_, n) => String(n * 1000 + 7)).sort(),
     );
@@ -104,7 +129,7 @@ describe("a whole walk's missing records", () => {
       { at: BEFORE },
     );
     const seen = [...idsOf(known).slice(missing), "9999"];
-    const result = await note(loading, seen, { maxDeleteRatio, runId: 2 });
+    const result = await note(loading, seen, { maxDeleteRatio });
     expect(result).toMatchObject({ known, missing });
     expect(result.held === null).toBe(!isHeld);
     expect(await noted(loading)).toHaveLength(isHeld ? 0 : missing);
@@ -137,10 +162,10 @@ describe("a whole walk's missing records", () => {
       { at: BEFORE },
     );
     await note(loading, ["1"], { allowMassDelete: true });
-    const left = await note(loading, ["1", "2"], { runId: 2 });
-    expect(left).toEqual({ known: 100, missing: 98, held: null });
+    const left = await note(loading, ["1", "2"], { runId: 3 });
+    expect(left).toMatchObject({ known: 100, missing: 98, held: null });
     await loading.sql`delete from sync.missing_records where record_id::integer <= 60`;
-    const { held } = await note(loading, ["1", "2"], { runId: 3 });
+    const { held } = await note(loading, ["1", "2"], { runId: 4 });
     expect(held).toContain("58 of 100 known users");
     expect((await noted(loading)).map(({ record_id }) => Number(record_id)).sort((a, b) => a - b)).toEqual(
       Array.from({ length: 40 }, (_, at) => at + 61),
@@ -154,7 +179,11 @@ describe("a whole walk's missing records", () => {
       "a walk of users that met nothing",
     );
     expect(await noted(loading)).toEqual([]);
-    expect(await note(loading, [], { resource: "file" })).toEqual({ known: 0, missing: 0, held: null });
+    expect(await note(loading, [], { resource: "file" })).toMatchObject({
+      known: 0,
+      missing: 0,
+      held: null,
+    });
   });
 });
 

@@ -9,10 +9,16 @@ import {
 } from "../../src/errors.ts";
 import { type PlanInput, planRun } from "../../src/sync/plan.ts";
 import { exitCodeOf } from "../../src/sync/run.ts";
-import { emptyCounts, isPartial, type RunSummary, type WalkSummary } from "../../src/sync/summary.ts";
+import {
+  emptyCounts,
+  isPartial,
+  NOTHING_UNFINISHED,
+  type RunSummary,
+  type WalkSummary,
+} from "../../src/sync/summary.ts";
 import { RESOURCES } from "../../src/wire/resources.ts";
 
-const root = Object.fromEntries(
+const resources = Object.fromEntries(
   RESOURCES.map((resource) => [
     resource,
     { list_endpoint: `/api/v1/${resource}/`, schema: `/${resource}/schema/` },
@@ -21,8 +27,10 @@ const root = Object.fromEntries(
 const input: PlanInput = {
   kind: null,
   resources: null,
-  root,
+  root: { resources, unknown: [] },
   lastWholeBuildWalk: "2024-05-14T02:00:00Z",
+  hasUnexplainedDeficit: false,
+  fullWalkSeconds: { all: 1801, build: 1801 },
   fullEveryDays: 7,
   now: new Date("2024-05-15T02:00:00Z"),
 };
@@ -33,12 +41,28 @@ describe("a plan", () => {
     ["no word and no whole walk ever", { lastWholeBuildWalk: null }, "full", "full"],
     ["no word and a whole walk a week ago", { lastWholeBuildWalk: "2024-05-08T02:00:00Z" }, "full", "full"],
     [
-      "no word and one just within the week",
-      { lastWholeBuildWalk: "2024-05-08T02:00:00.001Z" },
-      "incremental",
-      "head",
+      "one that began some hours later that night",
+      { lastWholeBuildWalk: "2024-05-08T08:00:00Z" },
+      "full",
+      "full",
     ],
+    ["a whole walk six days ago", { lastWholeBuildWalk: "2024-05-09T02:00:00Z" }, "incremental", "head"],
+    ["a whole walk ten years ahead", { lastWholeBuildWalk: "2034-05-14T02:00:00Z" }, "full", "full"],
+    ["a count that did not agree last time", { hasUnexplainedDeficit: true }, "full", "full"],
     ["full every day", { fullEveryDays: 1 }, "full", "full"],
+    [
+      "auto and full walks of 30 minutes",
+      { fullEveryDays: "auto", fullWalkSeconds: { all: 1800, build: 9 } },
+      "full",
+      "full",
+    ],
+    ["auto and longer ones", { fullEveryDays: "auto" }, "incremental", "head"],
+    [
+      "auto and longer ones, a week ago",
+      { fullEveryDays: "auto", lastWholeBuildWalk: "2024-05-08T02:00:00Z" },
+      "full",
+      "full",
+    ],
     ["full asked for", { kind: "full" }, "full", "full"],
     [
       "incremental asked for in an empty mirror",
@@ -60,11 +84,24 @@ describe("a plan", () => {
   });
 
   test("holds only what was asked for, in the order of references, and names what is absent", () => {
-    const { user: _user, ...others } = root;
-    const plan = planRun({ ...input, resources: ["version", "user", "project"], root: others });
+    const { user: _user, ...others } = resources;
+    const root = { resources: others, unknown: [] };
+    const plan = planRun({ ...input, resources: ["version", "user", "project"], root });
     expect(plan.walks.map(({ resource }) => resource)).toEqual(["project", "version"]);
     expect(plan.absent).toEqual(["user"]);
   });
+});
+
+test.each<[string, Partial<PlanInput>, boolean]>([
+  ["of a list that is walked within 30 minutes", { fullWalkSeconds: { all: 9999, build: 1800 } }, true],
+  ["of a longer list", {}, false],
+  ["that the user asked for alone", { kind: "incremental", fullWalkSeconds: { all: 9, build: 9 } }, false],
+])("a head %s may be followed by a full walk: %s", (_case, over, expected) => {
+  const { walks } = planRun({ ...input, ...over });
+  expect(walks.map(({ kind, mayWalkInFull }) => kind === "head" && mayWalkInFull)).toEqual([
+    ...[false, false, false, false],
+    expected,
+  ]);
 });
 
 describe("a run's exit code", () => {
@@ -96,7 +133,17 @@ test.each<[Partial<WalkSummary>, boolean]>([
   [{ walk: "skipped" }, false],
   [{ walk: "not_whole" }, true],
   [{ walk: "whole", quarantined: 1 }, true],
+  [{ walk: "head", reason: "the counts do not agree" }, true],
 ])("a run with a walk %j is partial: %s", (walk, expected) => {
   const whole: WalkSummary = { walk: "whole", ...emptyCounts(), total_count: 0 };
-  expect(isPartial({ user: whole, build: { ...whole, ...walk } })).toBe(expected);
+  const resources = { user: whole, build: { ...whole, ...walk } };
+  expect(isPartial({ resources, unfinished: NOTHING_UNFINISHED })).toBe(expected);
+});
+
+test.each([
+  "deletions",
+  "references",
+  "open_builds",
+])("a run that leaves %s unfinished is partial", (phase) => {
+  expect(isPartial({ resources: {}, unfinished: { ...NOTHING_UNFINISHED, [phase]: 1 } })).toBe(true);
 });

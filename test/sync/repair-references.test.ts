@@ -14,13 +14,13 @@ const gone: ScriptedReply = { status: 404, headers: { "content-type": "text/html
 async function repair(
   loading: Loading,
   script: Script,
-  { clock = createFakeClock(), askUpstream = true }: { clock?: FakeClock; askUpstream?: boolean } = {},
+  { clock = createFakeClock() }: { clock?: FakeClock } = {},
 ) {
   await using server = await startScriptedServer(script);
   await using client = createTestClient(server.url, { retries: 0, clock });
   const { sql, loader } = loading;
   const signal = new AbortController().signal;
-  const counts = await repairReferences({ sql, client, loader, clock, log: silentLog, signal, askUpstream });
+  const counts = await repairReferences({ sql, client, loader, clock, log: silentLog, signal });
   return { ...counts, asked: server.requests.map(({ path }) => path.replace("?format=json", "")).sort() };
 }
 
@@ -43,6 +43,7 @@ describe("a reference that dangles", () => {
     expect(result).toEqual({
       resolved: 3,
       unresolved: 0,
+      unsettled: 0,
       asked: ["/api/v1/project/1/", "/api/v1/project/some%20slug/"],
     });
     expect(await loading.sql`select id, project_id from mirror.builds order by id`).toEqual([
@@ -73,6 +74,7 @@ describe("a reference that dangles", () => {
     expect(await repair(loading, [{ body: wireProject("1") }], { clock })).toEqual({
       resolved: 2,
       unresolved: 0,
+      unsettled: 0,
       asked: ["/api/v1/project/1/"],
     });
   });
@@ -99,7 +101,7 @@ describe("a reference that dangles", () => {
     await loading.load("build", [wireBuild("8")]);
     await repair(loading, [gone]);
     await loading.load("project", [wireProject("1")]);
-    expect(await repair(loading, [gone])).toEqual({ resolved: 1, unresolved: 0, asked: [] });
+    expect(await repair(loading, [gone])).toEqual({ resolved: 1, unresolved: 0, unsettled: 0, asked: [] });
   });
 
   test("and names a version by a project's slug, which a list answers, is gone", async () => {
@@ -121,7 +123,7 @@ describe("a reference that dangles", () => {
   ])("stays pending behind %s", async (_name, reply) => {
     await using loading = await setUpLoading();
     await loading.load("build", [wireBuild("8")]);
-    expect(await repair(loading, [reply])).toMatchObject({ resolved: 0, unresolved: 1 });
+    expect(await repair(loading, [reply])).toMatchObject({ resolved: 0, unresolved: 1, unsettled: 1 });
     expect(await statuses(loading)).toEqual([{ record_id: "8", status: "pending", checked: false }]);
     expect(await repair(loading, [{ body: wireProject("1") }])).toMatchObject({ resolved: 1 });
   });
@@ -133,15 +135,28 @@ describe("a reference that dangles", () => {
       "build",
       uris.map((project, id) => wireBuild(String(id), { project })),
     );
-    expect(await repair(loading, [gone])).toEqual({ resolved: 0, unresolved: 4, asked: [] });
+    expect(await repair(loading, [gone])).toEqual({ resolved: 0, unresolved: 4, unsettled: 0, asked: [] });
   });
 
-  test("waits when upstream must not be asked, yet is joined to what is here", async () => {
+  test("waits when the host is lost, yet is joined to what is here", async () => {
     await using loading = await setUpLoading();
     await loading.load("build", [wireBuild("8"), wireBuild("9", { project: "/api/v1/project/2/" })]);
     await loading.load("project", [wireProject("1")]);
-    const result = await repair(loading, [gone], { askUpstream: false });
-    expect(result).toEqual({ resolved: 1, unresolved: 1, asked: [] });
+    await using server = await startScriptedServer([{ status: 429, headers: { "retry-after": "7200" } }]);
+    await using client = createTestClient(server.url);
+    await client.fetchJson("/api/v1/", { parse: () => null }).catch(() => {});
+    const { sql, loader } = loading;
+    const { signal } = new AbortController();
+    const options = { sql, client, loader, clock: createFakeClock(), log: silentLog, signal };
+    expect(await repairReferences(options)).toEqual({ resolved: 1, unresolved: 1, unsettled: 1 });
+    expect(server.requests).toHaveLength(1);
+  });
+
+  test("and was found gone on a clock that stood ahead is asked for again", async () => {
+    await using loading = await setUpLoading();
+    await loading.load("build", [wireBuild("8")]);
+    await repair(loading, [gone], { clock: createFakeClock({ startAt: "2036-05-15T12:00:00Z" }) });
+    expect(await repair(loading, [{ body: wireProject("1") }])).toMatchObject({ resolved: 1 });
   });
 });
 
@@ -156,6 +171,22 @@ describe("many references that dangle", () => {
     expect((await repair(loading, [gone])).asked).toHaveLength(0);
   });
 
+  test("are asked for though others before them always answer 504; those come last in the next run", async () => {
+    await using loading = await setUpLoading();
+    await loading.load("project", [wireProject("1", { users: users(140) })]);
+    const poison: Script = (_request, { pathname }) => {
+      if (pathname === "/api/v1/") return {};
+      const id = pathname.split("/")[4] ?? "";
+      return Number(id) < 50 ? { status: 504, body: "" } : { body: wireUser(id) };
+    };
+    expect(await repair(loading, poison)).toMatchObject({ resolved: 90, unresolved: 50, unsettled: 50 });
+    await loading.load("project", [wireProject("2", { users: ["/api/v1/user/999/"] })]);
+    expect(
+      await loading.sql`
+      select target_key from mirror.unresolved_references order by asked_at nulls first limit 1`,
+    ).toEqual([{ target_key: "999" }]);
+  });
+
   test("are left pending when upstream is lost in the middle", async () => {
     await using loading = await setUpLoading();
     await loading.load("project", [wireProject("1", { users: users(300) })]);
@@ -165,7 +196,7 @@ describe("many references that dangle", () => {
       return left < 0 ? { status: 503, body: {} } : { body: wireUser(url.pathname.split("/")[4] ?? "") };
     };
     const result = await repair(loading, dying);
-    expect(result).toMatchObject({ resolved: 150, unresolved: 150 });
+    expect(result).toMatchObject({ resolved: 150, unresolved: 150, unsettled: 150 });
     expect(result.asked.length).toBeLessThan(200);
     expect(await loading.sql`select distinct status from mirror.unresolved_references`).toEqual([
       { status: "pending" },

@@ -123,7 +123,10 @@ async function storedRecords(sql: Sql, resource: string): Promise<WireRecord[]> 
   return rows.map(({ record }) => asSent(record));
 }
 
-const BOOKKEEPING = ["first_seen_at", "changed_at", "deleted_at", "record_hash"];
+const BOOKKEEPING = [
+  ...["first_seen_at", "first_seen_run_id", "changed_at", "changed_run_id", "deleted_at"],
+  "record_hash",
+];
 
 /** Drops our own columns, of which nothing may stand in `extra`, and prints dates as the service does. */
 function asSent(row: WireRecord): WireRecord {

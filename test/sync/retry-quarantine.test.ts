@@ -121,7 +121,7 @@ describe("a record that is tried again", () => {
     await using _ = loading;
     await loading.load("user", [wireUser("1")], { at: MONDAY });
     await loading.load("user", [wireUser("1", { shoes: 1 })], { at: TUESDAY });
-    await loading.sql`update mirror.users set deleted_at = ${WEDNESDAY}`;
+    await loading.sql`update mirror.users set deleted_at = ${WEDNESDAY}, changed_at = ${WEDNESDAY}`;
     await mend("user");
     expect(await retry(loading)).toEqual({ ...NOTHING, superseded: 1 });
     expect(await loading.sql`select deleted_at is null as here from mirror.users`).toEqual([{ here: false }]);

@@ -9,7 +9,7 @@ import { createFakeClock } from "../support/fake-clock.ts";
 import { startQuickWorld } from "../support/quick-world.ts";
 
 const SETTINGS = { retries: 5, concurrency: 4 };
-const WARNING = /^the service was left alone for 30 s after 5 failures in a row: GET .* got no answer/;
+const WARNING = /^the service was left alone for 30 s after 6 failures in a row: GET .* got no answer/;
 
 /** What `sync` prints of a run. */
 async function printed(run: Parameters<typeof printSummary>[0]): Promise<string> {

@@ -39,7 +39,12 @@ function ending(status: RunSummary["status"], over: Partial<RunSummary> = {}): (
   const summary: RunSummary = {
     ...{ run_id: 1, kind: "watch", status, duration_ms: 100, requests: 1, bytes: 1, resources: {} },
     ...{ started_at: "2026-03-10T02:17:00.000Z", finished_at: "2026-03-10T02:17:00.100Z" },
-    ...{ references: { resolved: 0, unresolved: 0 }, transitions: 0, ...over },
+    ...{
+      references: { resolved: 0, unresolved: 0 },
+      unfinished: { deletions: 0, references: 0, open_builds: 0 },
+      transitions: 0,
+      ...over,
+    },
   };
   return async () => ({ summary, error: null });
 }

@@ -31,7 +31,7 @@ export async function examineUpstream(context: CommandContext): Promise<Finding[
   try {
     const listing: { root: RootListing | null } = { root: null };
     const service = await findingOf("service", signal, async () => {
-      listing.root = await fetchRootListing(client);
+      listing.root = (await fetchRootListing(client)).resources;
       return checkService(listing.root);
     });
     const { root } = listing;

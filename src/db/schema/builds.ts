@@ -23,7 +23,8 @@ export const builds = mirror.table(
   (table) => [
     index("builds_project_id").on(table.project_id),
     index("builds_version_id").on(table.version_id),
-    index("builds_open").on(table.id).where(sql`state is distinct from 'finished' and deleted_at is null`),
+    // A build without a state is not open: nothing says that it will ever finish.
+    index("builds_unfinished").on(table.id).where(sql`state <> 'finished' and deleted_at is null`),
   ],
 );
 

@@ -32,7 +32,10 @@ export const unresolvedReferences = mirror.table(
     position: integer().notNull(),
     uri: text().notNull(),
     status: text().$type<"pending" | "gone" | "foreign" | "malformed">().notNull(),
+    /** When upstream was last found not to have the record; null before that. */
     checked_at: moment(),
+    /** When its detail was last asked for, whatever came. */
+    asked_at: moment(),
     /** The record that the URI names, read once when the reference was stored; null when it names none. */
     target_resource: text().$type<Resource>(),
     target_key: text(),

@@ -1,5 +1,5 @@
 import { sql } from "drizzle-orm";
-import { customType, jsonb, timestamp } from "drizzle-orm/pg-core";
+import { bigint, customType, jsonb, timestamp } from "drizzle-orm/pg-core";
 
 /** An id as upstream sends it. The C collation compares bytes: a load costs 1.65 times bigint's, more in others. */
 export const idText = customType<{ data: string }>({ dataType: () => 'text COLLATE "C"' });
@@ -13,6 +13,8 @@ export const localTimestamp = () => timestamp({ precision: 6, mode: "string" });
 export const moment = () => timestamp({ withTimezone: true, precision: 6, mode: "string" });
 
 export const now = sql`now()`;
+
+const runNumber = () => bigint({ mode: "number" }).notNull().default(0);
 
 /** What `normalize` keeps of a record beyond its columns (`product.md` section 4). */
 export interface Extra {
@@ -30,4 +32,8 @@ export const bookkeeping = () => ({
   deleted_at: moment(),
   /** SHA-256 (first 16 bytes) over the record as sent, key order aside: equal hash, equal record. */
   record_hash: bytea().notNull(),
+  /** The run that added the row; 0 in rows from before this was kept. Runs tell what came first, since a clock may be wrong. */
+  first_seen_run_id: runNumber(),
+  /** The run that wrote `changed_at`; 0 in rows from before this was kept. */
+  changed_run_id: runNumber(),
 });

@@ -1,12 +1,23 @@
 import { sql } from "drizzle-orm";
-import { bigint, index, integer, jsonb, primaryKey, text } from "drizzle-orm/pg-core";
+import { bigint, boolean, check, index, integer, jsonb, primaryKey, text } from "drizzle-orm/pg-core";
 import type { Resource } from "../../wire/resources.ts";
 import { bytea, idText, moment } from "./columns.ts";
 import { sync } from "./schemas.ts";
 
 /** How much of the lists a sync reads. */
 export type SyncKind = "full" | "incremental";
-export type RunKind = SyncKind | "watch";
+/** `quarantine` is a run of `quarantine --retry`: it writes, so it is a run, but it asks upstream for nothing. */
+export type RunKind = SyncKind | "watch" | "quarantine";
+/** What a run did not come to, by phase: each number is counted in records. A run with any of them is never a plain success. */
+export interface Unfinished {
+  /** Records that their lists no longer show, and whose details settled nothing yet. */
+  deletions: number;
+  /** Records that are referred to but not here, and that were not asked for or gave no answer. */
+  references: number;
+  /** Open builds that were due for a poll. */
+  open_builds: number;
+}
+
 export type RunStatus = "running" | "succeeded" | "partial" | "failed" | "interrupted";
 /** What a walk may claim at its end (`product.md` section 3); null while it goes on. */
 export type WalkVerdict = "whole" | "not_whole" | "head" | "skipped";
@@ -31,6 +42,8 @@ export const runs = sync.table(
     references_unresolved: bigint({ mode: "number" }).notNull().default(0),
     transitions: bigint({ mode: "number" }).notNull().default(0),
     error: text(),
+    /** How much each phase behind the walks left undone (`Unfinished`); null in runs from before this was kept. */
+    unfinished: jsonb().$type<Unfinished>(),
     /** What the run met without failing by it, each in a sentence: the service left alone for a while, deletions held back. */
     warnings: text().array().notNull().default([]),
     /** By how many milliseconds the service's clock (its `Date`) was ahead of ours, at least and at most; null when it did not tell. */
@@ -64,6 +77,19 @@ export const walks = sync.table(
     restored: bigint({ mode: "number" }).notNull().default(0),
     quarantined: bigint({ mode: "number" }).notNull().default(0),
     total_count: bigint({ mode: "number" }),
+    /** The run in which the walk began: an earlier one for a walk that was resumed. Null in walks from before this was kept. */
+    began_run_id: bigint({ mode: "number" }),
+    /** Records that the newest whole walk of the list saw and that are no rows here, since they could not be stored. */
+    unstored: bigint({ mode: "number" }),
+    /**
+     * By how many records upstream's count was above those that its list showed and that are here, when the head of the list had joined.
+     * More than `unstored`: the mirror misses records. Less: it holds some that upstream does not. Null where it was not compared.
+     */
+    deficit: bigint({ mode: "number" }),
+    /** Whether the list is as fresh as this walk: it was whole, or joined at the head with no difference left to explain. */
+    is_good: boolean().generatedAlwaysAs(
+      sql`walk = 'whole' or walk = 'head' and coalesce(deficit, 0) = coalesce(unstored, 0)`,
+    ),
     /** Where a later run goes on: set while the walk is under way, null once it ended. */
     checkpoint: jsonb(),
     checkpoint_at: moment(),
@@ -71,7 +97,8 @@ export const walks = sync.table(
   (table) => [
     primaryKey({ columns: [table.run_id, table.resource] }),
     index("walks_resource").on(table.resource, table.run_id),
-    index("walks_whole").on(table.resource, table.started_at).where(sql`walk = 'whole'`),
+    index("walks_whole_run").on(table.resource, table.run_id).where(sql`walk = 'whole'`),
+    index("walks_good").on(table.resource, table.run_id).where(sql`is_good`),
   ],
 );
 
@@ -89,6 +116,7 @@ export const pages = sync.table(
     meta: jsonb().notNull(),
     ids: text().array().notNull(),
     loaded_at: moment().notNull(),
+    run_id: bigint({ mode: "number" }).notNull().default(0),
   },
   (table) => [primaryKey({ columns: [table.resource, table.seq] })],
 );
@@ -112,9 +140,16 @@ export const quarantine = sync.table(
   (table) => [index("quarantine_resource").on(table.resource, table.id)],
 );
 
+/** The lists that are read at their head, and how many of their records are here and live. The loader keeps it. */
+export const lists = sync.table("lists", {
+  resource: text().$type<Resource>().primaryKey(),
+  live: bigint({ mode: "number" }).notNull(),
+});
+
 /**
- * Records that the newest whole walk of their list did not meet. Each is asked for by its detail endpoint before it counts as deleted;
- * what one run does not come to is left for the next.
+ * Live records that the newest whole walk of their list did not show. Each is asked for by its detail endpoint before it is marked as
+ * deleted; what one run does not come to is left for the next. A record whose detail still answers stays here with `found_at`: its list
+ * hides it.
  */
 export const missingRecords = sync.table(
   "missing_records",
@@ -124,8 +159,10 @@ export const missingRecords = sync.table(
     /** The run whose walk missed it. */
     run_id: bigint({ mode: "number" }).notNull(),
     noticed_at: moment().notNull(),
-    /** When its detail was last asked for, without an answer that settles it. */
+    /** When its detail was last asked for, whatever came. */
     asked_at: moment(),
+    /** When its detail last answered with the record; null while it never did. */
+    found_at: moment(),
   },
   (table) => [primaryKey({ columns: [table.resource, table.record_id] })],
 );
@@ -143,12 +180,27 @@ export const upstreamSchemas = sync.table(
   (table) => [primaryKey({ columns: [table.resource, table.body_hash] })],
 );
 
+/** The one service that this database mirrors. A single row; none before the first sync, and in a mirror from before this was kept. */
+export const service = sync.table(
+  "service",
+  {
+    id: boolean().primaryKey().default(true),
+    /** Origin and path of the base URL, without a closing slash and without credentials. */
+    base_url: text().notNull(),
+    /** The resources that its root listing named at the last sync, sorted. */
+    resources: text().array().notNull(),
+    noted_at: moment().notNull(),
+  },
+  (table) => [check("service_is_one", sql`${table.id}`)],
+);
+
 export const drift = sync.table(
   "drift",
   {
     id: bigint({ mode: "number" }).primaryKey().generatedAlwaysAsIdentity(),
     run_id: bigint({ mode: "number" }).notNull(),
-    resource: text().$type<Resource>().notNull(),
+    /** A resource of ours, or the name of one that we do not know. */
+    resource: text().notNull(),
     field: text().notNull(),
     kind: text().$type<"appeared" | "vanished" | "type_changed">().notNull(),
     detail: text(),

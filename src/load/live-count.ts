@@ -1,0 +1,48 @@
+import type { Sql, TransactionSql } from "../db/connect.ts";
+import type { Resource } from "../wire/resources.ts";
+import { RECORD_TABLES } from "./tables.ts";
+
+/** The lists that are read at their head, where a count of what is here must not cost a look at every row. */
+const COUNTED: readonly Resource[] = ["build"];
+
+/** Moves the count of live records, in the transaction that adds, restores or retires them. */
+export async function addLive(tx: TransactionSql, resource: Resource, records: number): Promise<void> {
+  if (records === 0 || !COUNTED.includes(resource)) return;
+  await tx`update sync.lists set live = live + ${records} where resource = ${resource}`;
+}
+
+/** Sets the count anew, in the transaction that ends a whole walk: it has looked at every row. */
+export async function setLive(tx: TransactionSql, resource: Resource, records: number): Promise<void> {
+  if (!COUNTED.includes(resource)) return;
+  await tx`
+    insert into sync.lists (resource, live) values (${resource}, ${records})
+    on conflict (resource) do update set live = excluded.live`;
+}
+
+/**
+ * The live records that upstream's list shows, as far as is known: all that are here, without those that its newest whole walk did not
+ * show and the builds whose details are gone. Counts every row once, and from then on only what changes.
+ */
+export async function countShown(sql: Sql, resource: Resource): Promise<number> {
+  const [list] = await sql<{ live: number }[]>`select live from sync.lists where resource = ${resource}`;
+  const live = list?.live ?? (await countRows(sql, resource));
+  const [hidden] = await sql.unsafe<{ records: number }[]>(
+    `select count(*) as records from ${RECORD_TABLES[resource].name}
+     where deleted_at is null and id in (
+       select record_id from sync.missing_records where resource = $1
+       union select build_id from sync.open_builds where $1 = 'build' and vanished_at is not null)`,
+    [resource],
+  );
+  return live - (hidden?.records ?? 0);
+}
+
+async function countRows(sql: Sql, resource: Resource): Promise<number> {
+  const [list] = await sql.unsafe<{ live: number }[]>(
+    `insert into sync.lists (resource, live)
+     select $1, count(*) from ${RECORD_TABLES[resource].name} where deleted_at is null
+     on conflict (resource) do update set live = excluded.live
+     returning live`,
+    [resource],
+  );
+  return list?.live ?? 0;
+}

@@ -1,0 +1,68 @@
+import { finishWalk } from "../db/run-ledger.ts";
+import { withTransaction } from "../db/transaction.ts";
+import { setLive } from "../load/live-count.ts";
+import { noteMet } from "../load/open-builds.ts";
+import { createPageMemory } from "../load/page-memory.ts";
+import { resolveHoles } from "../load/quarantine.ts";
+import { countKnown, forgetSeen, noteMissing } from "./missing-records.ts";
+import type { Reading } from "./read-pages.ts";
+import type { WalkEnding, WalkResourceOptions } from "./walk-resource.ts";
+
+/**
+ * Ends a walk in one transaction: what a whole one did not show is written down as missing, the holes it filled are closed, and its row
+ * says how it ended. A whole walk that came empty though records are known is not believed.
+ */
+export async function closeWalk(
+  options: WalkResourceOptions,
+  reading: Reading,
+  isFull: boolean,
+): Promise<WalkEnding> {
+  const { sql, clock, log, runId, plan, patience } = options;
+  const { resource, listPath } = plan;
+  const { start, seen, counts, brokenBy } = reading;
+  const finishedAt = clock.now().toISOString();
+  let { outcome } = reading;
+  const isEmptied = outcome.walk === "whole" && seen.size === 0;
+  const known = isEmptied ? await patience("count records", () => countKnown(sql, resource)) : 0;
+  if (known > 0) {
+    const reason = `${resource} list: it should hold the ${known} records that are known, but came empty; nothing is deleted`;
+    outcome = { ...outcome, walk: "not_whole", reason };
+  }
+  const held = await patience("close a walk", () =>
+    withTransaction(sql, async (tx) => {
+      let whyHeld: string | null = null;
+      let { unstored } = reading;
+      if (outcome.walk === "whole") {
+        if (isFull) await createPageMemory(sql, resource, runId).forgetFrom(tx, reading.memorized);
+        await resolveHoles(tx, resource, finishedAt);
+        const { maxDeleteRatio, allowMassDelete } = options;
+        const { beganRunId } = start;
+        const noted = await noteMissing(tx, {
+          ...{ resource, runId, beganRunId, noticedAt: finishedAt, maxDeleteRatio, allowMassDelete, seen },
+        });
+        await setLive(tx, resource, noted.live);
+        whyHeld = noted.held;
+        unstored = seen.size - noted.met;
+      } else await forgetSeen(tx, resource, seen);
+      if (isFull && resource === "build") await noteMet(tx, seen, { ...start, runId, request: listPath });
+      await finishWalk(tx, runId, resource, {
+        ...outcome,
+        reason: outcome.reason ?? whyHeld,
+        counts,
+        checkpoint: reading.checkpoint,
+        finishedAt,
+        unstored,
+        deficit: reading.deficit,
+      });
+      return whyHeld;
+    }),
+  );
+  if (outcome.reason) log.warn({ resource, reason: outcome.reason }, "walk is not whole");
+  if (held) log.warn({ resource, reason: held }, "deletions are held back");
+  const reason = outcome.reason ?? held;
+  const { totalCount } = outcome;
+  return {
+    summary: { walk: outcome.walk, ...(reason && { reason }), ...counts, total_count: totalCount },
+    brokenBy,
+  };
+}

@@ -1,0 +1,30 @@
+import type { Sql } from "../db/connect.ts";
+import { RESOURCES, type Resource } from "../wire/resources.ts";
+
+/**
+ * How long full walks take at the rate that is set, in seconds: the records that each list counted last, by pages of the size that is
+ * set or of the size that the service gave, whichever is smaller. 0 where there is no rate, and for a list that was never walked.
+ */
+export async function estimateFullWalks(
+  sql: Sql,
+  { pageSize, rate }: { pageSize: number; rate: number },
+): Promise<{ all: number; build: number }> {
+  const lists = await sql<{ resource: Resource; records: number; limit: number | null }[]>`
+    select of.resource, counted.total_count as records,
+      (select (meta ->> 'limit')::bigint from sync.pages where pages.resource = of.resource order by seq limit 1) as limit
+    from unnest(${[...RESOURCES]}::text[]) as of (resource)
+    cross join lateral (
+      select total_count from sync.walks
+      where walks.resource = of.resource and total_count is not null order by run_id desc limit 1
+    ) as counted`;
+  const seconds = (some: typeof lists) => {
+    const pages = some.map(({ records, limit }) =>
+      Math.ceil(records / Math.min(pageSize, limit || pageSize)),
+    );
+    return rate === 0 ? 0 : pages.reduce((sum, count) => sum + count, 0) / rate;
+  };
+  return {
+    all: seconds(lists),
+    build: seconds(lists.filter(({ resource }) => resource === "build") as typeof lists),
+  };
+}

@@ -1,0 +1,64 @@
+import { isSameEndpoint } from "../api/api-url.ts";
+import { startWalk, type WalkCounts, type WalkStart } from "../db/run-ledger.ts";
+import { createPageMemory } from "../load/page-memory.ts";
+import { createCourse } from "../walk/course.ts";
+import type { PageMeta } from "../walk/page.ts";
+import { createPageSource } from "../walk/page-source.ts";
+import { createWalk } from "../walk/walk.ts";
+import { type Reading, readPages } from "./read-pages.ts";
+import { resumeWalk } from "./resume-walk.ts";
+import { settlePages } from "./settle-pages.ts";
+import type { WalkResourceOptions } from "./walk-resource.ts";
+
+/**
+ * Reads every page of a list, from its start or from the checkpoint that an interrupted run left. A page that is as it was in the last full
+ * walk is neither parsed nor loaded. `counts` is what this run has done in the list before.
+ */
+export async function readList(options: WalkResourceOptions, counts: WalkCounts): Promise<Reading> {
+  const { sql, client, clock, log, runId, patience, signal, resume } = options;
+  const { resource, listPath } = options.plan;
+  const memory = createPageMemory<PageMeta>(sql, resource, runId);
+  const isListPath = (path: string) => isSameEndpoint(path, listPath, client.baseUrl);
+  const begin = () => createCourse({ resource, listPath, pageSize: options.pageSize, isListPath });
+
+  const resumed = resume && (await resumeWalk(resume, begin, { memory, patience, log }));
+  const from = resumed ? resume : null;
+  const course = resumed ?? begin();
+  const seq = from?.checkpoint.seq ?? 0;
+  const start: WalkStart = from ?? { startedAt: clock.now().toISOString(), beganRunId: runId };
+  const before = from ? countsOf(from) : counts;
+  // The first pages are asked for meanwhile; none is compared with what is remembered before this is done.
+  const forgotten = patience("forget stale pages", () => memory.forgetStale(seq));
+  forgotten.catch(() => {});
+  await patience("open a walk", () => startWalk(sql, runId, resource, start, before, from));
+
+  const recall = (place: number) => patience("recall a page", () => memory.recall(place));
+  const source = createPageSource({
+    client,
+    resource,
+    lookAhead: options.lookAhead,
+    signal,
+    remember: (place) => forgotten.then(() => recall(place)),
+  });
+  const walk = createWalk({ resource, course, source, seq, signal });
+  const settled = settlePages({ ...options, resource, counts: before, seen: course.seen, memory });
+  const read = await readPages(walk, settled, { resource, log });
+  const checkpoint = read.brokenBy ? (settled.checkpoint ?? from?.checkpoint ?? null) : null;
+  const memorized = seq + settled.counts.pages - before.pages;
+  const { seen } = course;
+  return {
+    ...read,
+    start,
+    seen,
+    counts: settled.counts,
+    memorized,
+    checkpoint,
+    deficit: null,
+    unstored: null,
+  };
+}
+
+function countsOf(walk: WalkCounts): WalkCounts {
+  const { pages, records, inserted, updated, unchanged, deleted, restored, quarantined } = walk;
+  return { pages, records, inserted, updated, unchanged, deleted, restored, quarantined };
+}

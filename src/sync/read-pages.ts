@@ -1,0 +1,61 @@
+import type { Checkpoint, WalkCounts, WalkStart } from "../db/run-ledger.ts";
+import { UpstreamError } from "../errors.ts";
+import type { Logger } from "../log.ts";
+import type { WalkOutcome } from "../walk/course.ts";
+import type { IdSet } from "../walk/id-set.ts";
+import type { Walk } from "../walk/walk.ts";
+import type { Resource } from "../wire/resources.ts";
+import type { SettledPages } from "./settle-pages.ts";
+
+/** What reading a list came to, before its walk is closed. */
+export interface Reading {
+  start: WalkStart;
+  outcome: WalkOutcome;
+  /** The failure of upstream that broke it off, or null. */
+  brokenBy: UpstreamError | null;
+  seen: IdSet;
+  counts: WalkCounts;
+  /** Pages of the list that are remembered for the next walk; 0 where none is. */
+  memorized: number;
+  checkpoint: Checkpoint | null;
+  /** See `sync.walks`. */
+  deficit: number | null;
+  unstored: number | null;
+}
+
+/**
+ * Takes all pages of a walk to the tables. A failure of upstream ends it as `not_whole`; a failure of the database, a stop or a bug is
+ * thrown. Nothing is written any more when it has returned or thrown.
+ */
+export async function readPages(
+  walk: Walk,
+  settled: SettledPages,
+  { resource, log }: { resource: Resource; log: Logger },
+): Promise<{ outcome: WalkOutcome; brokenBy: UpstreamError | null }> {
+  const pages = walk.pages();
+  try {
+    for (;;) {
+      const step = await pages.next();
+      if (step.done) {
+        await settled.end();
+        return { outcome: step.value, brokenBy: null };
+      }
+      await settled.add(step.value);
+    }
+  } catch (error) {
+    const unsettled = await settled.end().then(
+      () => null,
+      (reason: unknown) => ({ reason }),
+    );
+    if (!(error instanceof UpstreamError)) throw error;
+    if (unsettled) throw unsettled.reason;
+    log.error({ resource, error: error.message, hint: error.hint }, "walk broke off");
+    const outcome: WalkOutcome = {
+      walk: "not_whole",
+      reason: error.message,
+      totalCount: null,
+      records: walk.seen.size,
+    };
+    return { outcome, brokenBy: error };
+  }
+}

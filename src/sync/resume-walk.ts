@@ -1,0 +1,35 @@
+import type { Patience } from "../db/patience.ts";
+import type { ResumableWalk } from "../db/run-ledger.ts";
+import type { PageMemory } from "../load/page-memory.ts";
+import type { Logger } from "../log.ts";
+import type { Course } from "../walk/course.ts";
+import type { PageMeta } from "../walk/page.ts";
+import { requestText } from "../walk/page-request.ts";
+
+/**
+ * Brings the course of an interrupted walk back: the pages before its checkpoint are read once more from memory. Null when they do not
+ * lead to the checkpoint, and then the walk has to start afresh.
+ */
+export async function resumeWalk(
+  from: ResumableWalk,
+  createCourse: () => Course,
+  { memory, patience, log }: { memory: PageMemory<PageMeta>; patience: Patience; log: Logger },
+): Promise<Course | null> {
+  const { checkpoint, resource, runId } = from;
+  return patience("resume a walk", async () => {
+    const course = createCourse();
+    let pages = 0;
+    for await (const page of memory.pagesBefore(checkpoint.seq)) {
+      if (!course.replay(page)) break;
+      pages += 1;
+    }
+    const { request } = course;
+    const facts = { resource, request: checkpoint.request, fromRun: runId, pages };
+    if (pages < checkpoint.seq || !request || requestText(request) !== checkpoint.request) {
+      log.warn(facts, "the checkpoint does not fit the pages before it; the walk starts afresh");
+      return null;
+    }
+    log.info(facts, "walk resumes at its checkpoint");
+    return course;
+  });
+}

@@ -1,0 +1,169 @@
+/**
+ * The way of pages from a walk into the tables: in their order, gathered into batches, each batch in one transaction with the counts of
+ * its walk and the checkpoint behind it.
+ */
+import type { Clock } from "../clock.ts";
+import type { Sql, TransactionSql } from "../db/connect.ts";
+import type { Patience } from "../db/patience.ts";
+import { type Checkpoint, saveProgress, type WalkCounts } from "../db/run-ledger.ts";
+import { withTransaction } from "../db/transaction.ts";
+import type { BatchCounts, Loader } from "../load/loader.ts";
+import type { PageMemory } from "../load/page-memory.ts";
+import { quarantineHole } from "../load/quarantine.ts";
+import type { IdSet } from "../walk/id-set.ts";
+import type { Page, PageMeta } from "../walk/page.ts";
+import type { Resource } from "../wire/resources.ts";
+import { createBatches } from "./batches.ts";
+import { createSightingOrder, type OrderedPage } from "./sighting-order.ts";
+
+/** Pages that gather while others are loaded go in together, so many at most: a statement costs more than its rows. */
+const MAX_BATCH_PAGES = 16;
+/** Pages that were skipped unparsed move the checkpoint only so often: there is nothing else to commit for them. */
+const IDLE_CHECKPOINT_MS = 2000;
+
+export interface SettlePagesOptions {
+  sql: Sql;
+  loader: Loader;
+  clock: Clock;
+  patience: Patience;
+  runId: number;
+  resource: Resource;
+  /** The counts of the walk so far; replaced as batches are committed. */
+  counts: WalkCounts;
+  /** Distinct ids that the walk saw. */
+  seen: IdSet;
+  /** Remembers pages for the next walk, and keeps a checkpoint. Null for a walk that is never resumed. */
+  memory: PageMemory<PageMeta> | null;
+  /** Called behind each batch, before the next page of a walk without a memory is taken. */
+  onSettled?(last: Page): Promise<void>;
+  onProgress(counts: WalkCounts, totalCount: number | null): void;
+}
+
+export interface SettledPages {
+  /** Takes the next page of the walk. Throws what an earlier batch threw. */
+  add(page: Page): Promise<void>;
+  /** Waits until all pages are committed. Must be awaited in any case: nothing may be written after a walk has ended. */
+  end(): Promise<void>;
+  readonly counts: WalkCounts;
+  /** Where the walk goes on behind what is committed; null where it cannot. */
+  readonly checkpoint: Checkpoint | null;
+}
+
+export function settlePages(options: SettlePagesOptions): SettledPages {
+  const { sql, loader, clock, patience, runId, resource, memory, seen } = options;
+  const inOrder = createSightingOrder();
+  let counts = options.counts;
+  let checkpoint: Checkpoint | null = null;
+  let savedAt = 0;
+  let isFailed = false;
+  let latest = Promise.resolve();
+
+  const batches = createBatches(
+    (pages: readonly OrderedPage[]) => {
+      latest = settle(latest, pages);
+      return latest;
+    },
+    memory ? MAX_BATCH_PAGES : 1,
+  );
+
+  async function settle(earlier: Promise<void>, pages: readonly OrderedPage[]): Promise<void> {
+    const last = pages.at(-1);
+    if (!last) return;
+    const changed = pages.flatMap((page) =>
+      page.records === null ? [] : [{ ...page, records: page.records }],
+    );
+    const behind = memory ? checkpointBehind(last) : null;
+    const at = last.observedAt.toISOString();
+    let settled: WalkCounts | undefined;
+    try {
+      // The loader keeps the order by itself; pages that need no loading have to wait for those before them.
+      if (changed.length === 0) {
+        await earlier;
+        if (pages.some(({ holes }) => holes.length > 0))
+          await patience("note a hole", () => withTransaction(sql, (tx) => noteHoles(tx, pages)));
+      } else {
+        await loader.load({ resource, pages: changed, source: "list" }, async (tx, loaded) => {
+          // A checkpoint behind pages that failed would lose them for ever.
+          if (isFailed) throw new Error("an earlier batch of this walk failed");
+          settled = addLoaded(addPages(counts, pages, seen), loaded);
+          const memorized = changed.map((page) => ({
+            ...page,
+            // A page with a record that could not be stored, or was left out, is never skipped: each night tries it again.
+            bodyHash: loaded.quarantined + loaded.stale > 0 ? "" : page.bodyHash,
+            loadedAt: page.loadedAt.toISOString(),
+          }));
+          await Promise.all([
+            noteHoles(tx, pages),
+            memory?.store(tx, memorized),
+            saveProgress(tx, runId, resource, settled, behind, at),
+          ]);
+        });
+        savedAt = clock.now().getTime();
+      }
+    } catch (error) {
+      isFailed = true;
+      throw error;
+    }
+    counts = settled ?? addPages(counts, pages, seen);
+    checkpoint = behind;
+    options.onProgress(counts, last.meta.totalCount);
+    await options.onSettled?.(last);
+    if (changed.length === 0 && clock.now().getTime() - savedAt > IDLE_CHECKPOINT_MS) {
+      savedAt = clock.now().getTime();
+      const idle = counts;
+      await patience("move a checkpoint", () => saveProgress(sql, runId, resource, idle, behind, at));
+    }
+  }
+
+  async function noteHoles(tx: TransactionSql, pages: readonly OrderedPage[]): Promise<void> {
+    for (const { holes, observedAt } of pages) {
+      for (const hole of holes)
+        await quarantineHole(tx, { ...hole, resource, runId, observedAt: observedAt.toISOString() });
+    }
+  }
+
+  return {
+    async add(page) {
+      const normalized = page.records && loader.normalize(resource, page.records);
+      await batches.add(inOrder({ ...page, ...(normalized && { normalized }) }));
+    },
+    end: () => batches.end(),
+    get counts() {
+      return counts;
+    },
+    get checkpoint() {
+      return checkpoint;
+    },
+  };
+}
+
+/** Where the walk goes on behind a page; null behind the last one. */
+function checkpointBehind(page: Page): Checkpoint | null {
+  return page.following === null ? null : { seq: page.seq + 1, request: page.following };
+}
+
+/** The counts with pages that were read. Holes count as records put aside. */
+function addPages(counts: WalkCounts, pages: readonly OrderedPage[], seen: IdSet): WalkCounts {
+  const holes = pages.flatMap((page) => page.holes).length;
+  return withUnchanged({
+    ...counts,
+    pages: counts.pages + pages.length,
+    records: seen.size,
+    quarantined: counts.quarantined + holes,
+  });
+}
+
+function addLoaded(counts: WalkCounts, loaded: Omit<BatchCounts, "transitions">): WalkCounts {
+  return withUnchanged({
+    ...counts,
+    inserted: counts.inserted + loaded.inserted,
+    updated: counts.updated + loaded.updated,
+    restored: counts.restored + loaded.restored,
+    quarantined: counts.quarantined + loaded.quarantined,
+  });
+}
+
+/** Pages overlap and a list may be read twice, so the records that did not change are counted by what is left. */
+function withUnchanged(counts: WalkCounts): WalkCounts {
+  return { ...counts, unchanged: Math.max(0, counts.records - counts.inserted - counts.updated) };
+}

@@ -1,0 +1,6 @@
+import type { Sql } from "../../src/db/connect.ts";
+
+/** Lets the mirror be of any service again: on loopback the same service comes back on another port. */
+export async function forgetService(sql: Sql): Promise<void> {
+  await sql`delete from sync.service`;
+}
