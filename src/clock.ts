@@ -20,6 +20,11 @@ export function ageMs(moment: string | Date | null, now: Date): number {
   return age < -CLOCK_TOLERANCE_MS ? Number.POSITIVE_INFINITY : Math.max(0, age);
 }
 
+/** Whether a moment lies so far ahead of `now` that a clock must be, or have been, wrong. */
+export function isAhead(moment: string | Date | null, now: Date): boolean {
+  return moment !== null && ageMs(moment, now) === Number.POSITIVE_INFINITY;
+}
+
 /** By how many milliseconds another clock is ahead of ours, at least and at most; negative when it is behind. */
 export interface ClockAhead {
   minMs: number;

@@ -67,9 +67,9 @@ function withoutSettings(error: ConfigError): Finding[] {
   ]);
 }
 
-/** What the time zone is judged by comes before it. */
+/** The checks that the service's answers explain come last. */
 function inOrder(findings: readonly Finding[]): Finding[] {
-  const isLast = ({ check }: Finding) => check === "time zone";
+  const isLast = ({ check }: Finding) => check === "mirror" || check === "time zone";
   return [...findings.filter((finding) => !isLast(finding)), ...findings.filter(isLast)];
 }
 

@@ -23,13 +23,14 @@ export function statusCommand(summary: string): Command {
     settings: ["databaseUrl", "dataDir", "stuckAfter", "sourceTimezone"],
     examples: [
       ["status", "how fresh the mirror is, the last runs, open builds"],
-      ["status --max-age 30h", "exits 11 when the last good sync is older"],
+      ["status --max-age 30h", "exits 11 when any list is older, as a health check"],
     ],
   })
     .addOption(
-      new Option("--max-age <duration>", "exit 11 when the last good sync is older, such as 30h").argParser(
-        parseAge,
-      ),
+      new Option(
+        "--max-age <duration>",
+        "exit 11 when the list that was read longest ago is older, such as 30h",
+      ).argParser(parseAge),
     )
     .option("--json", "print one JSON document")
     .action(
@@ -42,15 +43,12 @@ export function statusCommand(summary: string): Command {
             const { stuckAfterMs, sourceTimezone } = config;
             return findStatus(sql, { now, stuckAfterMs, sourceTimezone });
           });
-          const ageMs = status.last_good_sync_at
-            ? Math.max(0, now.getTime() - Date.parse(status.last_good_sync_at))
-            : null;
-          const isStale = options.maxAge !== undefined && (ageMs === null || ageMs > options.maxAge);
+          const { age_ms, oldest_list } = status;
+          const isStale = options.maxAge !== undefined && (age_ms === null || age_ms > options.maxAge);
           if (options.json) await out.json({ database: database.describe, stale: isStale, ...status });
-          else await out.write(render(status, ageMs, out));
+          else await out.write(render(status, out));
           if (!isStale) return EXIT.done;
-          const age = ageMs === null ? "there was none" : `it was ${formatSpan(ageMs)} ago`;
-          context.log.error(`the last good sync is too old: ${age}`);
+          context.log.error(`the mirror is too old: the ${oldest_list.resource} list ${oldest_list.why}`);
           return EXIT.stale;
         }),
       ),
@@ -63,9 +61,10 @@ function parseAge(text: string): number {
   return parsed.value;
 }
 
-function render(status: MirrorStatus, ageMs: number | null, out: Output): string {
+function render(status: MirrorStatus, out: Output): string {
   const { colour } = out;
-  const good = ageMs === null ? "none yet" : `${status.last_good_sync_at} (${formatSpan(ageMs)} ago)`;
+  const { age_ms, oldest_list, clock_faults } = status;
+  const age = age_ms === null ? "not known" : `${formatSpan(age_ms)} ago`;
   const resources = renderTable({
     head: ["resource", "rows", "last good walk", "walk"],
     rows: status.resources.map(({ resource, rows, last_good_at, walk }) => [
@@ -98,7 +97,8 @@ function render(status: MirrorStatus, ageMs: number | null, out: Output): string
     colour,
   });
   return [
-    `last good sync: ${good}\n`,
+    `fresh as of ${status.last_good_at ?? "never"} (${age}): the ${oldest_list.resource} list ${oldest_list.why}\n` +
+      clock_faults.map((fault) => `${fault}\n`).join(""),
     resources,
     status.runs.length > 0 ? runs : "no runs yet\n",
     renderRound(status.last_watch_round),

@@ -322,25 +322,32 @@ export const DICTIONARY = {
     answers: "How current is the mirror? One row a resource.",
     columns: {
       resource: "user, project, version, build or file.",
-      last_good_at: "When the last walk of its list that came to a good end did so; null where none did.",
+      last_good_at:
+        "When the newest good walk of its list ended: it read the whole list, or joined at the head with counts that agree. Null where there is none.",
       current_through:
         "When that walk began: whatever happened upstream before is in the mirror. Null where none did.",
-      lag_s: "Seconds from then to now.",
+      lag_s: "Seconds from then to now; null where a wrong clock dated it ahead of now.",
       last_walk: "How that walk ended: whole (all records read) or head (all new ones); null where none did.",
       last_whole_at: "When the last walk that read the whole list ended; null where none did.",
       last_attempt_at: "When the last walk of any end began; null where there was none.",
-      is_whole: "True when the last walk that ended was whole or came to its head.",
+      is_whole: "True when the last walk that ended was a good one.",
       records: "Records that upstream still has, as of the last refresh.",
       deleted_records: "Records that upstream has no longer, as of the last refresh.",
       quarantined: "Records that came but could not be stored, and wait in quarantine.",
       refreshed_at: "When the answers of this schema were last computed.",
+      deficit:
+        "How many records more upstream counted than are here, when the head of the list was last read; below 0, how many fewer. Null where the whole list was read.",
+      mirror_last_good_at:
+        "The earliest last_good_at of all lists, the same in each row: the mirror is as fresh as its oldest list. Null while one was never read well.",
+      mirror_current_through: "The earliest current_through of all lists, the same in each row.",
     },
   },
   runs: {
-    answers: "What did docmirror do? One row a run: a sync, or a round of the watch.",
+    answers:
+      "What did docmirror do? One row a run: a sync, a round of the watch, or a retry of the quarantine.",
     columns: {
       run_id: "Its number; the payload of NOTIFY docmirror_run.",
-      kind: "full, incremental or watch.",
+      kind: "full, incremental, watch or quarantine.",
       status: "running, succeeded, partial, failed or interrupted.",
       started_at: "When it began.",
       finished_at: "When it ended; null while it runs.",
@@ -357,6 +364,8 @@ export const DICTIONARY = {
       transitions: "States that builds were seen to enter.",
       warnings: "How many warnings it gave; `docmirror sync --json` tells them.",
       error: "What ended it early; null where nothing did.",
+      unfinished:
+        "Records that it had to look at and did not come to: deletions to confirm, references to ask for, open builds to poll. Null in runs of older versions.",
     },
   },
   data_dictionary: {

@@ -90,11 +90,15 @@ export async function isReportBehind(sql: Sql): Promise<boolean> {
 const LAST_RUN = (sql: Sql | TransactionSql) =>
   sql`select coalesce(max(id), 0) from sync.runs where status <> 'running'`;
 
-/** What happened before it has been read: by walks that came to a good end, if one of them ever read the whole list. */
+/**
+ * What happened before it has been read: by the newest walk that came to a good end, if one ever read the whole list. A walk that a wrong
+ * clock dated ahead of now covers no more than up to now.
+ */
 const COVERED_THROUGH = (sql: TransactionSql) => sql`
-  select max(started_at) filter (where walk in ('whole', 'head')) from sync.walks
-  where resource = 'build' and finished_at is not null
-  having bool_or(walk = 'whole')`;
+  select least(started_at, now()) from sync.walks
+  where resource = 'build' and is_good and finished_at is not null
+    and exists (select from sync.walks where resource = 'build' and walk = 'whole')
+  order by run_id desc limit 1`;
 
 interface State {
   run_id: number;

@@ -1,10 +1,12 @@
+import { isAhead } from "../clock.ts";
 import type { Sql } from "../db/connect.ts";
+import { describeOldest, findListFreshness, type ListFreshness, mirrorAgeMs } from "../db/list-freshness.ts";
 import type { RunKind, RunStatus, WalkVerdict } from "../db/schema/runs.ts";
-import { RESOURCES, type Resource } from "../wire/resources.ts";
+import type { Resource } from "../wire/resources.ts";
 
 export interface ResourceFreshness {
   resource: Resource;
-  /** When the newest whole (or head) walk ended, and how; null when there is none. */
+  /** When the newest good walk ended: a whole one, or a head whose counts agree. Null where there is none. */
   last_good_at: string | null;
   walk: WalkVerdict | null;
   /** Rows that upstream still has. */
@@ -32,8 +34,14 @@ export interface OpenBuilds {
 }
 
 export interface MirrorStatus {
-  /** When the newest sync that succeeded ended; null when none did. */
-  last_good_sync_at: string | null;
+  /** The mirror is as fresh as its oldest list: the earliest `last_good_at` of all five. Null while one of them was never read well. */
+  last_good_at: string | null;
+  /** The age of the mirror by that, in milliseconds. Null where it is not known: a list was never read well, or a clock was wrong. */
+  age_ms: number | null;
+  /** The list that decides it, and why; for people. */
+  oldest_list: { resource: Resource; why: string };
+  /** Moments that lie ahead of now, because a clock is or was wrong; for people. */
+  clock_faults: string[];
   resources: ResourceFreshness[];
   /** The newest syncs. */
   runs: RunRow[];
@@ -53,16 +61,11 @@ export interface StatusOptions {
   runs?: number;
 }
 
-/** What `docmirror status` tells: how fresh the mirror is, how the last runs went, and which builds are open. */
+/** What `docmirror status` shows: how fresh the mirror is, how the last runs went, and which builds are open. */
 export async function findStatus(sql: Sql, options: StatusOptions): Promise<MirrorStatus> {
-  const [good] = await sql<{ at: string | null }[]>`
-    select max(finished_at) as at from sync.runs where kind <> 'watch' and status = 'succeeded'`;
-  const walks = await sql<{ resource: Resource; at: string; walk: WalkVerdict }[]>`
-    select newest.* from unnest(${[...RESOURCES]}::text[]) as of (name)
-    cross join lateral (
-      select resource, finished_at as at, walk from sync.walks
-      where resource = of.name and walk in ('whole', 'head') order by run_id desc limit 1
-    ) as newest`;
+  const { now } = options;
+  const lists = await findListFreshness(sql);
+  const ageMs = mirrorAgeMs(lists, now);
   const columns = sql`id as run_id, kind, status, started_at, finished_at, requests, error`;
   const runs = await sql<RunRow[]>`
     select ${columns} from sync.runs where kind <> 'watch' order by id desc limit ${options.runs ?? 10}`;
@@ -77,27 +80,25 @@ export async function findStatus(sql: Sql, options: StatusOptions): Promise<Mirr
       count(*) filter (where open.vanished_at is not null) as vanished,
       min(build.date) as oldest
     from mirror.builds as build left join sync.open_builds as open on open.build_id = build.id
-    where build.state is distinct from 'finished' and build.deleted_at is null
+    where build.state <> 'finished' and build.deleted_at is null
     group by build.state order by open desc`;
   const resources = await Promise.all(
-    RESOURCES.map(async (resource): Promise<ResourceFreshness> => {
+    lists.map(async ({ resource, finishedAt, walk }): Promise<ResourceFreshness> => {
       const [count] = await sql.unsafe<{ rows: number }[]>(
         `select count(*) as rows from mirror.${resource}s where deleted_at is null`,
       );
-      const walk = walks.find((one) => one.resource === resource);
-      return {
-        resource,
-        last_good_at: walk?.at ?? null,
-        walk: walk?.walk ?? null,
-        rows: count?.rows ?? 0,
-      };
+      return { resource, last_good_at: finishedAt, walk, rows: count?.rows ?? 0 };
     }),
   );
   const [left] = await sql<{ quarantined: number; unresolved: number }[]>`
     select (select count(*) from sync.quarantine where resolved_at is null) as quarantined,
       (select count(*) from mirror.unresolved_references) as unresolved`;
+  const isKnown = Number.isFinite(ageMs);
   return {
-    last_good_sync_at: good?.at ?? null,
+    last_good_at: lists.every(({ finishedAt }) => finishedAt !== null) ? oldestOf(lists) : null,
+    age_ms: isKnown ? ageMs : null,
+    oldest_list: describeOldest(lists, now),
+    clock_faults: findClockFaults(resources, [...runs, ...(round ? [round] : [])], now),
     resources,
     runs: [...runs],
     last_watch_round: round ?? null,
@@ -105,4 +106,28 @@ export async function findStatus(sql: Sql, options: StatusOptions): Promise<Mirr
     quarantined: left?.quarantined ?? 0,
     unresolved_references: left?.unresolved ?? 0,
   };
+}
+
+/** Postgres prints all in UTC, so the texts sort as the moments do. */
+function oldestOf(lists: readonly ListFreshness[]): string | null {
+  return lists.map(({ finishedAt }) => finishedAt).sort()[0] ?? null;
+}
+
+function findClockFaults(
+  resources: readonly ResourceFreshness[],
+  runs: readonly RunRow[],
+  now: Date,
+): string[] {
+  const lies = "lies ahead of now: a clock is or was wrong";
+  return [
+    ...runs
+      .filter(({ started_at, finished_at }) => isAhead(started_at, now) || isAhead(finished_at, now))
+      .map(({ run_id, started_at }) => `run ${run_id} began at ${started_at}, which ${lies}`),
+    ...resources
+      .filter(({ last_good_at }) => isAhead(last_good_at, now))
+      .map(
+        ({ resource, last_good_at }) =>
+          `the ${resource} list was last read at ${last_good_at}, which ${lies}`,
+      ),
+  ];
 }

@@ -13,6 +13,6 @@ export interface Job {
   readonly retryAfterMs?: readonly number[];
   /** Whether the first run is at the start rather than at the first tick. @default false */
   readonly startsAtOnce?: boolean;
-  /** When the newest good run began, or null; a due time later than that is made up for. @default ticks that were missed are gone */
+  /** Up to when all work is done, or null where that is not known; a due time later than that is made up for. @default ticks that were missed are gone */
   lastGoodAt?(signal: AbortSignal): Promise<Date | null>;
 }

@@ -1,6 +1,7 @@
 import type { HostPace } from "../api/host-pace.ts";
-import type { Clock } from "../clock.ts";
+import { type Clock, isAhead } from "../clock.ts";
 import { withSql } from "../db/connect.ts";
+import { findListFreshness } from "../db/list-freshness.ts";
 import { withStoreErrors } from "../db/store-errors.ts";
 import { isUpstreamLost, LockedError } from "../errors.ts";
 import type { Logger } from "../log.ts";
@@ -35,7 +36,7 @@ export function createNightlySync(deps: NightlySyncDeps): Job {
     cron,
     timezone,
     retryAfterMs: [5 * MINUTE_MS, 15 * MINUTE_MS, 60 * MINUTE_MS],
-    lastGoodAt: async (signal) => findLastGoodStart(await database.ready(signal)),
+    lastGoodAt: async (signal) => findOldestGoodStart(await database.ready(signal), clock.now()),
     async run(signal) {
       const databaseUrl = await database.ready(signal);
       log.info({ job: "sync" }, "sync begins");
@@ -76,15 +77,12 @@ function outcomeOf({ summary, error }: SyncResult, log: Logger): JobOutcome {
   return status === "failed" || status === "interrupted" || isUpstreamLost(error) ? "failed" : "done";
 }
 
-/** When the newest run began that stored what it could. */
-async function findLastGoodStart(url: string): Promise<Date | null> {
-  const find = () =>
-    withSql(url, { applicationName: "docmirror worker", max: 1 }, async (sql) => {
-      const [row] = await sql<{ at: string | null }[]>`
-        select max(started_at) as at from sync.runs
-        where kind <> 'watch' and status in ('succeeded', 'partial')`;
-      return row?.at ?? null;
-    });
-  const at = await withStoreErrors("find the last good run", find);
-  return at === null ? null : new Date(at);
+/** When the last good walk began of the list that was read longest ago. Null while one list was never read well, or lies ahead of now. */
+async function findOldestGoodStart(url: string, now: Date): Promise<Date | null> {
+  const lists = await withStoreErrors("find out how fresh the lists are", () =>
+    withSql(url, { applicationName: "docmirror worker", max: 1 }, findListFreshness),
+  );
+  const starts = lists.map(({ startedAt }) => startedAt);
+  if (starts.some((startedAt) => startedAt === null || isAhead(startedAt, now))) return null;
+  return new Date(Math.min(...starts.map((startedAt) => Date.parse(startedAt ?? ""))));
 }

@@ -48,10 +48,12 @@ const CHECKS = [
   "rights",
   "migrations",
   "database clock",
+  "freshness",
   "service",
   "builds",
   "build schema",
   "service clock",
+  "mirror",
   "time zone",
 ];
 
@@ -63,7 +65,7 @@ describe("doctor", () => {
     expect(lines.slice(0, -3).map((line) => line.slice(0, 11).trim())).toEqual(CHECKS.map(() => "✓ ok"));
     expect(lines.slice(0, -3).map((line) => line.slice(11, 27).trim())).toEqual(CHECKS);
     expect(lines.slice(-3)).toEqual(["", "no fault", ""]);
-    expect(lines[9]).toMatch(
+    expect(lines[11]).toMatch(
       /America\/Chicago fits, as \d+ other zones do: the dates of 12 builds seen fresh on/,
     );
   });
@@ -96,7 +98,7 @@ describe("doctor", () => {
         /^\? unknown {2}database .* there is no embedded Postgres in .*data yet\n +→ the first `docmirror sync` makes it$/m,
       );
       expect(stdout).toMatch(/^\? unknown {2}time zone +there is no database yet$/m);
-      expect(stdout).toContain("no fault, 5 not tested");
+      expect(stdout).toContain("no fault, 7 not tested");
       expect(readdirSync(folder)).toEqual([]);
     } finally {
       rmSync(folder, { recursive: true });
@@ -131,6 +133,18 @@ describe("doctor", () => {
 });
 
 describe("doctor finds", () => {
+  it("a run that was dated ten years ahead", async () => {
+    await using copy = await createTestDatabase({ copyOf: quick.databaseUrl });
+    await withSql(copy.url, { applicationName: "docmirror test", max: 1 }, async (sql) => {
+      await sql`update sync.runs set started_at = started_at + interval '10 years', finished_at = finished_at + interval '10 years'`;
+    });
+    const { found } = await diagnose({ "database-url": copy.url });
+    expect(found.freshness).toMatchObject({
+      status: "warning",
+      finding: expect.stringMatching(/ended at 203\d-.*, which lies ahead of now: a clock is or was wrong$/),
+    });
+  });
+
   it("settings that cannot be used, all at once, and tests nothing else", async () => {
     const { code, found, withStatus } = await diagnose({ "source-timezone": "Mars", rate: "fast" });
     expect({ code, faults: withStatus("fault") }).toEqual({ code: 2, faults: ["settings"] });
@@ -161,7 +175,10 @@ describe("doctor finds", () => {
     expect({ code, faults: withStatus("fault") }).toEqual({ code: 4, faults: ["database"] });
     expect(found.database?.finding).toContain("nothing answers there (ECONNREFUSED)");
     expect(found.database?.mend).toContain("start Postgres");
-    expect(withStatus("unknown")).toEqual(["rights", "migrations", "database clock", "time zone"]);
+    expect(withStatus("unknown")).toEqual([
+      ...["rights", "migrations", "database clock", "freshness", "mirror"],
+      "time zone",
+    ]);
     expect(found.service?.status).toBe("ok");
   });
 
@@ -251,7 +268,7 @@ describe("doctor finds", () => {
       "base-url": "http://127.0.0.1:1",
       "source-timezone": "America/Chicago",
     });
-    expect({ code, faults: withStatus("fault") }).toEqual({ code: 5, faults: ["service"] });
+    expect({ code, faults: withStatus("fault") }).toEqual({ code: 5, faults: ["service", "mirror"] });
     expect(found.service?.mend).toContain("check DOCMIRROR_BASE_URL");
     expect(withStatus("unknown")).toEqual(["builds", "build schema", "service clock"]);
   });
@@ -295,7 +312,7 @@ describe("doctor finds", () => {
       "base-url": server.url.href,
       "source-timezone": "America/Chicago",
     });
-    expect({ code, faults: withStatus("fault") }).toEqual({ code: 6, faults: ["service"] });
+    expect({ code, faults: withStatus("fault") }).toEqual({ code: 6, faults: ["service", "mirror"] });
     expect(found.service?.finding).toContain("no version, no file");
     expect(found.service?.mend).toContain("--resource user,project,build");
     expect(withStatus("warning")).toEqual(["builds", "build schema", "service clock"]);
@@ -321,7 +338,8 @@ describe("doctor finds", () => {
       "base-url": server.url.href,
       "source-timezone": "America/Chicago",
     });
-    expect(code).toBe(0);
+    expect(code).toBe(2);
+    expect(found.mirror?.finding).toMatch(/^this mirror is of http:.*, and DOCMIRROR_BASE_URL is http:/);
     expect(found.builds).toMatchObject({ status: "warning", finding: "the list of builds is empty" });
     expect(found["build schema"]?.status).toBe("unknown");
   });

@@ -35,7 +35,7 @@ describe("status", () => {
     await using database = await createTestDatabase();
     const { code, stdout } = await status(database.url);
     expect(code).toBe(0);
-    expect(stdout).toContain("last good sync: none yet");
+    expect(stdout).toContain("fresh as of never (not known): the user list was never read to its end");
     expect(stdout).toContain("no runs yet");
     expect(stdout).toContain("no open builds");
   });
@@ -52,7 +52,7 @@ describe("status", () => {
     await using _ = database;
     const [plain, json] = await Promise.all([status(database.url), status(database.url, "--json")]);
     expect(plain.code).toBe(0);
-    expect(plain.stdout).toMatch(/^last good sync: .*\([\d.]+s ago\)$/m);
+    expect(plain.stdout).toMatch(/^fresh as of \d.*\([\d.]+s ago\): the \w+ list was last read to its end/m);
     expect(plain.stdout).toMatch(/^ *1 +full +succeeded/m);
     const told = JSON.parse(json.stdout);
     expect(told).toMatchObject({ stale: false, runs: [{ run_id: 1, status: "succeeded" }] });
@@ -70,23 +70,39 @@ describe("status", () => {
     expect(states.reduce((sum, one) => sum + one.stuck, 0)).toBe(open);
   });
 
-  it("--max-age exits 11 when the last good sync is older, or when there was none", async () => {
+  it("--max-age exits 11 when one of the lists is older, or was never read", async () => {
     const { database } = await syncedDatabase();
     await using _ = database;
     expect((await status(database.url, "--max-age", "30h")).code).toBe(0);
-    await withSql(database.url, { applicationName: "docmirror test", max: 1 }, async (sql) => {
-      await sql`update sync.runs set finished_at = finished_at - interval '31 hours'`;
-    });
+    const change = (text: string) =>
+      withSql(database.url, { applicationName: "docmirror test", max: 1 }, (sql) => sql.unsafe(text));
+    await change(
+      "update sync.walks set finished_at = finished_at - interval '31 hours' where resource = 'user'",
+    );
     const stale = await status(database.url, "--max-age", "30h", "--json");
     expect(stale.code).toBe(11);
-    expect(JSON.parse(stale.stdout)).toMatchObject({ stale: true });
-    expect(stale.stderr).toMatch(/too old: it was 1d 7h ago/);
+    expect(JSON.parse(stale.stdout)).toMatchObject({ stale: true, oldest_list: { resource: "user" } });
+    expect(stale.stderr).toMatch(/the mirror is too old: the user list was last read to its end at \d/);
     expect((await status(database.url)).code).toBe(0);
-
-    await using empty = await createTestDatabase();
-    const never = await status(empty.url, "--max-age", "30h");
+    await change("delete from sync.walks where resource = 'file'");
+    const never = await status(database.url, "--max-age", "1000d");
     expect(never.code).toBe(11);
-    expect(never.stderr).toContain("there was none");
+    expect(never.stderr).toContain("the file list was never read to its end");
+  });
+
+  it("--max-age exits 11 when a clock that stood ahead dated the last sync, and names the run", async () => {
+    const { database } = await syncedDatabase();
+    await using _ = database;
+    await withSql(database.url, { applicationName: "docmirror test", max: 1 }, async (sql) => {
+      for (const table of ["runs", "walks"])
+        await sql.unsafe(
+          `update sync.${table} set started_at = started_at + interval '10 years', finished_at = finished_at + interval '10 years'`,
+        );
+    });
+    const { code, stdout, stderr } = await status(database.url, "--max-age", "1h");
+    expect(code).toBe(11);
+    expect(stderr).toMatch(/list was last read at 203\d-.*, which lies ahead: a clock is or was wrong/);
+    expect(stdout).toMatch(/^run 1 began at 203\d-.*, which lies ahead of now/m);
   });
 
   it.each(["soon", "30", "-1h", ""])("--max-age %j exits 2", async (age) => {

@@ -108,7 +108,8 @@ function coveredThroughOf({ walks }: Raw): Micros | null {
     ({ walk, finished_at }) => finished_at !== null && (walk === "whole" || walk === "head"),
   );
   const isKnown = good.some(({ walk }) => walk === "whole");
-  return isKnown ? Math.max(...good.map(({ started_at }) => started_at)) : null;
+  const [newest] = good.toSorted((one, other) => other.run_id - one.run_id);
+  return isKnown && newest ? newest.started_at : null;
 }
 
 function factRow(fact: Fact): Row {

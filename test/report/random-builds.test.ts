@@ -180,7 +180,8 @@ async function copyTable(table: string, from: Sql, to: Sql): Promise<void> {
   const rows = await from.unsafe<{ row: InsertedRow }[]>(
     `select to_jsonb(one) as row from ${table} as one order by one`,
   );
-  const plain = rows.map(({ row: { id, ...others } }) =>
+  // Postgres computes `is_good` itself.
+  const plain = rows.map(({ row: { id, is_good: _computed, ...others } }) =>
     table === "sync.runs" || id === undefined ? others : { id, ...others },
   );
   await insertRows(to, table, plain);

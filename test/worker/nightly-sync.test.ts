@@ -93,22 +93,45 @@ describe("a night", () => {
   });
 });
 
-describe("the last good run", () => {
-  it("is the newest that stored what it could, and none where all failed", async () => {
+describe("the mirror is good up to", () => {
+  const insertWalks = (url: string, starts: Record<string, string>, walk = "whole") =>
+    withSql(url, { applicationName: "docmirror test", max: 1 }, async (sql) => {
+      const [run] = await sql<{ id: number }[]>`
+        insert into sync.runs (kind, status, started_at, heartbeat_at, pid, host)
+        values ('full', 'succeeded', now(), now(), 1, 'here') returning id`;
+      for (const [resource, at] of Object.entries(starts))
+        await sql`
+          insert into sync.walks (run_id, resource, started_at, finished_at, walk)
+          values (${run?.id ?? 0}, ${resource}, ${at}::timestamptz, ${at}::timestamptz, ${walk})`;
+    });
+  const ALL = ["user", "project", "version", "file", "build"];
+  const allAt = (at: string) => Object.fromEntries(ALL.map((resource) => [resource, at]));
+
+  it("the start of the walk of the list that was read longest ago", async () => {
+    await using database = await createTestDatabase();
+    const night = createNight(ending("succeeded"), database.url);
+    await insertWalks(database.url, allAt("2026-03-09T02:17:00Z"));
+    await insertWalks(database.url, { build: "2026-03-10T02:17:00Z" }, "head");
+    expect(await night.lastGoodAt?.(signal)).toEqual(new Date("2026-03-09T02:17:00Z"));
+    await insertWalks(database.url, allAt("2026-03-11T02:17:00Z"), "not_whole");
+    expect(await night.lastGoodAt?.(signal)).toEqual(new Date("2026-03-09T02:17:00Z"));
+  });
+
+  it("nothing while one list was never read well, whatever became of the run", async () => {
     await using database = await createTestDatabase();
     const night = createNight(ending("succeeded"), database.url);
     const failed = await syncOnce(database.url, new URL("http://127.0.0.1:1/"), { settings: { retries: 0 } });
     expect(failed.summary.status).toBe("failed");
     expect(await night.lastGoodAt?.(signal)).toBeNull();
-    await withSql(
-      database.url,
-      { applicationName: "docmirror test" },
-      (sql) => sql`
-        insert into sync.runs (kind, status, started_at, heartbeat_at, pid, host) values
-          ('full', 'succeeded', '2026-03-09T02:17:00Z', now(), 1, 'here'),
-          ('full', 'partial', '2026-03-10T02:17:00Z', now(), 1, 'here'),
-          ('full', 'interrupted', '2026-03-11T02:17:00Z', now(), 1, 'here')`,
-    );
-    expect(await night.lastGoodAt?.(signal)).toEqual(new Date("2026-03-10T02:17:00Z"));
+    await insertWalks(database.url, { user: "2026-03-09T02:17:00Z" });
+    expect(await night.lastGoodAt?.(signal)).toBeNull();
+  });
+
+  it("nothing where a clock dated a walk ten years ahead", async () => {
+    await using database = await createTestDatabase();
+    const night = createNight(ending("succeeded"), database.url);
+    const ahead = new Date(Date.now() + 3650 * 86_400_000).toISOString();
+    await insertWalks(database.url, { ...allAt("2026-03-09T02:17:00Z"), user: ahead });
+    expect(await night.lastGoodAt?.(signal)).toBeNull();
   });
 });

@@ -6,13 +6,23 @@ import type { CommandContext } from "../run-command.ts";
 import { withDatabase } from "../with-database.ts";
 import { checkClock } from "./check-clock.ts";
 import { checkDatabase } from "./check-database.ts";
+import { checkFreshness } from "./check-freshness.ts";
 import { checkMigrations } from "./check-migrations.ts";
+import { checkMirror } from "./check-mirror.ts";
 import { checkRights } from "./check-rights.ts";
 import { checkSourceZone } from "./check-source-zone.ts";
 import { type Finding, findingOf, type Result, unknown, unknowns } from "./finding.ts";
 
 /** In this order. The last one leans on all before it. */
-export const DATABASE_CHECKS = ["database", "rights", "migrations", "database clock", "time zone"] as const;
+export const DATABASE_CHECKS = [
+  "database",
+  "rights",
+  "migrations",
+  "database clock",
+  "mirror",
+  "freshness",
+  "time zone",
+] as const;
 
 /** Statements of a doctor wait no longer: a lock that somebody holds is worth a finding. */
 const STATEMENT_TIMEOUT = "60s";
@@ -67,9 +77,14 @@ async function examineContent(
       "when a run lived last, and what `now()` in your own queries gives, is by that clock",
     ),
   );
-  const zone = await findingOf("time zone", signal, (): Result | Promise<Result> => {
-    if (migrations.status !== "ok") return unknown("there are no builds to test it by: see migrations");
-    return checkSourceZone(sql, config.sourceTimezone, clock.now());
-  });
-  return [rights, migrations, clocks, zone];
+  /** A check of what is in the tables, which must be there. */
+  const contentCheck = (check: string, examine: () => Promise<Result>) =>
+    findingOf(check, signal, (): Result | Promise<Result> =>
+      migrations.status === "ok" ? examine() : unknown("there is nothing to test it by: see migrations"),
+    );
+  const now = clock.now();
+  const mirror = await contentCheck("mirror", () => checkMirror(sql, config.baseUrl));
+  const freshness = await contentCheck("freshness", () => checkFreshness(sql, now));
+  const zone = await contentCheck("time zone", () => checkSourceZone(sql, config.sourceTimezone, now));
+  return [rights, migrations, clocks, mirror, freshness, zone];
 }

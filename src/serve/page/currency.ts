@@ -20,12 +20,11 @@ export async function findCurrency(
     answers.of("run that ended"),
     answers.of("newest run"),
   ]);
-  const builds = freshness.find(({ resource }) => resource === "build");
-  const currency = readCurrency(builds, run, now);
+  const currency = readCurrency(freshness, run, now);
   // What grows by itself, the lag and the counts of a run under way, is no reason to make a page anew.
   const still = freshness.map((row) => ({ ...row, lag_s: null }));
   const { isStale, isBehind, lagS } = currency;
-  const staleHours = isStale ? Math.floor(lagS / 3600) : 0;
+  const staleHours = isStale && Number.isFinite(lagS) ? Math.floor(lagS / 3600) : isStale;
   const today = now.toISOString().slice(0, 10);
   return {
     currency,

@@ -10,7 +10,7 @@ export interface Raw {
   versions: RawNamed[];
   open: { id: string; seen_at: Micros; vanished_at: Micros | null }[];
   /** Walks of the build list. */
-  walks: { walk: string | null; started_at: Micros; finished_at: Micros | null }[];
+  walks: { run_id: number; walk: string | null; started_at: Micros; finished_at: Micros | null }[];
 }
 
 export interface RawBuild {
@@ -75,6 +75,6 @@ export async function readRaw(sql: Sql): Promise<Raw> {
     open: await sql<Raw["open"]>`
       select build_id as id, ${us("seen_at")}, ${us("vanished_at")} from sync.open_builds`,
     walks: await sql<Raw["walks"]>`
-      select walk, ${us("started_at")}, ${us("finished_at")} from sync.walks where resource = 'build'`,
+      select run_id, walk, ${us("started_at")}, ${us("finished_at")} from sync.walks where resource = 'build'`,
   };
 }

@@ -347,7 +347,31 @@ describe("without data or database", () => {
       await sql`update sync.walks set started_at = started_at - interval '27 hours', finished_at = finished_at - interval '27 hours'`;
     });
     await using served = await servePages(copy.url);
-    expect(textOf(await served.page("/"))).toMatch(/⚠ That is 1d 3h ago/);
+    expect(textOf(await served.page("/"))).toMatch(/⚠ That is 1d 4h ago/);
+  });
+
+  it("data dated by a clock that stood ahead are called old too", async () => {
+    await using copy = await createTestDatabase();
+    await seedPages(copy.url);
+    await withSql(copy.url, { applicationName: "docmirror test", max: 1 }, async (sql) => {
+      await sql`update sync.walks set started_at = started_at + interval '10 years'`;
+    });
+    await using served = await servePages(copy.url);
+    expect(textOf(await served.page("/"))).toMatch(
+      /⚠ Nobody knows how long ago that is, since a clock was wrong/,
+    );
+  });
+
+  it("a list that was never read to its end is named", async () => {
+    await using copy = await createTestDatabase();
+    await seedPages(copy.url);
+    await withSql(copy.url, { applicationName: "docmirror test", max: 1 }, async (sql) => {
+      await sql`delete from sync.walks where resource = 'user'`;
+    });
+    await using served = await servePages(copy.url);
+    expect(textOf(await served.page("/"))).toContain(
+      "The mirror is not whole yet: no sync has read the list of users to the end.",
+    );
   });
 
   it("a database that is away gives 503, and the page comes back by itself", async () => {

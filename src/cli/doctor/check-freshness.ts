@@ -1,0 +1,36 @@
+import { formatSpan } from "../../builds/format-span.ts";
+import { isAhead } from "../../clock.ts";
+import type { Sql } from "../../db/connect.ts";
+import { describeOldest, findListFreshness, mirrorAgeMs } from "../../db/list-freshness.ts";
+import { ok, type Result, unknown, warning } from "./finding.ts";
+
+/** A nightly sync leaves a day behind it; some hours more are a night that took long. */
+const STALE_AFTER_MS = 30 * 3_600_000;
+/** Runs looked at. Older ones decide nothing any more. */
+const RUNS = 1000;
+
+/** How old the mirror is by its oldest list, and whether a run was dated by a clock that stood ahead. */
+export async function checkFreshness(sql: Sql, now: Date): Promise<Result> {
+  const runs = await sql<{ id: number; at: string }[]>`
+    select id, greatest(started_at, finished_at) as at from sync.runs order by id desc limit ${RUNS}`;
+  const ahead = runs.filter(({ at }) => isAhead(at, now));
+  const [newest] = ahead;
+  if (newest) {
+    const some =
+      ahead.length === 1 ? `run ${newest.id}` : `${ahead.length} runs, the newest of them ${newest.id},`;
+    return warning(
+      `${some} ended at ${newest.at}, which lies ahead of now: a clock is or was wrong`,
+      "set this machine's clock by NTP; what such a run read counts as stale, and the next sync reads it anew",
+    );
+  }
+  const lists = await findListFreshness(sql);
+  if (lists.every(({ finishedAt }) => finishedAt === null)) {
+    return unknown("nothing was mirrored yet", "docmirror sync");
+  }
+  const { resource, why } = describeOldest(lists, now);
+  const ageMs = mirrorAgeMs(lists, now);
+  if (ageMs > STALE_AFTER_MS) {
+    return warning(`the ${resource} list ${why}`, "see `docmirror status` for what the last runs say");
+  }
+  return ok(`all lists were read within ${formatSpan(ageMs)}`);
+}

@@ -1,0 +1,53 @@
+import { ageMs } from "../clock.ts";
+import { RESOURCES, type Resource } from "../wire/resources.ts";
+import type { Sql } from "./connect.ts";
+import type { WalkVerdict } from "./schema/runs.ts";
+
+/** How fresh one list is: the newest walk of it that was whole, or that joined at the head with counts that agree. */
+export interface ListFreshness {
+  resource: Resource;
+  /** When that walk began: what happened upstream before is in the mirror. Null where there is none, as in the next two. */
+  startedAt: string | null;
+  finishedAt: string | null;
+  walk: WalkVerdict | null;
+}
+
+/** All five lists, in the order of `RESOURCES`. The newest walk is that of the newest run, whatever the clocks said. */
+export async function findListFreshness(sql: Sql): Promise<ListFreshness[]> {
+  return sql<ListFreshness[]>`
+    select of.resource, good.started_at as "startedAt", good.finished_at as "finishedAt", good.walk
+    from unnest(${[...RESOURCES]}::text[]) with ordinality as of (resource, place)
+    left join lateral (
+      select started_at, finished_at, walk from sync.walks
+      where walks.resource = of.resource and is_good order by run_id desc limit 1
+    ) as good on true
+    order by place`;
+}
+
+/**
+ * The age of the mirror in milliseconds: that of the list that was read longest ago, by the end of its walk. Infinity while one of the five
+ * lists was never read well, or where a clock was wrong and dated one ahead of now.
+ */
+export function mirrorAgeMs(lists: readonly ListFreshness[], now: Date): number {
+  return Math.max(...lists.map(({ finishedAt }) => ageMs(finishedAt, now)));
+}
+
+/** Why the age of the mirror is not known, or which list is the oldest; for people. */
+export function describeOldest(
+  lists: readonly ListFreshness[],
+  now: Date,
+): { resource: Resource; why: string } {
+  const [oldest] = [...lists].sort((one, other) => compareAges(other, one, now));
+  if (!oldest) throw new Error("there are five lists");
+  const { resource, finishedAt } = oldest;
+  if (finishedAt === null) return { resource, why: "was never read to its end" };
+  if (ageMs(finishedAt, now) === Number.POSITIVE_INFINITY) {
+    return { resource, why: `was last read at ${finishedAt}, which lies ahead: a clock is or was wrong` };
+  }
+  return { resource, why: `was last read to its end at ${finishedAt}` };
+}
+
+function compareAges(one: ListFreshness, other: ListFreshness, now: Date): number {
+  const [a, b] = [ageMs(one.finishedAt, now), ageMs(other.finishedAt, now)];
+  return a === b ? 0 : a - b;
+}
