@@ -1,7 +1,11 @@
 import { type Command, Option } from "commander";
+import { maskUrl } from "../config/mask-url.ts";
+import { baseUrl } from "../config/setting-values.ts";
 import { withSql } from "../db/connect.ts";
 import { migrate, migrationStatus, pendingSql } from "../db/migrate.ts";
+import { moveService, serviceUrl } from "../db/mirrored-service.ts";
 import type { OpenDatabase } from "../db/open.ts";
+import { ConfigError } from "../errors.ts";
 import { tryRefresh } from "../report/after-run.ts";
 import { createCommand } from "./create-command.ts";
 import type { Output } from "./output.ts";
@@ -10,6 +14,7 @@ import { renderTable } from "./table.ts";
 import { withDatabase } from "./with-database.ts";
 
 interface Options {
+  service?: string;
   status?: true;
   dryRun?: true;
   json?: true;
@@ -24,26 +29,57 @@ export function migrateCommand(summary: string): Command {
       ["migrate", "applies what is missing, all or nothing; safe to repeat"],
       ["migrate --status", "lists the migrations and when each was applied"],
       ["migrate --dry-run > pending.sql", "the SQL that would run, for a reader"],
+      ["migrate --service https://docs.example.org", "the same service moved to this base URL"],
     ],
   })
-    .addOption(new Option("--status", "list the migrations, change nothing").conflicts("dryRun"))
-    .addOption(new Option("--dry-run", "print the SQL that would run, change nothing"))
+    .addOption(new Option("--status", "list the migrations, change nothing").conflicts(["dryRun", "service"]))
+    .addOption(new Option("--dry-run", "print the SQL that would run, change nothing").conflicts("service"))
+    .addOption(
+      new Option(
+        "--service <url>",
+        "say that the service of this mirror moved to this base URL; a sync of another one is refused",
+      ),
+    )
     .option("--json", "print one JSON document")
     .action(
       runCommand<Options>((context, { options }) => {
+        const service = options.service === undefined ? null : parseService(options.service);
         return withDatabase(context, async (database) => {
           if (options.status) await printStatus(database, context.out, options);
           else if (options.dryRun) await printPending(database, context.out, options);
           else {
             const applied = await migrate(database.url, { signal: context.signal });
             if (applied.length > 0) await refreshAnswers(context, database);
-            if (options.json) await context.out.json({ applied });
-            else await context.out.write(appliedText(applied));
+            const moved = service && (await move(database, service, context));
+            if (options.json) await context.out.json({ applied, ...(moved && { service: moved }) });
+            else await context.out.write(appliedText(applied) + (moved ? movedText(moved) : ""));
           }
           return 0;
         });
       }),
     );
+}
+
+interface Moved {
+  from: string | null;
+  to: string;
+}
+
+function parseService(text: string): URL {
+  const parsed = baseUrl(text);
+  if ("fault" in parsed) throw new ConfigError(`--service: "${maskUrl(text)}" ${parsed.fault}`);
+  return parsed.value;
+}
+
+async function move({ url }: OpenDatabase, to: URL, { clock }: CommandContext): Promise<Moved> {
+  const from = await withSql(url, APPLICATION, (sql) => moveService(sql, to, clock.now().toISOString()));
+  return { from, to: serviceUrl(to) };
+}
+
+function movedText({ from, to }: Moved): string {
+  return from === to
+    ? `this mirror is of ${to} already\n`
+    : `this mirror is of ${to} now${from ? `, no longer of ${from}` : ""}\n`;
 }
 
 /** A mirror that is older than the reports, or than what they compute now, is not left without them until the next run. */

@@ -18,6 +18,7 @@ import { RESOURCES, type Resource } from "../wire/resources.ts";
 import { createCommand } from "./create-command.ts";
 import { wholeOption } from "./number-option.ts";
 import { type CommandContext, runCommand } from "./run-command.ts";
+import { syncSettings } from "./sync-command.ts";
 import { renderTable } from "./table.ts";
 import { withDatabase } from "./with-database.ts";
 
@@ -130,7 +131,7 @@ async function retry(
 ): Promise<number> {
   await assertNotDemo(database.url, baseUrl);
   const counts = await retryQuarantine({
-    settings: { databaseUrl: database.url, baseUrl, sourceTimezone: config.sourceTimezone },
+    settings: { ...syncSettings(config), databaseUrl: database.url, baseUrl },
     resource: options.resource ?? null,
     clock,
     log,

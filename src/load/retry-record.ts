@@ -35,6 +35,8 @@ export interface RetryFacts {
   sourceTimezone: string;
   /** When the record counts as resolved. */
   at: string;
+  /** Ends each transaction; throws, and so takes it back, when the run may write no more. */
+  assertMayWrite(tx: TransactionSql): Promise<void>;
 }
 
 /** `superseded`: the mirror holds the same or something newer, so the old payload is not loaded. */
@@ -59,7 +61,11 @@ export async function retryRecord(
     return refuse(sql, row, "the record has no id that can be stored");
   }
   try {
-    const outcome = await withTransaction(sql, (tx) => load(tx, row, record, page.embeddedProjects, facts));
+    const outcome = await withTransaction(sql, async (tx) => {
+      const loaded = await load(tx, row, record, page.embeddedProjects, facts);
+      await facts.assertMayWrite(tx);
+      return loaded;
+    });
     facts.keys.commit();
     return outcome;
   } catch (error) {

@@ -1,59 +1,61 @@
-import type { Clock } from "../clock.ts";
-import { connect, type Sql } from "../db/connect.ts";
-import { acquireRunLock } from "../db/run-lock.ts";
-import { withStoreErrors } from "../db/store-errors.ts";
+import type { Sql, TransactionSql } from "../db/connect.ts";
+import { assertRunOpen } from "../db/run-ledger.ts";
 import { createKnownKeys } from "../load/known-keys.ts";
 import { resolveReferences } from "../load/resolve-references.ts";
 import { resolveSuperseded } from "../load/resolve-superseded.ts";
 import { type QuarantinedRecord, type RetryOutcome, retryRecord } from "../load/retry-record.ts";
-import type { Logger } from "../log.ts";
 import { createIdSet } from "../walk/id-set.ts";
 import type { Resource } from "../wire/resources.ts";
+import { type OpenRun, type RunOptions, withRun } from "./with-run.ts";
 
-export interface RetryOptions {
-  settings: { databaseUrl: string; baseUrl: URL; sourceTimezone: string };
+export interface RetryOptions extends RunOptions {
   /** Null: all. */
   resource: Resource | null;
-  clock: Clock;
-  log: Logger;
-  signal: AbortSignal;
 }
 
 /** What became of the records that were in quarantine; `holes` are places in lists, for which upstream has to be asked. */
 export type RetryCounts = Record<RetryOutcome | "holes", number>;
 
 /**
- * Tries every record in quarantine again, oldest first, one at a time: a payload may be as long as a reply. Nothing else may write
- * meanwhile: it holds the run lock. Throws `LockedError` or `StoreError`; what was resolved before stays so.
+ * Tries every record in quarantine again, oldest first, one at a time: a payload may be as long as a reply. It is a run like any other,
+ * since it writes: under the run lock, with a row in the ledger. Asks upstream for nothing. Throws `LockedError` when another run has
+ * the lock, or took it meanwhile, and `StoreError`; what was resolved before stays so.
  */
 export async function retryQuarantine(options: RetryOptions): Promise<RetryCounts> {
-  const { settings, clock, log, signal } = options;
-  const resource = options.resource;
-  const lock = await acquireRunLock(settings.databaseUrl, { outlastWatch: { clock, signal } });
-  const sql = connect(settings.databaseUrl, { applicationName: "docmirror quarantine", max: 4 });
-  try {
-    return await withStoreErrors("try the quarantine again", async () => {
-      const { baseUrl, sourceTimezone } = settings;
-      const keys = createKnownKeys(sql, createIdSet);
-      await keys.prepare([]);
-      const at = clock.now().toISOString();
-      const facts = { keys, baseUrl, sourceTimezone, at };
-      const counts: RetryCounts = { stored: 0, superseded: 0, refused: 0, holes: 0 };
-      counts.superseded = await resolveSuperseded(sql, at, resource);
-      for (let row = await findNext(sql, resource, 0); row; row = await findNext(sql, resource, row.id)) {
-        signal.throwIfAborted();
-        const outcome = await retryRecord(sql, row, facts);
-        counts[outcome] += 1;
-        log.debug({ id: row.id, resource: row.resource, outcome }, "record from quarantine tried again");
-      }
-      if (counts.stored > 0) await resolveReferences(sql);
-      counts.holes = await countHoles(sql, resource);
-      return counts;
-    });
-  } finally {
-    await sql.end({ timeout: 5 });
-    await lock.release();
+  const counts: RetryCounts = { stored: 0, superseded: 0, refused: 0, holes: 0 };
+  const { error } = await withRun(options, "quarantine", async (run) => {
+    await retryAll(run, options, counts);
+    run.ending.isPartial = counts.refused + counts.holes > 0;
+  });
+  if (error !== null) throw error;
+  return counts;
+}
+
+async function retryAll(
+  { sql, runId, clock, log, signal }: OpenRun,
+  { settings, resource }: RetryOptions,
+  counts: RetryCounts,
+): Promise<void> {
+  const { baseUrl, sourceTimezone } = settings;
+  const keys = createKnownKeys(sql, createIdSet);
+  await keys.prepare([]);
+  const at = clock.now().toISOString();
+  const facts = {
+    keys,
+    baseUrl,
+    sourceTimezone,
+    at,
+    assertMayWrite: (tx: TransactionSql) => assertRunOpen(tx, runId),
+  };
+  counts.superseded = await resolveSuperseded(sql, at, resource);
+  for (let row = await findNext(sql, resource, 0); row; row = await findNext(sql, resource, row.id)) {
+    signal.throwIfAborted();
+    const outcome = await retryRecord(sql, row, facts);
+    counts[outcome] += 1;
+    log.debug({ id: row.id, resource: row.resource, outcome }, "record from quarantine tried again");
   }
+  if (counts.stored > 0) await resolveReferences(sql);
+  counts.holes = await countHoles(sql, resource);
 }
 
 async function findNext(

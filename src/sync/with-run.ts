@@ -65,6 +65,8 @@ export interface RunEnding {
   error: unknown;
   /** What broke a walk off. It is the run's error when not one page could be read, or when it is likely to pass. */
   brokenBy: UpstreamError | null;
+  /** Set by work that left something undone which neither walks nor phases show. @default false */
+  isPartial: boolean;
 }
 
 /** How a run ended. `error` is what ended it early, or null. */
@@ -156,7 +158,7 @@ async function runLocked(
     }),
     totals,
   );
-  const ending: RunEnding = { kind, resources: {}, error: null, brokenBy: null };
+  const ending: RunEnding = { kind, resources: {}, error: null, brokenBy: null, isPartial: false };
   try {
     await work({
       runId,
@@ -190,7 +192,8 @@ async function runLocked(
   // A list that was refused, or that nobody answered for, is worth another try soon; one that is strange is not.
   if (isUpstreamLost(ending.brokenBy) || !isSomethingRead(resources)) ending.error ??= ending.brokenBy;
   const { error } = ending;
-  const status = statusOf(error, { resources, unfinished });
+  const hasGaps = ending.isPartial || isPartial({ resources, unfinished });
+  const status = statusOf(error, resources, hasGaps);
   const finishedAt = clock.now();
   const message = error instanceof Error ? error.message : null;
   const warned = warnings.list();
@@ -215,10 +218,14 @@ async function runLocked(
   return { summary, error };
 }
 
-function statusOf(error: unknown, done: Pick<RunSummary, "resources" | "unfinished">): RunSummary["status"] {
+function statusOf(
+  error: unknown,
+  resources: RunSummary["resources"],
+  hasGaps: boolean,
+): RunSummary["status"] {
   if (error instanceof StoppedError) return "interrupted";
-  if (error === null) return isPartial(done) ? "partial" : "succeeded";
-  return isSomethingRead(done.resources) && error instanceof UpstreamError ? "partial" : "failed";
+  if (error === null) return hasGaps ? "partial" : "succeeded";
+  return isSomethingRead(resources) && error instanceof UpstreamError ? "partial" : "failed";
 }
 
 function isSomethingRead(resources: RunSummary["resources"]): boolean {

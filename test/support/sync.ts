@@ -25,7 +25,8 @@ export function watchOnce(
   return runWatchRound(withDefaults(databaseUrl, baseUrl, options));
 }
 
-function withDefaults<Options extends RunOptions>(
+/** The options of a run with what a test leaves open. */
+export function withDefaults<Options extends RunOptions>(
   databaseUrl: string,
   baseUrl: URL,
   { settings, ...rest }: Over<Options>,

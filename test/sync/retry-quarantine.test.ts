@@ -1,12 +1,11 @@
 import { describe, expect, test } from "vitest";
-import { systemClock } from "../../src/clock.ts";
 import { acquireRunLock } from "../../src/db/run-lock.ts";
 import { quarantineHole } from "../../src/load/quarantine.ts";
-import { silentLog } from "../../src/log.ts";
 import { retryQuarantine } from "../../src/sync/retry-quarantine.ts";
 import type { Resource } from "../../src/wire/resources.ts";
 import { type Loading, setUpLoading } from "../support/loading.ts";
 import { restoreStored } from "../support/stored-mirror.ts";
+import { withDefaults } from "../support/sync.ts";
 import { wireBuild, wireFile, wireProject, wireUser, wireVersion } from "../support/wire-records.ts";
 
 const MONDAY = "2024-05-13T02:00:00.000Z";
@@ -14,12 +13,8 @@ const TUESDAY = "2024-05-14T02:00:00.000Z";
 const WEDNESDAY = "2024-05-15T02:00:00.000Z";
 
 function retry({ url }: Loading, resource: Resource | null = null, signal = new AbortController().signal) {
-  const settings = {
-    databaseUrl: url,
-    baseUrl: new URL("http://service.invalid"),
-    sourceTimezone: "Etc/UTC",
-  };
-  return retryQuarantine({ settings, resource, clock: systemClock, log: silentLog, signal });
+  const options = withDefaults(url, new URL("http://service.invalid"), { signal });
+  return retryQuarantine({ ...options, resource });
 }
 
 const NOTHING = { stored: 0, superseded: 0, refused: 0, holes: 0 };
@@ -254,6 +249,33 @@ describe("a retry", () => {
     await lock.release();
     expect(await retry(loading)).toEqual(NOTHING);
     await (await acquireRunLock(loading.url)).release();
+  });
+
+  test("is a run in the ledger, partial while something stays", async () => {
+    const { loading, mend } = await setUpRefusing("user");
+    await using _ = loading;
+    await loading.load("user", [wireUser("1", { shoes: 1 })]);
+    await retry(loading);
+    await mend("user");
+    await retry(loading);
+    expect(await loading.sql`select kind, status from sync.runs order by id`).toEqual([
+      { kind: "quarantine", status: "partial" },
+      { kind: "quarantine", status: "succeeded" },
+    ]);
+  });
+
+  test("stores nothing more once another run has closed it, and says so", async () => {
+    const { loading, mend } = await setUpRefusing("user");
+    await using _ = loading;
+    await loading.load("user", [wireUser("1", { shoes: 1 })]);
+    await mend("user");
+    // As by a run that took over: the retry's own row is closed while it stores.
+    await loading.sql.unsafe(`
+      create function close_runs() returns trigger language plpgsql as $$
+        begin update sync.runs set status = 'interrupted' where status = 'running'; return new; end $$;
+      create trigger close_runs before insert on mirror.users for each row execute function close_runs()`);
+    await expect(retry(loading)).rejects.toMatchObject({ name: "LockedError", exitCode: 10 });
+    expect(await loading.sql`select id from mirror.users`).toEqual([]);
   });
 
   test("stops when it is asked to", async () => {
