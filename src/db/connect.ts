@@ -3,6 +3,7 @@ import { type DatabaseAddress, parseDatabaseUrl } from "./database-url.ts";
 import { DriverSocket } from "./driver-socket.ts";
 import { parseArray, serializeArray } from "./flat-array.ts";
 import { openSocket } from "./open-socket.ts";
+import { sessionStatement } from "./session-settings.ts";
 
 export { describeDatabase, replaceDatabase } from "./database-url.ts";
 
@@ -10,6 +11,8 @@ export { describeDatabase, replaceDatabase } from "./database-url.ts";
 export type Sql = postgres.Sql;
 /** One connection inside `sql.begin`. */
 export type TransactionSql = postgres.TransactionSql;
+/** Either of them, for statements that need no more than one connection. */
+export type AnySql = postgres.ISql;
 
 const RETIRED_END_SECONDS = 5;
 /** text, varchar, and the times, which are texts here. */
@@ -26,7 +29,7 @@ export interface ConnectOptions {
   onNotice?: (notice: postgres.Notice) => void;
   /** For one connection and no reply, in seconds; a `connect_timeout` in the URL wins. @default 10 */
   connectTimeoutSeconds?: number;
-  /** Settings of each session, such as `{ statement_timeout: "30s" }`. */
+  /** Settings of each session, such as `{ statement_timeout: "30s" }`. They win over those in the URL. */
   session?: Record<string, string>;
 }
 
@@ -78,6 +81,7 @@ function createGeneration(address: DatabaseAddress, options: ConnectOptions): Ge
   // Several hosts make postgres.js keep an error to itself and try again: right after a server that was of the wrong kind
   // (target_session_attrs), wrong where none answers, which is for us to find out.
   const hosts = address.hosts.map(({ host }) => host);
+  const settings = sessionStatement(address.session, options.session ?? {});
   if (address.targetSessionAttrs === undefined) hosts.splice(1);
   let firstHost = 0;
 
@@ -95,16 +99,16 @@ function createGeneration(address: DatabaseAddress, options: ConnectOptions): Ge
       try {
         const opened = await openSocket(place, address.tls, timeoutSeconds * 1000);
         if (address.targetSessionAttrs !== undefined) firstHost += tried + 1;
-        return new DriverSocket(opened, place, retire);
+        return new DriverSocket(opened, place, settings, retire);
       } catch (error) {
         loss = error as typeof loss;
       }
     }
     hosts.splice(1);
-    return new DriverSocket(null, { ...first, loss });
+    return new DriverSocket(null, { ...first, loss }, settings);
   }
 
-  const settings: Record<string, unknown> = {
+  const access: Record<string, unknown> = {
     ...(address.user === undefined ? {} : { user: address.user }),
     ...(address.password === undefined ? {} : { password: address.password }),
     ...(address.database === undefined ? {} : { database: address.database }),
@@ -114,7 +118,7 @@ function createGeneration(address: DatabaseAddress, options: ConnectOptions): Ge
     socket,
   };
   const sql = postgres({
-    ...settings,
+    ...access,
     max: options.max ?? 4,
     connect_timeout: timeoutSeconds,
     // A connection lives until the pool is ended, or is lost.
@@ -122,12 +126,9 @@ function createGeneration(address: DatabaseAddress, options: ConnectOptions): Ge
     // The driver would ask the server for its types when it connects; when that connection is lost then, nobody can catch it.
     fetch_types: false,
     onnotice: options.onNotice ?? (() => {}),
+    // The name alone: a pooler refuses to take settings while a session starts. `DriverSocket` makes them.
     connection: {
-      // Times are sent in the session's zone and style, which a role or a database may set otherwise.
-      TimeZone: "UTC",
-      DateStyle: "ISO",
-      ...address.session,
-      ...options.session,
+      ...(address.startupOptions === undefined ? {} : { options: address.startupOptions }),
       application_name: options.applicationName,
     },
     types: {
