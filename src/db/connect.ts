@@ -37,6 +37,18 @@ export interface ConnectOptions {
 interface Generation {
   sql: Sql;
   isRetired: boolean;
+  /** Its connections, which may be under way. */
+  sockets: Set<DriverSocket>;
+}
+
+const renewals = new WeakMap<Sql, () => void>();
+
+/**
+ * Leaves every connection of a pool, as if all were lost: what they are doing is rejected as passing, and the next statement opens new ones.
+ * For a server that answers and takes no writes any more, because another one has its place.
+ */
+export function renewConnections(sql: Sql): void {
+  renewals.get(sql)?.();
 }
 
 /**
@@ -70,10 +82,15 @@ export function connect(url: string, options: ConnectOptions): Sql {
       ...retired.map(({ sql }) => sql.end({ timeout })),
     ]);
   };
-  return new Proxy(current.sql, {
+  const pool = new Proxy(current.sql, {
     apply: (_first, self, args) => Reflect.apply(generation(), self, args),
     get: (_first, name) => (name === "end" ? end : Reflect.get(generation(), name)),
   });
+  renewals.set(pool, () => {
+    current.isRetired = true;
+    for (const socket of current.sockets) socket.abandon();
+  });
+  return pool;
 }
 
 function createGeneration(address: DatabaseAddress, options: ConnectOptions): Generation {
@@ -99,7 +116,10 @@ function createGeneration(address: DatabaseAddress, options: ConnectOptions): Ge
       try {
         const opened = await openSocket(place, address.tls, timeoutSeconds * 1000);
         if (address.targetSessionAttrs !== undefined) firstHost += tried + 1;
-        return new DriverSocket(opened, place, settings, retire);
+        const socket = new DriverSocket(opened, place, settings, retire);
+        generation.sockets.add(socket);
+        socket.once("close", () => generation.sockets.delete(socket));
+        return socket;
       } catch (error) {
         loss = error as typeof loss;
       }
@@ -148,7 +168,7 @@ function createGeneration(address: DatabaseAddress, options: ConnectOptions): Ge
       },
     },
   });
-  const generation: Generation = { sql: sql as unknown as Sql, isRetired: false };
+  const generation: Generation = { sql: sql as unknown as Sql, isRetired: false, sockets: new Set() };
   return generation;
 }
 

@@ -85,6 +85,11 @@ export class DriverSocket extends EventEmitter {
     this.#raw?.destroy();
   }
 
+  /** Loses the connection on purpose. Statements that wait hear of it as of any loss. */
+  abandon(): void {
+    this.#raw?.destroy(Object.assign(new Error("the connection was left"), { code: "CONNECTION_CLOSED" }));
+  }
+
   pause(): void {
     this.#raw?.pause();
   }

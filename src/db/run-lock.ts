@@ -1,14 +1,15 @@
 import type { Clock } from "../clock.ts";
 import { LockedError, type StoreError } from "../errors.ts";
-import { connect, type Sql } from "./connect.ts";
+import { connect, renewConnections, type Sql } from "./connect.ts";
 import type { RunKind } from "./schema/runs.ts";
 import { assertSessionPooling, transactionPooled } from "./session-pooling.ts";
-import { withStoreErrors } from "./store-errors.ts";
+import { READ_ONLY, withStoreErrors } from "./store-errors.ts";
 
 /** Any number will do that no other program uses for its advisory locks: the letters of "docmirro". */
 const LOCK_KEY = "7237112447779369583";
 const TRY_LOCK = `
-  select pg_try_advisory_lock(${LOCK_KEY}) as "isLocked", pid, backend_start as "startedAt"
+  select pg_try_advisory_lock(${LOCK_KEY}) as "isLocked", pid, backend_start as "startedAt",
+    pg_is_in_recovery() or current_setting('transaction_read_only')::bool as "isReadOnly"
   from pg_stat_activity where pid = pg_backend_pid()`;
 /** How long a session of ours that was lost may take to end at the server. */
 const GHOST_ENDS_MS = 5000;
@@ -73,12 +74,21 @@ export async function acquireRunLock(url: string, options: RunLockOptions = {}):
   /** In a session that has the lock already this is true as well. */
   async function tryLock(): Promise<boolean> {
     // Not prepared: behind a pooler that shares sessions the statement would not be known to the next one.
-    const rows = await sql.unsafe<(Session & { isLocked: boolean })[]>(TRY_LOCK);
-    const { pid, startedAt, isLocked } = rows[0] ?? { pid: 0, startedAt: "", isLocked: false };
+    const rows = await sql.unsafe<(Session & { isLocked: boolean; isReadOnly: boolean })[]>(TRY_LOCK);
+    const [row] = rows;
+    if (row === undefined) throw new Error("a session did not find itself");
+    const { pid, startedAt, isLocked, isReadOnly } = row;
+    if (isReadOnly) throw leaveReadOnly();
     const isSame = holder?.pid === pid && holder.startedAt === startedAt;
     if (holder !== null && holder.connection === rows.state && !isSame) throw await giveUp(holder);
     if (isLocked) holder = { pid, startedAt, connection: rows.state };
     return isLocked;
+  }
+
+  /** A lock on a server that only reads, such as one that another has taken the place of, keeps nobody out. */
+  function leaveReadOnly(): Error {
+    renewConnections(sql);
+    return Object.assign(new Error("the server takes no writes"), { code: READ_ONLY });
   }
 
   /** One connection, two sessions: the lock stayed in a session of a pooler's and would never end. What runs in it is left alone. */

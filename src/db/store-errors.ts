@@ -93,6 +93,9 @@ const BY_CLASS: Record<string, Meaning> = {
   XX: { hint: "the server has a fault of its own: look into its log" },
 };
 
+/** A write was refused, because the server or the session only reads. */
+export const READ_ONLY = "25006";
+
 /** Passing troubles by code; classes 08 (connection) and 40 (rolled back in favour of others) are whole. */
 const PASSING = new Set([
   "ECONNREFUSED",

@@ -10,7 +10,7 @@ import { setMaxListeners } from "node:events";
 import type { Client } from "../api/client.ts";
 import type { HostPace } from "../api/host-pace.ts";
 import type { Clock } from "../clock.ts";
-import { connect, type Sql } from "../db/connect.ts";
+import { connect, renewConnections, type Sql } from "../db/connect.ts";
 import { createPatience, type Patience } from "../db/patience.ts";
 import { assertRunOpen, type RunTotals, startRun } from "../db/run-ledger.ts";
 import { acquireRunLock, type RunLock } from "../db/run-lock.ts";
@@ -133,7 +133,13 @@ async function runLocked(
     transitions: 0,
     clockAhead: null,
   };
-  const patience = createPatience({ clock, log, signal: abort.signal, regain: lock.hold });
+  const patience = createPatience({
+    clock,
+    log,
+    signal: abort.signal,
+    regain: lock.hold,
+    renew: () => renewConnections(sql),
+  });
   const { interrupted, runId } = await patience("open the run", () =>
     startRun(sql, kind, startedAt.toISOString()),
   );
