@@ -1,8 +1,8 @@
 import type { Clock } from "../clock.ts";
-import { LockedError, type StoreError } from "../errors.ts";
+import { LockedError } from "../errors.ts";
 import { connect, renewConnections, type Sql } from "./connect.ts";
 import type { RunKind } from "./schema/runs.ts";
-import { assertSessionPooling, transactionPooled } from "./session-pooling.ts";
+import { assertSessionPooling, SharedSessionError } from "./session-pooling.ts";
 import { READ_ONLY, withStoreErrors } from "./store-errors.ts";
 
 /** Any number will do that no other program uses for its advisory locks: the letters of "docmirro". */
@@ -92,13 +92,13 @@ export async function acquireRunLock(url: string, options: RunLockOptions = {}):
   }
 
   /** One connection, two sessions: the lock stayed in a session of a pooler's and would never end. What runs in it is left alone. */
-  async function giveUp({ pid, startedAt }: Session): Promise<StoreError> {
+  async function giveUp({ pid, startedAt }: Session): Promise<SharedSessionError> {
     const end = `
       select pg_terminate_backend(pid) from pg_stat_activity
       where pid = $1 and backend_start = $2::timestamptz and (state = 'idle' or pid = pg_backend_pid())`;
     // It may be given the very session that it ends.
     await sql.unsafe(end, [pid, startedAt], { prepare: false }).catch(() => {});
-    return transactionPooled();
+    return new SharedSessionError();
   }
 
   /** Takes the lock for the first time. */

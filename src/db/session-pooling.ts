@@ -5,7 +5,7 @@ const HINT =
   "docmirror needs session pooling (PgBouncer: pool_mode=session) or a direct connection; name one in DATABASE_URL";
 
 /**
- * Throws StoreError where a pooler stands between that gives a connection another session of the server with each transaction. A lock of a
+ * Throws SharedSessionError where a pooler stands between that gives a connection another session of the server with each transaction. A lock of a
  * session would then stay behind in a session of the pooler when its holder dies, and settings would reach other programs.
  *
  * A pooler shows itself: the session's number that it told when the connection began is not the server's. Then the number is looked at
@@ -20,19 +20,23 @@ export async function assertSessionPooling(sql: Sql, url: string): Promise<void>
     await second.begin(async (tx) => {
       const other = await readSession(tx);
       const again = await readSession(sql);
-      if (other.actual === first.actual || again.actual !== first.actual) throw transactionPooled();
+      if (other.actual === first.actual || again.actual !== first.actual) throw new SharedSessionError();
     });
   } finally {
     await second.end({ timeout: 1 });
   }
 }
 
-/** The error where a session of the server is shared. */
-export function transactionPooled(): StoreError {
-  return new StoreError(
-    "could not use the database: a pooler in transaction mode stands before it, and gives one session to several connections",
-    { hint: HINT },
-  );
+/** A session of the server is shared, so no lock of ours holds in it. Waiting does not help. */
+export class SharedSessionError extends StoreError {
+  override name = "SharedSessionError";
+
+  constructor() {
+    super(
+      "could not use the database: a pooler in transaction mode stands before it, and gives one session to several connections",
+      { hint: HINT },
+    );
+  }
 }
 
 /** The number of the session as the server knows it, and as it was told when the connection began. */
