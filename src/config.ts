@@ -2,6 +2,8 @@ import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { parseEnv } from "node:util";
 import { maskUrl } from "./config/mask-url.ts";
+import { type Proxies, readProxies } from "./config/proxies.ts";
+import { findProxyRoute } from "./config/proxy-route.ts";
 import * as values from "./config/setting-values.ts";
 import { SETTING_KEYS, SETTINGS, type SettingKey } from "./config/settings.ts";
 import { unknownNames } from "./config/unknown-names.ts";
@@ -20,6 +22,8 @@ export interface Config {
    * `baseUrl.pathname.replace(/\/$/, "") + "/api/v1/"`. May carry credentials: print it through `maskUrl` alone.
    */
   readonly baseUrl: URL | null;
+  /** From HTTP_PROXY, HTTPS_PROXY and NO_PROXY, which are no settings of ours and have no flags. Absent where there are none. */
+  readonly proxies?: Proxies;
   readonly pageSize: number;
   /** Requests a second; 0 means no limit. */
   readonly rate: number;
@@ -160,10 +164,14 @@ export function loadConfig(input: ConfigInput = {}): LoadedConfig {
     logLevel: take("logLevel", values.oneOf(...LOG_LEVELS), "info"),
     logFormat: logFormat === "auto" ? (input.isTty ? "pretty" : "json") : logFormat,
   };
+  const proxies = readProxies([env, dotEnv]);
+  const route = config.baseUrl && findProxyRoute(config.baseUrl, proxies);
+  if (route?.proxy === null && route.isFault)
+    faults.push(`${route.because}: the value is no proxy's address, such as http://user:password@proxy:3128`);
   if (faults.length > 0) throw configFaults(faults);
   const order = (setting: SettingInForce) => SETTING_KEYS.indexOf(setting.key);
   settings.sort((a, b) => order(a) - order(b));
-  return { config: Object.freeze(config), settings };
+  return { config: Object.freeze({ ...config, ...(proxies && { proxies }) }), settings };
 }
 
 /** The base URL for a command that cannot do without it. Throws a ConfigError that says how to give it. */

@@ -58,7 +58,9 @@ describe("docs/tables.md", () => {
 
   test("has no section for a table that is not there", () => {
     const sections = [...text.matchAll(/^### (.*)$/gm)].map(([, name]) => name);
-    expect(sections.toSorted()).toEqual(tables.map((table) => getTableName(table)).toSorted());
+    // The list of migrations is made by who applies them, before it is there.
+    const names = ["migrations", ...tables.map((table) => getTableName(table))];
+    expect(sections.toSorted()).toEqual(names.toSorted());
   });
 });
 

@@ -1,17 +1,21 @@
 import { createHash } from "node:crypto";
 import { setMaxListeners } from "node:events";
 import PQueue from "p-queue";
-import { Agent, request } from "undici";
+import { request } from "undici";
 import type { Clock } from "../clock.ts";
+import type { Proxies } from "../config/proxies.ts";
+import { findProxyRoute } from "../config/proxy-route.ts";
 import { NetworkError, UnexpectedShapeError } from "../errors.ts";
 import type { Logger } from "../log.ts";
 import { apiUrl } from "./api-url.ts";
 import { ACCEPT_ENCODING, BodyTooLargeError, decodeBody, readBody } from "./body.ts";
 import { type ClockAhead, createClockDifference } from "./clock-difference.ts";
+import { basicLogin, createDispatcher } from "./dispatcher.ts";
 import { createHostGate } from "./host-gate.ts";
 import { createHostPace, type HostPace } from "./host-pace.ts";
 import { parseHttpDate } from "./http-date.ts";
 import { linkSignals } from "./link-signals.ts";
+import { toProxyError } from "./proxy-errors.ts";
 import { withRetries } from "./retry.ts";
 import { parseRetryAfter } from "./retry-after.ts";
 import { createTurnstile } from "./turnstile.ts";
@@ -32,6 +36,8 @@ export interface ClientOptions {
   /** Tries after the first. */
   retries: number;
   maxBodyBytes: number;
+  /** The proxies of the surroundings. @default the service is asked directly */
+  proxies?: Proxies | undefined;
   clock: Clock;
   log: Logger;
   signal?: AbortSignal;
@@ -93,11 +99,11 @@ export interface Client {
 
 export function createClient(options: ClientOptions): Client {
   const { baseUrl, clock, log, maxBodyBytes } = options;
-  const agent = new Agent({
+  const route = findProxyRoute(baseUrl, options.proxies);
+  const dispatcher = createDispatcher({
+    proxy: route.proxy,
     connections: options.concurrency,
-    connect: { timeout: options.timeoutMs },
-    headersTimeout: options.timeoutMs,
-    bodyTimeout: options.timeoutMs,
+    timeoutMs: options.timeoutMs,
   });
   // The one queue that every request to the host passes.
   const queue = new PQueue({ concurrency: options.concurrency });
@@ -129,7 +135,7 @@ export function createClient(options: ClientOptions): Client {
     stats.requests += 1;
     const sentAt = clock.now();
     const reply = await request(url, {
-      dispatcher: agent,
+      dispatcher,
       signal,
       headers: {
         accept: "application/json",
@@ -177,7 +183,8 @@ export function createClient(options: ClientOptions): Client {
       return await send(url, either.signal);
     } catch (error) {
       signal.throwIfAborted();
-      throw toUpstreamError(error, url, deadline.signal.aborted ? options.timeoutMs : null);
+      const timeoutMs = deadline.signal.aborted ? options.timeoutMs : null;
+      throw toProxyError(error, url, route, timeoutMs) ?? toUpstreamError(error, url, timeoutMs);
     } finally {
       clearTimeout(timer);
       either.release();
@@ -256,7 +263,7 @@ export function createClient(options: ClientOptions): Client {
     async close() {
       if (closing.signal.aborted) return;
       closing.abort(new Error("the client was closed"));
-      await agent.destroy();
+      await dispatcher.destroy();
     },
   };
 }
@@ -271,19 +278,8 @@ function cacheAgeMs(age: string | undefined): number {
   return Math.min(Number(age) + 1, 366 * 86_400) * 1000;
 }
 
-function authorization(baseUrl: URL): { authorization?: string } {
-  if (baseUrl.username === "" && baseUrl.password === "") return {};
-  const credentials = `${percentDecode(baseUrl.username)}:${percentDecode(baseUrl.password)}`;
-  return { authorization: `Basic ${Buffer.from(credentials).toString("base64")}` };
-}
-
-/** A password may hold a bare percent sign, which the URL keeps as it is. */
-function percentDecode(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
+function authorization({ username, password }: URL): { authorization?: string } {
+  return username === "" && password === "" ? {} : { authorization: basicLogin(username, password) };
 }
 
 function lengthOf(pieces: readonly Buffer[]): number {

@@ -8,6 +8,7 @@ import {
   type UpstreamError,
 } from "../errors.ts";
 import { BodyTooLargeError } from "./body.ts";
+import { ProxyRefusedError } from "./proxy-errors.ts";
 
 /** The first wait's upper bound; it doubles with every further try. */
 const BASE_WAIT_MS = 500;
@@ -37,6 +38,7 @@ export function isRetryable(error: unknown, attempt: number): error is UpstreamE
   if (error instanceof UnexpectedShapeError) {
     return attempt <= MAX_SHAPE_RETRIES && !(error.cause instanceof BodyTooLargeError);
   }
+  if (error instanceof ProxyRefusedError) return false;
   return error instanceof NetworkError || error instanceof TimeoutError;
 }
 

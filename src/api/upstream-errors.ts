@@ -93,7 +93,7 @@ const TRUST_HINT =
   "the service's certificate is not trusted; if an authority of your own signed it, name its file in NODE_EXTRA_CA_CERTS";
 
 /** Whether a connection failed since nobody vouches for who answered, by OpenSSL's and Node's codes. */
-function isUntrusted(reason: unknown): boolean {
+export function isUntrusted(reason: unknown): boolean {
   const code = (reason as { code?: unknown } | null)?.code;
   return typeof code === "string" && /CERT|VERIFY/.test(code);
 }

@@ -44,6 +44,7 @@ export function getCommand(summary: string): Command {
         const path = requestPath(args[0] as Resource | undefined, args[1], options);
         const client = createClient({
           baseUrl: requireBaseUrl(config),
+          proxies: config.proxies,
           concurrency: 1,
           ratePerSecond: config.rate,
           timeoutMs: config.timeoutMs,

@@ -1,6 +1,8 @@
 import { createHostPace, type HostPace } from "../api/host-pace.ts";
 import type { Clock } from "../clock.ts";
+import { withSql } from "../db/connect.ts";
 import { assertNotDemo } from "../db/demo-mark.ts";
+import { assertService } from "../db/mirrored-service.ts";
 import { openDatabase } from "../db/open.ts";
 import { prepareDatabase } from "../db/prepare.ts";
 import { EXIT, MirrorError } from "../errors.ts";
@@ -43,6 +45,9 @@ export async function keepWorking(
     async prepare(opened, prepareSignal) {
       await assertNotDemo(opened.url, baseUrl);
       await prepareDatabase(opened, log, prepareSignal);
+      await withSql(opened.url, { applicationName: "docmirror", max: 1 }, (sql) =>
+        assertService(sql, baseUrl),
+      );
     },
     clock,
     log,

@@ -121,9 +121,9 @@ async function syncOptions(
 
 /** The settings that a run reads, but for where it reads and writes. */
 export function syncSettings(config: Config) {
-  const { pageSize, rate, concurrency, timeoutMs, retries, maxBodyMb } = config;
+  const { proxies, pageSize, rate, concurrency, timeoutMs, retries, maxBodyMb } = config;
   const { fullEveryDays, maxDeleteRatio, sourceTimezone, stuckAfterMs } = config;
-  const requests = { pageSize, rate, concurrency, timeoutMs, retries, maxBodyMb };
+  const requests = { proxies, pageSize, rate, concurrency, timeoutMs, retries, maxBodyMb };
   return { ...requests, fullEveryDays, maxDeleteRatio, sourceTimezone, stuckAfterMs };
 }
 

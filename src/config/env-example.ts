@@ -12,6 +12,7 @@ export function envExample(): string {
   return `# Settings of docmirror. Copy this file to .env in the working directory and uncomment what differs.
 # Flags beat the environment, the environment beats .env, .env beats the defaults, which are the values shown here.
 # NAME_FILE=path in the place of NAME=value reads the value from a file, as secrets are often given.
+# HTTP_PROXY, HTTPS_PROXY and NO_PROXY may stand here too: through which proxy the service is asked, and which hosts are not.
 
 ${blocks.join("\n")}`;
 }

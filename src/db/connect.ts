@@ -3,6 +3,7 @@ import { type DatabaseAddress, parseDatabaseUrl } from "./database-url.ts";
 import { DriverSocket } from "./driver-socket.ts";
 import { parseArray, serializeArray } from "./flat-array.ts";
 import { openSocket } from "./open-socket.ts";
+import { sessionStatement } from "./session-settings.ts";
 
 export { describeDatabase, replaceDatabase } from "./database-url.ts";
 
@@ -10,6 +11,8 @@ export { describeDatabase, replaceDatabase } from "./database-url.ts";
 export type Sql = postgres.Sql;
 /** One connection inside `sql.begin`. */
 export type TransactionSql = postgres.TransactionSql;
+/** Either of them, for statements that need no more than one connection. */
+export type AnySql = postgres.ISql;
 
 const RETIRED_END_SECONDS = 5;
 /** text, varchar, and the times, which are texts here. */
@@ -26,7 +29,7 @@ export interface ConnectOptions {
   onNotice?: (notice: postgres.Notice) => void;
   /** For one connection and no reply, in seconds; a `connect_timeout` in the URL wins. @default 10 */
   connectTimeoutSeconds?: number;
-  /** Settings of each session, such as `{ statement_timeout: "30s" }`. */
+  /** Settings of each session, such as `{ statement_timeout: "30s" }`. They win over those in the URL. */
   session?: Record<string, string>;
 }
 
@@ -34,6 +37,18 @@ export interface ConnectOptions {
 interface Generation {
   sql: Sql;
   isRetired: boolean;
+  /** Its connections, which may be under way. */
+  sockets: Set<DriverSocket>;
+}
+
+const renewals = new WeakMap<Sql, () => void>();
+
+/**
+ * Leaves every connection of a pool, as if all were lost: what they are doing is rejected as passing, and the next statement opens new ones.
+ * For a server that answers and takes no writes any more, because another one has its place.
+ */
+export function renewConnections(sql: Sql): void {
+  renewals.get(sql)?.();
 }
 
 /**
@@ -67,10 +82,15 @@ export function connect(url: string, options: ConnectOptions): Sql {
       ...retired.map(({ sql }) => sql.end({ timeout })),
     ]);
   };
-  return new Proxy(current.sql, {
+  const pool = new Proxy(current.sql, {
     apply: (_first, self, args) => Reflect.apply(generation(), self, args),
     get: (_first, name) => (name === "end" ? end : Reflect.get(generation(), name)),
   });
+  renewals.set(pool, () => {
+    current.isRetired = true;
+    for (const socket of current.sockets) socket.abandon();
+  });
+  return pool;
 }
 
 function createGeneration(address: DatabaseAddress, options: ConnectOptions): Generation {
@@ -78,6 +98,7 @@ function createGeneration(address: DatabaseAddress, options: ConnectOptions): Ge
   // Several hosts make postgres.js keep an error to itself and try again: right after a server that was of the wrong kind
   // (target_session_attrs), wrong where none answers, which is for us to find out.
   const hosts = address.hosts.map(({ host }) => host);
+  const settings = sessionStatement(address.session, options.session ?? {});
   if (address.targetSessionAttrs === undefined) hosts.splice(1);
   let firstHost = 0;
 
@@ -95,16 +116,19 @@ function createGeneration(address: DatabaseAddress, options: ConnectOptions): Ge
       try {
         const opened = await openSocket(place, address.tls, timeoutSeconds * 1000);
         if (address.targetSessionAttrs !== undefined) firstHost += tried + 1;
-        return new DriverSocket(opened, place, retire);
+        const socket = new DriverSocket(opened, place, settings, retire);
+        generation.sockets.add(socket);
+        socket.once("close", () => generation.sockets.delete(socket));
+        return socket;
       } catch (error) {
         loss = error as typeof loss;
       }
     }
     hosts.splice(1);
-    return new DriverSocket(null, { ...first, loss });
+    return new DriverSocket(null, { ...first, loss }, settings);
   }
 
-  const settings: Record<string, unknown> = {
+  const access: Record<string, unknown> = {
     ...(address.user === undefined ? {} : { user: address.user }),
     ...(address.password === undefined ? {} : { password: address.password }),
     ...(address.database === undefined ? {} : { database: address.database }),
@@ -114,7 +138,7 @@ function createGeneration(address: DatabaseAddress, options: ConnectOptions): Ge
     socket,
   };
   const sql = postgres({
-    ...settings,
+    ...access,
     max: options.max ?? 4,
     connect_timeout: timeoutSeconds,
     // A connection lives until the pool is ended, or is lost.
@@ -122,12 +146,9 @@ function createGeneration(address: DatabaseAddress, options: ConnectOptions): Ge
     // The driver would ask the server for its types when it connects; when that connection is lost then, nobody can catch it.
     fetch_types: false,
     onnotice: options.onNotice ?? (() => {}),
+    // The name alone: a pooler refuses to take settings while a session starts. `DriverSocket` makes them.
     connection: {
-      // Times are sent in the session's zone and style, which a role or a database may set otherwise.
-      TimeZone: "UTC",
-      DateStyle: "ISO",
-      ...address.session,
-      ...options.session,
+      ...(address.startupOptions === undefined ? {} : { options: address.startupOptions }),
       application_name: options.applicationName,
     },
     types: {
@@ -147,7 +168,7 @@ function createGeneration(address: DatabaseAddress, options: ConnectOptions): Ge
       },
     },
   });
-  const generation: Generation = { sql: sql as unknown as Sql, isRetired: false };
+  const generation: Generation = { sql: sql as unknown as Sql, isRetired: false, sockets: new Set() };
   return generation;
 }
 

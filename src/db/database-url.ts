@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { isIP } from "node:net";
 import { checkServerIdentity, type PeerCertificate } from "node:tls";
 import { ConfigError } from "../errors.ts";
+import { parseStartupOptions } from "./startup-options.ts";
 
 export interface DatabaseAddress {
   user: string | undefined;
@@ -13,8 +14,10 @@ export interface DatabaseAddress {
   tls: false | "prefer" | "require" | Record<string, unknown>;
   targetSessionAttrs: string | undefined;
   connectTimeoutSeconds: number | undefined;
-  /** What is left of the query: settings of the session, sent when a connection starts. */
+  /** What is left of the query, and the settings in `options`: they are set when a connection has started. */
   session: Record<string, string>;
+  /** What of `options` is no setting and has to be sent as it is. */
+  startupOptions: string | undefined;
 }
 
 const DEFAULT_PORT = 5432;
@@ -63,6 +66,8 @@ export function parseDatabaseUrl(text: string): DatabaseAddress {
   if (!match) throw notAnAddress();
   const [, , credentials, authority = "", path = "", query = ""] = match;
   const params = new URLSearchParams(query);
+  // It ends a text on the wire, so what stands behind it would be lost, or be read as something else.
+  if (/%00|\0/.test(text)) throw notAnAddress();
   const take = (name: string): string | undefined => {
     const value = params.get(name) ?? undefined;
     params.delete(name);
@@ -77,6 +82,7 @@ export function parseDatabaseUrl(text: string): DatabaseAddress {
     { root: take("sslrootcert"), cert: take("sslcert"), key: take("sslkey") },
     hosts.map(({ host }) => host),
   );
+  const { session, rest } = parseStartupOptions(take("options") ?? "");
   const address: DatabaseAddress = {
     user: take("user") ?? (user || undefined),
     password: take("password") ?? (password || undefined),
@@ -85,7 +91,8 @@ export function parseDatabaseUrl(text: string): DatabaseAddress {
     tls,
     targetSessionAttrs: notAny(take("target_session_attrs")),
     connectTimeoutSeconds: positive(take("connect_timeout")),
-    session: {},
+    session,
+    startupOptions: rest,
   };
   for (const [name, value] of params) if (!CLIENT_ONLY.has(name)) address.session[name] = value;
   return address;

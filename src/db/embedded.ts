@@ -4,6 +4,7 @@ import type { Logger } from "../log.ts";
 import { connect, replaceDatabase, type Sql, withSql } from "./connect.ts";
 import { findServerAccount } from "./embedded/account.ts";
 import { findBinaries } from "./embedded/binaries.ts";
+import { closeToOthers } from "./embedded/close-to-others.ts";
 import { ensureCluster, ensurePassword, SUPERUSER } from "./embedded/cluster.ts";
 import { withLockFile } from "./embedded/lock-file.ts";
 import { createPaths, type EmbeddedPaths, toDataDirError } from "./embedded/paths.ts";
@@ -125,6 +126,7 @@ async function urlOf(paths: EmbeddedPaths, { port }: RunningServer): Promise<str
 async function start(paths: EmbeddedPaths, options: EmbeddedOptions): Promise<RunningServer> {
   const { log, signal, settings = {} } = options;
   const account = findServerAccount();
+  await closeToOthers(paths, account, log);
   const binaries = await findBinaries(account);
   await ensureCluster({ paths, binaries, account, durable: settings.fsync !== "off", signal });
   return await startServer({ paths, binaries, account, log, signal, settings });

@@ -18,9 +18,9 @@ export async function findLackingRights(sql: Sql): Promise<LackingRights> {
     () => sql<{ need: "sync" | "migrate"; lacking: string }[]>`
       with ours as (
         select name, to_regnamespace(name)::oid as id
-        from unnest(array['mirror', 'sync', 'rollup', 'report', 'drizzle']) with ordinality as schema (name, place)
+        from unnest(array['mirror', 'sync', 'rollup', 'report']) with ordinality as schema (name, place)
       ),
-      is_new as (select bool_and(id is null) as value from ours where name <> 'drizzle'),
+      is_new as (select bool_and(id is null) as value from ours),
       usable as (select name, id from ours where has_schema_privilege(id, 'usage'))
       select case when is_new.value then 'sync' else 'migrate' end as need,
         format('create schemas in the database %I', current_database()) as lacking
@@ -42,8 +42,20 @@ export async function findLackingRights(sql: Sql): Promise<LackingRights> {
       cross join (values
         ('select', 'read'), ('insert', 'insert into'), ('update', 'update'), ('delete', 'delete from')
       ) as verb (privilege, words)
-      where (name <> 'drizzle' or privilege = 'select')
+      where (name <> 'sync' or relname <> 'migrations' or privilege = 'select')
         and not has_table_privilege(relation.oid, privilege)
+      union all
+      -- A mirror that an older version migrated has its ledger there until the next migration moves it.
+      select verb.need, format('%s drizzle.__drizzle_migrations', verb.words)
+      from pg_class as ledger
+      join pg_namespace as space on space.oid = relnamespace and nspname = 'drizzle'
+      cross join (values
+        ('sync', 'select', 'read'), ('migrate', 'delete', 'delete from')
+      ) as verb (need, privilege, words)
+      where relname = '__drizzle_migrations'
+        and exists (select from ours where name = 'sync' and id is not null)
+        and not exists (select from pg_class join ours on relnamespace = ours.id where name = 'sync' and relname = 'migrations')
+        and not (has_schema_privilege(space.oid, 'usage') and has_table_privilege(ledger.oid, privilege))
       union all
       select 'sync', format('call %s', routine.oid::regprocedure)
       from usable

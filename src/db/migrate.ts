@@ -1,16 +1,12 @@
-import { readFileSync } from "node:fs";
-import { fileURLToPath } from "node:url";
-import { drizzle } from "drizzle-orm/postgres-js";
-import { migrate as applyMigrations } from "drizzle-orm/postgres-js/migrator";
 import { SchemaVersionError, StoreError } from "../errors.ts";
 import { abortable } from "./abortable.ts";
-import { connect, type Sql } from "./connect.ts";
+import { type AnySql, connect, type Sql } from "./connect.ts";
+import { type Migration, readMigrations } from "./migration-files.ts";
+import { type AppliedMigration, findApplied, recordApplied } from "./migration-ledger.ts";
 import { applyReportComments } from "./report-comments.ts";
 import { readServerFacts, type ServerFacts } from "./server-facts.ts";
 import { withStoreErrors } from "./store-errors.ts";
-
-/** One level above `src` as above `dist`: the package's own folder. */
-const MIGRATIONS_FOLDER = fileURLToPath(new URL("../../migrations", import.meta.url));
+import { withTransaction } from "./transaction.ts";
 
 /** Any number that no other program of this database uses: two migrations at once wait for each other. */
 const LOCK_KEY = 7_305_110_624;
@@ -19,7 +15,7 @@ const OLDEST_SERVER = 15;
 
 export interface MigrationEntry {
   tag: string;
-  /** When it was applied, UTC; null while it is to come. */
+  /** When it was applied, UTC, or "unknown"; null while it is to come. */
   appliedAt: string | null;
 }
 
@@ -32,31 +28,32 @@ export interface MigrationStatus {
   unknown: number;
 }
 
-interface JournalEntry {
-  tag: string;
-  when: number;
-}
-
 /**
  * Applies what is missing, all or nothing. Safe to repeat, and safe while another process does the same: it
  * waits. Gives the tags applied by this call. Throws StoreError, or SchemaVersionError for a newer database.
  */
 export async function migrate(url: string, options: { signal?: AbortSignal } = {}): Promise<string[]> {
-  // A client of its own: drizzle() changes how a client writes parameters. One connection, since the lock
-  // belongs to it.
   const sql = connect(url, { applicationName: "docmirror migrate", max: 1 });
   try {
     return await withStoreErrors("bring the schema up to date", async () => {
       await assertServerUsable(sql);
-      await lock(sql, options.signal);
-      const before = await migrationStatus(sql);
-      if (before.state === "newer") throw newerError(before);
-      if (before.state === "older") {
-        await prepareLedger(sql);
-        await applyMigrations(drizzle(sql), { migrationsFolder: MIGRATIONS_FOLDER });
-      }
-      await applyReportComments(sql);
-      return before.migrations.filter(({ appliedAt }) => appliedAt === null).map(({ tag }) => tag);
+      return await withTransaction(sql, async (tx) => {
+        // Whoever waited must see what the one before has done.
+        await tx`set transaction isolation level read committed`;
+        // Of the transaction, not of the session: a pooler may give the session to others.
+        await abortable(tx`select pg_advisory_xact_lock(${LOCK_KEY})`, options.signal);
+        const known = readMigrations();
+        const applied = await findApplied(tx, known);
+        const status = statusOf(known, applied);
+        if (status.state === "newer") throw newerError(status);
+        const missing = findMissing(known, applied);
+        for (const { statements } of missing) {
+          for (const statement of statements) await tx.unsafe(statement);
+        }
+        await recordApplied(tx, applied, missing, known);
+        await applyReportComments(tx);
+        return missing.map(({ tag }) => tag);
+      });
     });
   } finally {
     await sql.end({ timeout: 5 });
@@ -64,22 +61,20 @@ export async function migrate(url: string, options: { signal?: AbortSignal } = {
 }
 
 /** What is applied and what is not. Changes nothing; an empty database is "older". */
-export async function migrationStatus(sql: Sql): Promise<MigrationStatus> {
-  const journal = readJournal();
-  const applied = await withStoreErrors("read which migrations are applied", () => findApplied(sql));
-  const known = new Set(journal.map(({ when }) => when));
-  const unknown = [...applied.keys()].filter((when) => !known.has(when)).length;
-  const migrations = journal.map(({ tag, when }) => ({ tag, appliedAt: applied.get(when) ?? null }));
-  const isOlder = migrations.some(({ appliedAt }) => appliedAt === null);
-  return { state: unknown > 0 ? "newer" : isOlder ? "older" : "current", migrations, unknown };
+export async function migrationStatus(sql: AnySql): Promise<MigrationStatus> {
+  const known = readMigrations();
+  return statusOf(
+    known,
+    await withStoreErrors("read which migrations are applied", () => findApplied(sql, known)),
+  );
 }
 
 /** The SQL that `migrate` would run, empty when there is none. */
-export async function pendingSql(sql: Sql): Promise<string> {
-  const { migrations } = await migrationStatus(sql);
-  return migrations
-    .filter(({ appliedAt }) => appliedAt === null)
-    .map(({ tag }) => `-- ${tag}\n${readFileSync(`${MIGRATIONS_FOLDER}/${tag}.sql`, "utf8").trim()}\n`)
+export async function pendingSql(sql: AnySql): Promise<string> {
+  const known = readMigrations();
+  const applied = await withStoreErrors("read which migrations are applied", () => findApplied(sql, known));
+  return findMissing(known, applied)
+    .map(({ tag, statements }) => `-- ${tag}\n${statements.join("--> statement-breakpoint").trim()}\n`)
     .join("\n");
 }
 
@@ -112,36 +107,23 @@ export async function assertServerUsable(sql: Sql): Promise<ServerFacts> {
   return server;
 }
 
-function readJournal(): JournalEntry[] {
-  const text = readFileSync(`${MIGRATIONS_FOLDER}/meta/_journal.json`, "utf8");
-  return (JSON.parse(text) as { entries: JournalEntry[] }).entries;
+function statusOf(known: readonly Migration[], applied: readonly AppliedMigration[]): MigrationStatus {
+  const migrations = known.map((migration) => {
+    const entry = applied.find((one) => isSame(one, migration));
+    return { tag: migration.tag, appliedAt: entry === undefined ? null : (entry.appliedAt ?? "unknown") };
+  });
+  const unknown = applied.filter((one) => !known.some((migration) => isSame(one, migration))).length;
+  const isOlder = migrations.some(({ appliedAt }) => appliedAt === null);
+  return { state: unknown > 0 ? "newer" : isOlder ? "older" : "current", migrations, unknown };
 }
 
-/** The migrator's own ledger holds the journal's `when` of each migration. Null text: applied, nobody knows when. */
-async function findApplied(sql: Sql): Promise<Map<number, string>> {
-  const [ledger] = await sql<{ exists: boolean; dated: boolean }[]>`
-    select to_regclass('drizzle.__drizzle_migrations') is not null as exists,
-           exists (select from pg_attribute
-                   where attrelid = to_regclass('drizzle.__drizzle_migrations')
-                     and attname = 'applied_at' and not attisdropped) as dated`;
-  if (!ledger?.exists) return new Map();
-  const rows = await sql<{ when: number; applied_at: string | null }[]>`
-    select created_at as when, ${ledger.dated ? sql`applied_at` : sql`null`} as applied_at
-    from drizzle.__drizzle_migrations`;
-  return new Map(rows.map(({ when, applied_at }) => [when, applied_at ?? "unknown"]));
+function findMissing(known: readonly Migration[], applied: readonly AppliedMigration[]): Migration[] {
+  return known.filter((migration) => !applied.some((one) => isSame(one, migration)));
 }
 
-/** The ledger as the migrator would make it, and the time of application beside, which the migrator does not keep. */
-async function prepareLedger(sql: Sql): Promise<void> {
-  await sql`create schema if not exists drizzle`;
-  await sql`create table if not exists drizzle.__drizzle_migrations
-    (id serial primary key, hash text not null, created_at bigint)`;
-  await sql`alter table drizzle.__drizzle_migrations add column if not exists applied_at timestamptz`;
-  await sql`alter table drizzle.__drizzle_migrations alter column applied_at set default now()`;
-}
-
-async function lock(sql: Sql, signal: AbortSignal | undefined): Promise<void> {
-  await abortable(sql`select pg_advisory_lock(${LOCK_KEY})`, signal);
+/** A file of the same name and another content is another migration: of a version that never was released, for example. */
+function isSame(applied: AppliedMigration, { tag, hash }: Migration): boolean {
+  return applied.tag === tag && applied.hash === hash;
 }
 
 function newerError(status: MigrationStatus): SchemaVersionError {

@@ -1,6 +1,6 @@
 import type { Clock } from "../clock.ts";
 import type { Logger } from "../log.ts";
-import { isPassing, sqlstateOf, toStoreError } from "./store-errors.ts";
+import { isPassing, READ_ONLY, sqlstateOf, toStoreError } from "./store-errors.ts";
 
 const FIRST_WAIT_MS = 250;
 const LONGEST_WAIT_MS = 5000;
@@ -19,19 +19,24 @@ export interface PatienceOptions {
    * one is waited out too, any other ends the patience.
    */
   regain(): Promise<void>;
+  /** Called when the server takes no writes any more: makes the next try use new connections, which may lead to another server. */
+  renew(): void;
+  /** Whether this server took writes before. @default false, until the first call that succeeded */
+  hasWritten?: boolean;
   /** How long one call goes on trying after its first failure. @default 60000 */
   patienceMs?: number;
 }
 
 /**
- * Runs `fn`, and again while the database is away for a moment: restarting, out of connections, a lost connection, a deadlock. Waits
- * 0.25 s at first and 5 s at most, with jitter. `fn` must be safe to repeat: a commit whose answer was lost may
+ * Runs `fn`, and again while the database is away for a moment: restarting, out of connections, a lost connection, a deadlock, read-only after
+ * it took writes, as when another server is about to take its place. Waits 0.25 s at first and 5 s at most, with jitter. `fn` must be safe to repeat: a commit whose answer was lost may
  * have been made. `doing` completes "could not …". Throws `StoreError`, or what `regain` or the signal threw.
  */
 export type Patience = <T>(doing: string, fn: () => Promise<T>) => Promise<T>;
 
 export function createPatience(options: PatienceOptions): Patience {
-  const { clock, signal, log, regain, patienceMs = PATIENCE_MS } = options;
+  const { clock, signal, log, regain, renew, patienceMs = PATIENCE_MS } = options;
+  let hasWritten = options.hasWritten ?? false;
   return async (doing, fn) => {
     let failedAt: number | undefined;
     let waitedMs = 0;
@@ -39,10 +44,13 @@ export function createPatience(options: PatienceOptions): Patience {
       try {
         if (failures > 0) await regain();
         const result = await fn();
+        hasWritten = true;
         if (failures > 0) log.info({ doing, failures }, "the database answers again");
         return result;
       } catch (error) {
-        if (!isAway(error)) throw toStoreError(error, doing);
+        const isDemoted = hasWritten && sqlstateOf(error) === READ_ONLY;
+        if (!isDemoted && !isAway(error)) throw toStoreError(error, doing);
+        if (isDemoted) renew();
         failures += 1;
         failedAt ??= clock.now().getTime();
         // A clock that is set back must not make the wait endless.

@@ -2,6 +2,8 @@ import type { Logger } from "../log.ts";
 import { connect } from "./connect.ts";
 import { assertSchemaCurrent, migrate, migrationStatus } from "./migrate.ts";
 import type { OpenDatabase } from "./open.ts";
+import { assertSessionPooling } from "./session-pooling.ts";
+import { withStoreErrors } from "./store-errors.ts";
 
 /**
  * Makes a database ready to be written: one that never had our schema gets it, and so does the embedded one, which is ours alone. A
@@ -15,6 +17,7 @@ export async function prepareDatabase(
 ): Promise<void> {
   const sql = connect(database.url, { applicationName: "docmirror prepare", max: 1 });
   try {
+    await withStoreErrors("connect to the database", () => assertSessionPooling(sql, database.url));
     const status = await migrationStatus(sql);
     const isNew = status.migrations.every(({ appliedAt }) => appliedAt === null);
     if (status.state === "older" && (isNew || database.embedded)) {

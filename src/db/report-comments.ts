@@ -1,4 +1,4 @@
-import type { Sql } from "./connect.ts";
+import type { AnySql } from "./connect.ts";
 import { DICTIONARY, type RelationEntry } from "./report-dictionary.ts";
 
 /** A comment that the catalog does not have as the dictionary says it. `column` is null for a relation's own. */
@@ -12,7 +12,7 @@ interface MissingComment {
  * Writes the dictionary's sentences to the relations and columns of schema `report` as comments, where they are not there already: a view that
  * a migration makes anew comes without any. Needs the rights of their owner. Safe to repeat.
  */
-export async function applyReportComments(sql: Sql): Promise<void> {
+export async function applyReportComments(sql: AnySql): Promise<void> {
   const wanted = Object.entries<RelationEntry>(DICTIONARY).flatMap(([relation, { answers, columns }]) => [
     { relation, column: null, comment: answers },
     ...Object.entries(columns).map(([column, comment]) => ({ relation, column, comment })),

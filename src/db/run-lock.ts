@@ -1,11 +1,16 @@
 import type { Clock } from "../clock.ts";
 import { LockedError } from "../errors.ts";
-import { connect, type Sql } from "./connect.ts";
+import { connect, renewConnections, type Sql } from "./connect.ts";
 import type { RunKind } from "./schema/runs.ts";
-import { withStoreErrors } from "./store-errors.ts";
+import { assertSessionPooling, SharedSessionError } from "./session-pooling.ts";
+import { READ_ONLY, withStoreErrors } from "./store-errors.ts";
 
 /** Any number will do that no other program uses for its advisory locks: the letters of "docmirro". */
 const LOCK_KEY = "7237112447779369583";
+const TRY_LOCK = `
+  select pg_try_advisory_lock(${LOCK_KEY}) as "isLocked", pid, backend_start as "startedAt",
+    pg_is_in_recovery() or current_setting('transaction_read_only')::bool as "isReadOnly"
+  from pg_stat_activity where pid = pg_backend_pid()`;
 /** How long a session of ours that was lost may take to end at the server. */
 const GHOST_ENDS_MS = 5000;
 /** How often, a tenth of a second apart, it is looked who has the lock. */
@@ -35,6 +40,12 @@ interface Session {
   startedAt: string;
 }
 
+/** The session that has the lock, and the connection of ours that it was taken by. */
+interface Holder extends Session {
+  /** As the driver knows it: the same object as long as it lives. `pid` is what it was told when it began. */
+  connection: { pid: number };
+}
+
 /**
  * Takes the lock under which one run at a time writes, on a connection of its own, for as long as that connection lives; so the
  * lock of a killed process frees itself. Throws `LockedError`, saying who runs, when it is taken.
@@ -43,13 +54,13 @@ export async function acquireRunLock(url: string, options: RunLockOptions = {}):
   // A server that ends idle sessions would end this one.
   const session = { idle_session_timeout: "0" };
   const sql = connect(url, { applicationName: "docmirror lock", max: 1, session });
-  let holder: Session | null = null;
+  let holder: Holder | null = null;
 
   const hold = () =>
     withStoreErrors("take the run lock", async () => {
       if (await tryLock()) return;
-      // Of a connection of ours that broke the server may still know nothing.
-      if (holder !== null) await endSession(sql, holder);
+      // The server may not know yet that a connection of ours broke. A pooler does, and may have given the session to others.
+      if (holder !== null && holder.connection.pid === holder.pid) await endSession(sql, holder);
       // Whoever had the lock a moment ago may not have opened its run yet, or have closed it.
       for (let look = 0; look < LOOKS; look++) {
         if (await tryLock()) return;
@@ -62,19 +73,43 @@ export async function acquireRunLock(url: string, options: RunLockOptions = {}):
 
   /** In a session that has the lock already this is true as well. */
   async function tryLock(): Promise<boolean> {
-    const [row] = await sql<(Session & { isLocked: boolean })[]>`
-      select pg_try_advisory_lock(${LOCK_KEY}::bigint) as "isLocked", pid, backend_start as "startedAt"
-      from pg_stat_activity where pid = pg_backend_pid()`;
-    if (!row?.isLocked) return false;
-    holder = { pid: row.pid, startedAt: row.startedAt };
-    return true;
+    // Not prepared: behind a pooler that shares sessions the statement would not be known to the next one.
+    const rows = await sql.unsafe<(Session & { isLocked: boolean; isReadOnly: boolean })[]>(TRY_LOCK);
+    const [row] = rows;
+    if (row === undefined) throw new Error("a session did not find itself");
+    const { pid, startedAt, isLocked, isReadOnly } = row;
+    if (isReadOnly) throw leaveReadOnly();
+    const isSame = holder?.pid === pid && holder.startedAt === startedAt;
+    if (holder !== null && holder.connection === rows.state && !isSame) throw await giveUp(holder);
+    if (isLocked) holder = { pid, startedAt, connection: rows.state };
+    return isLocked;
+  }
+
+  /** A lock on a server that only reads, such as one that another has taken the place of, keeps nobody out. */
+  function leaveReadOnly(): Error {
+    renewConnections(sql);
+    return Object.assign(new Error("the server takes no writes"), { code: READ_ONLY });
+  }
+
+  /** One connection, two sessions: the lock stayed in a session of a pooler's and would never end. What runs in it is left alone. */
+  async function giveUp({ pid, startedAt }: Session): Promise<SharedSessionError> {
+    const end = `
+      select pg_terminate_backend(pid) from pg_stat_activity
+      where pid = $1 and backend_start = $2::timestamptz and (state = 'idle' or pid = pg_backend_pid())`;
+    // It may be given the very session that it ends.
+    await sql.unsafe(end, [pid, startedAt], { prepare: false }).catch(() => {});
+    return new SharedSessionError();
   }
 
   /** Takes the lock for the first time. */
   async function take(): Promise<void> {
+    await withStoreErrors("take the run lock", () => assertSessionPooling(sql, url));
     for (let waitedMs = 0; ; waitedMs += OUTLAST_LOOK_MS) {
       try {
-        return await hold();
+        await hold();
+        // Behind a pooler a second look shows whether it is still the session that has the lock.
+        if (holder !== null && holder.connection.pid !== holder.pid) await hold();
+        return;
       } catch (error) {
         const { outlastWatch } = options;
         const isRound = error instanceof LockedError && error.heldBy === "watch";
@@ -100,7 +135,7 @@ async function endSession(sql: Sql, { pid, startedAt }: Session): Promise<void> 
     where pid = ${pid} and backend_start = ${startedAt}::timestamptz`;
 }
 
-interface Holder {
+interface HoldingRun {
   id: number;
   kind: RunKind;
   pid: number;
@@ -109,8 +144,8 @@ interface Holder {
 }
 
 /** The run of whoever has the lock. One that a dead process left open is not it: it showed no life since the lock was taken. */
-async function findOpenRun(sql: Sql): Promise<Holder | undefined> {
-  const [run] = await sql<Holder[]>`
+async function findOpenRun(sql: Sql): Promise<HoldingRun | undefined> {
+  const [run] = await sql<HoldingRun[]>`
     select id, kind, pid, host, started_at as "startedAt" from sync.runs
     where status = 'running' and exists (
       select from pg_locks as lock
@@ -122,7 +157,7 @@ async function findOpenRun(sql: Sql): Promise<Holder | undefined> {
   return run;
 }
 
-function lockedBy(run: Holder | null): LockedError {
+function lockedBy(run: HoldingRun | null): LockedError {
   const who = run
     ? `run ${run.id}, process ${run.pid} on ${run.host}, since ${run.startedAt}`
     : "another process";

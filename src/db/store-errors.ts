@@ -24,7 +24,7 @@ const MEANINGS: Record<string, Meaning> = {
   ETIMEDOUT: { hint: "check host, port and firewall, then try again" },
   CONNECT_TIMEOUT: {
     what: "the server did not greet us in time",
-    hint: "check that Postgres listens there and not another service; then try again",
+    hint: "check that Postgres listens there and not another service, and that a pooler in between has connections left; then try again",
   },
   ECONNRESET: { hint: "look into the server's log; it may be restarting, or no Postgres" },
   EPIPE: { hint: "look into the server's log; it may be restarting" },
@@ -59,6 +59,12 @@ const MEANINGS: Record<string, Meaning> = {
   ERR_TLS_CERT_ALTNAME_INVALID: {
     hint: "use the host name that is in the server's certificate, or sslmode=verify-ca in DATABASE_URL",
   },
+  "08P01": {
+    hint: "check that Postgres or its pooler listens there and not another service, and look into the pooler's log",
+  },
+  "26000": {
+    hint: "a pooler may give one session to several connections: use session pooling (PgBouncer: pool_mode=session) or a direct connection",
+  },
   "28P01": { hint: "correct user and password in DATABASE_URL" },
   "28000": { hint: "check that the role exists, may log in, and is let in by pg_hba.conf" },
   "3D000": { hint: "create it (`createdb NAME`) or correct the name in DATABASE_URL" },
@@ -86,6 +92,9 @@ const BY_CLASS: Record<string, Meaning> = {
   "58": { hint: "the server has a fault of its own: look into its log" },
   XX: { hint: "the server has a fault of its own: look into its log" },
 };
+
+/** A write was refused, because the server or the session only reads. */
+export const READ_ONLY = "25006";
 
 /** Passing troubles by code; classes 08 (connection) and 40 (rolled back in favour of others) are whole. */
 const PASSING = new Set([

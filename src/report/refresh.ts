@@ -4,6 +4,7 @@
  */
 import { abortable } from "../db/abortable.ts";
 import { connect, type Sql, type TransactionSql } from "../db/connect.ts";
+import { assertSessionPooling } from "../db/session-pooling.ts";
 import { withStoreErrors } from "../db/store-errors.ts";
 import { withTransaction } from "../db/transaction.ts";
 import {
@@ -24,6 +25,20 @@ const LOCK_KEY = "6441180125304119587";
 const FEW = 20_000;
 /** The dear answers take one part in so many of the time at most. */
 const DEAR_SHARE = 20;
+
+/** They end with the transaction. */
+const TRANSACTION_SETTINGS = `
+  set transaction isolation level repeatable read;
+  -- What a killed refresh would lose is computed again by the next one.
+  set local synchronous_commit = off;
+  set local jit = off;
+  set local work_mem = '128MB';
+  -- A source joins more tables than the planner would order by itself; few builds must not cost what all do.
+  set local join_collapse_limit = 20;
+  set local from_collapse_limit = 20;
+  -- What is computed for a row costs more here than to hand the row on, which the planner does not see.
+  set local parallel_tuple_cost = 0.001;
+  set local parallel_setup_cost = 100`;
 
 export interface RefreshOptions {
   /** In which zone upstream's dates are read. */
@@ -53,21 +68,10 @@ export interface RefreshResult {
  */
 export async function refreshReport(url: string, options: RefreshOptions): Promise<RefreshResult> {
   const { signal } = options;
-  // What a killed refresh would lose is computed again by the next one.
-  const session = {
-    synchronous_commit: "off",
-    jit: "off",
-    work_mem: "128MB",
-    // A source joins more tables than the planner would order by itself; few builds must not cost what all do.
-    join_collapse_limit: "20",
-    from_collapse_limit: "20",
-    // What is computed for a row is dearer here than to hand the row on, which the planner does not see.
-    parallel_tuple_cost: "0.001",
-    parallel_setup_cost: "100",
-  };
-  const sql = connect(url, { applicationName: "docmirror report", max: 1, session });
+  const sql = connect(url, { applicationName: "docmirror report", max: 1 });
   try {
     return await withStoreErrors("refresh the reports", async () => {
+      await assertSessionPooling(sql, url);
       // Before the transaction: its snapshot must be taken when the turn has come.
       await abortable(sql`select pg_advisory_lock(${LOCK_KEY})`, signal);
       return await withTransaction(sql, (tx) => refresh(tx, options));
@@ -112,7 +116,7 @@ async function refresh(
   tx: TransactionSql,
   { keepsSettings = false, reclassify = false, signal, ...given }: RefreshOptions,
 ): Promise<RefreshResult> {
-  await tx`set transaction isolation level repeatable read`;
+  await tx.unsafe(TRANSACTION_SETTINGS);
   const [before] = await tx<State[]>`
     select run_id, definition, source_timezone, stuck_after_s,
       coalesce(now() - dear_refreshed_at >= ${DEAR_SHARE}::int * dear_took_s * interval '1 s', true) as is_dear_due

@@ -1,5 +1,5 @@
 import type { Clock } from "../clock.ts";
-import type { Sql } from "../db/connect.ts";
+import { renewConnections, type Sql } from "../db/connect.ts";
 import { createPatience } from "../db/patience.ts";
 import { finishRun, type RunTotals } from "../db/run-ledger.ts";
 import type { RunLock } from "../db/run-lock.ts";
@@ -26,6 +26,8 @@ export async function closeRun(
     log,
     signal: new AbortController().signal,
     regain: lock.hold,
+    renew: () => renewConnections(sql),
+    hasWritten: true,
     patienceMs: isOver ? CLOSE_WITHIN_MS : CLOSE_BROKEN_WITHIN_MS,
   });
   try {

@@ -1,16 +1,20 @@
 import type { Sql } from "../db/connect.ts";
 import { beatHeart } from "../db/run-ledger.ts";
 import type { RunLock } from "../db/run-lock.ts";
+import { SharedSessionError } from "../db/session-pooling.ts";
 import { LockedError } from "../errors.ts";
 
 const HEARTBEAT_MS = 5000;
 
-/** Shows that the run lives and makes sure that it still has the lock. When another run has it, `onLost` is told, with a LockedError. */
+/**
+ * Shows that the run lives and makes sure that it still has the lock. When another run has it, or no lock can be held over this connection,
+ * `onLost` is called with the reason.
+ */
 export function startHeart(
   sql: Sql,
   runId: number,
   lock: RunLock,
-  onLost: (reason: LockedError) => void,
+  onLost: (reason: LockedError | SharedSessionError) => void,
 ): { stop(): void } {
   let isBeating = false;
   const beat = async () => {
@@ -21,7 +25,7 @@ export function startHeart(
       await beatHeart(sql, runId);
     } catch (error) {
       // A database that is away is for the work itself to wait for.
-      if (error instanceof LockedError) onLost(error);
+      if (error instanceof LockedError || error instanceof SharedSessionError) onLost(error);
     } finally {
       isBeating = false;
     }

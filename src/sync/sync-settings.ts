@@ -1,7 +1,11 @@
+import type { Proxies } from "../config/proxies.ts";
+
 /** What a run reads of the settings (`product.md` section 2), and where it writes. */
 export interface SyncSettings {
   databaseUrl: string;
   baseUrl: URL;
+  /** @default the service is asked directly */
+  proxies?: Proxies | undefined;
   pageSize: number;
   rate: number;
   concurrency: number;

@@ -12,6 +12,7 @@ export function createUpstreamClient(
 ): Client {
   return createClient({
     baseUrl: settings.baseUrl,
+    proxies: settings.proxies,
     concurrency: settings.concurrency,
     ratePerSecond: settings.rate,
     ...(pace && { pace }),

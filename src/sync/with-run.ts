@@ -10,7 +10,7 @@ import { setMaxListeners } from "node:events";
 import type { Client } from "../api/client.ts";
 import type { HostPace } from "../api/host-pace.ts";
 import type { Clock } from "../clock.ts";
-import { connect, type Sql } from "../db/connect.ts";
+import { connect, renewConnections, type Sql } from "../db/connect.ts";
 import { assertService } from "../db/mirrored-service.ts";
 import { createPatience, type Patience } from "../db/patience.ts";
 import { assertRunOpen, type RunTotals, startRun } from "../db/run-ledger.ts";
@@ -98,7 +98,6 @@ export async function withRun(
     session,
   });
   try {
-    await assertService(sql, settings.baseUrl);
     return await runLocked(options, kind, work, sql, lock);
   } catch (error) {
     throw toStoreError(error, "run the sync");
@@ -138,7 +137,14 @@ async function runLocked(
     clockAhead: null,
     unfinished: { ...NOTHING_UNFINISHED },
   };
-  const patience = createPatience({ clock, log, signal: abort.signal, regain: lock.hold });
+  const patience = createPatience({
+    clock,
+    log,
+    signal: abort.signal,
+    regain: lock.hold,
+    renew: () => renewConnections(sql),
+  });
+  await patience("read of which service the mirror is", () => assertService(sql, settings.baseUrl));
   const { interrupted, runId } = await patience("open the run", () =>
     startRun(sql, kind, startedAt.toISOString()),
   );

@@ -199,10 +199,8 @@ describe("doctor finds", () => {
       withSql(quick.databaseUrl, { applicationName: "docmirror test", max: 1 }, fn);
     await admin(async (sql) => {
       await sql.unsafe(`create role ${role} login password 'reader'`);
-      await sql.unsafe(`grant usage on schema mirror, sync, rollup, report, drizzle to ${role}`);
-      await sql.unsafe(
-        `grant select on all tables in schema mirror, sync, rollup, report, drizzle to ${role}`,
-      );
+      await sql.unsafe(`grant usage on schema mirror, sync, rollup, report to ${role}`);
+      await sql.unsafe(`grant select on all tables in schema mirror, sync, rollup, report to ${role}`);
     });
     try {
       const database = new URL(quick.databaseUrl).pathname;
@@ -226,14 +224,8 @@ describe("doctor finds", () => {
     await using none = await createTestDatabase({ migrated: false });
     const change = (url: string, text: string) =>
       withSql(url, { applicationName: "docmirror test", max: 1 }, (sql) => sql.unsafe(text));
-    await change(
-      older.url,
-      "delete from drizzle.__drizzle_migrations where created_at = (select max(created_at) from drizzle.__drizzle_migrations)",
-    );
-    await change(
-      newer.url,
-      "insert into drizzle.__drizzle_migrations (hash, created_at) values ('x', 99999999999999)",
-    );
+    await change(older.url, "delete from sync.migrations where tag = (select max(tag) from sync.migrations)");
+    await change(newer.url, "insert into sync.migrations (tag, hash) values ('0999_of_tomorrow', 'x')");
     const [one, two, three] = await Promise.all(
       [older, newer, none].map(({ url }) => diagnose({ "database-url": url })),
     );

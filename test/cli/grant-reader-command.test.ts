@@ -86,7 +86,7 @@ describe("grant-reader", () => {
     });
     expect(stderr).toContain("no password yet");
     expect(await readable(role, "report")).toHaveLength(RELATIONS.length);
-    for (const schema of ["mirror", "sync", "rollup", "report_people", "drizzle"]) {
+    for (const schema of ["mirror", "sync", "rollup", "report_people"]) {
       expect(await readsOf(schema)).not.toEqual([]);
       expect(await readable(role, schema), schema).toEqual([]);
     }
@@ -176,7 +176,7 @@ describe("grant-reader", () => {
     const [weak, role] = [roleName(), roleName()];
     const quoted = await createRole(weak, "login");
     await sql.unsafe(
-      `grant usage on schema drizzle, rollup to ${quoted}; grant select on all tables in schema drizzle to ${quoted}`,
+      `grant usage on schema sync, rollup to ${quoted}; grant select on sync.migrations to ${quoted}`,
     );
     const url = new URL(database.url);
     url.searchParams.set("role", weak);

@@ -139,15 +139,12 @@ describe("wrong input", () => {
   });
 
   it.each([
-    ["newer", "insert into drizzle.__drizzle_migrations (hash, created_at) values ('x', 9999999999999)"],
-    [
-      "older",
-      "delete from drizzle.__drizzle_migrations where id = (select max(id) from drizzle.__drizzle_migrations)",
-    ],
+    ["newer", "insert into sync.migrations (tag, hash) values ('0999_of_tomorrow', 'x')"],
+    ["older", "delete from sync.migrations where tag = (select max(tag) from sync.migrations)"],
   ])("a database with a schema that is %s exits 7 and is left alone", async (age, statement) => {
     await using other = await createTestDatabase();
     await ask(other.url, statement);
-    const ledger = () => ask(other.url, "select * from drizzle.__drizzle_migrations order by id");
+    const ledger = () => ask(other.url, "select * from sync.migrations order by tag");
     const before = await ledger();
     const message = new RegExp(`${age} than this program`);
     const both = [sync([], { databaseUrl: other.url }), runCli(["status", "--database-url", other.url])];
@@ -231,7 +228,7 @@ describe("sync", () => {
       status: "succeeded",
       resources: { build: { walk: "whole", records: builds, inserted: builds } },
     });
-    const schemas = "select nspname from pg_namespace where nspname in ('mirror', 'sync', 'drizzle')";
+    const schemas = "select nspname from pg_namespace where nspname in ('mirror', 'sync')";
     expect(await ask(empty.url, schemas)).toEqual([]);
 
     await using migrated = await createTestDatabase();

@@ -42,6 +42,17 @@ describe("parseDatabaseUrl", () => {
   });
 
   test.each([
+    ["-c statement_timeout=5s --lock-timeout=6s", { statement_timeout: "5s", lock_timeout: "6s" }, undefined],
+    [String.raw`-csearch_path=a,\ b`, { search_path: "a, b" }, undefined],
+    ["endpoint=ep-1 -c jit=off", { jit: "off" }, "endpoint=ep-1"],
+    ["-c", {}, "-c"],
+    ["", {}, undefined],
+  ])("options %j are settings of the session, but for what only the server can read", (options, session, rest) => {
+    const url = `postgres://h/m?options=${encodeURIComponent(options)}`;
+    expect(parseDatabaseUrl(url)).toMatchObject({ session, startupOptions: rest });
+  });
+
+  test.each([
     ["", false],
     ["?sslmode=disable", false],
     ["?sslmode=prefer", "prefer"],
@@ -57,6 +68,7 @@ describe("parseDatabaseUrl", () => {
     "mysql://h/m",
     "postgres://u:secret@h:port/m",
     "postgres://u:secret@h/m?sslmode=yes",
+    "postgres://u:secret@h/m?lock_timeout=1%00",
   ])("%s is refused without repeating a password", (url) => {
     expect(() => parseDatabaseUrl(url)).toThrow(expect.objectContaining({ exitCode: 2 }));
     expect(() => parseDatabaseUrl(url)).not.toThrow(/secret/);
@@ -141,6 +153,8 @@ describe("connect", () => {
 
   test("connections that are lost at any moment leave a pool that goes on", async () => {
     await using pool = disposable(database.url, 4);
+    // One at least is there to be lost, however slow the machine is.
+    await pool`select 1`;
     let isOver = false;
     const codes = new Set<unknown>();
     const noteCode = (error: { code?: unknown }) => void codes.add(error.code ?? error);
@@ -168,6 +182,44 @@ describe("connect", () => {
   test("json and jsonb are read parsed", async () => {
     const [row] = await sql`select '{"a":[1]}'::json as j, '{"b":null}'::jsonb as b`;
     expect(row).toEqual({ j: { a: [1] }, b: { b: null } });
+  });
+
+  test("settings of the URL and of the caller hold in every session, and none of them may change how texts are read", async () => {
+    const url = new URL(database.url);
+    for (const [name, value] of Object.entries({
+      timezone: "Asia/Tokyo",
+      DATESTYLE: "German",
+      work_mem: "3MB",
+    }))
+      url.searchParams.set(name, value);
+    url.searchParams.set("statement_timeout", "1s");
+    const session = { statement_timeout: "2s", search_path: `"it's", "a\\b", public` };
+    const rows = await withSql(url.href, { applicationName: "t", max: 3, session }, (own) =>
+      Promise.all(
+        [1, 2, 3].map(
+          () => own`
+            select current_setting('work_mem') as memory, current_setting('statement_timeout') as timeout,
+              current_setting('search_path') as path, timestamptz '2024-05-06 07:08:09-05' as at, pg_sleep(0.01)::text`,
+        ),
+      ),
+    );
+    for (const [row] of rows)
+      expect(row).toMatchObject({
+        memory: "3MB",
+        timeout: "2s",
+        path: session.search_path,
+        at: "2024-05-06 12:08:09+00",
+      });
+  });
+
+  test.each([
+    ["no_such_setting=1", "42704"],
+    ["statement_timeout=soon", "22023"],
+  ])("a session that cannot be set to %s is an error, each time, and runs no statement", async (query, code) => {
+    await using pool = disposable(`${database.url}?${query}`, 1);
+    for (let time = 0; time < 3; time++)
+      await expect(pool`create table never_made ()`).rejects.toMatchObject({ code });
+    expect(await sql`select to_regclass('never_made') as made`).toEqual([{ made: null }]);
   });
 
   test("its name is shown to the server", async () => {
@@ -215,6 +267,21 @@ describe("connect", () => {
     );
     await expect(failed).rejects.toMatchObject({ code: "ECONNRESET" });
     rude.close();
+  });
+
+  test("a service that is no Postgres is an error at once, however long the reply that it begins", async () => {
+    const http = net.createServer((socket) =>
+      socket.on("error", () => {}).end("HTTP/1.1 400 Bad Request\r\n\r\n"),
+    );
+    const url = `postgres://127.0.0.1:${await listen(http)}/m`;
+    const error = await withSql(url, { applicationName: "t" }, (two) => two`select 1`).catch((caught) =>
+      toStoreError(caught, "connect"),
+    );
+    expect(error).toMatchObject({
+      sqlstate: "08P01",
+      message: expect.stringContaining("does not speak Postgres"),
+    });
+    http.close();
   });
 
   test("a server that never speaks is given up after the time allowed", async () => {

@@ -42,7 +42,7 @@ describe("migrate", () => {
   test("several at once apply each migration once", async () => {
     const applied = await Promise.all(Array.from({ length: 4 }, () => migrate(database.url)));
     expect(applied.filter((tags) => tags.length > 0)).toHaveLength(1);
-    const rows = await sql`select hash from drizzle.__drizzle_migrations`;
+    const rows = await sql`select hash from sync.migrations`;
     expect(rows).toHaveLength((await migrationStatus(sql)).migrations.length);
   });
 
@@ -71,7 +71,7 @@ describe("migrate", () => {
 
   test("a newer database is not touched", async () => {
     await migrate(database.url);
-    await sql`insert into drizzle.__drizzle_migrations (hash, created_at) values ('x', 99999999999999)`;
+    await sql`insert into sync.migrations (tag, hash) values ('0999_of_tomorrow', 'x')`;
     await expect(migrate(database.url)).rejects.toBeInstanceOf(SchemaVersionError);
     await expect(assertSchemaCurrent(sql)).rejects.toMatchObject({
       exitCode: 7,

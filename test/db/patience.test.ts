@@ -9,6 +9,7 @@ const failure = (code: string) => Object.assign(new Error("it failed"), { code }
 function setUp(options: { holds?: boolean; signal?: AbortSignal; regain?: () => Promise<void> } = {}) {
   const clock = createFakeClock({ holds: options.holds ?? false });
   let regained = 0;
+  let renewed = 0;
   let tries = 0;
   const patience = createPatience({
     clock,
@@ -19,6 +20,9 @@ function setUp(options: { holds?: boolean; signal?: AbortSignal; regain?: () => 
       (async () => {
         regained += 1;
       }),
+    renew: () => {
+      renewed += 1;
+    },
   });
   return {
     clock,
@@ -30,6 +34,7 @@ function setUp(options: { holds?: boolean; signal?: AbortSignal; regain?: () => 
         return "done";
       }),
     regained: () => regained,
+    renewed: () => renewed,
     tries: () => tries,
   };
 }
@@ -65,10 +70,17 @@ describe("patience", () => {
     expect(tries()).toBe(1);
   });
 
+  test("waits for a server that took writes and takes none any more, over new connections", async () => {
+    const { run, renewed, tries } = setUp();
+    await run([]);
+    expect(await run(["", "25006", "57P03", "25006"])).toBe("done");
+    expect({ renewed: renewed(), tries: tries() }).toEqual({ renewed: 2, tries: 5 });
+  });
+
   test("leaves a bug as it is", async () => {
     const bug = new TypeError("x is undefined");
     const { clock, signal } = { clock: createFakeClock(), signal: new AbortController().signal };
-    const patience = createPatience({ clock, signal, log: silentLog, regain: async () => {} });
+    const patience = createPatience({ clock, signal, log: silentLog, regain: async () => {}, renew() {} });
     await expect(patience("store a page", () => Promise.reject(bug))).rejects.toBe(bug);
   });
 

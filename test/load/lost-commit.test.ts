@@ -55,7 +55,7 @@ test("a commit whose answer was lost is made once: nothing is missing, nothing i
   const load = async (url: string, records: readonly unknown[]) => {
     const sql = connect(url, { applicationName: "docmirror test" });
     const signal = new AbortController().signal;
-    const waits = { clock: createFakeClock(), signal, log: silentLog, regain: async () => {} };
+    const waits = { clock: createFakeClock(), signal, log: silentLog, regain: async () => {}, renew() {} };
     const loader = createLoader({
       sql,
       keys: createKnownKeys(sql, createIdSet),

@@ -45,7 +45,8 @@ export interface RunningCli {
 const MAIN = new URL("../../src/cli/main.ts", import.meta.url);
 // By its path, since the child's working directory has no node_modules.
 const TSX = pathToFileURL(createRequire(import.meta.url).resolve("tsx")).href;
-const OURS = /^(?:DOCMIRROR_|DATABASE_URL|NO_COLOR$|FORCE_COLOR$|CI$|NODE_OPTIONS$|VITEST)/;
+const OURS =
+  /^(?:DOCMIRROR_|DATABASE_URL|NO_COLOR$|FORCE_COLOR$|CI$|NODE_OPTIONS$|VITEST|(?:HTTPS?|NO)_PROXY$|(?:https?|no)_proxy$)/;
 
 const running = new Set<ChildProcess>();
 

@@ -111,6 +111,98 @@ describe("the server that a run writes to", () => {
   });
 });
 
+describe("a server that takes no writes any more, as after a failover,", () => {
+  /** Switches every session of the server, those that are open too. */
+  const setReadOnly = (url: string, value: "on" | "off") =>
+    withSql(url, { applicationName: "docmirror test", max: 1 }, async (sql) => {
+      await sql.unsafe(`alter system set default_transaction_read_only = ${value}`);
+      await sql`select pg_reload_conf()`;
+      await expect
+        .poll(async () => (await sql`show default_transaction_read_only`)[0])
+        .toEqual({
+          default_transaction_read_only: value,
+        });
+    });
+  const sessionsOf = (url: string) =>
+    withSql(url, { applicationName: "docmirror test", max: 1 }, async (sql) =>
+      (
+        await sql`select pid from pg_stat_activity where application_name in ('docmirror sync', 'docmirror lock')`
+      ).map(({ pid }) => Number(pid)),
+    );
+
+  test("is waited for in mid-run, and the sessions to it are left", async () => {
+    const server = await open();
+    try {
+      await migrate(server.url);
+      let sessions: number[] = [];
+      let waits = 0;
+      const left: boolean[] = [];
+      const clock: Clock = {
+        now: () => quick.world.now(),
+        async sleep(ms, signal) {
+          waits += 1;
+          if (waits === 12) {
+            const now = await sessionsOf(server.url);
+            left.push(!now.some((pid) => sessions.includes(pid)));
+            await setReadOnly(server.url, "off");
+          }
+          await systemClock.sleep(Math.min(ms, 20), signal);
+        },
+      };
+      const { summary, error } = await syncWhile(server.url, clock, async () => {
+        sessions = await sessionsOf(server.url);
+        await setReadOnly(server.url, "on");
+      });
+      expect(error).toBeNull();
+      expect(summary.status).toBe("succeeded");
+      expect({ waits: waits >= 12, left }).toEqual({ waits: true, left: [true] });
+      await using calm = await createTestDatabase();
+      await syncOnce(calm.url, quick.baseUrl);
+      expect(await mirrorRows(server.url)).toEqual(await mirrorRows(calm.url));
+      const put = await withSql(
+        server.url,
+        { applicationName: "docmirror test" },
+        (sql) => sql`select from sync.quarantine`,
+      );
+      expect(put).toHaveLength(0);
+    } finally {
+      await server.close();
+    }
+  });
+
+  test("ends a run that it does not come back to with exit code 4 and the hint", async () => {
+    const server = await open();
+    try {
+      await migrate(server.url);
+      const clock: Clock = { ...hasty, sleep: (_ms, stop) => systemClock.sleep(1, stop) };
+      const result = await syncWhile(server.url, clock, () => setReadOnly(server.url, "on"));
+      expect(exitCodeOf(result)).toBe(4);
+      expect(result.error).toMatchObject({
+        sqlstate: "25006",
+        hint: expect.stringContaining("must name the primary"),
+      });
+    } finally {
+      await server.close();
+    }
+  });
+
+  test("is refused at once where a run begins", async () => {
+    const server = await open();
+    try {
+      await migrate(server.url);
+      await setReadOnly(server.url, "on");
+      const clock: Clock = { ...hasty, sleep: () => Promise.reject(new Error("it waited")) };
+      await expect(syncWhile(server.url, clock, async () => {})).rejects.toMatchObject({
+        exitCode: 4,
+        sqlstate: "25006",
+        hint: expect.stringContaining("must name the primary"),
+      });
+    } finally {
+      await server.close();
+    }
+  });
+});
+
 test("a server out of connections in mid-run is waited for", async () => {
   await using database = await createTestDatabase();
   const role = `limited_${Date.now()}`;

@@ -3,6 +3,7 @@ import { readDemoMark, writeDemoMark } from "../../db/demo-mark.ts";
 import type { OpenDatabase } from "../../db/open.ts";
 import { prepareDatabase } from "../../db/prepare.ts";
 import { acquireRunLock } from "../../db/run-lock.ts";
+import { assertSessionPooling } from "../../db/session-pooling.ts";
 import { withStoreErrors } from "../../db/store-errors.ts";
 import { ConfigError, LockedError } from "../../errors.ts";
 import type { Logger } from "../../log.ts";
@@ -16,7 +17,7 @@ const TABLES = `
   select format('%I.%I', schemaname, tablename) as name
   from pg_tables where schemaname in ('mirror', 'sync')`;
 
-const DROP = "drop schema if exists report, report_people, rollup, mirror, sync, drizzle cascade";
+const DROP = "drop schema if exists report, report_people, rollup, mirror, sync cascade";
 
 export interface Claim {
   /** Lets the next demo have it. May be called twice. */
@@ -37,6 +38,7 @@ export async function claimDatabase(
   const release = () => lock.end({ timeout: 1 });
   try {
     await withStoreErrors("make room for the demo", async () => {
+      await assertSessionPooling(lock, database.url);
       const [taken] = await lock.unsafe<{ locked: boolean }[]>(TRY_LOCK);
       if (!taken?.locked) {
         throw new LockedError(`another demo is using ${dataDir}`, {

@@ -1,4 +1,5 @@
 import { maskUrl } from "../../config/mask-url.ts";
+import { findProxyRoute, type ProxyRoute, showProxy } from "../../config/proxy-route.ts";
 import { requireBaseUrl } from "../../config.ts";
 import type { CommandContext } from "../run-command.ts";
 import { ok, type Result, warning } from "./finding.ts";
@@ -6,9 +7,10 @@ import { ok, type Result, warning } from "./finding.ts";
 /** They are parsed before any check; what is left is whether there is a service to ask, and how it is asked. */
 export function checkSettings({ config, settings }: Pick<CommandContext, "config" | "settings">): Result {
   const baseUrl = requireBaseUrl(config);
+  const way = wayOf(findProxyRoute(baseUrl, config.proxies));
   if (config.rate === 0 && !isLoopback(baseUrl)) {
     return warning(
-      "DOCMIRROR_RATE is 0: the service is asked as fast as it answers",
+      `DOCMIRROR_RATE is 0: the service is asked as fast as it answers, ${way}`,
       "set it to what the service allows; the default is 5 requests a second",
     );
   }
@@ -16,8 +18,12 @@ export function checkSettings({ config, settings }: Pick<CommandContext, "config
   const source = settings.find(({ key }) => key === "baseUrl")?.source ?? "default";
   return ok(
     `all can be used, ${given} of ${settings.length} are not the default; ` +
-      `the service is ${maskUrl(baseUrl.href)} (${source})`,
+      `the service is ${maskUrl(baseUrl.href)} (${source}), asked ${way}`,
   );
+}
+
+function wayOf({ proxy, because }: ProxyRoute): string {
+  return proxy === null ? `directly: ${because}` : `through the proxy ${showProxy(proxy)} (${because})`;
 }
 
 function isLoopback({ hostname }: URL): boolean {

@@ -2,6 +2,8 @@ import { type Sql, withSql } from "../../db/connect.ts";
 import { hasEmbedded } from "../../db/embedded.ts";
 import type { OpenDatabase } from "../../db/open.ts";
 import { measureServerClock } from "../../db/server-clock.ts";
+import { assertSessionPooling } from "../../db/session-pooling.ts";
+import { withStoreErrors } from "../../db/store-errors.ts";
 import type { CommandContext } from "../run-command.ts";
 import { withDatabase } from "../with-database.ts";
 import { checkClock } from "./check-clock.ts";
@@ -41,20 +43,18 @@ export async function examineDatabase(context: CommandContext): Promise<Finding[
   let findings: Finding[] = [];
   const opened = await findingOf(first, signal, () =>
     withDatabase(context, async (database) => {
-      const session = { statement_timeout: STATEMENT_TIMEOUT };
-      return await withSql(
-        database.url,
-        { applicationName: "docmirror doctor", max: 1, session },
-        async (sql) => {
-          // No statement is waited for any more; what it then throws gives way to the signal's reason.
-          signal.addEventListener("abort", () => void sql.end({ timeout: 0 }), { once: true });
-          const result = await checkDatabase(sql, database, config.baseUrl);
-          // A promise that the server keeps, too.
-          await sql`set default_transaction_read_only = on`;
-          findings = await examineContent(sql, database, context);
-          return result;
-        },
-      );
+      return await withSql(database.url, { applicationName: "docmirror doctor", max: 1 }, async (sql) => {
+        // No statement is waited for any more; what it then throws gives way to the signal's reason.
+        signal.addEventListener("abort", () => void sql.end({ timeout: 0 }), { once: true });
+        // First of all, because a setting of ours would reach the other clients of such a pooler.
+        await withStoreErrors("connect to the database", () => assertSessionPooling(sql, database.url));
+        await sql.unsafe(`set statement_timeout = '${STATEMENT_TIMEOUT}'`);
+        const result = await checkDatabase(sql, database, config.baseUrl);
+        // A promise that the server keeps, too.
+        await sql`set default_transaction_read_only = on`;
+        findings = await examineContent(sql, database, context);
+        return result;
+      });
     }),
   );
   if (findings.length === 0) findings = unknowns(others, "there is no database to ask");

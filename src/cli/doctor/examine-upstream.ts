@@ -19,6 +19,7 @@ export async function examineUpstream(context: CommandContext): Promise<Finding[
   if (config.baseUrl === null) return unknowns(UPSTREAM_CHECKS, "there is no service to ask: see settings");
   const client = createClient({
     baseUrl: config.baseUrl,
+    proxies: config.proxies,
     concurrency: 1,
     ratePerSecond: config.rate,
     timeoutMs: config.timeoutMs,

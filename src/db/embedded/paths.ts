@@ -1,4 +1,4 @@
-import { chmodSync, closeSync, existsSync, mkdirSync, openSync, realpathSync, statSync } from "node:fs";
+import { closeSync, existsSync, mkdirSync, openSync, realpathSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { StoreError } from "../../errors.ts";
 import type { ServerAccount } from "./account.ts";
@@ -10,7 +10,7 @@ export interface EmbeddedPaths {
   port: string;
   log: string;
   lock: string;
-  /** How the server's account gets to a folder in the data directory. */
+  /** How the server's account gets to a folder of its own in the data directory. */
   seenByServer(account: ServerAccount, name: string): SeenFolder;
 }
 
@@ -22,16 +22,13 @@ export interface SeenFolder {
   close(): void;
 }
 
-/** Makes the data directory. Throws StoreError when it is no folder, or without the rights. */
+/** Makes the data directory, for the one alone who runs docmirror. Throws StoreError when it is no folder, or without the rights. */
 export function createPaths(dataDirSetting: string): EmbeddedPaths {
   const wanted = resolve(dataDirSetting);
   let dataDir: string;
   try {
     makeFolder(wanted);
     dataDir = realpathSync(wanted);
-    // The server's account goes through this folder to its own; a strict umask must not be in the way.
-    const { mode, uid } = statSync(dataDir);
-    if (uid === 0 && process.geteuid?.() === 0) chmodSync(dataDir, mode | 0o011);
   } catch (error) {
     throw toDataDirError(error, wanted);
   }
@@ -54,24 +51,24 @@ export function createPaths(dataDirSetting: string): EmbeddedPaths {
           },
         );
       }
-      // Root's home is closed to others. A folder opened by root and handed down is not: through the descriptor
-      // the server reaches its own data and nothing else of root's.
-      const descriptor = openSync(dataDir, "r");
-      return { path: `/proc/self/fd/3/${name}`, descriptor, close: () => closeSync(descriptor) };
+      // The data directory is closed to others, and root's home above it may be. A folder that root opened and handed down is not:
+      // through the descriptor the server reaches its own data and nothing else of root's.
+      const descriptor = openSync(join(dataDir, name), "r");
+      return { path: "/proc/self/fd/3", descriptor, close: () => closeSync(descriptor) };
     },
   };
 }
 
 /** Node's own recursive mkdir never ends where a folder cannot be made below one that is there, as in /proc. */
-function makeFolder(path: string): void {
+function makeFolder(path: string, mode = 0o700): void {
   try {
-    mkdirSync(path, { mode: 0o755 });
+    mkdirSync(path, { mode });
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === "EEXIST" && statSync(path).isDirectory()) return;
     if (code !== "ENOENT" || existsSync(dirname(path))) throw error;
-    makeFolder(dirname(path));
-    mkdirSync(path, { mode: 0o755 });
+    makeFolder(dirname(path), 0o755);
+    mkdirSync(path, { mode });
   }
 }
 

@@ -54,7 +54,7 @@ export async function startServer(options: {
   const stale = await readPidFile(paths);
   const seen = paths.seenByServer(account, "postgres");
   const logSize = (await stat(paths.log).catch(() => ({ size: 0 }))).size;
-  const logFile = openSync(paths.log, "a", 0o644);
+  const logFile = openSync(paths.log, "a", 0o600);
   const child = spawn(
     binaries.postgres,
     [

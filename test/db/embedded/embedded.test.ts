@@ -62,6 +62,37 @@ describe("the embedded Postgres", () => {
     await server.close();
   });
 
+  test("its folder and its log are for its owner alone, from the start", async () => {
+    const folder = join(dataDir, "above", "data");
+    const server = await openEmbedded({ dataDir: folder, log, settings });
+    await query(server, "create table kept as select 1 as n");
+    expect(await modesIn(folder)).toEqual({ folder: 0o700, password: 0o600, log: 0o600 });
+    await server.close();
+    const again = await openEmbedded({ dataDir: folder, log, settings });
+    expect(await query(again, "select n from kept")).toEqual([{ n: 1 }]);
+    await again.close();
+  });
+
+  test("a folder that an older version left open is closed at the next start, and the server reads its settings anew in it", async () => {
+    await (await open()).close();
+    await chmod(dataDir, 0o755);
+    for (const name of ["password", "postgres.log"]) await chmod(join(dataDir, name), 0o644);
+    const server = await open();
+    expect(await modesIn(dataDir)).toEqual({ folder: 0o700, password: 0o600, log: 0o600 });
+    await query(server, "alter system set work_mem = '7MB'");
+    await query(server, "select pg_reload_conf()");
+    await expect.poll(() => query(server, "show work_mem")).toEqual([{ work_mem: "7MB" }]);
+    await server.close();
+  });
+
+  test("a folder that holds files of others as well keeps its rights", async () => {
+    await writeFile(join(dataDir, "notes.txt"), "");
+    await chmod(dataDir, 0o755);
+    const server = await open();
+    expect(await modesIn(dataDir)).toEqual({ folder: 0o755, password: 0o600, log: 0o600 });
+    await server.close();
+  });
+
   test("closing twice does no harm", async () => {
     const server = await open();
     await Promise.all([server.close(), server.close()]);
@@ -270,6 +301,15 @@ function query(server: { url: string }, statement: string) {
   return withSql(server.url, { applicationName: "docmirror test", max: 1 }, async (sql) => [
     ...(await sql.unsafe(statement)),
   ]);
+}
+
+async function modesIn(folder: string) {
+  const modeOf = async (path: string) => (await stat(path)).mode & 0o777;
+  return {
+    folder: await modeOf(folder),
+    password: await modeOf(join(folder, "password")),
+    log: await modeOf(join(folder, "postgres.log")),
+  };
 }
 
 async function serverPid(): Promise<number | undefined> {

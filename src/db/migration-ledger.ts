@@ -1,0 +1,138 @@
+/**
+ * Which migrations a database has: `sync.migrations`. Older versions left that to drizzle's migrator, whose ledger in schema `drizzle` is
+ * one for all programs of a database: each of them takes the rows of the others for its own. `docmirror migrate` moves ours out.
+ * Until then they are read there, because a command that only reads changes nothing.
+ */
+import type { AnySql, TransactionSql } from "./connect.ts";
+import type { Migration } from "./migration-files.ts";
+import { sqlstateOf } from "./store-errors.ts";
+
+export interface AppliedMigration {
+  tag: string;
+  hash: string;
+  /** UTC; null where nobody knows. */
+  appliedAt: string | null;
+}
+
+interface Ledgers {
+  /** Schema `sync` is there. */
+  hasSchema: boolean;
+  hasOwn: boolean;
+  hasShared: boolean;
+  /** The shared one may be read, and has the column that older versions of ours added. */
+  isReadable: boolean;
+  isDated: boolean;
+}
+
+/** The migrations that were applied to this database, among `known` ones others too. Changes nothing. */
+export async function findApplied(sql: AnySql, known: readonly Migration[]): Promise<AppliedMigration[]> {
+  const ledgers = await findLedgers(sql);
+  if (ledgers.hasOwn) {
+    return [
+      ...(await sql<AppliedMigration[]>`select tag, hash, applied_at as "appliedAt" from sync.migrations`),
+    ];
+  }
+  // Without our schema what the shared ledger has of us is of a mirror that was dropped.
+  return ledgers.hasSchema && ledgers.hasShared ? await findShared(sql, known, ledgers) : [];
+}
+
+/** Writes down that `added` were applied. The first time the ledger is made, with `before`, which an older version applied. */
+export async function recordApplied(
+  tx: TransactionSql,
+  before: readonly AppliedMigration[],
+  added: readonly Migration[],
+  known: readonly Migration[],
+): Promise<void> {
+  const ledgers = await findLedgers(tx);
+  if (!ledgers.hasOwn) {
+    await createLedger(tx, before);
+    // Where our role may not even look, no version of ours ever wrote by it.
+    if (ledgers.hasShared && ledgers.isReadable) await leaveShared(tx, known, ledgers);
+  }
+  for (const { tag, hash } of added) {
+    await tx`insert into sync.migrations (tag, hash, applied_at) values (${tag}, ${hash}, now())`;
+  }
+}
+
+async function createLedger(tx: TransactionSql, before: readonly AppliedMigration[]): Promise<void> {
+  await tx`create table sync.migrations (tag text primary key, hash text not null, applied_at timestamptz)`;
+  await tx`
+    comment on table sync.migrations is
+    'The migrations that this database has: the name and the SHA-256 of the file, and when it was applied, where that is known.'`;
+  await tx`
+    insert into sync.migrations (tag, hash, applied_at)
+    select tag, hash, "appliedAt"
+    from jsonb_to_recordset(${JSON.stringify(before)}::text::jsonb)
+      as applied (tag text, hash text, "appliedAt" timestamptz)`;
+}
+
+async function findLedgers(sql: AnySql): Promise<Ledgers> {
+  // By the catalog: to_regclass fails where another program keeps its schema from our role.
+  const [ledgers] = await sql<Ledgers[]>`
+    with relation as (
+      select nspname, class.oid, has_schema_privilege(space.oid, 'usage') and has_table_privilege(class.oid, 'select') as "isReadable",
+        exists (select from pg_attribute where attrelid = class.oid and attname = 'applied_at' and not attisdropped) as "isDated"
+      from pg_class as class join pg_namespace as space on space.oid = relnamespace
+      where (nspname, relname) in (('sync', 'migrations'), ('drizzle', '__drizzle_migrations'))
+    )
+    select exists (select from pg_namespace where nspname = 'sync') as "hasSchema",
+      exists (select from relation where nspname = 'sync') as "hasOwn",
+      exists (select from relation where nspname = 'drizzle') as "hasShared",
+      coalesce((select "isReadable" from relation where nspname = 'drizzle'), false) as "isReadable",
+      coalesce((select "isDated" from relation where nspname = 'drizzle'), false) as "isDated"`;
+  if (ledgers === undefined) throw new Error("a select without a table gave no row");
+  return ledgers;
+}
+
+/** Ours among the rows of the shared ledger: the same file, made at the same moment. */
+async function findShared(
+  sql: AnySql,
+  known: readonly Migration[],
+  { isDated }: Pick<Ledgers, "isDated">,
+): Promise<AppliedMigration[]> {
+  const rows = await sql<{ hash: string; when: number; appliedAt: string | null }[]>`
+    select hash, created_at as "when", ${isDated ? sql`applied_at` : sql`null`} as "appliedAt"
+    from drizzle.__drizzle_migrations`;
+  return known.flatMap(({ tag, hash, when }) => {
+    const row = rows.find((candidate) => candidate.hash === hash && candidate.when === when);
+    return row === undefined ? [] : [{ tag, hash, appliedAt: row.appliedAt }];
+  });
+}
+
+async function leaveShared(tx: TransactionSql, known: readonly Migration[], ledgers: Ledgers): Promise<void> {
+  if ((await findShared(tx, known, ledgers)).length === 0) return;
+  await keepReaders(tx);
+  // Another program must not write a row between our look and the end of the table.
+  await tx`lock table drizzle.__drizzle_migrations in share row exclusive mode`;
+  const ours = JSON.stringify(known.map(({ hash, when }) => ({ hash, when })));
+  await tx`
+    delete from drizzle.__drizzle_migrations as shared
+    using jsonb_to_recordset(${ours}::text::jsonb) as ours (hash text, "when" bigint)
+    where shared.hash = ours.hash and shared.created_at = ours.when`;
+  const [left] = await tx<{ rows: boolean }[]>`
+    select exists (select from drizzle.__drizzle_migrations) as rows`;
+  if (left?.rows) return;
+  if (await tryDrop(tx, "drop table drizzle.__drizzle_migrations")) await tryDrop(tx, "drop schema drizzle");
+}
+
+/** A role that syncs and does not own the schemas must see, as before, that they are current. */
+async function keepReaders(tx: TransactionSql): Promise<void> {
+  const grants = await tx<{ statement: string }[]>`
+    select distinct format(
+      'grant select on sync.migrations to %s', case grantee when 0 then 'public' else quote_ident(pg_get_userbyid(grantee)) end
+    ) as statement
+    from pg_class, aclexplode(relacl) as granted
+    where oid = 'drizzle.__drizzle_migrations'::regclass and privilege_type = 'SELECT' and grantee <> relowner`;
+  for (const { statement } of grants) await tx.unsafe(statement);
+}
+
+/** False where it belongs to another role, or something else needs it. */
+async function tryDrop(tx: TransactionSql, statement: string): Promise<boolean> {
+  try {
+    await tx.savepoint((savepoint) => savepoint.unsafe(statement));
+    return true;
+  } catch (error) {
+    if (["42501", "2BP01"].includes(sqlstateOf(error) ?? "")) return false;
+    throw error;
+  }
+}

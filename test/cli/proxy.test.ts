@@ -1,0 +1,182 @@
+import { once } from "node:events";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { type AddressInfo, connect } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createServer as createTlsServer } from "node:tls";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { withSql } from "../../src/db/connect.ts";
+import { HAS_OPENSSL, makeCertificate } from "../support/certificate.ts";
+import { runCli } from "../support/cli.ts";
+import { createTestDatabase } from "../support/database.ts";
+import { startProxy } from "../support/proxy.ts";
+import { type QuickWorld, startQuickWorld } from "../support/quick-world.ts";
+
+/** A host that only the proxy knows. */
+const HOST = "docs.example.invalid";
+const SECRET = "hunter2";
+
+let quick: QuickWorld;
+let port: number;
+beforeAll(async () => {
+  quick = await startQuickWorld({ users: 5, projects: 5, versions: 8, files: 4, builds: 20 });
+  port = Number(new URL(quick.simulation.url).port);
+});
+afterAll(() => quick?.[Symbol.asyncDispose]());
+
+/** The address of a proxy, with a login. */
+const addressOf = (url: URL) => url.href.replace("//", `//me:${SECRET}@`);
+
+const run = (args: string[], env: Record<string, string>) =>
+  runCli(args, { preferBuilt: true, env: { DOCMIRROR_RATE: "0", ...env } });
+
+async function countBuilds(url: string) {
+  return withSql(url, { applicationName: "docmirror test", max: 1 }, async (sql) => {
+    const [row] = await sql<{ builds: number }[]>`select count(*)::int as builds from mirror.builds`;
+    return row?.builds;
+  });
+}
+
+describe("a sync through a proxy", () => {
+  it("mirrors a service of plain HTTP, and asks nothing past the proxy", async () => {
+    await using database = await createTestDatabase();
+    await using proxy = await startProxy({ port, login: `me:${SECRET}` });
+    const env = { DATABASE_URL: database.url, http_proxy: addressOf(proxy.url) };
+    const { code, stderr } = await run(["sync", "--base-url", `http://${HOST}`], env);
+    expect({ code, stderr }).toMatchObject({ code: 0 });
+    expect(await countBuilds(database.url)).toBe(20);
+    expect(proxy.requests.filter((request) => !request.startsWith(`GET http://${HOST}/api/v1/`))).toEqual([]);
+    expect(proxy.requests.length).toBeGreaterThan(5);
+  });
+
+  it.skipIf(!HAS_OPENSSL)("mirrors a service over TLS, in tunnels that it keeps", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "docmirror-proxy-"));
+    const certificate = makeCertificate(`DNS:${HOST}`);
+    const tls = createTlsServer(certificate, (socket) => {
+      const onward = connect(port, "127.0.0.1");
+      socket.on("error", () => onward.destroy()).on("close", () => onward.destroy());
+      onward.on("error", () => socket.destroy());
+      socket.pipe(onward).pipe(socket);
+    }).listen(0, "127.0.0.1");
+    try {
+      await once(tls, "listening");
+      writeFileSync(join(folder, "authority.crt"), certificate.cert);
+      await using database = await createTestDatabase();
+      await using proxy = await startProxy({
+        port: (tls.address() as AddressInfo).port,
+        login: `me:${SECRET}`,
+      });
+      const env = {
+        DATABASE_URL: database.url,
+        HTTPS_PROXY: addressOf(proxy.url),
+        NODE_EXTRA_CA_CERTS: join(folder, "authority.crt"),
+      };
+      const { code, stderr } = await run(
+        ["sync", "--base-url", `https://${HOST}`, "--concurrency", "2"],
+        env,
+      );
+      expect({ code, stderr }).toMatchObject({ code: 0 });
+      expect(await countBuilds(database.url)).toBe(20);
+      expect(new Set(proxy.requests)).toEqual(new Set([`CONNECT ${HOST}:443`]));
+      expect(proxy.requests.length).toBeLessThanOrEqual(2);
+    } finally {
+      tls.close();
+      rmSync(folder, { recursive: true, force: true });
+    }
+  });
+
+  it.skipIf(!HAS_OPENSSL)("goes through one that is spoken to over TLS", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "docmirror-proxy-"));
+    const certificate = makeCertificate("DNS:localhost");
+    try {
+      writeFileSync(join(folder, "authority.crt"), certificate.cert);
+      await using database = await createTestDatabase();
+      await using proxy = await startProxy({ port, certificate });
+      const env = {
+        DATABASE_URL: database.url,
+        HTTP_PROXY: `https://localhost:${proxy.url.port}`,
+        NODE_EXTRA_CA_CERTS: join(folder, "authority.crt"),
+      };
+      const { code, stderr } = await run(["sync", "--base-url", `http://${HOST}`], env);
+      expect({ code, stderr }).toMatchObject({ code: 0 });
+      expect(new Set(proxy.requests)).toEqual(new Set([`CONNECT ${HOST}:80`]));
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
+  });
+
+  it("that is not there exits 5, names the proxy and prints no secret", async () => {
+    await using database = await createTestDatabase();
+    const env = { DATABASE_URL: database.url, HTTP_PROXY: `http://me:${SECRET}@127.0.0.1:1` };
+    const args = ["sync", "--base-url", `http://${HOST}`, "--retries", "0"];
+    const { code, stdout, stderr } = await run(args, env);
+    expect(code).toBe(5);
+    expect(stderr).toMatch(
+      /the proxy http:\/\/me:\*\*\*@127\.0\.0\.1:1 \(HTTP_PROXY\) cannot be reached: connect ECONNREFUSED/,
+    );
+    expect(stdout + stderr).not.toContain(SECRET);
+  });
+});
+
+describe("doctor", () => {
+  const doctor = async (base: string, env: Record<string, string>) => {
+    await using database = await createTestDatabase();
+    const { stdout, stderr } = await run(["doctor", "--json", "--base-url", base], {
+      DATABASE_URL: database.url,
+      ...env,
+    });
+    expect(stdout + stderr).not.toContain(SECRET);
+    const { checks } = JSON.parse(stdout) as { checks: { check: string; status: string; finding: string }[] };
+    return Object.fromEntries(checks.map(({ check, status, finding }) => [check, { status, finding }]));
+  };
+
+  it("shows the proxy that is gone through, its secret masked", async () => {
+    await using proxy = await startProxy({ port, login: `me:${SECRET}` });
+    const env = { HTTP_PROXY: addressOf(proxy.url), DOCMIRROR_RATE: "1000" };
+    const { settings, service } = await doctor(`http://${HOST}`, env);
+    expect(settings?.finding).toContain(
+      `asked through the proxy http://me:***@${proxy.url.host} (HTTP_PROXY)`,
+    );
+    expect(service?.status).toBe("ok");
+    expect(proxy.requests.length).toBeGreaterThan(0);
+  });
+
+  it("shows why the service is asked directly", async () => {
+    const env = { HTTP_PROXY: "http://127.0.0.1:1", NO_PROXY: "example.org,127.0.0.0/8" };
+    const { settings, service } = await doctor(quick.simulation.url, env);
+    expect(settings?.finding).toMatch(/asked directly: NO_PROXY has 127\.0\.0\.0\/8$/);
+    expect(service?.status).toBe("ok");
+    expect((await doctor(quick.simulation.url, {})).settings?.finding).toMatch(
+      /asked directly: no proxy is set$/,
+    );
+    expect(
+      (await doctor(quick.simulation.url, { HTTPS_PROXY: "http://127.0.0.1:1" })).settings?.finding,
+    ).toMatch(/asked directly: HTTP_PROXY is not set$/);
+  });
+
+  it("finds that the proxy is not there", async () => {
+    const { settings, service } = await doctor(`http://${HOST}`, {
+      HTTP_PROXY: `http://me:${SECRET}@127.0.0.1:1`,
+    });
+    expect(settings?.finding).toContain("through the proxy http://me:***@127.0.0.1:1");
+    expect(service).toMatchObject({
+      status: "fault",
+      finding: expect.stringContaining("the proxy http://me:***@127.0.0.1:1"),
+    });
+  });
+
+  it("finds a value that is no proxy's address, and does not print it", async () => {
+    const { settings } = await doctor(`http://${HOST}`, { HTTP_PROXY: `socks5://me:${SECRET}@proxy:1080` });
+    expect(settings).toMatchObject({
+      status: "fault",
+      finding: expect.stringMatching(/HTTP_PROXY: the value is no proxy's address/),
+    });
+  });
+});
+
+it("a proxy that cannot be used matters to nobody where it is not gone through", async () => {
+  await using database = await createTestDatabase();
+  const env = { DATABASE_URL: database.url, HTTP_PROXY: "socks5://proxy:1080", NO_PROXY: "127.0.0.1" };
+  expect(await run(["sync", "--base-url", quick.simulation.url], env)).toMatchObject({ code: 0 });
+  expect(await run(["status"], env)).toMatchObject({ code: 0 });
+});

@@ -1,0 +1,89 @@
+import { once } from "node:events";
+import { createServer, type IncomingMessage, request } from "node:http";
+import { createServer as createHttpsServer } from "node:https";
+import { type AddressInfo, connect, type Socket } from "node:net";
+
+export interface ProxyOptions {
+  /** The port on loopback to which it connects, whatever host it is asked for: the hosts of tests have no address. */
+  port: number;
+  /** As in `user:password`; without one everybody may use it. */
+  login?: string;
+  /** What it does instead with each request: a status, or none. */
+  instead?: number | "hang up" | "say nothing";
+  /** For a proxy that is spoken to over TLS. */
+  certificate?: { cert: Buffer; key: Buffer };
+}
+
+export interface Proxy extends AsyncDisposable {
+  /** Without a login. */
+  url: URL;
+  /** What it was asked for, as in `GET http://host/path` or `CONNECT host:443`. */
+  requests: string[];
+  /** Tunnels that are open. */
+  tunnels(): number;
+}
+
+/** A proxy on loopback that forwards plain requests and opens tunnels. */
+export async function startProxy({ port, login, instead, certificate }: ProxyOptions): Promise<Proxy> {
+  const requests: string[] = [];
+  const sockets = new Set<Socket>();
+  let tunnels = 0;
+  const expected = login === undefined ? null : `Basic ${Buffer.from(login).toString("base64")}`;
+
+  /** The status that it answers with instead, or null. */
+  function refusal({ method, url, headers }: IncomingMessage): number | null {
+    requests.push(`${method} ${url}`);
+    if (expected !== null && headers["proxy-authorization"] !== expected) return 407;
+    return typeof instead === "number" ? instead : null;
+  }
+
+  const server = certificate === undefined ? createServer() : createHttpsServer(certificate);
+  server.on("request", (incoming, outgoing) => {
+    const status = refusal(incoming);
+    if (instead === "say nothing") return;
+    if (instead === "hang up") return void incoming.socket.destroy();
+    if (status !== null) return void outgoing.writeHead(status).end("no");
+    const { "proxy-authorization": _login, ...headers } = incoming.headers;
+    const { pathname, search } = new URL(incoming.url ?? "");
+    const path = pathname + search;
+    const onward = request({ host: "127.0.0.1", port, method: incoming.method, path, headers }, (reply) => {
+      outgoing.writeHead(reply.statusCode ?? 502, reply.headers);
+      reply.pipe(outgoing);
+    });
+    onward.on("error", () => outgoing.destroy());
+    incoming.pipe(onward);
+  });
+  server.on("connect", (incoming: IncomingMessage, near: Socket) => {
+    near.on("error", () => {});
+    const status = refusal(incoming);
+    if (instead === "say nothing") return;
+    if (instead === "hang up") return void near.destroy();
+    if (status !== null) return void near.end(`HTTP/1.1 ${status} No\r\ncontent-length: 0\r\n\r\n`);
+    const far = connect(port, "127.0.0.1", () => {
+      tunnels += 1;
+      near.write("HTTP/1.1 200 Connection established\r\n\r\n");
+      near.pipe(far).pipe(near);
+    });
+    far.on("error", () => near.destroy()).on("close", () => near.destroy());
+    near.on("close", () => {
+      if (!far.connecting) tunnels -= 1;
+      far.destroy();
+    });
+  });
+  server.on("connection", (socket: Socket) => {
+    sockets.add(socket);
+    socket.on("close", () => sockets.delete(socket));
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const scheme = certificate === undefined ? "http" : "https";
+  return {
+    url: new URL(`${scheme}://127.0.0.1:${(server.address() as AddressInfo).port}`),
+    requests,
+    tunnels: () => tunnels,
+    async [Symbol.asyncDispose]() {
+      for (const socket of sockets) socket.destroy();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
