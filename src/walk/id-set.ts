@@ -1,8 +1,9 @@
-const CHUNK_BITS = 1 << 16;
+/** Small enough for V8 to keep the bits of a chunk on its own heap (64 bytes). */
+const CHUNK_BITS = 512;
 
 /**
- * A set of record ids in little memory: ids that are plain whole numbers below 2^32 cost a bit each (8 KiB for every 65,536 in
- * a row), all others an entry of a Set. A million dense ids take 125 KiB.
+ * A set of record ids in little memory: ids that are plain whole numbers below 2^32 share chunks of 512 bits, and a chunk of one id is
+ * that id's bit alone. All others are entries of a Set. A million ids in a row take about 0.5 MB, a million random ones about 60 MB.
  */
 export interface IdSet {
   /** False when the id was there already. */
@@ -11,45 +12,60 @@ export interface IdSet {
   readonly size: number;
 }
 
+/** The place of the only id of a chunk, or a bit for each of its ids. */
+type Chunk = number | Uint32Array;
+
 export function createIdSet(): IdSet {
-  const chunks = new Map<number, Uint32Array>();
+  const chunks = new Map<number, Chunk>();
   const others = new Set<string>();
   let size = 0;
 
+  function has(id: string): boolean {
+    const number = toUint32(id);
+    if (number === null) return others.has(id);
+    const chunk = chunks.get(Math.floor(number / CHUNK_BITS));
+    const bit = number % CHUNK_BITS;
+    if (typeof chunk === "number") return chunk === bit;
+    return chunk !== undefined && hasBit(chunk, bit);
+  }
+
   return {
     add(id) {
+      if (has(id)) return false;
+      size += 1;
       const number = toUint32(id);
       if (number === null) {
-        if (others.has(id)) return false;
         others.add(id);
-        size += 1;
         return true;
       }
       const key = Math.floor(number / CHUNK_BITS);
-      let chunk = chunks.get(key);
-      if (!chunk) {
-        chunk = new Uint32Array(CHUNK_BITS / 32);
-        chunks.set(key, chunk);
-      }
       const bit = number % CHUNK_BITS;
-      const word = chunk[bit >>> 5] ?? 0;
-      const mask = 1 << (bit & 31);
-      if ((word & mask) !== 0) return false;
-      chunk[bit >>> 5] = word | mask;
-      size += 1;
+      const chunk = chunks.get(key);
+      if (chunk === undefined) {
+        chunks.set(key, bit);
+      } else if (typeof chunk === "number") {
+        const bits = new Uint32Array(CHUNK_BITS / 32);
+        setBit(bits, chunk);
+        setBit(bits, bit);
+        chunks.set(key, bits);
+      } else {
+        setBit(chunk, bit);
+      }
       return true;
     },
-    has(id) {
-      const number = toUint32(id);
-      if (number === null) return others.has(id);
-      const bit = number % CHUNK_BITS;
-      const word = chunks.get(Math.floor(number / CHUNK_BITS))?.[bit >>> 5] ?? 0;
-      return (word & (1 << (bit & 31))) !== 0;
-    },
+    has,
     get size() {
       return size;
     },
   };
+}
+
+function hasBit(bits: Uint32Array, bit: number): boolean {
+  return ((bits[bit >>> 5] ?? 0) & (1 << (bit & 31))) !== 0;
+}
+
+function setBit(bits: Uint32Array, bit: number): void {
+  bits[bit >>> 5] = (bits[bit >>> 5] ?? 0) | (1 << (bit & 31));
 }
 
 /** The number that an id spells, or null: `007` and `7` are two ids. */

@@ -1,3 +1,5 @@
+import v8 from "node:v8";
+import { runInNewContext } from "node:vm";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { createIdSet } from "../../src/walk/id-set.ts";
@@ -20,7 +22,7 @@ const id = fc.oneof(
     "9999999999",
   ),
   fc.integer({ min: 0, max: 0xffffffff }).map(String),
-  fc.constantFrom(65_535, 65_536, 31, 32, 63, 64, 131_071).map(String),
+  fc.constantFrom(65_535, 65_536, 31, 32, 63, 64, 511, 512, 513, 131_071).map(String),
   fc.string({ maxLength: 4 }),
 );
 
@@ -40,12 +42,23 @@ describe("createIdSet", () => {
     );
   });
 
-  it("takes a million ids in a row in little memory", () => {
+  const heapMb = () => {
+    globalThis.gc?.();
+    const { heapUsed, arrayBuffers } = process.memoryUsage();
+    return (heapUsed + arrayBuffers) / 1e6;
+  };
+
+  it.each([
+    ["a million ids in a row", 1_000_000, (n: number) => n + 1, 10],
+    // Fibonacci hashing spreads them over all 32 bits.
+    ["100,000 ids that are far apart", 100_000, (n: number) => (n * 2_654_435_761) % 2 ** 32, 30],
+  ])("takes %s in little memory", (_, count, idOf, mostMb) => {
+    v8.setFlagsFromString("--expose-gc");
+    globalThis.gc ??= runInNewContext("gc") as typeof globalThis.gc;
     const ids = createIdSet();
-    const before = process.memoryUsage();
-    for (let number = 1; number <= 1_000_000; number++) ids.add(String(number));
-    const after = process.memoryUsage();
-    expect(ids.size).toBe(1_000_000);
-    expect(after.arrayBuffers - before.arrayBuffers).toBeLessThan(1024 * 1024);
+    const before = heapMb();
+    for (let n = 0; n < count; n++) ids.add(String(idOf(n)));
+    expect(heapMb() - before).toBeLessThan(mostMb);
+    expect(ids.size).toBe(count);
   });
 });
