@@ -83,7 +83,7 @@ export const DICTIONARY = {
       ...TYPE,
       state: "The state as the service last sent it; triggered, building and finished are documented.",
       outcome:
-        "succeeded, failed, open, stuck (open for longer than DOCMIRROR_STUCK_AFTER when last seen), vanished (gone before it was seen finished) or unknown_state (a state that is not documented, or finished without a word on success).",
+        "succeeded, failed, open, stuck (open for longer than DOCMIRROR_STUCK_AFTER when last seen), vanished (gone before it was seen finished) or unknown_state (no state, one that is not documented, or finished without a word on success).",
       succeeded:
         "1 where it succeeded, 0 where it failed, null while that is not known: sums and averages come out right.",
       failed: "1 where it failed, 0 where it succeeded, null while that is not known.",

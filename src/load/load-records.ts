@@ -112,7 +112,7 @@ async function leaveOutStale(
   sorted: Sorted,
   runId: number,
 ): Promise<Pick<Loaded, "moving" | "stale">> {
-  const open = sorted.unchanged.filter(({ record }) => record.columns.state !== "finished");
+  const open = sorted.unchanged.filter(({ record: { columns } }) => isOpenState(columns.state));
   const stale = await findStale(tx, runId, [...sorted.changed, ...open].map(toShownState));
   const isFresh = ({ record }: Sighting) => !stale.has(record.id);
   const late = sorted.changed.filter((sighting) => !isFresh(sighting));
@@ -121,6 +121,11 @@ async function leaveOutStale(
   sorted.returned = sorted.returned.filter(isFresh);
   const moving = [...sorted.added, ...sorted.changed, ...open.filter(isFresh)];
   return { moving: moving.map(toBuildSighting), stale: late.length };
+}
+
+/** A build without a state is not open: nothing says that it will ever finish. */
+function isOpenState(state: unknown): boolean {
+  return state !== null && state !== "finished";
 }
 
 function toBuildSighting({ record, askedAt, observedAt, request }: Sighting): BuildSighting {

@@ -135,7 +135,7 @@ export async function recordTransitions(
 /** The states that upstream documents, in the order of a build's life. */
 export const DOCUMENTED = ["triggered", "building", "finished"];
 
-/** Keeps `sync.open_builds` beside the transitions: what is open was seen, what has finished leaves. */
+/** Keeps `sync.open_builds` beside the transitions: what is open was seen, what has finished, or has no state any more, leaves. */
 async function noteSeen(tx: TransactionSql, runId: number, seen: string, isGone: boolean): Promise<void> {
   await tx`
     with sighting as (
@@ -146,7 +146,7 @@ async function noteSeen(tx: TransactionSql, runId: number, seen: string, isGone:
       where not ${isGone} or exists (select from sync.open_builds where build_id = seen.id)
     ), closed as (
       delete from sync.open_builds as open using sighting
-      where not ${isGone} and open.build_id = sighting.id and sighting.state = 'finished'
+      where not ${isGone} and open.build_id = sighting.id and coalesce(sighting.state, 'finished') = 'finished'
     )
     insert into sync.open_builds as open (build_id, since, seen_at, run_id, request, vanished_at)
     select
@@ -161,7 +161,7 @@ async function noteSeen(tx: TransactionSql, runId: number, seen: string, isGone:
     ) as entered
     left join sync.open_builds as known on known.build_id = sighting.id
     -- What was seen after this reply was here, yet by an earlier run, was seen on a clock that has gone back since.
-    where (${isGone} or sighting.state is distinct from 'finished')
+    where (${isGone} or sighting.state <> 'finished')
       and (known.since = entered.at and (known.vanished_at is not null) = ${isGone}
         and known.seen_at between sighting.asked_at and sighting.at) is not true
     on conflict (build_id) do update set

@@ -18,7 +18,7 @@ import {
 } from "./stored-answers.ts";
 
 /** One more with each migration that changes what a source computes: then all is computed anew. */
-const DEFINITION = 1;
+const DEFINITION = 2;
 /** Any number that no other program of this database uses: refreshes take turns. */
 const LOCK_KEY = "6441180125304119587";
 /** Where more builds than this changed, all answers are computed anew: that costs less than to look each part up. */

@@ -420,19 +420,28 @@ describe("open builds are remembered", () => {
     expect((await stored(loading))[1]).toMatchObject({ not_before: "2024-05-15 11:35:00+00", anomaly: null });
   });
 
-  test("until they finish, whichever state that is not finished they are in", async () => {
+  test("until they finish, whichever state that is not finished they are in; without a state they are not", async () => {
     await using loading = await setUpLoading();
     const states = ["triggered", "building", "finished", "cloning", null, ""];
     await loading.load(
       "build",
       states.map((state, id) => wireBuild(String(id), { state })),
     );
-    expect((await open(loading)).map(({ build_id }) => build_id)).toEqual(["0", "1", "3", "4", "5"]);
+    expect((await open(loading)).map(({ build_id }) => build_id)).toEqual(["0", "1", "3", "5"]);
     await loading.load(
       "build",
       states.map((_, id) => wireBuild(String(id), { state: "finished" })),
     );
     expect(await open(loading)).toEqual([]);
+  });
+
+  test("until their state is gone", async () => {
+    await using loading = await setUpLoading();
+    await loading.load("build", [wireBuild("1", { state: "building" })]);
+    await loading.load("build", [wireBuild("1", { state: null })]);
+    expect(await open(loading)).toEqual([]);
+    await loading.load("build", [wireBuild("1", { state: "building" })]);
+    expect(await open(loading)).toHaveLength(1);
   });
 });
 

@@ -81,7 +81,8 @@ export function computeFacts(raw: Raw, settings: Settings): Fact[] {
     const log = logs.get(build.id);
     const line = log ? findErrorLine(log) : null;
     const rule = rules.find(({ regex }) => line !== null && regex.test(line));
-    const isOpen = outcome === "open" || (outcome === "unknown_state" && build.state !== "finished");
+    const hasOpenState = build.state !== null && build.state !== "finished";
+    const isOpen = outcome === "open" || (outcome === "unknown_state" && hasOpenState);
     return {
       id: build.id,
       project: (build.project_id !== null && projects.get(build.project_id)) || UNKNOWN,
