@@ -22,6 +22,7 @@ ALTER TABLE "mirror"."projects" ADD COLUMN "first_seen_run_id" bigint DEFAULT 0 
 ALTER TABLE "mirror"."projects" ADD COLUMN "changed_run_id" bigint DEFAULT 0 NOT NULL;--> statement-breakpoint
 ALTER TABLE "sync"."missing_records" ADD COLUMN "found_at" timestamp(6) with time zone;--> statement-breakpoint
 ALTER TABLE "sync"."pages" ADD COLUMN "run_id" bigint DEFAULT 0 NOT NULL;--> statement-breakpoint
+ALTER TABLE "sync"."pages" ADD COLUMN "normalizer_version" integer DEFAULT 0 NOT NULL;--> statement-breakpoint
 ALTER TABLE "sync"."runs" ADD COLUMN "unfinished" jsonb;--> statement-breakpoint
 ALTER TABLE "sync"."walks" ADD COLUMN "began_run_id" bigint;--> statement-breakpoint
 ALTER TABLE "sync"."walks" ADD COLUMN "unstored" bigint;--> statement-breakpoint

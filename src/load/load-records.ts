@@ -4,13 +4,14 @@ import type { NormalizedRecord } from "../normalize/normalized.ts";
 import type { Resource } from "../wire/resources.ts";
 import type { KnownKeys } from "./known-keys.ts";
 import { addLive } from "./live-count.ts";
-import { type Change, findChanges, recordChanges } from "./record-changes.ts";
+import { type Change, findChanges, hasFields, recordChanges } from "./record-changes.ts";
 import type { BuildSighting, TransitionFacts } from "./record-transitions.ts";
 import { replaceUnresolved, unresolvedRows } from "./references.ts";
 import type { Sighting } from "./sighting.ts";
 import { findStale, type ShownState } from "./stale-sightings.ts";
 import { findStored, findStoredProjects, type StoredProject, type StoredRecord } from "./stored-records.ts";
 import { BUILD_LOGS, PROJECT_USERS, RECORD_TABLES, type Row } from "./tables.ts";
+import { keepUserOrder } from "./user-order.ts";
 import { addRows, replaceRows, type WriteMethod } from "./write-rows.ts";
 
 export interface LoadFacts extends TransitionFacts {
@@ -61,6 +62,7 @@ export async function loadRecords(
     .filter((id) => facts.method === "insert" || !facts.keys.isNew(resource, id));
   const stored = await findAnyStored(tx, resource, ids);
   const sorted = sortRecords(sightings, stored, source);
+  if (resource === "project") sorted.changed = await keepUserOrder(tx, sorted.changed);
   const { moving, stale } =
     resource === "build" ? await leaveOutStale(tx, sorted, facts.runId) : { moving: [], stale: 0 };
 
@@ -85,7 +87,7 @@ export async function loadRecords(
     return row;
   };
 
-  const changes = await replaceChanged(tx, resource, sorted.changed, toRow, facts);
+  const { changes, equal } = await replaceChanged(tx, resource, sorted.changed, toRow, facts);
   changes.push(...(await restoreReturned(tx, resource, sorted.returned, facts.runId)));
   await recordChanges(tx, { resource, runId: facts.runId }, changes);
   for (const { record } of sorted.added) facts.keys.add(resource, record.id);
@@ -97,8 +99,8 @@ export async function loadRecords(
   return {
     counts: {
       inserted: sorted.added.length,
-      updated: sorted.changed.length,
-      unchanged: sorted.unchanged.length,
+      updated: sorted.changed.length - equal,
+      unchanged: sorted.unchanged.length + equal,
       restored: sorted.returned.length,
     },
     moving,
@@ -216,24 +218,33 @@ function setKeys(row: Row, resource: Resource, record: NormalizedRecord, keys: K
   for (const { field, target } of record.references) row[`${field}_id`] = keys.resolve(target);
 }
 
+/**
+ * Replaces rows whose hash differs, and gives their changes. `equal` of them differ in nothing that upstream sent: another version of the
+ * normalizer hashed them, or a list shows what was embedded before. They keep when they were changed.
+ */
 async function replaceChanged(
   tx: TransactionSql,
   resource: Resource,
   changed: readonly Sighting[],
   toRow: (sighting: Sighting) => Row,
   facts: LoadFacts,
-): Promise<Change[]> {
-  if (changed.length === 0) return [];
+): Promise<{ changes: Change[]; equal: number }> {
+  if (changed.length === 0) return { changes: [], equal: 0 };
   const rows = changed.map(toRow);
   const changes = await findChanges(tx, resource, changed, rows);
-  await replaceRows(tx, RECORD_TABLES[resource], rows, ["first_seen_at", "first_seen_run_id", "deleted_at"]);
+  const differing = new Set(changes.filter(hasFields).map(({ recordId }) => recordId));
+  const differs = ({ id }: Row) => differing.has(String(id));
+  const equal = rows.filter((row) => !differs(row));
+  const kept = ["first_seen_at", "first_seen_run_id", "deleted_at"];
+  await replaceRows(tx, RECORD_TABLES[resource], rows.filter(differs), kept);
+  await replaceRows(tx, RECORD_TABLES[resource], equal, [...kept, "changed_at", "changed_run_id"]);
   const ids = changed.map(({ record }) => record.id);
   if (resource === "build") await replaceRows(tx, BUILD_LOGS, changed.map(toLog), []);
   if (resource === "project")
     await tx`delete from mirror.project_users where project_id = any (${ids}::text[])`;
   const unresolved = changed.flatMap(({ record }) => unresolvedRows(resource, record, facts.keys));
   await replaceUnresolved(tx, resource, ids, unresolved, facts.method);
-  return changes;
+  return { changes, equal: equal.length };
 }
 
 async function restoreReturned(

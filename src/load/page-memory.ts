@@ -1,4 +1,5 @@
 import type { Sql, TransactionSql } from "../db/connect.ts";
+import { NORMALIZER_VERSION } from "../normalize/normalizer-version.ts";
 import type { Resource } from "../wire/resources.ts";
 
 /** Pages looked up with one query. */
@@ -7,6 +8,7 @@ const WINDOW = 32;
 /** A page as it is remembered; `meta` is whatever the walk made of the envelope. */
 export interface MemorizedPage<Meta> {
   request: string;
+  /** Empty for a page that must be read again: it held a bad record, or another version of the normalizer read it. */
   bodyHash: string;
   meta: Meta;
   ids: string[];
@@ -42,7 +44,8 @@ export function createPageMemory<Meta>(sql: Sql, resource: Resource, runId: numb
 
   async function readWindow(index: number): Promise<Map<number, MemorizedPage<Meta>>> {
     const rows = await sql<(MemorizedPage<Meta> & { seq: number })[]>`
-      select seq, request, encode(body_hash, 'hex') as "bodyHash", meta, ids
+      select seq, request, meta, ids,
+        case when normalizer_version = ${NORMALIZER_VERSION} then encode(body_hash, 'hex') else '' end as "bodyHash"
       from sync.pages
       where resource = ${resource} and seq >= ${index * WINDOW} and seq < ${(index + 1) * WINDOW}`;
     return new Map(rows.map((row) => [row.seq, row]));
@@ -81,11 +84,12 @@ export function createPageMemory<Meta>(sql: Sql, resource: Resource, runId: numb
         loaded_at: loadedAt,
       }));
       await tx`
-        insert into sync.pages (resource, seq, request, body_hash, meta, ids, loaded_at, run_id)
-        select ${resource}, seq, request, body_hash, meta, ids, loaded_at, ${runId}::bigint
+        insert into sync.pages (resource, seq, request, body_hash, meta, ids, loaded_at, run_id, normalizer_version)
+        select ${resource}, seq, request, body_hash, meta, ids, loaded_at, ${runId}::bigint, ${NORMALIZER_VERSION}::int
         from jsonb_populate_recordset(null::sync.pages, ${JSON.stringify(rows)}::text::jsonb)
         on conflict (resource, seq) do update set request = excluded.request, body_hash = excluded.body_hash,
-          meta = excluded.meta, ids = excluded.ids, loaded_at = excluded.loaded_at, run_id = excluded.run_id`;
+          meta = excluded.meta, ids = excluded.ids, loaded_at = excluded.loaded_at, run_id = excluded.run_id,
+          normalizer_version = excluded.normalizer_version`;
     },
     async *pagesBefore(seq) {
       // By windows, not by a cursor: when its connection is lost between two batches, a cursor of the driver ends as if it had read all.

@@ -120,15 +120,18 @@ function addField(
   change.after = { ...change.after, [field]: after };
 }
 
+/** Whether any field differs. */
+export function hasFields({ after }: Change): boolean {
+  return Object.keys(after ?? {}).length > 0;
+}
+
 /** Writes changes; those without a field that differs are left out. */
 export async function recordChanges(
   tx: TransactionSql,
   facts: { resource: Resource; runId: number },
   changes: Iterable<Change>,
 ): Promise<void> {
-  const rows = [...changes].filter(
-    ({ kind, after }) => kind !== "updated" || Object.keys(after ?? {}).length > 0,
-  );
+  const rows = [...changes].filter((change) => change.kind !== "updated" || hasFields(change));
   if (rows.length === 0) return;
   await tx`
     insert into mirror.changes (resource, record_id, run_id, observed_at, kind, before, after)

@@ -1,15 +1,16 @@
 import { hash } from "node:crypto";
+import { NORMALIZER_VERSION } from "./normalizer-version.ts";
 
 /**
- * The first 16 bytes of SHA-256, in hex, over the parsed fields of a record: the order of its keys does not count, everything else does.
- * Every value is written with its kind and its length, so that no two records share an encoding.
+ * The first 16 bytes of SHA-256, in hex, over the parsed fields of a record and the version of the normalizer: the order of its keys does
+ * not count, everything else does. Every value is written with its kind and its length, so that no two records share an encoding.
  */
 export function hashRecord(
   record: Record<string, unknown>,
   knownKeys: readonly string[],
   embeddedId: string | null,
 ): string {
-  let text = "";
+  let text = `v${NORMALIZER_VERSION};`;
   let known = 0;
   for (const key of knownKeys) {
     if (!Object.hasOwn(record, key)) {

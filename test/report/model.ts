@@ -101,7 +101,9 @@ const textOf = (at: Micros | null | undefined): string | null => (at == null ? n
 const seconds = (us: number | null): number | null => (us === null ? null : us / SECOND_US);
 const versionKey = ({ project, version }: Fact): string => JSON.stringify([project.id, version.id]);
 const isOpen = ({ outcome, state }: Fact): boolean =>
-  outcome === "open" || outcome === "stuck" || (outcome === "unknown_state" && state !== null && state !== "finished");
+  outcome === "open" ||
+  outcome === "stuck" ||
+  (outcome === "unknown_state" && state !== null && state !== "finished");
 
 function coveredThroughOf({ walks }: Raw): Micros | null {
   const good = walks.filter(

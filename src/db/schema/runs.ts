@@ -117,6 +117,8 @@ export const pages = sync.table(
     ids: text().array().notNull(),
     loaded_at: moment().notNull(),
     run_id: bigint({ mode: "number" }).notNull().default(0),
+    /** The version of the normalizer that read it; 0 before that was kept. */
+    normalizer_version: integer().notNull().default(0),
   },
   (table) => [primaryKey({ columns: [table.resource, table.seq] })],
 );
