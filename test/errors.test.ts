@@ -7,6 +7,7 @@ const EXAMPLES: [string, errors.MirrorError, number][] = [
   ["MirrorError", new errors.MirrorError("x"), 1],
   ["ConfigError", new errors.ConfigError("x"), 2],
   ["UpstreamError", new errors.UpstreamError("x", FACTS), 5],
+  ["NotFoundError", new errors.NotFoundError("x"), 12],
   ["HttpStatusError", status(404), 5],
   ["NetworkError", new errors.NetworkError("x", FACTS), 5],
   ["TimeoutError", new errors.TimeoutError("x", FACTS), 5],

@@ -3,7 +3,7 @@ import { type BuildExplanation, explainBuild } from "../builds/explain-build.ts"
 import { withSql } from "../db/connect.ts";
 import { assertSchemaCurrent } from "../db/migrate.ts";
 import { withStoreErrors } from "../db/store-errors.ts";
-import { MirrorError } from "../errors.ts";
+import { NotFoundError } from "../errors.ts";
 import { isStorableId } from "../wire/record-id.ts";
 import { createCommand } from "./create-command.ts";
 import { renderBuild } from "./explain/render-build.ts";
@@ -57,15 +57,18 @@ function parseId(text: string): string {
   throw new InvalidArgumentError("No record has such an id: it is empty, or far too long.");
 }
 
-function notHere(id: string, { quarantine }: BuildExplanation): MirrorError {
+function notHere(id: string, { quarantine }: BuildExplanation): NotFoundError {
   const waiting = quarantine.filter(({ resolved_at }) => resolved_at === null);
   const last = waiting.at(-1);
   if (last === undefined) {
-    return new MirrorError(`the mirror has no build ${id}`, {
+    return new NotFoundError(`the mirror has no build ${id}`, {
       hint: `see whether the service has it: docmirror get build ${JSON.stringify(id)}`,
     });
   }
-  return new MirrorError(`the mirror has no build ${id}: it came, but could not be stored: ${last.reason}`, {
-    hint: "`docmirror quarantine --resource build` shows what was sent, and --retry tries it again",
-  });
+  return new NotFoundError(
+    `the mirror has no build ${id}: it came, but could not be stored: ${last.reason}`,
+    {
+      hint: "`docmirror quarantine --resource build` shows what was sent, and --retry tries it again",
+    },
+  );
 }

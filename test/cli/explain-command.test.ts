@@ -121,26 +121,26 @@ quarantine (1)
     }
   });
 
-  it("of an unknown id says so and exits 1", async () => {
+  it("of an unknown id says so and exits 12", async () => {
     await using told = await createToldBuild();
     const [plain, json, evil] = await Promise.all([
       explain(told, "43"),
       explain(told, "43", "--json"),
       explain(told, "\u001b[2J"),
     ]);
-    expect(plain).toMatchObject({ code: 1, stdout: "" });
+    expect(plain).toMatchObject({ code: 12, stdout: "" });
     expect(plain.stderr).toBe(
       'docmirror: the mirror has no build 43\n  see whether the service has it: docmirror get build "43"\n',
     );
-    expect(json).toMatchObject({ code: 1, stderr: plain.stderr });
+    expect(json).toMatchObject({ code: 12, stderr: plain.stderr });
     expect(JSON.parse(json.stdout)).toEqual({ build: null, quarantine: [] });
-    expect(evil).toMatchObject({ code: 1, stderr: expect.stringContaining("no build ␛[2J\n") });
+    expect(evil).toMatchObject({ code: 12, stderr: expect.stringContaining("no build ␛[2J\n") });
   });
 
   it("of an id that is in quarantine says why it could not be stored", async () => {
     await using told = await createToldBuild();
     const { code, stderr } = await explain(told, "44");
-    expect(code).toBe(1);
+    expect(code).toBe(12);
     expect(stderr).toContain("no build 44: it came, but could not be stored: could not store build 44\n");
     expect(stderr).toContain("docmirror quarantine");
   });
