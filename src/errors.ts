@@ -94,6 +94,14 @@ export class UnexpectedShapeError extends UpstreamError {
   override readonly exitCode = EXIT.interfaceChanged;
 }
 
+/**
+ * The base URL leads to the wrong place: the service sends its readers elsewhere, or speaks another scheme at this port. Unlike other
+ * strange replies it is not asked for again.
+ */
+export class WrongAddressError extends UnexpectedShapeError {
+  override name = "WrongAddressError";
+}
+
 /** Whether upstream is out of reach or refuses for now: another page would fare no better. */
 export function isUpstreamLost(error: unknown): boolean {
   if (error instanceof HttpStatusError) return error.status === 429 || error.status >= 502;

@@ -12,6 +12,7 @@ const EXAMPLES: [string, errors.MirrorError, number][] = [
   ["NetworkError", new errors.NetworkError("x", FACTS), 5],
   ["TimeoutError", new errors.TimeoutError("x", FACTS), 5],
   ["UnexpectedShapeError", new errors.UnexpectedShapeError("x", FACTS), 6],
+  ["WrongAddressError", new errors.WrongAddressError("x", FACTS), 6],
   ["StoreError", new errors.StoreError("x"), 4],
   ["SchemaVersionError", new errors.SchemaVersionError("x"), 7],
   ["LockedError", new errors.LockedError("x"), 10],

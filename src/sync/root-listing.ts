@@ -4,6 +4,9 @@ import type { Client } from "../api/client.ts";
 import { HttpStatusError, UnexpectedShapeError } from "../errors.ts";
 import { RESOURCES, type RootListing } from "../wire/resources.ts";
 
+/** Who asks is refused, not the address that was asked: the base URL may well be right. */
+const REFUSALS: readonly number[] = [401, 403, 407];
+
 const Endpoints = z.looseObject({ list_endpoint: z.string(), schema: z.string().optional() });
 
 /**
@@ -24,7 +27,9 @@ export async function fetchRootListing(client: Client): Promise<RootListing> {
       error.status < 500 &&
       error.status !== 429
     ) {
-      throw new UnexpectedShapeError(error.message, { url: error.url, cause: error, hint });
+      const { status, url, message } = error;
+      const mend = REFUSALS.includes(status) ? (error.hint ?? hint) : hint;
+      throw new UnexpectedShapeError(message, { url, cause: error, hint: mend });
     }
     throw error;
   }

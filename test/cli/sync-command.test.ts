@@ -104,7 +104,12 @@ describe("wrong input", () => {
     [
       "leads elsewhere",
       [{ status: 301, headers: { location: "https://docs.example.org/" } }],
-      /not followed/,
+      /It has moved to https:\/\/docs\.example\.org; set DOCMIRROR_BASE_URL to that/,
+    ],
+    [
+      "wants a login",
+      [{ status: 401, body: "" }],
+      /The service wants a login \(401\)(?![\s\S]*check DOCMIRROR)/,
     ],
   ] as [string, Script, RegExp][])("a base URL that %s exits 6", async (_, script, message) => {
     await using server = await startScriptedServer(script);
