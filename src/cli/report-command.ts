@@ -10,9 +10,10 @@ import { createAnswerWriter, FORMATS, type Format } from "./report/answer-writer
 import { useAnswersOfNow } from "./report/answers-of-now.ts";
 import { listReports } from "./report/list-reports.ts";
 import { type CommandContext, runCommand } from "./run-command.ts";
+import { addTimeOptions, readTimes, type TimeOptions } from "./time-options.ts";
 import { withDatabase } from "./with-database.ts";
 
-interface Options extends Filters {
+interface Options extends TimeOptions, Omit<Filters, "since" | "until"> {
   format?: Format;
   json?: true;
 }
@@ -23,7 +24,7 @@ const SHOWN_ROWS = 50;
 const MOST_TABLE_ROWS = 1000;
 
 export function reportCommand(summary: string): Command {
-  return createCommand({
+  const command = createCommand({
     name: "report",
     summary,
     settings: ["databaseUrl", "dataDir", "sourceTimezone", "stuckAfter"],
@@ -31,6 +32,7 @@ export function reportCommand(summary: string): Command {
       ["report", "the reports that there are, and what each answers"],
       ["report success_rate_daily --since 2026-11-01", "how often builds succeeded, day by day"],
       ["report failing_now --project pip", "what is broken in one project"],
+      ["report runs --since 24h", "what docmirror did in the last day"],
       ["report fact_builds --format csv > builds.csv", "every build, as CSV"],
       ["report error_classes --json", "what builds fail of, as JSON"],
     ],
@@ -40,11 +42,8 @@ export function reportCommand(summary: string): Command {
     .addOption(new Option("--json", "short for --format json").conflicts("format"))
     .addOption(new Option("--project <slug>", "this project alone"))
     .addOption(new Option("--version <slug>", "versions of this slug alone"))
-    .addOption(new Option("--type <type>", "builds of this type alone, such as html"))
-    .addOption(
-      new Option("--since <time>", "from this day (2026-11-03) or moment (2026-11-03T12:00Z) on, in UTC"),
-    )
-    .addOption(new Option("--until <time>", "up to this day, which counts too, or up to this moment"))
+    .addOption(new Option("--type <type>", "builds of this type alone, such as html"));
+  return addTimeOptions(command)
     .addOption(
       wholeOption("--limit <rows>", `rows at most [default: ${SHOWN_ROWS} in a table or md, else all]`, {
         min: 1,
@@ -55,7 +54,8 @@ export function reportCommand(summary: string): Command {
       runCommand<Options>(async (context, { options, args: [name] }) => {
         const format = options.json ? "json" : (options.format ?? "table");
         if (name === undefined) return listReports(context.out, format, options);
-        const asked = chooseRows(name, format, options);
+        const times = readTimes(options, context.clock.now());
+        const asked = chooseRows(name, format, { ...options, ...times });
         await withDatabase(context, (database) =>
           withSql(database.url, { applicationName: "docmirror report", max: 1 }, async (sql) => {
             await useAnswersOfNow(context, database.url, sql);

@@ -103,6 +103,15 @@ describe("report NAME", () => {
     expect(ids).toEqual(["9", "1"]);
   });
 
+  it("takes spans, counted back from now", async () => {
+    // All builds are of the summer of 2025, and the run is of this minute.
+    const daysOf = async (...times: string[]) =>
+      JSON.parse((await report("runs", "--json", ...times)).stdout).rows;
+    expect((await daysOf()).length).toBeGreaterThan(0);
+    expect(await daysOf("--since", "90m")).toEqual([]);
+    expect(await daysOf("--until", "24h")).toEqual(await daysOf());
+  });
+
   it("is over at once when its reader has gone", async () => {
     await using running = startCli(["report", "fact_builds", "--json", "--database-url", database.url], {
       preferBuilt: true,
@@ -164,6 +173,12 @@ describe("wrong input", () => {
     [["failing_now", "--project", "pop"], 2, "the mirror has no project pop; did you mean pip?"],
     [["fact_builds", "--limit", "5000"], 2, "a table has 1000 rows at most"],
     [["--project", "pip"], 2, "--project is for one report"],
+    [
+      ["runs", "--since", "yesterday"],
+      2,
+      "docmirror: --since yesterday: give a day (2026-11-03), a time (2026-11-03T12:00Z) or a span (7d)\n",
+    ],
+    [["runs", "--until", "soon"], 2, "--until soon: give a day"],
   ])("%j exits %i and says what is right", async (args, code, message) => {
     const told = await report(...args);
     expect(told).toMatchObject({ code, stdout: "" });
