@@ -1,6 +1,6 @@
 import { HttpStatusError, WrongAddressError } from "../errors.ts";
 import { excerpt, showUrl } from "./upstream-errors.ts";
-import { tellTlsExpected } from "./wrong-scheme.ts";
+import { SCHEME_HINT, tellTlsExpected } from "./wrong-scheme.ts";
 
 export interface StatusFacts {
   status: number;
@@ -16,7 +16,8 @@ export function statusError(url: URL, facts: StatusFacts): HttpStatusError | Wro
   const { status, body, retryAfterMs } = facts;
   const words = excerpt(body);
   const tlsExpected = tellTlsExpected(url, status, words);
-  if (tlsExpected !== null) return new WrongAddressError(tlsExpected, { url: showUrl(url) });
+  if (tlsExpected !== null)
+    return new WrongAddressError(tlsExpected, { url: showUrl(url), hint: SCHEME_HINT });
   const answer = `GET ${showUrl(url)} answered ${status}`;
   const refusal = tellRefusal(facts);
   const [message, hint] =

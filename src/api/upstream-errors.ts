@@ -8,7 +8,7 @@ import {
   WrongAddressError,
 } from "../errors.ts";
 import { BodyTooLargeError, UndecodableBodyError } from "./body.ts";
-import { tellWrongScheme } from "./wrong-scheme.ts";
+import { SCHEME_HINT, tellWrongScheme } from "./wrong-scheme.ts";
 
 /** A URL as messages show it, without the credentials that the base URL may carry. */
 export function showUrl(url: URL): string {
@@ -47,7 +47,7 @@ export function toUpstreamError(
   }
   const reason = error instanceof AggregateError ? error.errors[0] : error;
   const scheme = tellWrongScheme(reason, url);
-  if (scheme !== null) return new WrongAddressError(scheme, facts);
+  if (scheme !== null) return new WrongAddressError(scheme, { ...facts, hint: SCHEME_HINT });
   const text = reason instanceof Error ? reason.message : String(reason);
   if (
     error instanceof errors.ConnectTimeoutError ||

@@ -6,6 +6,8 @@ const NO_TLS = /^ERR_SSL_(?:WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG)$/;
 const NO_PLAIN_HTTP =
   /plain HTTP request was sent to HTTPS port|speaking plain HTTP to an SSL|HTTP request to an HTTPS server/i;
 
+export const SCHEME_HINT = "correct the scheme in DOCMIRROR_BASE_URL";
+
 /** The sentence for a connection that failed since the base URL names the wrong one of http and https; else null. */
 export function tellWrongScheme(reason: unknown, url: URL): string | null {
   if (url.protocol === "https:") {

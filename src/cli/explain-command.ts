@@ -3,10 +3,12 @@ import { type BuildExplanation, explainBuild } from "../builds/explain-build.ts"
 import { withSql } from "../db/connect.ts";
 import { assertSchemaCurrent } from "../db/migrate.ts";
 import { withStoreErrors } from "../db/store-errors.ts";
-import { NotFoundError } from "../errors.ts";
+import { ConfigError, NotFoundError } from "../errors.ts";
 import { isStorableId } from "../wire/record-id.ts";
+import type { Resource } from "../wire/resources.ts";
 import { createCommand } from "./create-command.ts";
 import { renderBuild } from "./explain/render-build.ts";
+import { parseResource } from "./parse-resource.ts";
 import { runCommand } from "./run-command.ts";
 import { withDatabase } from "./with-database.ts";
 
@@ -28,7 +30,7 @@ export function explainCommand(summary: string): Command {
       ["explain build 4711 --json", "the same, complete, as JSON"],
     ],
   })
-    .addArgument(new Argument("<resource>", "what to explain").choices(["build"]))
+    .addArgument(new Argument("<resource>", "what to explain: build").argParser(parseExplained))
     .addArgument(new Argument("<id>", "the record's id, as the service gives it").argParser(parseId))
     .option("--json", "print one JSON document")
     .action(
@@ -49,6 +51,14 @@ export function explainCommand(summary: string): Command {
         }),
       ),
     );
+}
+
+function parseExplained(text: string): Resource {
+  const resource = parseResource(text);
+  if (resource === "build") return resource;
+  throw new ConfigError(`Only a build can be explained, not a ${resource}`, {
+    hint: "as in: docmirror explain build 4711",
+  });
 }
 
 /** An id that no record can have, such as the empty one of a variable that is not set, is a mistake of whoever gave it. */

@@ -6,6 +6,7 @@ import { fetchRootListing } from "../sync/root-listing.ts";
 import { RESOURCES, type Resource } from "../wire/resources.ts";
 import { createCommand } from "./create-command.ts";
 import { wholeOption } from "./number-option.ts";
+import { parseResource } from "./parse-resource.ts";
 import { runCommand } from "./run-command.ts";
 
 interface Options {
@@ -29,7 +30,7 @@ export function getCommand(summary: string): Command {
       ["get build --schema", "the resource's schema"],
     ],
   })
-    .addArgument(new Argument("[resource]", "what to ask for").choices(RESOURCES))
+    .addArgument(new Argument("[resource]", `one of ${RESOURCES.join(", ")}`).argParser(parseResource))
     .argument("[id-or-slug]", "one record instead of the list")
     .addOption(
       new Option("--filter <field=value>", "narrow the list; may be repeated")

@@ -17,6 +17,7 @@ import { type RetryCounts, retryQuarantine } from "../sync/retry-quarantine.ts";
 import { RESOURCES, type Resource } from "../wire/resources.ts";
 import { createCommand } from "./create-command.ts";
 import { wholeOption } from "./number-option.ts";
+import { parseResource } from "./parse-resource.ts";
 import { type CommandContext, runCommand } from "./run-command.ts";
 import { renderTable } from "./table.ts";
 import { withDatabase } from "./with-database.ts";
@@ -43,7 +44,11 @@ export function quarantineCommand(summary: string): Command {
       ["quarantine --retry", "tries all of them again, as after an upgrade"],
     ],
   })
-    .addOption(new Option("--resource <name>", "only this one [default all]").choices(RESOURCES))
+    .addOption(
+      new Option("--resource <name>", `only this one: ${RESOURCES.join(", ")} [default all]`).argParser(
+        parseResource,
+      ),
+    )
     .addOption(new Option("--all", "those that were resolved too").conflicts("retry"))
     .addOption(
       wholeOption("--limit <records>", "how many to list", { min: 1, max: 10_000 })

@@ -59,7 +59,7 @@ export function statusCommand(summary: string): Command {
 
 function parseAge(text: string): number {
   const parsed = duration(text);
-  if ("fault" in parsed) throw new InvalidArgumentError(`"${text}" ${parsed.fault}`);
+  if ("fault" in parsed) throw new InvalidArgumentError(`It ${parsed.fault}.`);
   return parsed.value;
 }
 

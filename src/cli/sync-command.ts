@@ -1,4 +1,4 @@
-import { type Command, InvalidArgumentError, Option } from "commander";
+import { type Command, Option } from "commander";
 import type { Config } from "../config.ts";
 import { requireBaseUrl } from "../config.ts";
 import { connect } from "../db/connect.ts";
@@ -15,6 +15,7 @@ import type { RunSummary } from "../sync/summary.ts";
 import { RESOURCES, type Resource } from "../wire/resources.ts";
 import { createCommand } from "./create-command.ts";
 import type { Output } from "./output.ts";
+import { parseResources } from "./parse-resource.ts";
 import { type CommandContext, runCommand } from "./run-command.ts";
 import { exitCodeOrThrow } from "./run-exit.ts";
 import { renderTable } from "./table.ts";
@@ -125,17 +126,6 @@ export function syncSettings(config: Config) {
   const { fullEveryDays, maxDeleteRatio, sourceTimezone, stuckAfterMs } = config;
   const requests = { pageSize, rate, concurrency, timeoutMs, retries, maxBodyMb };
   return { ...requests, fullEveryDays, maxDeleteRatio, sourceTimezone, stuckAfterMs };
-}
-
-function parseResources(text: string): Resource[] {
-  const names = text.split(",").map((name) => name.trim());
-  const wrong = names.filter((name) => !(RESOURCES as readonly string[]).includes(name));
-  if (wrong.length > 0) {
-    throw new InvalidArgumentError(
-      `No such resource: ${wrong.join(", ")}. There are ${RESOURCES.join(", ")}.`,
-    );
-  }
-  return names as Resource[];
 }
 
 async function hasSchema(database: OpenDatabase): Promise<boolean> {

@@ -79,6 +79,7 @@ describe("the wrong scheme", () => {
     expect(error.message).toMatch(
       /^The service speaks plain HTTP at this port; use http:\/\/ \(https:\/\/127\.0\.0\.1:\d+\)$/,
     );
+    expect(error.hint).toBe("correct the scheme in DOCMIRROR_BASE_URL");
     expect(count).toBe(0);
   });
 

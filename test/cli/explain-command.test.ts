@@ -148,9 +148,9 @@ quarantine (1)
 
 describe("wrong input", () => {
   it.each([
-    [["project", "5"], "Allowed choices are build."],
+    [["project", "5"], "Only a build can be explained"],
     [["build"], "missing required argument 'id'"],
-    [["build", ""], "No record has such an id"],
+    [["build", ""], "no record has such an id"],
     [[], "missing required argument 'resource'"],
   ])("%j exits 2 and says what there is", async (args, message) => {
     const { code, stdout, stderr } = await runCli(["explain", ...args], { preferBuilt: true });
@@ -162,7 +162,7 @@ describe("wrong input", () => {
     const { code, stderr } = await runCli(["explain", "build", "4".repeat(300)], { preferBuilt: true });
     expect({ code, stderr }).toEqual({
       code: 2,
-      stderr: expect.stringContaining("No record has such an id"),
+      stderr: expect.stringContaining("no record has such an id"),
     });
   });
 

@@ -87,7 +87,7 @@ describe("wrong input", () => {
     ],
     ["an unknown setting", ["sync"], { DOCMIRROR_RATES: "5" }, /DOCMIRROR_RATES.*DOCMIRROR_RATE/],
     ["an unknown flag", ["sync", "--dryrun"], {}, /unknown option '--dryrun'; did you mean --dry-run\?/],
-    ["an unknown resource", ["sync", "--resource", "build,team"], {}, /No such resource: team/],
+    ["an unknown resource", ["sync", "--resource", "build,team"], {}, /Unknown resource 'team'/],
   ] as [string, string[], Record<string, string>, RegExp][])("%s exits 2", async (_, args, env, message) => {
     expectFailure(await runCli(args, { env }), 2, message);
   });
