@@ -159,8 +159,8 @@ describe("doctor finds", () => {
       "database-url": "postgres://nobody@127.0.0.1:1/none",
     });
     expect({ code, faults: withStatus("fault") }).toEqual({ code: 4, faults: ["database"] });
-    expect(found.database?.finding).toContain("nothing answers there (ECONNREFUSED)");
-    expect(found.database?.mend).toContain("start Postgres");
+    expect(found.database?.finding).toBe("Cannot reach Postgres at 127.0.0.1:1");
+    expect(found.database?.mend).toContain("nothing answers there: start Postgres");
     expect(withStatus("unknown")).toEqual(["rights", "migrations", "database clock", "time zone"]);
     expect(found.service?.status).toBe("ok");
   });

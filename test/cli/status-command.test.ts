@@ -98,6 +98,6 @@ describe("status", () => {
   it("of a database that refuses exits 4", async () => {
     const { code, stderr } = await status("postgres://127.0.0.1:1/x");
     expect(code).toBe(4);
-    expect(stderr).toMatch(/^docmirror: .*\n {2}\S/);
+    expect(stderr).toMatch(/^docmirror: Cannot reach Postgres at 127\.0\.0\.1:1\n {2}\S/);
   });
 });
