@@ -6,6 +6,7 @@ import { findServerAccount } from "./embedded/account.ts";
 import { findBinaries } from "./embedded/binaries.ts";
 import { ensureCluster, ensurePassword, SUPERUSER } from "./embedded/cluster.ts";
 import { withLockFile } from "./embedded/lock-file.ts";
+import { assertOwner } from "./embedded/owner.ts";
 import { createPaths, type EmbeddedPaths, toDataDirError } from "./embedded/paths.ts";
 import {
   awaitExit,
@@ -125,8 +126,11 @@ async function urlOf(paths: EmbeddedPaths, { port }: RunningServer): Promise<str
 async function start(paths: EmbeddedPaths, options: EmbeddedOptions): Promise<RunningServer> {
   const { log, signal, settings = {} } = options;
   const account = findServerAccount();
+  // Whoever is not root cannot even read whether another user's data are of this version.
+  if (process.geteuid?.() !== 0) assertOwner(paths, account);
   const binaries = await findBinaries(account);
   await ensureCluster({ paths, binaries, account, durable: settings.fsync !== "off", signal });
+  assertOwner(paths, account);
   return await startServer({ paths, binaries, account, log, signal, settings });
 }
 

@@ -81,17 +81,13 @@ const MEANINGS: Record<string, Meaning> = {
   "3F000": { hint: "run `docmirror migrate`" },
   "2201B": { hint: "correct the pattern of that rule in report.error_rules" },
   "25006": { hint: "this server is read-only (a standby?): DATABASE_URL must name the primary" },
-  "53300": {
-    hint: "close other clients, or raise max_connections or the role's connection limit",
-  },
+  "53300": { hint: "close other clients, or raise max_connections or the role's connection limit" },
   "53100": { hint: "make room on the server's disk, then run it again: what is stored is consistent" },
   "53200": { hint: "give the server more memory, or lower its work_mem" },
   "55P03": { hint: "another session holds the lock: try again when it is done" },
   "57P01": { hint: "the server is stopping or restarting: try again when it is up" },
   "57P02": { hint: "the server crashed and is recovering: try again in a minute" },
-  "57P03": {
-    hint: "the server is starting or stopping: try again in a minute",
-  },
+  "57P03": { hint: "the server is starting or stopping: try again in a minute" },
   "57014": { hint: "the server cancelled it: look at statement_timeout" },
 };
 
