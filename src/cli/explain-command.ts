@@ -1,8 +1,5 @@
 import { Argument, type Command, InvalidArgumentError } from "commander";
 import { type BuildExplanation, explainBuild } from "../builds/explain-build.ts";
-import { withSql } from "../db/connect.ts";
-import { assertSchemaCurrent } from "../db/migrate.ts";
-import { withStoreErrors } from "../db/store-errors.ts";
 import { ConfigError, NotFoundError } from "../errors.ts";
 import { isStorableId } from "../wire/record-id.ts";
 import type { Resource } from "../wire/resources.ts";
@@ -10,7 +7,7 @@ import { createCommand } from "./create-command.ts";
 import { renderBuild } from "./explain/render-build.ts";
 import { parseResource } from "./parse-resource.ts";
 import { runCommand } from "./run-command.ts";
-import { withDatabase } from "./with-database.ts";
+import { withMirror } from "./with-mirror.ts";
 
 interface Options {
   json?: true;
@@ -35,13 +32,9 @@ export function explainCommand(summary: string): Command {
     .option("--json", "print one JSON document")
     .action(
       runCommand<Options>((context, { options, args: [, id = ""] }) =>
-        withDatabase(context, async (database) => {
+        withMirror(context, { command: "explain" }, async (sql) => {
           const { config, out } = context;
-          const application = { applicationName: "docmirror explain", max: 1 };
-          const explanation = await withSql(database.url, application, async (sql) => {
-            await assertSchemaCurrent(sql);
-            return withStoreErrors(`explain build ${id}`, () => explainBuild(sql, id, config.sourceTimezone));
-          });
+          const explanation = await explainBuild(sql, id, config.sourceTimezone);
           const { build, quarantine } = explanation;
           if (options.json) await out.json(explanation);
           if (build === null) throw notHere(id, explanation);

@@ -8,6 +8,7 @@ import {
   exportReport,
 } from "../report/export/export-report.ts";
 import { createCommand } from "./create-command.ts";
+import { assertMirrorPlace } from "./mirror-place.ts";
 import { useAnswersOfNow } from "./report/answers-of-now.ts";
 import { runCommand } from "./run-command.ts";
 import { renderTable } from "./table.ts";
@@ -40,8 +41,9 @@ export function exportCommand(summary: string): Command {
   return addTimeOptions(command)
     .option("--json", "print one JSON document")
     .action(
-      runCommand<Options>((context, { options }) =>
-        withDatabase(context, async ({ url }) => {
+      runCommand<Options>((context, { options }) => {
+        assertMirrorPlace(context.config);
+        return withDatabase(context, async ({ url }) => {
           const { clock, out, signal } = context;
           const { out: folder, format } = options;
           const { since, until } = readTimes(options, clock.now());
@@ -52,8 +54,8 @@ export function exportCommand(summary: string): Command {
           if (options.json) await out.json({ folder, ...facts });
           else await out.write(render(facts, out.colour));
           return EXIT.done;
-        }),
-      ),
+        });
+      }),
     );
 }
 

@@ -4,6 +4,7 @@ import { migrate, migrationStatus, pendingSql } from "../db/migrate.ts";
 import type { OpenDatabase } from "../db/open.ts";
 import { tryRefresh } from "../report/after-run.ts";
 import { createCommand } from "./create-command.ts";
+import { assertMirrorPlace } from "./mirror-place.ts";
 import type { Output } from "./output.ts";
 import { type CommandContext, runCommand } from "./run-command.ts";
 import { renderTable } from "./table.ts";
@@ -31,6 +32,8 @@ export function migrateCommand(summary: string): Command {
     .option("--json", "print one JSON document")
     .action(
       runCommand<Options>((context, { options }) => {
+        // Looking makes nothing.
+        if (options.status || options.dryRun) assertMirrorPlace(context.config);
         return withDatabase(context, async (database) => {
           if (options.status) await printStatus(database, context.out, options);
           else if (options.dryRun) await printPending(database, context.out, options);

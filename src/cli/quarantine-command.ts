@@ -1,8 +1,7 @@
 import { type Command, Option } from "commander";
 import { requireBaseUrl } from "../config.ts";
-import { type Sql, withSql } from "../db/connect.ts";
+import type { Sql } from "../db/connect.ts";
 import { assertNotDemo } from "../db/demo-mark.ts";
-import { assertSchemaCurrent } from "../db/migrate.ts";
 import type { OpenDatabase } from "../db/open.ts";
 import { EXIT } from "../errors.ts";
 import { printableJson } from "../printable.ts";
@@ -20,7 +19,7 @@ import { wholeOption } from "./number-option.ts";
 import { parseResource } from "./parse-resource.ts";
 import { type CommandContext, runCommand } from "./run-command.ts";
 import { renderTable } from "./table.ts";
-import { withDatabase } from "./with-database.ts";
+import { withMirror } from "./with-mirror.ts";
 
 interface Options {
   resource?: Resource;
@@ -60,12 +59,10 @@ export function quarantineCommand(summary: string): Command {
     .action(
       runCommand<Options>((context, { options }) => {
         const baseUrl = options.retry ? requireBaseUrl(context.config) : null;
-        return withDatabase(context, async (database) => {
-          await withSql(database.url, { applicationName: "docmirror quarantine", max: 1 }, async (sql) => {
-            await assertSchemaCurrent(sql);
-            if (baseUrl === null) await printList(sql, context, database, options);
-          });
-          return baseUrl === null ? EXIT.done : retry(context, database, baseUrl, options);
+        return withMirror(context, { command: "quarantine" }, async (sql, database) => {
+          if (baseUrl !== null) return retry(context, database, baseUrl, options);
+          await printList(sql, context, database, options);
+          return EXIT.done;
         });
       }),
     );

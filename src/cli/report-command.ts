@@ -5,6 +5,7 @@ import { assertNamesKnown, parseRelation } from "../report/known-names.ts";
 import { askFor, type Filters, type Question } from "../report/question.ts";
 import { asIso, readAnswer, withSnapshot } from "../report/read-answer.ts";
 import { createCommand } from "./create-command.ts";
+import { assertMirrorPlace } from "./mirror-place.ts";
 import { wholeOption } from "./number-option.ts";
 import { createAnswerWriter, FORMATS, type Format } from "./report/answer-writer.ts";
 import { useAnswersOfNow } from "./report/answers-of-now.ts";
@@ -56,6 +57,7 @@ export function reportCommand(summary: string): Command {
         if (name === undefined) return listReports(context.out, format, options);
         const times = readTimes(options, context.clock.now());
         const asked = chooseRows(name, format, { ...options, ...times });
+        assertMirrorPlace(context.config);
         await withDatabase(context, (database) =>
           withSql(database.url, { applicationName: "docmirror report", max: 1 }, async (sql) => {
             await useAnswersOfNow(context, database.url, sql);

@@ -1,15 +1,13 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { formatSpan } from "../builds/format-span.ts";
 import { duration } from "../config/setting-values.ts";
-import { withSql } from "../db/connect.ts";
-import { assertSchemaCurrent } from "../db/migrate.ts";
 import { EXIT } from "../errors.ts";
 import { findStatus, type MirrorStatus, type RunRow } from "../sync/find-status.ts";
 import { createCommand } from "./create-command.ts";
 import type { Output } from "./output.ts";
 import { runCommand } from "./run-command.ts";
 import { renderTable } from "./table.ts";
-import { withDatabase } from "./with-database.ts";
+import { withMirror } from "./with-mirror.ts";
 
 interface Options {
   maxAge?: number;
@@ -34,14 +32,11 @@ export function statusCommand(summary: string): Command {
     .option("--json", "print one JSON document")
     .action(
       runCommand<Options>((context, { options }) =>
-        withDatabase(context, async (database) => {
+        withMirror(context, { command: "status", max: 4 }, async (sql, database) => {
           const { config, clock, out } = context;
           const now = clock.now();
-          const status = await withSql(database.url, { applicationName: "docmirror status" }, async (sql) => {
-            await assertSchemaCurrent(sql);
-            const { stuckAfterMs, sourceTimezone } = config;
-            return findStatus(sql, { now, stuckAfterMs, sourceTimezone });
-          });
+          const { stuckAfterMs, sourceTimezone } = config;
+          const status = await findStatus(sql, { now, stuckAfterMs, sourceTimezone });
           const ageMs = status.last_good_sync_at
             ? Math.max(0, now.getTime() - Date.parse(status.last_good_sync_at))
             : null;

@@ -14,6 +14,7 @@ import { runSync, type SyncOptions } from "../sync/run.ts";
 import type { RunSummary } from "../sync/summary.ts";
 import { RESOURCES, type Resource } from "../wire/resources.ts";
 import { createCommand } from "./create-command.ts";
+import { isMirrorAbsent } from "./mirror-place.ts";
 import type { Output } from "./output.ts";
 import { parseResources } from "./parse-resource.ts";
 import { type CommandContext, runCommand } from "./run-command.ts";
@@ -81,13 +82,10 @@ export function syncCommand(summary: string): Command {
     .action(
       runCommand<Options>((context, { options }) => {
         const baseUrl = requireBaseUrl(context.config);
+        if (options.dryRun && isMirrorAbsent(context.config)) return drySync(context, null, baseUrl, options);
         return withDatabase(context, async (database) => {
-          const sync = await syncOptions(context, database, baseUrl, options);
-          if (options.dryRun) {
-            const run = await runDrySync({ ...sync, hasSchema: await hasSchema(database) });
-            await printSummary(run, context.out, options);
-            return run.status === "succeeded" ? EXIT.done : EXIT.partial;
-          }
+          if (options.dryRun) return drySync(context, database, baseUrl, options);
+          const sync = await syncOptions(context, database.url, baseUrl, options);
           await assertNotDemo(database.url, baseUrl);
           await prepareDatabase(database, context.log, context.signal);
           const result = await withReport(runSync)(sync);
@@ -99,16 +97,29 @@ export function syncCommand(summary: string): Command {
     );
 }
 
+/** Counts what a run would do. Without a database everything is new, and none is made. */
+async function drySync(
+  context: CommandContext,
+  database: OpenDatabase | null,
+  baseUrl: URL,
+  options: Options,
+): Promise<number> {
+  const sync = await syncOptions(context, database?.url ?? "", baseUrl, options);
+  const run = await runDrySync({ ...sync, hasSchema: database !== null && (await hasSchema(database)) });
+  await printSummary(run, context.out, options);
+  return run.status === "succeeded" ? EXIT.done : EXIT.partial;
+}
+
 async function syncOptions(
   context: CommandContext,
-  database: OpenDatabase,
+  databaseUrl: string,
   baseUrl: URL,
   options: Options,
 ): Promise<SyncOptions> {
   const progress = await context.progress();
   const kind: SyncKind | null = options.full ? "full" : options.incremental ? "incremental" : null;
   return {
-    settings: { ...syncSettings(context.config), databaseUrl: database.url, baseUrl },
+    settings: { ...syncSettings(context.config), databaseUrl, baseUrl },
     kind,
     resources: options.resource ?? null,
     allowMassDelete: options.allowMassDelete ?? false,

@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { statSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Logger } from "../log.ts";
 import { connect, replaceDatabase, type Sql, withSql } from "./connect.ts";
@@ -53,9 +53,16 @@ const DATABASE = "docmirror";
 /** How long other sessions may take to vanish from the server's list after their clients have left. */
 const LINGER_MS = 400;
 
-/** Whether this data directory holds an embedded Postgres, running or not. Makes nothing. */
+/**
+ * Whether this data directory holds an embedded Postgres, running or not. Makes nothing. Throws StoreError where it may not be looked into:
+ * that is no proof that there is none.
+ */
 export function hasEmbedded(dataDir: string): boolean {
-  return existsSync(resolve(dataDir, "postgres"));
+  try {
+    return statSync(resolve(dataDir, "postgres"), { throwIfNoEntry: false }) !== undefined;
+  } catch (error) {
+    throw toDataDirError(error, dataDir);
+  }
 }
 
 /**

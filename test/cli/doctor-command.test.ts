@@ -93,9 +93,9 @@ describe("doctor", () => {
       const { code, stdout } = await run(["doctor", "--base-url", quick.baseUrl.href, "--data-dir", dataDir]);
       expect(code).toBe(0);
       expect(stdout).toMatch(
-        /^\? unknown {2}database .* there is no embedded Postgres in .*data yet\n +→ the first `docmirror sync` makes it$/m,
+        /^\? unknown {2}database +There is no mirror in .*data yet\n +→ `docmirror sync` makes one$/m,
       );
-      expect(stdout).toMatch(/^\? unknown {2}time zone +there is no database yet$/m);
+      expect(stdout).toMatch(/^\? unknown {2}time zone +there is no mirror yet$/m);
       expect(stdout).toContain("no fault, 5 not tested");
       expect(readdirSync(folder)).toEqual([]);
     } finally {
@@ -116,7 +116,7 @@ describe("doctor", () => {
     ]);
     expect(code).toBe(0);
     expect(stdout).toMatch(/^✓ ok .*database +the embedded Postgres \d+\.\d+ in UTF-8/m);
-    expect(stdout).toMatch(/^\? unknown .*migrations +the database has no tables of ours yet$/m);
+    expect(stdout).toMatch(/^\? unknown .*migrations +There is no mirror in .* yet$/m);
     expect(await dataDir.serverPid()).toBeNull();
   });
 
@@ -227,7 +227,7 @@ describe("doctor finds", () => {
     });
     expect(three).toMatchObject({
       code: 0,
-      found: { migrations: { status: "unknown", mend: "the first `docmirror sync` makes them" } },
+      found: { migrations: { status: "unknown", mend: "`docmirror sync` makes one" } },
     });
     for (const { found } of [one, two, three].filter((each) => each !== undefined))
       expect(found["time zone"]?.finding).toContain("see migrations");

@@ -40,11 +40,11 @@ describe("status", () => {
     expect(stdout).toContain("no open builds");
   });
 
-  it("of a database without our schema exits 7 and names the command that mends it", async () => {
+  it("of a database without our schema exits 7 and names the command that makes a mirror", async () => {
     await using database = await createTestDatabase({ migrated: false });
     const { code, stdout, stderr } = await status(database.url);
     expect({ code, stdout }).toEqual({ code: 7, stdout: "" });
-    expect(stderr).toMatch(/^docmirror: .*older than this program.*\n {2}run `docmirror migrate`\n$/);
+    expect(stderr).toMatch(/^docmirror: There is no mirror in the database .*; `docmirror sync` makes one\n/);
   });
 
   it("tells rows, runs and open builds, and --json has the same", async () => {

@@ -1,5 +1,6 @@
-import { join, relative } from "node:path";
+import { join } from "node:path";
 import type { SettingInForce } from "../../config.ts";
+import { showPath } from "../show-path.ts";
 
 export interface NextStep {
   command: string;
@@ -21,8 +22,7 @@ const QUERY = "select day, builds, success_rate from report.success_rate_daily o
 
 /** What to type after the demo, ready for the shell in the same folder. No password is in it: psql's comes from its file. */
 export function nextSteps({ settings, dataDir, port, serviceUrl, buildId }: NextStepFacts): NextStep[] {
-  const near = relative(process.cwd(), dataDir);
-  const shown = near === "" || near.startsWith("..") ? dataDir : near;
+  const shown = showPath(dataDir);
   // Other sources than a flag are there for the next command too.
   const isFlag = settings.some(({ key, source }) => key === "dataDir" && source === "flag");
   const folder = isFlag ? ` --data-dir ${shellWord(shown)}` : "";

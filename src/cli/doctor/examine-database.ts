@@ -1,7 +1,7 @@
 import { type Sql, withSql } from "../../db/connect.ts";
-import { hasEmbedded } from "../../db/embedded.ts";
 import type { OpenDatabase } from "../../db/open.ts";
 import { measureServerClock } from "../../db/server-clock.ts";
+import { isMirrorAbsent, type MirrorSettings, mirrorPlace } from "../mirror-place.ts";
 import type { CommandContext } from "../run-command.ts";
 import { withDatabase } from "../with-database.ts";
 import { checkClock } from "./check-clock.ts";
@@ -21,16 +21,14 @@ const STATEMENT_TIMEOUT = "60s";
 export async function examineDatabase(context: CommandContext): Promise<Finding[]> {
   const { config, signal } = context;
   const [first, ...others] = DATABASE_CHECKS;
-  if (config.databaseUrl === null && !hasEmbedded(config.dataDir)) {
-    const none = unknown(
-      `there is no embedded Postgres in ${config.dataDir} yet`,
-      "the first `docmirror sync` makes it",
-    );
-    return [{ check: first, ...none }, ...unknowns(others, "there is no database yet")];
-  }
   let findings: Finding[] = [];
-  const opened = await findingOf(first, signal, () =>
-    withDatabase(context, async (database) => {
+  let why = "there is no database to ask";
+  const opened = await findingOf(first, signal, () => {
+    if (isMirrorAbsent(config)) {
+      why = "there is no mirror yet";
+      return noMirror(config);
+    }
+    return withDatabase(context, async (database) => {
       const session = { statement_timeout: STATEMENT_TIMEOUT };
       return await withSql(
         database.url,
@@ -45,10 +43,15 @@ export async function examineDatabase(context: CommandContext): Promise<Finding[
           return result;
         },
       );
-    }),
-  );
-  if (findings.length === 0) findings = unknowns(others, "there is no database to ask");
+    });
+  });
+  if (findings.length === 0) findings = unknowns(others, why);
   return [opened, ...findings];
+}
+
+/** No fault: before the first sync all is well so. */
+function noMirror(config: MirrorSettings): Result {
+  return unknown(`There is no mirror in ${mirrorPlace(config)} yet`, "`docmirror sync` makes one");
 }
 
 async function examineContent(
@@ -58,7 +61,7 @@ async function examineContent(
 ): Promise<Finding[]> {
   const rights = await findingOf("rights", signal, () => checkRights(sql));
   const migrations = await findingOf("migrations", signal, () =>
-    checkMigrations(sql, database.embedded !== null),
+    checkMigrations(sql, database.embedded !== null, noMirror(config)),
   );
   const clocks = await findingOf("database clock", signal, async () =>
     checkClock(

@@ -21,7 +21,7 @@ import { afterEach, beforeEach, describe, expect, onTestFinished, test } from "v
 import { withSql } from "../../../src/db/connect.ts";
 import { findServerAccount } from "../../../src/db/embedded/account.ts";
 import { toDataDirError } from "../../../src/db/embedded/paths.ts";
-import { type EmbeddedServer, openEmbedded } from "../../../src/db/embedded.ts";
+import { type EmbeddedServer, hasEmbedded, openEmbedded } from "../../../src/db/embedded.ts";
 import { openDatabase } from "../../../src/db/open.ts";
 import { silentLog } from "../../../src/log.ts";
 
@@ -257,6 +257,16 @@ describe("what is wrong with the data directory is told", () => {
       exitCode: 4,
     });
   });
+
+  test.skipIf(process.geteuid?.() === 0)(
+    "a folder that may not be looked into is not taken as empty",
+    async () => {
+      await chmod(dataDir, 0o000);
+      expect(() => hasEmbedded(dataDir)).toThrow("no right");
+      await chmod(dataDir, 0o700);
+      expect(hasEmbedded(dataDir)).toBe(false);
+    },
+  );
 
   test("data of another Postgres", async () => {
     await mkdir(join(dataDir, "postgres"));
