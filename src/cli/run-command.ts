@@ -17,6 +17,7 @@ import { explainError, isAbort } from "./explain-error.ts";
 import { logBeside } from "./log-beside.ts";
 import { createOutput, type Output } from "./output.ts";
 import type { Progress } from "./progress.ts";
+import { warnOfSecrets } from "./warn-of-secrets.ts";
 
 /** Beyond this a command that was asked to stop is ended though something hangs; whoever stopped it expects that within 10 s. */
 const STOP_WITHIN_MS = 9000;
@@ -96,6 +97,7 @@ export function runCommand<Options = Record<string, never>>(
       const { config, settings } = loaded;
       const plainLog = createLog({ level: config.logLevel, format: config.logFormat, colour });
       const log = logBeside(plainLog, (write) => (progress ? progress.aside(write) : write()));
+      warnOfSecrets(config, settings, log);
       signals.announce((signal) => log.info({ signal }, "stopping; a second signal ends at once"));
       const context: CommandContext = {
         config,

@@ -65,6 +65,11 @@ export function hasEmbedded(dataDir: string): boolean {
   }
 }
 
+/** The file in this data directory that holds the password of the embedded Postgres' one role, and nothing else. */
+export function embeddedPasswordFile(dataDir: string): string {
+  return resolve(dataDir, "password");
+}
+
 /**
  * Joins the embedded Postgres of this data directory, making and starting it as needed. On loopback alone, with
  * a password of its own in `<dataDir>/password`. Throws StoreError; when aborted, rejects with the signal's reason.

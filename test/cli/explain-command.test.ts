@@ -4,7 +4,8 @@ import { createTestDatabase, type TestDatabase } from "../support/database.ts";
 import { createToldBuild, withTold } from "../support/told-build.ts";
 
 const explain = ({ url }: TestDatabase, id: string, ...args: string[]) =>
-  runCli(["explain", "build", id, "--database-url", url, "--source-timezone", "America/Chicago", ...args], {
+  runCli(["explain", "build", id, "--source-timezone", "America/Chicago", ...args], {
+    env: { DATABASE_URL: url },
     preferBuilt: true,
   });
 

@@ -17,7 +17,7 @@ afterAll(async () => {
 });
 
 const reportOf = ({ url }: Pick<TestDatabase, "url">, ...args: string[]) =>
-  runCli(["report", ...args, "--database-url", url], { preferBuilt: true });
+  runCli(["report", ...args], { preferBuilt: true, env: { DATABASE_URL: url } });
 const report = (...args: string[]) => reportOf(database, ...args);
 
 /** Asks as a role that may read schema report, and nothing else. */
@@ -113,8 +113,9 @@ describe("report NAME", () => {
   });
 
   it("is over at once when its reader has gone", async () => {
-    await using running = startCli(["report", "fact_builds", "--json", "--database-url", database.url], {
+    await using running = startCli(["report", "fact_builds", "--json"], {
       preferBuilt: true,
+      env: { DATABASE_URL: database.url },
     });
     running.child.stdout?.destroy();
     expect(await running.ended).toMatchObject({ code: 0, stderr: "" });

@@ -7,7 +7,8 @@ import { runCli } from "../support/cli.ts";
 import { createTestDatabase } from "../support/database.ts";
 import { syncOnce } from "../support/sync.ts";
 
-const status = (url: string, ...args: string[]) => runCli(["status", "--database-url", url, ...args]);
+const status = (url: string, ...args: string[]) =>
+  runCli(["status", ...args], { env: { DATABASE_URL: url } });
 
 async function syncedDatabase() {
   const database = await createTestDatabase();
