@@ -9,6 +9,7 @@ import {
 } from "../report/export/export-report.ts";
 import { createCommand } from "./create-command.ts";
 import { assertMirrorPlace } from "./mirror-place.ts";
+import type { Output } from "./output.ts";
 import { useAnswersOfNow } from "./report/answers-of-now.ts";
 import { runCommand } from "./run-command.ts";
 import { renderTable } from "./table.ts";
@@ -52,14 +53,20 @@ export function exportCommand(summary: string): Command {
             return exportReport({ sql, folder, format, since, until, signal });
           });
           if (options.json) await out.json({ folder, ...facts });
-          else await out.write(render(facts, out.colour));
+          else await out.write(render(facts, out));
           return EXIT.done;
         });
       }),
     );
 }
 
-function render({ relations }: ExportFacts, colour: boolean): string {
+function render({ relations }: ExportFacts, { columns, colour }: Output): string {
   const rows = Object.entries(relations).map(([relation, { rows, files }]) => [relation, rows, files.length]);
-  return renderTable({ head: ["relation", "rows", "files"], right: ["rows", "files"], rows, colour });
+  return renderTable({
+    head: ["relation", "rows", "files"],
+    right: ["rows", "files"],
+    rows,
+    columns,
+    colour,
+  });
 }

@@ -93,7 +93,7 @@ async function printList(
   for await (const row of rows) cells.push(tableRow(row, filter.all));
   const { records, holes } = totals;
   const head = ["id", "resource", "record", "seen", ...(filter.all ? ["resolved"] : []), "reason", "payload"];
-  const table = { head, rows: cells, right: ["id"], colour: out.colour };
+  const table = { head, rows: cells, right: ["id"], columns: out.columns, colour: out.colour };
   const more = cells.length < records + holes ? ` (the newest ${cells.length} are shown: see --limit)` : "";
   await out.write(
     (cells.length > 0 ? `${renderTable(table)}\n` : "") +

@@ -2,6 +2,7 @@ import { type Command, Option } from "commander";
 import { EXIT } from "../errors.ts";
 import { type ClassCount, reclassify } from "../report/reclassify.ts";
 import { createCommand } from "./create-command.ts";
+import type { Output } from "./output.ts";
 import { runCommand } from "./run-command.ts";
 import { renderTable } from "./table.ts";
 import { withMirror } from "./with-mirror.ts";
@@ -31,16 +32,16 @@ export function reclassifyCommand(summary: string): Command {
           const isDry = options.dryRun === true;
           const classes = await reclassify({ sql, url, isDry, sourceTimezone, stuckAfterMs, signal });
           if (options.json) await out.json({ dry_run: isDry, classes });
-          else await out.write(render(classes, isDry, out.colour));
+          else await out.write(render(classes, isDry, out));
           return EXIT.done;
         }),
       ),
     );
 }
 
-function render(classes: readonly ClassCount[], isDry: boolean, colour: boolean): string {
+function render(classes: readonly ClassCount[], isDry: boolean, { columns, colour }: Output): string {
   if (classes.length === 0) return "there are no failures to classify\n";
   const head = ["class", "before", isDry ? "by the rules of now" : "now"];
   const rows = classes.map((one) => [one.class, one.before, one.after]);
-  return renderTable({ head, right: head.slice(1), rows, colour });
+  return renderTable({ head, right: head.slice(1), rows, columns, colour });
 }

@@ -33,7 +33,7 @@ export interface CommandContext {
   readonly signal: AbortSignal;
   /** Stdout, for data. */
   readonly out: Output;
-  /** The process's progress display, made at the first call and stopped when the command ends. */
+  /** The progress display: made at the first call, and anew at the first one after it was stopped. The command's end stops it. */
   progress(): Promise<Progress>;
 }
 
@@ -110,6 +110,7 @@ export function runCommand<Options = Record<string, never>>(
           const { createProgress } = await import("./progress.ts");
           // A terminal that does not know its size (0 by 0) would show no bar at all.
           const { columns = 0, rows = 0 } = process.stderr;
+          if (progress?.isStopped()) progress = undefined;
           progress ??= createProgress({
             stream: process.stderr,
             isTty: canRedraw({ isTty }) && columns > 0 && rows > 0,

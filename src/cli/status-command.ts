@@ -3,6 +3,7 @@ import { formatSpan } from "../builds/format-span.ts";
 import { duration } from "../config/setting-values.ts";
 import { EXIT } from "../errors.ts";
 import { findStatus, type MirrorStatus, type RunRow } from "../sync/find-status.ts";
+import { breakLines } from "./break-lines.ts";
 import { createCommand } from "./create-command.ts";
 import type { Output } from "./output.ts";
 import { runCommand } from "./run-command.ts";
@@ -59,51 +60,74 @@ function parseAge(text: string): number {
 }
 
 function render(status: MirrorStatus, ageMs: number | null, out: Output): string {
-  const { colour } = out;
-  const good = ageMs === null ? "none yet" : `${status.last_good_sync_at} (${formatSpan(ageMs)} ago)`;
+  const { colour, columns } = out;
+  const good =
+    ageMs === null ? "none yet" : `${toSecond(status.last_good_sync_at)} (${formatSpan(ageMs)} ago)`;
   const resources = renderTable({
     head: ["resource", "rows", "last good walk", "walk"],
     rows: status.resources.map(({ resource, rows, last_good_at, walk }) => [
       resource,
       rows,
-      last_good_at ?? "never",
+      last_good_at === null ? "never" : toSecond(last_good_at),
       walk,
     ]),
     right: ["rows"],
+    columns,
     colour,
   });
   const runs = renderTable({
-    head: ["run", "kind", "status", "started", "finished", "requests", "error"],
+    head: ["run", "kind", "status", "started", "took", "requests"],
     rows: status.runs.map((run) => [
       run.run_id,
       run.kind,
       run.status,
-      run.started_at,
-      run.finished_at,
+      toSecond(run.started_at),
+      tookOf(run),
       run.requests,
-      run.error,
     ]),
-    right: ["run", "requests"],
+    right: ["run", "took", "requests"],
+    columns,
     colour,
   });
   const open = renderTable({
     head: ["state", "open", "stuck", "vanished", "oldest"],
     rows: status.open_builds.map((row) => [row.state, row.open, row.stuck, row.vanished, row.oldest]),
     right: ["open", "stuck", "vanished"],
+    columns,
     colour,
   });
   return [
     `last good sync: ${good}\n`,
     resources,
-    status.runs.length > 0 ? runs : "no runs yet\n",
-    renderRound(status.last_watch_round),
+    status.runs.length > 0 ? `${runs}${errorsOf(status.runs, columns)}` : "no runs yet\n",
+    renderRound(status.last_watch_round, columns),
     status.open_builds.length > 0 ? open : "no open builds\n",
     `${status.quarantined} records in quarantine, ${status.unresolved_references} unresolved references\n`,
   ].join("\n");
 }
 
-function renderRound(round: RunRow | null): string {
+function renderRound(round: RunRow | null, columns: number | undefined): string {
   if (round === null) return "no round of the watch yet\n";
   const { run_id, status, started_at, error } = round;
-  return `last round of the watch: run ${run_id}, ${status}, ${started_at}${error ? `: ${error}` : ""}\n`;
+  const text = `last round of the watch: run ${run_id}, ${status}, ${toSecond(started_at)}${error ? `: ${error}` : ""}`;
+  return `${breakLines(text, columns ?? Infinity).join("\n")}\n`;
+}
+
+/** What went wrong in runs, a paragraph each: an error is a sentence or two, for which no column has room. */
+function errorsOf(runs: readonly RunRow[], columns: number | undefined): string {
+  return runs
+    .flatMap(({ run_id, error }) =>
+      error === null ? [] : breakLines(`run ${run_id}: ${error}`, columns ?? Infinity),
+    )
+    .map((line) => `${line}\n`)
+    .join("");
+}
+
+/** Postgres' text of a moment without the parts of its second, which no eye needs here; `--json` has them. */
+function toSecond(moment: string | null): string {
+  return (moment ?? "").replace(/\.\d+/, "");
+}
+
+function tookOf({ started_at, finished_at }: RunRow): string | null {
+  return finished_at === null ? null : formatSpan(Date.parse(finished_at) - Date.parse(started_at));
 }

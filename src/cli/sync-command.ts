@@ -11,12 +11,14 @@ import { EXIT } from "../errors.ts";
 import { withReport } from "../report/after-run.ts";
 import { runDrySync } from "../sync/dry-run.ts";
 import { runSync, type SyncOptions } from "../sync/run.ts";
-import type { RunSummary } from "../sync/summary.ts";
+import type { RunSummary, WalkSummary } from "../sync/summary.ts";
 import { RESOURCES, type Resource } from "../wire/resources.ts";
+import { breakLines } from "./break-lines.ts";
 import { createCommand } from "./create-command.ts";
 import { isMirrorAbsent } from "./mirror-place.ts";
 import type { Output } from "./output.ts";
 import { parseResources } from "./parse-resource.ts";
+import type { Progress } from "./progress.ts";
 import { type CommandContext, runCommand } from "./run-command.ts";
 import { exitCodeOrThrow } from "./run-exit.ts";
 import { renderTable } from "./table.ts";
@@ -126,9 +128,14 @@ async function syncOptions(
     clock: context.clock,
     log: context.log,
     signal: context.signal,
-    onProgress: (resource, counts, totalCount) =>
-      progress.update(resource, { pages: counts.pages, records: counts.records, totalCount }),
+    onProgress: showProgress(progress),
   };
+}
+
+/** What a run tells of its pages, for the progress display. */
+export function showProgress(progress: Progress): NonNullable<SyncOptions["onProgress"]> {
+  return (resource, { pages, records }, totalCount) =>
+    progress.update(resource, { pages, records, totalCount });
 }
 
 /** The settings that a run reads, but for where it reads and writes. */
@@ -148,38 +155,49 @@ async function hasSchema(database: OpenDatabase): Promise<boolean> {
   }
 }
 
-/** One line for each resource and one for the run; `--json` has the same as one document. */
+/**
+ * One line for each resource and one for the run. On a terminal they fit into 80 columns, and what is rare has a line of its own. `--json`
+ * has the same as one document.
+ */
 export async function printSummary(run: RunSummary, out: Output, options: { json?: true }): Promise<void> {
   if (options.json) return out.json(run);
-  const head = [
-    "resource",
-    "walk",
-    "pages",
-    "records",
-    "new",
-    "updated",
-    "unchanged",
-    "deleted",
-    "restored",
-    "quarantined",
-  ];
+  const { columns, colour, isTty } = out;
+  const common = ["resource", "walk", "pages", "records", "new", "updated", "unchanged", "deleted"];
+  const head = isTty ? common : [...common, "restored", "quarantined"];
   const rows = RESOURCES.flatMap((resource) => {
     const walk = run.resources[resource];
     if (!walk) return [];
     const { pages, records, inserted, updated, unchanged, deleted, restored, quarantined } = walk;
     const counts = [pages, records, inserted, updated, unchanged, deleted, restored, quarantined];
-    return [[resource, walk.walk, ...counts]];
+    return [[resource, walk.walk, ...counts].slice(0, head.length)];
   });
-  const reasons = Object.values(run.resources).flatMap(({ reason }) => (reason ? [`  ${reason}\n`] : []));
-  const warnings = (run.warnings ?? []).map((warning) => `  ${warning}\n`);
+  const rare = isTty ? RESOURCES.flatMap((resource) => tellRare(resource, run.resources[resource])) : [];
+  const reasons = Object.values(run.resources).flatMap(({ reason }) => reason ?? []);
+  const notes = [...rare, ...reasons, ...(run.warnings ?? [])];
   const { resolved, unresolved } = run.references;
   // A round of the watch leaves them to the next sync.
   const references =
     run.kind === "watch" ? "" : `, references: ${resolved} resolved, ${unresolved} unresolved`;
-  await out.write(
-    (rows.length > 0 ? `${renderTable({ head, rows, right: head.slice(2), colour: out.colour })}\n` : "") +
-      `${run.run_id === null ? "dry run" : `run ${run.run_id}`}, ${run.kind}: ${run.status} ` +
-      `after ${(run.duration_ms / 1000).toFixed(1)} s, ${run.requests} requests, ` +
-      `${run.transitions} transitions${references}\n${[...reasons, ...warnings].join("")}`,
-  );
+  const table =
+    rows.length > 0 ? `${renderTable({ head, rows, right: head.slice(2), columns, colour })}\n` : "";
+  const summary =
+    `${run.run_id === null ? "dry run" : `run ${run.run_id}`}, ${run.kind}: ${run.status} ` +
+    `after ${(run.duration_ms / 1000).toFixed(1)} s, ${run.requests} requests, ` +
+    `${run.transitions} transitions${references}`;
+  const width = columns ?? Infinity;
+  const lines = [
+    ...breakLines(summary, width),
+    ...notes.flatMap((note) => breakLines(note, width - 2).map((line) => `  ${line}`)),
+  ];
+  await out.write(`${table}${lines.map((line) => `${line}\n`).join("")}`);
+}
+
+/** Counts of a walk that are 0 on most nights, where they are not. */
+function tellRare(resource: Resource, walk: WalkSummary | undefined): string[] {
+  const counts = [
+    [walk?.restored ?? 0, "restored"],
+    [walk?.quarantined ?? 0, "quarantined"],
+  ] as const;
+  const told = counts.flatMap(([count, what]) => (count > 0 ? [`${count} ${what}`] : []));
+  return told.length === 0 ? [] : [`${resource}: ${told.join(", ")}`];
 }

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { RELATIONS } from "../../src/db/report-dictionary.ts";
 import { ConfigError } from "../../src/errors.ts";
 import { askFor, askForCount, columnsOf, type Filters } from "../../src/report/question.ts";
+import { RELATION_FACTS } from "../../src/report/relations.ts";
 
 /** What comes between "where" and "order by", and the values in it. */
 function conditionOf(relation: (typeof RELATIONS)[number], filters: Filters) {
@@ -29,6 +30,14 @@ limit $2`);
       const { text, columns } = askFor(relation);
       expect(columns).toEqual(columnsOf(relation));
       expect(text).toMatch(/\norder by \S/);
+    }
+  });
+
+  it("has for each relation a choice of its columns that answer it", () => {
+    for (const relation of RELATIONS) {
+      const { answer } = RELATION_FACTS[relation];
+      expect(columnsOf(relation)).toEqual(expect.arrayContaining([...answer]));
+      expect(new Set(answer).size).toBe(answer.length);
     }
   });
 
