@@ -3,7 +3,7 @@ import { WrongAddressError } from "../errors.ts";
 import { showUrl } from "./upstream-errors.ts";
 
 const API = "/api/v1/";
-/** Longer ones are cut in messages: they come from whoever answers. */
+/** A server may send anything as a Location: longer ones are cut in messages. */
 const SHOWN_LENGTH = 200;
 
 /** Throws that `url` is redirected to a `Location` that is not followed, and which base URL to set where that tells. */
@@ -27,7 +27,7 @@ export function refuseRedirect(url: URL, status: number, location: string): neve
 export function refuseRedirects(url: URL, most: number): never {
   throw new WrongAddressError(
     `GET ${showUrl(url)} answered with more than ${most} redirects, which is not followed`,
-    { url: showUrl(url), hint: "the service redirects in a circle: tell whoever runs it" },
+    { url: showUrl(url), hint: "the service redirects in a circle: report it to those who run it" },
   );
 }
 

@@ -27,7 +27,7 @@ export function statusError(url: URL, facts: StatusFacts): HttpStatusError | Wro
   return new HttpStatusError(message, { url: showUrl(url), status, hint, retryAfterMs });
 }
 
-/** What a refusal for want of rights means, and what to do; null for other statuses. */
+/** Says what a refusal for lack of rights means, and what to do; null for other statuses. */
 function tellRefusal({ status, hasLogin }: StatusFacts): [sentence: string, hint: string] | null {
   if (status === 407) {
     return [
@@ -44,7 +44,7 @@ function tellRefusal({ status, hasLogin }: StatusFacts): [sentence: string, hint
         ]
       : [
           "The user in DOCMIRROR_BASE_URL may not read this (403)",
-          "ask whoever runs the service for the right to read",
+          "ask those who run the service for the right to read",
         ];
   }
   return [

@@ -1,6 +1,6 @@
 import { errors } from "undici";
 
-/** What OpenSSL says where a server answers the first message of TLS in plain text. */
+/** OpenSSL's codes for a server that answers the first message of TLS in plain text. */
 const NO_TLS = /^ERR_SSL_(?:WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG)$/;
 /** How nginx, Apache and Go answer plain HTTP at a port of TLS, with status 400. */
 const NO_PLAIN_HTTP =
@@ -8,7 +8,7 @@ const NO_PLAIN_HTTP =
 
 export const SCHEME_HINT = "correct the scheme in DOCMIRROR_BASE_URL";
 
-/** The sentence for a connection that failed since the base URL names the wrong one of http and https; else null. */
+/** The sentence for a connection that failed because the base URL names the wrong one of http and https; else null. */
 export function tellWrongScheme(reason: unknown, url: URL): string | null {
   if (url.protocol === "https:") {
     const { code } = (reason ?? {}) as { code?: unknown };

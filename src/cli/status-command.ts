@@ -113,7 +113,7 @@ function renderRound(round: RunRow | null, columns: number | undefined): string 
   return `${breakLines(text, columns ?? Infinity).join("\n")}\n`;
 }
 
-/** What went wrong in runs, a paragraph each: an error is a sentence or two, for which no column has room. */
+/** The errors of runs, a paragraph each: an error is a sentence or two, for which no column has room. */
 function errorsOf(runs: readonly RunRow[], columns: number | undefined): string {
   return runs
     .flatMap(({ run_id, error }) =>

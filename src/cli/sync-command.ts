@@ -132,7 +132,7 @@ async function syncOptions(
   };
 }
 
-/** What a run tells of its pages, for the progress display. */
+/** Passes the counts of a run's pages on to the progress display. */
 export function showProgress(progress: Progress): NonNullable<SyncOptions["onProgress"]> {
   return (resource, { pages, records }, totalCount) =>
     progress.update(resource, { pages, records, totalCount });
@@ -198,6 +198,6 @@ function tellRare(resource: Resource, walk: WalkSummary | undefined): string[] {
     [walk?.restored ?? 0, "restored"],
     [walk?.quarantined ?? 0, "quarantined"],
   ] as const;
-  const told = counts.flatMap(([count, what]) => (count > 0 ? [`${count} ${what}`] : []));
-  return told.length === 0 ? [] : [`${resource}: ${told.join(", ")}`];
+  const parts = counts.flatMap(([count, what]) => (count > 0 ? [`${count} ${what}`] : []));
+  return parts.length === 0 ? [] : [`${resource}: ${parts.join(", ")}`];
 }

@@ -6,7 +6,7 @@ export interface TimeOptions {
   until?: string;
 }
 
-/** The flags `--since` and `--until`. What they take is read by `readTimes`, which knows what time it is. */
+/** The flags `--since` and `--until`. `readTimes` reads their values, because it knows what time it is. */
 export function addTimeOptions(command: Command): Command {
   return command
     .addOption(

@@ -78,7 +78,7 @@ function findTokenFault({ name, min, max }: CronField, token: string): string | 
   return isAlone ? `${name} ${token} has a step without a range: write ${first}-${max}/${step}` : undefined;
 }
 
-/** What node-cron found, which knows names, `L`, `W` and `#`, and the days that no month has. */
+/** Says what node-cron found: it knows names, `L`, `W` and `#`, and the days that no month has. */
 function tell(key: string, value: string, message: string): string {
   if (message.includes("impossible")) return `day ${value} comes in none of its months`;
   const field = FIELDS.find((one) => one.key === key);

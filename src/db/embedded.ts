@@ -138,7 +138,7 @@ async function urlOf(paths: EmbeddedPaths, { port }: RunningServer): Promise<str
 async function start(paths: EmbeddedPaths, options: EmbeddedOptions): Promise<RunningServer> {
   const { log, signal, settings = {} } = options;
   const account = findServerAccount();
-  // Whoever is not root cannot even read whether another user's data are of this version.
+  // Only root could read whether another user's data are of this version.
   if (process.geteuid?.() !== 0) assertOwner(paths, account);
   const binaries = await findBinaries(account);
   await ensureCluster({ paths, binaries, account, durable: settings.fsync !== "off", signal });

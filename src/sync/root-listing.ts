@@ -28,8 +28,8 @@ export async function fetchRootListing(client: Client): Promise<RootListing> {
       error.status !== 429
     ) {
       const { status, url, message } = error;
-      const mend = REFUSALS.includes(status) ? (error.hint ?? hint) : hint;
-      throw new UnexpectedShapeError(message, { url, cause: error, hint: mend });
+      const advice = REFUSALS.includes(status) ? (error.hint ?? hint) : hint;
+      throw new UnexpectedShapeError(message, { url, cause: error, hint: advice });
     }
     throw error;
   }

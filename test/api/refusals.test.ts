@@ -6,7 +6,7 @@ import { type ScriptedReply, startScriptedServer } from "../support/scripted-ser
 
 const asIs = { parse: (value: unknown) => value };
 
-/** What asking for users comes to where the first reply is this one, and how many requests it took. `%` in `base` stands for host and port. */
+/** Asks for users where the first reply is this one: the error, and how many requests it took. `%` in `base` stands for host and port. */
 async function refusalOf(reply: ScriptedReply, base = "http://%") {
   await using server = await startScriptedServer([reply]);
   await using client = createTestClient(base.replace("%", server.url.host), { retries: 5 });
@@ -14,7 +14,7 @@ async function refusalOf(reply: ScriptedReply, base = "http://%") {
   return { error: error as UpstreamError, count: server.requests.length };
 }
 
-/** The same where whoever listens speaks no HTTP. */
+/** The same at a port where nobody speaks HTTP. */
 async function errorOf(scheme: "http" | "https", greet: (socket: Socket) => void) {
   const server = createServer((socket) => greet(socket.on("error", () => {}))).listen(0, "127.0.0.1");
   await new Promise((resolve) => server.once("listening", resolve));
@@ -64,7 +64,7 @@ describe("a redirect to another place", () => {
     "data:application/json,{}",
     "http://",
     "",
-  ])("such as '%s', which is no API, is told as it is, after one request", async (location) => {
+  ])("such as '%s', which is no API, is shown as it is, after one request", async (location) => {
     const { error, count } = await refusalOf({ status: 302, headers: { location }, body: "" });
     expect(error).toBeInstanceOf(WrongAddressError);
     expect(error.message).toMatch(/^GET .* answered 302 to '.*', which is not followed$/);

@@ -15,8 +15,8 @@ describe("database", () => {
     expect(url).toMatch(/^postgres:\/\/docmirror@127\.0\.0\.1:\d+\/docmirror$/);
     const password = readFileSync(passwordFile, "utf8").trim();
     expect(password.length).toBeGreaterThan(20);
-    const told = JSON.parse(cli.stderr().trim().split("\n").at(-1) ?? "");
-    expect(told.msg).toContain(`PGPASSWORD="$(cat ${passwordFile})" psql ${url}`);
+    const logged = JSON.parse(cli.stderr().trim().split("\n").at(-1) ?? "");
+    expect(logged.msg).toContain(`PGPASSWORD="$(cat ${passwordFile})" psql ${url}`);
     expect(cli.stdout() + cli.stderr()).not.toContain(password);
     const full = new URL(url);
     full.password = password;

@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => mirror.dispose());
 
-/** What a command prints on a terminal of 80 columns. */
+/** The lines that a command prints on a terminal of 80 columns. */
 async function printed(args: string[], databaseUrl = mirror.url) {
   const { code, stdout } = await runCli(args, {
     preferBuilt: true,

@@ -77,7 +77,7 @@ describe("where no mirror is", () => {
 });
 
 describe("a database without our schema", () => {
-  it.each(READERS)("is told as no mirror by %s %s %s, which exits 7 and makes nothing", async (...args) => {
+  it.each(READERS)("is no mirror to %s %s %s, which exits 7 and makes nothing", async (...args) => {
     await using database = await createTestDatabase({ migrated: false });
     const { code, stderr } = await run(args, { DATABASE_URL: database.url });
     expect(code).toBe(7);
@@ -97,7 +97,7 @@ describe("a mirror with an older schema", () => {
     ["serve", "--http-port", "0"],
     ["report", "runs"],
     ["quarantine"],
-  ])("is told as older by %s, which exits 7 and leaves it", async (...args) => {
+  ])("is older to %s, which exits 7 and leaves it", async (...args) => {
     await using database = await createTestDatabase();
     const newest = "select max(created_at) as newest from drizzle.__drizzle_migrations";
     const ask = (statement: string) =>
