@@ -95,8 +95,8 @@ export class UnexpectedShapeError extends UpstreamError {
 }
 
 /**
- * The base URL leads to the wrong place: the service sends its readers elsewhere, or speaks another scheme at this port. Unlike other
- * strange replies it is not asked for again.
+ * The base URL leads to the wrong place: the service sends its readers elsewhere, or speaks another scheme at
+ * this port. Unlike other strange replies it is not asked for again.
  */
 export class WrongAddressError extends UnexpectedShapeError {
   override name = "WrongAddressError";

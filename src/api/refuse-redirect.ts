@@ -6,7 +6,10 @@ const API = "/api/v1/";
 /** A server may send anything as a Location: longer ones are cut in messages. */
 const SHOWN_LENGTH = 200;
 
-/** Throws that `url` is redirected to a `Location` that is not followed, and which base URL to set where that tells. */
+/**
+ * Throws that `url` is redirected to a `Location` that is not followed, and which base URL to set where that
+ * tells.
+ */
 export function refuseRedirect(url: URL, status: number, location: string): never {
   const shown = maskUrl(location).slice(0, SHOWN_LENGTH);
   const what = `GET ${showUrl(url)} answered ${status} to '${shown}', which is not followed`;

@@ -73,7 +73,10 @@ function isUntrusted(reason: unknown): boolean {
   return typeof code === "string" && /CERT|VERIFY/.test(code);
 }
 
-/** Whether the connection was closed before anything was said, as many servers do that expect TLS and get plain HTTP. */
+/**
+ * Whether the connection was closed before anything was said, as many servers do that expect TLS and get
+ * plain HTTP.
+ */
 function isWordless(reason: unknown, url: URL): boolean {
   return url.protocol === "http:" && reason instanceof errors.SocketError && reason.socket?.bytesRead === 0;
 }

@@ -8,7 +8,10 @@ const NO_PLAIN_HTTP =
 
 export const SCHEME_HINT = "correct the scheme in DOCMIRROR_BASE_URL";
 
-/** The sentence for a connection that failed because the base URL names the wrong one of http and https; else null. */
+/**
+ * The sentence for a connection that failed because the base URL names the wrong one of http and https; else
+ * null.
+ */
 export function tellWrongScheme(reason: unknown, url: URL): string | null {
   if (url.protocol === "https:") {
     const { code } = (reason ?? {}) as { code?: unknown };
@@ -16,7 +19,8 @@ export function tellWrongScheme(reason: unknown, url: URL): string | null {
     return isPlain ? `The service speaks plain HTTP at this port; use http:// (${url.origin})` : null;
   }
   if (!(reason instanceof errors.HTTPParserError)) return null;
-  // A server that expects TLS may answer with an alert of it: type 21, version 3. undici's types leave out what it could not parse.
+  // A server that expects TLS may answer with an alert of it: type 21, version 3. undici's types leave out
+  // what it could not parse.
   const { data } = reason as { data?: string };
   return data?.startsWith("\u0015\u0003") ? tlsAt(url) : null;
 }

@@ -3,8 +3,8 @@ import stringWidth from "string-width";
 const SEGMENTER = new Intl.Segmenter();
 
 /**
- * A text of at most so many columns, cut between characters as a reader sees them, so that none is torn into its parts; one that was cut ends
- * in "…". `measure` counts something else than columns.
+ * A text of at most so many columns, cut between characters as a reader sees them, so that none is torn into
+ * its parts; one that was cut ends in "…". `measure` counts something else than columns.
  */
 export function cutText(
   text: string,

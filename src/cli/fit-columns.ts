@@ -21,9 +21,9 @@ interface Width {
 }
 
 /**
- * How wide each column may be so that a table fits into so many columns: the widest texts are cut first, numbers, days and moments not at
- * all. With `mayDrop` columns at the end are left out where the others would be cut too short; without it, or where a single column is too wide, the table
- * stays wider.
+ * How wide each column may be so that a table fits into so many columns: the widest texts are cut first,
+ * numbers, days and moments not at all. With `mayDrop` columns at the end are left out where the others would
+ * be cut too short; without it, or where a single column is too wide, the table stays wider.
  */
 export function fitColumns(
   columns: readonly ColumnFacts[],

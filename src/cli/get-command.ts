@@ -71,8 +71,8 @@ export function getCommand(summary: string): Command {
 }
 
 /**
- * A 404 to one record says that there is none, unless nothing at this base URL is the interface: the root listing tells the two apart. Any
- * other error is thrown as it is.
+ * A 404 to one record says that there is none, unless nothing at this base URL is the interface: the root
+ * listing tells the two apart. Any other error is thrown as it is.
  */
 async function throwNotFound(
   error: unknown,

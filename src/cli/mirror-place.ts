@@ -13,12 +13,18 @@ export function mirrorPlace({ databaseUrl, dataDir }: MirrorSettings): string {
   return path.startsWith("/") ? path : `./${path}`;
 }
 
-/** Whether there is surely no mirror, known without starting anything. Throws StoreError where the folder may not be looked into. */
+/**
+ * Whether there is surely no mirror, known without starting anything. Throws StoreError where the folder may
+ * not be looked into.
+ */
 export function isMirrorAbsent({ databaseUrl, dataDir }: MirrorSettings): boolean {
   return databaseUrl === null && !hasEmbedded(dataDir);
 }
 
-/** Throws SchemaVersionError where the mirror would be in an embedded Postgres that is not there: opening it would make one. */
+/**
+ * Throws SchemaVersionError where the mirror would be in an embedded Postgres that is not there: opening it
+ * would make one.
+ */
 export function assertMirrorPlace(settings: MirrorSettings): void {
   if (isMirrorAbsent(settings)) throw noMirrorError(mirrorPlace(settings));
 }

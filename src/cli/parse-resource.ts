@@ -2,7 +2,10 @@ import { nearestNames } from "../config/nearest-names.ts";
 import { ConfigError } from "../errors.ts";
 import { RESOURCES, type Resource } from "../wire/resources.ts";
 
-/** The resource of that name, for an argument or a flag of any command. Throws ConfigError that names the nearest one. */
+/**
+ * The resource of that name, for an argument or a flag of any command. Throws ConfigError that names the
+ * nearest one.
+ */
 export function parseResource(text: string): Resource {
   if (isResource(text)) return text;
   throw unknown([text]);

@@ -33,7 +33,10 @@ export interface CommandContext {
   readonly signal: AbortSignal;
   /** Stdout, for data. */
   readonly out: Output;
-  /** The progress display: made at the first call, and anew at the first one after it was stopped. The command's end stops it. */
+  /**
+   * The progress display: made at the first call, and anew at the first one after it was stopped. The
+   * command's end stops it.
+   */
   progress(): Promise<Progress>;
 }
 

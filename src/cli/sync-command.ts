@@ -156,8 +156,8 @@ async function hasSchema(database: OpenDatabase): Promise<boolean> {
 }
 
 /**
- * One line for each resource and one for the run. On a terminal they fit into 80 columns, and what is rare has a line of its own. `--json`
- * has the same as one document.
+ * One line for each resource and one for the run. On a terminal they fit into 80 columns, and what is rare
+ * has a line of its own. `--json` has the same as one document.
  */
 export async function printSummary(run: RunSummary, out: Output, options: { json?: true }): Promise<void> {
   if (options.json) return out.json(run);

@@ -14,7 +14,9 @@ export interface TableFacts {
   maxCellLength?: number;
   /** The terminal's width, to which texts are cut further. @default nothing is cut for it, as for a file */
   columns?: number | undefined;
-  /** Whether columns at the end are left out where even cut texts do not fit into `columns`. @default false */
+  /**
+   * Whether columns at the end are left out where even cut texts do not fit into `columns`. @default false
+   */
   mayDrop?: boolean;
   colour: boolean;
 }

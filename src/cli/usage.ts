@@ -23,7 +23,10 @@ export function usageError(error: unknown, commandName: string | undefined): unk
   });
 }
 
-/** Commander's sentence about a value that was not taken, shortened to the flag or argument, the value, and what is wrong with it. */
+/**
+ * Commander's sentence about a value that was not taken, shortened to the flag or argument, the value, and
+ * what is wrong with it.
+ */
 function plain(message: string): string {
   const flag = /^option '(?:-\w, )?(--[\w-]+)[^']*' argument '(.*)' is invalid\. (.*)$/s;
   const argument = /^command-argument value '(.*)' is invalid for argument '(.*?)'\. (.*)$/s;

@@ -2,7 +2,10 @@ import type { Config, SettingInForce } from "../config.ts";
 import { hasPassword } from "../db/database-url.ts";
 import type { Logger } from "../log.ts";
 
-/** Warns of each password that was given by a flag: every user of the machine can read the command lines of all processes. */
+/**
+ * Warns of each password that was given by a flag: every user of the machine can read the command lines of
+ * all processes.
+ */
 export function warnOfSecrets(config: Config, settings: readonly SettingInForce[], log: Logger): void {
   for (const { key, name, flag, source } of settings) {
     if (source !== "flag" || !isSecret(key, config)) continue;

@@ -22,9 +22,10 @@ const NICKNAMES = "@hourly, @daily, @weekly, @monthly or @yearly";
 const EXAMPLE = 'it needs five fields, minute to weekday, such as "17 2 * * *"';
 
 /**
- * Says what keeps a text from being a cron line: the field, what stands in it, and its range; a sentence for each field at fault, empty for
- * a good line. A line has five fields, or six with seconds first. Numbers and steps are checked here: node-cron takes a step that is longer
- * than its field, which would never step, and writes out a range before it looks at its ends.
+ * Says what keeps a text from being a cron line: the field, what stands in it, and its range; a sentence for
+ * each field at fault, empty for a good line. A line has five fields, or six with seconds first. Numbers and
+ * steps are checked here: node-cron takes a step that is longer than its field, which would never step, and
+ * writes out a range before it looks at its ends.
  */
 export function findCronFaults(line: string): string[] {
   const text = line.trim();

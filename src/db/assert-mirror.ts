@@ -3,8 +3,8 @@ import type { Sql } from "./connect.ts";
 import { assertSchemaCurrent, migrationStatus } from "./migrate.ts";
 
 /**
- * For commands that only read. Throws SchemaVersionError unless the database has just this program's schema; where it has none of it at all, the
- * error says that there is no mirror in `place` yet.
+ * For commands that only read. Throws SchemaVersionError unless the database has just this program's schema;
+ * where it has none of it at all, the error says that there is no mirror in `place` yet.
  */
 export async function assertMirror(sql: Sql, place: string): Promise<void> {
   try {

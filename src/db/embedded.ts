@@ -54,8 +54,8 @@ const DATABASE = "docmirror";
 const LINGER_MS = 400;
 
 /**
- * Whether this data directory holds an embedded Postgres, running or not. Makes nothing. Throws StoreError where it may not be looked into:
- * that is no proof that there is none.
+ * Whether this data directory holds an embedded Postgres, running or not. Makes nothing. Throws StoreError
+ * where it may not be looked into: that is no proof that there is none.
  */
 export function hasEmbedded(dataDir: string): boolean {
   try {
@@ -65,7 +65,10 @@ export function hasEmbedded(dataDir: string): boolean {
   }
 }
 
-/** The file in this data directory that holds the password of the embedded Postgres' one role, and nothing else. */
+/**
+ * The file in this data directory that holds the password of the embedded Postgres' one role, and nothing
+ * else.
+ */
 export function embeddedPasswordFile(dataDir: string): string {
   return resolve(dataDir, "password");
 }

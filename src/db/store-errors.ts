@@ -3,7 +3,10 @@ import { MirrorError, StoreError } from "../errors.ts";
 /** What a code means to the person at the keyboard: `what` came back, and what to do. */
 interface Meaning {
   what?: string;
-  /** Stands in the place of "could not …": it is the same trouble whatever was being done. The server's own words follow. */
+  /**
+   * Stands in the place of "could not …": it is the same trouble whatever was being done. The server's own
+   * words follow.
+   */
   sentence?: string;
   hint: string;
 }
@@ -185,7 +188,10 @@ export function sqlstateOf(error: unknown): string | undefined {
   return findCoded(error)?.code;
 }
 
-/** Where a connection went, as Node's and the driver's errors have it; `hostname` is of a name that could not be looked up. */
+/**
+ * Where a connection went, as Node's and the driver's errors have it; `hostname` is of a name that could not
+ * be looked up.
+ */
 interface AddressFacts {
   address?: unknown;
   hostname?: unknown;

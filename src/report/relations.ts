@@ -17,8 +17,9 @@ export interface RelationFacts<Column extends string = string> {
   /** Newest first for what happens, worst first for what is to be mended. Ends in a key, so that pages do not overlap. */
   readonly order: string;
   /**
-   * The columns that answer its question, for where not all have room: at 80 columns of a terminal. The last ones are left out where there is even
-   * less room. A column that is added to the relation is in none of these until it is named here.
+   * The columns that answer its question, for where not all have room: at 80 columns of a terminal. The last
+   * ones are left out where there is even less room. A column that is added to the relation is in none of
+   * these until it is named here.
    */
   readonly answer: readonly Column[];
 }

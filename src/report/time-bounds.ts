@@ -15,8 +15,9 @@ export interface TimeBounds {
 }
 
 /**
- * A span such as `7d` or `1h30m` as the moment that lies so long before `now`, to the minute; any other text comes back as it is. The moment
- * is what is asked for from then on, so that a link, or the SQL beside a figure, means the same tomorrow.
+ * A span such as `7d` or `1h30m` as the moment that lies so long before `now`, to the minute; any other text
+ * comes back as it is. The moment is what is asked for from then on, so that a link, or the SQL beside a
+ * figure, means the same tomorrow.
  */
 export function resolveSpan(text: string, now: Date): string {
   const spanMs = parseDuration(text);
@@ -25,15 +26,18 @@ export function resolveSpan(text: string, now: Date): string {
   return `${new Date(moment).toISOString().slice(0, 16)}Z`;
 }
 
-/** Throws ConfigError for what is neither a day nor a moment. `label` is where it was given, as in `--since`. */
+/**
+ * Throws ConfigError for what is neither a day nor a moment. `label` is where it was given, as in `--since`.
+ */
 export function assertTime(label: string, text: string): void {
   read(label, text);
 }
 
 /**
- * Reads `since` and `until`: a day such as 2026-11-03 or a moment such as 2026-11-03T12:00Z; without a zone it is UTC, as all of schema
- * `report` is. A day given as `until` counts whole, a moment does not count itself. A row of a span counts when any of its time lies
- * between: since a Thursday includes that week. Spans are resolved before. Throws ConfigError for what is no time.
+ * Reads `since` and `until`: a day such as 2026-11-03 or a moment such as 2026-11-03T12:00Z; without a zone
+ * it is UTC, as all of schema `report` is. A day given as `until` counts whole, a moment does not count
+ * itself. A row of a span counts when any of its time lies between: since a Thursday includes that week.
+ * Spans are resolved before. Throws ConfigError for what is no time.
  */
 export function readTimeBounds(
   { since, until }: { since?: string | undefined; until?: string | undefined },

@@ -6,7 +6,10 @@ import { type ScriptedReply, startScriptedServer } from "../support/scripted-ser
 
 const asIs = { parse: (value: unknown) => value };
 
-/** Asks for users where the first reply is this one: the error, and how many requests it took. `%` in `base` stands for host and port. */
+/**
+ * Asks for users where the first reply is this one: the error, and how many requests it took. `%` in `base`
+ * stands for host and port.
+ */
 async function refusalOf(reply: ScriptedReply, base = "http://%") {
   await using server = await startScriptedServer([reply]);
   await using client = createTestClient(base.replace("%", server.url.host), { retries: 5 });

@@ -4,7 +4,10 @@ import { type Script, startScriptedServer } from "../support/scripted-server.ts"
 
 const ROOT = { project: { list_endpoint: "/api/v1/project/", schema: "/api/v1/project/schema/" } };
 
-/** Runs `get` against a service that answers as scripted; gives what it printed, and the paths that it asked for. */
+/**
+ * Runs `get` against a service that answers as scripted; gives what it printed, and the paths that it asked
+ * for.
+ */
 async function get(script: Script, ...args: string[]) {
   await using server = await startScriptedServer(script);
   const result = await runCli(["get", ...args, "--base-url", server.url.href, "--rate", "0"], {

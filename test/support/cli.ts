@@ -19,7 +19,10 @@ export interface CliOptions {
    * @default false: from source
    */
   preferBuilt?: boolean;
-  /** Runs it in a terminal of so many columns, where `hasTerminals`: all that it writes comes as stdout then, with the terminal's newlines. */
+  /**
+   * Runs it in a terminal of so many columns, where `hasTerminals`: all that it writes comes as stdout then,
+   * with the terminal's newlines.
+   */
   terminalColumns?: number;
 }
 

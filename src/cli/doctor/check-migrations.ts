@@ -2,7 +2,10 @@ import type { Sql } from "../../db/connect.ts";
 import { assertSchemaCurrent, migrationStatus } from "../../db/migrate.ts";
 import { ok, type Result, warning } from "./finding.ts";
 
-/** Whether the tables are those of this program. A database that never had them is no fault: it comes to `none`. */
+/**
+ * Whether the tables are those of this program. A database that never had them is no fault: it comes to
+ * `none`.
+ */
 export async function checkMigrations(sql: Sql, isEmbedded: boolean, none: Result): Promise<Result> {
   const { state, migrations } = await migrationStatus(sql);
   const missing = migrations.filter(({ appliedAt }) => appliedAt === null);

@@ -35,7 +35,10 @@ export function createAnswerWriter(format: Format, answer: AnswerFacts, out: Out
   }
 }
 
-/** On a terminal it shows the columns that answer the question and keeps to the width; a file or a pipe gets all of them. */
+/**
+ * On a terminal it shows the columns that answer the question and keeps to the width; a file or a pipe gets
+ * all of them.
+ */
 function tableWriter({ columns, answer }: AnswerFacts, out: Output): AnswerWriter {
   const held: AnswerRow[] = [];
   const head = out.isTty && answer !== undefined ? answer : columns;
@@ -52,7 +55,10 @@ function tableWriter({ columns, answer }: AnswerFacts, out: Output): AnswerWrite
   };
 }
 
-/** To a file or a pipe byte by byte; a terminal gets it without what it would obey, each row on a line of its own. */
+/**
+ * To a file or a pipe byte by byte; a terminal gets it without what it would obey, each row on a line of its
+ * own.
+ */
 function csvWriter({ columns }: AnswerFacts, out: Output): AnswerWriter {
   const write = (rows: readonly (readonly AnswerCell[])[]) => {
     if (!out.isTty) return out.write(toCsv(rows));
@@ -100,7 +106,10 @@ function escapeMarkdown(cell: AnswerCell): string {
   return printable(String(forPeople(cell) ?? "")).replace(/[\\|`*<>[\]&~]/g, "\\$&");
 }
 
-/** Eyes need no more than four decimals, of hundreds one, and no parts of a second. JSON and CSV have all of them. */
+/**
+ * Eyes need no more than four decimals, of hundreds one, and no parts of a second. JSON and CSV have all of
+ * them.
+ */
 function forPeople(cell: AnswerCell): AnswerCell {
   if (typeof cell === "string") return cell.replace(MOMENT, "$1Z");
   if (typeof cell !== "number" || Number.isInteger(cell)) return cell;

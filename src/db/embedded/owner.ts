@@ -4,8 +4,8 @@ import { StoreError } from "../../errors.ts";
 import { SERVER_ACCOUNT, type ServerAccount } from "./account.ts";
 
 /**
- * Throws StoreError when the data are there and belong to another user than the one who is to run the server: Postgres starts for their owner
- * alone, even where root asks.
+ * Throws StoreError when the data are there and belong to another user than the one who is to run the server:
+ * Postgres starts for their owner alone, even where root asks.
  */
 export function assertOwner(
   { cluster, dataDir }: { cluster: string; dataDir: string },

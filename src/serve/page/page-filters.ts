@@ -28,7 +28,10 @@ export function readPageFilters(query: URLSearchParams, today: string): PageFilt
   };
 }
 
-/** The query of a URL in which the spans of `since` and `until`, such as `7d`, are the moments that they mean now. */
+/**
+ * The query of a URL in which the spans of `since` and `until`, such as `7d`, are the moments that they mean
+ * now.
+ */
 export function readQuery(url: string, now: Date): URLSearchParams {
   const query = new URL(url).searchParams;
   for (const name of ["since", "until"]) {
