@@ -11,7 +11,7 @@ import { ConfigError } from "./errors.ts";
 
 export const LOG_LEVELS = ["fatal", "error", "warn", "info", "debug", "trace", "silent"] as const;
 
-/** The settings in force, parsed and frozen (`product.md` section 2 has their meaning). */
+/** The settings in force, parsed and frozen. */
 export interface Config {
   /** Null means the embedded Postgres in `dataDir`. */
   readonly databaseUrl: string | null;

@@ -1,5 +1,5 @@
 /**
- * Errors say what the caller does next. Every class carries the exit code of `product.md` section 1, so that
+ * Errors say what the caller does next. Every class carries its exit code (README, "When it breaks"), so that
  * the command line decides nothing by message text.
  */
 export const EXIT = {
@@ -13,6 +13,7 @@ export const EXIT = {
   schemaVersion: 7,
   locked: 10,
   stale: 11,
+  notFound: 12,
   interrupted: 130,
   terminated: 143,
 } as const;
@@ -39,6 +40,12 @@ export class MirrorError extends Error {
 export class ConfigError extends MirrorError {
   override name = "ConfigError";
   override readonly exitCode = EXIT.usage;
+}
+
+/** There is no such record, here or at the service, whichever was asked. Asking again will not help. */
+export class NotFoundError extends MirrorError {
+  override name = "NotFoundError";
+  override readonly exitCode = EXIT.notFound;
 }
 
 export interface UpstreamFacts extends ErrorFacts {
@@ -99,6 +106,14 @@ export class TimeoutError extends UpstreamError {
 export class UnexpectedShapeError extends UpstreamError {
   override name = "UnexpectedShapeError";
   override readonly exitCode = EXIT.interfaceChanged;
+}
+
+/**
+ * The base URL leads to the wrong place: the service sends its readers elsewhere, or speaks another scheme at
+ * this port. Unlike other strange replies it is not asked for again.
+ */
+export class WrongAddressError extends UnexpectedShapeError {
+  override name = "WrongAddressError";
 }
 
 /** Whether upstream is out of reach or refuses for now: another page would fare no better. */

@@ -16,10 +16,12 @@ import { createHostPace, type HostPace } from "./host-pace.ts";
 import { parseHttpDate } from "./http-date.ts";
 import { linkSignals } from "./link-signals.ts";
 import { toProxyError } from "./proxy-errors.ts";
+import { refuseRedirect, refuseRedirects } from "./refuse-redirect.ts";
 import { withRetries } from "./retry.ts";
 import { parseRetryAfter } from "./retry-after.ts";
+import { statusError } from "./status-error.ts";
 import { createTurnstile } from "./turnstile.ts";
-import { excerpt, refuseRedirect, showUrl, statusError, toUpstreamError } from "./upstream-errors.ts";
+import { excerpt, showUrl, toUpstreamError } from "./upstream-errors.ts";
 
 const MAX_REDIRECTS = 3;
 const ROOT_PATH = "/api/v1/";
@@ -163,14 +165,22 @@ export function createClient(options: ClientOptions): Client {
       const location = header("location") ?? "";
       const isLink = location !== "" && URL.canParse(location, url.href);
       const redirect = isLink ? apiUrl(new URL(location, url).href, baseUrl) : null;
-      return redirect ? { redirect } : refuseRedirect(url, `${status} to '${location.slice(0, 200)}'`);
+      return redirect ? { redirect } : refuseRedirect(url, status, location);
     }
     const decoded = decodeBody(raw, header("content-encoding"), maxBodyBytes);
     if (status < 200 || status >= 300) {
       const text = Buffer.concat(await decoded.catch(() => []));
+      const hasLogin = authorization(baseUrl).authorization !== undefined;
       // A date stands on the server's clock, which may be another than ours.
       const retryAfterMs = parseRetryAfter(header("retry-after"), serverDate ?? clock.now());
-      throw statusError(url, status, text, { retryAfterMs, askedAt, observedAt: clock.now() });
+      throw statusError(url, {
+        status,
+        body: text,
+        retryAfterMs,
+        hasLogin,
+        askedAt,
+        observedAt: clock.now(),
+      });
     }
     return { redirect: null, body: await decoded, sentAt: askedAt, ageMs, serverDate };
   }
@@ -201,7 +211,7 @@ export function createClient(options: ClientOptions): Client {
     const ask = (place: URL) => gate.ask(() => sendInTime(place, signal), attemptNumber, signal);
     let sent = await ask(url);
     for (let redirects = 1; sent.redirect !== null; redirects++) {
-      if (redirects > MAX_REDIRECTS) refuseRedirect(url, `with more than ${MAX_REDIRECTS} redirects`);
+      if (redirects > MAX_REDIRECTS) refuseRedirects(url, MAX_REDIRECTS);
       sent = await ask(sent.redirect);
     }
     const { body, sentAt, serverDate } = sent;

@@ -6,6 +6,7 @@ import {
   TimeoutError,
   UnexpectedShapeError,
   type UpstreamError,
+  WrongAddressError,
 } from "../errors.ts";
 import { BodyTooLargeError } from "./body.ts";
 import { ProxyRefusedError } from "./proxy-errors.ts";
@@ -35,6 +36,7 @@ export function isRetryable(error: unknown, attempt: number): error is UpstreamE
     if ((error.retryAfterMs ?? 0) > MAX_RETRY_AFTER_MS) return false;
     return error.status >= 500 || error.status === 429 || error.status === 408 || error.status === 425;
   }
+  if (error instanceof WrongAddressError) return false;
   if (error instanceof UnexpectedShapeError) {
     return attempt <= MAX_SHAPE_RETRIES && !(error.cause instanceof BodyTooLargeError);
   }

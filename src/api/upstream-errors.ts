@@ -1,47 +1,18 @@
 import { errors } from "undici";
 import {
-  HttpStatusError,
   MirrorError,
   NetworkError,
   TimeoutError,
   UnexpectedShapeError,
   type UpstreamError,
+  WrongAddressError,
 } from "../errors.ts";
 import { BodyTooLargeError, UndecodableBodyError } from "./body.ts";
+import { SCHEME_HINT, tellWrongScheme } from "./wrong-scheme.ts";
 
 /** A URL as messages show it, without the credentials that the base URL may carry. */
 export function showUrl(url: URL): string {
   return `${url.origin}${url.pathname}${url.search}`;
-}
-
-/** Throws that a redirect is not followed; `answer` is what it was, as in `302 to '/elsewhere'`. */
-export function refuseRedirect(url: URL, answer: string): never {
-  throw new UnexpectedShapeError(`GET ${showUrl(url)} answered ${answer}, which is not followed`, {
-    url: showUrl(url),
-    hint: "only redirects within the service itself are followed, and only three in a row",
-  });
-}
-
-/** That the service answered with a status other than 2xx. Its body, readable or not, only helps to tell what happened. */
-export function statusError(
-  url: URL,
-  status: number,
-  body: Buffer,
-  facts: Pick<HttpStatusError, "retryAfterMs" | "askedAt" | "observedAt">,
-): HttpStatusError {
-  return new HttpStatusError(`GET ${showUrl(url)} answered ${status}${excerpt(body)}`, {
-    url: showUrl(url),
-    status,
-    hint: hintFor(status),
-    ...facts,
-  });
-}
-
-function hintFor(status: number): string {
-  if (status === 401 || status === 403) return "give user and password within DOCMIRROR_BASE_URL";
-  if (status === 429) return "the service limits requests: try again later, or lower DOCMIRROR_RATE";
-  if (status >= 500) return "the service is in trouble, or this one page of it: try again later";
-  return "the service refuses this request and will again; see what it says";
 }
 
 /** The first words of a body that is no use, on one line and without control characters, to tell what answered. */
@@ -75,6 +46,8 @@ export function toUpstreamError(
     );
   }
   const reason = error instanceof AggregateError ? error.errors[0] : error;
+  const scheme = tellWrongScheme(reason, url);
+  if (scheme !== null) return new WrongAddressError(scheme, { ...facts, hint: SCHEME_HINT });
   const text = reason instanceof Error ? reason.message : String(reason);
   if (
     error instanceof errors.ConnectTimeoutError ||
@@ -85,15 +58,25 @@ export function toUpstreamError(
   }
   return new NetworkError(`GET ${showUrl(url)} got no answer: ${text}`, {
     ...facts,
-    hint: isUntrusted(reason) ? TRUST_HINT : "check DOCMIRROR_BASE_URL and that the service is up",
+    hint: isUntrusted(reason) ? TRUST_HINT : isWordless(reason, url) ? WORDLESS_HINT : HINT,
   });
 }
 
+const HINT = "check DOCMIRROR_BASE_URL and that the service is up";
 const TRUST_HINT =
   "the service's certificate is not trusted; if an authority of your own signed it, name its file in NODE_EXTRA_CA_CERTS";
+const WORDLESS_HINT = `if the service speaks TLS at this port, use https://; else ${HINT}`;
 
 /** Whether a connection failed since nobody vouches for who answered, by OpenSSL's and Node's codes. */
 export function isUntrusted(reason: unknown): boolean {
   const code = (reason as { code?: unknown } | null)?.code;
   return typeof code === "string" && /CERT|VERIFY/.test(code);
+}
+
+/**
+ * Whether the connection was closed before anything was said, as many servers do that expect TLS and get
+ * plain HTTP.
+ */
+function isWordless(reason: unknown, url: URL): boolean {
+  return url.protocol === "http:" && reason instanceof errors.SocketError && reason.socket?.bytesRead === 0;
 }

@@ -29,7 +29,9 @@ export function configCommand(summary: string): Command {
           const setting: Setting = SETTINGS[key];
           return [name, value ?? `(${setting.without})`, source];
         });
-        await out.write(renderTable({ head: ["setting", "value", "from"], rows, colour: out.colour }));
+        await out.write(
+          renderTable({ head: ["setting", "value", "from"], rows, columns: out.columns, colour: out.colour }),
+        );
         return 0;
       }),
     );

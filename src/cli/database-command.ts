@@ -1,33 +1,51 @@
-import type { Command } from "commander";
+import { type Command, Option } from "commander";
+import { embeddedPasswordFile } from "../db/embedded.ts";
 import { createCommand } from "./create-command.ts";
 import { runCommand } from "./run-command.ts";
+import { shellWord } from "./shell-word.ts";
 import { untilStopped } from "./until-stopped.ts";
 import { withDatabase } from "./with-database.ts";
 
-/** Only this command prints a password: its URL is made to be pasted into psql. */
+interface Options {
+  withPassword?: true;
+  json?: true;
+}
+
+/** Only this command prints a password, and only where it is asked to. */
 export function databaseCommand(summary: string): Command {
   return createCommand({
     name: "database",
     summary,
     settings: ["dataDir"],
     examples: [
-      ["database", "stays in the foreground until Ctrl-C; paste the URL into psql or a BI tool"],
+      ["database", "stays in the foreground until Ctrl-C; says where the password is"],
+      ["database --with-password", "with the password in the URL, for psql or a BI tool"],
       ["database --data-dir /var/lib/docmirror", "the same for data that lie elsewhere"],
       ["database --json", "the URL, the port and the server's log as JSON"],
     ],
   })
+    .addOption(new Option("--with-password", "print the URL with its password [default: without]"))
     .option("--json", "print one JSON document")
     .action(
-      runCommand<{ json?: true }>(async ({ config, log, signal, out }, { options }) => {
+      runCommand<Options>(async ({ config, log, signal, out }, { options }) => {
         if (config.databaseUrl !== null) {
           log.warn("DATABASE_URL is set and other commands use it; this is the embedded Postgres");
         }
         return withDatabase({ config: { ...config, databaseUrl: null }, log, signal }, async (database) => {
-          const { url, embedded } = database;
-          await (options.json ? out.json({ url, ...embedded }) : out.write(`${url}\n`));
-          log.info({ ...embedded }, "the embedded Postgres is up; Ctrl-C leaves it");
+          const facts = { ...database.embedded, passwordFile: embeddedPasswordFile(config.dataDir) };
+          const bareUrl = withoutPassword(database.url);
+          const url = options.withPassword ? database.url : bareUrl;
+          await (options.json ? out.json({ url, ...facts }) : out.write(`${url}\n`));
+          const psql = `PGPASSWORD="$(cat ${shellWord(facts.passwordFile)})" psql ${bareUrl}`;
+          log.info(facts, `the embedded Postgres is up; Ctrl-C leaves it. To ask it: ${psql}`);
           return untilStopped(signal);
         });
       }),
     );
+}
+
+function withoutPassword(url: string): string {
+  const bare = new URL(url);
+  bare.password = "";
+  return bare.href;
 }

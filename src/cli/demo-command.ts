@@ -4,6 +4,7 @@ import { EXIT } from "../errors.ts";
 import { startSimulation } from "../simulate/service.ts";
 import { createWorld } from "../simulate/world.ts";
 import { exitCodeOf, type SyncSettings } from "../sync/run.ts";
+import { breakLines } from "./break-lines.ts";
 import { createCommand } from "./create-command.ts";
 import { claimDatabase } from "./demo/claim-database.ts";
 import { findFindings } from "./demo/findings.ts";
@@ -18,6 +19,9 @@ interface Options {
   keep?: true;
   json?: true;
 }
+
+/** Before what a step does; the command stands on a line of its own, to be copied. */
+const STEP_INDENT = "      ";
 
 export function demoCommand(summary: string): Command {
   return createCommand({
@@ -91,9 +95,13 @@ async function demo(context: CommandContext, options: Options): Promise<number> 
             next,
           });
         } else {
-          const steps = next.map(({ command, does }) => `  ${command}\n      ${does}\n`).join("");
+          const width = (context.out.columns ?? Infinity) - STEP_INDENT.length;
+          const steps = next.map(({ command, does }) => {
+            const lines = breakLines(does, width).map((line) => `${STEP_INDENT}${line}\n`);
+            return `  ${command}\n${lines.join("")}`;
+          });
           await context.out.write(
-            `${renderDemo({ runs, watches, findings }, context.out.colour)}\nWhat to type next\n${steps}`,
+            `${renderDemo({ runs, watches, findings }, context.out)}\nWhat to type next\n${steps.join("")}`,
           );
         }
         if (options.keep) {

@@ -1,14 +1,13 @@
 import { Argument, type Command, InvalidArgumentError } from "commander";
 import { type BuildExplanation, explainBuild } from "../builds/explain-build.ts";
-import { withSql } from "../db/connect.ts";
-import { assertSchemaCurrent } from "../db/migrate.ts";
-import { withStoreErrors } from "../db/store-errors.ts";
-import { MirrorError } from "../errors.ts";
+import { ConfigError, NotFoundError } from "../errors.ts";
 import { isStorableId } from "../wire/record-id.ts";
+import type { Resource } from "../wire/resources.ts";
 import { createCommand } from "./create-command.ts";
 import { renderBuild } from "./explain/render-build.ts";
+import { parseResource } from "./parse-resource.ts";
 import { runCommand } from "./run-command.ts";
-import { withDatabase } from "./with-database.ts";
+import { withMirror } from "./with-mirror.ts";
 
 interface Options {
   json?: true;
@@ -28,18 +27,14 @@ export function explainCommand(summary: string): Command {
       ["explain build 4711 --json", "the same, complete, as JSON"],
     ],
   })
-    .addArgument(new Argument("<resource>", "what to explain").choices(["build"]))
+    .addArgument(new Argument("<resource>", "what to explain: build").argParser(parseExplained))
     .addArgument(new Argument("<id>", "the record's id, as the service gives it").argParser(parseId))
     .option("--json", "print one JSON document")
     .action(
       runCommand<Options>((context, { options, args: [, id = ""] }) =>
-        withDatabase(context, async (database) => {
+        withMirror(context, { command: "explain" }, async (sql) => {
           const { config, out } = context;
-          const application = { applicationName: "docmirror explain", max: 1 };
-          const explanation = await withSql(database.url, application, async (sql) => {
-            await assertSchemaCurrent(sql);
-            return withStoreErrors(`explain build ${id}`, () => explainBuild(sql, id, config.sourceTimezone));
-          });
+          const explanation = await explainBuild(sql, id, config.sourceTimezone);
           const { build, quarantine } = explanation;
           if (options.json) await out.json(explanation);
           if (build === null) throw notHere(id, explanation);
@@ -51,21 +46,32 @@ export function explainCommand(summary: string): Command {
     );
 }
 
+function parseExplained(text: string): Resource {
+  const resource = parseResource(text);
+  if (resource === "build") return resource;
+  throw new ConfigError(`Only a build can be explained, not a ${resource}`, {
+    hint: "as in: docmirror explain build 4711",
+  });
+}
+
 /** An id that no record can have, such as the empty one of a variable that is not set, is a mistake of whoever gave it. */
 function parseId(text: string): string {
   if (isStorableId(text)) return text;
   throw new InvalidArgumentError("No record has such an id: it is empty, or far too long.");
 }
 
-function notHere(id: string, { quarantine }: BuildExplanation): MirrorError {
+function notHere(id: string, { quarantine }: BuildExplanation): NotFoundError {
   const waiting = quarantine.filter(({ resolved_at }) => resolved_at === null);
   const last = waiting.at(-1);
   if (last === undefined) {
-    return new MirrorError(`the mirror has no build ${id}`, {
+    return new NotFoundError(`the mirror has no build ${id}`, {
       hint: `see whether the service has it: docmirror get build ${JSON.stringify(id)}`,
     });
   }
-  return new MirrorError(`the mirror has no build ${id}: it came, but could not be stored: ${last.reason}`, {
-    hint: "`docmirror quarantine --resource build` shows what was sent, and --retry tries it again",
-  });
+  return new NotFoundError(
+    `the mirror has no build ${id}: it came, but could not be stored: ${last.reason}`,
+    {
+      hint: "`docmirror quarantine --resource build` shows what was sent, and --retry tries it again",
+    },
+  );
 }

@@ -8,21 +8,22 @@ import {
   exportReport,
 } from "../report/export/export-report.ts";
 import { createCommand } from "./create-command.ts";
+import { assertMirrorPlace } from "./mirror-place.ts";
+import type { Output } from "./output.ts";
 import { useAnswersOfNow } from "./report/answers-of-now.ts";
 import { runCommand } from "./run-command.ts";
 import { renderTable } from "./table.ts";
+import { addTimeOptions, readTimes, type TimeOptions } from "./time-options.ts";
 import { withDatabase } from "./with-database.ts";
 
-interface Options {
+interface Options extends TimeOptions {
   out: string;
   format: ExportFormat;
-  since?: string;
-  until?: string;
   json?: true;
 }
 
 export function exportCommand(summary: string): Command {
-  return createCommand({
+  const command = createCommand({
     name: "export",
     summary,
     settings: ["databaseUrl", "dataDir", "sourceTimezone", "stuckAfter"],
@@ -37,33 +38,35 @@ export function exportCommand(summary: string): Command {
         "where to; an export that is there is replaced whole; required",
       ).makeOptionMandatory(),
     )
-    .addOption(new Option("--format <format>", "of the files").choices(EXPORT_FORMATS).default("parquet"))
-    .addOption(
-      new Option(
-        "--since <time>",
-        "builds from this day (2026-11-03) or moment (2026-11-03T12:00Z) on, in UTC",
-      ),
-    )
-    .addOption(new Option("--until <time>", "builds up to this day, which counts too, or up to this moment"))
+    .addOption(new Option("--format <format>", "of the files").choices(EXPORT_FORMATS).default("parquet"));
+  return addTimeOptions(command)
     .option("--json", "print one JSON document")
     .action(
-      runCommand<Options>((context, { options }) =>
-        withDatabase(context, async ({ url }) => {
-          const { out, signal } = context;
-          const { out: folder, format, since, until } = options;
+      runCommand<Options>((context, { options }) => {
+        assertMirrorPlace(context.config);
+        return withDatabase(context, async ({ url }) => {
+          const { clock, out, signal } = context;
+          const { out: folder, format } = options;
+          const { since, until } = readTimes(options, clock.now());
           const facts = await withSql(url, { applicationName: "docmirror export", max: 1 }, async (sql) => {
             await useAnswersOfNow(context, url, sql);
             return exportReport({ sql, folder, format, since, until, signal });
           });
           if (options.json) await out.json({ folder, ...facts });
-          else await out.write(render(facts, out.colour));
+          else await out.write(render(facts, out));
           return EXIT.done;
-        }),
-      ),
+        });
+      }),
     );
 }
 
-function render({ relations }: ExportFacts, colour: boolean): string {
+function render({ relations }: ExportFacts, { columns, colour }: Output): string {
   const rows = Object.entries(relations).map(([relation, { rows, files }]) => [relation, rows, files.length]);
-  return renderTable({ head: ["relation", "rows", "files"], right: ["rows", "files"], rows, colour });
+  return renderTable({
+    head: ["relation", "rows", "files"],
+    right: ["rows", "files"],
+    rows,
+    columns,
+    colour,
+  });
 }

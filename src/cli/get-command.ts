@@ -1,10 +1,12 @@
 import { Argument, type Command, InvalidArgumentError, Option } from "commander";
-import { createClient } from "../api/client.ts";
+import { type Client, createClient } from "../api/client.ts";
 import { requireBaseUrl } from "../config.ts";
-import { ConfigError } from "../errors.ts";
+import { ConfigError, HttpStatusError, NotFoundError } from "../errors.ts";
+import { fetchRootListing } from "../sync/root-listing.ts";
 import { RESOURCES, type Resource } from "../wire/resources.ts";
 import { createCommand } from "./create-command.ts";
 import { wholeOption } from "./number-option.ts";
+import { parseResource } from "./parse-resource.ts";
 import { runCommand } from "./run-command.ts";
 
 interface Options {
@@ -28,7 +30,7 @@ export function getCommand(summary: string): Command {
       ["get build --schema", "the resource's schema"],
     ],
   })
-    .addArgument(new Argument("[resource]", "what to ask for").choices(RESOURCES))
+    .addArgument(new Argument("[resource]", `one of ${RESOURCES.join(", ")}`).argParser(parseResource))
     .argument("[id-or-slug]", "one record instead of the list")
     .addOption(
       new Option("--filter <field=value>", "narrow the list; may be repeated")
@@ -41,7 +43,9 @@ export function getCommand(summary: string): Command {
     .option("--json", "JSON is what is always printed")
     .action(
       runCommand<Options>(async ({ config, log, clock, signal, out }, { options, args }) => {
-        const path = requestPath(args[0] as Resource | undefined, args[1], options);
+        const resource = args[0] as Resource | undefined;
+        const key = args[1];
+        const path = requestPath(resource, key, options);
         const client = createClient({
           baseUrl: requireBaseUrl(config),
           proxies: config.proxies,
@@ -55,7 +59,9 @@ export function getCommand(summary: string): Command {
           signal,
         });
         try {
-          const reply = await client.fetchJson(path, { parse: (value) => value, signal });
+          const reply = await client
+            .fetchJson(path, { parse: (value) => value, signal })
+            .catch((error: unknown) => throwNotFound(error, client, resource, key));
           await out.json(reply.value);
           return 0;
         } finally {
@@ -65,7 +71,26 @@ export function getCommand(summary: string): Command {
     );
 }
 
-/** The paths of `upstream-api.md` "Endpoints": project and version details come without a closing slash. */
+/**
+ * A 404 to one record says that there is none, unless nothing at this base URL is the interface: the root
+ * listing tells the two apart. Any other error is thrown as it is.
+ */
+async function throwNotFound(
+  error: unknown,
+  client: Client,
+  resource: Resource | undefined,
+  key: string | undefined,
+): Promise<never> {
+  const isGone = error instanceof HttpStatusError && (error.status === 404 || error.status === 410);
+  if (!isGone || resource === undefined || key === undefined) throw error;
+  await fetchRootListing(client);
+  throw new NotFoundError(`The service has no ${resource} ${key}`, {
+    cause: error,
+    hint: `\`docmirror get ${resource}\` lists what it has`,
+  });
+}
+
+/** The paths of the interface. Project and version details come without a closing slash. */
 function requestPath(resource: Resource | undefined, key: string | undefined, options: Options): string {
   const { filter = [], limit, offset, schema } = options;
   const listFlags = filter.length > 0 || limit !== undefined || offset !== undefined;

@@ -1,11 +1,9 @@
 import { type Command, Option } from "commander";
-import { withSql } from "../db/connect.ts";
-import { assertSchemaCurrent } from "../db/migrate.ts";
 import { EXIT } from "../errors.ts";
 import { grantReader, planReaderGrant } from "../report/grant-reader.ts";
 import { createCommand } from "./create-command.ts";
 import { runCommand } from "./run-command.ts";
-import { withDatabase } from "./with-database.ts";
+import { withMirror } from "./with-mirror.ts";
 
 interface Options {
   withPeople?: true;
@@ -34,15 +32,11 @@ export function grantReaderCommand(summary: string): Command {
       runCommand<Options>(async (context, { options, args: [role = ""] }) => {
         const { out, log } = context;
         const isDry = options.dryRun === true;
-        const facts = { applicationName: "docmirror grant-reader", max: 1 };
-        const grant = await withDatabase(context, ({ url }) =>
-          withSql(url, facts, async (sql) => {
-            await assertSchemaCurrent(sql);
-            const planned = await planReaderGrant(sql, role, { withPeople: options.withPeople === true });
-            if (!isDry) await grantReader(sql, planned);
-            return planned;
-          }),
-        );
+        const grant = await withMirror(context, { command: "grant-reader" }, async (sql) => {
+          const planned = await planReaderGrant(sql, role, { withPeople: options.withPeople === true });
+          if (!isDry) await grantReader(sql, planned);
+          return planned;
+        });
         const { isNew, withPeople, statements, warnings } = grant;
         if (options.json) {
           await out.json({

@@ -7,7 +7,9 @@ import { moveService, serviceUrl } from "../db/mirrored-service.ts";
 import type { OpenDatabase } from "../db/open.ts";
 import { ConfigError } from "../errors.ts";
 import { tryRefresh } from "../report/after-run.ts";
+import { breakLines } from "./break-lines.ts";
 import { createCommand } from "./create-command.ts";
+import { assertMirrorPlace } from "./mirror-place.ts";
 import type { Output } from "./output.ts";
 import { type CommandContext, runCommand } from "./run-command.ts";
 import { renderTable } from "./table.ts";
@@ -44,6 +46,8 @@ export function migrateCommand(summary: string): Command {
     .action(
       runCommand<Options>((context, { options }) => {
         const service = options.service === undefined ? null : parseService(options.service);
+        // Looking makes nothing.
+        if (options.status || options.dryRun) assertMirrorPlace(context.config);
         return withDatabase(context, async (database) => {
           if (options.status) await printStatus(database, context.out, options);
           else if (options.dryRun) await printPending(database, context.out, options);
@@ -100,9 +104,12 @@ async function printStatus({ url, describe }: OpenDatabase, out: Output, options
   const status = await withSql(url, APPLICATION, migrationStatus);
   if (options.json) return out.json({ database: describe, ...status });
   const rows = status.migrations.map(({ tag, appliedAt }) => [tag, appliedAt ?? "to come"]);
-  await out.write(renderTable({ head: ["migration", "applied"], rows, colour: out.colour }));
+  await out.write(
+    renderTable({ head: ["migration", "applied"], rows, columns: out.columns, colour: out.colour }),
+  );
   const unknown = status.unknown === 0 ? "" : `; it holds ${status.unknown} that this program does not know`;
-  await out.write(`\nthe schema of ${describe} is ${status.state}${unknown}\n`);
+  const state = breakLines(`the schema of ${describe} is ${status.state}${unknown}`, out.columns ?? Infinity);
+  await out.write(`\n${state.join("\n")}\n`);
 }
 
 async function printPending({ url }: OpenDatabase, out: Output, options: Options): Promise<void> {

@@ -5,13 +5,16 @@ import { printableJson } from "../printable.ts";
 export interface Output {
   readonly isTty: boolean;
   readonly colour: boolean;
-  /** The terminal's width; undefined where there is no terminal. */
+  /** The terminal's width, 80 where it does not tell; undefined where there is no terminal. */
   readonly columns: number | undefined;
   /** Resolves when the text was taken; await it, so that a slow reader slows the command rather than fill memory. */
   write(text: string): Promise<void>;
   /** One JSON document, with what a terminal would obey escaped. */
   json(value: unknown): Promise<void>;
 }
+
+/** A terminal that does not know its size is 0 columns wide. */
+const UNTOLD_COLUMNS = 80;
 
 export interface OutputDeps {
   stream: NodeJS.WriteStream;
@@ -53,7 +56,7 @@ export function createOutput({ stream, colour, onClosed }: OutputDeps): Output {
   return {
     isTty: stream.isTTY === true,
     colour,
-    columns: stream.isTTY ? stream.columns : undefined,
+    columns: stream.isTTY ? stream.columns || UNTOLD_COLUMNS : undefined,
     write,
     json: (value) => write(`${printableJson(JSON.stringify(value, null, 2))}\n`),
   };

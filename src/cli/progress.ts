@@ -19,6 +19,7 @@ export interface Progress {
   aside(write: () => void): void;
   /** Draws the last state and leaves it standing. A second call does nothing. */
   stop(): void;
+  isStopped(): boolean;
 }
 
 export interface ProgressDeps {
@@ -101,6 +102,7 @@ export function createProgress(deps: ProgressDeps): Progress {
       bars.clear();
       write();
     },
+    isStopped: () => isStopped,
     stop() {
       if (isStopped) return;
       isStopped = true;

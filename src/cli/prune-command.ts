@@ -1,12 +1,10 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { duration } from "../config/setting-values.ts";
-import { withSql } from "../db/connect.ts";
-import { assertSchemaCurrent } from "../db/migrate.ts";
 import { countPrunable, type PruneCounts } from "../sync/prunable.ts";
 import { findHistoryBegin, prune } from "../sync/prune.ts";
 import { createCommand } from "./create-command.ts";
 import { runCommand } from "./run-command.ts";
-import { withDatabase } from "./with-database.ts";
+import { withMirror } from "./with-mirror.ts";
 
 interface Options {
   olderThan: number;
@@ -36,18 +34,14 @@ export function pruneCommand(summary: string): Command {
     .option("--json", "print one JSON document")
     .action(
       runCommand<Options>(({ clock, config, log, out, signal }, { options }) =>
-        withDatabase({ config, log, signal }, async (database) => {
+        withMirror({ config, log, signal }, { command: "prune" }, async (sql, database) => {
           const now = clock.now();
           const horizon = new Date(now.getTime() - options.olderThan).toISOString();
           const isDry = options.dryRun === true;
-          const facts = { applicationName: "docmirror prune", max: 1 };
-          const { counts, begin } = await withSql(database.url, facts, async (sql) => {
-            await assertSchemaCurrent(sql);
-            const counts = isDry
-              ? await countPrunable(sql, horizon)
-              : await prune({ sql, horizon, prunedAt: now.toISOString(), signal });
-            return { counts, begin: await findHistoryBegin(sql) };
-          });
+          const counts = isDry
+            ? await countPrunable(sql, horizon)
+            : await prune({ sql, horizon, prunedAt: now.toISOString(), signal });
+          const begin = await findHistoryBegin(sql);
           if (options.json) {
             const { describe } = database;
             await out.json({

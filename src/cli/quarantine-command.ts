@@ -1,8 +1,7 @@
 import { type Command, Option } from "commander";
 import { requireBaseUrl } from "../config.ts";
-import { type Sql, withSql } from "../db/connect.ts";
+import type { Sql } from "../db/connect.ts";
 import { assertNotDemo } from "../db/demo-mark.ts";
-import { assertSchemaCurrent } from "../db/migrate.ts";
 import type { OpenDatabase } from "../db/open.ts";
 import { EXIT } from "../errors.ts";
 import { printableJson } from "../printable.ts";
@@ -17,10 +16,11 @@ import { type RetryCounts, retryQuarantine } from "../sync/retry-quarantine.ts";
 import { RESOURCES, type Resource } from "../wire/resources.ts";
 import { createCommand } from "./create-command.ts";
 import { wholeOption } from "./number-option.ts";
+import { parseResource } from "./parse-resource.ts";
 import { type CommandContext, runCommand } from "./run-command.ts";
 import { syncSettings } from "./sync-command.ts";
 import { renderTable } from "./table.ts";
-import { withDatabase } from "./with-database.ts";
+import { withMirror } from "./with-mirror.ts";
 
 interface Options {
   resource?: Resource;
@@ -44,7 +44,11 @@ export function quarantineCommand(summary: string): Command {
       ["quarantine --retry", "tries all of them again, as after an upgrade"],
     ],
   })
-    .addOption(new Option("--resource <name>", "only this one [default all]").choices(RESOURCES))
+    .addOption(
+      new Option("--resource <name>", `only this one: ${RESOURCES.join(", ")} [default all]`).argParser(
+        parseResource,
+      ),
+    )
     .addOption(new Option("--all", "those that were resolved too").conflicts("retry"))
     .addOption(
       wholeOption("--limit <records>", "how many to list", { min: 1, max: 10_000 })
@@ -56,12 +60,10 @@ export function quarantineCommand(summary: string): Command {
     .action(
       runCommand<Options>((context, { options }) => {
         const baseUrl = options.retry ? requireBaseUrl(context.config) : null;
-        return withDatabase(context, async (database) => {
-          await withSql(database.url, { applicationName: "docmirror quarantine", max: 1 }, async (sql) => {
-            await assertSchemaCurrent(sql);
-            if (baseUrl === null) await printList(sql, context, database, options);
-          });
-          return baseUrl === null ? EXIT.done : retry(context, database, baseUrl, options);
+        return withMirror(context, { command: "quarantine" }, async (sql, database) => {
+          if (baseUrl !== null) return retry(context, database, baseUrl, options);
+          await printList(sql, context, database, options);
+          return EXIT.done;
         });
       }),
     );
@@ -92,7 +94,7 @@ async function printList(
   for await (const row of rows) cells.push(tableRow(row, filter.all));
   const { records, holes } = totals;
   const head = ["id", "resource", "record", "seen", ...(filter.all ? ["resolved"] : []), "reason", "payload"];
-  const table = { head, rows: cells, right: ["id"], colour: out.colour };
+  const table = { head, rows: cells, right: ["id"], columns: out.columns, colour: out.colour };
   const more = cells.length < records + holes ? ` (the newest ${cells.length} are shown: see --limit)` : "";
   await out.write(
     (cells.length > 0 ? `${renderTable(table)}\n` : "") +

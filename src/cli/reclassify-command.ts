@@ -1,12 +1,11 @@
 import { type Command, Option } from "commander";
-import { withSql } from "../db/connect.ts";
-import { assertSchemaCurrent } from "../db/migrate.ts";
 import { EXIT } from "../errors.ts";
 import { type ClassCount, reclassify } from "../report/reclassify.ts";
 import { createCommand } from "./create-command.ts";
+import type { Output } from "./output.ts";
 import { runCommand } from "./run-command.ts";
 import { renderTable } from "./table.ts";
-import { withDatabase } from "./with-database.ts";
+import { withMirror } from "./with-mirror.ts";
 
 interface Options {
   dryRun?: true;
@@ -27,26 +26,22 @@ export function reclassifyCommand(summary: string): Command {
     .option("--json", "print one JSON document")
     .action(
       runCommand<Options>((context, { options }) =>
-        withDatabase(context, async ({ url }) => {
+        withMirror(context, { command: "reclassify" }, async (sql, { url }) => {
           const { config, out, signal } = context;
           const { sourceTimezone, stuckAfterMs } = config;
           const isDry = options.dryRun === true;
-          const facts = { applicationName: "docmirror reclassify", max: 1 };
-          const classes = await withSql(url, facts, async (sql) => {
-            await assertSchemaCurrent(sql);
-            return reclassify({ sql, url, isDry, sourceTimezone, stuckAfterMs, signal });
-          });
+          const classes = await reclassify({ sql, url, isDry, sourceTimezone, stuckAfterMs, signal });
           if (options.json) await out.json({ dry_run: isDry, classes });
-          else await out.write(render(classes, isDry, out.colour));
+          else await out.write(render(classes, isDry, out));
           return EXIT.done;
         }),
       ),
     );
 }
 
-function render(classes: readonly ClassCount[], isDry: boolean, colour: boolean): string {
+function render(classes: readonly ClassCount[], isDry: boolean, { columns, colour }: Output): string {
   if (classes.length === 0) return "there are no failures to classify\n";
   const head = ["class", "before", isDry ? "by the rules of now" : "now"];
   const rows = classes.map((one) => [one.class, one.before, one.after]);
-  return renderTable({ head, right: head.slice(1), rows, colour });
+  return renderTable({ head, right: head.slice(1), rows, columns, colour });
 }

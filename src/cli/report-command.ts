@@ -4,17 +4,21 @@ import { ConfigError, EXIT } from "../errors.ts";
 import { assertNamesKnown, parseRelation } from "../report/known-names.ts";
 import { askFor, type Filters, type Question } from "../report/question.ts";
 import { asIso, readAnswer, withSnapshot } from "../report/read-answer.ts";
+import { RELATION_FACTS } from "../report/relations.ts";
 import { createCommand } from "./create-command.ts";
+import { assertMirrorPlace } from "./mirror-place.ts";
 import { wholeOption } from "./number-option.ts";
 import { createAnswerWriter, FORMATS, type Format } from "./report/answer-writer.ts";
 import { useAnswersOfNow } from "./report/answers-of-now.ts";
 import { listReports } from "./report/list-reports.ts";
 import { type CommandContext, runCommand } from "./run-command.ts";
+import { addTimeOptions, readTimes, type TimeOptions } from "./time-options.ts";
 import { withDatabase } from "./with-database.ts";
 
-interface Options extends Filters {
+interface Options extends TimeOptions, Omit<Filters, "since" | "until"> {
   format?: Format;
   json?: true;
+  wide?: true;
 }
 
 /** Where nothing else is asked for, people get so many rows. */
@@ -23,7 +27,7 @@ const SHOWN_ROWS = 50;
 const MOST_TABLE_ROWS = 1000;
 
 export function reportCommand(summary: string): Command {
-  return createCommand({
+  const command = createCommand({
     name: "report",
     summary,
     settings: ["databaseUrl", "dataDir", "sourceTimezone", "stuckAfter"],
@@ -31,6 +35,8 @@ export function reportCommand(summary: string): Command {
       ["report", "the reports that there are, and what each answers"],
       ["report success_rate_daily --since 2026-11-01", "how often builds succeeded, day by day"],
       ["report failing_now --project pip", "what is broken in one project"],
+      ["report failing_now --wide", "with all columns, however wide the terminal is"],
+      ["report runs --since 24h", "what docmirror did in the last day"],
       ["report fact_builds --format csv > builds.csv", "every build, as CSV"],
       ["report error_classes --json", "what builds fail of, as JSON"],
     ],
@@ -38,13 +44,13 @@ export function reportCommand(summary: string): Command {
     .argument("[name]", "a table or view of the schema report")
     .addOption(new Option("--format <format>", "how it is printed [default: table]").choices(FORMATS))
     .addOption(new Option("--json", "short for --format json").conflicts("format"))
+    .addOption(
+      new Option("--wide", "all columns in a table on a terminal [default: those that answer the question]"),
+    )
     .addOption(new Option("--project <slug>", "this project alone"))
     .addOption(new Option("--version <slug>", "versions of this slug alone"))
-    .addOption(new Option("--type <type>", "builds of this type alone, such as html"))
-    .addOption(
-      new Option("--since <time>", "from this day (2026-11-03) or moment (2026-11-03T12:00Z) on, in UTC"),
-    )
-    .addOption(new Option("--until <time>", "up to this day, which counts too, or up to this moment"))
+    .addOption(new Option("--type <type>", "builds of this type alone, such as html"));
+  return addTimeOptions(command)
     .addOption(
       wholeOption("--limit <rows>", `rows at most [default: ${SHOWN_ROWS} in a table or md, else all]`, {
         min: 1,
@@ -55,7 +61,9 @@ export function reportCommand(summary: string): Command {
       runCommand<Options>(async (context, { options, args: [name] }) => {
         const format = options.json ? "json" : (options.format ?? "table");
         if (name === undefined) return listReports(context.out, format, options);
-        const asked = chooseRows(name, format, options);
+        const times = readTimes(options, context.clock.now());
+        const asked = chooseRows(name, format, { ...options, ...times });
+        assertMirrorPlace(context.config);
         await withDatabase(context, (database) =>
           withSql(database.url, { applicationName: "docmirror report", max: 1 }, async (sql) => {
             await useAnswersOfNow(context, database.url, sql);
@@ -73,6 +81,8 @@ interface Asked {
   /** Of the rows of the question so many are printed; it asks for one more, to know whether there are more. */
   shown: number;
   isLimitGiven: boolean;
+  /** The columns of a table on a terminal; undefined for all. */
+  answer: readonly string[] | undefined;
 }
 
 function chooseRows(name: string, format: Format, options: Options): Asked {
@@ -90,6 +100,7 @@ function chooseRows(name: string, format: Format, options: Options): Asked {
     question: askFor(relation, { project, version, type, since, until, limit }),
     shown,
     isLimitGiven: options.limit !== undefined,
+    answer: options.wide ? undefined : RELATION_FACTS[relation].answer,
   };
 }
 
@@ -97,12 +108,12 @@ async function print(
   { out, log, signal }: CommandContext,
   tx: TransactionSql,
   format: Format,
-  { question, shown, isLimitGiven }: Asked,
+  { question, shown, isLimitGiven, answer }: Asked,
 ): Promise<void> {
   const { relation, columns } = question;
   const [computed] = await tx<{ at: string | null }[]>`select max(refreshed_at) as at from report.freshness`;
   const facts = { report: relation, refreshed_at: computed?.at ? asIso(computed.at) : null };
-  const writer = createAnswerWriter(format, { columns, facts }, out);
+  const writer = createAnswerWriter(format, { columns, facts, ...(answer && { answer }) }, out);
   await writer.begin();
   let printed = 0;
   let hasMore = false;
@@ -113,6 +124,8 @@ async function print(
     await writer.write(wanted);
   }
   await writer.end();
+  if (out.isTty && format === "table" && answer !== undefined && printed > 0)
+    log.info(`--wide shows all ${columns.length} columns of ${relation}`);
   if (printed === 0) log.info(`${relation} has no such rows`);
   if (hasMore && !isLimitGiven) {
     log.info(`these are the first ${shown} rows; --limit shows more, --format csv all`);

@@ -17,6 +17,7 @@ import { explainError, isAbort } from "./explain-error.ts";
 import { logBeside } from "./log-beside.ts";
 import { createOutput, type Output } from "./output.ts";
 import type { Progress } from "./progress.ts";
+import { warnOfSecrets } from "./warn-of-secrets.ts";
 
 /** Beyond this a command that was asked to stop is ended though something hangs; whoever stopped it expects that within 10 s. */
 const STOP_WITHIN_MS = 9000;
@@ -32,7 +33,10 @@ export interface CommandContext {
   readonly signal: AbortSignal;
   /** Stdout, for data. */
   readonly out: Output;
-  /** The process's progress display, made at the first call and stopped when the command ends. */
+  /**
+   * The progress display: made at the first call, and anew at the first one after it was stopped. The
+   * command's end stops it.
+   */
   progress(): Promise<Progress>;
 }
 
@@ -96,6 +100,7 @@ export function runCommand<Options = Record<string, never>>(
       const { config, settings } = loaded;
       const plainLog = createLog({ level: config.logLevel, format: config.logFormat, colour });
       const log = logBeside(plainLog, (write) => (progress ? progress.aside(write) : write()));
+      warnOfSecrets(config, settings, log);
       signals.announce((signal) => log.info({ signal }, "stopping; a second signal ends at once"));
       const context: CommandContext = {
         config,
@@ -108,6 +113,7 @@ export function runCommand<Options = Record<string, never>>(
           const { createProgress } = await import("./progress.ts");
           // A terminal that does not know its size (0 by 0) would show no bar at all.
           const { columns = 0, rows = 0 } = process.stderr;
+          if (progress?.isStopped()) progress = undefined;
           progress ??= createProgress({
             stream: process.stderr,
             isTty: canRedraw({ isTty }) && columns > 0 && rows > 0,

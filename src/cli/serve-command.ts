@@ -1,11 +1,13 @@
 import type { Command } from "commander";
+import { assertMirror } from "../db/assert-mirror.ts";
+import { withSql } from "../db/connect.ts";
 import { openDatabase } from "../db/open.ts";
-import { prepareDatabase } from "../db/prepare.ts";
 import { EXIT, MirrorError } from "../errors.ts";
 import { tryRefresh } from "../report/after-run.ts";
 import { isReportBehind } from "../report/refresh.ts";
 import { createKeptDatabase, type KeptDatabase } from "../worker/kept-database.ts";
 import { createCommand } from "./create-command.ts";
+import { assertMirrorPlace, mirrorPlace } from "./mirror-place.ts";
 import { type CommandContext, runCommand } from "./run-command.ts";
 import { type MirrorServer, serveMirror } from "./serve-mirror.ts";
 import { untilStopped } from "./until-stopped.ts";
@@ -35,9 +37,17 @@ export function serveCommand(summary: string): Command {
 async function serve(context: CommandContext, options: Options): Promise<never> {
   const { config, log, clock, signal, out } = context;
   const { databaseUrl, dataDir } = config;
+  // A database that is down is waited for; a mirror that nobody has made yet is not.
+  assertMirrorPlace(config);
   const database = createKeptDatabase({
-    open: (openSignal) => openDatabase({ databaseUrl, dataDir, log, signal: openSignal }),
-    prepare: (opened, prepareSignal) => prepareDatabase(opened, log, prepareSignal),
+    async open(openSignal) {
+      assertMirrorPlace(config);
+      return openDatabase({ databaseUrl, dataDir, log, signal: openSignal });
+    },
+    prepare: ({ url }) =>
+      withSql(url, { applicationName: "docmirror serve", max: 1 }, (sql) =>
+        assertMirror(sql, mirrorPlace(config)),
+      ),
     clock,
     log,
   });

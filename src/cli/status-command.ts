@@ -1,15 +1,14 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { formatSpan } from "../builds/format-span.ts";
 import { duration } from "../config/setting-values.ts";
-import { withSql } from "../db/connect.ts";
-import { assertSchemaCurrent } from "../db/migrate.ts";
 import { EXIT } from "../errors.ts";
 import { findStatus, type MirrorStatus, type RunRow } from "../sync/find-status.ts";
+import { breakLines } from "./break-lines.ts";
 import { createCommand } from "./create-command.ts";
 import type { Output } from "./output.ts";
 import { runCommand } from "./run-command.ts";
 import { renderTable } from "./table.ts";
-import { withDatabase } from "./with-database.ts";
+import { withMirror } from "./with-mirror.ts";
 
 interface Options {
   maxAge?: number;
@@ -35,14 +34,11 @@ export function statusCommand(summary: string): Command {
     .option("--json", "print one JSON document")
     .action(
       runCommand<Options>((context, { options }) =>
-        withDatabase(context, async (database) => {
+        withMirror(context, { command: "status", max: 4 }, async (sql, database) => {
           const { config, clock, out } = context;
           const now = clock.now();
-          const status = await withSql(database.url, { applicationName: "docmirror status" }, async (sql) => {
-            await assertSchemaCurrent(sql);
-            const { stuckAfterMs, sourceTimezone } = config;
-            return findStatus(sql, { now, stuckAfterMs, sourceTimezone });
-          });
+          const { stuckAfterMs, sourceTimezone } = config;
+          const status = await findStatus(sql, { now, stuckAfterMs, sourceTimezone });
           const { age_ms, oldest_list } = status;
           const isStale = options.maxAge !== undefined && (age_ms === null || age_ms > options.maxAge);
           if (options.json) await out.json({ database: database.describe, stale: isStale, ...status });
@@ -57,12 +53,12 @@ export function statusCommand(summary: string): Command {
 
 function parseAge(text: string): number {
   const parsed = duration(text);
-  if ("fault" in parsed) throw new InvalidArgumentError(`"${text}" ${parsed.fault}`);
+  if ("fault" in parsed) throw new InvalidArgumentError(`It ${parsed.fault}.`);
   return parsed.value;
 }
 
 function render(status: MirrorStatus, out: Output): string {
-  const { colour } = out;
+  const { colour, columns } = out;
   const { age_ms, oldest_list, clock_faults } = status;
   const age = age_ms === null ? "not known" : `${formatSpan(age_ms)} ago`;
   const resources = renderTable({
@@ -70,45 +66,67 @@ function render(status: MirrorStatus, out: Output): string {
     rows: status.resources.map(({ resource, rows, last_good_at, walk }) => [
       resource,
       rows,
-      last_good_at ?? "never",
+      last_good_at === null ? "never" : toSecond(last_good_at),
       walk,
     ]),
     right: ["rows"],
+    columns,
     colour,
   });
   const runs = renderTable({
-    head: ["run", "kind", "status", "started", "finished", "requests", "error"],
+    head: ["run", "kind", "status", "started", "took", "requests"],
     rows: status.runs.map((run) => [
       run.run_id,
       run.kind,
       run.status,
-      run.started_at,
-      run.finished_at,
+      toSecond(run.started_at),
+      tookOf(run),
       run.requests,
-      run.error,
     ]),
-    right: ["run", "requests"],
+    right: ["run", "took", "requests"],
+    columns,
     colour,
   });
   const open = renderTable({
     head: ["state", "open", "stuck", "vanished", "oldest"],
     rows: status.open_builds.map((row) => [row.state, row.open, row.stuck, row.vanished, row.oldest]),
     right: ["open", "stuck", "vanished"],
+    columns,
     colour,
   });
   return [
     `fresh as of ${status.last_good_at ?? "never"} (${age}): the ${oldest_list.resource} list ${oldest_list.why}\n` +
       clock_faults.map((fault) => `${fault}\n`).join(""),
     resources,
-    status.runs.length > 0 ? runs : "no runs yet\n",
-    renderRound(status.last_watch_round),
+    status.runs.length > 0 ? `${runs}${errorsOf(status.runs, columns)}` : "no runs yet\n",
+    renderRound(status.last_watch_round, columns),
     status.open_builds.length > 0 ? open : "no open builds\n",
     `${status.quarantined} records in quarantine, ${status.unresolved_references} unresolved references\n`,
   ].join("\n");
 }
 
-function renderRound(round: RunRow | null): string {
+function renderRound(round: RunRow | null, columns: number | undefined): string {
   if (round === null) return "no round of the watch yet\n";
   const { run_id, status, started_at, error } = round;
-  return `last round of the watch: run ${run_id}, ${status}, ${started_at}${error ? `: ${error}` : ""}\n`;
+  const text = `last round of the watch: run ${run_id}, ${status}, ${toSecond(started_at)}${error ? `: ${error}` : ""}`;
+  return `${breakLines(text, columns ?? Infinity).join("\n")}\n`;
+}
+
+/** The errors of runs, a paragraph each: an error is a sentence or two, for which no column has room. */
+function errorsOf(runs: readonly RunRow[], columns: number | undefined): string {
+  return runs
+    .flatMap(({ run_id, error }) =>
+      error === null ? [] : breakLines(`run ${run_id}: ${error}`, columns ?? Infinity),
+    )
+    .map((line) => `${line}\n`)
+    .join("");
+}
+
+/** Postgres' text of a moment without the parts of its second, which no eye needs here; `--json` has them. */
+function toSecond(moment: string | null): string {
+  return (moment ?? "").replace(/\.\d+/, "");
+}
+
+function tookOf({ started_at, finished_at }: RunRow): string | null {
+  return finished_at === null ? null : formatSpan(Date.parse(finished_at) - Date.parse(started_at));
 }

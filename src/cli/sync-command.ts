@@ -1,4 +1,4 @@
-import { type Command, InvalidArgumentError, Option } from "commander";
+import { type Command, Option } from "commander";
 import type { Config } from "../config.ts";
 import { requireBaseUrl } from "../config.ts";
 import { connect } from "../db/connect.ts";
@@ -11,13 +11,14 @@ import { EXIT } from "../errors.ts";
 import { withReport } from "../report/after-run.ts";
 import { runDrySync } from "../sync/dry-run.ts";
 import { runSync, type SyncOptions } from "../sync/run.ts";
-import type { RunSummary } from "../sync/summary.ts";
 import { RESOURCES, type Resource } from "../wire/resources.ts";
 import { createCommand } from "./create-command.ts";
-import type { Output } from "./output.ts";
+import { isMirrorAbsent } from "./mirror-place.ts";
+import { parseResources } from "./parse-resource.ts";
+import { printSummary } from "./print-summary.ts";
+import type { Progress } from "./progress.ts";
 import { type CommandContext, runCommand } from "./run-command.ts";
 import { exitCodeOrThrow } from "./run-exit.ts";
-import { renderTable } from "./table.ts";
 import { withDatabase } from "./with-database.ts";
 
 interface Options {
@@ -80,13 +81,10 @@ export function syncCommand(summary: string): Command {
     .action(
       runCommand<Options>((context, { options }) => {
         const baseUrl = requireBaseUrl(context.config);
+        if (options.dryRun && isMirrorAbsent(context.config)) return drySync(context, null, baseUrl, options);
         return withDatabase(context, async (database) => {
-          const sync = await syncOptions(context, database, baseUrl, options);
-          if (options.dryRun) {
-            const run = await runDrySync({ ...sync, hasSchema: await hasSchema(database) });
-            await printSummary(run, context.out, options);
-            return run.status === "succeeded" ? EXIT.done : EXIT.partial;
-          }
+          if (options.dryRun) return drySync(context, database, baseUrl, options);
+          const sync = await syncOptions(context, database.url, baseUrl, options);
           await assertNotDemo(database.url, baseUrl);
           await prepareDatabase(database, context.log, context.signal);
           const result = await withReport(runSync)(sync);
@@ -98,25 +96,43 @@ export function syncCommand(summary: string): Command {
     );
 }
 
+/** Counts what a run would do. Without a database everything is new, and none is made. */
+async function drySync(
+  context: CommandContext,
+  database: OpenDatabase | null,
+  baseUrl: URL,
+  options: Options,
+): Promise<number> {
+  const sync = await syncOptions(context, database?.url ?? "", baseUrl, options);
+  const run = await runDrySync({ ...sync, hasSchema: database !== null && (await hasSchema(database)) });
+  await printSummary(run, context.out, options);
+  return run.status === "succeeded" ? EXIT.done : EXIT.partial;
+}
+
 async function syncOptions(
   context: CommandContext,
-  database: OpenDatabase,
+  databaseUrl: string,
   baseUrl: URL,
   options: Options,
 ): Promise<SyncOptions> {
   const progress = await context.progress();
   const kind: SyncKind | null = options.full ? "full" : options.incremental ? "incremental" : null;
   return {
-    settings: { ...syncSettings(context.config), databaseUrl: database.url, baseUrl },
+    settings: { ...syncSettings(context.config), databaseUrl, baseUrl },
     kind,
     resources: options.resource ?? null,
     allowMassDelete: options.allowMassDelete ?? false,
     clock: context.clock,
     log: context.log,
     signal: context.signal,
-    onProgress: (resource, counts, totalCount) =>
-      progress.update(resource, { pages: counts.pages, records: counts.records, totalCount }),
+    onProgress: showProgress(progress),
   };
+}
+
+/** Passes the counts of a run's pages on to the progress display. */
+export function showProgress(progress: Progress): NonNullable<SyncOptions["onProgress"]> {
+  return (resource, { pages, records }, totalCount) =>
+    progress.update(resource, { pages, records, totalCount });
 }
 
 /** The settings that a run reads, but for where it reads and writes. */
@@ -127,17 +143,6 @@ export function syncSettings(config: Config) {
   return { ...requests, fullEveryDays, maxDeleteRatio, sourceTimezone, stuckAfterMs };
 }
 
-function parseResources(text: string): Resource[] {
-  const names = text.split(",").map((name) => name.trim());
-  const wrong = names.filter((name) => !(RESOURCES as readonly string[]).includes(name));
-  if (wrong.length > 0) {
-    throw new InvalidArgumentError(
-      `No such resource: ${wrong.join(", ")}. There are ${RESOURCES.join(", ")}.`,
-    );
-  }
-  return names as Resource[];
-}
-
 async function hasSchema(database: OpenDatabase): Promise<boolean> {
   const sql = connect(database.url, { applicationName: "docmirror dry run", max: 1 });
   try {
@@ -145,40 +150,4 @@ async function hasSchema(database: OpenDatabase): Promise<boolean> {
   } finally {
     await sql.end({ timeout: 5 });
   }
-}
-
-/** One line for each resource and one for the run; `--json` has the same as one document. */
-export async function printSummary(run: RunSummary, out: Output, options: { json?: true }): Promise<void> {
-  if (options.json) return out.json(run);
-  const head = [
-    "resource",
-    "walk",
-    "pages",
-    "records",
-    "new",
-    "updated",
-    "unchanged",
-    "deleted",
-    "restored",
-    "quarantined",
-  ];
-  const rows = RESOURCES.flatMap((resource) => {
-    const walk = run.resources[resource];
-    if (!walk) return [];
-    const { pages, records, inserted, updated, unchanged, deleted, restored, quarantined } = walk;
-    const counts = [pages, records, inserted, updated, unchanged, deleted, restored, quarantined];
-    return [[resource, walk.walk, ...counts]];
-  });
-  const reasons = Object.values(run.resources).flatMap(({ reason }) => (reason ? [`  ${reason}\n`] : []));
-  const warnings = (run.warnings ?? []).map((warning) => `  ${warning}\n`);
-  const { resolved, unresolved } = run.references;
-  // A round of the watch leaves them to the next sync.
-  const references =
-    run.kind === "watch" ? "" : `, references: ${resolved} resolved, ${unresolved} unresolved`;
-  await out.write(
-    (rows.length > 0 ? `${renderTable({ head, rows, right: head.slice(2), colour: out.colour })}\n` : "") +
-      `${run.run_id === null ? "dry run" : `run ${run.run_id}`}, ${run.kind}: ${run.status} ` +
-      `after ${(run.duration_ms / 1000).toFixed(1)} s, ${run.requests} requests, ` +
-      `${run.transitions} transitions${references}\n${[...reasons, ...warnings].join("")}`,
-  );
 }

@@ -1,5 +1,7 @@
 import Table from "cli-table3";
 import { printable } from "../printable.ts";
+import { cutText } from "./cut-text.ts";
+import { fitColumns } from "./fit-columns.ts";
 
 export type Cell = string | number | bigint | boolean | null | undefined;
 
@@ -10,6 +12,12 @@ export interface TableFacts {
   right?: readonly string[];
   /** Longer texts are cut and end in "…". @default 120 */
   maxCellLength?: number;
+  /** The terminal's width, to which texts are cut further. @default nothing is cut for it, as for a file */
+  columns?: number | undefined;
+  /**
+   * Whether columns at the end are left out where even cut texts do not fit into `columns`. @default false
+   */
+  mayDrop?: boolean;
   colour: boolean;
 }
 
@@ -35,24 +43,36 @@ const NO_LINE = {
  * Columns aligned with spaces alone, so that lines can be cut and pasted; ends with a newline. Cells are made printable,
  * null and undefined show as nothing, and wide characters take their two columns.
  */
-export function renderTable({ head, rows, right = [], maxCellLength = 120, colour }: TableFacts): string {
+export function renderTable(facts: TableFacts): string {
+  const { head, right = [], maxCellLength = 120, colour } = facts;
+  const texts = facts.rows.map((row) =>
+    row.map((cell) => cutText(printable(String(cell ?? "")), maxCellLength, countCharacter)),
+  );
+  const widths = widthsOf(facts, texts);
+  const shorten = (cells: readonly string[]) =>
+    widths === null ? [...cells] : widths.map((width, index) => cutText(cells[index] ?? "", width));
+  const shown = head.slice(0, widths?.length);
   const table = new Table({
-    head: [...head],
-    colAligns: head.map((name) => (right.includes(name) ? "right" : "left")),
+    head: shorten(head),
+    colAligns: shown.map((name) => (right.includes(name) ? "right" : "left")),
     chars: NO_LINE,
     style: { "padding-left": 0, "padding-right": 0, head: colour ? ["bold"] : [], border: [] },
   });
-  for (const row of rows) table.push(row.map((cell) => cut(printable(String(cell ?? "")), maxCellLength)));
+  for (const row of texts) table.push(shorten(row));
   return `${table.toString().replace(/ +$/gm, "")}\n`;
 }
 
-/** Cuts between characters as a reader sees them, so that none is torn into its parts. */
-function cut(text: string, maxLength: number): string {
-  if (text.length <= maxLength) return text;
-  const characters = [...new Intl.Segmenter().segment(text)];
-  if (characters.length <= maxLength) return text;
-  return `${characters
-    .slice(0, maxLength - 1)
-    .map(({ segment }) => segment)
-    .join("")}…`;
+const countCharacter = (): number => 1;
+
+function widthsOf(
+  { head, right = [], columns, mayDrop = false }: TableFacts,
+  texts: readonly (readonly string[])[],
+): number[] | null {
+  if (columns === undefined) return null;
+  const facts = head.map((name, index) => ({
+    head: name,
+    cells: texts.map((row) => row[index] ?? ""),
+    isNumeric: right.includes(name),
+  }));
+  return fitColumns(facts, columns, { mayDrop });
 }

@@ -13,7 +13,7 @@ export function failOnUsage(command: Command): Command {
 export function usageError(error: unknown, commandName: string | undefined): unknown {
   if (!(error instanceof CommanderError)) return error;
   if (error.exitCode === 0) return undefined;
-  const [complaint = "", near = ""] = error.message.replace(/^error: /, "").split("\n");
+  const [complaint = "", near = ""] = plain(error.message.replace(/^error: /, "")).split("\n");
   // Commander writes "(Did you mean --rate?)" on a line of its own.
   const suggestion = /^\(Did you mean (.*)\?\)$/.exec(near)?.[1];
   const help = `docmirror ${commandName === undefined ? "" : `${commandName} `}--help`;
@@ -21,4 +21,23 @@ export function usageError(error: unknown, commandName: string | undefined): unk
     cause: error,
     hint: `see ${help}`,
   });
+}
+
+/**
+ * Commander's sentence about a value that was not taken, shortened to the flag or argument, the value, and
+ * what is wrong with it.
+ */
+function plain(message: string): string {
+  const flag = /^option '(?:-\w, )?(--[\w-]+)[^']*' argument '(.*)' is invalid\. (.*)$/s;
+  const argument = /^command-argument value '(.*)' is invalid for argument '(.*?)'\. (.*)$/s;
+  return message
+    .replace(flag, (_, name: string, value: string, why: string) => `${name} ${value}: ${lowered(why)}`)
+    .replace(
+      argument,
+      (_, value: string, name: string, why: string) => `${name} '${value}': ${lowered(why)}`,
+    );
+}
+
+function lowered(sentence: string): string {
+  return sentence.charAt(0).toLowerCase() + sentence.slice(1).replace(/\.$/, "");
 }

@@ -7,9 +7,10 @@ import { runWatchRound } from "../sync/watch-round.ts";
 import { createWatchJob } from "../worker/watch-job.ts";
 import { createCommand } from "./create-command.ts";
 import { keepWorking } from "./keep-working.ts";
+import { printSummary } from "./print-summary.ts";
 import { type CommandContext, runCommand } from "./run-command.ts";
 import { exitCodeOrThrow } from "./run-exit.ts";
-import { printSummary, REQUEST_SETTINGS, syncSettings } from "./sync-command.ts";
+import { REQUEST_SETTINGS, syncSettings } from "./sync-command.ts";
 import { withDatabase } from "./with-database.ts";
 
 interface Options {

@@ -7,10 +7,9 @@ import { createNightlySync } from "../worker/nightly-sync.ts";
 import { createWatchJob } from "../worker/watch-job.ts";
 import { createCommand } from "./create-command.ts";
 import { type JobDeps, keepWorking } from "./keep-working.ts";
-import { createProgress } from "./progress.ts";
 import { type CommandContext, runCommand } from "./run-command.ts";
 import { serveMirror } from "./serve-mirror.ts";
-import { REQUEST_SETTINGS } from "./sync-command.ts";
+import { REQUEST_SETTINGS, showProgress } from "./sync-command.ts";
 
 export function workerCommand(summary: string): Command {
   return createCommand({
@@ -42,20 +41,21 @@ export function workerCommand(summary: string): Command {
 }
 
 function work(context: CommandContext): Promise<never> {
-  const { config, log, clock } = context;
+  const { config } = context;
   const { syncCron, watchCron, timezone } = config;
   const createJobs = (shared: JobDeps) => [
     createNightlySync({
       ...shared,
       cron: syncCron,
       timezone,
-      runSync: withReport(runSync),
-      watchRun() {
-        // Log lines on a terminal too: bars would stand there from night to night.
-        const look = { isTty: false, columns: 80, colour: false };
-        const progress = createProgress({ stream: process.stderr, ...look, clock, log });
-        return (resource, { pages, records }, totalCount) =>
-          progress.update(resource, { pages, records, totalCount });
+      async runSync(options) {
+        // One for each night: what a night has drawn stays as it was at its end.
+        const progress = await context.progress();
+        try {
+          return await withReport(runSync)({ ...options, onProgress: showProgress(progress) });
+        } finally {
+          progress.stop();
+        }
       },
     }),
     createWatchJob({ ...shared, cron: watchCron, timezone, runWatchRound: withReport(runWatchRound) }),

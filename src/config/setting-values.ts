@@ -1,4 +1,4 @@
-import { validate as isCron } from "node-cron";
+import { findCronFaults, normalizeCron } from "./cron-line.ts";
 import { parseDuration } from "./duration.ts";
 
 /** A parsed value, or what a usable one looks like (it completes "… is not"). */
@@ -43,17 +43,11 @@ export const duration: Parse<number> = (text) => {
   return value === 0 ? { fault: "is not longer than zero" } : { value };
 };
 
-const FIELD_SIZES = [60, 60, 24, 31, 12, 8];
-
-/** Five fields, or six with seconds first. A step longer than its field, which node-cron takes, would never step. */
+/** Five fields, or six with seconds first, or a nickname such as @daily. */
 export const cron: Parse<string> = (text) => {
-  const fields = text.split(/\s+/);
-  const sizes = FIELD_SIZES.slice(FIELD_SIZES.length - fields.length);
-  const steps = fields.every((field, index) => {
-    return [...field.matchAll(/\/(\d+)/g)].every(([, step]) => Number(step) < (sizes[index] ?? 0));
-  });
-  if ((text.startsWith("@") || steps) && isCron(text)) return { value: text };
-  return { fault: 'is not a cron line: five fields, minute to weekday, such as "17 2 * * *"' };
+  const faults = findCronFaults(text);
+  if (faults.length > 0) return { fault: `is no cron line: ${faults.join(", ")}` };
+  return { value: normalizeCron(text) };
 };
 
 export const zone: Parse<string> = (text) => {
@@ -92,7 +86,7 @@ export const databaseUrl: Parse<string> = (text) => {
 
 /**
  * The path prefix stays, its closing slashes go (the URL class keeps the one of an empty path). `/api/v1` at the end is
- * refused, because every path of the interface begins with it (`upstream-api.md`, "Endpoints").
+ * refused, because every path of the interface begins with it.
  */
 export const baseUrl: Parse<URL> = (text) => {
   const url = URL.canParse(text) ? new URL(text) : undefined;

@@ -1,5 +1,5 @@
 /**
- * Every setting, declared once (`product.md` section 2). The flags, `.env.example`, `docmirror config`, the help and
+ * Every setting, declared once. The flags, `.env.example`, `docmirror config`, the help and
  * the check for unknown names all come from here. This file imports nothing so that `--help` stays fast.
  */
 export interface Setting {

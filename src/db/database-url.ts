@@ -114,6 +114,15 @@ export function describeDatabase(url: string): string {
   return `postgres://${who}${where.join(",")}/${address.database ?? address.user ?? ""}`;
 }
 
+/** Whether a password stands in the URL itself. Never throws. */
+export function hasPassword(url: string): boolean {
+  try {
+    return parseDatabaseUrl(url).password !== undefined;
+  } catch {
+    return false;
+  }
+}
+
 function parseHosts(authority: string, hostParam: string | undefined, portParam: string | undefined) {
   const named = (hostParam ?? authority).split(",").map(splitHost);
   const ports = (portParam ?? "").split(",").map(toPort);

@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { statSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Logger } from "../log.ts";
 import { connect, replaceDatabase, type Sql, withSql } from "./connect.ts";
@@ -7,6 +7,7 @@ import { findBinaries } from "./embedded/binaries.ts";
 import { closeToOthers } from "./embedded/close-to-others.ts";
 import { ensureCluster, ensurePassword, SUPERUSER } from "./embedded/cluster.ts";
 import { withLockFile } from "./embedded/lock-file.ts";
+import { assertOwner } from "./embedded/owner.ts";
 import { createPaths, type EmbeddedPaths, toDataDirError } from "./embedded/paths.ts";
 import {
   awaitExit,
@@ -53,9 +54,24 @@ const DATABASE = "docmirror";
 /** How long other sessions may take to vanish from the server's list after their clients have left. */
 const LINGER_MS = 400;
 
-/** Whether this data directory holds an embedded Postgres, running or not. Makes nothing. */
+/**
+ * Whether this data directory holds an embedded Postgres, running or not. Makes nothing. Throws StoreError
+ * where it may not be looked into: that is no proof that there is none.
+ */
 export function hasEmbedded(dataDir: string): boolean {
-  return existsSync(resolve(dataDir, "postgres"));
+  try {
+    return statSync(resolve(dataDir, "postgres"), { throwIfNoEntry: false }) !== undefined;
+  } catch (error) {
+    throw toDataDirError(error, dataDir);
+  }
+}
+
+/**
+ * The file in this data directory that holds the password of the embedded Postgres' one role, and nothing
+ * else.
+ */
+export function embeddedPasswordFile(dataDir: string): string {
+  return resolve(dataDir, "password");
 }
 
 /**
@@ -126,9 +142,12 @@ async function urlOf(paths: EmbeddedPaths, { port }: RunningServer): Promise<str
 async function start(paths: EmbeddedPaths, options: EmbeddedOptions): Promise<RunningServer> {
   const { log, signal, settings = {} } = options;
   const account = findServerAccount();
+  // Only root could read whether another user's data are of this version.
+  if (process.geteuid?.() !== 0) assertOwner(paths, account);
   await closeToOthers(paths, account, log);
   const binaries = await findBinaries(account);
   await ensureCluster({ paths, binaries, account, durable: settings.fsync !== "off", signal });
+  assertOwner(paths, account);
   return await startServer({ paths, binaries, account, log, signal, settings });
 }
 

@@ -72,6 +72,8 @@ async function secure(
 function timedOut({ host, port }: { host: string; port: number }, timeoutMs: number): Error {
   return Object.assign(new Error(`no answer from ${host}:${port} within ${timeoutMs} ms`), {
     code: "ETIMEDOUT",
+    address: host,
+    port,
   });
 }
 

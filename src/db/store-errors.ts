@@ -3,6 +3,11 @@ import { MirrorError, StoreError } from "../errors.ts";
 /** What a code means to the person at the keyboard: `what` came back, and what to do. */
 interface Meaning {
   what?: string;
+  /**
+   * Stands in the place of "could not …": it is the same trouble whatever was being done. The server's own
+   * words follow.
+   */
+  sentence?: string;
   hint: string;
 }
 
@@ -21,7 +26,9 @@ const MEANINGS: Record<string, Meaning> = {
     what: "the host name could not be looked up",
     hint: "check the name in DATABASE_URL and the DNS",
   },
-  ETIMEDOUT: { hint: "check host, port and firewall, then try again" },
+  EHOSTUNREACH: { what: "no way leads there", hint: "check host and network, then try again" },
+  ENETUNREACH: { what: "no way leads there", hint: "check host and network, then try again" },
+  ETIMEDOUT: { what: "nobody answered in time", hint: "check host, port and firewall, then try again" },
   CONNECT_TIMEOUT: {
     what: "the server did not greet us in time",
     hint: "check that Postgres listens there and not another service, and that a pooler in between has connections left; then try again",
@@ -65,9 +72,18 @@ const MEANINGS: Record<string, Meaning> = {
   "26000": {
     hint: "a pooler may give one session to several connections: use session pooling (PgBouncer: pool_mode=session) or a direct connection",
   },
-  "28P01": { hint: "correct user and password in DATABASE_URL" },
-  "28000": { hint: "check that the role exists, may log in, and is let in by pg_hba.conf" },
-  "3D000": { hint: "create it (`createdb NAME`) or correct the name in DATABASE_URL" },
+  "28P01": {
+    sentence: "Postgres refuses the user or the password",
+    hint: "correct user and password in DATABASE_URL",
+  },
+  "28000": {
+    sentence: "Postgres does not let this role in",
+    hint: "check that the role exists, may log in, and is let in by pg_hba.conf",
+  },
+  "3D000": {
+    sentence: "There is no such database",
+    hint: "create it (`createdb NAME`) or correct the name in DATABASE_URL",
+  },
   "42501": { hint: "grant the role what it lacks, or use the role that owns the schemas mirror and sync" },
   "42P01": { hint: "run `docmirror migrate`" },
   "42703": { hint: "run `docmirror migrate`" },
@@ -119,6 +135,19 @@ const PASSING = new Set([
   "57P03",
 ]);
 
+/** No connection came about. Some of these codes come from files as well, but then without an address. */
+const UNREACHABLE = new Set([
+  "ECONNREFUSED",
+  "ENOENT",
+  "EACCES",
+  "EHOSTUNREACH",
+  "ENETUNREACH",
+  "ETIMEDOUT",
+  "CONNECT_TIMEOUT",
+  "ENOTFOUND",
+  "EAI_AGAIN",
+]);
+
 /**
  * Makes a StoreError of whatever the driver threw. `doing` completes "could not …", as in "read the checkpoint".
  * Errors of ours and bugs (no code anywhere) are given back as they are.
@@ -129,11 +158,19 @@ export function toStoreError(error: unknown, doing: string): unknown {
   if (source === undefined) return error;
   const meaning =
     MEANINGS[source.code] ?? (isSqlstate(source.code) ? BY_CLASS[source.code.slice(0, 2)] : undefined);
+  const facts = { cause: error, sqlstate: source.code };
+  if (UNREACHABLE.has(source.code) && source.address !== undefined) {
+    const { what, hint = "check host and port in DATABASE_URL" } = meaning ?? {};
+    return new StoreError(`Cannot reach Postgres at ${source.address}`, {
+      ...facts,
+      hint: what === undefined ? hint : `${what}: ${hint}`,
+    });
+  }
   const words = meaning?.what ?? source.message;
   const where = source.address === undefined ? "" : `${source.address}: `;
-  return new StoreError(`could not ${doing}: ${where}${words} (${source.code})`, {
-    cause: error,
-    sqlstate: source.code,
+  const sentence = meaning?.sentence ?? `could not ${doing}`;
+  return new StoreError(`${sentence}: ${where}${words} (${source.code})`, {
+    ...facts,
     ...(meaning === undefined ? {} : { hint: meaning.hint }),
   });
 }
@@ -160,6 +197,24 @@ export function sqlstateOf(error: unknown): string | undefined {
   return findCoded(error)?.code;
 }
 
+/**
+ * Where a connection went, as Node's and the driver's errors have it; `hostname` is of a name that could not
+ * be looked up.
+ */
+interface AddressFacts {
+  address?: unknown;
+  hostname?: unknown;
+  port?: unknown;
+}
+
+function addressOf({ address, hostname, port }: AddressFacts): string | undefined {
+  const host = [address, hostname].find((one) => typeof one === "string" && one !== "");
+  if (typeof host !== "string") return undefined;
+  // A unix socket is a path, and its port is part of it.
+  if (host.startsWith("/") || !port) return host;
+  return `${host.includes(":") ? `[${host}]` : host}:${String(port)}`;
+}
+
 interface Coded {
   code: string;
   message: string;
@@ -174,14 +229,11 @@ function findCoded(error: unknown): Coded | undefined {
         error instanceof AggregateError
           ? (error.errors as unknown[]).find((one) => one instanceof Error)
           : error;
-      const facts = inner as Error & { address?: unknown; port?: unknown };
+      const facts = inner as Error & AddressFacts;
       return {
         code: error.code,
         message: (error.message || facts.message).trim(),
-        address:
-          typeof facts.address === "string"
-            ? `${facts.address}${facts.port ? `:${String(facts.port)}` : ""}`
-            : undefined,
+        address: addressOf(facts),
       };
     }
     error = error.cause;

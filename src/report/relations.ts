@@ -1,9 +1,9 @@
-import type { Relation } from "../db/report-dictionary.ts";
+import type { DICTIONARY, Relation } from "../db/report-dictionary.ts";
 
 /** The span of time that one row of a relation stands for, and so how its bounds are rounded. */
 export type Span = "moment" | "hour" | "day" | "week";
 
-export interface RelationFacts {
+export interface RelationFacts<Column extends string = string> {
   /**
    * The column that `since` and `until` are held against. Where there is none a row counts all builds, and no choice of rows would make
    * that a count of some.
@@ -16,59 +16,136 @@ export interface RelationFacts {
   };
   /** Newest first for what happens, worst first for what is to be mended. Ends in a key, so that pages do not overlap. */
   readonly order: string;
+  /**
+   * The columns that answer its question, for where not all have room: at 80 columns of a terminal. The last
+   * ones are left out where there is even less room. A column that is added to the relation is in none of
+   * these until it is named here.
+   */
+  readonly answer: readonly Column[];
 }
+
+type ColumnOf<R extends Relation> = keyof (typeof DICTIONARY)[R]["columns"] & string;
 
 const SERIES = "project_slug, project_id, version_slug, version_id, type";
 /** By the upper end of the interval: first those that are surely bad, not those with one build that failed. */
 const WORST = "success_rate_high nulls last, finished desc";
 
-export const RELATION_FACTS: Readonly<Record<Relation, RelationFacts>> = {
-  dim_projects: { order: "project_slug, project_id" },
-  dim_versions: { order: "project_id, version_slug, version_id" },
-  dim_dates: { time: { column: "day", span: "day" }, order: "day" },
+export const RELATION_FACTS: { readonly [R in Relation]: RelationFacts<ColumnOf<R>> } = {
+  dim_projects: {
+    order: "project_slug, project_id",
+    answer: ["project_slug", "project_name", "documentation_type", "published_on", "is_deleted"],
+  },
+  dim_versions: {
+    order: "project_id, version_slug, version_id",
+    answer: [
+      "version_slug",
+      "version_name",
+      "project_id",
+      "is_active",
+      "is_built",
+      "is_deleted",
+      "identifier",
+    ],
+  },
+  dim_dates: {
+    time: { column: "day", span: "day" },
+    order: "day",
+    answer: ["day", "week", "iso_week", "month", "day_of_week", "is_weekend"],
+  },
   fact_builds: {
     time: { column: "triggered_at", span: "moment", day: "triggered_on" },
     // The day is in it for the index that all questions about builds by time have in common.
     order: "triggered_on desc nulls last, triggered_at desc nulls last, build_id desc",
+    answer: ["build_id", "project_slug", "version_slug", "type", "outcome", "triggered_at", "error_class"],
   },
-  success_rate_daily: { time: { column: "day", span: "day" }, order: "day desc" },
-  success_rate_weekly: { time: { column: "week", span: "week" }, order: "week desc" },
+  success_rate_daily: {
+    time: { column: "day", span: "day" },
+    order: "day desc",
+    answer: ["day", "finished", "success_rate", "success_rate_low", "success_rate_high", "is_complete"],
+  },
+  success_rate_weekly: {
+    time: { column: "week", span: "week" },
+    order: "week desc",
+    answer: ["week", "finished", "success_rate", "success_rate_low", "success_rate_high", "is_complete"],
+  },
   success_rate_daily_by_project: {
     time: { column: "day", span: "day" },
     order: "day desc, project_slug, project_id",
+    answer: ["day", "project_slug", "finished", "succeeded", "success_rate", "is_complete"],
   },
-  success_rate_by_project: { order: `${WORST}, project_slug, project_id` },
-  success_rate_by_version: { order: `${WORST}, project_slug, project_id, version_slug, version_id` },
-  success_rate_by_type: { order: `${WORST}, type` },
-  build_times_daily: { time: { column: "day", span: "day" }, order: "day desc" },
+  success_rate_by_project: {
+    order: `${WORST}, project_slug, project_id`,
+    answer: ["project_slug", "finished", "succeeded", "success_rate", "success_rate_high"],
+  },
+  success_rate_by_version: {
+    order: `${WORST}, project_slug, project_id, version_slug, version_id`,
+    answer: ["project_slug", "version_slug", "finished", "success_rate", "success_rate_high"],
+  },
+  success_rate_by_type: {
+    order: `${WORST}, type`,
+    answer: ["type", "finished", "succeeded", "success_rate", "success_rate_low", "success_rate_high"],
+  },
+  build_times_daily: {
+    time: { column: "day", span: "day" },
+    order: "day desc",
+    answer: ["day", "finished", "p50_s_min", "p50_s_max", "p90_s_min", "p90_s_max", "is_complete"],
+  },
   failing_now: {
     time: { column: "failing_since", span: "moment" },
     order: `failures desc, failing_since, ${SERIES}`,
+    answer: [
+      "project_slug",
+      "version_slug",
+      "type",
+      "failures",
+      "failing_since",
+      "error_class",
+      "output_excerpt",
+    ],
   },
   recoveries: {
     time: { column: "failed_at", span: "moment" },
     order: "failed_at desc nulls last, first_failed_build_id desc",
+    answer: ["project_slug", "version_slug", "failed_at", "recovery_s_min", "recovery_s_max", "is_open"],
   },
   // Two or three builds say nothing, however much they change.
   instability: {
     order: `finished >= 10 desc, flip_rate - flip_rate_by_chance desc, finished desc, ${SERIES}`,
+    answer: ["project_slug", "version_slug", "type", "finished", "flip_rate", "flip_rate_by_chance"],
   },
   open_builds: {
     time: { column: "triggered_at", span: "moment" },
     order: "age_s desc nulls last, build_id",
+    answer: ["build_id", "project_slug", "version_slug", "state", "age_s", "triggered_at", "type"],
   },
   stuck_builds: {
     time: { column: "triggered_at", span: "moment" },
     order: "age_s desc nulls last, build_id",
+    answer: ["build_id", "project_slug", "version_slug", "state", "age_s", "triggered_at", "type"],
   },
-  incident_hours: { time: { column: "hour", span: "hour" }, order: "hour desc" },
-  error_classes: { order: "rank, error_class, error_fingerprint" },
-  error_rules: { order: '"order"' },
+  incident_hours: {
+    time: { column: "hour", span: "hour" },
+    order: "hour desc",
+    answer: ["hour", "projects", "projects_failing", "projects_expected", "probability"],
+  },
+  error_classes: {
+    order: "rank, error_class, error_fingerprint",
+    answer: ["rank", "error_class", "failures", "projects", "example"],
+  },
+  error_rules: { order: '"order"', answer: ["order", "pattern", "class", "note"] },
   project_activity: {
     time: { column: "week", span: "week" },
     order: "week desc, builds desc, project_slug, project_id",
+    answer: ["week", "project_slug", "builds", "success_rate", "active_days", "failure_days"],
   },
-  freshness: { order: "resource" },
-  runs: { time: { column: "started_at", span: "moment" }, order: "run_id desc" },
-  data_dictionary: { order: "relation, position" },
+  freshness: {
+    order: "resource",
+    answer: ["resource", "current_through", "lag_s", "last_walk", "records", "quarantined", "is_whole"],
+  },
+  runs: {
+    time: { column: "started_at", span: "moment" },
+    order: "run_id desc",
+    answer: ["run_id", "kind", "status", "started_at", "requests", "error", "duration_s"],
+  },
+  data_dictionary: { order: "relation, position", answer: ["relation", "column_name", "description"] },
 };

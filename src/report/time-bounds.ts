@@ -1,7 +1,11 @@
+import { parseDuration } from "../config/duration.ts";
 import { ConfigError } from "../errors.ts";
 import type { Span } from "./relations.ts";
 
 const DAY_MS = 86_400_000;
+const MINUTE_MS = 60_000;
+/** Postgres and JavaScript write the years before the first one in different ways. */
+const LONGEST_SPAN_MS = 100 * 366 * DAY_MS;
 const FORM = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d+)?)?)(Z|[+-]\d\d(?::?\d\d)?)?)?$/i;
 
 /** Bounds as a condition needs them: `from` counts, `before` does not. ISO 8601 in UTC. */
@@ -11,9 +15,29 @@ export interface TimeBounds {
 }
 
 /**
- * Reads `since` and `until`: a day such as 2026-11-03 or a moment such as 2026-11-03T12:00Z; without a zone it is UTC, as all of schema
- * `report` is. A day given as `until` counts whole, a moment does not count itself. A row of a span counts when any of its time lies
- * between: since a Thursday includes that week. Throws ConfigError for what is no time.
+ * A span such as `7d` or `1h30m` as the moment that lies so long before `now`, to the minute; any other text
+ * comes back as it is. The moment is what is asked for from then on, so that a link, or the SQL beside a
+ * figure, means the same tomorrow.
+ */
+export function resolveSpan(text: string, now: Date): string {
+  const spanMs = parseDuration(text);
+  if (spanMs === undefined || spanMs === 0 || spanMs > LONGEST_SPAN_MS) return text;
+  const moment = Math.floor((now.getTime() - spanMs) / MINUTE_MS) * MINUTE_MS;
+  return `${new Date(moment).toISOString().slice(0, 16)}Z`;
+}
+
+/**
+ * Throws ConfigError for what is neither a day nor a moment. `label` is where it was given, as in `--since`.
+ */
+export function assertTime(label: string, text: string): void {
+  read(label, text);
+}
+
+/**
+ * Reads `since` and `until`: a day such as 2026-11-03 or a moment such as 2026-11-03T12:00Z; without a zone
+ * it is UTC, as all of schema `report` is. A day given as `until` counts whole, a moment does not count
+ * itself. A row of a span counts when any of its time lies between: since a Thursday includes that week.
+ * Spans are resolved before. Throws ConfigError for what is no time.
  */
 export function readTimeBounds(
   { since, until }: { since?: string | undefined; until?: string | undefined },
@@ -41,7 +65,7 @@ function beginOf(moment: number, span: Span): number {
 
 const mod = (value: number, by: number): number => ((value % by) + by) % by;
 
-function read(name: "since" | "until", text: string): { moment: number; isDay: boolean } {
+function read(label: string, text: string): { moment: number; isDay: boolean } {
   const [, day, time, zone = "Z"] = FORM.exec(text.trim()) ?? [];
   if (day !== undefined && isDay(day)) {
     if (time === undefined) return { moment: Date.parse(day), isDay: true };
@@ -49,9 +73,10 @@ function read(name: "since" | "until", text: string): { moment: number; isDay: b
     const moment = Date.parse(`${day}T${time}${offset.toUpperCase()}`);
     if (!Number.isNaN(moment)) return { moment, isDay: false };
   }
-  throw new ConfigError(`${name} is no day and no moment: ${text}`, {
-    hint: "write 2026-11-03 for a day, 2026-11-03T12:00Z for a moment",
-  });
+  throw new ConfigError(
+    `${label} ${text}: give a day (2026-11-03), a time (2026-11-03T12:00Z) or a span (7d)`,
+    { hint: "days and times are in UTC; a span counts back from now, with the units m, h, d and w" },
+  );
 }
 
 /** JavaScript takes the 30th of February for the 2nd of March. */

@@ -16,6 +16,9 @@ export interface ServiceRoot {
   unknown: string[];
 }
 
+/** Who asks is refused, not the address that was asked: the base URL may well be right. */
+const REFUSALS: readonly number[] = [401, 403, 407];
+
 const Endpoints = z.looseObject({ list_endpoint: z.string(), schema: z.string().optional() });
 
 /**
@@ -36,7 +39,9 @@ export async function fetchRootListing(client: Client): Promise<ServiceRoot> {
       error.status < 500 &&
       error.status !== 429
     ) {
-      throw new UnexpectedShapeError(error.message, { url: error.url, cause: error, hint });
+      const { status, url, message } = error;
+      const advice = REFUSALS.includes(status) ? (error.hint ?? hint) : hint;
+      throw new UnexpectedShapeError(message, { url, cause: error, hint: advice });
     }
     throw error;
   }

@@ -19,8 +19,6 @@ export interface NightlySyncDeps {
   pace?: HostPace;
   database: KeptDatabase;
   runSync(options: SyncOptions): Promise<SyncResult>;
-  /** Called as each run begins: what is to be told of its pages. @default nothing is told */
-  watchRun?(): NonNullable<SyncOptions["onProgress"]>;
   clock: Clock;
   log: Logger;
 }
@@ -41,14 +39,12 @@ export function createNightlySync(deps: NightlySyncDeps): Job {
       const databaseUrl = await database.ready(signal);
       log.info({ job: "sync" }, "sync begins");
       try {
-        const onProgress = deps.watchRun?.();
         const result = await deps.runSync({
           settings: { ...settings, databaseUrl },
           ...(pace && { pace }),
           clock,
           log,
           signal,
-          ...(onProgress && { onProgress }),
         });
         signal.throwIfAborted();
         return outcomeOf(result, log);

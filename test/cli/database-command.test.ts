@@ -1,15 +1,35 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { withSql } from "../../src/db/connect.ts";
 import { startCli } from "../support/cli.ts";
+import { createDataDir } from "../support/data-dir.ts";
 
 describe("database", () => {
-  it("prints a URL that a client can use, until a signal stops it", async () => {
+  it("prints its URL without the password, and says where that is", async () => {
+    await using dataDir = await createDataDir();
+    await using cli = startCli(["database", "--json", "--data-dir", dataDir.path]);
+    await cli.waitFor("stderr", /the embedded Postgres is up/);
+    const { url, passwordFile } = JSON.parse(cli.stdout());
+    expect(url).toMatch(/^postgres:\/\/docmirror@127\.0\.0\.1:\d+\/docmirror$/);
+    const password = readFileSync(passwordFile, "utf8").trim();
+    expect(password.length).toBeGreaterThan(20);
+    const logged = JSON.parse(cli.stderr().trim().split("\n").at(-1) ?? "");
+    expect(logged.msg).toContain(`PGPASSWORD="$(cat ${passwordFile})" psql ${url}`);
+    expect(cli.stdout() + cli.stderr()).not.toContain(password);
+    const full = new URL(url);
+    full.password = password;
+    const rows = await withSql(full.href, { applicationName: "t", max: 1 }, (sql) => sql`select 1 as one`);
+    expect(rows[0]).toEqual({ one: 1 });
+    cli.signal("SIGTERM");
+    await cli.ended;
+  });
+
+  it("--with-password prints a URL that a client can use, until a signal stops it", async () => {
     const dataDir = mkdtempSync(join(tmpdir(), "docmirror-database-"));
     try {
-      await using cli = startCli(["database", "--data-dir", dataDir]);
+      await using cli = startCli(["database", "--with-password", "--data-dir", dataDir]);
       const [url] = await cli.waitFor("stdout", /^postgres(?:ql)?:\/\/\S+(?=\n)/);
       const rows = await withSql(
         url,

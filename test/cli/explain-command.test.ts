@@ -4,7 +4,8 @@ import { createTestDatabase, type TestDatabase } from "../support/database.ts";
 import { createToldBuild, withTold } from "../support/told-build.ts";
 
 const explain = ({ url }: TestDatabase, id: string, ...args: string[]) =>
-  runCli(["explain", "build", id, "--database-url", url, "--source-timezone", "America/Chicago", ...args], {
+  runCli(["explain", "build", id, "--source-timezone", "America/Chicago", ...args], {
+    env: { DATABASE_URL: url },
     preferBuilt: true,
   });
 
@@ -121,26 +122,26 @@ quarantine (1)
     }
   });
 
-  it("of an unknown id says so and exits 1", async () => {
+  it("of an unknown id says so and exits 12", async () => {
     await using told = await createToldBuild();
     const [plain, json, evil] = await Promise.all([
       explain(told, "43"),
       explain(told, "43", "--json"),
       explain(told, "\u001b[2J"),
     ]);
-    expect(plain).toMatchObject({ code: 1, stdout: "" });
+    expect(plain).toMatchObject({ code: 12, stdout: "" });
     expect(plain.stderr).toBe(
       'docmirror: the mirror has no build 43\n  see whether the service has it: docmirror get build "43"\n',
     );
-    expect(json).toMatchObject({ code: 1, stderr: plain.stderr });
+    expect(json).toMatchObject({ code: 12, stderr: plain.stderr });
     expect(JSON.parse(json.stdout)).toEqual({ build: null, quarantine: [] });
-    expect(evil).toMatchObject({ code: 1, stderr: expect.stringContaining("no build ␛[2J\n") });
+    expect(evil).toMatchObject({ code: 12, stderr: expect.stringContaining("no build ␛[2J\n") });
   });
 
   it("of an id that is in quarantine says why it could not be stored", async () => {
     await using told = await createToldBuild();
     const { code, stderr } = await explain(told, "44");
-    expect(code).toBe(1);
+    expect(code).toBe(12);
     expect(stderr).toContain("no build 44: it came, but could not be stored: could not store build 44\n");
     expect(stderr).toContain("docmirror quarantine");
   });
@@ -148,9 +149,9 @@ quarantine (1)
 
 describe("wrong input", () => {
   it.each([
-    [["project", "5"], "Allowed choices are build."],
+    [["project", "5"], "Only a build can be explained"],
     [["build"], "missing required argument 'id'"],
-    [["build", ""], "No record has such an id"],
+    [["build", ""], "no record has such an id"],
     [[], "missing required argument 'resource'"],
   ])("%j exits 2 and says what there is", async (args, message) => {
     const { code, stdout, stderr } = await runCli(["explain", ...args], { preferBuilt: true });
@@ -162,7 +163,7 @@ describe("wrong input", () => {
     const { code, stderr } = await runCli(["explain", "build", "4".repeat(300)], { preferBuilt: true });
     expect({ code, stderr }).toEqual({
       code: 2,
-      stderr: expect.stringContaining("No record has such an id"),
+      stderr: expect.stringContaining("no record has such an id"),
     });
   });
 

@@ -37,7 +37,10 @@ afterAll(async () => {
 });
 
 const exportTo = (out: string, args: string[] = [], env: Record<string, string> = {}) =>
-  runCli(["export", "--out", out, "--database-url", database.url, ...args], { preferBuilt: true, env });
+  runCli(["export", "--out", out, ...args], {
+    preferBuilt: true,
+    env: { DATABASE_URL: database.url, ...env },
+  });
 
 /** What DuckDB answers, times as Postgres writes them. */
 async function duckDb(text: string): Promise<unknown[][]> {

@@ -42,7 +42,7 @@ async function createRole(name: string, attributes = ""): Promise<string> {
 }
 
 const grant = (role: string, ...args: string[]) =>
-  runCli(["grant-reader", role, "--database-url", database.url, ...args], { preferBuilt: true });
+  runCli(["grant-reader", role, ...args], { preferBuilt: true, env: { DATABASE_URL: database.url } });
 
 /** Which of the statements the role may run. */
 async function allowed(role: string, statements: readonly string[]): Promise<string[]> {
@@ -180,7 +180,8 @@ describe("grant-reader", () => {
     );
     const url = new URL(database.url);
     url.searchParams.set("role", weak);
-    const { code, stderr } = await runCli(["grant-reader", role, "--database-url", url.href], {
+    const { code, stderr } = await runCli(["grant-reader", role], {
+      env: { DATABASE_URL: url.href },
       preferBuilt: true,
     });
     expect(code).toBe(4);

@@ -54,7 +54,7 @@ describe("migrate", () => {
     const env = { DATABASE_URL: "postgres://me:hunter2@127.0.0.1:1/mirror" };
     const { code, stdout, stderr } = await runCli(["migrate"], { env });
     expect({ code, stdout }).toEqual({ code: 4, stdout: "" });
-    expect(stderr).toMatch(/^docmirror: could not connect to the database: 127\.0\.0\.1:1: .*\n {2}.*\n$/);
+    expect(stderr).toMatch(/^docmirror: Cannot reach Postgres at 127\.0\.0\.1:1\n {2}.*\n$/);
     expect(stderr).not.toContain("hunter2");
   });
 });

@@ -5,7 +5,7 @@ import { createTestDatabase } from "../support/database.ts";
 import { setUpLoading } from "../support/loading.ts";
 import { wireUser } from "../support/wire-records.ts";
 
-const prune = (url: string, ...args: string[]) => runCli(["prune", "--database-url", url, ...args]);
+const prune = (url: string, ...args: string[]) => runCli(["prune", ...args], { env: { DATABASE_URL: url } });
 
 /** A user who changed three times, long ago. */
 async function setUpOldChanges() {

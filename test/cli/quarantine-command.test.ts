@@ -8,7 +8,7 @@ import { wireBuild, wireUser } from "../support/wire-records.ts";
 const MONDAY = "2024-05-13T02:00:00.000Z";
 
 const quarantine = (url: string, ...args: string[]) =>
-  runCli(["quarantine", "--database-url", url, "--base-url", "http://service.invalid", ...args]);
+  runCli(["quarantine", "--base-url", "http://service.invalid", ...args], { env: { DATABASE_URL: url } });
 
 /** A build that a rule of the database refuses, a user without an id, and a hole in the list of files. */
 async function setUpQuarantine(long = "") {

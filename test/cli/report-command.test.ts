@@ -17,7 +17,7 @@ afterAll(async () => {
 });
 
 const reportOf = ({ url }: Pick<TestDatabase, "url">, ...args: string[]) =>
-  runCli(["report", ...args, "--database-url", url], { preferBuilt: true });
+  runCli(["report", ...args], { preferBuilt: true, env: { DATABASE_URL: url } });
 const report = (...args: string[]) => reportOf(database, ...args);
 
 /** Asks as a role that may read schema report, and nothing else. */
@@ -103,9 +103,20 @@ describe("report NAME", () => {
     expect(ids).toEqual(["9", "1"]);
   });
 
+  it("takes spans, counted back from now", async () => {
+    // The first run is of the summer of 2025; other tests add some of this minute.
+    const runsOf = async (...times: string[]) =>
+      JSON.parse((await report("runs", "--json", ...times)).stdout).rows;
+    const idsOf = (rows: { run_id: number }[]) => rows.map(({ run_id }) => run_id);
+    expect(idsOf(await runsOf())).toContain(1);
+    expect(idsOf(await runsOf("--since", "24h"))).not.toContain(1);
+    expect(idsOf(await runsOf("--until", "24h"))).toEqual([1]);
+  });
+
   it("is over at once when its reader has gone", async () => {
-    await using running = startCli(["report", "fact_builds", "--json", "--database-url", database.url], {
+    await using running = startCli(["report", "fact_builds", "--json"], {
       preferBuilt: true,
+      env: { DATABASE_URL: database.url },
     });
     running.child.stdout?.destroy();
     expect(await running.ended).toMatchObject({ code: 0, stderr: "" });
@@ -164,6 +175,12 @@ describe("wrong input", () => {
     [["failing_now", "--project", "pop"], 2, "the mirror has no project pop; did you mean pip?"],
     [["fact_builds", "--limit", "5000"], 2, "a table has 1000 rows at most"],
     [["--project", "pip"], 2, "--project is for one report"],
+    [
+      ["runs", "--since", "yesterday"],
+      2,
+      "docmirror: --since yesterday: give a day (2026-11-03), a time (2026-11-03T12:00Z) or a span (7d)\n",
+    ],
+    [["runs", "--until", "soon"], 2, "--until soon: give a day"],
   ])("%j exits %i and says what is right", async (args, code, message) => {
     const told = await report(...args);
     expect(told).toMatchObject({ code, stdout: "" });

@@ -38,8 +38,8 @@ describe("simulate and get", () => {
     expect(filtered.value.objects).toEqual([]);
     expect(record.value).toMatchObject({ id: "1", resource_uri: "/api/v1/user/1/" });
     expect(schema.value).toHaveProperty("fields");
-    expect(absent).toMatchObject({ code: 5, value: "" });
-    expect(absent.stderr).toMatch(/^docmirror: GET .* answered 404/);
+    expect(absent).toMatchObject({ code: 12, value: "" });
+    expect(absent.stderr).toMatch(/^docmirror: The service has no build 999999999\n/);
 
     const { port } = new URL(baseUrl);
     const second = await runCli(["simulate", ...SMALL, "--port", port]);

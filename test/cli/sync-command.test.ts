@@ -87,7 +87,7 @@ describe("wrong input", () => {
     ],
     ["an unknown setting", ["sync"], { DOCMIRROR_RATES: "5" }, /DOCMIRROR_RATES.*DOCMIRROR_RATE/],
     ["an unknown flag", ["sync", "--dryrun"], {}, /unknown option '--dryrun'; did you mean --dry-run\?/],
-    ["an unknown resource", ["sync", "--resource", "build,team"], {}, /No such resource: team/],
+    ["an unknown resource", ["sync", "--resource", "build,team"], {}, /Unknown resource 'team'/],
   ] as [string, string[], Record<string, string>, RegExp][])("%s exits 2", async (_, args, env, message) => {
     expectFailure(await runCli(args, { env }), 2, message);
   });
@@ -104,7 +104,12 @@ describe("wrong input", () => {
     [
       "leads elsewhere",
       [{ status: 301, headers: { location: "https://docs.example.org/" } }],
-      /not followed/,
+      /It has moved to https:\/\/docs\.example\.org; set DOCMIRROR_BASE_URL to that/,
+    ],
+    [
+      "wants a login",
+      [{ status: 401, body: "" }],
+      /The service wants a login \(401\)(?![\s\S]*check DOCMIRROR)/,
     ],
   ] as [string, Script, RegExp][])("a base URL that %s exits 6", async (_, script, message) => {
     await using server = await startScriptedServer(script);
@@ -129,7 +134,7 @@ describe("wrong input", () => {
     expectFailure(
       await sync([], { databaseUrl: "postgres://me@127.0.0.1:1/mirror" }),
       4,
-      /connection was refused|ECONNREFUSED|refused/,
+      /Cannot reach Postgres at 127\.0\.0\.1:1/,
     );
   });
 

@@ -43,6 +43,55 @@ describe("renderTable", () => {
     expect(text).toBe("name\n👩‍👩‍👧👩‍👩‍👧…\n");
   });
 
+  it("cuts the widest texts to the terminal's width, and no number, day or moment", () => {
+    const facts = {
+      head: ["name", "count", "at", "note"],
+      right: ["count"],
+      rows: [
+        ["a-project-of-a-long-name", 12_345_678, "2026-11-03T10:00:00Z", "x".repeat(60)],
+        ["b", 1, null, null],
+      ],
+      colour: false,
+    };
+    expect(renderTable({ ...facts, columns: 60 })).toBe(
+      `\
+name              count  at                    note
+a-project-of…  12345678  2026-11-03T10:00:00Z  xxxxxxxxxxxx…
+b                     1
+`,
+    );
+    const widths = renderTable({ ...facts, columns: 60 })
+      .split("\n")
+      .map((line) => line.length);
+    expect(Math.max(...widths)).toBeLessThanOrEqual(60);
+    expect(renderTable(facts)).toContain("x".repeat(60));
+  });
+
+  it("counts the columns of wide characters when it cuts", () => {
+    const text = renderTable({ head: ["name"], rows: [["日本語日本語日本語"]], columns: 10, colour: false });
+    expect(text).toBe("name\n日本語日…\n");
+  });
+
+  it("leaves columns at the end out where the others would be cut too short, if it may", () => {
+    const facts = {
+      head: ["name", "version", "error"],
+      rows: [["a".repeat(20), "b".repeat(20), "c".repeat(20)]],
+      columns: 30,
+      colour: false,
+    };
+    expect(renderTable({ ...facts, mayDrop: true })).toBe(
+      `name            version\n${"a".repeat(13)}…  ${"b".repeat(13)}…\n`,
+    );
+    expect(renderTable(facts)).toBe(
+      `name      version    error\n${"a".repeat(7)}…  ${"b".repeat(8)}…  ${"c".repeat(8)}…\n`,
+    );
+  });
+
+  it("stays wider than the terminal rather than cut a number", () => {
+    const facts = { head: ["a", "b"], right: ["a", "b"], rows: [[123_456_789, 987_654_321]], colour: false };
+    expect(renderTable({ ...facts, columns: 12 })).toBe("        a          b\n123456789  987654321\n");
+  });
+
   it("shows its head alone when there are no rows", () => {
     expect(renderTable({ head: ["a", "b"], rows: [], colour: false })).toBe("a  b\n");
   });

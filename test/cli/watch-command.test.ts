@@ -7,7 +7,7 @@ import { startSimulation } from "../../src/simulate/service.ts";
 import { QUIET } from "../../src/simulate/settings.ts";
 import { createWorld } from "../../src/simulate/world.ts";
 import type { RunSummary } from "../../src/sync/summary.ts";
-import { runCli, startCli } from "../support/cli.ts";
+import { type CliOptions, runCli, startCli } from "../support/cli.ts";
 import { createTestDatabase, type TestDatabase } from "../support/database.ts";
 import { syncOnce } from "../support/sync.ts";
 
@@ -32,9 +32,20 @@ afterAll(async () => {
   await mirrored.dispose();
 });
 
-function watchArgs(databaseUrl: string, ...more: string[]): string[] {
-  return ["watch", "--rate", "0", "--base-url", service.url, "--database-url", databaseUrl, ...more];
-}
+const watchArgs = (...more: string[]): string[] => [
+  "watch",
+  "--rate",
+  "0",
+  "--base-url",
+  service.url,
+  ...more,
+];
+
+/** By the environment: a password in a flag brings a warning. */
+const on = (databaseUrl: string, options: CliOptions = {}): CliOptions => ({
+  ...options,
+  env: { DATABASE_URL: databaseUrl },
+});
 
 function runsOf(url: string) {
   return withSql(url, { applicationName: "docmirror test", max: 1 }, (sql) => {
@@ -46,12 +57,12 @@ describe("watch --once", () => {
   it("makes one round and tells what it saw, as a table or as JSON", async () => {
     await using database = await createTestDatabase({ copyOf: mirrored.url });
     const ids = world.triggerBuilds(3);
-    const table = await runCli(watchArgs(database.url, "--once"));
+    const table = await runCli(watchArgs("--once"), on(database.url));
     expect(table).toMatchObject({ code: 0, stderr: "" });
     expect(table.stdout).toMatch(/build +head +2 +\d+ +[3-9] /);
     expect(table.stdout).toMatch(/run 2, watch: succeeded after .*, [3-9] transitions/);
 
-    const { code, stdout } = await runCli(watchArgs(database.url, "--json"));
+    const { code, stdout } = await runCli(watchArgs("--json"), on(database.url));
     expect(code).toBe(0);
     const summary = JSON.parse(stdout) as RunSummary;
     expect(summary).toMatchObject({ run_id: 3, kind: "watch", status: "succeeded", transitions: 0 });
@@ -66,7 +77,7 @@ describe("watch --once", () => {
 
   it("says of an empty mirror that a sync comes first, and exits 3", async () => {
     await using database = await createTestDatabase({ migrated: false });
-    const { code, stdout } = await runCli(watchArgs(database.url, "--once"));
+    const { code, stdout } = await runCli(watchArgs("--once"), on(database.url));
     expect(code).toBe(3);
     expect(stdout).toContain("no builds are mirrored yet: the watch begins when a sync has read them once");
   });
@@ -77,7 +88,7 @@ describe("watch --once", () => {
     await withSql(database.url, { applicationName: "docmirror test" }, (sql) =>
       startRun(sql, "full", "2024-05-15T01:00:00Z"),
     );
-    const { code, stdout, stderr } = await runCli(watchArgs(database.url, "--once"));
+    const { code, stdout, stderr } = await runCli(watchArgs("--once"), on(database.url));
     await lock.release();
     expect([code, stdout]).toEqual([10, ""]);
     expect(stderr).toContain("another run holds the lock: run 2");
@@ -88,10 +99,13 @@ describe("watch --once", () => {
     const none = replaceDatabase(inject("databaseServer").adminUrl, `none_${randomBytes(6).toString("hex")}`);
     const [noUpstream, noService, noDatabase, noCron, down] = await Promise.all([
       runCli(["watch", "--once"]),
-      runCli([...watchArgs(database.url, "--once", "--retries", "0"), "--base-url", "http://127.0.0.1:1"]),
-      runCli(watchArgs(none, "--once")),
-      runCli(watchArgs(database.url, "--watch-cron", "every minute")),
-      runCli(watchArgs("postgres://nobody@127.0.0.1:1/none", "--once")),
+      runCli(
+        [...watchArgs("--once", "--retries", "0"), "--base-url", "http://127.0.0.1:1"],
+        on(database.url),
+      ),
+      runCli(watchArgs("--once"), on(none)),
+      runCli(watchArgs("--watch-cron", "every minute"), on(database.url)),
+      runCli(watchArgs("--once"), on("postgres://nobody@127.0.0.1:1/none")),
     ]);
     expect([noUpstream, noService, noDatabase, noCron, down].map(({ code }) => code)).toEqual([
       2, 5, 4, 2, 4,
@@ -104,7 +118,7 @@ describe("watch --once", () => {
 describe("watch", () => {
   it("makes a round at once and one at each tick, until it is stopped", async () => {
     await using database = await createTestDatabase({ copyOf: mirrored.url });
-    await using cli = startCli(watchArgs(database.url, ...EACH_SECOND), { preferBuilt: true });
+    await using cli = startCli(watchArgs(...EACH_SECOND), on(database.url, { preferBuilt: true }));
     await cli.waitFor("stderr", /the watch is up/);
     const [id] = world.triggerBuilds(1);
     await cli.waitFor("stderr", /watch round ended/);
@@ -137,7 +151,7 @@ describe("watch", () => {
       },
     });
     try {
-      await using cli = startCli([...watchArgs(database.url), "--base-url", silent.url]);
+      await using cli = startCli([...watchArgs(), "--base-url", silent.url], on(database.url));
       await reached;
       const sentAt = performance.now();
       cli.signal("SIGINT");
@@ -150,7 +164,7 @@ describe("watch", () => {
   });
 
   it("waits for a database that is down", async () => {
-    await using cli = startCli(watchArgs("postgres://nobody@127.0.0.1:1/none"));
+    await using cli = startCli(watchArgs(), on("postgres://nobody@127.0.0.1:1/none"));
     await cli.waitFor("stderr", /the database is down; waiting for it/);
     cli.signal("SIGTERM");
     expect(await cli.ended).toMatchObject({ code: 143, stdout: "" });

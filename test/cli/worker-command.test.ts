@@ -168,6 +168,9 @@ describe("worker", () => {
     expect(noUpstream.stderr).toContain("DOCMIRROR_BASE_URL");
     expect(noDatabase).toMatchObject({ code: 4 });
     expect(noCron).toMatchObject({ code: 2 });
+    expect(noCron.stderr).toContain(
+      '--sync-cron: "61 2 * * *" is no cron line: minute 61 is not within 0 to 59',
+    );
     expect(noPort).toMatchObject({ code: 2 });
     expect(noPort.stderr).toContain("another program listens there");
   });

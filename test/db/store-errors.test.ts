@@ -1,3 +1,5 @@
+import { once } from "node:events";
+import { createServer } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { connect, type Sql, withSql } from "../../src/db/connect.ts";
 import { isPassing, sqlstateOf, toStoreError } from "../../src/db/store-errors.ts";
@@ -36,22 +38,63 @@ describe("toStoreError", () => {
   test("a database that does not exist is named, with the way to make it", async () => {
     const error = await errorOf(changed((url) => Object.assign(url, { pathname: "/no_such_database" })));
     expect(error).toMatchObject({ sqlstate: "3D000", exitCode: 4 });
-    expect(error.message).toMatch(/^could not read the checkpoint: .*no_such_database.*\(3D000\)$/);
+    expect(error.message).toMatch(/^There is no such database: .*no_such_database.*\(3D000\)$/);
     expect(error.hint).toMatch(/createdb/);
   });
 
   test("a port on which nothing listens", async () => {
     const error = await errorOf("postgres://127.0.0.1:1/m");
     expect(error).toMatchObject({ sqlstate: "ECONNREFUSED" });
-    expect(error.message).toMatch("127.0.0.1:1: nothing answers there");
+    expect(error.message).toBe("Cannot reach Postgres at 127.0.0.1:1");
+    expect(error.hint).toMatch(/^nothing answers there: start Postgres, or correct host and port/);
   });
 
   test("a folder without a socket", async () => {
-    expect(await errorOf("postgres:///m?host=/nonexistent")).toMatchObject({ sqlstate: "ENOENT" });
+    expect(await errorOf("postgres:///m?host=/nonexistent")).toMatchObject({
+      sqlstate: "ENOENT",
+      message: "Cannot reach Postgres at /nonexistent/.s.PGSQL.5432",
+      hint: expect.stringMatching(/^there is no such socket: /),
+    });
   });
 
   test("a host that nobody knows", async () => {
-    expect((await errorOf("postgres://no-such-host.invalid/m")).sqlstate).toMatch(/ENOTFOUND|EAI_AGAIN/);
+    const { message, sqlstate, hint } = await errorOf("postgres://no-such-host.invalid/m");
+    expect(sqlstate).toMatch(/ENOTFOUND|EAI_AGAIN/);
+    expect(message).toBe("Cannot reach Postgres at no-such-host.invalid");
+    expect(hint).toMatch(/^the host (is unknown|name could not be looked up): /);
+  });
+
+  test("a server that takes the connection and says nothing", async () => {
+    const server = createServer((socket) => socket.on("error", () => {})).listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const { port } = server.address() as { port: number };
+    const error = await errorOf(`postgres://127.0.0.1:${port}/m`);
+    expect(error.message).toBe(`Cannot reach Postgres at 127.0.0.1:${port}`);
+    server.close();
+  });
+
+  test.each([
+    ["::1", "[::1]:1"],
+    ["127.0.0.1", "127.0.0.1:1"],
+  ])("the address %s is shown with its port as %s", (address, shown) => {
+    const refused = Object.assign(new Error("refused"), { code: "ECONNREFUSED", address, port: 1 });
+    expect(toStoreError(refused, "anything")).toMatchObject({ message: `Cannot reach Postgres at ${shown}` });
+  });
+
+  test("a password that is wrong, or a role that is not there", async () => {
+    const { message, hint } = await errorOf(
+      changed((url) => Object.assign(url, { username: "docmirror_test_nobody_here", password: "hunter2" })),
+    );
+    expect(message).toMatch(/^Postgres (refuses the user or the password|does not let this role in): /);
+    expect(message).toMatch(/docmirror_test_nobody_here/);
+    expect(`${message} ${hint}`).not.toContain("hunter2");
+  });
+
+  test("a file that is missing is no database", () => {
+    const missing = Object.assign(new Error("no such file"), { code: "ENOENT", path: "/x" });
+    expect(toStoreError(missing, "read /x")).toMatchObject({
+      message: expect.stringMatching(/^could not read/),
+    });
   });
 
   test("a role without a right", async () => {

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { RELATIONS } from "../../src/db/report-dictionary.ts";
 import { ConfigError } from "../../src/errors.ts";
 import { askFor, askForCount, columnsOf, type Filters } from "../../src/report/question.ts";
+import { RELATION_FACTS } from "../../src/report/relations.ts";
 
 /** What comes between "where" and "order by", and the values in it. */
 function conditionOf(relation: (typeof RELATIONS)[number], filters: Filters) {
@@ -29,6 +30,14 @@ limit $2`);
       const { text, columns } = askFor(relation);
       expect(columns).toEqual(columnsOf(relation));
       expect(text).toMatch(/\norder by \S/);
+    }
+  });
+
+  it("has for each relation a choice of its columns that answer it", () => {
+    for (const relation of RELATIONS) {
+      const { answer } = RELATION_FACTS[relation];
+      expect(columnsOf(relation)).toEqual(expect.arrayContaining([...answer]));
+      expect(new Set(answer).size).toBe(answer.length);
     }
   });
 
@@ -102,9 +111,9 @@ limit $2`);
     ],
     ["error_rules", { type: "html", since: "2026-11-03" }, "narrowed by type, since", "it can by limit"],
     ["success_rate_by_project", { since: "2026-11-03" }, "narrowed by since", "it can by project, limit"],
-    ["runs", { since: "yesterday" }, "since is no day and no moment: yesterday", "write 2026-11-03"],
-    ["runs", { until: "2026-02-30" }, "until is no day", "write 2026-11-03"],
-    ["runs", { until: "2026-02-03T25:00Z" }, "until is no day", "write 2026-11-03"],
+    ["runs", { since: "yesterday" }, "since yesterday: give a day (2026-11-03), a time", "in UTC"],
+    ["runs", { until: "2026-02-30" }, "until 2026-02-30: give a day", "in UTC"],
+    ["runs", { until: "2026-02-03T25:00Z" }, "until 2026-02-03T25:00Z: give a day", "in UTC"],
     ["runs", { since: "2026-11-03", until: "2026-11-02" }, "is not after since", "swap"],
     ["runs", { limit: 1.5 }, "limit is no whole number: 1.5", ""],
     ["fact_builds", { project: "a\0b" }, "project has a character", ""],

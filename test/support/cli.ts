@@ -1,9 +1,10 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
+import { stripVTControlCharacters } from "node:util";
 import { findBuiltProgram } from "./built-program.ts";
 
 export interface CliOptions {
@@ -18,6 +19,11 @@ export interface CliOptions {
    * @default false: from source
    */
   preferBuilt?: boolean;
+  /**
+   * Runs it in a terminal of so many columns, where `hasTerminals`: all that it writes comes as stdout then,
+   * with the terminal's newlines.
+   */
+  terminalColumns?: number;
 }
 
 export interface CliResult {
@@ -61,7 +67,8 @@ export function startCli(args: readonly string[], options: CliOptions = {}): Run
   const surroundings = Object.entries(process.env).filter(([name]) => !OURS.test(name));
   const built = options.preferBuilt ? findBuiltProgram() : null;
   const program = built ? [built] : ["--import", TSX, fileURLToPath(options.script ?? MAIN)];
-  const child = spawn(process.execPath, [...program, ...args], {
+  const [file = "", ...rest] = inTerminal([process.execPath, ...program, ...args], options.terminalColumns);
+  const child = spawn(file, rest, {
     cwd: options.cwd ?? folder,
     env: { ...Object.fromEntries(surroundings), ...options.env },
     stdio: ["ignore", "pipe", "pipe"],
@@ -113,6 +120,20 @@ export function startCli(args: readonly string[], options: CliOptions = {}): Run
       await ended;
     },
   };
+}
+
+/** Whether this machine has what `terminalColumns` needs: util-linux' `script`. */
+export const hasTerminals = String(spawnSync("script", ["--version"]).stdout ?? "").includes("util-linux");
+
+function inTerminal(command: readonly string[], columns: number | undefined): readonly string[] {
+  if (columns === undefined) return command;
+  const line = command.map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(" ");
+  return ["script", "-qec", `stty cols ${columns} rows 50; exec ${line}`, "/dev/null"];
+}
+
+/** The lines of what a terminal was sent, without its colours. */
+export function linesOf(text: string): string[] {
+  return stripVTControlCharacters(text).split(/\r?\n/);
 }
 
 /** Runs the program to its end. */

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { createHostPace } from "../../src/api/host-pace.ts";
-import { printSummary } from "../../src/cli/sync-command.ts";
+import { printSummary } from "../../src/cli/print-summary.ts";
 import { withSql } from "../../src/db/connect.ts";
 import { silentLog } from "../../src/log.ts";
 import { exitCodeOf } from "../../src/sync/run.ts";

@@ -1,5 +1,7 @@
-import { join, relative } from "node:path";
 import type { SettingInForce } from "../../config.ts";
+import { embeddedPasswordFile } from "../../db/embedded.ts";
+import { shellWord } from "../shell-word.ts";
+import { showPath } from "../show-path.ts";
 
 export interface NextStep {
   command: string;
@@ -21,12 +23,11 @@ const QUERY = "select day, builds, success_rate from report.success_rate_daily o
 
 /** What to type after the demo, ready for the shell in the same folder. No password is in it: psql's comes from its file. */
 export function nextSteps({ settings, dataDir, port, serviceUrl, buildId }: NextStepFacts): NextStep[] {
-  const near = relative(process.cwd(), dataDir);
-  const shown = near === "" || near.startsWith("..") ? dataDir : near;
+  const shown = showPath(dataDir);
   // Other sources than a flag are there for the next command too.
   const isFlag = settings.some(({ key, source }) => key === "dataDir" && source === "flag");
   const folder = isFlag ? ` --data-dir ${shellWord(shown)}` : "";
-  const psql = `PGPASSWORD="$(cat ${shellWord(join(shown, "password"))})" psql -h 127.0.0.1 -p ${port} -U docmirror docmirror`;
+  const psql = `PGPASSWORD="$(cat ${shellWord(showPath(embeddedPasswordFile(dataDir)))})" psql -h 127.0.0.1 -p ${port} -U docmirror docmirror`;
   const steps: NextStep[] = [
     { command: `npx docmirror status${folder}`, does: "how fresh the mirror is, its runs, open builds" },
     {
@@ -39,7 +40,7 @@ export function nextSteps({ settings, dataDir, port, serviceUrl, buildId }: Next
     },
     {
       command: `npx docmirror database${folder}`,
-      does: "keeps the database up and prints its URL for psql or a BI tool; then, in another terminal:",
+      does: "keeps the database up and prints its URL, for a BI tool --with-password; then, in another terminal:",
     },
     { command: `${psql} -c "${QUERY}"`, does: "asks it by SQL" },
   ];
@@ -60,8 +61,4 @@ export function nextSteps({ settings, dataDir, port, serviceUrl, buildId }: Next
     does: "mirrors a real service, in a folder of its own",
   });
   return steps;
-}
-
-function shellWord(text: string): string {
-  return /^[\w./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }

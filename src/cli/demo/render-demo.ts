@@ -1,4 +1,5 @@
 import { styleText } from "node:util";
+import { breakLines } from "../break-lines.ts";
 import { type Cell, renderTable } from "../table.ts";
 import type { Findings, SuccessRate } from "./findings.ts";
 import { type DemoRun, type DemoWatch, sumOf } from "./simulated-day.ts";
@@ -22,13 +23,19 @@ export interface DemoReport {
 }
 
 /** The demo's report for a terminal: tables under headings. */
-export function renderDemo(report: DemoReport, colour: boolean): string {
+export function renderDemo(
+  report: DemoReport,
+  { colour, columns }: { colour: boolean; columns?: number | undefined },
+): string {
+  const breakNote = (note: string) => breakLines(note, columns ?? Infinity).join("\n");
   return sections(report)
     .map(({ title, head, rows, right = head.slice(1), none, note }) => {
       const heading = colour ? styleText(["bold", "cyan"], title, { validateStream: false }) : title;
       const table =
-        rows.length > 0 ? renderTable({ head, rows, right, maxCellLength: 60, colour }) : `${none}\n`;
-      return `${heading}\n${colour ? "" : `${"-".repeat(title.length)}\n`}${table}${note ? `${note}\n` : ""}`;
+        rows.length > 0
+          ? renderTable({ head, rows, right, maxCellLength: 60, columns, colour })
+          : `${none}\n`;
+      return `${heading}\n${colour ? "" : `${"-".repeat(title.length)}\n`}${table}${note ? `${breakNote(note)}\n` : ""}`;
     })
     .join("\n");
 }
@@ -39,7 +46,7 @@ function sections({ runs, watches, findings }: DemoReport): Section[] {
   return [
     {
       title: "The runs of one simulated day",
-      head: ["virtual time", "kind", "status", "requests", "new", "updated", "transitions", "took"],
+      head: ["virtual time", "run", "requests", "new", "updated", "transitions", "took"],
       right: ["requests", "new", "updated", "transitions", "took"],
       rows: [...runs.map(syncRow), ...watches.map(watchRow)].sort(([one], [other]) => (one < other ? -1 : 1)),
       none: "no syncs",
@@ -103,13 +110,14 @@ function sections({ runs, watches, findings }: DemoReport): Section[] {
 
 function syncRow(run: DemoRun): [string, ...Cell[]] {
   const counts = [run.requests, sumOf(run, "inserted"), sumOf(run, "updated"), run.transitions];
-  return [minute(run.started_at), run.kind, run.status, ...counts, seconds(run.took_ms)];
+  const kind = run.status === "succeeded" ? run.kind : `${run.kind}, ${run.status}`;
+  return [minute(run.started_at), kind, ...counts, seconds(run.took_ms)];
 }
 
 function watchRow(watch: DemoWatch): [string, ...Cell[]] {
   const counts = [watch.requests, watch.inserted, watch.updated, watch.transitions];
   const kind = `watch, ${watch.rounds} rounds`;
-  return [minute(watch.started_at), kind, "succeeded", ...counts, seconds(watch.took_ms)];
+  return [minute(watch.started_at), kind, ...counts, seconds(watch.took_ms)];
 }
 
 function seconds(ms: number): string {

@@ -1,9 +1,9 @@
 import { type Sql, withSql } from "../../db/connect.ts";
-import { hasEmbedded } from "../../db/embedded.ts";
 import type { OpenDatabase } from "../../db/open.ts";
 import { measureServerClock } from "../../db/server-clock.ts";
 import { assertSessionPooling } from "../../db/session-pooling.ts";
 import { withStoreErrors } from "../../db/store-errors.ts";
+import { isMirrorAbsent, type MirrorSettings, mirrorPlace } from "../mirror-place.ts";
 import type { CommandContext } from "../run-command.ts";
 import { withDatabase } from "../with-database.ts";
 import { checkClock } from "./check-clock.ts";
@@ -33,16 +33,14 @@ const STATEMENT_TIMEOUT = "60s";
 export async function examineDatabase(context: CommandContext): Promise<Finding[]> {
   const { config, signal } = context;
   const [first, ...others] = DATABASE_CHECKS;
-  if (config.databaseUrl === null && !hasEmbedded(config.dataDir)) {
-    const none = unknown(
-      `there is no embedded Postgres in ${config.dataDir} yet`,
-      "the first `docmirror sync` makes it",
-    );
-    return [{ check: first, ...none }, ...unknowns(others, "there is no database yet")];
-  }
   let findings: Finding[] = [];
-  const opened = await findingOf(first, signal, () =>
-    withDatabase(context, async (database) => {
+  let why = "there is no database to ask";
+  const opened = await findingOf(first, signal, () => {
+    if (isMirrorAbsent(config)) {
+      why = "there is no mirror yet";
+      return noMirror(config);
+    }
+    return withDatabase(context, async (database) => {
       return await withSql(database.url, { applicationName: "docmirror doctor", max: 1 }, async (sql) => {
         // No statement is waited for any more; what it then throws gives way to the signal's reason.
         signal.addEventListener("abort", () => void sql.end({ timeout: 0 }), { once: true });
@@ -55,10 +53,15 @@ export async function examineDatabase(context: CommandContext): Promise<Finding[
         findings = await examineContent(sql, database, context);
         return result;
       });
-    }),
-  );
-  if (findings.length === 0) findings = unknowns(others, "there is no database to ask");
+    });
+  });
+  if (findings.length === 0) findings = unknowns(others, why);
   return [opened, ...findings];
+}
+
+/** No fault: before the first sync all is well so. */
+function noMirror(config: MirrorSettings): Result {
+  return unknown(`There is no mirror in ${mirrorPlace(config)} yet`, "`docmirror sync` makes one");
 }
 
 async function examineContent(
@@ -68,7 +71,7 @@ async function examineContent(
 ): Promise<Finding[]> {
   const rights = await findingOf("rights", signal, () => checkRights(sql));
   const migrations = await findingOf("migrations", signal, () =>
-    checkMigrations(sql, database.embedded !== null),
+    checkMigrations(sql, database.embedded !== null, noMirror(config)),
   );
   const clocks = await findingOf("database clock", signal, async () =>
     checkClock(

@@ -16,6 +16,8 @@ export interface AnswerWriter {
 
 export interface AnswerFacts {
   columns: readonly string[];
+  /** Those that a table on a terminal shows. @default all, however wide they are */
+  answer?: readonly string[];
   /** What stands before the rows in a JSON document. */
   facts: Readonly<Record<string, unknown>>;
 }
@@ -33,24 +35,35 @@ export function createAnswerWriter(format: Format, answer: AnswerFacts, out: Out
   }
 }
 
-function tableWriter({ columns }: AnswerFacts, out: Output): AnswerWriter {
+/**
+ * On a terminal it shows the columns that answer the question and keeps to the width; a file or a pipe gets
+ * all of them.
+ */
+function tableWriter({ columns, answer }: AnswerFacts, out: Output): AnswerWriter {
   const held: AnswerRow[] = [];
+  const head = out.isTty && answer !== undefined ? answer : columns;
+  const places = head.map((column) => columns.indexOf(column));
   return {
     begin: async () => {},
-    write: async (rows) => void held.push(...rows),
+    write: async (rows) => void held.push(...rows.map((row) => places.map((place) => row[place] ?? null))),
     end() {
-      const right = columns.filter((_, index) => isNumeric(held, index));
+      const right = head.filter((_, index) => isNumeric(held, index));
       const rows = held.map((row) => row.map(forPeople));
-      return out.write(renderTable({ head: columns, rows, right, colour: out.colour }));
+      const fit = head === answer ? { columns: out.columns, mayDrop: true } : {};
+      return out.write(renderTable({ head, rows, right, ...fit, colour: out.colour }));
     },
   };
 }
 
-/** To a file byte by byte; a terminal gets it without what it would obey. */
+/**
+ * To a file or a pipe byte by byte; a terminal gets it without what it would obey, each row on a line of its
+ * own.
+ */
 function csvWriter({ columns }: AnswerFacts, out: Output): AnswerWriter {
   const write = (rows: readonly (readonly AnswerCell[])[]) => {
-    const text = toCsv(rows);
-    return out.write(out.isTty ? printable(text.replaceAll("\r\n", "\n"), { keepNewlines: true }) : text);
+    if (!out.isTty) return out.write(toCsv(rows));
+    const safe = rows.map((row) => row.map((cell) => (typeof cell === "string" ? printable(cell) : cell)));
+    return out.write(toCsv(safe).replaceAll("\r\n", "\n"));
   };
   return { begin: () => write([columns]), write, end: async () => {} };
 }
@@ -93,11 +106,15 @@ function escapeMarkdown(cell: AnswerCell): string {
   return printable(String(forPeople(cell) ?? "")).replace(/[\\|`*<>[\]&~]/g, "\\$&");
 }
 
-/** Eyes need no more than four decimals, and no parts of a second. JSON and CSV have all of them. */
+/**
+ * Eyes need no more than four decimals, of hundreds one, and no parts of a second. JSON and CSV have all of
+ * them.
+ */
 function forPeople(cell: AnswerCell): AnswerCell {
   if (typeof cell === "string") return cell.replace(MOMENT, "$1Z");
   if (typeof cell !== "number" || Number.isInteger(cell)) return cell;
-  return Math.abs(cell) < 0.001 ? Number(cell.toPrecision(3)) : Number(cell.toFixed(4));
+  if (Math.abs(cell) < 0.001) return Number(cell.toPrecision(3));
+  return Number(cell.toFixed(Math.abs(cell) < 100 ? 4 : 1));
 }
 
 const MOMENT = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)\.\d{1,6}Z$/;

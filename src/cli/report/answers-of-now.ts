@@ -1,8 +1,9 @@
+import { assertMirror } from "../../db/assert-mirror.ts";
 import type { Sql } from "../../db/connect.ts";
-import { assertSchemaCurrent } from "../../db/migrate.ts";
 import { withStoreErrors } from "../../db/store-errors.ts";
 import { StoreError } from "../../errors.ts";
 import { isReportBehind, refreshReport } from "../../report/refresh.ts";
+import { mirrorPlace } from "../mirror-place.ts";
 import type { CommandContext } from "../run-command.ts";
 
 /** Missing rights, and a server or a session that only reads. */
@@ -22,7 +23,7 @@ export async function useAnswersOfNow(
     if (await isBehindForReader(sql)) log.warn(MENDING, OLD);
     return;
   }
-  await assertSchemaCurrent(sql);
+  await assertMirror(sql, mirrorPlace(config));
   const { sourceTimezone, stuckAfterMs } = config;
   const isBehind = await withStoreErrors("read how old the answers are", () => isReportBehind(sql));
   if (!isBehind) return;

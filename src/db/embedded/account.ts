@@ -10,7 +10,9 @@ export interface ServerAccount {
   canEnter(folder: string): boolean;
 }
 
-const NAME = "postgres";
+/** The system's account that runs the server where root runs docmirror. */
+export const SERVER_ACCOUNT = "postgres";
+const NAME = SERVER_ACCOUNT;
 
 /** Makes the account where it is missing. Throws StoreError where that is not possible. */
 export function findServerAccount(): ServerAccount {

@@ -2,6 +2,7 @@ import { closeSync, existsSync, mkdirSync, openSync, realpathSync, statSync } fr
 import { dirname, join, resolve } from "node:path";
 import { StoreError } from "../../errors.ts";
 import type { ServerAccount } from "./account.ts";
+import { foreignOwnerError } from "./owner.ts";
 
 export interface EmbeddedPaths {
   dataDir: string;
@@ -87,6 +88,8 @@ export function toDataDirError(error: unknown, dataDir: string): unknown {
   };
   const fault = code === undefined ? undefined : faults[code];
   if (fault === undefined) return error;
+  const foreign = code === "EACCES" || code === "EPERM" ? foreignOwnerError(dataDir, error) : null;
+  if (foreign !== null) return foreign;
   return new StoreError(`could not use the data directory ${dataDir}: ${fault[0]} (${code})`, {
     cause: error,
     sqlstate: code,

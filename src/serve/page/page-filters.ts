@@ -1,5 +1,6 @@
 import { html } from "hono/html";
 import type { FilterName, Filters } from "../../report/question.ts";
+import { resolveSpan } from "../../report/time-bounds.ts";
 import { withQuery } from "./links.ts";
 import { type Markup, shorten } from "./words.ts";
 
@@ -25,6 +26,19 @@ export function readPageFilters(query: URLSearchParams, today: string): PageFilt
     version: given("version"),
     type: given("type"),
   };
+}
+
+/**
+ * The query of a URL in which the spans of `since` and `until`, such as `7d`, are the moments that they mean
+ * now.
+ */
+export function readQuery(url: string, now: Date): URLSearchParams {
+  const query = new URL(url).searchParams;
+  for (const name of ["since", "until"]) {
+    const text = query.get(name);
+    if (text !== null) query.set(name, resolveSpan(text, now));
+  }
+  return query;
 }
 
 /** Those of the filters that a block heeds; the others it leaves out and says so. */

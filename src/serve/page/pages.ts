@@ -19,7 +19,7 @@ import { buildHref, projectHref, segmentAfter } from "./links.ts";
 import { notice, renderEither, renderNearest } from "./notice.ts";
 import { OF_PROJECT, OVERVIEW } from "./page-blocks.ts";
 import { createPageCache } from "./page-cache.ts";
-import { readPageFilters } from "./page-filters.ts";
+import { readPageFilters, readQuery } from "./page-filters.ts";
 import { findNearestProjects, findProjects, renderProjectFacts } from "./project-page.ts";
 import { readStyleSheet } from "./style-sheet.ts";
 import { foreign, shorten } from "./words.ts";
@@ -87,8 +87,9 @@ export function createPages({ mirror, sourceTimezone, clock, log }: PagesDeps): 
   }
 
   function showOverview(c: Context): Promise<Response> {
-    const today = clock.now().toISOString().slice(0, 10);
-    const filters = readPageFilters(new URL(c.req.url).searchParams, today);
+    const now = clock.now();
+    const today = now.toISOString().slice(0, 10);
+    const filters = readPageFilters(readQuery(c.req.url, now), today);
     return showFigures(c, ["overview", filters], async (tx, currency) => {
       const form = { path: "/", kept: {}, today };
       const main = await renderFigures(tx, { scope: { filters }, blocks: OVERVIEW, currency, form });
@@ -97,8 +98,9 @@ export function createPages({ mirror, sourceTimezone, clock, log }: PagesDeps): 
   }
 
   function showProject(c: Context, slug: string): Promise<Response> {
-    const today = clock.now().toISOString().slice(0, 10);
-    const filters = readPageFilters(new URL(c.req.url).searchParams, today);
+    const now = clock.now();
+    const today = now.toISOString().slice(0, 10);
+    const filters = readPageFilters(readQuery(c.req.url, now), today);
     return showFigures(c, ["project", slug, filters], async (tx, currency) => {
       const projects = await findProjects(tx, slug);
       if (projects.length === 0) {
@@ -147,9 +149,10 @@ export function createPages({ mirror, sourceTimezone, clock, log }: PagesDeps): 
     if (name === undefined) return showAbsence(c);
     const relation = parseRelation(name);
     if (c.req.method === "HEAD") return c.body(null, 200, { "content-type": "text/csv; charset=utf-8" });
-    const given = (filter: string) => c.req.query(filter) || undefined;
+    const query = readQuery(c.req.url, clock.now());
+    const given = (filter: string) => query.get(filter) || undefined;
     const filters: Filters = {
-      project: c.req.query("project"),
+      project: query.get("project") ?? undefined,
       version: given("version"),
       type: given("type"),
       since: given("since"),

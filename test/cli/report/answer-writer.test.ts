@@ -3,16 +3,25 @@ import { createAnswerWriter, FORMATS, type Format } from "../../../src/cli/repor
 import type { AnswerRow } from "../../../src/report/read-answer.ts";
 
 /** What is printed of rows that come in two batches. */
-async function print(format: Format, rows: readonly AnswerRow[], isTty = false): Promise<string> {
+async function print(
+  format: Format,
+  rows: readonly AnswerRow[],
+  isTty = false,
+  answer?: readonly string[],
+): Promise<string> {
   const written: string[] = [];
   const out = {
     isTty,
     colour: false,
-    columns: undefined,
+    columns: isTty ? 80 : undefined,
     write: async (text: string) => void written.push(text),
     json: async () => {},
   };
-  const writer = createAnswerWriter(format, { columns: ["name", "rate"], facts: { report: "x" } }, out);
+  const writer = createAnswerWriter(
+    format,
+    { columns: ["name", "rate"], facts: { report: "x" }, ...(answer && { answer }) },
+    out,
+  );
   await writer.begin();
   await writer.write(rows.slice(0, 1));
   await writer.write(rows.slice(1));
@@ -41,6 +50,18 @@ b
     );
   });
 
+  it("shows on a terminal the columns that answer the question, in their order, and to a file all", async () => {
+    const rows = [
+      ["a", 0.5],
+      ["b", 1234.5678],
+    ];
+    expect(await print("table", rows, true, ["rate", "name"])).toBe("  rate  name\n   0.5  a\n1234.6  b\n");
+    expect(await print("table", rows, false, ["rate"])).toContain("name    rate\n");
+    for (const format of ["csv", "json", "md"] as const) {
+      expect(await print(format, rows, true, ["rate"])).toContain("name");
+    }
+  });
+
   it("writes one JSON document, a row a line, also without rows", async () => {
     const text = await print("json", [
       ["a", 2 / 3],
@@ -64,6 +85,10 @@ b
       ["=1", -1],
     ];
     expect(await print("csv", rows)).toBe(`name,rate\r\n"${EVIL}",\r\n'=1,-1\r\n`);
+  });
+
+  it("keeps each row of CSV on a line of its own on a terminal", async () => {
+    expect(await print("csv", [[EVIL, null]], true)).toBe("name,rate\n<b>|`␛[2J\ufffd␊*,\n");
   });
 
   it("escapes in Markdown what would be markup or end a cell", async () => {

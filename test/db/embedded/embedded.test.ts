@@ -1,6 +1,17 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
-import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, truncate, writeFile } from "node:fs/promises";
+import {
+  chmod,
+  chown,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  rm,
+  stat,
+  truncate,
+  writeFile,
+} from "node:fs/promises";
 import net from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -9,7 +20,8 @@ import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { withSql } from "../../../src/db/connect.ts";
 import { findServerAccount } from "../../../src/db/embedded/account.ts";
-import { type EmbeddedServer, openEmbedded } from "../../../src/db/embedded.ts";
+import { toDataDirError } from "../../../src/db/embedded/paths.ts";
+import { type EmbeddedServer, hasEmbedded, openEmbedded } from "../../../src/db/embedded.ts";
 import { openDatabase } from "../../../src/db/open.ts";
 import { silentLog } from "../../../src/log.ts";
 
@@ -255,6 +267,38 @@ describe("what is wrong with the data directory is told", () => {
     await chmod(dataDir, 0o700);
   });
 
+  test.skipIf(process.geteuid?.() !== 0)("data that belong to another user, where root asks", async () => {
+    await (await open()).close();
+    const [nobody, name] = someUser();
+    await chown(join(dataDir, "postgres"), nobody, nobody);
+    await expect(open()).rejects.toMatchObject({
+      exitCode: 4,
+      message: `The data in ${dataDir} belongs to user ${name}; run docmirror as that user`,
+    });
+  });
+
+  test("a folder that belongs to another user", async () => {
+    const isRoot = process.geteuid?.() === 0;
+    const [nobody, name] = someUser();
+    if (isRoot) await chown(dataDir, nobody, nobody);
+    const [folder, owner] = isRoot ? [dataDir, name] : ["/", "root"];
+    const refused = Object.assign(new Error("permission denied"), { code: "EACCES" });
+    expect(toDataDirError(refused, folder)).toMatchObject({
+      message: `The data in ${folder} belongs to user ${owner}; run docmirror as that user`,
+      exitCode: 4,
+    });
+  });
+
+  test.skipIf(process.geteuid?.() === 0)(
+    "a folder that may not be looked into is not taken as empty",
+    async () => {
+      await chmod(dataDir, 0o000);
+      expect(() => hasEmbedded(dataDir)).toThrow("no right");
+      await chmod(dataDir, 0o700);
+      expect(hasEmbedded(dataDir)).toBe(false);
+    },
+  );
+
   test("data of another Postgres", async () => {
     await mkdir(join(dataDir, "postgres"));
     await writeFile(join(dataDir, "postgres", "PG_VERSION"), "14\n");
@@ -292,6 +336,12 @@ describe("openDatabase", () => {
     await database.close();
   });
 });
+
+/** A user that every system has, by number and name. */
+function someUser(): [uid: number, name: string] {
+  const uid = Number(spawnSync("id", ["-u", "nobody"], { encoding: "utf8" }).stdout);
+  return [uid, "nobody"];
+}
 
 function open(): Promise<EmbeddedServer> {
   return openEmbedded({ dataDir, log, settings });

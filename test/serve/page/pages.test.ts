@@ -121,6 +121,22 @@ describe("the page of all projects", () => {
     expect(textOf(blockOf(all, "success-rate"))).toContain("All days up to today");
   });
 
+  it("takes spans, of which the links have the moment", async () => {
+    const page = await pages.page("/?since=3d");
+    const days = rowsOf(page, "success-rate").map(([day]) => day);
+    expect(days).toEqual([0, 1, 2, 3].map((back) => dayBefore(back)));
+    expect(page).toMatch(new RegExp(`\\.csv\\?since=${dayBefore(3)}T\\d\\d`));
+    const csv = await pages.get("/report/success_rate_daily.csv?since=3d");
+    expect((await csv.text()).trim().split("\r\n")).toHaveLength(1 + 4);
+    const wrong = await pages.get("/report/success_rate_daily.csv?since=yesterday");
+    expect([wrong.status, textOf(await wrong.text())]).toEqual([
+      400,
+      expect.stringContaining(
+        "since yesterday: give a day (2026-11-03), a time (2026-11-03T12:00Z) or a span (7d)",
+      ),
+    ]);
+  });
+
   it("is kept until a run begins or ends, and then made anew", async () => {
     const first = await pages.get("/?since=2026-01-01");
     const etag = first.headers.get("etag") ?? "";
@@ -272,7 +288,7 @@ describe("an answer as CSV", () => {
     expect(reasons.map(([status]) => status)).toEqual([400, 400, 400, 400]);
     expect(reasons[0]?.[1]).toContain("did you mean failing_now");
     expect(reasons[1]?.[1]).toContain("did you mean pip");
-    expect(reasons[2]?.[1]).toContain("since is no day and no moment");
+    expect(reasons[2]?.[1]).toContain("since yesterday: give a day");
     expect(reasons[3]?.[1]).toContain("cannot be narrowed by project");
     for (const path of ["/report/runs", "/project/%ff", "/build/a/b"]) {
       const absent = await pages.get(path);

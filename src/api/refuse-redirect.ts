@@ -1,0 +1,47 @@
+import { maskUrl } from "../config/mask-url.ts";
+import { WrongAddressError } from "../errors.ts";
+import { showUrl } from "./upstream-errors.ts";
+
+const API = "/api/v1/";
+/** A server may send anything as a Location: longer ones are cut in messages. */
+const SHOWN_LENGTH = 200;
+
+/**
+ * Throws that `url` is redirected to a `Location` that is not followed, and which base URL to set where that
+ * tells.
+ */
+export function refuseRedirect(url: URL, status: number, location: string): never {
+  const shown = maskUrl(location).slice(0, SHOWN_LENGTH);
+  const what = `GET ${showUrl(url)} answered ${status} to '${shown}', which is not followed`;
+  const baseUrl = movedTo(url, location);
+  if (baseUrl !== null) {
+    throw new WrongAddressError(`It has moved to ${baseUrl}; set DOCMIRROR_BASE_URL to that (${what})`, {
+      url: showUrl(url),
+      hint: "see first that this address is the service's own",
+    });
+  }
+  throw new WrongAddressError(what, {
+    url: showUrl(url),
+    hint: "only redirects within the service's API are followed; if this is a login: docmirror reads public interfaces only",
+  });
+}
+
+/** Throws that redirects lead from one to the next without an end. */
+export function refuseRedirects(url: URL, most: number): never {
+  throw new WrongAddressError(
+    `GET ${showUrl(url)} answered with more than ${most} redirects, which is not followed`,
+    { url: showUrl(url), hint: "the service redirects in a circle: report it to those who run it" },
+  );
+}
+
+/** The base URL that the same request has at its new place, or null where the `Location` is no such place. */
+function movedTo(url: URL, location: string): string | null {
+  if (location === "" || !URL.canParse(location, url.href)) return null;
+  const place = new URL(location, url);
+  if (place.protocol !== "http:" && place.protocol !== "https:") return null;
+  const api = place.pathname.indexOf(API);
+  if (api < 0 && place.pathname !== "/") return null;
+  const prefix = place.pathname.slice(0, Math.max(0, api));
+  const isHere = place.origin === url.origin && (api < 0 || url.pathname.startsWith(prefix + API));
+  return isHere ? null : `${place.origin}${prefix}`.slice(0, SHOWN_LENGTH);
+}

@@ -1,0 +1,30 @@
+import type { Config } from "../config.ts";
+import { noMirrorError } from "../db/assert-mirror.ts";
+import { describeDatabase } from "../db/connect.ts";
+import { hasEmbedded } from "../db/embedded.ts";
+import { showPath } from "./show-path.ts";
+
+export type MirrorSettings = Pick<Config, "databaseUrl" | "dataDir">;
+
+/** Where the mirror is by the settings, for messages: a folder, or a database without its password. */
+export function mirrorPlace({ databaseUrl, dataDir }: MirrorSettings): string {
+  if (databaseUrl !== null) return `the database ${describeDatabase(databaseUrl)}`;
+  const path = showPath(dataDir);
+  return path.startsWith("/") ? path : `./${path}`;
+}
+
+/**
+ * Whether there is surely no mirror, known without starting anything. Throws StoreError where the folder may
+ * not be looked into.
+ */
+export function isMirrorAbsent({ databaseUrl, dataDir }: MirrorSettings): boolean {
+  return databaseUrl === null && !hasEmbedded(dataDir);
+}
+
+/**
+ * Throws SchemaVersionError where the mirror would be in an embedded Postgres that is not there: opening it
+ * would make one.
+ */
+export function assertMirrorPlace(settings: MirrorSettings): void {
+  if (isMirrorAbsent(settings)) throw noMirrorError(mirrorPlace(settings));
+}

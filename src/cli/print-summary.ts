@@ -1,0 +1,66 @@
+import type { Unfinished } from "../db/schema/runs.ts";
+import type { RunSummary, WalkSummary } from "../sync/summary.ts";
+import { RESOURCES, type Resource } from "../wire/resources.ts";
+import { breakLines } from "./break-lines.ts";
+import type { Output } from "./output.ts";
+import { renderTable } from "./table.ts";
+
+/**
+ * One line for each resource and one for the run. On a terminal they fit into 80 columns, and what is rare
+ * has a line of its own. `--json` has the same as one document.
+ */
+export async function printSummary(run: RunSummary, out: Output, options: { json?: true }): Promise<void> {
+  if (options.json) return out.json(run);
+  const { columns, colour, isTty } = out;
+  const common = ["resource", "walk", "pages", "records", "new", "updated", "unchanged", "deleted"];
+  const head = isTty ? common : [...common, "restored", "quarantined"];
+  const rows = RESOURCES.flatMap((resource) => {
+    const walk = run.resources[resource];
+    if (!walk) return [];
+    const { pages, records, inserted, updated, unchanged, deleted, restored, quarantined } = walk;
+    const counts = [pages, records, inserted, updated, unchanged, deleted, restored, quarantined];
+    return [[resource, walk.walk, ...counts].slice(0, head.length)];
+  });
+  const rare = isTty ? RESOURCES.flatMap((resource) => tellRare(resource, run.resources[resource])) : [];
+  const reasons = Object.values(run.resources).flatMap(({ reason }) => reason ?? []);
+  const notes = [...tellUnfinished(run.unfinished), ...rare, ...reasons, ...(run.warnings ?? [])];
+  const { resolved, unresolved } = run.references;
+  // A round of the watch leaves them to the next sync.
+  const references =
+    run.kind === "watch" ? "" : `, references: ${resolved} resolved, ${unresolved} unresolved`;
+  const table =
+    rows.length > 0 ? `${renderTable({ head, rows, right: head.slice(2), columns, colour })}\n` : "";
+  const summary =
+    `${run.run_id === null ? "dry run" : `run ${run.run_id}`}, ${run.kind}: ${run.status} ` +
+    `after ${(run.duration_ms / 1000).toFixed(1)} s, ${run.requests} requests, ` +
+    `${run.transitions} transitions${references}`;
+  const width = columns ?? Infinity;
+  const lines = [
+    ...breakLines(summary, width),
+    ...notes.flatMap((note) => breakLines(note, width - 2).map((line) => `  ${line}`)),
+  ];
+  await out.write(`${table}${lines.map((line) => `${line}\n`).join("")}`);
+}
+
+/** Counts of a walk that are 0 on most nights, where they are not. */
+function tellRare(resource: Resource, walk: WalkSummary | undefined): string[] {
+  const counts = [
+    [walk?.restored ?? 0, "restored"],
+    [walk?.quarantined ?? 0, "quarantined"],
+  ] as const;
+  const parts = counts.flatMap(([count, what]) => (count > 0 ? [`${count} ${what}`] : []));
+  return parts.length === 0 ? [] : [`${resource}: ${parts.join(", ")}`];
+}
+
+/** What the phases behind the walks left to the next run; nothing where they came to their end. */
+function tellUnfinished({ deletions, references, open_builds }: Unfinished): string[] {
+  const counts = [
+    [deletions, "deletions to confirm"],
+    [references, "references to ask for"],
+    [open_builds, "open builds to poll"],
+  ] as const;
+  const parts = counts.flatMap(([count, what]) =>
+    count > 0 ? [`${count.toLocaleString("en-US")} ${what}`] : [],
+  );
+  return parts.length === 0 ? [] : [`left for the next run: ${parts.join(", ")}`];
+}

@@ -1,0 +1,23 @@
+import type { Config, SettingInForce } from "../config.ts";
+import { hasPassword } from "../db/database-url.ts";
+import type { Logger } from "../log.ts";
+
+/**
+ * Warns of each password that was given by a flag: every user of the machine can read the command lines of
+ * all processes.
+ */
+export function warnOfSecrets(config: Config, settings: readonly SettingInForce[], log: Logger): void {
+  for (const { key, name, flag, source } of settings) {
+    if (source !== "flag" || !isSecret(key, config)) continue;
+    log.warn(
+      `the password in --${flag} stands in the process list, for all users of this machine: ` +
+        `give it by ${name}, or by the file that ${name}_FILE names`,
+    );
+  }
+}
+
+function isSecret(key: SettingInForce["key"], { databaseUrl, baseUrl }: Config): boolean {
+  if (key === "databaseUrl") return databaseUrl !== null && hasPassword(databaseUrl);
+  // A user name alone may be a token.
+  return key === "baseUrl" && baseUrl !== null && `${baseUrl.username}${baseUrl.password}` !== "";
+}

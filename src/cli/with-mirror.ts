@@ -1,0 +1,33 @@
+import { assertMirror } from "../db/assert-mirror.ts";
+import { type Sql, withSql } from "../db/connect.ts";
+import type { OpenDatabase } from "../db/open.ts";
+import { withStoreErrors } from "../db/store-errors.ts";
+import { assertMirrorPlace, mirrorPlace } from "./mirror-place.ts";
+import type { CommandContext } from "./run-command.ts";
+import { withDatabase } from "./with-database.ts";
+
+export interface MirrorOptions {
+  /** The command's name. */
+  command: string;
+  /** Connections at most. @default 1 */
+  max?: number;
+}
+
+/**
+ * Opens the mirror that the settings name for a command that reads it, and makes nothing where there is none.
+ * Throws SchemaVersionError where there is no mirror, or one of another version, and StoreError for what the
+ * database throws.
+ */
+export async function withMirror<T>(
+  context: Pick<CommandContext, "config" | "log" | "signal">,
+  { command, max = 1 }: MirrorOptions,
+  fn: (sql: Sql, database: OpenDatabase) => Promise<T>,
+): Promise<T> {
+  assertMirrorPlace(context.config);
+  return withDatabase(context, (database) =>
+    withSql(database.url, { applicationName: `docmirror ${command}`, max }, async (sql) => {
+      await assertMirror(sql, mirrorPlace(context.config));
+      return withStoreErrors(`read the mirror for \`docmirror ${command}\``, () => fn(sql, database));
+    }),
+  );
+}

@@ -1,0 +1,89 @@
+import { validateDetailed } from "node-cron";
+
+interface CronField {
+  /** As node-cron calls it. */
+  readonly key: string;
+  readonly name: string;
+  readonly min: number;
+  readonly max: number;
+  /** A name that may stand in the place of a number. */
+  readonly word?: string;
+}
+
+const FIELDS: readonly CronField[] = [
+  { key: "second", name: "second", min: 0, max: 59 },
+  { key: "minute", name: "minute", min: 0, max: 59 },
+  { key: "hour", name: "hour", min: 0, max: 23 },
+  { key: "dayOfMonth", name: "day", min: 1, max: 31 },
+  { key: "month", name: "month", min: 1, max: 12, word: "jan" },
+  { key: "dayOfWeek", name: "weekday", min: 0, max: 7, word: "mon" },
+];
+const NICKNAMES = "@hourly, @daily, @weekly, @monthly or @yearly";
+const EXAMPLE = 'it needs five fields, minute to weekday, such as "17 2 * * *"';
+
+/**
+ * Says what keeps a text from being a cron line: the field, what stands in it, and its range; a sentence for
+ * each field at fault, empty for a good line. A line has five fields, or six with seconds first. Numbers and
+ * steps are checked here: node-cron takes a step that is longer than its field, which would never step, and
+ * writes out a range before it looks at its ends.
+ */
+export function findCronFaults(line: string): string[] {
+  const text = line.trim();
+  if (text.startsWith("@")) return isCron(text) ? [] : [`there is no ${text}; write ${NICKNAMES}`];
+  const odd = /[^a-z0-9\-*/,#?\s]/iu.exec(text)?.[0];
+  if (odd !== undefined) return [`${odd} has no place in it; ${EXAMPLE}`];
+  const texts = text.split(/\s+/);
+  if (texts.length !== 5 && texts.length !== 6) return [`it has ${count(texts)}; ${EXAMPLE}`];
+  const fields = FIELDS.slice(FIELDS.length - texts.length);
+  const faults = fields.flatMap((field, index) => findFieldFault(field, texts[index] ?? "") ?? []);
+  if (faults.length > 0) return faults;
+  const judged = validateDetailed(texts.join(" "));
+  return judged.valid
+    ? []
+    : judged.errors.map(({ field, value = "", message }) => tell(field, value, message));
+}
+
+/** The line as node-cron reads it: with one blank between its fields. */
+export function normalizeCron(line: string): string {
+  return line.trim().split(/\s+/).join(" ");
+}
+
+function isCron(text: string): boolean {
+  return validateDetailed(text).valid;
+}
+
+function count(texts: readonly string[]): string {
+  return texts.length === 1 ? "one field" : `${texts.length} fields`;
+}
+
+function findFieldFault(field: CronField, text: string): string | undefined {
+  for (const token of text.split(",")) {
+    const fault = findTokenFault(field, token);
+    if (fault !== undefined) return fault;
+  }
+  return undefined;
+}
+
+function findTokenFault({ name, min, max }: CronField, token: string): string | undefined {
+  if (token === "") return `the list of ${name}s has an empty place`;
+  const [base = "", step] = token.split("/");
+  const [, first, last] = /^(-?\d+)(?:-(\d+))?$/.exec(base) ?? [];
+  const wrong = [first, last].find((end) => end !== undefined && !(Number(end) >= min && Number(end) <= max));
+  if (wrong !== undefined) return `${name} ${wrong} is not within ${min} to ${max}`;
+  if (step === undefined) return undefined;
+  const mostSteps = max - min;
+  if (!(/^\d+$/.test(step) && Number(step) >= 1 && Number(step) <= mostSteps)) {
+    return `step ${step || "''"} of the ${name} is not within 1 to ${mostSteps}`;
+  }
+  const isAlone = first !== undefined && last === undefined;
+  return isAlone ? `${name} ${token} has a step without a range: write ${first}-${max}/${step}` : undefined;
+}
+
+/** Says what node-cron found: it knows names, `L`, `W` and `#`, and the days that no month has. */
+function tell(key: string, value: string, message: string): string {
+  if (message.includes("impossible")) return `day ${value} comes in none of its months`;
+  const field = FIELDS.find((one) => one.key === key);
+  if (field === undefined) return message;
+  const { name, min, max, word } = field;
+  return `${name} ${value} is not within ${min} to ${max}${word ? `, and no name such as ${word}` : ""}`;
+}
