@@ -40,7 +40,7 @@ describe("defaults", () => {
       retries: 5,
       maxBodyMb: 64,
       syncCron: "17 2 * * *",
-      fullEveryDays: 7,
+      fullEveryDays: "auto",
       watchCron: "* * * * *",
       timezone: "Etc/UTC",
       sourceTimezone: "Etc/UTC",

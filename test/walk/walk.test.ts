@@ -245,7 +245,22 @@ describe("a page that cannot be rendered", () => {
     expect(outcome).toMatchObject({ walk: "not_whole", records: 11 });
   });
 
-  it.each([403, 404, 502, 503])("with status %i fails the walk at once", async (status) => {
+  it.each([
+    ["answers 502", { status: 502, body: "" }],
+    ["answers 504", { status: 504, body: "" }],
+    ["is not answered", { instead: "say nothing" }],
+  ] as [string, ScriptedReply][])("and %s is narrowed while the API's root answers", async (_, refusal) => {
+    const script: Script = (request, url) => {
+      if (url.pathname === "/api/v1/") return { body: {} };
+      const list = listOf(20, (ids) => (ids.includes(5) ? refusal : null));
+      return (list as Exclude<Script, readonly ScriptedReply[]>)(request, url);
+    };
+    const { pages, outcome } = await walkScript(script, { pageSize: 8, client: { timeoutMs: 100 } });
+    expect(pages.flatMap(({ holes }) => holes.map(({ offset }) => offset))).toEqual([5]);
+    expect(outcome).toMatchObject({ walk: "not_whole", records: 19 });
+  });
+
+  it.each([403, 404, 429])("with status %i fails the walk at once", async (status) => {
     const { error, asked } = await walkScript(withBad(status, 5));
     expect(error).toBeInstanceOf(HttpStatusError);
     expect(asked).toEqual(["4@0", "4@2"]);
