@@ -2,10 +2,11 @@ import { createHostPace, type HostPace } from "../api/host-pace.ts";
 import type { Clock } from "../clock.ts";
 import { withSql } from "../db/connect.ts";
 import { assertNotDemo } from "../db/demo-mark.ts";
+import { createLeaderLock } from "../db/leader-lock.ts";
 import { assertService } from "../db/mirrored-service.ts";
 import { openDatabase } from "../db/open.ts";
 import { prepareDatabase } from "../db/prepare.ts";
-import { EXIT, MirrorError } from "../errors.ts";
+import { EXIT, LockedError, MirrorError } from "../errors.ts";
 import type { Logger } from "../log.ts";
 import type { SyncSettings } from "../sync/sync-settings.ts";
 import type { Job } from "../worker/job.ts";
@@ -30,16 +31,20 @@ export interface JobDeps {
 
 /**
  * Does jobs by the clock until a signal comes, over a database that may be down for some of the time. What `serve` starts beside them over the
- * same database is up before it answers, and ends with them.
+ * same database is up before it answers, and ends with them. Throws `LockedError` when another process leads on the database, also when
+ * it took the lead while the database was down.
  */
 export async function keepWorking(
-  { config, log, clock, signal }: CommandContext,
+  { config, log, clock, signal: stop }: CommandContext,
   baseUrl: URL,
   what: "worker" | "watch",
   createJobs: (deps: JobDeps) => Job[],
   serve?: (database: KeptDatabase) => Promise<{ close(): Promise<void> }>,
 ): Promise<never> {
   const { databaseUrl, dataDir } = config;
+  const lead = createLeaderLock();
+  const ousted = new AbortController();
+  const signal = AbortSignal.any([stop, ousted.signal]);
   const database = createKeptDatabase({
     open: (openSignal) => openDatabase({ databaseUrl, dataDir, log, signal: openSignal }),
     async prepare(opened, prepareSignal) {
@@ -48,6 +53,10 @@ export async function keepWorking(
       await withSql(opened.url, { applicationName: "docmirror", max: 1 }, (sql) =>
         assertService(sql, baseUrl),
       );
+      await lead.hold(opened.url).catch((error: unknown) => {
+        if (error instanceof LockedError) ousted.abort(error);
+        throw error;
+      });
     },
     clock,
     log,
@@ -68,6 +77,7 @@ export async function keepWorking(
     const code = signal.reason instanceof MirrorError ? signal.reason.exitCode : EXIT.bug;
     const force = setTimeout(() => process.exit(code), LEAVE_WITHIN_MS);
     await Promise.all([worker.stop(signal.reason), server?.close()]);
+    await lead.release();
     await database.close();
     clearTimeout(force);
   }
