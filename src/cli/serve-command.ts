@@ -2,6 +2,7 @@ import type { Command } from "commander";
 import { assertMirror } from "../db/assert-mirror.ts";
 import { withSql } from "../db/connect.ts";
 import { openDatabase } from "../db/open.ts";
+import { assertSessionPooling } from "../db/session-pooling.ts";
 import { EXIT, MirrorError } from "../errors.ts";
 import { tryRefresh } from "../report/after-run.ts";
 import { isReportBehind } from "../report/refresh.ts";
@@ -45,9 +46,10 @@ async function serve(context: CommandContext, options: Options): Promise<never> 
       return openDatabase({ databaseUrl, dataDir, log, signal: openSignal });
     },
     prepare: ({ url }) =>
-      withSql(url, { applicationName: "docmirror serve", max: 1 }, (sql) =>
-        assertMirror(sql, mirrorPlace(config)),
-      ),
+      withSql(url, { applicationName: "docmirror serve", max: 1 }, async (sql) => {
+        await assertSessionPooling(sql, url);
+        await assertMirror(sql, mirrorPlace(config));
+      }),
     clock,
     log,
   });

@@ -9,6 +9,7 @@ import { createWorld } from "../../src/simulate/world.ts";
 import { RESOURCES } from "../../src/wire/resources.ts";
 import { type CliOptions, type CliResult, runCli, startCli } from "../support/cli.ts";
 import { createTestDatabase, type TestDatabase } from "../support/database.ts";
+import { forgetService } from "../support/forget-service.ts";
 import { mirrorRows } from "../support/mirror-rows.ts";
 import { type Script, startScriptedServer } from "../support/scripted-server.ts";
 import { syncOnce } from "../support/sync.ts";
@@ -19,13 +20,17 @@ const FAST = ["--rate", "0"];
 
 let service: Simulation;
 let database: TestDatabase;
+/** Of no service yet: for services that cannot be mirrored. */
+let untouched: TestDatabase;
 beforeAll(async () => {
   service = await startSimulation({ world });
   database = await createTestDatabase();
+  untouched = await createTestDatabase();
 });
 afterAll(async () => {
   await service.close();
   await database.dispose();
+  await untouched.dispose();
 });
 
 function sync(
@@ -113,7 +118,7 @@ describe("wrong input", () => {
     ],
   ] as [string, Script, RegExp][])("a base URL that %s exits 6", async (_, script, message) => {
     await using server = await startScriptedServer(script);
-    const result = await sync(["--retries", "0"], { baseUrl: server.url.href });
+    const result = await sync(["--retries", "0"], { databaseUrl: untouched.url, baseUrl: server.url.href });
     expectFailure(result, 6, message);
   });
 
@@ -121,12 +126,16 @@ describe("wrong input", () => {
     ["refuses", "http://127.0.0.1:1", /ECONNREFUSED/],
     ["is unknown", "http://nobody.invalid", /nobody\.invalid/],
   ])("a service that %s exits 5", async (_, baseUrl, message) => {
-    expectFailure(await sync(["--retries", "0"], { baseUrl }), 5, message);
+    expectFailure(await sync(["--retries", "0"], { databaseUrl: untouched.url, baseUrl }), 5, message);
   });
 
   it("a service that asks to come back tomorrow exits 5 at once", async () => {
     await using server = await startScriptedServer([{ status: 429, headers: { "retry-after": "86400" } }]);
-    expectFailure(await sync([], { baseUrl: server.url.href }), 5, /answered 429/);
+    expectFailure(
+      await sync([], { databaseUrl: untouched.url, baseUrl: server.url.href }),
+      5,
+      /answered 429/,
+    );
     expect(server.requests).toHaveLength(1);
   });
 
@@ -171,7 +180,10 @@ describe("wrong input", () => {
   });
 
   it("with --verbose has its stack trace", async () => {
-    const result = await sync(["--retries", "0", "--verbose"], { baseUrl: "http://127.0.0.1:1" });
+    const result = await sync(["--retries", "0", "--verbose"], {
+      databaseUrl: untouched.url,
+      baseUrl: "http://127.0.0.1:1",
+    });
     expect(result.code).toBe(5);
     expect(result.stderr).toMatch(/^\s+at /m);
   });
@@ -185,7 +197,7 @@ describe("sync", () => {
     const summary = JSON.parse(first.stdout);
     expect(Object.keys(summary)).toEqual([
       ...["run_id", "kind", "status", "started_at", "finished_at", "duration_ms", "requests", "bytes"],
-      ...["resources", "references", "transitions"],
+      ...["resources", "references", "unfinished", "transitions"],
     ]);
     expect(summary).toMatchObject({ run_id: 1, kind: "full", status: "succeeded" });
     expect(Object.keys(summary.references)).toEqual(["resolved", "unresolved"]);
@@ -345,6 +357,7 @@ describe("a stop in the middle of a sync", () => {
     const runs = () => ask<{ status: string }>(own.url, "select status from sync.runs order by id");
     expect(await runs()).toEqual([{ status: "interrupted" }]);
 
+    await withSql(own.url, { applicationName: "docmirror test" }, forgetService);
     const [next] = await Promise.all([
       sync([...small, "--json"], { databaseUrl: own.url }),
       sync(small, { databaseUrl: undisturbed.url }),
@@ -378,6 +391,7 @@ describe("a stop in the middle of a sync", () => {
       cli.signal("SIGKILL");
       expect((await cli.ended).signal).toBe("SIGKILL");
     }
+    await withSql(own.url, { applicationName: "docmirror test" }, forgetService);
     const [next] = await Promise.all([
       sync(small, { databaseUrl: own.url }),
       sync(small, { databaseUrl: undisturbed.url }),

@@ -9,6 +9,7 @@ import { createWorld } from "../../src/simulate/world.ts";
 import type { RunSummary } from "../../src/sync/summary.ts";
 import { type CliOptions, runCli, startCli } from "../support/cli.ts";
 import { createTestDatabase, type TestDatabase } from "../support/database.ts";
+import { forgetService } from "../support/forget-service.ts";
 import { syncOnce } from "../support/sync.ts";
 
 /** Builds are dated by the real time, as the program reads it. */
@@ -96,6 +97,7 @@ describe("watch --once", () => {
 
   it("tells what kept it from looking, each by its exit code", async () => {
     await using database = await createTestDatabase({ copyOf: mirrored.url });
+    await withSql(database.url, { applicationName: "docmirror test" }, forgetService);
     const none = replaceDatabase(inject("databaseServer").adminUrl, `none_${randomBytes(6).toString("hex")}`);
     const [noUpstream, noService, noDatabase, noCron, down] = await Promise.all([
       runCli(["watch", "--once"]),
@@ -139,6 +141,7 @@ describe("watch", () => {
 
   it("ends within ten seconds of a signal though the service never answers", async () => {
     await using database = await createTestDatabase({ copyOf: mirrored.url });
+    await withSql(database.url, { applicationName: "docmirror test" }, forgetService);
     let onReached = () => {};
     const reached = new Promise<void>((resolve) => {
       onReached = resolve;

@@ -11,15 +11,15 @@ import type { RunOptions, RunResult } from "../../sync/with-run.ts";
 const MINUTE_MS = 60_000;
 export const DAY_MS = 24 * 60 * MINUTE_MS;
 
-/** When the demo syncs, in virtual minutes after its first look. The day ends with a full run. */
-const SYNCS: readonly (readonly [minute: number, kind: SyncKind])[] = [
+/** When the demo syncs, in virtual minutes after the first sync. The day ends with a full run; the others are what is due. */
+const SYNCS: readonly (readonly [minute: number, kind: SyncKind | null])[] = [
   [0, "full"],
-  [360, "incremental"],
-  [720, "incremental"],
-  [1080, "incremental"],
+  [360, null],
+  [720, null],
+  [1080, null],
   [1440, "full"],
 ];
-/** After each incremental sync so many rounds of the watch follow, a minute apart, as a worker has them all day. */
+/** After each sync in between so many rounds of the watch follow, a minute apart, as a worker has them all day. */
 const ROUNDS = 20;
 
 /** A run in the demo: `took_ms` is real time, the summary's own times are the world's. */
@@ -119,7 +119,7 @@ export async function passDay(
     if (isFirst) onFirstDone();
     runs.push(run);
     if (run.status !== "succeeded") imperfect ??= result;
-    if (kind === "incremental") watches.push(await watchFor(deps, ROUNDS));
+    if (kind === null) watches.push(await watchFor(deps, ROUNDS));
   }
   return { runs, watches, imperfect };
 }
