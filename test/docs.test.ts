@@ -20,7 +20,10 @@ const read = (path: string) => readFileSync(new URL(`../${path}`, import.meta.ur
 const tables = Object.values(schema)
   .filter((value) => is(value, PgTable))
   .filter((table) => /^(mirror|sync)$/.test(getTableConfig(table).schema ?? ""));
-const BOOKKEEPING = ["extra", "first_seen_at", "changed_at", "deleted_at", "record_hash"];
+const BOOKKEEPING = [
+  ...["extra", "first_seen_at", "changed_at", "deleted_at", "record_hash"],
+  ...["first_seen_run_id", "changed_run_id"],
+];
 
 /** The statements of a text's blocks of SQL. */
 const statementsOf = (text: string) =>

@@ -6,7 +6,7 @@ import { createPageMemory } from "../load/page-memory.ts";
 import { resolveHoles } from "../load/quarantine.ts";
 import { countKnown, forgetSeen, noteMissing } from "./missing-records.ts";
 import type { Reading } from "./read-pages.ts";
-import type { WalkEnding, WalkResourceOptions } from "./walk-resource.ts";
+import type { WalkEnding, WalkResourceOptions } from "./walk-options.ts";
 
 /**
  * Ends a walk in one transaction: what a whole one did not show is written down as missing, the holes it filled are closed, and its row

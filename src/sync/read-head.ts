@@ -12,7 +12,7 @@ import { createHeadJoin } from "./head-join.ts";
 import { type Reading, readPages } from "./read-pages.ts";
 import { settlePages } from "./settle-pages.ts";
 import { emptyCounts } from "./summary.ts";
-import type { WalkResourceOptions } from "./walk-resource.ts";
+import type { WalkResourceOptions } from "./walk-options.ts";
 
 /** A record that comes or goes while the head is read makes the counts differ. It is read again before a difference is believed. */
 const MAX_READINGS = 3;

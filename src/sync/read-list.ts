@@ -8,7 +8,7 @@ import { createWalk } from "../walk/walk.ts";
 import { type Reading, readPages } from "./read-pages.ts";
 import { resumeWalk } from "./resume-walk.ts";
 import { settlePages } from "./settle-pages.ts";
-import type { WalkResourceOptions } from "./walk-resource.ts";
+import type { WalkResourceOptions } from "./walk-options.ts";
 
 /**
  * Reads every page of a list, from its start or from the checkpoint that an interrupted run left. A page that is as it was in the last full

@@ -4,7 +4,8 @@ import type { Resource } from "../wire/resources.ts";
 import type { WalkPlan } from "./plan.ts";
 import type { RunSummary } from "./summary.ts";
 import type { SyncSettings } from "./sync-settings.ts";
-import { type WalkResourceOptions, walkResource } from "./walk-resource.ts";
+import type { WalkResourceOptions } from "./walk-options.ts";
+import { walkResource } from "./walk-resource.ts";
 
 export interface WalkListsOptions
   extends Omit<

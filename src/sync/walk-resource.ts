@@ -1,40 +1,8 @@
-import type { Client } from "../api/client.ts";
-import type { Clock } from "../clock.ts";
-import type { Sql } from "../db/connect.ts";
-import type { Patience } from "../db/patience.ts";
-import type { ResumableWalk, WalkCounts } from "../db/run-ledger.ts";
-import type { UpstreamError } from "../errors.ts";
-import type { Loader } from "../load/loader.ts";
-import type { Logger } from "../log.ts";
 import { closeWalk } from "./close-walk.ts";
-import type { WalkPlan } from "./plan.ts";
 import { readHead } from "./read-head.ts";
 import { readList } from "./read-list.ts";
-import { emptyCounts, type WalkSummary } from "./summary.ts";
-
-export interface WalkResourceOptions {
-  sql: Sql;
-  client: Client;
-  loader: Loader;
-  clock: Clock;
-  log: Logger;
-  runId: number;
-  plan: WalkPlan;
-  pageSize: number;
-  lookAhead: number;
-  resume: ResumableWalk | null;
-  maxDeleteRatio: number;
-  allowMassDelete: boolean;
-  patience: Patience;
-  signal: AbortSignal;
-  onProgress(counts: WalkCounts, totalCount: number | null): void;
-}
-
-/** How a walk ended, and the failure of upstream that broke it off, if one did. */
-export interface WalkEnding {
-  summary: WalkSummary;
-  brokenBy: UpstreamError | null;
-}
+import { emptyCounts } from "./summary.ts";
+import type { WalkEnding, WalkResourceOptions } from "./walk-options.ts";
 
 /**
  * Walks one list as planned and loads it page by page. A head whose count does not agree is followed by a full walk where the plan allows

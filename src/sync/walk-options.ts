@@ -1,0 +1,35 @@
+import type { Client } from "../api/client.ts";
+import type { Clock } from "../clock.ts";
+import type { Sql } from "../db/connect.ts";
+import type { Patience } from "../db/patience.ts";
+import type { ResumableWalk, WalkCounts } from "../db/run-ledger.ts";
+import type { UpstreamError } from "../errors.ts";
+import type { Loader } from "../load/loader.ts";
+import type { Logger } from "../log.ts";
+import type { WalkPlan } from "./plan.ts";
+import type { WalkSummary } from "./summary.ts";
+
+/** What the walk of one list works with. */
+export interface WalkResourceOptions {
+  sql: Sql;
+  client: Client;
+  loader: Loader;
+  clock: Clock;
+  log: Logger;
+  runId: number;
+  plan: WalkPlan;
+  pageSize: number;
+  lookAhead: number;
+  resume: ResumableWalk | null;
+  maxDeleteRatio: number;
+  allowMassDelete: boolean;
+  patience: Patience;
+  signal: AbortSignal;
+  onProgress(counts: WalkCounts, totalCount: number | null): void;
+}
+
+/** How a walk ended, and the failure of upstream that broke it off, if one did. */
+export interface WalkEnding {
+  summary: WalkSummary;
+  brokenBy: UpstreamError | null;
+}
