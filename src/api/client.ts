@@ -231,10 +231,13 @@ export function createClient(options: ClientOptions): Client {
     async fetchJson(path, fetchOptions) {
       const url = apiUrl(path, baseUrl);
       if (!url) {
-        throw new UnexpectedShapeError(`'${path}' does not lead to the API below ${showUrl(baseUrl)}`, {
-          url: path,
-          hint: "a link that leads elsewhere is never followed",
-        });
+        throw new UnexpectedShapeError(
+          `'${path.slice(0, 200)}' does not lead to the API below ${showUrl(baseUrl)}`,
+          {
+            url: path.slice(0, 200),
+            hint: "a link that leads elsewhere is never followed",
+          },
+        );
       }
       const { signal, release } = linkSignals([
         closing.signal,

@@ -10,9 +10,12 @@ import {
 import { BodyTooLargeError, UndecodableBodyError } from "./body.ts";
 import { SCHEME_HINT, tellWrongScheme } from "./wrong-scheme.ts";
 
-/** A URL as messages show it, without the credentials that the base URL may carry. */
+/** A link of upstream's may be as long as its reply. */
+const SHOWN_LENGTH = 500;
+
+/** A URL as messages show it, without the credentials that the base URL may carry, and cut where it is endless. */
 export function showUrl(url: URL): string {
-  return `${url.origin}${url.pathname}${url.search}`;
+  return `${url.origin}${url.pathname}${url.search}`.slice(0, SHOWN_LENGTH);
 }
 
 /** The first words of a body that is no use, on one line and without control characters, to tell what answered. */

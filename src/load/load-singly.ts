@@ -1,5 +1,6 @@
 import type { TransactionSql } from "../db/connect.ts";
 import type { ProjectSource } from "../db/schema/projects.ts";
+import { recordId } from "../wire/record-id.ts";
 import type { Resource } from "../wire/resources.ts";
 import { isDataFault, refusalOf } from "./data-fault.ts";
 import { type LoadCounts, type Loaded, type LoadFacts, loadRecords } from "./load-records.ts";
@@ -52,7 +53,7 @@ export async function loadOneByOne(
         payload: of === resource ? payload : (payload?.project as { id?: unknown } | null),
         request,
       }))
-      .findLast(({ payload }) => String(payload?.id) === record.id);
+      .findLast(({ payload }) => recordId(payload) === record.id);
   const attempt = async (of: Resource, sighting: Sighting, from: ProjectSource): Promise<Loaded | null> => {
     const { id } = sighting.record;
     try {

@@ -1,10 +1,11 @@
 import type { Sql, TransactionSql } from "../db/connect.ts";
 import { cleanJson, cleanText } from "../normalize/clean-text.ts";
+import { jsonText } from "../normalize/json-text.ts";
 import type { RejectedRecord } from "../normalize/normalized.ts";
 import type { Resource } from "../wire/resources.ts";
-import { isDataFault } from "./data-fault.ts";
-import { jsonText } from "./json-text.ts";
 
+/** In characters. Postgres takes 256 MiB of jsonb, and a character has four bytes at most. */
+const MAX_JSON_LENGTH = 50_000_000;
 /** Of a payload that is kept as text, in characters. */
 const MAX_TEXT_LENGTH = 1_000_000;
 
@@ -24,15 +25,7 @@ export async function quarantineRecords(
 ): Promise<void> {
   if (refused.length === 0) return;
   const rows = refused.map((record) => ({ ...record, json: toJson(record.payload) }));
-  try {
-    await tx.savepoint((savepoint) => insertRows(savepoint, runId, rows));
-  } catch (error) {
-    if (!isDataFault(error)) throw error;
-    for (const row of rows) {
-      if (!(await isJsonHere(tx, row.json))) row.json = toText(row.payload);
-    }
-    await insertRows(tx, runId, rows);
-  }
+  await insertRows(tx, runId, rows);
 }
 
 /** One statement for all: with as many in quarantine already, one for each would look through them as many times. */
@@ -65,25 +58,16 @@ async function insertRows(
 
 function toJson(payload: unknown): string {
   try {
-    return JSON.stringify(cleanJson(payload, { nul: 0 }) ?? null);
+    const json = JSON.stringify(cleanJson(payload, { nul: 0 }) ?? null);
+    return json.length > MAX_JSON_LENGTH ? toText(payload) : json;
   } catch {
     return toText(payload);
   }
 }
 
-/** What Node or Postgres cannot take as JSON (nested too deep, say) is kept as one text, cut where it is endless. */
+/** What Node or Postgres cannot take as JSON (nested too deep, or too long) is kept as one text, cut where it is endless. */
 function toText(payload: unknown): string {
   return JSON.stringify(jsonText(payload, MAX_TEXT_LENGTH));
-}
-
-async function isJsonHere(tx: TransactionSql, json: string): Promise<boolean> {
-  try {
-    await tx.savepoint((savepoint) => savepoint`select ${json}::text::jsonb is null`);
-    return true;
-  } catch (error) {
-    if (!isDataFault(error)) throw error;
-    return false;
-  }
 }
 
 /** A place in a list whose record upstream itself cannot render: it has no payload, and no id is known of it. */

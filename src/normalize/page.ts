@@ -42,7 +42,7 @@ export function normalizePage(
     } catch (error) {
       page.rejected.push({
         recordId: id,
-        reason: `the record cannot be read: ${String(error)}`,
+        reason: `the record cannot be read: ${(error as Error).message}`,
         payload: record,
       });
     }

@@ -1,9 +1,11 @@
 import { hash } from "node:crypto";
+import { assertDepth } from "./clean-text.ts";
 import { NORMALIZER_VERSION } from "./normalizer-version.ts";
 
 /**
  * The first 16 bytes of SHA-256, in hex, over the parsed fields of a record and the version of the normalizer: the order of its keys does
- * not count, everything else does. Every value is written with its kind and its length, so that no two records share an encoding.
+ * not count, everything else does. Every value is written with its kind and its length, so that no two records share an encoding. Throws a RangeError for a
+ * record that is nested too deep to be kept (`MAX_DEPTH`).
  */
 export function hashRecord(
   record: Record<string, unknown>,
@@ -31,14 +33,15 @@ export function hashRecord(
   return hash("sha256", text, "hex").slice(0, 32);
 }
 
-function encode(value: unknown): string {
+function encode(value: unknown, depth = 1): string {
+  assertDepth(depth);
   if (typeof value === "string") return `s${value.length}:${value}`;
   if (typeof value === "number") return `n${value};`;
   if (value === null || typeof value !== "object") return String(value);
-  if (Array.isArray(value)) return `[${value.map(encode).join()}]`;
+  if (Array.isArray(value)) return `[${value.map((element) => encode(element, depth + 1)).join()}]`;
   const object = value as Record<string, unknown>;
   return `{${Object.keys(object)
     .sort()
-    .map((key) => `${key.length}:${key}${encode(object[key])}`)
+    .map((key) => `${key.length}:${key}${encode(object[key], depth + 1)}`)
     .join()}}`;
 }

@@ -5,9 +5,14 @@ import type { Patience } from "../db/patience.ts";
 import { withStoreErrors } from "../db/store-errors.ts";
 import { withTransaction } from "../db/transaction.ts";
 import { UpstreamError } from "../errors.ts";
+import { isDataFault } from "../load/data-fault.ts";
 import type { Logger } from "../log.ts";
 import { cleanJson } from "../normalize/clean-text.ts";
 import { RESOURCE_FIELDS, type Resource, type RootListing } from "../wire/resources.ts";
+
+/** More fields than any schema has, and longer names: what a hostile service sends beyond them is not looked at. */
+const MAX_FIELDS = 1000;
+const MAX_NAME_LENGTH = 200;
 
 export interface SchemaFacts {
   runId: number;
@@ -35,9 +40,10 @@ export async function recordUpstreamSchemas(
           storeSchema(deps.sql, resource, body, facts),
         );
       } catch (error) {
-        // A RangeError: the reply is nested deeper than the stack goes.
-        if (!(error instanceof UpstreamError || error instanceof RangeError)) throw error;
-        deps.log.warn({ resource, error: error.message }, "schema endpoint gave no answer");
+        // A RangeError: the reply is nested too deep. A data fault: Postgres cannot hold it.
+        const isOfReply = error instanceof UpstreamError || error instanceof RangeError || isDataFault(error);
+        if (!isOfReply) throw error;
+        deps.log.warn({ resource, error: (error as Error).message }, "schema endpoint gave no answer");
       }
     }),
   );
@@ -93,8 +99,15 @@ function readFields(body: unknown): Map<string, string> {
   const fields = (body as { fields?: unknown } | null)?.fields;
   if (typeof fields !== "object" || fields === null) return new Map();
   return new Map(
-    Object.entries(fields).map(([name, spec]) => [name, String((spec as { type?: unknown } | null)?.type)]),
+    Object.entries(fields)
+      .slice(0, MAX_FIELDS)
+      .map(([name, spec]) => [name.slice(0, MAX_NAME_LENGTH), typeOf(spec)]),
   );
+}
+
+function typeOf(spec: unknown): string {
+  const type = (spec as { type?: unknown } | null)?.type;
+  return typeof type === "string" ? type.slice(0, MAX_NAME_LENGTH) : "unknown";
 }
 
 function compareFields(before: Map<string, string>, after: Map<string, string>) {

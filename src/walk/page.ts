@@ -1,4 +1,5 @@
 import { UnexpectedShapeError } from "../errors.ts";
+import { jsonText } from "../normalize/json-text.ts";
 import { Envelope } from "../wire/envelope.ts";
 import { recordId } from "../wire/record-id.ts";
 import type { Resource } from "../wire/resources.ts";
@@ -101,5 +102,5 @@ function count(value: unknown): number | null {
 }
 
 function describe(value: unknown): string {
-  return value === undefined ? "missing" : JSON.stringify(value).slice(0, 60).toWellFormed();
+  return value === undefined ? "missing" : jsonText(value, 60).toWellFormed();
 }
