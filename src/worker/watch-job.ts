@@ -23,6 +23,7 @@ export interface WatchJobDeps {
 /** The watch as a job: a round at each tick. A round that is missed, fails or finds a sync at work is made up for by the next. */
 export function createWatchJob(deps: WatchJobDeps): Job {
   const { cron, timezone, settings, pace, database, clock, log } = deps;
+  const tell = createRoundTeller(log, deps.tellsQuietRounds ?? false);
   return {
     name: "watch",
     cron,
@@ -44,7 +45,7 @@ export function createWatchJob(deps: WatchJobDeps): Job {
           signal,
         });
         signal.throwIfAborted();
-        return outcomeOf(result, log, deps.tellsQuietRounds ?? false);
+        return tell(result);
       } catch (error) {
         if (!(error instanceof LockedError)) throw error;
         log.debug({ job: "watch", reason: error.message }, "left to the run that holds the lock");
@@ -54,13 +55,29 @@ export function createWatchJob(deps: WatchJobDeps): Job {
   };
 }
 
-function outcomeOf({ summary }: RunResult, log: Logger, tellsQuiet: boolean): JobOutcome {
-  const { run_id, status, duration_ms, requests, transitions, resources } = summary;
-  const { walk, inserted = 0, updated = 0, reason } = resources.build ?? {};
-  const facts = { runId: run_id, durationMs: duration_ms, requests, inserted, updated, transitions };
-  const level = tellsQuiet || transitions > 0 ? "info" : "debug";
-  if (status === "succeeded") log[level](facts, "watch round ended");
-  else if (walk === "skipped") log.info({ runId: run_id, reason }, "nothing to watch yet");
-  else log.warn({ ...facts, status, reason, error: summary.error }, "watch round ended without success");
-  return status === "failed" || status === "interrupted" ? "failed" : "done";
+/**
+ * Tells how rounds end. What keeps a round from success stays for hours as a rule, such as a count that does not agree until the next full
+ * walk: it is told when it comes, and again when it is another one. Its figures may change meanwhile.
+ */
+function createRoundTeller(log: Logger, tellsQuiet: boolean): (result: RunResult) => JobOutcome {
+  let told: string | null = null;
+  return ({ summary }) => {
+    const { run_id, status, duration_ms, requests, transitions, resources, error } = summary;
+    const { walk, inserted = 0, updated = 0, reason } = resources.build ?? {};
+    const facts = { runId: run_id, durationMs: duration_ms, requests, inserted, updated, transitions };
+    const trouble =
+      status === "succeeded" ? null : `${status} ${walk} ${reason ?? error}`.replaceAll(/\d+/g, "0");
+    const isNews = trouble !== told;
+    told = trouble;
+    if (status === "succeeded")
+      log[tellsQuiet || transitions > 0 ? "info" : "debug"](facts, "watch round ended");
+    else if (walk === "skipped")
+      log[isNews ? "info" : "debug"]({ runId: run_id, reason }, "nothing to watch yet");
+    else
+      log[isNews ? "warn" : "debug"](
+        { ...facts, status, reason, error },
+        "watch round ended without success",
+      );
+    return status === "failed" || status === "interrupted" ? "failed" : "done";
+  };
 }

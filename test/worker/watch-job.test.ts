@@ -64,6 +64,29 @@ describe("a round as a job", () => {
     expect(await createRound({ runWatchRound: () => Promise.reject(locked) }).run(signal)).toBe("busy");
   });
 
+  it("tells what keeps rounds from success when it comes, not each minute, and again when it is another thing", async () => {
+    const { log, messages } = createKeptLog();
+    const ends: (() => Promise<RunResult>)[] = [];
+    const round = createRound({ log, runWatchRound: () => (ends.shift() ?? ending("succeeded"))() });
+    const partial = (reason: string) =>
+      ending("partial", {
+        resources: {
+          build: { ...emptyCounts(), walk: "head", reason, total_count: 9 },
+        },
+      });
+    const tell = async (end: () => Promise<RunResult>) => {
+      const before = messages().length;
+      ends.push(end);
+      await round.run(signal);
+      return messages().length - before;
+    };
+    expect(await tell(partial("5 builds are missing"))).toBe(1);
+    expect(await tell(partial("6 builds are missing"))).toBe(0);
+    expect(await tell(partial("the head never joined"))).toBe(1);
+    expect(await tell(ending("succeeded"))).toBe(0);
+    expect(await tell(partial("the head never joined"))).toBe(1);
+  });
+
   it("throws what kept it from beginning", async () => {
     const round = createRound({ runWatchRound: () => Promise.reject(new StoreError("no rights")) });
     await expect(round.run(signal)).rejects.toThrow("no rights");
