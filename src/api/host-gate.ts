@@ -27,6 +27,7 @@ import {
   type UpstreamError,
 } from "../errors.ts";
 import type { Hold, HostPace } from "./host-pace.ts";
+import { linkSignals } from "./link-signals.ts";
 import { isRefusal, MAX_RETRY_AFTER_MS, retryWaitMs } from "./retry.ts";
 
 /** Failed rounds in a row after which the host is left alone. */
@@ -75,8 +76,9 @@ export function createHostGate(options: HostGateOptions): HostGate {
   // Every request listens to it.
   setMaxListeners(0, lost.signal);
   const changes = new EventEmitter().setMaxListeners(0);
-  /** One object for each time of doubt, null while the gate is open. */
-  let doubt: object | null = null;
+  /** Aborted when the doubt is over; null while there is none. */
+  let doubt: AbortController | null = null;
+  let probing: Promise<UpstreamError | null> | null = null;
   let failedInARow = 0;
   let round = 0;
   let isHeld = false;
@@ -101,6 +103,7 @@ export function createHostGate(options: HostGateOptions): HostGate {
     failedInARow = 0;
     pace.ease();
     if (doubt === null) return;
+    doubt.abort();
     doubt = null;
     changes.emit("change");
   }
@@ -115,39 +118,54 @@ export function createHostGate(options: HostGateOptions): HostGate {
     round += 1;
     failedInARow += 1;
     const isDoubtful = hasAnswered && failedInARow >= MAX_FAILED_ROUNDS;
-    // The only failure that is not handled within is the end of the run.
+    // What it rejects with is the end of the doubt or of the run.
     if (isDoubtful && doubt === null) examine(error).catch(() => {});
   }
 
-  /** Finds out whether the host is still there, and gives it up when it is not. */
+  /** Finds out whether the host is still there, and gives it up when it is not. Rejects when the doubt is over or the run is. */
   async function examine(cause: UpstreamError): Promise<void> {
-    const mine = {};
+    const mine = new AbortController();
     doubt = mine;
+    const { signal, release } = linkSignals([mine.signal, options.signal, lost.signal]);
     let error = cause;
-    for (let pauses = 0; doubt === mine && !lost.signal.aborted; pauses++) {
-      const failure = await probe();
-      if (doubt !== mine) return;
-      if (failure === null) return noteAnswer();
-      error = failure;
-      failedInARow += 1;
-      if (pauses >= maxPauses) {
-        return lose(
-          error,
-          `the service is left alone since ${failedInARow} requests in a row failed; the last`,
+    try {
+      for (let pauses = 0; ; pauses++) {
+        const failure = await probe(signal);
+        signal.throwIfAborted();
+        if (failure === null) return noteAnswer();
+        error = failure;
+        failedInARow += 1;
+        if (pauses >= maxPauses) {
+          return lose(
+            error,
+            `the service is left alone since ${failedInARow} requests in a row failed; the last`,
+          );
+        }
+        const pauseMs = FIRST_PAUSE_MS * 2 ** pauses;
+        options.onWarning(
+          `the service was left alone for ${inWords(pauseMs)} after ${failedInARow} failures in a row: ${error.message}`,
         );
+        await clock.sleep(pauseMs, signal);
       }
-      const pauseMs = FIRST_PAUSE_MS * 2 ** pauses;
-      options.onWarning(
-        `the service was left alone for ${inWords(pauseMs)} after ${failedInARow} failures in a row: ${error.message}`,
-      );
-      await clock.sleep(pauseMs, options.signal);
+    } finally {
+      release();
     }
   }
 
-  /** Asks the root as soon as nothing holds requests back; null when the host answers, whatever it says. */
-  async function probe(): Promise<UpstreamError | null> {
-    while (isHeld) await nextChange(options.signal);
-    await pace.turn(options.signal);
+  /** Asks the root as soon as nothing holds requests back; null when the host answers, whatever it says. All who ask share one answer. */
+  async function probe(signal: AbortSignal): Promise<UpstreamError | null> {
+    do {
+      while (isHeld) await nextChange(signal);
+      await pace.turn(signal);
+    } while (isHeld);
+    signal.throwIfAborted();
+    probing ??= askRoot().finally(() => {
+      probing = null;
+    });
+    return probing;
+  }
+
+  async function askRoot(): Promise<UpstreamError | null> {
     try {
       await options.probe();
       return null;
@@ -218,7 +236,7 @@ export function createHostGate(options: HostGateOptions): HostGate {
     },
     async isUp(signal) {
       while (!isOpen() && !lost.signal.aborted) await nextChange(signal);
-      return !lost.signal.aborted && (await probe()) === null;
+      return !lost.signal.aborted && (await probe(signal)) === null;
     },
   };
 }

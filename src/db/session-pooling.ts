@@ -1,5 +1,6 @@
 import { StoreError } from "../errors.ts";
 import { connect, type Sql } from "./connect.ts";
+import { withStoreErrors } from "./store-errors.ts";
 
 const HINT =
   "docmirror needs session pooling (PgBouncer: pool_mode=session) or a direct connection; name one in DATABASE_URL";
@@ -12,7 +13,11 @@ const HINT =
  * twice, while a second connection holds a transaction open and with it the session that the first one had, if that was given back. `sql` has
  * one connection; the second one is made only where there is a pooler.
  */
-export async function assertSessionPooling(sql: Sql, url: string): Promise<void> {
+export function assertSessionPooling(sql: Sql, url: string): Promise<void> {
+  return withStoreErrors("look at the session", () => compareSessions(sql, url));
+}
+
+async function compareSessions(sql: Sql, url: string): Promise<void> {
   const first = await readSession(sql);
   if (first.told === first.actual) return;
   const second = connect(url, { applicationName: "docmirror pooling", max: 1 });
