@@ -1,6 +1,8 @@
+import { createHash } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Random } from "../../src/simulate/random.ts";
 import type { SimulationOptions } from "../../src/simulate/service.ts";
+import { RESOURCES, type Resource } from "../../src/wire/resources.ts";
 
 type Intercept = NonNullable<SimulationOptions["intercept"]>;
 type Fault = (...args: Parameters<Intercept>) => ReturnType<Intercept>;
@@ -47,6 +49,7 @@ const FAULTS = {
   "429, Retry-After 2": () => new Response("", { status: 429, headers: { "retry-after": "2" } }),
   "500": () => new Response("{}", { status: 500 }),
   "502 with HTML": () => html(502),
+  "504 with HTML": () => html(504),
   "200 with HTML": () => html(200),
   "hang-up": () => "hang up",
   "stalled body": stall,
@@ -71,26 +74,77 @@ const FAULTS = {
 const GONE_SHARE = 0.05;
 const BUILD_DETAIL = /\/build\/\d+\/$/;
 
+/** A record of a list and a share of all details, which fail each time they are asked for. */
+interface Poison {
+  resource: Resource;
+  place: number;
+  /** Of details, 0 to 1. */
+  share: number;
+  salt: number;
+}
+
 export interface Faults {
   intercept: Intercept;
+  /** Draws what fails each time from now on: all pages with one certain record, or certain details; or nothing. */
+  drawPoison(): void;
+  /** Nothing fails any more. */
+  end(): void;
   /** How many of each kind there were. */
   counts: Record<string, number>;
   /** The share of requests that go wrong from now on, 0 to 1. @default 0 */
   share: number;
 }
 
+function isPoisoned(
+  { url }: Request,
+  { resource, place, share, salt }: Poison,
+): "poisoned page" | "poisoned detail" | null {
+  const { pathname, searchParams } = new URL(url);
+  const [named, id] = pathname.split("/").slice(3).filter(Boolean);
+  if (named === undefined || id === "schema") return null;
+  if (id === undefined) {
+    const offset = Number(searchParams.get("offset") ?? 0);
+    const isMet = place >= offset && place < offset + Number(searchParams.get("limit") ?? 20);
+    return named === resource && isMet ? "poisoned page" : null;
+  }
+  const drawn = createHash("md5").update(`${salt} ${named} ${id}`).digest().readUInt32BE() / 2 ** 32;
+  return drawn < share ? "poisoned detail" : null;
+}
+
 export function createFaults(random: Random): Faults {
   const kinds = Object.entries<Fault>(FAULTS);
+  let poison: Poison | null = null;
+  const count = (name: string) => {
+    faults.counts[name] = (faults.counts[name] ?? 0) + 1;
+  };
   const faults: Faults = {
     counts: Object.fromEntries(kinds.map(([name]) => [name, 0])),
     share: 0,
+    drawPoison() {
+      const isPage = random.chance(0.5);
+      poison = {
+        resource: RESOURCES[random.int(RESOURCES.length)] ?? "build",
+        place: isPage ? random.int(200) : -1,
+        share: isPage ? 0 : 0.3,
+        salt: random.int(1_000_000),
+      };
+    },
+    end() {
+      poison = null;
+      faults.share = 0;
+    },
     intercept(request, next) {
+      const poisoned = poison && isPoisoned(request, poison);
+      if (poisoned) {
+        count(poisoned);
+        return html(poisoned === "poisoned page" ? 504 : 502);
+      }
       const isGone = faults.share > 0 && BUILD_DETAIL.test(request.url) && random.chance(GONE_SHARE);
       if (isGone) return FAULTS["404 on a detail"](request, next);
       const drawn = random.chance(faults.share) ? kinds[random.int(kinds.length)] : undefined;
       if (!drawn) return next();
       const [name, fault] = drawn;
-      faults.counts[name] = (faults.counts[name] ?? 0) + 1;
+      count(name);
       return fault(request, next);
     },
   };

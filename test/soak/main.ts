@@ -1,9 +1,12 @@
 /**
  * `npm run test:soak`: a living service with random faults is mirrored for an hour, run after run, a third of them rounds of the watch, some
- * of them killed or stopped. Then the faults end, the world stands still, and after two quiet full runs (the first goes on where one was broken off) the mirror is compared with the truth. Half of the time the service keeps an
- * order in its lists, half of the time records that nothing orders come shuffled.
+ * of them killed, stopped, robbed of their lock, dated by a wrong clock, or sent through a bad proxy. After each run its verdict is held against
+ * the truth. Then the faults end, the world stands still, and after two quiet full runs (the first goes on where one was broken off) the
+ * mirror is compared with the truth. Half of the time the service keeps an order in its lists, half of the time records that nothing
+ * orders come shuffled.
  *
- * Options: `--minutes 60`, `--seed 1`, `--json`. Ctrl-C ends the faults early. Exits 1 on any difference, wrong deletion, bug or growth of memory.
+ * Options: `--minutes 60`, `--seed 1`, `--json`. Ctrl-C ends the faults early. Exits 1 on any difference, false verdict, wrong deletion,
+ * bug or growth of memory.
  */
 import { fork } from "node:child_process";
 import { once } from "node:events";
@@ -16,12 +19,15 @@ import { createRandom } from "../../src/simulate/random.ts";
 import { startSimulation } from "../../src/simulate/service.ts";
 import type { WorldOptions } from "../../src/simulate/settings.ts";
 import { createWorld, type World } from "../../src/simulate/world.ts";
+import type { Resource } from "../../src/wire/resources.ts";
 import { startCli } from "../support/cli.ts";
 import { startDatabaseServer } from "../support/database-server.ts";
+import { startProxy, type TestProxy } from "../support/proxy.ts";
 import { countVanished, findDifferences, findWrongDeletions, hiddenProjects } from "./compare.ts";
 import { createFaults } from "./faults.ts";
 import { judgeMemory } from "./memory.ts";
 import type { RunOrder, RunReport } from "./mirror-process.ts";
+import { createVerdicts, listedRecords } from "./verdicts.ts";
 
 const { values } = parseArgs({
   options: {
@@ -37,7 +43,14 @@ const SIZES = { users: 200, projects: 150, versions: 700, files: 500, builds: 20
 const SHARES = [0, 0.005, 0.02, 0.1] as const;
 /** What runs, one after the other. */
 const KINDS = ["full", "watch", "incremental"] as const;
+/** Clocks that are wrong, in milliseconds ahead: some minutes, an hour back, days, ten years. */
+const CLOCKS = [400_000, -3_600_000, 3 * 86_400_000, 3650 * 86_400_000] as const;
+/** What a service without an order shuffles. */
+const UNORDERED = new Set<Resource>(["user", "version", "file"]);
 const ROUNDS: NonNullable<WorldOptions["ties"]>[] = ["stable", "shuffled"];
+
+/** What a proxy does with a request on a bad day. */
+const BAD_PROXY = [502, 504, "hang up"] as const;
 
 const minutes = Number(values.minutes);
 const seed = Number(values.seed);
@@ -55,6 +68,12 @@ const found = {
   requests: 0,
   kills: 0,
   stops: 0,
+  wrongClocks: 0,
+  robbedLocks: 0,
+  proxied: 0,
+  /** Verdicts that were held against the truth. */
+  judged: 0,
+  missedWithoutOrder: 0,
   retired: 0,
   /** Open builds whose details were gone, and those among them that came back. */
   vanished: 0,
@@ -94,15 +113,52 @@ async function run(order: RunOrder): Promise<RunReport> {
 /** A run in a process of its own that is killed, if it has not ended by then. */
 async function runAndKill({ databaseUrl, baseUrl, kind }: RunOrder, afterMs: number): Promise<void> {
   const command = kind === "watch" ? ["watch", "--once"] : ["sync", `--${kind}`];
-  const args = [...command, "--base-url", baseUrl, "--database-url", databaseUrl];
-  await using cli = startCli([...args, "--rate", "0", "--page-size", "50", "--timeout-ms", "2000"], {
-    preferBuilt: true,
-  });
+  const args = [
+    ...command,
+    "--base-url",
+    baseUrl,
+    "--rate",
+    "0",
+    "--page-size",
+    "50",
+    "--timeout-ms",
+    "2000",
+  ];
+  await using cli = startCli(args, { preferBuilt: true, env: { DATABASE_URL: databaseUrl } });
   await Promise.race([delay(afterMs), cli.ended]);
   cli.signal("SIGKILL");
   const { signal, code } = await cli.ended;
   if (signal === "SIGKILL") found.kills += 1;
   note(signal === "SIGKILL" ? `${kind} killed` : `${kind} exit ${code}`);
+}
+
+/** Ends the session that holds the run's lock, as a server or a network does; half of the time another run is there to take it. */
+async function robLock(order: RunOrder, afterMs: number): Promise<void> {
+  await delay(afterMs);
+  found.robbedLocks += 1;
+  await withSql(
+    order.databaseUrl,
+    { applicationName: "docmirror soak", max: 1 },
+    (sql) =>
+      sql`select pg_terminate_backend(pid) from pg_stat_activity
+      where application_name = 'docmirror lock' and datname = current_database()`,
+  );
+  if (random.chance(0.5)) await runAndKill({ ...order, kind: "watch" }, 3000);
+}
+
+/** What is wrong with the surroundings of a run, beside what its requests meet. */
+function drawTrouble(proxy: TestProxy): Partial<RunOrder> {
+  const trouble: Partial<RunOrder> = {};
+  if (random.chance(0.15)) {
+    trouble.clockAheadMs = CLOCKS[random.int(CLOCKS.length)] ?? 0;
+    if (random.chance(0.3)) trouble.clockRightAfterMs = random.int(1000);
+    found.wrongClocks += 1;
+  }
+  if (random.chance(0.2)) {
+    trouble.proxy = proxy.url.href;
+    found.proxied += 1;
+  }
+  return trouble;
 }
 
 /** From then on its detail answers 404, and no list shows it. */
@@ -125,25 +181,48 @@ async function soak(ties: NonNullable<WorldOptions["ties"]>, untilMs: number): P
   const world = createWorld({ ...SIZES, ...life, seed, ties, rates, outputBytes: 300 });
   let simulation = await startSimulation({ world, speed: SPEED, intercept: faults.intercept });
   const order = { databaseUrl, baseUrl: simulation.url };
+  // Bad as often as the service is.
+  const proxy = await startProxy({
+    port: Number(new URL(simulation.url).port),
+    instead: () => (random.chance(faults.share) ? (BAD_PROXY[random.int(BAD_PROXY.length)] ?? null) : null),
+  });
+  const verdicts = createVerdicts(databaseUrl, world, new Set(ties === "shuffled" ? UNORDERED : []));
   try {
     let lastChange = 0;
     for (let count = 0; performance.now() < untilMs && !stopped.signal.aborted; count++) {
       const hidden = hiddenProjects(world);
+      const before = listedRecords(world);
       const kind = KINDS[count % KINDS.length] ?? "full";
       if (kind === "watch" && random.chance(0.5)) deleteOpenBuild(world);
       faults.share = SHARES[random.int(SHARES.length)] ?? 0;
+      if (faults.share > 0 && random.chance(0.15)) faults.drawPoison();
       const fate = random.next();
       if (fate < 0.15) await runAndKill({ ...order, kind }, 200 + random.int(2500));
-      else if (fate < 0.25) {
-        found.stops += 1;
-        await run({ ...order, kind, stopAfterMs: random.int(600) });
-      } else await run({ ...order, kind });
+      else {
+        const isStopped = fate < 0.25;
+        if (isStopped) found.stops += 1;
+        const ended = run({
+          ...{ ...order, kind, ...drawTrouble(proxy) },
+          ...(isStopped && { stopAfterMs: random.int(600) }),
+        });
+        const [{ summary }] = await Promise.all([
+          ended,
+          fate > 0.93 && robLock({ ...order, kind }, random.int(800)),
+        ]);
+        if (summary) {
+          found.judged += 1;
+          const wrong = await verdicts.judge(summary, before);
+          found.differences.push(...wrong.map((line) => `${ties} order, run ${count}: ${line}`));
+        }
+      }
+      verdicts.forgetGone();
+      faults.end();
       const retired = await findWrongDeletions(databaseUrl, world, lastChange, hidden);
       lastChange = retired.upTo;
       found.retired += retired.count;
       found.differences.push(...retired.wrong.map((line) => `${ties} order, run ${count}: ${line}`));
     }
-    faults.share = 0;
+    found.missedWithoutOrder += verdicts.missedWithoutOrder();
     found.requests += simulation.requests().total;
     const port = Number(new URL(simulation.url).port);
     await simulation.close();
@@ -151,14 +230,11 @@ async function soak(ties: NonNullable<WorldOptions["ties"]>, untilMs: number): P
     // The first goes on with walks that were broken off, which owe nothing to what came since they began.
     await run({ ...order, kind: "full" });
     const quiet = await run({ ...order, kind: "full" });
-    print(
-      `${ties} order: the quiet run ${quiet.status}${quiet.reasons.map((reason) => `; ${reason}`).join("")}`,
-    );
+    const reasons = Object.values(quiet.summary?.resources ?? {}).flatMap(({ reason }) => reason ?? []);
+    print(`${ties} order: the quiet run ${quiet.status}${reasons.map((reason) => `; ${reason}`).join("")}`);
     // In shuffled lists a pass may well miss records; what that left out is in the comparison.
     if (ties === "stable" && quiet.status !== "succeeded")
-      found.differences.push(
-        `the quiet run ended ${quiet.status}: ${quiet.error ?? quiet.reasons.join("; ")}`,
-      );
+      found.differences.push(`the quiet run ended ${quiet.status}: ${quiet.error ?? reasons.join("; ")}`);
     found.retired += (await findWrongDeletions(databaseUrl, world, lastChange, new Set())).count;
     const { vanished, returned } = await countVanished(databaseUrl);
     found.vanished += vanished;
@@ -171,6 +247,7 @@ async function soak(ties: NonNullable<WorldOptions["ties"]>, untilMs: number): P
     found.differences.push(...counted.map((line) => `${ties} order, at the end: ${line}`));
   } finally {
     found.requests += simulation.requests().total;
+    await proxy[Symbol.asyncDispose]();
     await simulation.close();
     await admin(`drop database if exists ${name} with (force)`);
   }
@@ -188,6 +265,7 @@ try {
 const heap = judgeMemory(found.heapMb);
 const resident = judgeMemory(found.residentMb);
 const { differences, runs, requests, kills, stops, retired, notRetired, vanished, returned } = found;
+const { wrongClocks, robbedLocks, proxied, judged, missedWithoutOrder } = found;
 const isGood = differences.length === 0 && !heap.hasGrown;
 if (values.json) {
   const report = {
@@ -202,6 +280,7 @@ if (values.json) {
     notRetired,
     vanished,
     returned,
+    ...{ wrongClocks, robbedLocks, proxied, judged, missedWithoutOrder },
   };
   process.stdout.write(`${JSON.stringify({ ...report, differences, heap, resident, isGood })}\n`);
 } else {
@@ -217,6 +296,8 @@ if (values.json) {
       `requests     ${requests}`,
       `faults       ${list(faults.counts)}`,
       `kills        ${kills}, asked to stop ${stops}`,
+      `troubles     ${wrongClocks} wrong clocks, ${robbedLocks} locks taken away, ${proxied} runs through the proxy`,
+      `verdicts     ${judged} held against the truth; whole walks without an order missed ${missedWithoutOrder} records`,
       `deletions    ${retired} marked, ${notRetired} not marked (counted once any is)`,
       `vanished     ${vanished} open builds, ${returned} came back`,
       `heap         ${course(heap)} (start, middle, end, slope)${heap.hasGrown ? ": it grows" : ""}`,

@@ -4,8 +4,10 @@
  */
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
+import { type Clock, systemClock } from "../../src/clock.ts";
 import { LockedError, MirrorError, StoppedError } from "../../src/errors.ts";
 import { exitCodeOf } from "../../src/sync/run.ts";
+import type { RunSummary } from "../../src/sync/summary.ts";
 import { syncOnce, watchOnce } from "../support/sync.ts";
 
 export interface RunOrder {
@@ -14,6 +16,12 @@ export interface RunOrder {
   kind: "full" | "incremental" | "watch";
   /** Asked to stop after so long. */
   stopAfterMs?: number;
+  /** By how much this machine's clock is ahead. */
+  clockAheadMs?: number;
+  /** After so long it is set right. */
+  clockRightAfterMs?: number;
+  /** The service is asked through this proxy. */
+  proxy?: string;
 }
 
 export interface RunReport {
@@ -21,8 +29,8 @@ export interface RunReport {
   status: string;
   exitCode: number;
   error: string | null;
-  /** Why walks were not whole. */
-  reasons: string[];
+  /** Null where no run began. */
+  summary: RunSummary | null;
   heapMb: number;
   residentMb: number;
 }
@@ -30,22 +38,35 @@ export interface RunReport {
 setFlagsFromString("--expose-gc");
 const collectGarbage = runInNewContext("gc") as () => void;
 
+function wrongClock({ clockAheadMs = 0, clockRightAfterMs = Number.POSITIVE_INFINITY }: RunOrder): Clock {
+  const began = performance.now();
+  const aheadMs = () => (performance.now() - began < clockRightAfterMs ? clockAheadMs : 0);
+  return { now: () => new Date(Date.now() + aheadMs()), sleep: systemClock.sleep };
+}
+
 async function run(order: RunOrder): Promise<Omit<RunReport, "heapMb" | "residentMb">> {
   const stop = new AbortController();
   const timer =
     order.stopAfterMs !== undefined &&
     setTimeout(() => stop.abort(new StoppedError("SIGTERM")), order.stopAfterMs);
   try {
-    const { databaseUrl, kind } = order;
+    const { databaseUrl, kind, proxy } = order;
     const baseUrl = new URL(order.baseUrl);
-    const options = { signal: stop.signal, settings: { pageSize: 50, retries: 3, timeoutMs: 2000 } };
+    const http = proxy === undefined ? null : { name: "HTTP_PROXY", value: new URL(proxy) };
+    const options = {
+      signal: stop.signal,
+      clock: wrongClock(order),
+      settings: {
+        ...{ pageSize: 50, retries: 3, timeoutMs: 2000 },
+        proxies: http ? { http, https: null, none: null } : undefined,
+      },
+    };
     const result =
       kind === "watch"
         ? await watchOnce(databaseUrl, baseUrl, options)
         : await syncOnce(databaseUrl, baseUrl, { ...options, kind });
-    const { status, resources, error = null } = result.summary;
-    const reasons = Object.values(resources).flatMap(({ reason }) => reason ?? []);
-    return { status, exitCode: exitCodeOf(result), error, reasons };
+    const { status, error = null } = result.summary;
+    return { status, exitCode: exitCodeOf(result), error, summary: result.summary };
   } catch (error) {
     const status = error instanceof LockedError ? "locked" : "refused";
     const exitCode = error instanceof MirrorError ? error.exitCode : 1;
@@ -53,7 +74,7 @@ async function run(order: RunOrder): Promise<Omit<RunReport, "heapMb" | "residen
       status,
       exitCode,
       error: error instanceof Error ? (error.stack ?? "") : String(error),
-      reasons: [],
+      summary: null,
     };
   } finally {
     if (timer) clearTimeout(timer);

@@ -3,18 +3,20 @@ import { createServer, type IncomingMessage, request } from "node:http";
 import { createServer as createHttpsServer } from "node:https";
 import { type AddressInfo, connect, type Socket } from "node:net";
 
+type Instead = number | "hang up" | "say nothing";
+
 export interface ProxyOptions {
   /** The port on loopback to which it connects, whatever host it is asked for: the hosts of tests have no address. */
   port: number;
   /** As in `user:password`; without one everybody may use it. */
   login?: string;
-  /** What it does instead with each request: a status, or none. */
-  instead?: number | "hang up" | "say nothing";
+  /** What it does instead with each request: a status, or none. A function is asked each time; null lets the request pass. */
+  instead?: Instead | (() => Instead | null);
   /** For a proxy that is spoken to over TLS. */
   certificate?: { cert: Buffer; key: Buffer };
 }
 
-export interface Proxy extends AsyncDisposable {
+export interface TestProxy extends AsyncDisposable {
   /** Without a login. */
   url: URL;
   /** What it was asked for, as in `GET http://host/path` or `CONNECT host:443`. */
@@ -24,25 +26,25 @@ export interface Proxy extends AsyncDisposable {
 }
 
 /** A proxy on loopback that forwards plain requests and opens tunnels. */
-export async function startProxy({ port, login, instead, certificate }: ProxyOptions): Promise<Proxy> {
+export async function startProxy({ port, login, instead, certificate }: ProxyOptions): Promise<TestProxy> {
   const requests: string[] = [];
   const sockets = new Set<Socket>();
   let tunnels = 0;
   const expected = login === undefined ? null : `Basic ${Buffer.from(login).toString("base64")}`;
 
-  /** The status that it answers with instead, or null. */
-  function refusal({ method, url, headers }: IncomingMessage): number | null {
+  /** What it does instead, or null. */
+  function refusal({ method, url, headers }: IncomingMessage): Instead | null {
     requests.push(`${method} ${url}`);
     if (expected !== null && headers["proxy-authorization"] !== expected) return 407;
-    return typeof instead === "number" ? instead : null;
+    return (typeof instead === "function" ? instead() : instead) ?? null;
   }
 
   const server = certificate === undefined ? createServer() : createHttpsServer(certificate);
   server.on("request", (incoming, outgoing) => {
-    const status = refusal(incoming);
-    if (instead === "say nothing") return;
-    if (instead === "hang up") return void incoming.socket.destroy();
-    if (status !== null) return void outgoing.writeHead(status).end("no");
+    const drawn = refusal(incoming);
+    if (drawn === "say nothing") return;
+    if (drawn === "hang up") return void incoming.socket.destroy();
+    if (drawn !== null) return void outgoing.writeHead(drawn).end("no");
     const { "proxy-authorization": _login, ...headers } = incoming.headers;
     const { pathname, search } = new URL(incoming.url ?? "");
     const path = pathname + search;
@@ -55,10 +57,10 @@ export async function startProxy({ port, login, instead, certificate }: ProxyOpt
   });
   server.on("connect", (incoming: IncomingMessage, near: Socket) => {
     near.on("error", () => {});
-    const status = refusal(incoming);
-    if (instead === "say nothing") return;
-    if (instead === "hang up") return void near.destroy();
-    if (status !== null) return void near.end(`HTTP/1.1 ${status} No\r\ncontent-length: 0\r\n\r\n`);
+    const drawn = refusal(incoming);
+    if (drawn === "say nothing") return;
+    if (drawn === "hang up") return void near.destroy();
+    if (drawn !== null) return void near.end(`HTTP/1.1 ${drawn} No\r\ncontent-length: 0\r\n\r\n`);
     const far = connect(port, "127.0.0.1", () => {
       tunnels += 1;
       near.write("HTTP/1.1 200 Connection established\r\n\r\n");

@@ -1,0 +1,99 @@
+import { withSql } from "../../src/db/connect.ts";
+import type { World } from "../../src/simulate/world.ts";
+import type { RunSummary } from "../../src/sync/summary.ts";
+import { RESOURCES, type Resource } from "../../src/wire/resources.ts";
+
+/** Ids of the records that the lists show. */
+export type Listed = Record<Resource, Set<string>>;
+
+export function listedRecords(world: World): Listed {
+  const listed = {} as Listed;
+  for (const resource of RESOURCES) {
+    const records = [...world.truth().records(resource)].filter((record) => record.listed);
+    listed[resource] = new Set(records.map(({ record }) => record.id));
+  }
+  return listed;
+}
+
+export interface Verdicts {
+  /** What is wrong with the verdict of a run that began when the lists showed `before`; empty for a true one. */
+  judge(summary: RunSummary, before: Listed): Promise<string[]>;
+  /** To be called after each run, judged or not. */
+  forgetGone(): void;
+  /** Records that whole walks of lists without any order missed: nothing can prove those. */
+  missedWithoutOrder(): number;
+}
+
+/**
+ * Holds what runs say of themselves against the truth. `succeeded` is false while the mirror misses a record that existed all through the
+ * run and is older than the last whole walk of its list, or while a phase is unfinished. `partial` is false without any reason.
+ */
+export function createVerdicts(url: string, world: World, unordered: ReadonlySet<Resource>): Verdicts {
+  /** What existed when the newest whole walk of a list began, and exists yet. */
+  const older = Object.fromEntries(RESOURCES.map((resource) => [resource, new Set()])) as unknown as Listed;
+  let missedWithoutOrder = 0;
+
+  const look = (runId: number) =>
+    withSql(url, { applicationName: "docmirror soak", max: 1 }, async (sql) => {
+      const walks = await sql<{ resource: Resource; resumed: boolean }[]>`
+        select resource, began_run_id <> run_id as resumed from sync.walks where run_id = ${runId} and walk = 'whole'`;
+      const [left] = await sql<{ missing: number; pending: number }[]>`
+        select (select count(*)::int from sync.missing_records where found_at is null) as missing,
+          (select count(*)::int from mirror.unresolved_references where status = 'pending') as pending`;
+      const live = {} as Listed;
+      for (const resource of RESOURCES) {
+        const rows = await sql<{ id: string }[]>`
+          select id from ${sql(`mirror.${resource}s`)} where deleted_at is null`;
+        live[resource] = new Set(rows.map(({ id }) => id));
+      }
+      return { walks, live, missing: left?.missing ?? 0, pending: left?.pending ?? 0 };
+    });
+
+  return {
+    missedWithoutOrder: () => missedWithoutOrder,
+    forgetGone() {
+      const now = listedRecords(world);
+      for (const resource of RESOURCES)
+        older[resource] = new Set([...older[resource]].filter((id) => now[resource].has(id)));
+    },
+    async judge(summary, before) {
+      const { run_id, kind, status, unfinished, resources } = summary;
+      if (run_id === null) return [];
+      const said = `run ${run_id} (${kind}) says ${status}, but`;
+      if (status === "partial") return hasReason(summary) ? [] : [`${said} names no reason`];
+      const found = await look(run_id);
+      // A walk that was whole and not resumed saw all that there was when the run began, whatever the verdict of the run.
+      for (const { resource, resumed } of found.walks) if (!resumed) older[resource] = before[resource];
+      if (status !== "succeeded") return [];
+
+      const wrong: string[] = [];
+      const after = listedRecords(world);
+      for (const resource of RESOURCES) {
+        const mustBeHere = [...older[resource]].filter(
+          (id) => before[resource].has(id) && after[resource].has(id),
+        );
+        const lacking = mustBeHere.filter((id) => !found.live[resource].has(id));
+        if (lacking.length === 0) continue;
+        if (unordered.has(resource)) missedWithoutOrder += lacking.length;
+        else wrong.push(`${said} the mirror misses ${resource} ${lacking.slice(0, 5).join(", ")}`);
+      }
+      for (const [phase, count] of Object.entries(unfinished))
+        if (count > 0) wrong.push(`${said} ${count} ${phase} are unfinished`);
+      if (kind === "watch" || kind === "quarantine") return wrong;
+      const isAll = RESOURCES.every((resource) => resources[resource] !== undefined);
+      if (isAll && found.missing > 0) wrong.push(`${said} ${found.missing} missing records are not settled`);
+      if (found.pending > 0) wrong.push(`${said} ${found.pending} references are pending`);
+      return wrong;
+    },
+  };
+}
+
+function hasReason({ resources, unfinished, error, warnings = [] }: RunSummary): boolean {
+  const walks = Object.values(resources);
+  return (
+    error !== undefined ||
+    warnings.length > 0 ||
+    Object.values(unfinished).some((count) => count > 0) ||
+    walks.some(({ reason, quarantined }) => reason !== undefined || quarantined > 0)
+  );
+}
