@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { systemClock } from "../src/clock.ts";
+import { ageMs, isAhead, systemClock } from "../src/clock.ts";
 import { StoppedError } from "../src/errors.ts";
 
 describe("systemClock", () => {
@@ -27,5 +27,20 @@ describe("systemClock", () => {
   it("does not fall asleep once it is stopped", async () => {
     const signal = AbortSignal.abort(new StoppedError("SIGINT"));
     await expect(systemClock.sleep(3_600_000, signal)).rejects.toBe(signal.reason);
+  });
+});
+
+describe("the age of a moment", () => {
+  const now = new Date("2024-05-15T12:00:00Z");
+  it.each([
+    ["2024-05-15T11:00:00Z", 3_600_000, false],
+    ["2024-05-15T12:00:00Z", 0, false],
+    ["2024-05-15T12:05:00Z", 0, false],
+    ["2024-05-15T12:05:01Z", Number.POSITIVE_INFINITY, true],
+    ["2034-05-15T12:00:00Z", Number.POSITIVE_INFINITY, true],
+    [null, Number.POSITIVE_INFINITY, false],
+  ])("at noon that of %s is %d ms, and it lies ahead: %s", (moment, age, ahead) => {
+    expect(ageMs(moment, now)).toBe(age);
+    expect(isAhead(moment, now)).toBe(ahead);
   });
 });

@@ -1,0 +1,56 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { connect, type Sql } from "../../src/db/connect.ts";
+import { estimateFullWalks } from "../../src/sync/full-walk-cost.ts";
+import { createTestDatabase, type TestDatabase } from "../support/database.ts";
+
+let database: TestDatabase;
+let sql: Sql;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  sql = connect(database.url, { applicationName: "docmirror test", max: 1 });
+  const counts: [number, string, number | null][] = [
+    [1, "build", 10],
+    [2, "build", 800_000],
+    // A walk that broke off before its first page counts nothing.
+    [3, "build", null],
+    [2, "project", 100_000],
+  ];
+  for (const run of [1, 2, 3])
+    await sql`
+      insert into sync.runs (id, kind, status, started_at, heartbeat_at, pid, host) overriding system value
+      values (${run}, 'full', 'succeeded', now(), now(), 1, 'here')`;
+  for (const [run, resource, count] of counts)
+    await sql`
+      insert into sync.walks (run_id, resource, started_at, total_count) values (${run}, ${resource}, now(), ${count})`;
+});
+afterAll(async () => {
+  await sql.end();
+  await database.dispose();
+});
+
+describe("a full walk of 900,000 records", () => {
+  test("takes 30 minutes at 100 a page and 5 requests a second", async () => {
+    expect(await estimateFullWalks(sql, { pageSize: 100, rate: 5 })).toEqual({ all: 1800, build: 1600 });
+  });
+
+  test("takes no time that counts where there is no rate", async () => {
+    expect(await estimateFullWalks(sql, { pageSize: 100, rate: 0 })).toEqual({ all: 0, build: 0 });
+  });
+
+  test("takes longer where the service gives smaller pages than it is asked for", async () => {
+    const meta = JSON.stringify({ limit: 20 });
+    await sql`
+      insert into sync.pages (resource, seq, request, body_hash, meta, ids, loaded_at)
+      values ('build', 0, '/', '\\x00', ${meta}::text::jsonb, '{}', now())`;
+    expect(await estimateFullWalks(sql, { pageSize: 100, rate: 5 })).toEqual({ all: 8200, build: 8000 });
+    await sql`delete from sync.pages`;
+  });
+});
+
+test("a mirror without a walk has nothing to estimate by", async () => {
+  await using empty = await createTestDatabase();
+  const none = connect(empty.url, { applicationName: "docmirror test", max: 1 });
+  expect(await estimateFullWalks(none, { pageSize: 100, rate: 5 })).toEqual({ all: 0, build: 0 });
+  await none.end();
+});
