@@ -983,7 +983,7 @@ export const SHOWN_ELSEWHERE: readonly ShownElsewhere[] = [
   },
   {
     fault: "more missing records than one run may ask for",
-    exit: "0",
+    exit: "3",
     outcome: "those left over are asked for by the next run",
     file: "test/sync/confirm-deletions.test.ts",
     test: "are asked for by turns of their lists up to the bound, the others in the next run",
@@ -1015,6 +1015,56 @@ export const SHOWN_ELSEWHERE: readonly ShownElsewhere[] = [
     outcome: "no record missed in a whole walk",
     file: "test/walk/schedules.test.ts",
     test: "loses no record that was there all through a whole walk, whatever comes and goes meanwhile",
+  },
+  {
+    fault: "builds appear far below the head of the list",
+    exit: "3, 0",
+    outcome:
+      "an incremental run says how many are missing; the full walk that follows, at once or next, finds them",
+    file: "test/sync/head-deficit.test.ts",
+    test: "make an incremental run partial, which says how many are missing, and the next run full",
+  },
+  {
+    fault: "builds appear where as many others go",
+    exit: "0",
+    outcome: "the next full walk finds both",
+    file: "test/sync/head-deficit.test.ts",
+    test: "three builds that come where three others go are healed by the next full walk",
+  },
+  {
+    fault: "a run on a machine whose clock stands ten years ahead",
+    exit: "0",
+    outcome: "the next run is full, deletes what went and follows what moves",
+    file: "test/sync/head-deficit.test.ts",
+    test: "after a run whose clock stood ten years ahead the next one is full, deletes what went and follows what moves",
+  },
+  {
+    fault: "the service is lost behind the walks",
+    exit: "5",
+    outcome: "the run says how much is left of each phase; the next one does it",
+    file: "test/sync/unfinished-phases.test.ts",
+    test: "makes the run partial, with how many references nobody asked for, and the next run asks",
+  },
+  {
+    fault: "one list fails for ever",
+    exit: "5",
+    outcome: "the other lists have their deletions, references and open builds",
+    file: "test/sync/unfinished-phases.test.ts",
+    test: "for ever by %s keeps no other list from deletions and references",
+  },
+  {
+    fault: "another service than that of the mirror",
+    exit: "2",
+    outcome: "refused before anything is asked or written",
+    file: "test/sync/mirrored-service.test.ts",
+    test: "and refuses another one before anything is asked or written",
+  },
+  {
+    fault: "any JSON at any place of any reply, at random",
+    exit: "never 1",
+    outcome: "no other list is touched; the next runs forget it",
+    file: "test/sync/hostile-replies.test.ts",
+    test: "is no bug of ours, and costs no other list anything, wherever it stands",
   },
 ];
 
