@@ -262,13 +262,22 @@ export async function findLastJoinedRun(sql: Sql, resource: Resource): Promise<n
 export interface EndedWalk {
   walk: WalkVerdict;
   finishedAt: string;
-  /** `deficit` less `unstored`: the difference that nothing explains. Null where it was not compared. */
-  unexplained: number | null;
 }
 
 export async function findLastEndedWalk(sql: Sql, resource: Resource): Promise<EndedWalk | null> {
   const [row] = await sql<EndedWalk[]>`
-    select walk, finished_at as "finishedAt", deficit - coalesce(unstored, 0) as unexplained from sync.walks
+    select walk, finished_at as "finishedAt" from sync.walks
     where resource = ${resource} and finished_at is not null and walk is not null order by run_id desc limit 1`;
   return row ?? null;
+}
+
+/**
+ * By how many records upstream's count differed from what is here, beyond what `unstored` explains, when the head of the list last joined;
+ * 0 after a whole walk. A walk that broke off has compared nothing, so what was found before it still holds.
+ */
+export async function findUnexplainedDeficit(sql: Sql, resource: Resource): Promise<number> {
+  const [row] = await sql<{ unexplained: number }[]>`
+    select case when walk = 'head' then deficit - coalesce(unstored, 0) else 0 end as unexplained from sync.walks
+    where resource = ${resource} and (walk = 'whole' or walk = 'head' and deficit is not null) order by run_id desc limit 1`;
+  return row?.unexplained ?? 0;
 }

@@ -4,7 +4,7 @@ import type { Client } from "../api/client.ts";
 import { linkSignals } from "../api/link-signals.ts";
 import { connect, type Sql } from "../db/connect.ts";
 import { assertService } from "../db/mirrored-service.ts";
-import { findLastEndedWalk, findLastWholeWalk } from "../db/run-ledger.ts";
+import { findLastWholeWalk, findUnexplainedDeficit } from "../db/run-ledger.ts";
 import { compareRecords } from "../load/load-records.ts";
 import { normalizePage } from "../normalize/page.ts";
 import { createCourse } from "../walk/course.ts";
@@ -40,13 +40,13 @@ export async function runDrySync(options: SyncOptions & { hasSchema: boolean }):
   try {
     if (sql) await assertService(sql, settings.baseUrl);
     const whole = sql && (await findLastWholeWalk(sql, "build"));
-    const ended = sql && (await findLastEndedWalk(sql, "build"));
+    const deficit = sql ? await findUnexplainedDeficit(sql, "build") : 0;
     const plan = planRun({
       kind: options.kind ?? null,
       resources: options.resources ?? null,
       root: await fetchRootListing(client),
       lastWholeBuildWalk: whole?.startedAt ?? null,
-      hasUnexplainedDeficit: ended?.walk === "head" && (ended.unexplained ?? 0) !== 0,
+      hasUnexplainedDeficit: deficit !== 0,
       fullWalkSeconds: sql ? await estimateFullWalks(sql, settings) : { all: 0, build: 0 },
       fullEveryDays: settings.fullEveryDays,
       now: startedAt,

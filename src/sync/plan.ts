@@ -20,7 +20,7 @@ export interface PlanInput {
   fullEveryDays: SyncSettings["fullEveryDays"];
   /** When the newest whole walk of builds began; null where there is none. */
   lastWholeBuildWalk: string | null;
-  /** Whether the newest walk of builds joined at the head though upstream's count did not agree with what is here. */
+  /** Whether upstream's count of builds did not agree with what is here when it was last compared, and no whole walk came since. */
   hasUnexplainedDeficit: boolean;
   /** What a full walk takes at the rate that is set, in seconds. */
   fullWalkSeconds: { all: number; build: number };

@@ -1,6 +1,6 @@
 import { isSameEndpoint } from "../api/api-url.ts";
 import type { Sql } from "../db/connect.ts";
-import { findLastEndedWalk, findLastJoinedRun, findLastWholeWalk, startWalk } from "../db/run-ledger.ts";
+import { findLastJoinedRun, findLastWholeWalk, findUnexplainedDeficit, startWalk } from "../db/run-ledger.ts";
 import { countShown } from "../load/live-count.ts";
 import { RECORD_TABLES } from "../load/tables.ts";
 import { createCourse } from "../walk/course.ts";
@@ -71,7 +71,7 @@ export async function readHead(options: WalkResourceOptions): Promise<Reading> {
 interface Earlier {
   /** The difference that the newest whole walk explains. */
   unstored: number;
-  /** The difference that the newest walk found, and could not do away with. */
+  /** The difference that the newest walk that compared found, and could not do away with. */
   known: number;
   /** Up to this run what is stored has no gap at the head; 0 where nothing was read yet. */
   joinedRunId: number;
@@ -79,10 +79,10 @@ interface Earlier {
 
 async function findEarlier(sql: Sql, resource: Resource): Promise<Earlier> {
   const whole = await findLastWholeWalk(sql, resource);
-  const ended = await findLastEndedWalk(sql, resource);
   const unstored = whole?.unstored ?? 0;
   const joinedRunId = (await findLastJoinedRun(sql, resource)) ?? 0;
-  return { unstored, known: unstored + (ended?.unexplained ?? 0), joinedRunId };
+  const known = unstored + (await findUnexplainedDeficit(sql, resource));
+  return { unstored, known, joinedRunId };
 }
 
 /** Whether a page counts, and all its records are live and were stored up to a run. */

@@ -5,9 +5,9 @@ import { CLOCK_TOLERANCE_MS } from "../clock.ts";
 import type { Sql } from "../db/connect.ts";
 import { noteService, serviceUrl } from "../db/mirrored-service.ts";
 import {
-  findLastEndedWalk,
   findLastWholeWalk,
   findResumableWalks,
+  findUnexplainedDeficit,
   type WalkCounts,
 } from "../db/run-ledger.ts";
 import type { SyncKind } from "../db/schema/runs.ts";
@@ -129,10 +129,9 @@ async function findWhereToGoOn(sql: Sql, settings: SyncSettings, startedAt: Date
   const ms = startedAt.getTime();
   const moment = (atMs: number) => new Date(atMs).toISOString();
   const whole = await findLastWholeWalk(sql, "build");
-  const ended = await findLastEndedWalk(sql, "build");
   return {
     lastWholeBuildWalk: whole?.startedAt ?? null,
-    hasUnexplainedDeficit: ended?.walk === "head" && (ended.unexplained ?? 0) !== 0,
+    hasUnexplainedDeficit: (await findUnexplainedDeficit(sql, "build")) !== 0,
     fullWalkSeconds: await estimateFullWalks(sql, settings),
     resumable: await findResumableWalks(sql, moment(ms - RESUME_WITHIN_MS), moment(ms + CLOCK_TOLERANCE_MS)),
   };

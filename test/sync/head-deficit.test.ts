@@ -82,6 +82,23 @@ describe("five builds that appear at place 1,200 of 1,500", () => {
     expect(hasDeep(await liveIds(quick))).toBe(5);
   });
 
+  test.for([
+    "full",
+    "watch",
+  ] as const)("are not forgotten when a walk breaks off meanwhile (%s)", async (kind) => {
+    await using quick = await startMirrored();
+    change(quick, 5, 0);
+    await quick.sync({ kind: "incremental", settings: SETTINGS });
+    quick.arranged.fails = (request) => request.startsWith("/api/v1/build/");
+    const broken =
+      kind === "watch" ? await quick.watch({ settings: SETTINGS }) : await quick.sync({ settings: SETTINGS });
+    expect(broken.summary).toMatchObject({ kind, resources: { build: { walk: "not_whole" } } });
+    quick.arranged.fails = () => false;
+    const next = await quick.sync({ settings: SETTINGS });
+    expect(next.summary).toMatchObject({ kind: "full", status: "succeeded" });
+    expect(hasDeep(await liveIds(quick))).toBe(5);
+  });
+
   test("are read in the same night where a full walk fits into it", async () => {
     await using quick = await startMirrored();
     change(quick, 5, 0);
