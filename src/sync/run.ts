@@ -115,8 +115,9 @@ async function sync(options: SyncOptions, run: OpenRun): Promise<void> {
       if (walk) walk.deleted += count;
     },
   });
-  // A full walk has seen every open build.
-  if (plan.walks.some(({ resource, kind }) => resource === "build" && kind === "head")) {
+  // A whole walk has seen every open build. One that broke off is no reason to leave those alone that it did not come to.
+  const isWalked = plan.walks.some(({ resource }) => resource === "build");
+  if (isWalked && resources.build?.walk !== "whole") {
     unfinished.open_builds = await followBuilds(run, settings);
   }
   const { unsettled, ...references } = await repairReferences(run);

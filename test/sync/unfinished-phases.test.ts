@@ -78,4 +78,24 @@ describe("a list that cannot be read", () => {
     });
     expect(await count(quick, "mirror.users where deleted_at is not null")).toBe(0);
   });
+
+  test("is no reason to leave open builds alone, those of its own either", async () => {
+    let isBad = false;
+    await using quick = await startQuickWorld({ ...WORLD, hiddenShare: 0 }, (request, next) => {
+      const { pathname } = new URL(request.url);
+      return isBad && pathname === "/api/v1/build/" ? new Response("", { status: 500 }) : next();
+    });
+    const [open = ""] = quick.world.triggerBuilds(1);
+    await quick.sync({ kind: "full" });
+    expect(await count(quick, `sync.open_builds where build_id = '${open}'`)).toBe(1);
+    quick.world.advance(86_400_000);
+    isBad = true;
+    const { summary } = await quick.sync({ kind: "full" });
+    expect(summary).toMatchObject({
+      status: "partial",
+      unfinished: NOTHING_UNFINISHED,
+      resources: { build: { walk: "not_whole" } },
+    });
+    expect(await count(quick, `mirror.builds where id = '${open}' and state = 'finished'`)).toBe(1);
+  });
 });
