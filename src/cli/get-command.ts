@@ -2,6 +2,8 @@ import { Argument, type Command, InvalidArgumentError, Option } from "commander"
 import { type Client, createClient } from "../api/client.ts";
 import { requireBaseUrl } from "../config.ts";
 import { ConfigError, HttpStatusError, NotFoundError } from "../errors.ts";
+import { jsonText } from "../normalize/json-text.ts";
+import { printableJson } from "../printable.ts";
 import { fetchRootListing } from "../sync/root-listing.ts";
 import { RESOURCES, type Resource } from "../wire/resources.ts";
 import { createCommand } from "./create-command.ts";
@@ -62,13 +64,23 @@ export function getCommand(summary: string): Command {
           const reply = await client
             .fetchJson(path, { parse: (value) => value, signal })
             .catch((error: unknown) => throwNotFound(error, client, resource, key));
-          await out.json(reply.value);
+          await out.write(`${printableJson(toJson(reply.value))}\n`);
           return 0;
         } finally {
           await client.close();
         }
       }),
     );
+}
+
+/** Indented; in one line where it is nested so deep that indenting it has no end, or needs more stack than there is. */
+function toJson(value: unknown): string {
+  try {
+    return JSON.stringify(value, null, 2);
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    return jsonText(value, Number.POSITIVE_INFINITY);
+  }
 }
 
 /**

@@ -4,6 +4,8 @@ import { type Script, startScriptedServer } from "../support/scripted-server.ts"
 
 const ROOT = { project: { list_endpoint: "/api/v1/project/", schema: "/api/v1/project/schema/" } };
 
+const DEEP = `{"id":"1","x":${"[".repeat(20_000)}${"]".repeat(20_000)}}`;
+
 /**
  * Runs `get` against a service that answers as scripted; gives what it printed, and the paths that it asked
  * for.
@@ -38,5 +40,14 @@ describe("get", () => {
     expect(code).toBe(6);
     expect(stderr).toContain("check DOCMIRROR_BASE_URL");
     expect(stderr).not.toContain("has no project");
+  });
+
+  it.each([
+    ["indented as a rule", '{"id":"1","x":[2]}', '{\n  "id": "1",\n  "x": [\n    2\n  ]\n}\n'],
+    ["in one line where it is nested 20,000 deep", DEEP, `${DEEP}\n`],
+  ])("prints what the service answers, %s", async (_, body, printed) => {
+    const { code, stdout, stderr } = await get([{ body }], "build", "1");
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    expect(stdout === printed).toBe(true);
   });
 });
