@@ -74,7 +74,8 @@ const isDue = (sql: Sql, { goneBefore, now }: DueTargets) => sql`
 
 /**
  * The records that are referred to but not here and that it is time to ask for, `limit` at most: first those that were never asked for,
- * then those whose turn is longest ago.
+ * then those whose turn is longest ago. When those were asked for that a clock dated after `now` is not known: they count as never asked
+ * for.
  */
 export async function findDanglingTargets(
   sql: Sql,
@@ -84,7 +85,7 @@ export async function findDanglingTargets(
     select target_resource as resource, target_key as key
     from mirror.unresolved_references where ${isDue(sql, due)}
     group by target_resource, target_key
-    order by max(asked_at) nulls first, target_resource, target_key
+    order by max(asked_at) filter (where asked_at <= ${due.now}::timestamptz) nulls first, target_resource, target_key
     limit ${limit}`;
 }
 

@@ -50,10 +50,11 @@ type Asked = MissingRecord & { answer: DetailAnswer };
  */
 export async function confirmDeletions(options: ConfirmOptions): Promise<number> {
   const { sql, client, clock, log, signal, resources, patience = withStoreErrors } = options;
+  const now = clock.now();
   const missing = await patience("find missing records", () =>
-    findMissing(sql, resources, options.maxDetails ?? MAX_DETAILS),
+    findMissing(sql, resources, { limit: options.maxDetails ?? MAX_DETAILS, now: now.toISOString() }),
   );
-  const endsAt = clock.now().getTime() + MAX_MS;
+  const endsAt = now.getTime() + MAX_MS;
   let asked = 0;
   while (asked < missing.length && !client.lost.aborted && clock.now().getTime() < endsAt) {
     signal.throwIfAborted();

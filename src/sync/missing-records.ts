@@ -153,18 +153,20 @@ export interface MissingRecord {
 
 /**
  * The missing records to ask for first: as many of each resource while it has any. Within one resource those that were never asked for
- * come first, then those whose turn is longest ago.
+ * come first, then those whose turn is longest ago. When those were asked for that a clock dated after `now` is not known: they count as
+ * never asked for.
  */
 export async function findMissing(
   sql: Sql,
   resources: readonly Resource[],
-  limit: number,
+  { limit, now }: { limit: number; now: string },
 ): Promise<MissingRecord[]> {
   return sql<MissingRecord[]>`
     select resource, record_id as id
     from (
       select resource, record_id, row_number() over (
-        partition by resource order by asked_at nulls first, noticed_at, record_id) as turn
+        partition by resource
+        order by case when asked_at <= ${now}::timestamptz then asked_at end nulls first, noticed_at, record_id) as turn
       from sync.missing_records where resource = any (${resources as Resource[]}::text[])
     ) as waiting
     order by turn, resource limit ${limit}`;
@@ -179,7 +181,10 @@ export async function countMissing(
   return row?.count ?? 0;
 }
 
-/** Notes that records were asked for, whatever came, and so puts them behind those that were not. `found` ones answered. */
+/**
+ * Notes that records were asked for, whatever came, and so puts them behind those that were not. `found` ones answered; one that did so
+ * once and no longer does is as unsettled as any other.
+ */
 export async function noteAsked(
   tx: TransactionSql,
   asked: readonly (MissingRecord & { found: boolean })[],
@@ -188,12 +193,12 @@ export async function noteAsked(
   if (asked.length === 0) return;
   await tx`
     update sync.missing_records as missing set asked_at = ${at}::timestamptz,
-      found_at = case when asked.found then ${at}::timestamptz else missing.found_at end
+      found_at = case when asked.found then ${at}::timestamptz end
     from jsonb_to_recordset(${JSON.stringify(asked)}::text::jsonb) as asked (resource text, id text, found boolean)
     where missing.resource = asked.resource and missing.record_id = asked.id`;
 }
 
-/** Missing records of which no detail has said yet whether they are gone or hidden. */
+/** Missing records whose details have not said yet whether they are gone or hidden, or said nothing when they were last asked for. */
 export async function countUnsettled(sql: Sql): Promise<number> {
   const [row] = await sql<{ count: number }[]>`
     select count(*) as count from sync.missing_records where found_at is null`;

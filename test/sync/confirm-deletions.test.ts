@@ -150,6 +150,24 @@ describe("missing records", () => {
     });
   });
 
+  test("that were asked for by a clock which stood ten years ahead do not wait behind all others", async () => {
+    await using loading = await setUpMissing(5);
+    await loading.sql`update sync.missing_records set asked_at = now()`;
+    await loading.sql`update sync.missing_records set asked_at = now() + interval '10 years' where record_id = '5'`;
+    const { asked } = await confirm(loading, [GONE], { maxDetails: 1 });
+    expect(asked).toEqual(["/api/v1/user/5/"]);
+  });
+
+  test("that were found hidden once are left over when their details fail", async () => {
+    await using loading = await setUpMissing(2);
+    const hidden: Script = (_, { pathname }) => ({ body: wireUser(pathname.split("/")[4] ?? "") });
+    expect(await confirm(loading, hidden)).toMatchObject({ left: 0 });
+    const failing: Script = (request, url) =>
+      url.pathname === "/api/v1/user/1/" ? { status: 504, body: "" } : hidden(request, url);
+    expect(await confirm(loading, failing)).toMatchObject({ left: 1 });
+    expect(await confirm(loading, hidden)).toMatchObject({ left: 0 });
+  });
+
   test("are confirmed in the same run though fifty of them always answer 502", async () => {
     await using loading = await setUpMissing(140);
     const poison: Script = (_, { pathname }) => {

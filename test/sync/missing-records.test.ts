@@ -207,7 +207,7 @@ test("missing records are asked for by turns of their resources, those never ask
       ('build', '1', 1, '2024-05-03', '2024-05-06'), ('build', '2', 1, '2024-05-03', '2024-05-05'),
       ('build', '3', 1, '2024-05-04', null), ('build', '4', 1, '2024-05-03', null), ('user', '9', 1, '2024-05-04', null),
       ('file', '5', 1, '2024-05-01', null)`;
-  const all = await findMissing(loading.sql, ["build", "user"], 10);
+  const all = await findMissing(loading.sql, ["build", "user"], { limit: 10, now: DURING });
   expect(all.map(({ resource, id }) => `${resource} ${id}`)).toEqual([
     "build 4",
     "user 9",
@@ -215,5 +215,7 @@ test("missing records are asked for by turns of their resources, those never ask
     "build 2",
     "build 1",
   ]);
-  expect(await findMissing(loading.sql, ["build", "user"], 2)).toEqual(all.slice(0, 2));
+  expect(await findMissing(loading.sql, ["build", "user"], { limit: 2, now: DURING })).toEqual(
+    all.slice(0, 2),
+  );
 });

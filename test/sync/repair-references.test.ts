@@ -171,6 +171,18 @@ describe("many references that dangle", () => {
     expect((await repair(loading, [gone])).asked).toHaveLength(0);
   });
 
+  test("and were asked for by a clock that stood ten years ahead do not wait behind all others", async () => {
+    await using loading = await setUpLoading();
+    await loading.load("project", [wireProject("1", { users: users(2100) })]);
+    const clock = createFakeClock();
+    await loading.sql`update mirror.unresolved_references set asked_at = ${clock.now().toISOString()}`;
+    await loading.sql`
+      update mirror.unresolved_references set asked_at = '2036-05-15T12:00:00Z' where target_key = '2099'`;
+    const { asked } = await repair(loading, [gone], { clock });
+    expect(asked).toHaveLength(2000);
+    expect(asked).toContain("/api/v1/user/2099/");
+  });
+
   test("are asked for though others before them always answer 504; those come last in the next run", async () => {
     await using loading = await setUpLoading();
     await loading.load("project", [wireProject("1", { users: users(140) })]);

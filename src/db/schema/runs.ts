@@ -163,7 +163,7 @@ export const missingRecords = sync.table(
     noticed_at: moment().notNull(),
     /** When its detail was last asked for, whatever came. */
     asked_at: moment(),
-    /** When its detail last answered with the record; null while it never did. */
+    /** When its detail answered with the record; null while it never did, and where it did not when it was last asked for. */
     found_at: moment(),
   },
   (table) => [primaryKey({ columns: [table.resource, table.record_id] })],
