@@ -7,7 +7,7 @@ export interface Hold {
   readonly refusal: HttpStatusError;
   /** When it is over, in milliseconds since 1970; Infinity is possible, since servers ask for anything. */
   readonly untilMs: number;
-  /** What is left of it in milliseconds; never more than was asked for, should our clock be set back. */
+  /** What is left of it in milliseconds; never more than was asked for. Should our clock be set back, it begins anew from there. */
   leftMs(): number;
 }
 
@@ -62,9 +62,8 @@ export function createHostPace({ ratePerSecond, clock }: HostPaceOptions): HostP
       slowness = Math.max(1, slowness * EASE);
     },
     hold(waitMs, refusal) {
-      const untilMs = nowMs() + waitMs;
-      if (held && held.untilMs > untilMs) return;
-      held = { refusal, untilMs, leftMs: () => Math.min(waitMs, untilMs - nowMs()) };
+      const hold = createHold(waitMs, refusal, nowMs);
+      if (held === null || held.leftMs() <= hold.leftMs()) held = hold;
     },
     held() {
       if (held && held.leftMs() < 0) held = null;
@@ -72,6 +71,24 @@ export function createHostPace({ ratePerSecond, clock }: HostPaceOptions): HostP
     },
     release(hold) {
       if (held === hold) held = null;
+    },
+  };
+}
+
+function createHold(waitMs: number, refusal: HttpStatusError, nowMs: () => number): Hold {
+  let latestMs = nowMs();
+  let untilMs = latestMs + waitMs;
+  return {
+    refusal,
+    get untilMs() {
+      return untilMs;
+    },
+    leftMs() {
+      const now = nowMs();
+      // Else a hold from a clock that stood years ahead would last as many years.
+      if (now < latestMs) untilMs = now + Math.min(waitMs, untilMs - latestMs);
+      latestMs = now;
+      return untilMs - now;
     },
   };
 }

@@ -61,6 +61,19 @@ it("holds nobody back for longer than was asked when the clock is set back", () 
   expect(leftMs()).toBe(60_000);
 });
 
+it("ends when its time is over after the clock was set back by years", () => {
+  const { pace, move, leftMs } = setUp();
+  pace.hold(3_600_000, refusal(429));
+  move(600_000);
+  expect(leftMs()).toBe(3_000_000);
+  move(-3650 * 86_400_000);
+  expect(leftMs()).toBe(3_000_000);
+  move(2_999_999);
+  expect(leftMs()).toBe(1);
+  move(2);
+  expect(leftMs()).toBeNull();
+});
+
 it("keeps clients apart that come one after the other, and slow after a refusal", async () => {
   await using server = await startScriptedServer((_, { searchParams }) =>
     searchParams.has("busy") ? { status: 429, headers: { "retry-after": "0" } } : {},
