@@ -150,6 +150,21 @@ describe("answers that are older than the last run", () => {
     });
   });
 
+  it("are not called old behind a run that a clock dated ten years ahead", async () => {
+    await using fresh = await createReportedMirror();
+    await withSql(
+      fresh.url,
+      { applicationName: "docmirror test", max: 1 },
+      (owner) => owner`
+        insert into sync.runs (kind, status, started_at, finished_at, heartbeat_at, pid, host)
+        select 'full', 'succeeded', at, at, now(), 1, 'test'
+        from (values (now() + interval '10 years'), (now() - interval '1 hour')) as run (at)`,
+    );
+    await withReader(fresh, async (asReader) => {
+      expect(await asReader("success_rate_by_type")).toMatchObject({ code: 0, stderr: "" });
+    });
+  });
+
   it("are computed where they never were, but by nobody who may only read", async () => {
     await using fresh = await createReportedMirror({ refreshed: false });
     await withReader(fresh, async (asReader) => {

@@ -49,13 +49,13 @@ async function isReaderAlone(sql: Sql): Promise<boolean> {
   return rights?.mayLookBehind === false;
 }
 
-/** The same question put to what a reader may see. */
+/** The same question put to what a reader may see. The newest run is that of the highest number: an older one may lie ahead of now. */
 async function isBehindForReader(sql: Sql): Promise<boolean> {
   const [row] = await withStoreErrors(
     "read how old the answers are",
     () => sql<{ isBehind: boolean }[]>`
-      select coalesce(max(finished_at) > (select max(refreshed_at) from report.freshness), count(*) > 0) as "isBehind"
-      from report.runs where finished_at is not null`,
+      select coalesce(finished_at > (select max(refreshed_at) from report.freshness), true) as "isBehind"
+      from report.runs where finished_at is not null order by run_id desc limit 1`,
   );
   return row?.isBehind === true;
 }
