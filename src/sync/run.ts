@@ -3,7 +3,6 @@ import { countDueBuilds } from "../builds/find-due-builds.ts";
 import { followOpenBuilds } from "../builds/follow-open-builds.ts";
 import { CLOCK_TOLERANCE_MS } from "../clock.ts";
 import type { Sql } from "../db/connect.ts";
-import { noteService, serviceUrl } from "../db/mirrored-service.ts";
 import {
   findLastWholeWalk,
   findResumableWalks,
@@ -18,6 +17,7 @@ import { resolveSuperseded } from "../load/resolve-superseded.ts";
 import { RESOURCES, type Resource } from "../wire/resources.ts";
 import { confirmDeletions } from "./confirm-deletions.ts";
 import { estimateFullWalks } from "./full-walk-cost.ts";
+import { keepService } from "./keep-service.ts";
 import { planRun } from "./plan.ts";
 import { repairReferences } from "./repair-references.ts";
 import { fetchRootListing, type ServiceRoot } from "./root-listing.ts";
@@ -139,24 +139,14 @@ async function findWhereToGoOn(sql: Sql, settings: SyncSettings, startedAt: Date
 }
 
 /** Keeps which service this is, and says what of it docmirror does not know. */
-async function noteRoot(
-  { sql, patience, runId, startedAt, client, warn }: OpenRun,
-  root: ServiceRoot,
-): Promise<void> {
-  const at = startedAt.toISOString();
-  const resources = [...Object.keys(root.resources), ...root.unknown];
-  const { baseUrl } = client;
-  const { isAdopted } = await patience("note the service", () =>
-    noteService(sql, { baseUrl, resources, runId, at }),
-  );
-  if (isAdopted)
-    warn(`this mirror did not say of which service it is; it is taken to be of ${serviceUrl(baseUrl)}`);
+async function noteRoot(run: OpenRun, root: ServiceRoot): Promise<void> {
+  const { sql, patience, runId, startedAt, warn } = run;
+  await keepService(run, [...Object.keys(root.resources), ...root.unknown]);
   for (const resource of root.unknown) {
     warn(`the service has a resource '${resource}' that docmirror does not know; it is not mirrored`);
     const drift = [{ field: "", kind: "appeared" as const, detail: "a resource in the root listing" }];
-    await patience("note a new resource", () =>
-      withTransaction(sql, (tx) => recordDrift(tx, { resource, runId, observedAt: at }, drift)),
-    );
+    const facts = { resource, runId, observedAt: startedAt.toISOString() };
+    await patience("note a new resource", () => withTransaction(sql, (tx) => recordDrift(tx, facts, drift)));
   }
 }
 

@@ -4,7 +4,9 @@
  */
 import { followOpenBuilds } from "../builds/follow-open-builds.ts";
 import { ageMs } from "../clock.ts";
+import { findService } from "../db/mirrored-service.ts";
 import { findLastEndedWalk, findLastJoinedRun } from "../db/run-ledger.ts";
+import { keepService } from "./keep-service.ts";
 import { emptyCounts } from "./summary.ts";
 import { walkLists } from "./walk-lists.ts";
 import { type OpenRun, type RunOptions, type RunResult, withRun } from "./with-run.ts";
@@ -30,9 +32,10 @@ export function runWatchRound(options: RunOptions): Promise<RunResult> {
 
 async function watch({ settings }: RunOptions, run: OpenRun): Promise<void> {
   const { ending, sql, patience, startedAt, totals } = run;
-  const { joined, ended } = await patience("find the last walk", async () => ({
+  const { joined, ended, service } = await patience("find the last walk", async () => ({
     joined: await findLastJoinedRun(sql, "build"),
     ended: await findLastEndedWalk(sql, "build"),
+    service: await findService(sql),
   }));
   if (joined === null) {
     // To join, there must be something: the whole list is for a sync to read.
@@ -40,6 +43,8 @@ async function watch({ settings }: RunOptions, run: OpenRun): Promise<void> {
     ending.resources.build = { walk: "skipped", reason, ...emptyCounts(), total_count: null };
     return;
   }
+  // From here on it writes what this service says. The next sync adds what the root listing names.
+  if (service === null) await keepService(run, []);
   const isRecent = ageMs(ended?.finishedAt ?? null, startedAt) < SMALL_PAGES_WITHIN_MS;
   // A page asked for ahead would be for nothing on most rounds, and as expensive as the one that is read.
   const reading = isRecent

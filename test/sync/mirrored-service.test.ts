@@ -102,6 +102,23 @@ describe("a mirror is of one service", () => {
     expect((await quick.sync()).summary.warnings).toBeUndefined();
   });
 
+  test("or from a round of the watch where that comes first, so that no other service writes into it", async () => {
+    await using quick = await startQuickWorld(TINY);
+    await using other = await startQuickWorld({ ...TINY, builds: 40 });
+    await quick.sync();
+    await ask(quick.databaseUrl, forgetService);
+    expect((await quick.watch()).summary.warnings).toEqual([
+      expect.stringMatching(/^this mirror did not say of which service it is; it is taken to be of http:/),
+    ]);
+    await expect(syncOnce(quick.databaseUrl, other.baseUrl)).rejects.toThrow("this mirror is of http:");
+    const { summary } = await quick.sync();
+    expect(summary.status).toBe("succeeded");
+    expect(summary.warnings).toBeUndefined();
+    expect(
+      await ask(quick.databaseUrl, (sql) => sql`select cardinality(resources) as named from sync.service`),
+    ).toEqual([{ named: 5 }]);
+  });
+
   test("is not noted where the root listing never came", async () => {
     await using database = await createTestDatabase();
     await using server = await startScriptedServer([{ status: 404 }]);
