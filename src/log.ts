@@ -1,5 +1,7 @@
+import { Writable } from "node:stream";
 import { type Logger, pino } from "pino";
 import pretty from "pino-pretty";
+import { printableColoured, printableJson } from "./printable.ts";
 
 export type { Logger } from "pino";
 
@@ -9,7 +11,10 @@ export interface LogOptions {
   colour: boolean;
 }
 
-/** The log goes to stderr: stdout is for data. Fields that may carry secrets are masked wherever they stand. */
+/**
+ * The log goes to stderr: stdout is for data. Fields that may carry secrets are masked wherever they stand, and what a terminal would obey in
+ * foreign text is written by its number.
+ */
 export function createLog(options: LogOptions): Logger {
   const base = {
     level: options.level,
@@ -20,12 +25,19 @@ export function createLog(options: LogOptions): Logger {
       censor: "***",
     },
   };
-  if (options.format === "json") return pino(base, pino.destination({ dest: 2, sync: true }));
+  const stderr = pino.destination({ dest: 2, sync: true });
+  if (options.format === "json")
+    return pino(base, { write: (line) => void stderr.write(printableJson(line)) });
   return pino(
     base,
     pretty({
-      destination: 2,
-      sync: true,
+      destination: new Writable({
+        decodeStrings: false,
+        write(text: string | Buffer, _encoding, done) {
+          stderr.write(printableColoured(text.toString()));
+          done();
+        },
+      }),
       colorize: options.colour,
       translateTime: "SYS:HH:MM:ss",
       ignore: "pid,hostname",

@@ -20,3 +20,14 @@ export function printableJson(json: string): string {
     character === "\n" ? character : `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
   );
 }
+
+const ESCAPE = "\u001b";
+const COLOURS = new RegExp(`(${ESCAPE}\\[[\\d;]*m)`);
+
+/** The same for text that is coloured: the colours stay. */
+export function printableColoured(text: string): string {
+  return text
+    .split(COLOURS)
+    .map((part, place) => (place % 2 === 0 ? printableJson(part) : part))
+    .join("");
+}

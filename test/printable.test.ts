@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { printable, printableJson } from "../src/printable.ts";
+import { printable, printableColoured, printableJson } from "../src/printable.ts";
 
 describe("printable", () => {
   it.each([
@@ -34,5 +34,13 @@ describe("printableJson", () => {
       }),
     );
     expect(printableJson('{\n"\u009b\u202e": 1}')).toBe('{\n"\\u009b\\u202e": 1}');
+  });
+});
+
+describe("printableColoured", () => {
+  it("keeps colours and nothing else that a terminal would obey", () => {
+    expect(printableColoured("\u001b[33mWARN\u001b[39m \u001b[2J \u009b31m \u202e\n")).toBe(
+      "\u001b[33mWARN\u001b[39m \\u001b[2J \\u009b31m \\u202e\n",
+    );
   });
 });

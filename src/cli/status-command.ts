@@ -61,6 +61,7 @@ function render(status: MirrorStatus, out: Output): string {
   const { colour, columns } = out;
   const { age_ms, oldest_list, clock_faults } = status;
   const age = age_ms === null ? "not known" : `${formatSpan(age_ms)} ago`;
+  const freshness = `fresh as of ${status.last_good_at ?? "never"} (${age}): the ${oldest_list.resource} list ${oldest_list.why}`;
   const resources = renderTable({
     head: ["resource", "rows", "last good walk", "walk"],
     rows: status.resources.map(({ resource, rows, last_good_at, walk }) => [
@@ -95,8 +96,7 @@ function render(status: MirrorStatus, out: Output): string {
     colour,
   });
   return [
-    `fresh as of ${status.last_good_at ?? "never"} (${age}): the ${oldest_list.resource} list ${oldest_list.why}\n` +
-      clock_faults.map((fault) => `${fault}\n`).join(""),
+    paragraphs([freshness, ...clock_faults], columns),
     resources,
     status.runs.length > 0 ? `${runs}${errorsOf(status.runs, columns)}` : "no runs yet\n",
     renderRound(status.last_watch_round, columns),
@@ -109,15 +109,19 @@ function renderRound(round: RunRow | null, columns: number | undefined): string 
   if (round === null) return "no round of the watch yet\n";
   const { run_id, status, started_at, error } = round;
   const text = `last round of the watch: run ${run_id}, ${status}, ${toSecond(started_at)}${error ? `: ${error}` : ""}`;
-  return `${breakLines(text, columns ?? Infinity).join("\n")}\n`;
+  return paragraphs([text], columns);
 }
 
 /** The errors of runs, a paragraph each: an error is a sentence or two, for which no column has room. */
 function errorsOf(runs: readonly RunRow[], columns: number | undefined): string {
-  return runs
-    .flatMap(({ run_id, error }) =>
-      error === null ? [] : breakLines(`run ${run_id}: ${error}`, columns ?? Infinity),
-    )
+  const errors = runs.flatMap(({ run_id, error }) => (error === null ? [] : [`run ${run_id}: ${error}`]));
+  return paragraphs(errors, columns);
+}
+
+/** Sentences, each on lines of its own. */
+function paragraphs(texts: readonly string[], columns: number | undefined): string {
+  return texts
+    .flatMap((text) => breakLines(text, columns ?? Infinity))
     .map((line) => `${line}\n`)
     .join("");
 }

@@ -66,7 +66,7 @@ describe.skipIf(!hasTerminals)("on a terminal of 80 columns", () => {
     );
   });
 
-  it("the summaries of sync and watch fit", async () => {
+  it("the summaries of sync and watch fit, and status behind them", async () => {
     const service = await startSimulation({ world: createWorld({ projects: 20, builds: 200 }) });
     await using database = await createTestDatabase();
     try {
@@ -81,6 +81,10 @@ describe.skipIf(!hasTerminals)("on a terminal of 80 columns", () => {
         );
         expect(widest(lines)).toBeLessThanOrEqual(80);
       }
+      // Only where every list was read it says when that was.
+      const { lines } = await printed(["status"], database.url);
+      expect(lines.join(" ")).toMatch(/^fresh as of 20.* was last read to its end at 20/);
+      expect(widest(lines)).toBeLessThanOrEqual(80);
     } finally {
       await service.close();
     }
