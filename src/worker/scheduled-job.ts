@@ -133,7 +133,10 @@ export function createScheduledJob({ job, clock, schedule, log }: ScheduledJobDe
   async function watchForMissedTicks(): Promise<never> {
     for (;;) {
       await clock.sleep(LOOK_BACK_EVERY_MS, signal);
-      const dueAt = due?.last(new Date(clock.now().getTime() - TICK_GRACE_MS)) ?? null;
+      const now = clock.now();
+      // A tick on a clock that has gone back since says nothing of the times to come.
+      if (tickedUntil > now) tickedUntil = now;
+      const dueAt = due?.last(new Date(now.getTime() - TICK_GRACE_MS)) ?? null;
       if (dueAt !== null && dueAt > tickedUntil) tick("the tick of a due time was missed");
     }
   }

@@ -31,9 +31,10 @@ function setup(options: { now?: string; lastGoodAt?: () => Promise<Date | null>;
         });
       }),
   };
+  let aheadMs = 0;
   const worker = createWorker({
     jobs: [job],
-    clock,
+    clock: { ...clock, now: () => new Date(clock.now().getTime() + aheadMs) },
     log: silentLog,
     schedule(_line, onTick) {
       ticks.add(onTick);
@@ -44,7 +45,11 @@ function setup(options: { now?: string; lastGoodAt?: () => Promise<Date | null>;
     for (const onTick of ticks) onTick();
     return settle();
   };
-  return { clock, worker, runs, tick, ticks, started: () => runs.map(({ at }) => at) };
+  /** How far the worker's time of day is ahead of the time that passes. */
+  const setAhead = (ms: number) => {
+    aheadMs = ms;
+  };
+  return { clock, setAhead, worker, runs, tick, ticks, started: () => runs.map(({ at }) => at) };
 }
 
 describe("a missed night", () => {
@@ -86,6 +91,17 @@ describe("a missed night", () => {
     worker.start();
     await clock.moveTo("2026-03-11T02:18:00Z");
     expect(started()).toEqual([]);
+    await clock.moveTo("2026-03-11T02:30:00Z");
+    expect(started()).toEqual(["2026-03-11T02:20"]);
+    await worker.stop();
+  });
+
+  it("is made up for though the clock stood ten years ahead when the worker began", async () => {
+    const { worker, clock, setAhead, started } = setup({ lastGoodAt: async () => new Date("2046-01-01") });
+    setAhead(3650 * 86_400_000);
+    worker.start();
+    await clock.moveTo("2026-03-10T18:00:00Z");
+    setAhead(0);
     await clock.moveTo("2026-03-11T02:30:00Z");
     expect(started()).toEqual(["2026-03-11T02:20"]);
     await worker.stop();
