@@ -1,7 +1,6 @@
 import { Writable } from "node:stream";
 import { type Logger, pino } from "pino";
 import pretty from "pino-pretty";
-import { printableColoured, printableJson } from "./printable.ts";
 
 export type { Logger } from "pino";
 
@@ -9,12 +8,11 @@ export interface LogOptions {
   level: string;
   format: "pretty" | "json";
   colour: boolean;
+  /** What all that is written passes: takes away what a terminal would obey in foreign text. Must leave JSON and colours as they are. */
+  clean(text: string): string;
 }
 
-/**
- * The log goes to stderr: stdout is for data. Fields that may carry secrets are masked wherever they stand, and what a terminal would obey in
- * foreign text is written by its number.
- */
+/** The log goes to stderr: stdout is for data. Fields that may carry secrets are masked wherever they stand. */
 export function createLog(options: LogOptions): Logger {
   const base = {
     level: options.level,
@@ -27,14 +25,14 @@ export function createLog(options: LogOptions): Logger {
   };
   const stderr = pino.destination({ dest: 2, sync: true });
   if (options.format === "json")
-    return pino(base, { write: (line) => void stderr.write(printableJson(line)) });
+    return pino(base, { write: (line) => void stderr.write(options.clean(line)) });
   return pino(
     base,
     pretty({
       destination: new Writable({
         decodeStrings: false,
         write(text: string | Buffer, _encoding, done) {
-          stderr.write(printableColoured(text.toString()));
+          stderr.write(options.clean(text.toString()));
           done();
         },
       }),

@@ -13,6 +13,7 @@ import {
 } from "../config.ts";
 import { ConfigError, EXIT, StoppedError } from "../errors.ts";
 import { createLog, type Logger } from "../log.ts";
+import { printableColoured } from "../printable.ts";
 import { explainError, isAbort } from "./explain-error.ts";
 import { logBeside } from "./log-beside.ts";
 import { createOutput, type Output } from "./output.ts";
@@ -98,7 +99,12 @@ export function runCommand<Options = Record<string, never>>(
         return;
       }
       const { config, settings } = loaded;
-      const plainLog = createLog({ level: config.logLevel, format: config.logFormat, colour });
+      const plainLog = createLog({
+        level: config.logLevel,
+        format: config.logFormat,
+        colour,
+        clean: printableColoured,
+      });
       const log = logBeside(plainLog, (write) => (progress ? progress.aside(write) : write()));
       warnOfSecrets(config, settings, log);
       signals.announce((signal) => log.info({ signal }, "stopping; a second signal ends at once"));
