@@ -26,7 +26,7 @@ export function exportCommand(summary: string): Command {
   const command = createCommand({
     name: "export",
     summary,
-    settings: ["databaseUrl", "dataDir", "sourceTimezone", "stuckAfter"],
+    settings: ["databaseUrl", "dataDir", "sourceTimezone", "stuckAfterMs"],
     examples: [
       ["export --out /data/builds", "all builds as Parquet, a folder a month; replaces the last export"],
       ["export --out /data/recent --since 2026-01-01 --format csv", "builds of this year, as CSV"],

@@ -22,7 +22,7 @@ export function getCommand(summary: string): Command {
   return createCommand({
     name: "get",
     summary,
-    settings: ["baseUrl", "rate", "timeoutMs", "retries", "maxBodyMb"],
+    settings: ["baseUrl", "ratePerSecond", "timeoutMs", "retries", "maxBodyBytes"],
     examples: [
       ["get", "the root listing"],
       ["get build --filter project__slug=pip --limit 5", "the first page of a project's builds"],
@@ -50,10 +50,10 @@ export function getCommand(summary: string): Command {
           baseUrl: requireBaseUrl(config),
           proxies: config.proxies,
           concurrency: 1,
-          ratePerSecond: config.rate,
+          ratePerSecond: config.ratePerSecond,
           timeoutMs: config.timeoutMs,
           retries: config.retries,
-          maxBodyBytes: config.maxBodyMb * 1024 * 1024,
+          maxBodyBytes: config.maxBodyBytes,
           clock,
           log,
           signal,

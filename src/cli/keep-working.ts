@@ -61,7 +61,7 @@ export async function keepWorking(
     clock,
     log,
   });
-  const pace = createHostPace({ ratePerSecond: config.rate, clock });
+  const pace = createHostPace({ ratePerSecond: config.ratePerSecond, clock });
   const jobs = createJobs({ settings: { ...syncSettings(config), baseUrl }, pace, database, clock, log });
   const worker = createWorker({ jobs, clock, log });
   let server: { close(): Promise<void> } | undefined;

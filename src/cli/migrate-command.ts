@@ -26,7 +26,7 @@ export function migrateCommand(summary: string): Command {
   return createCommand({
     name: "migrate",
     summary,
-    settings: ["databaseUrl", "dataDir", "sourceTimezone", "stuckAfter"],
+    settings: ["databaseUrl", "dataDir", "sourceTimezone", "stuckAfterMs"],
     examples: [
       ["migrate", "applies what is missing, all or nothing; safe to repeat"],
       ["migrate --status", "lists the migrations and when each was applied"],

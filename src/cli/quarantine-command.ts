@@ -37,7 +37,7 @@ export function quarantineCommand(summary: string): Command {
   return createCommand({
     name: "quarantine",
     summary,
-    settings: ["databaseUrl", "dataDir", "baseUrl", "sourceTimezone", "stuckAfter"],
+    settings: ["databaseUrl", "dataDir", "baseUrl", "sourceTimezone", "stuckAfterMs"],
     examples: [
       ["quarantine", "the newest 50, with reason and payload"],
       ["quarantine --resource build --json", "builds alone, payloads whole"],

@@ -16,7 +16,7 @@ export function reclassifyCommand(summary: string): Command {
   return createCommand({
     name: "reclassify",
     summary,
-    settings: ["databaseUrl", "dataDir", "sourceTimezone", "stuckAfter"],
+    settings: ["databaseUrl", "dataDir", "sourceTimezone", "stuckAfterMs"],
     examples: [
       ["reclassify --dry-run", "what the rules of report.error_rules would change"],
       ["reclassify", "applies them to all failures; new ones are classified by them as they come"],

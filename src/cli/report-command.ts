@@ -30,7 +30,7 @@ export function reportCommand(summary: string): Command {
   const command = createCommand({
     name: "report",
     summary,
-    settings: ["databaseUrl", "dataDir", "sourceTimezone", "stuckAfter"],
+    settings: ["databaseUrl", "dataDir", "sourceTimezone", "stuckAfterMs"],
     examples: [
       ["report", "the reports that there are, and what each answers"],
       ["report success_rate_daily --since 2026-11-01", "how often builds succeeded, day by day"],

@@ -19,7 +19,7 @@ export function statusCommand(summary: string): Command {
   return createCommand({
     name: "status",
     summary,
-    settings: ["databaseUrl", "dataDir", "stuckAfter", "sourceTimezone"],
+    settings: ["databaseUrl", "dataDir", "stuckAfterMs", "sourceTimezone"],
     examples: [
       ["status", "how fresh the mirror is, the last runs, open builds"],
       ["status --max-age 30h", "exits 11 when any list is older, as a health check"],

@@ -33,11 +33,11 @@ interface Options {
 /** The settings by which a run asks the service, whichever command begins it. */
 export const REQUEST_SETTINGS = [
   "pageSize",
-  "rate",
+  "ratePerSecond",
   "concurrency",
   "timeoutMs",
   "retries",
-  "maxBodyMb",
+  "maxBodyBytes",
 ] as const;
 
 export function syncCommand(summary: string): Command {
@@ -52,7 +52,7 @@ export function syncCommand(summary: string): Command {
       "fullEveryDays",
       "maxDeleteRatio",
       "sourceTimezone",
-      "stuckAfter",
+      "stuckAfterMs",
     ],
     examples: [
       ["sync --base-url https://docs.example.org", "mirrors everything that is due"],
@@ -137,9 +137,9 @@ export function showProgress(progress: Progress): NonNullable<SyncOptions["onPro
 
 /** The settings that a run reads, but for where it reads and writes. */
 export function syncSettings(config: Config) {
-  const { proxies, pageSize, rate, concurrency, timeoutMs, retries, maxBodyMb } = config;
+  const { proxies, pageSize, ratePerSecond, concurrency, timeoutMs, retries, maxBodyBytes } = config;
   const { fullEveryDays, maxDeleteRatio, sourceTimezone, stuckAfterMs } = config;
-  const requests = { proxies, pageSize, rate, concurrency, timeoutMs, retries, maxBodyMb };
+  const requests = { proxies, pageSize, ratePerSecond, concurrency, timeoutMs, retries, maxBodyBytes };
   return { ...requests, fullEveryDays, maxDeleteRatio, sourceTimezone, stuckAfterMs };
 }
 

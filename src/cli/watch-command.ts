@@ -30,7 +30,7 @@ export function watchCommand(summary: string): Command {
       "timezone",
       ...REQUEST_SETTINGS,
       "sourceTimezone",
-      "stuckAfter",
+      "stuckAfterMs",
     ],
     examples: [
       [

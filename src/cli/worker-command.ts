@@ -26,7 +26,7 @@ export function workerCommand(summary: string): Command {
       "fullEveryDays",
       "maxDeleteRatio",
       "sourceTimezone",
-      "stuckAfter",
+      "stuckAfterMs",
       "httpHost",
       "httpPort",
     ],

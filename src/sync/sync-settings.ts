@@ -7,11 +7,11 @@ export interface SyncSettings {
   /** @default the service is asked directly */
   proxies?: Proxies | undefined;
   pageSize: number;
-  rate: number;
+  ratePerSecond: number;
   concurrency: number;
   timeoutMs: number;
   retries: number;
-  maxBodyMb: number;
+  maxBodyBytes: number;
   /** `auto` is every night where a full walk takes at most 30 minutes at this rate, else 7. */
   fullEveryDays: number | "auto";
   /** The share of the known records that a whole walk may miss, 0 to 1, before it deletes nothing. */

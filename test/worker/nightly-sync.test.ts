@@ -19,11 +19,11 @@ function createNight(runSync: (options: SyncOptions) => Promise<SyncResult>, url
     settings: {
       baseUrl: new URL("http://127.0.0.1:1/"),
       pageSize: 100,
-      rate: 0,
+      ratePerSecond: 0,
       concurrency: 1,
       timeoutMs: 1000,
       retries: 0,
-      maxBodyMb: 1,
+      maxBodyBytes: 1024 * 1024,
       fullEveryDays: 7,
       maxDeleteRatio: 0.05,
       sourceTimezone: "Etc/UTC",

@@ -20,7 +20,15 @@ const { signal } = new AbortController();
 const TINY = { users: 2, projects: 2, versions: 2, files: 2, builds: 40, rates: QUIET, clockSteps: false };
 
 const settings = (baseUrl: URL): WatchJobDeps["settings"] => ({
-  ...{ baseUrl, pageSize: 100, rate: 0, concurrency: 4, timeoutMs: 10_000, retries: 0, maxBodyMb: 8 },
+  ...{
+    baseUrl,
+    pageSize: 100,
+    ratePerSecond: 0,
+    concurrency: 4,
+    timeoutMs: 10_000,
+    retries: 0,
+    maxBodyBytes: 8 * 1024 * 1024,
+  },
   ...{ fullEveryDays: 7, maxDeleteRatio: 0.05, sourceTimezone: "Etc/UTC", stuckAfterMs: 7_200_000 },
 });
 
@@ -257,7 +265,7 @@ describe("beside the nightly sync", () => {
         return paced.turn(until);
       },
     };
-    const withPace = { pace, settings: { rate: 5, pageSize: 100 } };
+    const withPace = { pace, settings: { ratePerSecond: 5, pageSize: 100 } };
     const { summary } = await quick.sync({ kind: "incremental", resources: ["build"], ...withPace });
     const rounds = [await quick.watch(withPace), await quick.watch(withPace), await quick.watch(withPace)];
     const requests = [summary, ...rounds.map((round) => round.summary)].map((run) => run.requests);
