@@ -47,13 +47,9 @@ export function getCommand(summary: string): Command {
         const key = args[1];
         const path = requestPath(resource, key, options);
         const client = createClient({
+          ...config,
           baseUrl: requireBaseUrl(config),
-          proxies: config.proxies,
           concurrency: 1,
-          ratePerSecond: config.ratePerSecond,
-          timeoutMs: config.timeoutMs,
-          retries: config.retries,
-          maxBodyBytes: config.maxBodyBytes,
           clock,
           log,
           signal,

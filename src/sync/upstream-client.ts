@@ -11,14 +11,8 @@ export function createUpstreamClient(
   onWarning: (message: string) => void,
 ): Client {
   return createClient({
-    baseUrl: settings.baseUrl,
-    proxies: settings.proxies,
-    concurrency: settings.concurrency,
-    ratePerSecond: settings.ratePerSecond,
+    ...settings,
     ...(pace && { pace }),
-    timeoutMs: settings.timeoutMs,
-    retries: settings.retries,
-    maxBodyBytes: settings.maxBodyBytes,
     clock,
     log,
     signal,
