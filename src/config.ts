@@ -99,10 +99,6 @@ function quote({ isHidden }: Setting, text: string): string {
 function configFaults(faults: readonly string[]): ConfigError {
   const hint = "docmirror config --help lists every setting";
   if (faults.length === 1) return new ConfigError(`a setting cannot be used: ${faults[0]}`, { hint });
-  return new ConfigError(
-    `${faults.length} settings cannot be used:\n${faults.map((f) => `  - ${f}`).join("\n")}`,
-    {
-      hint,
-    },
-  );
+  const list = faults.map((fault) => `  - ${fault}`).join("\n");
+  return new ConfigError(`${faults.length} settings cannot be used:\n${list}`, { hint });
 }

@@ -62,7 +62,7 @@ describe("defaults", () => {
     expect(Object.isFrozen(load().config)).toBe(true);
   });
 
-  it("stand in .env.example with every setting and its meaning", () => {
+  it("stand in .env.example with every setting and its meaning; `npm run docs:settings` writes it", () => {
     expect(readFileSync(new URL("../.env.example", import.meta.url), "utf8")).toBe(envExample());
     for (const key of SETTING_KEYS) expect(envExample()).toContain(`\n# ${SETTINGS[key].name}=`);
   });
