@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { envExample } from "../src/config/env-example.ts";
 import { SETTING_KEYS, SETTINGS } from "../src/config/settings.ts";
-import { type ConfigInput, canRedraw, loadConfig, requireBaseUrl, wantsColour } from "../src/config.ts";
+import { type ConfigInput, loadConfig, requireBaseUrl } from "../src/config.ts";
 import { ConfigError } from "../src/errors.ts";
 
 let cwd: string;
@@ -34,11 +34,11 @@ describe("defaults", () => {
       dataDir: join(cwd, ".docmirror"),
       baseUrl: null,
       pageSize: 100,
-      rate: 5,
+      ratePerSecond: 5,
       concurrency: 4,
       timeoutMs: 30_000,
       retries: 5,
-      maxBodyMb: 64,
+      maxBodyBytes: 64 * 1024 * 1024,
       syncCron: "17 2 * * *",
       fullEveryDays: "auto",
       watchCron: "* * * * *",
@@ -62,7 +62,7 @@ describe("defaults", () => {
     expect(Object.isFrozen(load().config)).toBe(true);
   });
 
-  it("stand in .env.example with every setting and its meaning", () => {
+  it("stand in .env.example with every setting and its meaning; `npm run docs:settings` writes it", () => {
     expect(readFileSync(new URL("../.env.example", import.meta.url), "utf8")).toBe(envExample());
     for (const key of SETTING_KEYS) expect(envExample()).toContain(`\n# ${SETTINGS[key].name}=`);
   });
@@ -80,12 +80,12 @@ describe("precedence", () => {
   it("a flag beats the environment, which beats .env, which beats the default", () => {
     const name = "DOCMIRROR_RATE";
     const env = { [name]: "2" };
-    expect([load().config.rate, sourceOf({}, name)]).toEqual([5, "default"]);
+    expect([load().config.ratePerSecond, sourceOf({}, name)]).toEqual([5, "default"]);
     writeFileSync(join(cwd, ".env"), `${name}=1\nOTHER_PROGRAM=x\n`);
-    expect([load().config.rate, sourceOf({}, name)]).toEqual([1, ".env"]);
-    expect([load({ env }).config.rate, sourceOf({ env }, name)]).toEqual([2, "environment"]);
+    expect([load().config.ratePerSecond, sourceOf({}, name)]).toEqual([1, ".env"]);
+    expect([load({ env }).config.ratePerSecond, sourceOf({ env }, name)]).toEqual([2, "environment"]);
     const flags = { rate: "3" };
-    expect([load({ env, flags }).config.rate, sourceOf({ env, flags }, name)]).toEqual([3, "flag"]);
+    expect([load({ env, flags }).config.ratePerSecond, sourceOf({ env, flags }, name)]).toEqual([3, "flag"]);
   });
 
   it("an empty variable counts as unset", () => {
@@ -93,13 +93,13 @@ describe("precedence", () => {
     expect(
       load({ env: { DOCMIRROR_RATE: "", DATABASE_URL: " ", DATABASE_URL_FILE: "" } }).config,
     ).toMatchObject({
-      rate: 1,
+      ratePerSecond: 1,
       databaseUrl: null,
     });
   });
 
   it("an empty flag is a fault, since it is most likely an unset shell variable", () => {
-    expect(faultsOf({ flags: { baseUrl: "" } })).toContain("--base-url: needs a value");
+    expect(faultsOf({ flags: { "base-url": "" } })).toContain("--base-url: needs a value");
   });
 });
 
@@ -116,7 +116,7 @@ describe("a value from a file", () => {
 
   it("may be named by every setting, relative to the working directory", () => {
     writeFileSync(join(cwd, "rate"), "7\r\n");
-    expect(load({ env: { DOCMIRROR_RATE_FILE: "rate" } }).config.rate).toBe(7);
+    expect(load({ env: { DOCMIRROR_RATE_FILE: "rate" } }).config.ratePerSecond).toBe(7);
   });
 
   it("in the environment beats a value in .env", () => {
@@ -227,23 +227,23 @@ describe("faults", () => {
 
 describe("values", () => {
   it.each([
-    ["stuckAfter", "90s", { stuckAfterMs: 90_000 }],
-    ["stuckAfter", "1h30m", { stuckAfterMs: 5_400_000 }],
-    ["stuckAfter", "1.5d", { stuckAfterMs: 129_600_000 }],
-    ["rate", "0", { rate: 0 }],
-    ["rate", "0.25", { rate: 0.25 }],
-    ["httpHost", "[::1]", { httpHost: "::1" }],
-    ["httpPort", "0", { httpPort: 0 }],
-    ["logLevel", "DEBUG", { logLevel: "debug" }],
-    ["maxDeleteRatio", "1", { maxDeleteRatio: 1 }],
-    ["syncCron", "*/15 2-4 * * mon", { syncCron: "*/15 2-4 * * mon" }],
-    ["syncCron", "@daily", { syncCron: "@daily" }],
+    ["stuck-after", "90s", { stuckAfterMs: 90_000 }],
+    ["stuck-after", "1h30m", { stuckAfterMs: 5_400_000 }],
+    ["stuck-after", "1.5d", { stuckAfterMs: 129_600_000 }],
+    ["rate", "0", { ratePerSecond: 0 }],
+    ["rate", "0.25", { ratePerSecond: 0.25 }],
+    ["http-host", "[::1]", { httpHost: "::1" }],
+    ["http-port", "0", { httpPort: 0 }],
+    ["log-level", "DEBUG", { logLevel: "debug" }],
+    ["max-delete-ratio", "1", { maxDeleteRatio: 1 }],
+    ["sync-cron", "*/15 2-4 * * mon", { syncCron: "*/15 2-4 * * mon" }],
+    ["sync-cron", "@daily", { syncCron: "@daily" }],
     ["timezone", "America/Argentina/Buenos_Aires", { timezone: "America/Argentina/Buenos_Aires" }],
-    ["databaseUrl", "postgres://u@h1:1,h2:2/db", { databaseUrl: "postgres://u@h1:1,h2:2/db" }],
-    ["databaseUrl", "postgresql://u@/db?host=/run/pg", { databaseUrl: "postgresql://u@/db?host=/run/pg" }],
-    ["dataDir", "/srv/mirror", { dataDir: "/srv/mirror" }],
-  ] as const)("--%s %s is understood", (key, text, expected) => {
-    expect(load({ flags: { [key]: text } }).config).toMatchObject(expected);
+    ["database-url", "postgres://u@h1:1,h2:2/db", { databaseUrl: "postgres://u@h1:1,h2:2/db" }],
+    ["database-url", "postgresql://u@/db?host=/run/pg", { databaseUrl: "postgresql://u@/db?host=/run/pg" }],
+    ["data-dir", "/srv/mirror", { dataDir: "/srv/mirror" }],
+  ] as const)("--%s %s is understood", (flag, text, expected) => {
+    expect(load({ flags: { [flag]: text } }).config).toMatchObject(expected);
   });
 
   it.each([
@@ -252,7 +252,7 @@ describe("values", () => {
     ["http://h:8000/old/docs//", "http://h:8000/old/docs"],
     ["http://u:p@h/x/", "http://u:p@h/x"],
   ])("the base URL %s becomes %s", (text, href) => {
-    expect(load({ flags: { baseUrl: text } }).config.baseUrl?.href).toBe(href);
+    expect(load({ flags: { "base-url": text } }).config.baseUrl?.href).toBe(href);
   });
 
   it("a base URL that is missing where it is needed says how to give it", () => {
@@ -262,18 +262,18 @@ describe("values", () => {
 
 describe("secrets", () => {
   it.each([
-    ["databaseUrl", "postgres://me:hunter2@db:5432/mirror", "postgres://me:***@db:5432/mirror"],
-    ["databaseUrl", "postgres://me:hun/ter2@x@db/mirror", "postgres://me:***@db/mirror"],
+    ["database-url", "postgres://me:hunter2@db:5432/mirror", "postgres://me:***@db:5432/mirror"],
+    ["database-url", "postgres://me:hun/ter2@x@db/mirror", "postgres://me:***@db/mirror"],
     [
-      "databaseUrl",
+      "database-url",
       "postgres://db/mirror?user=me&password=hunter2",
       "postgres://db/mirror?user=me&password=***",
     ],
-    ["databaseUrl", "postgres://me@db/mirror", "postgres://me@db/mirror"],
-    ["baseUrl", "https://me:hunter2@docs.example.org/x", "https://me:***@docs.example.org/x"],
-    ["baseUrl", "https://hunter2@docs.example.org/x", "https://***@docs.example.org/x"],
-  ] as const)("--%s %s is shown masked", (key, text, shown) => {
-    expect(load({ flags: { [key]: text } }).settings.find((setting) => setting.key === key)?.value).toBe(
+    ["database-url", "postgres://me@db/mirror", "postgres://me@db/mirror"],
+    ["base-url", "https://me:hunter2@docs.example.org/x", "https://me:***@docs.example.org/x"],
+    ["base-url", "https://hunter2@docs.example.org/x", "https://***@docs.example.org/x"],
+  ] as const)("--%s %s is shown masked", (flag, text, shown) => {
+    expect(load({ flags: { [flag]: text } }).settings.find((setting) => setting.flag === flag)?.value).toBe(
       shown,
     );
   });
@@ -283,31 +283,6 @@ describe("secrets", () => {
     "me:hunter2@db",
     "postgres://me:hunter2@db x",
   ])("a wrong URL such as %s is not repeated", (text) => {
-    expect(faultsOf({ flags: { databaseUrl: text, baseUrl: text } })).not.toContain("hunter2");
-  });
-});
-
-describe("colour and redrawing", () => {
-  it.each([
-    [{}, true, true],
-    [{}, false, false],
-    [{ NO_COLOR: "1" }, true, false],
-    [{ NO_COLOR: "" }, true, true],
-    [{ FORCE_COLOR: "1" }, false, true],
-    [{ FORCE_COLOR: "0" }, true, false],
-    [{ NO_COLOR: "1", FORCE_COLOR: "1" }, true, false],
-    [{ TERM: "dumb" }, true, false],
-  ])("%j on a terminal (%s) gives colour: %s", (env, isTty, expected) => {
-    expect(wantsColour({ isTty }, env)).toBe(expected);
-  });
-
-  it("--no-color beats FORCE_COLOR", () => {
-    expect(wantsColour({ isTty: true, noColorFlag: true }, { FORCE_COLOR: "1" })).toBe(false);
-  });
-
-  it("bars are drawn on a real terminal outside CI", () => {
-    expect(canRedraw({ isTty: true }, {})).toBe(true);
-    expect(canRedraw({ isTty: true }, { CI: "true" })).toBe(false);
-    expect(canRedraw({ isTty: true }, { TERM: "dumb" })).toBe(false);
+    expect(faultsOf({ flags: { "database-url": text, "base-url": text } })).not.toContain("hunter2");
   });
 });

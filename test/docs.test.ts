@@ -156,7 +156,7 @@ describe("README.md", () => {
     const names = SETTING_KEYS.map((key) => SETTINGS[key].name);
     const named = [...text.matchAll(/`(DOCMIRROR_[A-Z_]+[A-Z])`/g)].map(([, name]) => name);
     expect(names).toEqual(expect.arrayContaining(named));
-    for (const key of ["dataDir", "rate", "pageSize", "fullEveryDays"] as const) {
+    for (const key of ["dataDir", "ratePerSecond", "pageSize", "fullEveryDays"] as const) {
       const { name, default: value } = SETTINGS[key];
       expect(text).toMatch(
         new RegExp(`^\\| \`${name}\` +\\| \`?${value.replaceAll(".", "\\.")}\`? +\\|`, "m"),

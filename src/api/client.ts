@@ -3,8 +3,8 @@ import { setMaxListeners } from "node:events";
 import PQueue from "p-queue";
 import { request } from "undici";
 import type { Clock } from "../clock.ts";
-import type { Proxies } from "../config/proxies.ts";
 import { findProxyRoute } from "../config/proxy-route.ts";
+import type { Config } from "../config.ts";
 import { NetworkError, UnexpectedShapeError } from "../errors.ts";
 import type { Logger } from "../log.ts";
 import { apiUrl } from "./api-url.ts";
@@ -26,20 +26,14 @@ import { excerpt, showUrl, toUpstreamError } from "./upstream-errors.ts";
 const MAX_REDIRECTS = 3;
 const ROOT_PATH = "/api/v1/";
 
-export interface ClientOptions {
+export interface ClientOptions
+  extends Pick<
+    Config,
+    "ratePerSecond" | "concurrency" | "timeoutMs" | "retries" | "maxBodyBytes" | "proxies"
+  > {
   baseUrl: URL;
-  concurrency: number;
-  /** Requests a second, evenly spaced; 0 for no limit. */
-  ratePerSecond: number;
   /** What the host's other clients keep to as well; `ratePerSecond` then counts for nothing. @default the client's own */
   pace?: HostPace;
-  /** For a whole request, from its first byte sent to its last one received. */
-  timeoutMs: number;
-  /** Tries after the first. */
-  retries: number;
-  maxBodyBytes: number;
-  /** The proxies of the surroundings. @default the service is asked directly */
-  proxies?: Proxies | undefined;
   clock: Clock;
   log: Logger;
   signal?: AbortSignal;

@@ -1,4 +1,5 @@
 import { type Command, Option } from "commander";
+import { defaultValues } from "../config/default-values.ts";
 import { withSql } from "../db/connect.ts";
 import { EXIT } from "../errors.ts";
 import { startSimulation } from "../simulate/service.ts";
@@ -129,16 +130,11 @@ async function demo(context: CommandContext, options: Options): Promise<number> 
 /** The user's settings are for the real service: this one is on loopback and as fast as it goes. */
 function demoSettings({ config }: CommandContext, databaseUrl: string, serviceUrl: string): SyncSettings {
   return {
+    ...defaultValues(),
     databaseUrl,
     baseUrl: new URL(serviceUrl),
-    pageSize: 100,
-    rate: 0,
-    concurrency: 4,
-    timeoutMs: 30_000,
-    retries: 5,
-    maxBodyMb: 64,
+    ratePerSecond: 0,
     fullEveryDays: 7,
-    maxDeleteRatio: 0.05,
     sourceTimezone: config.sourceTimezone,
     stuckAfterMs: config.stuckAfterMs,
   };

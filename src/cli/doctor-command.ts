@@ -21,10 +21,10 @@ export function doctorCommand(summary: string): Command {
       "baseUrl",
       "databaseUrl",
       "dataDir",
-      "rate",
+      "ratePerSecond",
       "timeoutMs",
       "retries",
-      "maxBodyMb",
+      "maxBodyBytes",
       "sourceTimezone",
     ],
     examples: [

@@ -7,6 +7,7 @@ import {
   type ExportFormat,
   exportReport,
 } from "../report/export/export-report.ts";
+import { REFRESH_SETTINGS } from "../report/refresh-settings.ts";
 import { createCommand } from "./create-command.ts";
 import { assertMirrorPlace } from "./mirror-place.ts";
 import type { Output } from "./output.ts";
@@ -26,7 +27,7 @@ export function exportCommand(summary: string): Command {
   const command = createCommand({
     name: "export",
     summary,
-    settings: ["databaseUrl", "dataDir", "sourceTimezone", "stuckAfter"],
+    settings: ["databaseUrl", "dataDir", ...REFRESH_SETTINGS],
     examples: [
       ["export --out /data/builds", "all builds as Parquet, a folder a month; replaces the last export"],
       ["export --out /data/recent --since 2026-01-01 --format csv", "builds of this year, as CSV"],

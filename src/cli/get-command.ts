@@ -24,7 +24,7 @@ export function getCommand(summary: string): Command {
   return createCommand({
     name: "get",
     summary,
-    settings: ["baseUrl", "rate", "timeoutMs", "retries", "maxBodyMb"],
+    settings: ["baseUrl", "ratePerSecond", "timeoutMs", "retries", "maxBodyBytes"],
     examples: [
       ["get", "the root listing"],
       ["get build --filter project__slug=pip --limit 5", "the first page of a project's builds"],
@@ -49,13 +49,9 @@ export function getCommand(summary: string): Command {
         const key = args[1];
         const path = requestPath(resource, key, options);
         const client = createClient({
+          ...config,
           baseUrl: requireBaseUrl(config),
-          proxies: config.proxies,
           concurrency: 1,
-          ratePerSecond: config.rate,
-          timeoutMs: config.timeoutMs,
-          retries: config.retries,
-          maxBodyBytes: config.maxBodyMb * 1024 * 1024,
           clock,
           log,
           signal,

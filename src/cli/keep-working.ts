@@ -13,7 +13,6 @@ import type { Job } from "../worker/job.ts";
 import { createKeptDatabase, type KeptDatabase } from "../worker/kept-database.ts";
 import { createWorker } from "../worker/worker.ts";
 import type { CommandContext } from "./run-command.ts";
-import { syncSettings } from "./sync-command.ts";
 import { untilStopped } from "./until-stopped.ts";
 
 /** Beyond this the process ends though something still hangs; whoever stopped it expects that within 10 s. */
@@ -41,12 +40,11 @@ export async function keepWorking(
   createJobs: (deps: JobDeps) => Job[],
   serve?: (database: KeptDatabase) => Promise<{ close(): Promise<void> }>,
 ): Promise<never> {
-  const { databaseUrl, dataDir } = config;
   const lead = createLeaderLock();
   const ousted = new AbortController();
   const signal = AbortSignal.any([stop, ousted.signal]);
   const database = createKeptDatabase({
-    open: (openSignal) => openDatabase({ databaseUrl, dataDir, log, signal: openSignal }),
+    open: (openSignal) => openDatabase({ ...config, log, signal: openSignal }),
     async prepare(opened, prepareSignal) {
       await assertNotDemo(opened.url, baseUrl);
       await prepareDatabase(opened, log, prepareSignal);
@@ -61,8 +59,8 @@ export async function keepWorking(
     clock,
     log,
   });
-  const pace = createHostPace({ ratePerSecond: config.rate, clock });
-  const jobs = createJobs({ settings: { ...syncSettings(config), baseUrl }, pace, database, clock, log });
+  const pace = createHostPace({ ratePerSecond: config.ratePerSecond, clock });
+  const jobs = createJobs({ settings: { ...config, baseUrl }, pace, database, clock, log });
   const worker = createWorker({ jobs, clock, log });
   let server: { close(): Promise<void> } | undefined;
   try {

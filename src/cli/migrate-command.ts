@@ -7,6 +7,7 @@ import { moveService, serviceUrl } from "../db/mirrored-service.ts";
 import type { OpenDatabase } from "../db/open.ts";
 import { ConfigError } from "../errors.ts";
 import { tryRefresh } from "../report/after-run.ts";
+import { REFRESH_SETTINGS } from "../report/refresh-settings.ts";
 import { breakLines } from "./break-lines.ts";
 import { createCommand } from "./create-command.ts";
 import { assertMirrorPlace } from "./mirror-place.ts";
@@ -26,7 +27,7 @@ export function migrateCommand(summary: string): Command {
   return createCommand({
     name: "migrate",
     summary,
-    settings: ["databaseUrl", "dataDir", "sourceTimezone", "stuckAfter"],
+    settings: ["databaseUrl", "dataDir", ...REFRESH_SETTINGS],
     examples: [
       ["migrate", "applies what is missing, all or nothing; safe to repeat"],
       ["migrate --status", "lists the migrations and when each was applied"],
@@ -88,8 +89,7 @@ function movedText({ from, to }: Moved): string {
 
 /** A mirror that is older than the reports, or than what they compute now, is not left without them until the next run. */
 async function refreshAnswers({ config, log, signal }: CommandContext, { url }: OpenDatabase): Promise<void> {
-  const { sourceTimezone, stuckAfterMs } = config;
-  await tryRefresh(url, { sourceTimezone, stuckAfterMs, keepsSettings: true, signal }, log);
+  await tryRefresh(url, { ...config, keepsSettings: true, signal }, log);
   signal.throwIfAborted();
 }
 

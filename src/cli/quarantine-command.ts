@@ -6,6 +6,7 @@ import type { OpenDatabase } from "../db/open.ts";
 import { EXIT } from "../errors.ts";
 import { printableJson } from "../printable.ts";
 import { tryRefresh } from "../report/after-run.ts";
+import { REFRESH_SETTINGS } from "../report/refresh-settings.ts";
 import {
   countQuarantine,
   listQuarantine,
@@ -18,7 +19,6 @@ import { createCommand } from "./create-command.ts";
 import { wholeOption } from "./number-option.ts";
 import { parseResource } from "./parse-resource.ts";
 import { type CommandContext, runCommand } from "./run-command.ts";
-import { syncSettings } from "./sync-command.ts";
 import { renderTable } from "./table.ts";
 import { withMirror } from "./with-mirror.ts";
 
@@ -37,7 +37,7 @@ export function quarantineCommand(summary: string): Command {
   return createCommand({
     name: "quarantine",
     summary,
-    settings: ["databaseUrl", "dataDir", "baseUrl", "sourceTimezone", "stuckAfter"],
+    settings: ["databaseUrl", "dataDir", "baseUrl", ...REFRESH_SETTINGS],
     examples: [
       ["quarantine", "the newest 50, with reason and payload"],
       ["quarantine --resource build --json", "builds alone, payloads whole"],
@@ -133,14 +133,13 @@ async function retry(
 ): Promise<number> {
   await assertNotDemo(database.url, baseUrl);
   const counts = await retryQuarantine({
-    settings: { ...syncSettings(config), databaseUrl: database.url, baseUrl },
+    settings: { ...config, databaseUrl: database.url, baseUrl },
     resource: options.resource ?? null,
     clock,
     log,
     signal,
   });
-  const { sourceTimezone, stuckAfterMs } = config;
-  await tryRefresh(database.url, { sourceTimezone, stuckAfterMs, signal }, log);
+  await tryRefresh(database.url, { ...config, signal }, log);
   signal.throwIfAborted();
   if (options.json) await out.json({ database: database.describe, ...counts });
   else await out.write(retryText(counts));

@@ -1,6 +1,7 @@
 import { type Command, Option } from "commander";
 import { EXIT } from "../errors.ts";
 import { type ClassCount, reclassify } from "../report/reclassify.ts";
+import { REFRESH_SETTINGS } from "../report/refresh-settings.ts";
 import { createCommand } from "./create-command.ts";
 import type { Output } from "./output.ts";
 import { runCommand } from "./run-command.ts";
@@ -16,7 +17,7 @@ export function reclassifyCommand(summary: string): Command {
   return createCommand({
     name: "reclassify",
     summary,
-    settings: ["databaseUrl", "dataDir", "sourceTimezone", "stuckAfter"],
+    settings: ["databaseUrl", "dataDir", ...REFRESH_SETTINGS],
     examples: [
       ["reclassify --dry-run", "what the rules of report.error_rules would change"],
       ["reclassify", "applies them to all failures; new ones are classified by them as they come"],
@@ -28,9 +29,8 @@ export function reclassifyCommand(summary: string): Command {
       runCommand<Options>((context, { options }) =>
         withMirror(context, { command: "reclassify" }, async (sql, { url }) => {
           const { config, out, signal } = context;
-          const { sourceTimezone, stuckAfterMs } = config;
           const isDry = options.dryRun === true;
-          const classes = await reclassify({ sql, url, isDry, sourceTimezone, stuckAfterMs, signal });
+          const classes = await reclassify({ ...config, sql, url, isDry, signal });
           if (options.json) await out.json({ dry_run: isDry, classes });
           else await out.write(render(classes, isDry, out));
           return EXIT.done;

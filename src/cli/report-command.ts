@@ -4,6 +4,7 @@ import { ConfigError, EXIT } from "../errors.ts";
 import { assertNamesKnown, parseRelation } from "../report/known-names.ts";
 import { askFor, type Filters, type Question } from "../report/question.ts";
 import { asIso, readAnswer, withSnapshot } from "../report/read-answer.ts";
+import { REFRESH_SETTINGS } from "../report/refresh-settings.ts";
 import { RELATION_FACTS } from "../report/relations.ts";
 import { createCommand } from "./create-command.ts";
 import { assertMirrorPlace } from "./mirror-place.ts";
@@ -30,7 +31,7 @@ export function reportCommand(summary: string): Command {
   const command = createCommand({
     name: "report",
     summary,
-    settings: ["databaseUrl", "dataDir", "sourceTimezone", "stuckAfter"],
+    settings: ["databaseUrl", "dataDir", ...REFRESH_SETTINGS],
     examples: [
       ["report", "the reports that there are, and what each answers"],
       ["report success_rate_daily --since 2026-11-01", "how often builds succeeded, day by day"],

@@ -1,15 +1,14 @@
 import type { Command } from "commander";
 import { type Clock, systemClock } from "../clock.ts";
-import { SETTING_KEYS } from "../config/settings.ts";
+import type { FlagValues } from "../config/find-given.ts";
+import { SETTING_KEYS, SETTINGS } from "../config/settings.ts";
+import { canRedraw, wantsColour } from "../config/terminal.ts";
 import {
   type Config,
   type ConfigInput,
-  canRedraw,
-  type FlagValues,
   type LoadedConfig,
   loadConfig,
   type SettingInForce,
-  wantsColour,
 } from "../config.ts";
 import { ConfigError, EXIT, StoppedError } from "../errors.ts";
 import { createLog, type Logger } from "../log.ts";
@@ -188,11 +187,12 @@ function isGiven(command: Command, name: string): boolean {
 }
 
 function settingFlags(command: Command, verbose: boolean): FlagValues {
-  const options: Record<string, unknown> = command.opts();
-  const flags: Record<string, string | undefined> = {};
-  for (const key of SETTING_KEYS) {
-    if (typeof options[key] === "string") flags[key] = options[key];
+  const flags: Record<string, string> = {};
+  for (const { flag } of SETTING_KEYS.map((key) => SETTINGS[key])) {
+    const option = command.options.find(({ long }) => long === `--${flag}`);
+    const text: unknown = option && command.getOptionValue(option.attributeName());
+    if (typeof text === "string") flags[flag] = text;
   }
-  if (verbose) flags.logLevel ??= "debug";
+  if (verbose) flags["log-level"] ??= "debug";
   return flags;
 }

@@ -6,6 +6,7 @@ import { assertSessionPooling } from "../db/session-pooling.ts";
 import { EXIT, MirrorError } from "../errors.ts";
 import { tryRefresh } from "../report/after-run.ts";
 import { isReportBehind } from "../report/refresh.ts";
+import { REFRESH_SETTINGS } from "../report/refresh-settings.ts";
 import { createKeptDatabase, type KeptDatabase } from "../worker/kept-database.ts";
 import { createCommand } from "./create-command.ts";
 import { assertMirrorPlace, mirrorPlace } from "./mirror-place.ts";
@@ -24,7 +25,7 @@ export function serveCommand(summary: string): Command {
   return createCommand({
     name: "serve",
     summary,
-    settings: ["databaseUrl", "dataDir", "httpHost", "httpPort", "sourceTimezone", "stuckAfter"],
+    settings: ["databaseUrl", "dataDir", "httpHost", "httpPort", ...REFRESH_SETTINGS],
     examples: [
       ["serve", "prints the address of the report page and serves it until Ctrl-C"],
       ["serve --http-port 0", "on a free port"],
@@ -82,8 +83,7 @@ async function bringUpToDate(
   const isBehind = await mirror.read(isReportBehind).catch(() => false);
   if (!isBehind) return;
   log.info("the figures are older than the last run; they are computed anew");
-  const { sourceTimezone, stuckAfterMs } = config;
   const url = await database.ready(signal);
-  const error = await tryRefresh(url, { sourceTimezone, stuckAfterMs, keepsSettings: true, signal }, log);
+  const error = await tryRefresh(url, { ...config, keepsSettings: true, signal }, log);
   if (error === null) log.info("the figures are up to date");
 }

@@ -19,7 +19,7 @@ export function statusCommand(summary: string): Command {
   return createCommand({
     name: "status",
     summary,
-    settings: ["databaseUrl", "dataDir", "stuckAfter", "sourceTimezone"],
+    settings: ["databaseUrl", "dataDir", "stuckAfterMs", "sourceTimezone"],
     examples: [
       ["status", "how fresh the mirror is, the last runs, open builds"],
       ["status --max-age 30h", "exits 11 when any list is older, as a health check"],
@@ -37,8 +37,7 @@ export function statusCommand(summary: string): Command {
         withMirror(context, { command: "status", max: 4 }, async (sql, database) => {
           const { config, clock, out } = context;
           const now = clock.now();
-          const { stuckAfterMs, sourceTimezone } = config;
-          const status = await findStatus(sql, { now, stuckAfterMs, sourceTimezone });
+          const status = await findStatus(sql, { ...config, now });
           const { age_ms, oldest_list } = status;
           const isStale = options.maxAge !== undefined && (age_ms === null || age_ms > options.maxAge);
           if (options.json) await out.json({ database: database.describe, stale: isStale, ...status });

@@ -1,5 +1,4 @@
 import { type Command, Option } from "commander";
-import type { Config } from "../config.ts";
 import { requireBaseUrl } from "../config.ts";
 import { connect } from "../db/connect.ts";
 import { assertNotDemo } from "../db/demo-mark.ts";
@@ -11,6 +10,7 @@ import { EXIT } from "../errors.ts";
 import { withReport } from "../report/after-run.ts";
 import { runDrySync } from "../sync/dry-run.ts";
 import { runSync, type SyncOptions } from "../sync/run.ts";
+import { SYNC_SETTINGS } from "../sync/sync-settings.ts";
 import { RESOURCES, type Resource } from "../wire/resources.ts";
 import { createCommand } from "./create-command.ts";
 import { isMirrorAbsent } from "./mirror-place.ts";
@@ -30,30 +30,11 @@ interface Options {
   json?: true;
 }
 
-/** The settings by which a run asks the service, whichever command begins it. */
-export const REQUEST_SETTINGS = [
-  "pageSize",
-  "rate",
-  "concurrency",
-  "timeoutMs",
-  "retries",
-  "maxBodyMb",
-] as const;
-
 export function syncCommand(summary: string): Command {
   return createCommand({
     name: "sync",
     summary,
-    settings: [
-      "baseUrl",
-      "databaseUrl",
-      "dataDir",
-      ...REQUEST_SETTINGS,
-      "fullEveryDays",
-      "maxDeleteRatio",
-      "sourceTimezone",
-      "stuckAfter",
-    ],
+    settings: ["baseUrl", "databaseUrl", "dataDir", ...SYNC_SETTINGS],
     examples: [
       ["sync --base-url https://docs.example.org", "mirrors everything that is due"],
       ["sync --full", "reads every page of every list"],
@@ -118,7 +99,7 @@ async function syncOptions(
   const progress = await context.progress();
   const kind: SyncKind | null = options.full ? "full" : options.incremental ? "incremental" : null;
   return {
-    settings: { ...syncSettings(context.config), databaseUrl, baseUrl },
+    settings: { ...context.config, databaseUrl, baseUrl },
     kind,
     resources: options.resource ?? null,
     allowMassDelete: options.allowMassDelete ?? false,
@@ -133,14 +114,6 @@ async function syncOptions(
 export function showProgress(progress: Progress): NonNullable<SyncOptions["onProgress"]> {
   return (resource, { pages, records }, totalCount) =>
     progress.update(resource, { pages, records, totalCount });
-}
-
-/** The settings that a run reads, but for where it reads and writes. */
-export function syncSettings(config: Config) {
-  const { proxies, pageSize, rate, concurrency, timeoutMs, retries, maxBodyMb } = config;
-  const { fullEveryDays, maxDeleteRatio, sourceTimezone, stuckAfterMs } = config;
-  const requests = { proxies, pageSize, rate, concurrency, timeoutMs, retries, maxBodyMb };
-  return { ...requests, fullEveryDays, maxDeleteRatio, sourceTimezone, stuckAfterMs };
 }
 
 async function hasSchema(database: OpenDatabase): Promise<boolean> {

@@ -3,6 +3,7 @@ import { requireBaseUrl } from "../config.ts";
 import { assertNotDemo } from "../db/demo-mark.ts";
 import { prepareDatabase } from "../db/prepare.ts";
 import { withReport } from "../report/after-run.ts";
+import { REQUEST_SETTINGS } from "../sync/sync-settings.ts";
 import { runWatchRound } from "../sync/watch-round.ts";
 import { createWatchJob } from "../worker/watch-job.ts";
 import { createCommand } from "./create-command.ts";
@@ -10,7 +11,6 @@ import { keepWorking } from "./keep-working.ts";
 import { printSummary } from "./print-summary.ts";
 import { type CommandContext, runCommand } from "./run-command.ts";
 import { exitCodeOrThrow } from "./run-exit.ts";
-import { REQUEST_SETTINGS, syncSettings } from "./sync-command.ts";
 import { withDatabase } from "./with-database.ts";
 
 interface Options {
@@ -30,7 +30,7 @@ export function watchCommand(summary: string): Command {
       "timezone",
       ...REQUEST_SETTINGS,
       "sourceTimezone",
-      "stuckAfter",
+      "stuckAfterMs",
     ],
     examples: [
       [
@@ -66,7 +66,7 @@ async function watch(context: CommandContext, options: Options): Promise<number>
   return withDatabase(context, async (database) => {
     await assertNotDemo(database.url, baseUrl);
     await prepareDatabase(database, log, signal);
-    const settings = { ...syncSettings(config), databaseUrl: database.url, baseUrl };
+    const settings = { ...config, databaseUrl: database.url, baseUrl };
     const result = await withReport(runWatchRound)({ settings, clock, log, signal });
     await printSummary(result.summary, context.out, options);
     return exitCodeOrThrow(result);

@@ -10,8 +10,7 @@ export async function withDatabase<T>(
   { config, log, signal }: Pick<CommandContext, "config" | "log" | "signal">,
   fn: (database: OpenDatabase) => Promise<T>,
 ): Promise<T> {
-  const { databaseUrl, dataDir } = config;
-  const database = await openDatabase({ databaseUrl, dataDir, log, signal });
+  const database = await openDatabase({ ...config, log, signal });
   try {
     return await fn(database);
   } catch (error) {

@@ -2,6 +2,7 @@ import type { Command } from "commander";
 import { requireBaseUrl } from "../config.ts";
 import { withReport } from "../report/after-run.ts";
 import { runSync } from "../sync/run.ts";
+import { SYNC_SETTINGS } from "../sync/sync-settings.ts";
 import { runWatchRound } from "../sync/watch-round.ts";
 import { createNightlySync } from "../worker/nightly-sync.ts";
 import { createWatchJob } from "../worker/watch-job.ts";
@@ -9,7 +10,7 @@ import { createCommand } from "./create-command.ts";
 import { type JobDeps, keepWorking } from "./keep-working.ts";
 import { type CommandContext, runCommand } from "./run-command.ts";
 import { serveMirror } from "./serve-mirror.ts";
-import { REQUEST_SETTINGS, showProgress } from "./sync-command.ts";
+import { showProgress } from "./sync-command.ts";
 
 export function workerCommand(summary: string): Command {
   return createCommand({
@@ -22,11 +23,7 @@ export function workerCommand(summary: string): Command {
       "syncCron",
       "watchCron",
       "timezone",
-      ...REQUEST_SETTINGS,
-      "fullEveryDays",
-      "maxDeleteRatio",
-      "sourceTimezone",
-      "stuckAfter",
+      ...SYNC_SETTINGS,
       "httpHost",
       "httpPort",
     ],

@@ -1,3 +1,4 @@
+import { resolve } from "node:path";
 import { findCronFaults, normalizeCron } from "./cron-line.ts";
 import { parseDuration } from "./duration.ts";
 
@@ -5,11 +6,28 @@ import { parseDuration } from "./duration.ts";
 export type Parsed<T> = { value: T } | { fault: string };
 export type Parse<T> = (text: string) => Parsed<T>;
 
+/** What a value may depend on beside its text. */
+export interface Surroundings {
+  /** Where relative paths start. */
+  readonly cwd: string;
+  /** Whether the log's stream is a terminal. */
+  readonly isTty: boolean;
+}
+
 export function whole(min: number, max: number): Parse<number> {
   return (text) => {
     const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
     if (value >= min && value <= max) return { value };
     return { fault: `is not a whole number from ${min} to ${max}` };
+  };
+}
+
+/** Whole megabytes, as bytes. */
+export function megabytes(min: number, max: number): Parse<number> {
+  const parse = whole(min, max);
+  return (text) => {
+    const parsed = parse(text);
+    return "fault" in parsed ? parsed : { value: parsed.value * 1024 * 1024 };
   };
 }
 
@@ -69,13 +87,20 @@ export const host: Parse<string> = (text) => {
     : { fault: "is not a host name or address without scheme, port and path" };
 };
 
-/** The path is not checked: the database room makes the directory and knows what it needs. */
-export const path: Parse<string> = (text) => {
+/** Absolute. The path is not checked: the database room makes the directory and knows what it needs. */
+export function path(text: string, { cwd }: Pick<Surroundings, "cwd">): Parsed<string> {
   if (/^~(?:\/|$)/.test(text))
     return { fault: "begins with ~, which only a shell replaces; write the path out" };
   if (text.includes("\0")) return { fault: "is not a path" };
-  return { value: text };
-};
+  return { value: resolve(cwd, text) };
+}
+
+/** `auto` is pretty on a terminal, JSON elsewhere. */
+export function logFormat(text: string, { isTty }: Pick<Surroundings, "isTty">): Parsed<"pretty" | "json"> {
+  const parsed = oneOf("auto", "pretty", "json")(text);
+  if ("fault" in parsed) return parsed;
+  return { value: parsed.value === "auto" ? (isTty ? "pretty" : "json") : parsed.value };
+}
 
 /** The scheme alone: the database room reads the rest, with lists of hosts and sockets that no URL parser takes. */
 export const databaseUrl: Parse<string> = (text) => {

@@ -1,43 +1,60 @@
+import * as values from "./setting-values.ts";
+
 /**
- * Every setting, declared once. The flags, `.env.example`, `docmirror config`, the help and
- * the check for unknown names all come from here. This file imports nothing so that `--help` stays fast.
+ * A setting, said once. The flags, `.env.example`, `docmirror config`, the help, the check for unknown names and the type of
+ * the value all come from here. The code knows a setting by its key in SETTINGS, which names the unit where there is one.
  */
-export interface Setting {
+export interface Setting<T = unknown> {
   /** The name in the environment and in `.env`. `NAME_FILE` names a file that holds the value. */
   readonly name: string;
   /** The flag without its two dashes. */
   readonly flag: string;
   /** How the help writes the value. */
   readonly value: string;
-  /** As it would be written in the environment; null when there is none. */
+  /** As it would be written in the environment. Null when there is none: the value is then null. */
   readonly default: string | null;
   /** What takes the default's place in the help where `default` is null. */
   readonly without?: string;
+  /** The value that a text stands for. It reads the default as well. */
+  readonly parse: (text: string, surroundings: values.Surroundings) => values.Parsed<T>;
+  /** Whether a text that cannot be used stays out of messages: a password may stand anywhere in it. @default never */
+  readonly isHidden?: (text: string) => boolean;
   readonly meaning: string;
 }
 
 export const SETTINGS = {
+  /** Null means the embedded Postgres in `dataDir`. */
   databaseUrl: {
     name: "DATABASE_URL",
     flag: "database-url",
     value: "url",
     default: null,
     without: "the embedded Postgres",
+    parse: values.databaseUrl,
+    isHidden: () => true,
     meaning: "where the mirror lives: postgres://user:password@host:port/database",
   },
+  /** Absolute. Need not exist yet. */
   dataDir: {
     name: "DOCMIRROR_DATA_DIR",
     flag: "data-dir",
     value: "path",
     default: ".docmirror",
+    parse: values.path,
     meaning: "the embedded Postgres' data, relative to the working directory",
   },
+  /**
+   * Without query and fragment. The path prefix is kept without a closing slash ("/" when there is none), so join with
+   * `baseUrl.pathname.replace(/\/$/, "") + "/api/v1/"`. May carry credentials: print it through `maskUrl` alone.
+   */
   baseUrl: {
     name: "DOCMIRROR_BASE_URL",
     flag: "base-url",
     value: "url",
     default: null,
     without: "none, required by what talks to upstream",
+    parse: values.baseUrl,
+    isHidden: (text) => text.includes("@"),
     meaning: "the service to mirror: what stands before /api/v1/, with its path prefix if it has one",
   },
   pageSize: {
@@ -45,13 +62,16 @@ export const SETTINGS = {
     flag: "page-size",
     value: "records",
     default: "100",
+    parse: values.whole(1, 1000),
     meaning: "records asked for at once, 1 to 1000; the server may give fewer",
   },
-  rate: {
+  /** 0 means no limit. */
+  ratePerSecond: {
     name: "DOCMIRROR_RATE",
     flag: "rate",
     value: "number",
     default: "5",
+    parse: values.decimal(0, 100_000),
     meaning: "requests a second, all resources together, evenly spaced; 0.5 is one every 2 s, 0 is no limit",
   },
   concurrency: {
@@ -59,6 +79,7 @@ export const SETTINGS = {
     flag: "concurrency",
     value: "requests",
     default: "4",
+    parse: values.whole(1, 64),
     meaning: "requests in flight at once, 1 to 64",
   },
   timeoutMs: {
@@ -66,20 +87,26 @@ export const SETTINGS = {
     flag: "timeout-ms",
     value: "ms",
     default: "30000",
+    // Node's timers overflow beyond this and then fire at once.
+    parse: values.whole(1, 2 ** 31 - 1),
     meaning: "time for one request, headers and body, in milliseconds",
   },
+  /** Tries after the first. */
   retries: {
     name: "DOCMIRROR_RETRIES",
     flag: "retries",
     value: "tries",
     default: "5",
+    parse: values.whole(0, 100),
     meaning: "tries after the first, 0 to 100; Retry-After is obeyed",
   },
-  maxBodyMb: {
+  maxBodyBytes: {
     name: "DOCMIRROR_MAX_BODY_MB",
     flag: "max-body-mb",
     value: "MB",
     default: "64",
+    // V8's longest string is 512 MiB.
+    parse: values.megabytes(1, 511),
     meaning: "a longer reply is an error, 1 to 511 megabytes",
   },
   syncCron: {
@@ -87,13 +114,16 @@ export const SETTINGS = {
     flag: "sync-cron",
     value: "cron",
     default: "17 2 * * *",
+    parse: values.cron,
     meaning: "when the worker syncs",
   },
+  /** `auto` is every night where a full walk takes at most 30 minutes at this rate, else 7. */
   fullEveryDays: {
     name: "DOCMIRROR_FULL_EVERY_DAYS",
     flag: "full-every-days",
     value: "days",
     default: "auto",
+    parse: values.wordOr("auto", values.whole(1, 3650)),
     meaning:
       "how often the nightly sync walks builds in full; auto is every night where a full walk of all lists takes at most 30 minutes at this rate, else every 7",
   },
@@ -102,6 +132,7 @@ export const SETTINGS = {
     flag: "watch-cron",
     value: "cron",
     default: "* * * * *",
+    parse: values.cron,
     meaning: "when watch and worker look at builds that have not finished",
   },
   timezone: {
@@ -109,6 +140,7 @@ export const SETTINGS = {
     flag: "timezone",
     value: "zone",
     default: "Etc/UTC",
+    parse: values.zone,
     meaning: "the schedule's time zone, an IANA name",
   },
   sourceTimezone: {
@@ -116,21 +148,26 @@ export const SETTINGS = {
     flag: "source-timezone",
     value: "zone",
     default: "Etc/UTC",
+    parse: values.zone,
     meaning:
       "how upstream's zone-less timestamps are read, an IANA name (America/Chicago for old hosted data)",
   },
-  stuckAfter: {
+  /** From this age on an open build is stuck, and is asked for far more rarely. */
+  stuckAfterMs: {
     name: "DOCMIRROR_STUCK_AFTER",
     flag: "stuck-after",
     value: "duration",
     default: "2h",
+    parse: values.duration,
     meaning: "an open build older than this is stuck; units ms s m h d w, as in 1h30m",
   },
+  /** The share of the known records that a whole walk may miss, 0 to 1, before it deletes nothing. */
   maxDeleteRatio: {
     name: "DOCMIRROR_MAX_DELETE_RATIO",
     flag: "max-delete-ratio",
     value: "ratio",
     default: "0.05",
+    parse: values.decimal(0, 1),
     meaning: "a walk that misses more of the known records than this deletes nothing, 0 to 1",
   },
   httpHost: {
@@ -138,13 +175,16 @@ export const SETTINGS = {
     flag: "http-host",
     value: "host",
     default: "127.0.0.1",
+    parse: values.host,
     meaning: "where worker and serve listen",
   },
+  /** 0 takes a free port. */
   httpPort: {
     name: "DOCMIRROR_HTTP_PORT",
     flag: "http-port",
     value: "port",
     default: "8321",
+    parse: values.whole(0, 65_535),
     meaning: "the port of worker and serve; 0 takes a free one",
   },
   logLevel: {
@@ -152,6 +192,7 @@ export const SETTINGS = {
     flag: "log-level",
     value: "level",
     default: "info",
+    parse: values.oneOf("fatal", "error", "warn", "info", "debug", "trace", "silent"),
     meaning: "fatal, error, warn, info, debug, trace or silent",
   },
   logFormat: {
@@ -159,6 +200,7 @@ export const SETTINGS = {
     flag: "log-format",
     value: "format",
     default: "auto",
+    parse: values.logFormat,
     meaning: "pretty, json, or auto: pretty on a terminal, else JSON",
   },
 } as const satisfies Record<string, Setting>;
@@ -166,3 +208,11 @@ export const SETTINGS = {
 export type SettingKey = keyof typeof SETTINGS;
 
 export const SETTING_KEYS = Object.keys(SETTINGS) as SettingKey[];
+
+/** The value of each setting, in the type that its parser gives. */
+export type SettingValues = {
+  readonly [Key in keyof typeof SETTINGS]: ValueOf<(typeof SETTINGS)[Key]>;
+};
+
+type ValueOf<S extends Setting> =
+  S extends Setting<infer T> ? (S["default"] extends null ? T | null : T) : never;

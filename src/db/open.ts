@@ -1,3 +1,4 @@
+import type { Config } from "../config.ts";
 import type { Logger } from "../log.ts";
 import { describeDatabase } from "./database-url.ts";
 import { openEmbedded } from "./embedded.ts";
@@ -12,10 +13,7 @@ export interface OpenDatabase {
   close(): Promise<void>;
 }
 
-export interface OpenDatabaseOptions {
-  /** null: the embedded Postgres. */
-  databaseUrl: string | null;
-  dataDir: string;
+export interface OpenDatabaseOptions extends Pick<Config, "databaseUrl" | "dataDir"> {
   log: Logger;
   signal?: AbortSignal;
 }

@@ -1,9 +1,10 @@
 import type { Logger } from "../log.ts";
 import { type RefreshOptions, refreshReport } from "./refresh.ts";
+import type { RefreshSettings } from "./refresh-settings.ts";
 
 /** What a refresh needs of what a run is given. Said here once more, because what runs need reaches as far as upstream, and reports never do. */
 interface RunOptions {
-  settings: Pick<RefreshOptions, "sourceTimezone" | "stuckAfterMs"> & { databaseUrl: string };
+  settings: RefreshSettings & { databaseUrl: string };
   log: Logger;
   signal: AbortSignal;
 }
@@ -21,8 +22,7 @@ export function withReport<Options extends RunOptions, Result>(
   return async (options) => {
     const result = await run(options);
     const { settings, log, signal } = options;
-    const { databaseUrl, sourceTimezone, stuckAfterMs } = settings;
-    const reportError = await tryRefresh(databaseUrl, { sourceTimezone, stuckAfterMs, signal }, log);
+    const reportError = await tryRefresh(settings.databaseUrl, { ...settings, signal }, log);
     return { ...result, reportError };
   };
 }

@@ -7,6 +7,7 @@ import { connect, type Sql, type TransactionSql } from "../db/connect.ts";
 import { assertSessionPooling } from "../db/session-pooling.ts";
 import { withStoreErrors } from "../db/store-errors.ts";
 import { withTransaction } from "../db/transaction.ts";
+import type { RefreshSettings } from "./refresh-settings.ts";
 import {
   type Affected,
   BUILDS,
@@ -40,11 +41,7 @@ const TRANSACTION_SETTINGS = `
   set local parallel_tuple_cost = 0.001;
   set local parallel_setup_cost = 100`;
 
-export interface RefreshOptions {
-  /** In which zone upstream's dates are read. */
-  sourceTimezone: string;
-  /** An open build that was older than this when it was last seen is stuck. */
-  stuckAfterMs: number;
+export interface RefreshOptions extends RefreshSettings {
   /** Keeps to the two settings that the answers were computed with last, as whoever reads them must. @default those given count */
   keepsSettings?: boolean;
   /** Classifies all failures anew, by the rules of now. @default only those that changed */

@@ -1,4 +1,5 @@
 import { isAhead } from "../clock.ts";
+import type { Config } from "../config.ts";
 import type { Sql } from "../db/connect.ts";
 import { describeOldest, findListFreshness, type ListFreshness, mirrorAgeMs } from "../db/list-freshness.ts";
 import type { RunKind, RunStatus, WalkVerdict } from "../db/schema/runs.ts";
@@ -53,10 +54,8 @@ export interface MirrorStatus {
   unresolved_references: number;
 }
 
-export interface StatusOptions {
+export interface StatusOptions extends Pick<Config, "stuckAfterMs" | "sourceTimezone"> {
   now: Date;
-  stuckAfterMs: number;
-  sourceTimezone: string;
   /** Runs listed. @default 10 */
   runs?: number;
 }

@@ -1,5 +1,6 @@
 import type { Sql } from "../db/connect.ts";
 import { RESOURCES, type Resource } from "../wire/resources.ts";
+import type { SyncSettings } from "./sync-settings.ts";
 
 /**
  * How long full walks take at the rate that is set, in seconds: the records that each list counted last, by pages of the size that is
@@ -7,7 +8,7 @@ import { RESOURCES, type Resource } from "../wire/resources.ts";
  */
 export async function estimateFullWalks(
   sql: Sql,
-  { pageSize, rate }: { pageSize: number; rate: number },
+  { pageSize, ratePerSecond }: Pick<SyncSettings, "pageSize" | "ratePerSecond">,
 ): Promise<{ all: number; build: number }> {
   const lists = await sql<{ resource: Resource; records: number; limit: number | null }[]>`
     select of.resource, counted.total_count as records,
@@ -21,7 +22,7 @@ export async function estimateFullWalks(
     const pages = some.map(({ records, limit }) =>
       Math.ceil(records / Math.min(pageSize, limit || pageSize)),
     );
-    return rate === 0 ? 0 : pages.reduce((sum, count) => sum + count, 0) / rate;
+    return ratePerSecond === 0 ? 0 : pages.reduce((sum, count) => sum + count, 0) / ratePerSecond;
   };
   return {
     all: seconds(lists),

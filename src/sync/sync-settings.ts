@@ -1,22 +1,27 @@
-import type { Proxies } from "../config/proxies.ts";
+import type { SettingKey } from "../config/settings.ts";
+import type { Config } from "../config.ts";
 
-/** What a run reads of the settings (`product.md` section 2), and where it writes. */
-export interface SyncSettings {
-  databaseUrl: string;
-  baseUrl: URL;
-  /** @default the service is asked directly */
-  proxies?: Proxies | undefined;
-  pageSize: number;
-  rate: number;
-  concurrency: number;
-  timeoutMs: number;
-  retries: number;
-  maxBodyMb: number;
-  /** `auto` is every night where a full walk takes at most 30 minutes at this rate, else 7. */
-  fullEveryDays: number | "auto";
-  /** The share of the known records that a whole walk may miss, 0 to 1, before it deletes nothing. */
-  maxDeleteRatio: number;
-  sourceTimezone: string;
-  /** From this age on an open build is stuck, and is asked for far more rarely. */
-  stuckAfterMs: number;
+/** The settings by which a run asks the service. */
+export const REQUEST_SETTINGS = [
+  "pageSize",
+  "ratePerSecond",
+  "concurrency",
+  "timeoutMs",
+  "retries",
+  "maxBodyBytes",
+] as const satisfies readonly SettingKey[];
+
+/** The settings that a sync reads. Each command that syncs takes the flags of all of them. */
+export const SYNC_SETTINGS = [
+  ...REQUEST_SETTINGS,
+  "fullEveryDays",
+  "maxDeleteRatio",
+  "sourceTimezone",
+  "stuckAfterMs",
+] as const satisfies readonly SettingKey[];
+
+/** What a run reads of the settings, where it reads and where it writes. In a `Config` the last two may be null. */
+export interface SyncSettings extends Pick<Config, (typeof SYNC_SETTINGS)[number] | "proxies"> {
+  readonly databaseUrl: string;
+  readonly baseUrl: URL;
 }

@@ -11,14 +11,8 @@ export function createUpstreamClient(
   onWarning: (message: string) => void,
 ): Client {
   return createClient({
-    baseUrl: settings.baseUrl,
-    proxies: settings.proxies,
-    concurrency: settings.concurrency,
-    ratePerSecond: settings.rate,
+    ...settings,
     ...(pace && { pace }),
-    timeoutMs: settings.timeoutMs,
-    retries: settings.retries,
-    maxBodyBytes: settings.maxBodyMb * 1024 * 1024,
     clock,
     log,
     signal,

@@ -59,7 +59,8 @@ async function watch({ settings }: RunOptions, run: OpenRun): Promise<void> {
     resources: ending.resources,
     onProgress: undefined,
   });
-  const room = settings.rate === 0 ? MAX_DETAILS : Math.ceil(settings.rate * DETAIL_SECONDS);
+  const room =
+    settings.ratePerSecond === 0 ? MAX_DETAILS : Math.ceil(settings.ratePerSecond * DETAIL_SECONDS);
   const { stuckAfterMs } = settings;
   const polled = await followOpenBuilds({
     ...run,

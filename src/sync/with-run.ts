@@ -32,7 +32,7 @@ import { createWarnings } from "./warnings.ts";
 
 export interface RunOptions {
   settings: SyncSettings;
-  /** What the other runs of the process keep to as well, made with the same `settings.rate`. @default the run's own */
+  /** What the other runs of the process keep to as well, made with the same `settings.ratePerSecond`. @default the run's own */
   pace?: HostPace;
   clock: Clock;
   log: Logger;

@@ -10,7 +10,7 @@ listenForTheUnexpected(false);
 await createCommand({
   name: "probe",
   summary: "behaves as told",
-  settings: ["rate"],
+  settings: ["ratePerSecond"],
   examples: [["probe x", "x"]],
 })
   .argument("<behaviour>")

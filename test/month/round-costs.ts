@@ -62,7 +62,7 @@ export async function measureRounds(options: CostOptions): Promise<HourCost[]> {
   const baseUrl = new URL(simulation.url);
   // A round has room for as many details as the rate allows, while nobody has to wait for them.
   const pace = createHostPace({ ratePerSecond: 0, clock });
-  const run = { clock, log, pace, settings: { rate: 5, retries: 0 } };
+  const run = { clock, log, pace, settings: { ratePerSecond: 5, retries: 0 } };
   const succeed = async (running: ReturnType<typeof syncOnce>) => {
     const { summary, error } = await running;
     if (error !== null || summary.status !== "succeeded")

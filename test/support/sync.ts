@@ -1,4 +1,5 @@
 import { systemClock } from "../../src/clock.ts";
+import { defaultValues } from "../../src/config/default-values.ts";
 import { silentLog } from "../../src/log.ts";
 import { runSync, type SyncOptions, type SyncResult, type SyncSettings } from "../../src/sync/run.ts";
 import { runWatchRound } from "../../src/sync/watch-round.ts";
@@ -37,18 +38,13 @@ export function withDefaults<Options extends RunOptions>(
     signal: new AbortController().signal,
     ...rest,
     settings: {
+      ...defaultValues(),
       databaseUrl,
       baseUrl,
-      pageSize: 100,
-      rate: 0,
-      concurrency: 4,
+      ratePerSecond: 0,
       timeoutMs: 10_000,
       retries: 2,
-      maxBodyMb: 64,
       fullEveryDays: 7,
-      maxDeleteRatio: 0.05,
-      sourceTimezone: "Etc/UTC",
-      stuckAfterMs: 7_200_000,
       ...settings,
     },
   };

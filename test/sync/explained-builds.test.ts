@@ -3,6 +3,7 @@ import { explainBuild } from "../../src/builds/explain-build.ts";
 import { judgeZone } from "../../src/builds/source-zone.ts";
 import { findOffsetSpans } from "../../src/builds/zone-evidence.ts";
 import { systemClock } from "../../src/clock.ts";
+import { defaultValues } from "../../src/config/default-values.ts";
 import { withSql } from "../../src/db/connect.ts";
 import { silentLog } from "../../src/log.ts";
 import { runWatchRound } from "../../src/sync/watch-round.ts";
@@ -14,17 +15,11 @@ const ZONE = "America/Chicago";
 async function watchOnce({ world, baseUrl, databaseUrl }: QuickWorld): Promise<void> {
   const { error } = await runWatchRound({
     settings: {
+      ...defaultValues(),
       databaseUrl,
       baseUrl,
-      pageSize: 100,
-      rate: 0,
-      concurrency: 4,
-      timeoutMs: 10_000,
+      ratePerSecond: 0,
       retries: 0,
-      maxBodyMb: 64,
-      fullEveryDays: 7,
-      maxDeleteRatio: 0.05,
-      stuckAfterMs: 7_200_000,
       sourceTimezone: ZONE,
     },
     clock: { now: () => world.now(), sleep: systemClock.sleep },

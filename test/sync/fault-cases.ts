@@ -96,7 +96,7 @@ const atPage = (text: string) => new RegExp(`^build list: .*offset=40.*${text}`)
 
 const TEST_LIMIT_MS = 1000;
 const inTime = { timeoutMs: TEST_LIMIT_MS };
-const tight = { maxBodyMb: 1 };
+const tight = { maxBodyBytes: 1024 * 1024 };
 const page40 = pageAt(40);
 const at40 =
   (reply: Parameters<typeof when>[1]): Play =>

@@ -31,11 +31,14 @@ afterAll(async () => {
 
 describe("a full walk of 900,000 records", () => {
   test("takes 30 minutes at 100 a page and 5 requests a second", async () => {
-    expect(await estimateFullWalks(sql, { pageSize: 100, rate: 5 })).toEqual({ all: 1800, build: 1600 });
+    expect(await estimateFullWalks(sql, { pageSize: 100, ratePerSecond: 5 })).toEqual({
+      all: 1800,
+      build: 1600,
+    });
   });
 
   test("takes no time that counts where there is no rate", async () => {
-    expect(await estimateFullWalks(sql, { pageSize: 100, rate: 0 })).toEqual({ all: 0, build: 0 });
+    expect(await estimateFullWalks(sql, { pageSize: 100, ratePerSecond: 0 })).toEqual({ all: 0, build: 0 });
   });
 
   test("takes longer where the service gives smaller pages than it is asked for", async () => {
@@ -43,7 +46,10 @@ describe("a full walk of 900,000 records", () => {
     await sql`
       insert into sync.pages (resource, seq, request, body_hash, meta, ids, loaded_at)
       values ('build', 0, '/', '\\x00', ${meta}::text::jsonb, '{}', now())`;
-    expect(await estimateFullWalks(sql, { pageSize: 100, rate: 5 })).toEqual({ all: 8200, build: 8000 });
+    expect(await estimateFullWalks(sql, { pageSize: 100, ratePerSecond: 5 })).toEqual({
+      all: 8200,
+      build: 8000,
+    });
     await sql`delete from sync.pages`;
   });
 });
@@ -51,6 +57,6 @@ describe("a full walk of 900,000 records", () => {
 test("a mirror without a walk has nothing to estimate by", async () => {
   await using empty = await createTestDatabase();
   const none = connect(empty.url, { applicationName: "docmirror test", max: 1 });
-  expect(await estimateFullWalks(none, { pageSize: 100, rate: 5 })).toEqual({ all: 0, build: 0 });
+  expect(await estimateFullWalks(none, { pageSize: 100, ratePerSecond: 5 })).toEqual({ all: 0, build: 0 });
   await none.end();
 });

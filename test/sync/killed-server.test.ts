@@ -91,7 +91,7 @@ describe("the server that a run writes to", () => {
   });
 
   test("killed for good ends the run with exit code 4, and the hint names its log", async () => {
-    const { config } = loadConfig({ flags: { dataDir }, env: {}, cwd: dataDir, isTty: false });
+    const { config } = loadConfig({ flags: { "data-dir": dataDir }, env: {}, cwd: dataDir, isTty: false });
     const signal = new AbortController().signal;
     const failed = withDatabase({ config, log: silentLog, signal }, async ({ url }) => {
       await migrate(url);

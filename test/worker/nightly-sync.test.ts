@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { systemClock } from "../../src/clock.ts";
+import { defaultValues } from "../../src/config/default-values.ts";
 import { withSql } from "../../src/db/connect.ts";
 import { HttpStatusError, LockedError, NetworkError, StoreError } from "../../src/errors.ts";
 import { silentLog } from "../../src/log.ts";
@@ -17,17 +18,10 @@ function createNight(runSync: (options: SyncOptions) => Promise<SyncResult>, url
     cron: "17 2 * * *",
     timezone: "Etc/UTC",
     settings: {
+      ...defaultValues(),
       baseUrl: new URL("http://127.0.0.1:1/"),
-      pageSize: 100,
-      rate: 0,
-      concurrency: 1,
-      timeoutMs: 1000,
+      ratePerSecond: 0,
       retries: 0,
-      maxBodyMb: 1,
-      fullEveryDays: 7,
-      maxDeleteRatio: 0.05,
-      sourceTimezone: "Etc/UTC",
-      stuckAfterMs: 7_200_000,
     },
     database: { ready: async () => url, close: async () => {} },
     runSync,

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { createHostPace, type HostPace } from "../../src/api/host-pace.ts";
 import { systemClock } from "../../src/clock.ts";
+import { defaultValues } from "../../src/config/default-values.ts";
 import { withSql } from "../../src/db/connect.ts";
 import { HttpStatusError, LockedError, NetworkError, StoreError } from "../../src/errors.ts";
 import { silentLog } from "../../src/log.ts";
@@ -20,8 +21,10 @@ const { signal } = new AbortController();
 const TINY = { users: 2, projects: 2, versions: 2, files: 2, builds: 40, rates: QUIET, clockSteps: false };
 
 const settings = (baseUrl: URL): WatchJobDeps["settings"] => ({
-  ...{ baseUrl, pageSize: 100, rate: 0, concurrency: 4, timeoutMs: 10_000, retries: 0, maxBodyMb: 8 },
-  ...{ fullEveryDays: 7, maxDeleteRatio: 0.05, sourceTimezone: "Etc/UTC", stuckAfterMs: 7_200_000 },
+  ...defaultValues(),
+  baseUrl,
+  ratePerSecond: 0,
+  retries: 0,
 });
 
 function createRound(over: Partial<WatchJobDeps> = {}) {
@@ -257,7 +260,7 @@ describe("beside the nightly sync", () => {
         return paced.turn(until);
       },
     };
-    const withPace = { pace, settings: { rate: 5, pageSize: 100 } };
+    const withPace = { pace, settings: { ratePerSecond: 5, pageSize: 100 } };
     const { summary } = await quick.sync({ kind: "incremental", resources: ["build"], ...withPace });
     const rounds = [await quick.watch(withPace), await quick.watch(withPace), await quick.watch(withPace)];
     const requests = [summary, ...rounds.map((round) => round.summary)].map((run) => run.requests);

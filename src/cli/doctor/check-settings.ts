@@ -8,7 +8,7 @@ import { ok, type Result, warning } from "./finding.ts";
 export function checkSettings({ config, settings }: Pick<CommandContext, "config" | "settings">): Result {
   const baseUrl = requireBaseUrl(config);
   const way = wayOf(findProxyRoute(baseUrl, config.proxies));
-  if (config.rate === 0 && !isLoopback(baseUrl)) {
+  if (config.ratePerSecond === 0 && !isLoopback(baseUrl)) {
     return warning(
       `DOCMIRROR_RATE is 0: the service is asked as fast as it answers, ${way}`,
       "set it to what the service allows; the default is 5 requests a second",

@@ -18,13 +18,10 @@ export async function examineUpstream(context: CommandContext): Promise<Finding[
   const { config, clock, log, signal } = context;
   if (config.baseUrl === null) return unknowns(UPSTREAM_CHECKS, "there is no service to ask: see settings");
   const client = createClient({
+    ...config,
     baseUrl: config.baseUrl,
-    proxies: config.proxies,
     concurrency: 1,
-    ratePerSecond: config.rate,
-    timeoutMs: config.timeoutMs,
     retries: Math.min(config.retries, MAX_RETRIES),
-    maxBodyBytes: config.maxBodyMb * 1024 * 1024,
     clock,
     log,
     signal,

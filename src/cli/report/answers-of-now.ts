@@ -24,12 +24,11 @@ export async function useAnswersOfNow(
     return;
   }
   await assertMirror(sql, mirrorPlace(config));
-  const { sourceTimezone, stuckAfterMs } = config;
   const isBehind = await withStoreErrors("read how old the answers are", () => isReportBehind(sql));
   if (!isBehind) return;
   log.debug("the answers are older than the last run, and are brought up to it");
   try {
-    await refreshReport(url, { sourceTimezone, stuckAfterMs, keepsSettings: true, signal });
+    await refreshReport(url, { ...config, keepsSettings: true, signal });
   } catch (error) {
     if (!(error instanceof StoreError && MAY_NOT_WRITE.includes(error.sqlstate ?? ""))) throw error;
     log.warn({ ...MENDING, error: error.message }, OLD);

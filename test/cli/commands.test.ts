@@ -1,0 +1,10 @@
+import { expect, test } from "vitest";
+import { COMMANDS } from "../../src/cli/commands.ts";
+import { SETTING_KEYS, SETTINGS } from "../../src/config/settings.ts";
+
+test("each setting is a flag of a command that uses it", async () => {
+  const users = COMMANDS.filter(({ name }) => name !== "config");
+  const commands = await Promise.all(users.map(async ({ summary, load }) => (await load())(summary)));
+  const flags = commands.flatMap(({ options }) => options.map(({ long }) => long));
+  expect(flags).toEqual(expect.arrayContaining(SETTING_KEYS.map((key) => `--${SETTINGS[key].flag}`)));
+});
