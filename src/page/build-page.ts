@@ -1,11 +1,5 @@
 import { html } from "hono/html";
-import {
-  anomalyWords,
-  missingWords,
-  sightingWords,
-  stateName,
-  whyNotBefore,
-} from "../../builds/bound-words.ts";
+import { anomalyWords, missingWords, sightingWords, stateName, whyNotBefore } from "../builds/bound-words.ts";
 import type {
   BuildExplanation,
   ExplainedBuild,
@@ -13,10 +7,10 @@ import type {
   ExplainedReference,
   ExplainedTransition,
   QuarantinedSighting,
-} from "../../builds/explain-build.ts";
-import { formatBetween, formatSpan } from "../../builds/format-span.ts";
-import type { TransactionSql } from "../../db/connect.ts";
-import { askFor, type Question } from "../../report/question.ts";
+} from "../builds/explain-build.ts";
+import { formatBetween, formatSpan } from "../builds/format-span.ts";
+import type { TransactionSql } from "../db/connect.ts";
+import { askFor, type Question } from "../report/question.ts";
 import { outcomeWords, type Row } from "./cells.ts";
 import { projectHref } from "./links.ts";
 import { foreign, type Markup, shorten } from "./words.ts";

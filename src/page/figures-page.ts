@@ -1,6 +1,6 @@
 import { html } from "hono/html";
-import type { TransactionSql } from "../../db/connect.ts";
-import { askFor, askForCount, type Question } from "../../report/question.ts";
+import type { TransactionSql } from "../db/connect.ts";
+import { askFor, askForCount, type Question } from "../report/question.ts";
 import { askAll } from "./ask-all.ts";
 import { type Currency, renderBanner } from "./banner.ts";
 import { type BlockSpec, filtersFor, type PageScope, questionOf, renderBlock } from "./block.ts";

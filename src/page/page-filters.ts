@@ -1,6 +1,6 @@
 import { html } from "hono/html";
-import type { FilterName, Filters } from "../../report/question.ts";
-import { resolveSpan } from "../../report/time-bounds.ts";
+import type { FilterName, Filters } from "../report/question.ts";
+import { resolveSpan } from "../report/time-bounds.ts";
 import { withQuery } from "./links.ts";
 import { type Markup, shorten } from "./words.ts";
 

@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it, vi } from "vitest";
-import { chooseDates, DAY_MS } from "../../../../src/serve/page/charts/calendar.ts";
-import { durationChart } from "../../../../src/serve/page/charts/duration-chart.ts";
-import { successRateChart } from "../../../../src/serve/page/charts/success-rate-chart.ts";
-import { volumeChart } from "../../../../src/serve/page/charts/volume-chart.ts";
+import { chooseDates, DAY_MS } from "../../../src/page/charts/calendar.ts";
+import { durationChart } from "../../../src/page/charts/duration-chart.ts";
+import { successRateChart } from "../../../src/page/charts/success-rate-chart.ts";
+import { volumeChart } from "../../../src/page/charts/volume-chart.ts";
 import { type DayRow, dayRow, dayRows, NO_BUILDS, NOT_COVERED } from "./day-rows.ts";
 
 const INCIDENT = { hour: "2026-11-19 14:00:00+00", projects: 20, projects_failing: 15 };
@@ -52,10 +52,7 @@ describe.each(CHARTS)("the $name chart", ({ draw }) => {
   });
 
   it("takes every colour from the style sheet", async () => {
-    const css = readFileSync(
-      new URL("../../../../src/serve/page/charts/charts.css", import.meta.url),
-      "utf8",
-    );
+    const css = readFileSync(new URL("../../../src/page/charts/charts.css", import.meta.url), "utf8");
     const paints = [...(await draw(MIXED)).matchAll(/ (?:fill|stroke)="([^"]*)"/g)].map(
       ([, paint]) => paint ?? "",
     );
@@ -256,7 +253,7 @@ describe("chooseDates", () => {
 });
 
 describe("charts.css", () => {
-  const css = readFileSync(new URL("../../../../src/serve/page/charts/charts.css", import.meta.url), "utf8");
+  const css = readFileSync(new URL("../../../src/page/charts/charts.css", import.meta.url), "utf8");
   const [light = "", dark = ""] = css.split("prefers-color-scheme: dark");
   const luminance = (colour: string) => {
     const [red = 0, green = 0, blue = 0] = [1, 3, 5].map((at) => {

@@ -1,7 +1,7 @@
 import { html } from "hono/html";
-import { createNearest } from "../../config/nearest-names.ts";
-import type { TransactionSql } from "../../db/connect.ts";
-import { askFor } from "../../report/question.ts";
+import { createNearest } from "../config/nearest-names.ts";
+import type { TransactionSql } from "../db/connect.ts";
+import { askFor } from "../report/question.ts";
 import type { Row } from "./cells.ts";
 import { foreign, type Markup, moment } from "./words.ts";
 

@@ -1,5 +1,5 @@
-import type { TransactionSql } from "../../db/connect.ts";
-import type { Question } from "../../report/question.ts";
+import type { TransactionSql } from "../db/connect.ts";
+import type { Question } from "../report/question.ts";
 import type { Row } from "./cells.ts";
 
 /** Answers by the names of their questions, each as soon as it is there. */

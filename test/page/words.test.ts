@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { buildHref, projectHref, segmentAfter, withQuery } from "../../../src/serve/page/links.ts";
-import { heeded, readPageFilters, scopeWords } from "../../../src/serve/page/page-filters.ts";
-import { percent, percentRange, shorten } from "../../../src/serve/page/words.ts";
+import { buildHref, projectHref, segmentAfter, withQuery } from "../../src/page/links.ts";
+import { heeded, readPageFilters, scopeWords } from "../../src/page/page-filters.ts";
+import { percent, percentRange, shorten } from "../../src/page/words.ts";
 
 describe("percent", () => {
   it.each([

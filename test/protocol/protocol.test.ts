@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import type { Catalog } from "../../src/serve/catalog.ts";
-import { createProtocol } from "../../src/serve/protocol.ts";
+import type { Catalog } from "../../src/protocol/catalog.ts";
+import { createProtocol } from "../../src/protocol/protocol.ts";
 import { createRecordedCatalog, readExchanges } from "./recorded-catalog.ts";
 
 const exchanges = readExchanges();

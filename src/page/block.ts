@@ -1,6 +1,6 @@
 import { html, raw } from "hono/html";
-import { DICTIONARY, type Relation } from "../../db/report-dictionary.ts";
-import { type FilterName, type Filters, filtersOf, type Question } from "../../report/question.ts";
+import { DICTIONARY, type Relation } from "../db/report-dictionary.ts";
+import { type FilterName, type Filters, filtersOf, type Question } from "../report/question.ts";
 import type { Answers } from "./ask-all.ts";
 import type { Column, Row } from "./cells.ts";
 import { withQuery } from "./links.ts";

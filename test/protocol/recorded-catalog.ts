@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import type { Catalog, DocHit, Filter, RecordTypes } from "../../src/serve/catalog.ts";
+import type { Catalog, DocHit, Filter, RecordTypes } from "../../src/protocol/catalog.ts";
 import type { FileHit } from "../../src/wire/file.ts";
 import { RESOURCES, type Resource } from "../../src/wire/resources.ts";
 

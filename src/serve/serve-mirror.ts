@@ -1,11 +1,10 @@
 import type { Clock } from "../clock.ts";
 import type { Config } from "../config.ts";
 import type { Logger } from "../log.ts";
-import { createApp } from "../serve/app.ts";
-import { createPages } from "../serve/page/pages.ts";
-import { createServedMirror, type ServedMirror } from "../serve/served-mirror.ts";
-import { startServer } from "../serve/server.ts";
-import type { KeptDatabase } from "../worker/kept-database.ts";
+import { createPages } from "../page/pages.ts";
+import { createApp } from "./app.ts";
+import { createServedMirror, type ServedMirror, type ServedMirrorDeps } from "./served-mirror.ts";
+import { startServer } from "./server.ts";
 
 export interface ServeDeps {
   config: Pick<Config, "httpHost" | "httpPort" | "sourceTimezone">;
@@ -29,7 +28,7 @@ export interface MirrorServer {
  */
 export async function serveMirror(
   { config, clock, log, signal }: ServeDeps,
-  database: KeptDatabase,
+  database: Pick<ServedMirrorDeps, "ready">,
 ): Promise<MirrorServer> {
   const { httpHost: host, httpPort: port, sourceTimezone } = config;
   const mirror = createServedMirror({

@@ -1,5 +1,5 @@
 import { html } from "hono/html";
-import { askFor, type Question } from "../../report/question.ts";
+import { askFor, type Question } from "../report/question.ts";
 import type { BlockSpec } from "./block.ts";
 import { type Column, countOf, momentOf, type Row, spanOf, textIn } from "./cells.ts";
 import { type Markup, moment } from "./words.ts";

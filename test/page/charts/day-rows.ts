@@ -1,6 +1,6 @@
-import type { BuildTimesDay } from "../../../../src/serve/page/charts/duration-chart.ts";
-import type { RateDay } from "../../../../src/serve/page/charts/success-rate-chart.ts";
-import type { VolumeDay } from "../../../../src/serve/page/charts/volume-chart.ts";
+import type { BuildTimesDay } from "../../../src/page/charts/duration-chart.ts";
+import type { RateDay } from "../../../src/page/charts/success-rate-chart.ts";
+import type { VolumeDay } from "../../../src/page/charts/volume-chart.ts";
 
 export type DayRow = RateDay & VolumeDay & BuildTimesDay;
 

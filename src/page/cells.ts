@@ -1,5 +1,5 @@
 import { html } from "hono/html";
-import { formatBetween, formatSpan } from "../../builds/format-span.ts";
+import { formatBetween, formatSpan } from "../builds/format-span.ts";
 import { buildHref, projectHref } from "./links.ts";
 import { foreign, grouped, type Markup, moment, percent, percentRange } from "./words.ts";
 

@@ -1,6 +1,6 @@
-import type { Relation } from "../../db/report-dictionary.ts";
-import { askForDailyRates, askForDailyTimes } from "../../report/days-of-builds.ts";
-import { askFor, type Filters } from "../../report/question.ts";
+import type { Relation } from "../db/report-dictionary.ts";
+import { askForDailyRates, askForDailyTimes } from "../report/days-of-builds.ts";
+import { askFor, type Filters } from "../report/question.ts";
 import type { BlockSpec } from "./block.ts";
 import { between, countOf, dayOf, eitherOf, RATE } from "./cells.ts";
 import { type BuildTimesDay, durationChart } from "./charts/duration-chart.ts";

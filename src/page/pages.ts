@@ -1,13 +1,13 @@
 import { type Context, Hono } from "hono";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
-import { explainBuild } from "../../builds/explain-build.ts";
-import type { Clock } from "../../clock.ts";
-import type { TransactionSql } from "../../db/connect.ts";
-import type { Logger } from "../../log.ts";
-import { parseRelation } from "../../report/known-names.ts";
-import type { Filters } from "../../report/question.ts";
-import { isStorableId } from "../../wire/record-id.ts";
-import type { ServedMirror } from "../served-mirror.ts";
+import { explainBuild } from "../builds/explain-build.ts";
+import type { Clock } from "../clock.ts";
+import type { TransactionSql } from "../db/connect.ts";
+import type { MirrorReader } from "../db/mirror-reader.ts";
+import type { Logger } from "../log.ts";
+import { parseRelation } from "../report/known-names.ts";
+import type { Filters } from "../report/question.ts";
+import { isStorableId } from "../wire/record-id.ts";
 import type { Currency } from "./banner.ts";
 import { absenceWords, askForBuild, findFacts, renderBuild } from "./build-page.ts";
 import { createCsvReply } from "./csv-reply.ts";
@@ -25,7 +25,7 @@ import { readStyleSheet } from "./style-sheet.ts";
 import { foreign, shorten } from "./words.ts";
 
 export interface PagesDeps {
-  mirror: ServedMirror;
+  mirror: MirrorReader;
   /** How dates of builds are read. */
   sourceTimezone: string;
   clock: Clock;

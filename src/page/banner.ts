@@ -1,5 +1,5 @@
 import { html } from "hono/html";
-import { formatSpan } from "../../builds/format-span.ts";
+import { formatSpan } from "../builds/format-span.ts";
 import type { Row } from "./cells.ts";
 import { type Markup, moment } from "./words.ts";
 

@@ -1,5 +1,5 @@
 import { html } from "hono/html";
-import { printable } from "../../printable.ts";
+import { printable } from "../printable.ts";
 
 /** A piece of a page, escaped. */
 export type Markup = ReturnType<typeof html>;

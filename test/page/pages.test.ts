@@ -1,17 +1,17 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { withSql } from "../../../src/db/connect.ts";
-import { toCsv } from "../../../src/report/csv.ts";
-import { askFor, type Filters } from "../../../src/report/question.ts";
-import { type AnswerRow, readAnswer, withSnapshot } from "../../../src/report/read-answer.ts";
-import { buildHref, projectHref } from "../../../src/serve/page/links.ts";
-import { createTestDatabase, type TestDatabase } from "../../support/database.ts";
+import { withSql } from "../../src/db/connect.ts";
+import { buildHref, projectHref } from "../../src/page/links.ts";
+import { toCsv } from "../../src/report/csv.ts";
+import { askFor, type Filters } from "../../src/report/question.ts";
+import { type AnswerRow, readAnswer, withSnapshot } from "../../src/report/read-answer.ts";
+import { createTestDatabase, type TestDatabase } from "../support/database.ts";
 import {
   HOSTILE_SLUGS,
   refreshPages,
   type ServedPages,
   seedPages,
   servePages,
-} from "../../support/served-pages.ts";
+} from "../support/served-pages.ts";
 
 let database: TestDatabase;
 let pages: ServedPages;

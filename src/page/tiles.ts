@@ -1,5 +1,5 @@
 import { html } from "hono/html";
-import { wilsonInterval } from "../../report/wilson-interval.ts";
+import { wilsonInterval } from "../report/wilson-interval.ts";
 import type { Row } from "./cells.ts";
 import { grouped, type Markup, percent, percentRange } from "./words.ts";
 

@@ -1,10 +1,10 @@
-import type { Relation } from "../../db/report-dictionary.ts";
-import { StoreError } from "../../errors.ts";
-import { toCsv } from "../../report/csv.ts";
-import { assertNamesKnown } from "../../report/known-names.ts";
-import { askFor, type Filters } from "../../report/question.ts";
-import { readAnswer, withSnapshot } from "../../report/read-answer.ts";
-import type { ServedMirror } from "../served-mirror.ts";
+import type { MirrorReader } from "../db/mirror-reader.ts";
+import type { Relation } from "../db/report-dictionary.ts";
+import { StoreError } from "../errors.ts";
+import { toCsv } from "../report/csv.ts";
+import { assertNamesKnown } from "../report/known-names.ts";
+import { askFor, type Filters } from "../report/question.ts";
+import { readAnswer, withSnapshot } from "../report/read-answer.ts";
 
 /** Each holds a connection for as long as its reader takes. */
 const MOST_AT_ONCE = 3;
@@ -17,7 +17,7 @@ export type CsvReply = (relation: Relation, filters: Filters, gone: AbortSignal)
  * Streams answers as CSV, as `docmirror report NAME --format csv` prints them: all rows, of one snapshot, and memory does not grow with them.
  * A reply rejects before its first byte where there is no such answer, and is broken off when it fails later: half of it never looks whole.
  */
-export function createCsvReply(mirror: ServedMirror): CsvReply {
+export function createCsvReply(mirror: MirrorReader): CsvReply {
   let underWay = 0;
 
   return async (relation, filters, gone) => {

@@ -1,5 +1,5 @@
-import type { TransactionSql } from "../../db/connect.ts";
-import { askFor } from "../../report/question.ts";
+import type { TransactionSql } from "../db/connect.ts";
+import { askFor } from "../report/question.ts";
 import { askAll } from "./ask-all.ts";
 import { type Currency, readCurrency } from "./banner.ts";
 

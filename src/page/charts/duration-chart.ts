@@ -1,4 +1,4 @@
-import { formatBetween } from "../../../builds/format-span.ts";
+import { formatBetween } from "../../builds/format-span.ts";
 import { grouped } from "../words.ts";
 import { backdrop, blindKey, titledDays } from "./backdrop.ts";
 import { createCalendar, DAY_MS, type Day, startOf } from "./calendar.ts";

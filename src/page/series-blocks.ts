@@ -1,4 +1,4 @@
-import { askFor } from "../../report/question.ts";
+import { askFor } from "../report/question.ts";
 import type { BlockSpec } from "./block.ts";
 import {
   between,

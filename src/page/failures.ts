@@ -1,5 +1,5 @@
-import { sqlstateOf } from "../../db/store-errors.ts";
-import { ConfigError, StoreError } from "../../errors.ts";
+import { sqlstateOf } from "../db/store-errors.ts";
+import { ConfigError, StoreError } from "../errors.ts";
 import { shorten } from "./words.ts";
 
 export interface ExplainedFailure {
