@@ -1,8 +1,8 @@
 import type { Command } from "commander";
 import { assertMirror } from "../db/assert-mirror.ts";
 import { withSql } from "../db/connect.ts";
-import { openDatabase } from "../db/open.ts";
 import { assertSessionPooling } from "../db/session-pooling.ts";
+import { openDatabase } from "../embedded/open-database.ts";
 import { EXIT, MirrorError } from "../errors.ts";
 import { tryRefresh } from "../report/after-run.ts";
 import { isReportBehind } from "../report/refresh.ts";

@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { link, readFile, rename, rm, writeFile } from "node:fs/promises";
-import { systemClock } from "../../clock.ts";
-import { StoreError } from "../../errors.ts";
+import { systemClock } from "../clock.ts";
+import { StoreError } from "../errors.ts";
 
 const POLL_MS = 50;
 /** Starting and stopping take seconds; a recovery after a crash may take minutes. */

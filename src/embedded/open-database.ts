@@ -1,6 +1,6 @@
+import { describeDatabase } from "../db/database-url.ts";
 import type { Logger } from "../log.ts";
-import { describeDatabase } from "./database-url.ts";
-import { openEmbedded } from "./embedded.ts";
+import { openEmbedded } from "./open-embedded.ts";
 
 export interface OpenDatabase {
   url: string;

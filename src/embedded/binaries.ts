@@ -15,7 +15,7 @@ import {
 } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { dirname, join, relative } from "node:path";
-import { StoreError } from "../../errors.ts";
+import { StoreError } from "../errors.ts";
 import type { ServerAccount } from "./account.ts";
 
 export interface Binaries {

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { appendFile, chown, mkdir, readdir, readFile, rename, rm, statfs, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { StoreError } from "../../errors.ts";
+import { StoreError } from "../errors.ts";
 import type { ServerAccount } from "./account.ts";
 import type { Binaries } from "./binaries.ts";
 import type { EmbeddedPaths } from "./paths.ts";

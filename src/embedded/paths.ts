@@ -1,6 +1,6 @@
 import { closeSync, existsSync, mkdirSync, openSync, realpathSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import { StoreError } from "../../errors.ts";
+import { StoreError } from "../errors.ts";
 import type { ServerAccount } from "./account.ts";
 import { foreignOwnerError } from "./owner.ts";
 

@@ -18,12 +18,12 @@ import { join } from "node:path";
 import { createInterface, type Interface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from "vitest";
-import { withSql } from "../../../src/db/connect.ts";
-import { findServerAccount } from "../../../src/db/embedded/account.ts";
-import { toDataDirError } from "../../../src/db/embedded/paths.ts";
-import { type EmbeddedServer, hasEmbedded, openEmbedded } from "../../../src/db/embedded.ts";
-import { openDatabase } from "../../../src/db/open.ts";
-import { silentLog } from "../../../src/log.ts";
+import { withSql } from "../../src/db/connect.ts";
+import { findServerAccount } from "../../src/embedded/account.ts";
+import { openDatabase } from "../../src/embedded/open-database.ts";
+import { type EmbeddedServer, hasEmbedded, openEmbedded } from "../../src/embedded/open-embedded.ts";
+import { toDataDirError } from "../../src/embedded/paths.ts";
+import { silentLog } from "../../src/log.ts";
 
 const log = silentLog;
 const settings = { fsync: "off" };

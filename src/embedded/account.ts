@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { StoreError } from "../../errors.ts";
+import { StoreError } from "../errors.ts";
 
 /** Who runs the server. Postgres refuses to run as root, which then takes the system's account `postgres`. */
 export interface ServerAccount {

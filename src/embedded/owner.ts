@@ -1,6 +1,6 @@
 import { spawnSync } from "node:child_process";
 import { statSync } from "node:fs";
-import { StoreError } from "../../errors.ts";
+import { StoreError } from "../errors.ts";
 import { SERVER_ACCOUNT, type ServerAccount } from "./account.ts";
 
 /**

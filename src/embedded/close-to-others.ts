@@ -1,5 +1,5 @@
 import { chmod, chown, readdir, stat } from "node:fs/promises";
-import type { Logger } from "../../log.ts";
+import type { Logger } from "../log.ts";
 import type { ServerAccount } from "./account.ts";
 import type { EmbeddedPaths } from "./paths.ts";
 

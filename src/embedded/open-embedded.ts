@@ -1,14 +1,15 @@
 import { statSync } from "node:fs";
 import { resolve } from "node:path";
+import { connect, replaceDatabase, type Sql, withSql } from "../db/connect.ts";
+import { sqlstateOf, withStoreErrors } from "../db/store-errors.ts";
 import type { Logger } from "../log.ts";
-import { connect, replaceDatabase, type Sql, withSql } from "./connect.ts";
-import { findServerAccount } from "./embedded/account.ts";
-import { findBinaries } from "./embedded/binaries.ts";
-import { closeToOthers } from "./embedded/close-to-others.ts";
-import { ensureCluster, ensurePassword, SUPERUSER } from "./embedded/cluster.ts";
-import { withLockFile } from "./embedded/lock-file.ts";
-import { assertOwner } from "./embedded/owner.ts";
-import { createPaths, type EmbeddedPaths, toDataDirError } from "./embedded/paths.ts";
+import { findServerAccount } from "./account.ts";
+import { findBinaries } from "./binaries.ts";
+import { closeToOthers } from "./close-to-others.ts";
+import { ensureCluster, ensurePassword, SUPERUSER } from "./cluster.ts";
+import { withLockFile } from "./lock-file.ts";
+import { assertOwner } from "./owner.ts";
+import { createPaths, type EmbeddedPaths, toDataDirError } from "./paths.ts";
 import {
   awaitExit,
   awaitRunning,
@@ -16,8 +17,7 @@ import {
   type RunningServer,
   startServer,
   stopServer,
-} from "./embedded/server.ts";
-import { sqlstateOf, withStoreErrors } from "./store-errors.ts";
+} from "./server.ts";
 
 /*
  * The embedded Postgres has three states: no cluster, stopped, running. Every move between them happens under the

@@ -2,8 +2,8 @@
  * A process that uses the embedded Postgres, for tests that kill it: prints one line of JSON when it is in, leaves
  * when its standard input ends, and prints "closed" when it has left.
  */
-import { openEmbedded } from "../../../src/db/embedded.ts";
-import { silentLog } from "../../../src/log.ts";
+import { openEmbedded } from "../../src/embedded/open-embedded.ts";
+import { silentLog } from "../../src/log.ts";
 
 const [dataDir = ""] = process.argv.slice(2);
 openEmbedded({ dataDir, log: silentLog, settings: { fsync: "off" } })
