@@ -1,5 +1,6 @@
 import { type Context, Hono } from "hono";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
+import { describeBuild } from "../builds/describe-build.ts";
 import { explainBuild } from "../builds/explain-build.ts";
 import type { Clock } from "../clock.ts";
 import type { TransactionSql } from "../db/connect.ts";
@@ -125,7 +126,7 @@ export function createPages({ mirror, sourceTimezone, clock, log }: PagesDeps): 
     const { build, quarantine } = explanation;
     if (build === null) return show(c, notice("No such build", absenceWords(explanation), id), 404);
     const [fact] = await mirror.snapshot((tx) => findFacts(tx, question));
-    const main = renderBuild(build, quarantine, fact, question);
+    const main = renderBuild(id, describeBuild(build, quarantine), fact, question);
     return show(c, { title: `Build ${shorten(id)}`, main }, 200);
   }
 
