@@ -4,9 +4,9 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 
 /**
- * The rooms of `src` and what each may import: `cli → worker, simulate, serve → page, protocol → sync, report → builds → walk, load → api,
- * normalize, embedded → wire, db → leaves`. Arrows point to the right alone, so a newcomer can read the rooms one by one, and none needs the whole
- * house to be tested.
+ * The rooms of `src` and what each may import: `cli → worker, simulate, serve → page, protocol → sync, report
+ * → builds → walk, load → api, normalize, embedded → wire, db → leaves`. Arrows point to the right alone, so
+ * a newcomer can read the rooms one by one, and none needs the whole house to be tested.
  */
 const ROOMS: readonly (readonly string[])[] = [
   ["cli"],
@@ -21,12 +21,15 @@ const ROOMS: readonly (readonly string[])[] = [
 ];
 const LEAVES = ROOMS[ROOMS.length - 1] ?? [];
 
-/** Arrows within one level that stand on purpose: tables are named for the resources of the wire, and settings that cannot be used are errors. */
+/**
+ * Arrows within one level that stand on purpose: tables are named for the resources of the wire, and settings
+ * that cannot be used are errors.
+ */
 const EXCEPTIONS = ["db → wire", "config → errors"];
 
 /**
- * What a room must not reach, not even by a detour: the mirror is served without upstream, the protocol does not know what it answers from,
- * and a walk does not know where its pages go.
+ * What a room must not reach, not even by a detour: the mirror is served without upstream, the protocol does
+ * not know what it answers from, and a walk does not know where its pages go.
  */
 const UNREACHABLE = [
   ["serve", "api"],

@@ -13,9 +13,9 @@ export interface PreparedDatabase {
 }
 
 /**
- * Makes a database ready to be written: one that never had our schema gets it, and so does the embedded one, which is ours alone. A
- * database of the user's own with an older schema is left to `docmirror migrate`, because changing it is the user's call.
- * Throws `SchemaVersionError` or `StoreError`.
+ * Makes a database ready to be written: one that never had our schema gets it, and so does the embedded one,
+ * which is ours alone. A database of the user's own with an older schema is left to `docmirror migrate`,
+ * because changing it is the user's call. Throws `SchemaVersionError` or `StoreError`.
  */
 export async function prepareDatabase(
   database: PreparedDatabase,

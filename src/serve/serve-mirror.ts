@@ -10,7 +10,10 @@ export interface ServeDeps {
   config: Pick<Config, "httpHost" | "httpPort" | "sourceTimezone">;
   clock: Clock;
   log: Logger;
-  /** Ends the wait for a database that is down; the database is waited for in turns, so the others wait for this one. */
+  /**
+   * Ends the wait for a database that is down; the database is waited for in turns, so the others wait for
+   * this one.
+   */
   signal: AbortSignal;
 }
 
@@ -24,7 +27,8 @@ export interface MirrorServer {
 }
 
 /**
- * Listens at once, whether the database answers or not: until it does, every page says so. Throws ConfigError when the address cannot be had.
+ * Listens at once, whether the database answers or not: until it does, every page says so. Throws ConfigError
+ * when the address cannot be had.
  */
 export async function serveMirror(
   { config, clock, log, signal }: ServeDeps,
@@ -38,7 +42,8 @@ export async function serveMirror(
   const app = createApp([createPages({ mirror, sourceTimezone, clock, log })]);
   const server = await startServer({ app, host, port });
   log.info({ url: server.url }, "the report page is up");
-  // Only now: an address that cannot be had should not have started the embedded Postgres. Whether it can be opened is for the caller to ask.
+  // Only now: an address that cannot be had should not have started the embedded Postgres. Whether it can be
+  // opened is for the caller to ask.
   mirror.open().catch(() => {});
   return {
     url: server.url,

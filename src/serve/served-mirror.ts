@@ -15,7 +15,10 @@ export interface ServedMirrorDeps {
   log: Logger;
 }
 
-/** The database behind what is served: it may be down for some of the time, and then whoever asks is told so at once. */
+/**
+ * The database behind what is served: it may be down for some of the time, and then whoever asks is told so
+ * at once.
+ */
 export interface ServedMirror extends MirrorReader {
   /** Looks for the database, and resolves when it has answered. Rejects with what waiting cannot mend. */
   open(): Promise<void>;
