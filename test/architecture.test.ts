@@ -4,30 +4,36 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 
 /**
- * The rooms of `src` and what each may import: `cli → worker, simulate, serve, report → sync → builds → walk, load → api, normalize →
- * wire, db → leaves`. Arrows point to the right alone, so a newcomer can read the rooms one by one, and none needs the whole house to be tested.
+ * The rooms of `src` and what each may import: `cli → worker, simulate, serve → page, protocol → sync, report
+ * → builds → walk, load → api, normalize, embedded → wire, db → leaves`. Arrows point to the right alone, so
+ * a newcomer can read the rooms one by one, and none needs the whole house to be tested.
  */
 const ROOMS: readonly (readonly string[])[] = [
   ["cli"],
-  ["worker", "simulate", "serve", "report"],
-  ["sync"],
+  ["worker", "simulate", "serve"],
+  ["page", "protocol"],
+  ["sync", "report"],
   ["builds"],
   ["walk", "load"],
-  ["api", "normalize"],
+  ["api", "normalize", "embedded"],
   ["wire", "db"],
   ["config", "log", "clock", "errors", "printable"],
 ];
 const LEAVES = ROOMS[ROOMS.length - 1] ?? [];
 
 /**
- * Arrows within one level that stand on purpose: `simulate` answers by serve's protocol, the page shows reports, tables are named for the
- * resources of the wire, and settings that cannot be used are errors.
+ * Arrows within one level that stand on purpose: tables are named for the resources of the wire, and settings
+ * that cannot be used are errors.
  */
-const EXCEPTIONS = ["simulate → serve", "serve → report", "db → wire", "config → errors"];
+const EXCEPTIONS = ["db → wire", "config → errors"];
 
-/** Whom a room must not reach, not even by a detour: the mirror is served without upstream, and a walk does not know where its pages go. */
+/**
+ * What a room must not reach, not even by a detour: the mirror is served without upstream, the protocol does
+ * not know what it answers from, and a walk does not know where its pages go.
+ */
 const UNREACHABLE = [
   ["serve", "api"],
+  ["protocol", "db"],
   ["report", "api"],
   ["walk", "db"],
 ] as const;

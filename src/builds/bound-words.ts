@@ -1,5 +1,5 @@
-import type { BuildSighting, ExplainedTransition } from "./explain-build.ts";
-import { formatSpan, formatTime } from "./format-span.ts";
+import type { ExplainedTransition } from "./explain-build.ts";
+import { formatSpan } from "./format-span.ts";
 
 /** A service's clock that is off by more is rather a zone that was set otherwise when the date was read. */
 const CLOCK_MS = 600_000;
@@ -65,13 +65,6 @@ const MISSING: Record<string, string> = {
 /** Why the record that a build refers to is not here, in words. */
 export function missingWords(status: string): string {
   return MISSING[status] ?? status;
-}
-
-/** Which run a reply came to, and what it answered. */
-export function sightingWords({ run, request }: BuildSighting): string {
-  const kind = run.kind === null ? "pruned since" : run.kind;
-  const began = run.started_at === null ? "" : `, began ${formatTime(run.started_at)}`;
-  return `run ${run.id} (${kind}${began})\n${request === null ? "the request was not kept" : `GET ${request}`}`;
 }
 
 export function stateName(state: string | null): string {

@@ -1,5 +1,5 @@
 import { type Command, Option } from "commander";
-import { embeddedPasswordFile } from "../db/embedded.ts";
+import { embeddedPasswordFile } from "../embedded/open-embedded.ts";
 import { createCommand } from "./create-command.ts";
 import { runCommand } from "./run-command.ts";
 import { shellWord } from "./shell-word.ts";

@@ -2,6 +2,7 @@ import { type Command, Option } from "commander";
 import { defaultValues } from "../config/default-values.ts";
 import { withSql } from "../db/connect.ts";
 import { EXIT } from "../errors.ts";
+import { serveMirror } from "../serve/serve-mirror.ts";
 import { startSimulation } from "../simulate/service.ts";
 import { createWorld } from "../simulate/world.ts";
 import { exitCodeOf, type SyncSettings } from "../sync/run.ts";
@@ -13,7 +14,6 @@ import { nextSteps } from "./demo/next-steps.ts";
 import { renderDemo } from "./demo/render-demo.ts";
 import { DAY_MS, type DemoSyncDeps, keepGoing, passDay } from "./demo/simulated-day.ts";
 import { type CommandContext, runCommand } from "./run-command.ts";
-import { serveMirror } from "./serve-mirror.ts";
 import { withDatabase } from "./with-database.ts";
 
 interface Options {

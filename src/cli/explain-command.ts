@@ -1,4 +1,5 @@
 import { Argument, type Command, InvalidArgumentError } from "commander";
+import { describeBuild } from "../builds/describe-build.ts";
 import { type BuildExplanation, explainBuild } from "../builds/explain-build.ts";
 import { ConfigError, NotFoundError } from "../errors.ts";
 import { isStorableId } from "../wire/record-id.ts";
@@ -39,7 +40,8 @@ export function explainCommand(summary: string): Command {
           if (options.json) await out.json(explanation);
           if (build === null) throw notHere(id, explanation);
           const columns = Math.min(out.columns ?? COLUMNS, MOST_COLUMNS);
-          if (!options.json) await out.write(renderBuild(build, quarantine, { colour: out.colour, columns }));
+          const width = { colour: out.colour, columns };
+          if (!options.json) await out.write(renderBuild(id, describeBuild(build, quarantine), width));
           return 0;
         }),
       ),

@@ -4,7 +4,7 @@ import { baseUrl } from "../config/setting-values.ts";
 import { withSql } from "../db/connect.ts";
 import { migrate, migrationStatus, pendingSql } from "../db/migrate.ts";
 import { moveService, serviceUrl } from "../db/mirrored-service.ts";
-import type { OpenDatabase } from "../db/open.ts";
+import type { OpenDatabase } from "../embedded/open-database.ts";
 import { ConfigError } from "../errors.ts";
 import { tryRefresh } from "../report/after-run.ts";
 import { REFRESH_SETTINGS } from "../report/refresh-settings.ts";

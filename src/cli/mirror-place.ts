@@ -1,7 +1,7 @@
 import type { Config } from "../config.ts";
 import { noMirrorError } from "../db/assert-mirror.ts";
 import { describeDatabase } from "../db/connect.ts";
-import { hasEmbedded } from "../db/embedded.ts";
+import { hasEmbedded } from "../embedded/open-embedded.ts";
 import { showPath } from "./show-path.ts";
 
 export type MirrorSettings = Pick<Config, "databaseUrl" | "dataDir">;

@@ -2,7 +2,7 @@ import { type Command, Option } from "commander";
 import { requireBaseUrl } from "../config.ts";
 import type { Sql } from "../db/connect.ts";
 import { assertNotDemo } from "../db/demo-mark.ts";
-import type { OpenDatabase } from "../db/open.ts";
+import type { OpenDatabase } from "../embedded/open-database.ts";
 import { EXIT } from "../errors.ts";
 import { printableJson } from "../printable.ts";
 import { tryRefresh } from "../report/after-run.ts";

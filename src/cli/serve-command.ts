@@ -1,17 +1,17 @@
 import type { Command } from "commander";
 import { assertMirror } from "../db/assert-mirror.ts";
 import { withSql } from "../db/connect.ts";
-import { openDatabase } from "../db/open.ts";
 import { assertSessionPooling } from "../db/session-pooling.ts";
+import { openDatabase } from "../embedded/open-database.ts";
 import { EXIT, MirrorError } from "../errors.ts";
 import { tryRefresh } from "../report/after-run.ts";
 import { isReportBehind } from "../report/refresh.ts";
 import { REFRESH_SETTINGS } from "../report/refresh-settings.ts";
+import { type MirrorServer, serveMirror } from "../serve/serve-mirror.ts";
 import { createKeptDatabase, type KeptDatabase } from "../worker/kept-database.ts";
 import { createCommand } from "./create-command.ts";
 import { assertMirrorPlace, mirrorPlace } from "./mirror-place.ts";
 import { type CommandContext, runCommand } from "./run-command.ts";
-import { type MirrorServer, serveMirror } from "./serve-mirror.ts";
 import { untilStopped } from "./until-stopped.ts";
 
 interface Options {

@@ -1,4 +1,4 @@
-import { type OpenDatabase, openDatabase } from "../db/open.ts";
+import { type OpenDatabase, openDatabase } from "../embedded/open-database.ts";
 import { EXIT, StoreError } from "../errors.ts";
 import type { CommandContext } from "./run-command.ts";
 

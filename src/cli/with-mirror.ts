@@ -1,7 +1,7 @@
 import { assertMirror } from "../db/assert-mirror.ts";
 import { type Sql, withSql } from "../db/connect.ts";
-import type { OpenDatabase } from "../db/open.ts";
 import { withStoreErrors } from "../db/store-errors.ts";
+import type { OpenDatabase } from "../embedded/open-database.ts";
 import { assertMirrorPlace, mirrorPlace } from "./mirror-place.ts";
 import type { CommandContext } from "./run-command.ts";
 import { withDatabase } from "./with-database.ts";

@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import { requireBaseUrl } from "../config.ts";
 import { withReport } from "../report/after-run.ts";
+import { serveMirror } from "../serve/serve-mirror.ts";
 import { runSync } from "../sync/run.ts";
 import { SYNC_SETTINGS } from "../sync/sync-settings.ts";
 import { runWatchRound } from "../sync/watch-round.ts";
@@ -9,7 +10,6 @@ import { createWatchJob } from "../worker/watch-job.ts";
 import { createCommand } from "./create-command.ts";
 import { type JobDeps, keepWorking } from "./keep-working.ts";
 import { type CommandContext, runCommand } from "./run-command.ts";
-import { serveMirror } from "./serve-mirror.ts";
 import { showProgress } from "./sync-command.ts";
 
 export function workerCommand(summary: string): Command {

@@ -1,17 +1,24 @@
 import type { Logger } from "../log.ts";
 import { connect } from "./connect.ts";
 import { assertSchemaCurrent, migrate, migrationStatus } from "./migrate.ts";
-import type { OpenDatabase } from "./open.ts";
 import { assertSessionPooling } from "./session-pooling.ts";
 import { withStoreErrors } from "./store-errors.ts";
 
+export interface PreparedDatabase {
+  url: string;
+  /** The URL with its password masked, for messages. */
+  describe: string;
+  /** Set where it is the embedded one. */
+  embedded: object | null;
+}
+
 /**
- * Makes a database ready to be written: one that never had our schema gets it, and so does the embedded one, which is ours alone. A
- * database of the user's own with an older schema is left to `docmirror migrate`, because changing it is the user's call.
- * Throws `SchemaVersionError` or `StoreError`.
+ * Makes a database ready to be written: one that never had our schema gets it, and so does the embedded one,
+ * which is ours alone. A database of the user's own with an older schema is left to `docmirror migrate`,
+ * because changing it is the user's call. Throws `SchemaVersionError` or `StoreError`.
  */
 export async function prepareDatabase(
-  database: OpenDatabase,
+  database: PreparedDatabase,
   log: Logger,
   signal?: AbortSignal,
 ): Promise<void> {

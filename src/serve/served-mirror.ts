@@ -1,4 +1,5 @@
-import { connect, type Sql, type TransactionSql } from "../db/connect.ts";
+import { connect, type Sql } from "../db/connect.ts";
+import type { MirrorReader } from "../db/mirror-reader.ts";
 import { isPassing, sqlstateOf, toStoreError } from "../db/store-errors.ts";
 import { StoreError } from "../errors.ts";
 import type { Logger } from "../log.ts";
@@ -14,14 +15,13 @@ export interface ServedMirrorDeps {
   log: Logger;
 }
 
-/** The database behind what is served: it may be down for some of the time, and then whoever asks is told so at once. */
-export interface ServedMirror {
+/**
+ * The database behind what is served: it may be down for some of the time, and then whoever asks is told so
+ * at once.
+ */
+export interface ServedMirror extends MirrorReader {
   /** Looks for the database, and resolves when it has answered. Rejects with what waiting cannot mend. */
   open(): Promise<void>;
-  /** Reads over connections that cannot write. Throws StoreError; while the database is down at once. */
-  read<T>(fn: (sql: Sql) => Promise<T>): Promise<T>;
-  /** The same over one snapshot: what a run commits meanwhile is not seen. */
-  snapshot<T>(fn: (tx: TransactionSql) => Promise<T>): Promise<T>;
   /** May be called twice. */
   close(): Promise<void>;
 }

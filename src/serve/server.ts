@@ -24,7 +24,10 @@ export interface ServerOptions {
 export interface HttpServer {
   /** Where it listens, without a closing slash. */
   readonly url: string;
-  /** Takes no more connections, lets replies under way end for a while and cuts what is left. May be called twice. */
+  /**
+   * Takes no more connections, lets replies under way end for a while and cuts what is left. May be called
+   * twice.
+   */
   close(): Promise<void>;
 }
 

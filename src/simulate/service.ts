@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import { createAdaptorServer, type HttpBindings } from "@hono/node-server";
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
-import { createProtocol } from "../serve/protocol.ts";
+import { createProtocol } from "../protocol/protocol.ts";
 import type { World } from "./world.ts";
 
 export interface SimulationOptions {

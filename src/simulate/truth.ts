@@ -1,4 +1,4 @@
-import type { RecordTypes } from "../serve/catalog.ts";
+import type { RecordTypes } from "../protocol/catalog.ts";
 import type { Resource } from "../wire/resources.ts";
 import type { BuildLives } from "./build-life.ts";
 import type { BuildStore } from "./build-store.ts";

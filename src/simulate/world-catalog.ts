@@ -1,4 +1,4 @@
-import type { Catalog, Filter, ListQuery, RecordTypes, Slice } from "../serve/catalog.ts";
+import type { Catalog, Filter, ListQuery, RecordTypes, Slice } from "../protocol/catalog.ts";
 import type { Resource } from "../wire/resources.ts";
 import { type BuildLives, stateAt } from "./build-life.ts";
 import type { BuildStore } from "./build-store.ts";

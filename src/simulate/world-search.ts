@@ -1,4 +1,4 @@
-import type { DocHit, DocHits } from "../serve/catalog.ts";
+import type { DocHit, DocHits } from "../protocol/catalog.ts";
 import type { FileHit } from "../wire/file.ts";
 import type { FileRow, Population } from "./population.ts";
 import { createRandom, hash, STREAM } from "./random.ts";

@@ -1,4 +1,4 @@
-import type { Catalog } from "../serve/catalog.ts";
+import type { Catalog } from "../protocol/catalog.ts";
 import type { Resource } from "../wire/resources.ts";
 import { createBuildLives } from "./build-life.ts";
 import { createBuildStore } from "./build-store.ts";

@@ -1,6 +1,6 @@
 import type { Clock } from "../clock.ts";
-import type { OpenDatabase } from "../db/open.ts";
 import { isPassing, sqlstateOf } from "../db/store-errors.ts";
+import type { OpenDatabase } from "../embedded/open-database.ts";
 import type { Logger } from "../log.ts";
 
 const FIRST_WAIT_MS = 1000;

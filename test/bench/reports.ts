@@ -9,13 +9,13 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { systemClock } from "../../src/clock.ts";
 import { connect, type Sql } from "../../src/db/connect.ts";
-import { openEmbedded } from "../../src/db/embedded.ts";
 import { migrate } from "../../src/db/migrate.ts";
 import { RELATIONS, type Relation } from "../../src/db/report-dictionary.ts";
+import { openEmbedded } from "../../src/embedded/open-embedded.ts";
 import { silentLog } from "../../src/log.ts";
+import { createPages } from "../../src/page/pages.ts";
 import { askFor } from "../../src/report/question.ts";
 import { refreshReport } from "../../src/report/refresh.ts";
-import { createPages } from "../../src/serve/page/pages.ts";
 import { createServedMirror } from "../../src/serve/served-mirror.ts";
 import { fillMirror, playRound } from "./report-world.ts";
 

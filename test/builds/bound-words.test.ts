@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { anomalyWords, sightingWords, whyNotBefore } from "../../src/builds/bound-words.ts";
+import { anomalyWords, whyNotBefore } from "../../src/builds/bound-words.ts";
 import type { ExplainedTransition } from "../../src/builds/explain-build.ts";
 
 const run = { id: 4, kind: "watch" as const, started_at: "2025-06-02 10:03:00+00" };
@@ -108,20 +108,5 @@ describe("anomalyWords", () => {
 
   test("gives back what it does not know", () => {
     expect(anomalyWords("solar_flare")).toBe("solar_flare");
-  });
-});
-
-describe("sightingWords", () => {
-  test("name the run and the request", () => {
-    expect(sightingWords({ asked_at: null, observed_at: null, request: "/api/v1/build/42/", run })).toBe(
-      "run 4 (watch, began 2025-06-02 10:03:00)\nGET /api/v1/build/42/",
-    );
-  });
-
-  test("tell that a run was pruned, and that a request was not kept", () => {
-    const pruned = { id: 4, kind: null, started_at: null };
-    expect(sightingWords({ asked_at: null, observed_at: null, request: null, run: pruned })).toBe(
-      "run 4 (pruned since)\nthe request was not kept",
-    );
   });
 });

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { withSql } from "../../src/db/connect.ts";
-import { openEmbedded } from "../../src/db/embedded.ts";
+import { openEmbedded } from "../../src/embedded/open-embedded.ts";
 import { silentLog } from "../../src/log.ts";
 import { type CliOptions, type CliResult, runCli, startCli } from "../support/cli.ts";
 

@@ -1,17 +1,15 @@
 import { describe, expect, test } from "vitest";
 import { withSql } from "../../src/db/connect.ts";
 import { migrate, migrationStatus } from "../../src/db/migrate.ts";
-import type { OpenDatabase } from "../../src/db/open.ts";
-import { prepareDatabase } from "../../src/db/prepare.ts";
+import { type PreparedDatabase, prepareDatabase } from "../../src/db/prepare.ts";
 import { SchemaVersionError } from "../../src/errors.ts";
 import { silentLog } from "../../src/log.ts";
 import { createTestDatabase } from "../support/database.ts";
 
-const open = (url: string, embedded = false): OpenDatabase => ({
+const open = (url: string, embedded = false): PreparedDatabase => ({
   url,
   describe: "a test database",
-  embedded: embedded ? { port: 0, logFile: "", startedHere: false } : null,
-  close: async () => {},
+  embedded: embedded ? {} : null,
 });
 const stateOf = (url: string) =>
   withSql(

@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { withSql } from "../../src/db/connect.ts";
-import { findServerAccount } from "../../src/db/embedded/account.ts";
-import { type EmbeddedServer, openEmbedded } from "../../src/db/embedded.ts";
+import { findServerAccount } from "../../src/embedded/account.ts";
+import { type EmbeddedServer, openEmbedded } from "../../src/embedded/open-embedded.ts";
 import { silentLog } from "../../src/log.ts";
 
 const hasOpenssl = spawnSync("openssl", ["version"]).status === 0;

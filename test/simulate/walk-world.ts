@@ -1,4 +1,4 @@
-import type { RecordTypes } from "../../src/serve/catalog.ts";
+import type { RecordTypes } from "../../src/protocol/catalog.ts";
 import type { World } from "../../src/simulate/world.ts";
 import type { Resource } from "../../src/wire/resources.ts";
 

@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "vitest";
-import { openEmbedded } from "../../src/db/embedded.ts";
+import { openEmbedded } from "../../src/embedded/open-embedded.ts";
 import { silentLog } from "../../src/log.ts";
 
 /** A folder for an embedded Postgres of a test's own. What runs in it at the end is stopped with the folder's removal. */

@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { PostgreSqlContainer } from "@testcontainers/postgresql";
 import { getContainerRuntimeClient } from "testcontainers";
 import { describeDatabase, replaceDatabase, withSql } from "../../src/db/connect.ts";
-import { openEmbedded } from "../../src/db/embedded.ts";
 import { migrate } from "../../src/db/migrate.ts";
+import { openEmbedded } from "../../src/embedded/open-embedded.ts";
 import { silentLog } from "../../src/log.ts";
 
 /** What every test worker is told. `template` is a migrated database that new ones are copied from. */

@@ -4,7 +4,7 @@ import { chownSync, existsSync, mkdtempSync, rmSync, writeFileSync } from "node:
 import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { findServerAccount } from "../../src/db/embedded/account.ts";
+import { findServerAccount } from "../../src/embedded/account.ts";
 
 /** PgBouncer's path: `PGBOUNCER_PATH`, else where Debian and others have it; null where there is none. */
 export const PGBOUNCER =

@@ -1,9 +1,9 @@
 import { systemClock } from "../../src/clock.ts";
 import { withSql } from "../../src/db/connect.ts";
 import { silentLog } from "../../src/log.ts";
+import { createPages } from "../../src/page/pages.ts";
 import { refreshReport } from "../../src/report/refresh.ts";
 import { createApp } from "../../src/serve/app.ts";
-import { createPages } from "../../src/serve/page/pages.ts";
 import { createServedMirror } from "../../src/serve/served-mirror.ts";
 import { startServer } from "../../src/serve/server.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { OpenDatabase } from "../../src/db/open.ts";
+import type { OpenDatabase } from "../../src/embedded/open-database.ts";
 import { StoreError } from "../../src/errors.ts";
 import { silentLog } from "../../src/log.ts";
 import { createKeptDatabase } from "../../src/worker/kept-database.ts";

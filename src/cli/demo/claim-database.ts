@@ -1,10 +1,10 @@
 import { connect, type Sql, withSql } from "../../db/connect.ts";
 import { readDemoMark, writeDemoMark } from "../../db/demo-mark.ts";
-import type { OpenDatabase } from "../../db/open.ts";
 import { prepareDatabase } from "../../db/prepare.ts";
 import { acquireRunLock } from "../../db/run-lock.ts";
 import { assertSessionPooling } from "../../db/session-pooling.ts";
 import { withStoreErrors } from "../../db/store-errors.ts";
+import type { OpenDatabase } from "../../embedded/open-database.ts";
 import { ConfigError, LockedError } from "../../errors.ts";
 import type { Logger } from "../../log.ts";
 

@@ -1,5 +1,5 @@
 import type { SettingInForce } from "../../config.ts";
-import { embeddedPasswordFile } from "../../db/embedded.ts";
+import { embeddedPasswordFile } from "../../embedded/open-embedded.ts";
 import { shellWord } from "../shell-word.ts";
 import { showPath } from "../show-path.ts";
 

@@ -1,8 +1,8 @@
 import type { Sql } from "../../db/connect.ts";
 import { readDemoMark } from "../../db/demo-mark.ts";
 import { assertServerUsable } from "../../db/migrate.ts";
-import type { OpenDatabase } from "../../db/open.ts";
 import { withStoreErrors } from "../../db/store-errors.ts";
+import type { OpenDatabase } from "../../embedded/open-database.ts";
 import { EXIT } from "../../errors.ts";
 import { fault, ok, type Result } from "./finding.ts";
 

@@ -1,8 +1,8 @@
 import { type Sql, withSql } from "../../db/connect.ts";
-import type { OpenDatabase } from "../../db/open.ts";
 import { measureServerClock } from "../../db/server-clock.ts";
 import { assertSessionPooling } from "../../db/session-pooling.ts";
 import { withStoreErrors } from "../../db/store-errors.ts";
+import type { OpenDatabase } from "../../embedded/open-database.ts";
 import { isMirrorAbsent, type MirrorSettings, mirrorPlace } from "../mirror-place.ts";
 import type { CommandContext } from "../run-command.ts";
 import { withDatabase } from "../with-database.ts";

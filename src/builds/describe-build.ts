@@ -1,0 +1,179 @@
+import { anomalyWords, missingWords, stateName, whyNotBefore } from "./bound-words.ts";
+import type {
+  BuildSighting,
+  ExplainedBuild,
+  ExplainedChange,
+  ExplainedReference,
+  ExplainedTransition,
+  QuarantinedSighting,
+} from "./explain-build.ts";
+import { type Entry, foreign, type Line, moment, type Piece, type Section } from "./piece.ts";
+
+/**
+ * What is known about one build and how, in words. `docmirror explain` prints it and the page of a build
+ * shows it.
+ */
+export interface BuildDescription {
+  /** State, outcome, type, and whether it is deleted. */
+  state: string;
+  facts: Entry[];
+  /** For each state that it was seen to enter: between which moments, and why these. */
+  states: Section[];
+  /** What changed in its record. */
+  changes: Entry[];
+  /** Replies that could not be stored. */
+  quarantine: Entry[];
+}
+
+/** Puts an explained build into words, the oldest first. */
+export function describeBuild(
+  build: ExplainedBuild,
+  quarantine: readonly QuarantinedSighting[],
+): BuildDescription {
+  const { transitions, changes } = build;
+  return {
+    state: describeState(build),
+    facts: describeFacts(build),
+    states: transitions.map((transition, index) => describeTransition(transition, transitions[index + 1])),
+    changes: changes.map(describeChange),
+    quarantine: quarantine.map(describeQuarantined),
+  };
+}
+
+function describeState({ state, success, type, deleted_at }: ExplainedBuild): string {
+  const words = [stateName(state)];
+  // Before a build has finished, `success` says nothing.
+  if (state === "finished" && success !== null) words.push(success ? "success" : "failure");
+  if (type !== null) words.push(type);
+  if (deleted_at !== null) words.push("deleted");
+  return words.join(", ");
+}
+
+function describeFacts(build: ExplainedBuild): Entry[] {
+  const { changed_at, first_seen_at, deleted_at, changes_pruned_before: pruned, open, duration } = build;
+  const entries = [
+    ...build.references.map(describeReference),
+    describeDate(build),
+    entry("first seen", [moment(first_seen_at)]),
+  ];
+  if (changed_at !== first_seen_at)
+    entries.push(entry("changed", [moment(changed_at), " for the last time"]));
+  if (deleted_at !== null)
+    entries.push(entry("deleted", [moment(deleted_at), ": a whole walk missed it and its detail was gone"]));
+  if (pruned !== null) entries.push(entry("pruned", ["changes before ", moment(pruned)]));
+  if (open !== null) entries.push(...describeOpen(open));
+  if (duration !== null)
+    entries.push(entry("took", [{ kind: "interval", took: duration }, " from the trigger to the finish"]));
+  return entries;
+}
+
+function describeReference(reference: ExplainedReference): Entry {
+  const { field, uri, status, deleted_at, checked_at } = reference;
+  if (status === "none") return entry(field, ["none"]);
+  const answer =
+    status === "found"
+      ? [...nameOf(reference), ...(deleted_at === null ? [] : [", deleted ", moment(deleted_at)])]
+      : [missingWords(status), ...(checked_at === null ? [] : [", asked ", moment(checked_at)])];
+  return entry(field, answer, ...(uri === null ? [] : [[{ kind: "uri", text: uri }, " as sent"] as Line]));
+}
+
+function nameOf({ id, slug }: ExplainedReference): Piece[] {
+  return [foreign(`${id}`), ...(slug === null ? [] : [", ", foreign(slug)])];
+}
+
+function describeDate({ date, date_read: read }: ExplainedBuild): Entry {
+  const sent: Line = date === null ? ["none that can be read"] : [foreign(date), " as sent, without a zone"];
+  if (read === null) return entry("date", sent);
+  const { earliest, latest, hour, zone } = read;
+  const other: Line =
+    hour === null
+      ? []
+      : [" or ", moment(latest), `: summer time ${hour === "repeated" ? "repeats" : "skips"} that hour`];
+  return entry("date", sent, [moment(earliest), ...other, `, read in ${zone}`]);
+}
+
+function describeOpen({ since, last_seen, vanished_at }: NonNullable<ExplainedBuild["open"]>): Entry[] {
+  const asked = last_seen.asked_at === null ? [] : [moment(last_seen.asked_at)];
+  const entries = [
+    entry("open", ["in its state since ", moment(since)]),
+    entry("last seen", [...asked, ", when the request was sent"], ...sourceOf(last_seen)),
+  ];
+  if (vanished_at !== null)
+    entries.push(
+      entry("vanished", [
+        moment(vanished_at),
+        ": its detail answered that it is not there; a whole walk will tell whether it is deleted",
+      ]),
+    );
+  return entries;
+}
+
+function describeTransition(transition: ExplainedTransition, next: ExplainedTransition | undefined): Section {
+  const { seq, from_state, to_state, width_ms, lasted, first_seen, predecessor_last_seen } = transition;
+  const isKnown = width_ms !== null;
+  const entries = [
+    entry(
+      "after",
+      [isKnown ? moment(transition.not_before) : "unknown"],
+      [foreign(whyNotBefore(transition))],
+      ...(predecessor_last_seen === null ? [] : sourceOf(predecessor_last_seen)),
+    ),
+    entry(
+      "by",
+      [moment(transition.not_after)],
+      ["when the reply was here that first showed it"],
+      ...sourceOf(first_seen),
+    ),
+    entry("within", [isKnown ? { kind: "length", ms: width_ms } : "unknown"]),
+  ];
+  if (lasted !== null) {
+    const left = foreign(stateName(next?.to_state ?? null));
+    entries.push(entry("lasted", [{ kind: "interval", took: lasted }, ", until it became ", left]));
+  }
+  entries.push(...transition.anomalies.map((name) => entry("odd", [foreign(anomalyWords(name))])));
+  const title =
+    seq === 1 ? `first seen ${stateName(to_state)}` : `${stateName(from_state)} → ${stateName(to_state)}`;
+  return { title: `${seq}. ${title}`, entries };
+}
+
+/** From where a moment is known: the run, and what it asked for. */
+function sourceOf({ run, request }: BuildSighting): Line[] {
+  return [[{ kind: "run", run }], [{ kind: "request", path: request }]];
+}
+
+function describeChange({ kind, observed_at, run_id, before, after }: ExplainedChange): Entry {
+  const fields = [...new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})])];
+  const lines = fields.map(
+    (field): Line => [
+      foreign(field),
+      ": ",
+      describeValue(before?.[field]),
+      " → ",
+      describeValue(after?.[field]),
+    ],
+  );
+  return entry(kind, [moment(observed_at), `, run ${run_id}`], ...lines);
+}
+
+/** Texts of the log stand there by their hash. */
+function describeValue(value: unknown): Piece {
+  const { md5, bytes } = (value ?? {}) as { md5?: unknown; bytes?: unknown };
+  if (typeof md5 === "string" && typeof bytes === "number")
+    return foreign(`${bytes} bytes, md5 ${md5.slice(0, 8)}`);
+  return { kind: "value", json: JSON.stringify(value ?? null) };
+}
+
+function describeQuarantined(sighting: QuarantinedSighting): Entry {
+  const { id, run_id, reason, request, created_at, resolved_at } = sighting;
+  const resolved = resolved_at === null ? ["not resolved"] : ["resolved ", moment(resolved_at)];
+  return entry(
+    `row ${id}`,
+    [moment(created_at), `, run ${run_id}, `, ...resolved],
+    [foreign(reason)],
+    ...(request === null ? [] : [[{ kind: "request", path: request }] as Line]),
+  );
+}
+
+function entry(label: string, ...lines: readonly Line[]): Entry {
+  return { label, lines };
+}

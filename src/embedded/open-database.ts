@@ -1,0 +1,43 @@
+import type { Config } from "../config.ts";
+import { describeDatabase } from "../db/database-url.ts";
+import type { Logger } from "../log.ts";
+import { openEmbedded } from "./open-embedded.ts";
+
+export interface OpenDatabase {
+  url: string;
+  /** The URL with its password masked, for messages. */
+  describe: string;
+  /** Set while the embedded Postgres is used. */
+  embedded: { port: number; logFile: string; startedHere: boolean } | null;
+  /** Leaves the embedded Postgres, which stops when nobody else uses it. May be called twice. */
+  close(): Promise<void>;
+}
+
+export interface OpenDatabaseOptions extends Pick<Config, "databaseUrl" | "dataDir"> {
+  log: Logger;
+  signal?: AbortSignal;
+}
+
+/**
+ * Says which database is meant and makes sure that the embedded one runs. Nothing is migrated here.
+ * Throws StoreError or ConfigError.
+ */
+export async function openDatabase(options: OpenDatabaseOptions): Promise<OpenDatabase> {
+  const { databaseUrl, dataDir, log, signal } = options;
+  if (databaseUrl !== null) {
+    return {
+      url: databaseUrl,
+      describe: describeDatabase(databaseUrl),
+      embedded: null,
+      close: async () => {},
+    };
+  }
+  const server = await openEmbedded({ dataDir, log, ...(signal === undefined ? {} : { signal }) });
+  const { url, port, logFile, startedHere } = server;
+  return {
+    url,
+    describe: describeDatabase(url),
+    embedded: { port, logFile, startedHere },
+    close: () => server.close(),
+  };
+}

@@ -1,0 +1,47 @@
+import { spawnSync } from "node:child_process";
+import { statSync } from "node:fs";
+import { StoreError } from "../errors.ts";
+import { SERVER_ACCOUNT, type ServerAccount } from "./account.ts";
+
+/**
+ * Throws StoreError when the data are there and belong to another user than the one who is to run the server:
+ * Postgres starts for their owner alone, even where root asks.
+ */
+export function assertOwner(
+  { cluster, dataDir }: { cluster: string; dataDir: string },
+  account: ServerAccount,
+): void {
+  const uid = account.spawnAs.uid ?? process.geteuid?.();
+  const owner = ownerOf(cluster);
+  if (owner !== undefined && uid !== undefined && owner !== uid) throw ownedBy(owner, dataDir);
+}
+
+/** The same for a folder that the system kept us from; null where it is our own, or nobody can tell whose. */
+export function foreignOwnerError(dataDir: string, cause: unknown): StoreError | null {
+  const owner = ownerOf(dataDir);
+  if (owner === undefined || owner === process.geteuid?.()) return null;
+  return ownedBy(owner, dataDir, cause);
+}
+
+function ownedBy(uid: number, dataDir: string, cause?: unknown): StoreError {
+  const name = nameOf(uid);
+  const madeByRoot = name === SERVER_ACCOUNT ? `; what root makes belongs to ${name}, so it may be root` : "";
+  return new StoreError(`The data in ${dataDir} belongs to user ${name}; run docmirror as that user`, {
+    cause,
+    hint: `or name another folder in DOCMIRROR_DATA_DIR${madeByRoot}`,
+  });
+}
+
+function ownerOf(path: string): number | undefined {
+  try {
+    return statSync(path).uid;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The number where the system knows no name for it. */
+function nameOf(uid: number): string {
+  const name = spawnSync("id", ["-un", String(uid)], { encoding: "utf8" }).stdout?.trim() ?? "";
+  return name === "" ? String(uid) : name;
+}

@@ -1,0 +1,114 @@
+import { html, raw } from "hono/html";
+import { DICTIONARY, type Relation } from "../db/report-dictionary.ts";
+import { type FilterName, type Filters, filtersOf, type Question } from "../report/question.ts";
+import type { Answers } from "./ask-all.ts";
+import type { Column, Row } from "./cells.ts";
+import { withQuery } from "./links.ts";
+import { heeded, type PageFilters, scopeWords } from "./page-filters.ts";
+import type { Markup } from "./words.ts";
+
+/** What a page knows when it asks: its filters, and the project that it is of. */
+export interface PageScope {
+  readonly filters: PageFilters;
+  /** Undefined on the page of all projects. */
+  readonly project?: string;
+}
+
+/** One answer on a page: a heading, its meaning, a chart perhaps, the rows, and the way to the same rows as CSV and SQL. */
+export interface BlockSpec {
+  readonly id: string;
+  readonly title: string;
+  readonly relation: Relation;
+  /** What it means, where that differs from the relation's own sentence. @default the dictionary's */
+  readonly meaning?: string;
+  /** The page's filters that it heeds; of the others it says that it is of all. */
+  readonly heeds: readonly FilterName[];
+  /** False where it is not of builds, so that no filter could mean it. @default true */
+  readonly isOfBuilds?: boolean;
+  /** More rows are only in the CSV. */
+  readonly limit: number;
+  ask(filters: Filters): Question;
+  /** A chart of the rows, oldest first, and of other answers of the page perhaps; the table stands folded beneath it. */
+  chart?(rows: readonly Row[], answers: Answers): Promise<string>;
+  readonly columns: readonly Column[];
+  /** What stands there where there are no rows; good news often. */
+  readonly empty: string;
+}
+
+/** The filters of the question behind a block. */
+export function filtersFor(spec: BlockSpec, { filters, project }: PageScope): Filters {
+  const own = heeded(filters, spec.heeds);
+  return {
+    ...own,
+    ...(project !== undefined && filtersOf(spec.relation).includes("project") && { project }),
+  };
+}
+
+/** The question behind a block, as its SQL shows it. */
+export function questionOf(spec: BlockSpec, scope: PageScope): Question {
+  return spec.ask({ ...filtersFor(spec, scope), limit: spec.limit });
+}
+
+export async function renderBlock(
+  spec: BlockSpec,
+  scope: PageScope,
+  question: Question,
+  answers: Answers,
+): Promise<Markup> {
+  const rows = await answers.of(spec.id);
+  const words = spec.isOfBuilds === false ? "" : scopeWords(scope.filters, spec.heeds);
+  // Of what no relation answers as it stands the CSV has the builds behind it.
+  const taken = filtersOf(question.relation);
+  const filters = Object.entries(filtersFor(spec, scope)).filter(([name]) =>
+    taken.includes(name as FilterName),
+  );
+  const csv = withQuery(`/report/${question.relation}.csv`, Object.fromEntries(filters));
+  const table = rows.length === 0 ? html`<p class="empty">${spec.empty}</p>` : renderTable(spec, rows);
+  const chart = spec.chart ? await spec.chart(rows.toReversed(), answers) : null;
+  return html`<section class="block" id="${spec.id}" aria-labelledby="${spec.id}-title">
+<h2 id="${spec.id}-title">${spec.title}</h2>
+<p class="meaning">${sentence(spec.meaning ?? DICTIONARY[spec.relation].answers)}${words === "" ? "" : html` <span class="scope">${words}.</span>`}</p>
+${
+  chart === null
+    ? table
+    : html`${raw(chart)}
+<details class="numbers"><summary>The same as a table<span class="unseen">: ${spec.title}</span></summary>
+${table}
+</details>`
+}
+<div class="ways">
+<p><a href="${csv}">CSV<span class="unseen"> of ${question.relation}: ${spec.title}</span></a>${rows.length === spec.limit ? html` <span class="more">The first ${spec.limit} are shown; the CSV has all.</span>` : ""}</p>
+<details class="sql"><summary>Show SQL<span class="unseen">: ${spec.title}</span></summary>
+<pre tabindex="0">${question.readable}</pre>
+</details>
+</div>
+</section>`;
+}
+
+/** A table in a box of its own: on a phone the box scrolls, not the page. */
+function renderTable({ title, columns }: BlockSpec, rows: readonly Row[]): Markup {
+  const head = columns.map(
+    ({ head, isNumber }) => html`<th scope="col"${isNumber ? html` class="number"` : ""}>${head}</th>`,
+  );
+  const body = rows.map(
+    (row) => html`<tr>${columns.map((column) => renderCell(column, row))}</tr>
+`,
+  );
+  return html`<div class="scroll" role="region" aria-label="${title}, table" tabindex="0"><table>
+<caption class="unseen">${title}</caption>
+<thead><tr>${head}</tr></thead>
+<tbody>
+${body}</tbody>
+</table></div>`;
+}
+
+function renderCell({ isNumber, isLong, isName, cell }: Column, row: Row): Markup {
+  const kind = isNumber ? html` class="number"` : isLong ? html` class="long"` : "";
+  return isName ? html`<th scope="row"${kind}>${cell(row)}</th>` : html`<td${kind}>${cell(row)}</td>`;
+}
+
+/** A sentence of the dictionary: what stands between backticks is code. */
+export function sentence(text: string): Markup {
+  const parts = text.split("`");
+  return html`${parts.map((part, index) => (index % 2 === 1 ? html`<code>${part}</code>` : part))}`;
+}

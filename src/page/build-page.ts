@@ -1,0 +1,170 @@
+import { html } from "hono/html";
+import type { BuildDescription } from "../builds/describe-build.ts";
+import type { BuildExplanation } from "../builds/explain-build.ts";
+import { type Entry, type Line, type Piece, pieceText, type Section } from "../builds/piece.ts";
+import type { TransactionSql } from "../db/connect.ts";
+import { askFor, type Question } from "../report/question.ts";
+import { outcomeWords, type Row } from "./cells.ts";
+import { projectHref } from "./links.ts";
+import { foreign, type Markup, shorten } from "./words.ts";
+
+/** Of each kind the newest so many are shown; the command line has all. */
+const MOST_SHOWN = 50;
+/** What texts of the service are cut to, and values of its fields. */
+const TEXT_LENGTH = 300;
+const VALUE_LENGTH = 120;
+
+/** Labels that would say something else beside those of the reports. */
+const LABELS: Readonly<Record<string, string>> = { project: "Project's record", version: "Version's record" };
+
+/** The row of one build in `report.fact_builds`. */
+export function askForBuild(id: string): Question {
+  return askFor("fact_builds", {}, (hold) => [`build_id = ${hold(id)}`]);
+}
+
+/** The row that such a question gives, if there is one. */
+export function findFacts(tx: TransactionSql, { text, params }: Question): Promise<readonly Row[]> {
+  return tx.unsafe<Row[]>(text, params);
+}
+
+/**
+ * What is known of a build and how: its facts as the reports count them, then the words that `docmirror
+ * explain` has for it. `fact` is missing until the reports have been refreshed.
+ */
+export function renderBuild(
+  id: string,
+  { state, facts, states, changes, quarantine }: BuildDescription,
+  fact: Row | undefined,
+  question: Question,
+): Markup {
+  return html`<dl class="facts">
+${renderFacts(fact)}${renderFact("State", foreign(state, TEXT_LENGTH))}${facts.map(renderEntry)}</dl>
+<section class="block" id="states" aria-labelledby="states-title">
+<h2 id="states-title">Its states</h2>
+<p class="meaning">A state was entered after the first moment, and by the second one at the latest, when a reply first showed it.</p>
+${newest(states, renderState)}
+</section>
+${changes.length === 0 ? "" : renderList("changes", "What changed in its record", changes)}
+${quarantine.length === 0 ? "" : renderList("quarantine", "Replies that could not be stored", quarantine)}
+${fact === undefined ? "" : renderFactRow(fact)}
+<div class="ways">
+<p>On the command line: <code>docmirror explain build ${shorten(id)}</code></p>
+<details class="sql"><summary>Show SQL<span class="unseen">: how the reports count this build</span></summary>
+<pre tabindex="0">${question.readable}</pre>
+</details>
+</div>`;
+}
+
+/** Why there is no page of a build: it may wait in quarantine. */
+export function absenceWords({ quarantine }: BuildExplanation): Markup | string {
+  const last = quarantine.findLast(({ resolved_at }) => resolved_at === null);
+  if (last === undefined) return "The mirror has no build of this id.";
+  return html`<p>The mirror has no build of this id: it came, but could not be stored: ${foreign(last.reason, 300)}</p>
+<p><code>docmirror quarantine --resource build</code> shows what was sent.</p>`;
+}
+
+/** The row that SQL and CSV have of it, under the names that they have for it. */
+function renderFactRow(fact: Row): Markup {
+  const columns = Object.entries(fact).map(([name, value]) =>
+    renderFact(name, value === null ? html`<small>null</small>` : foreign(String(value), 400)),
+  );
+  return html`<section class="block" id="row" aria-labelledby="row-title">
+<h2 id="row-title">How the reports count it</h2>
+<p class="meaning">Its row in <code>report.fact_builds</code>. The middle of the two bounds is its duration where they are close enough to say one.</p>
+<details class="numbers"><summary>All columns</summary>
+<dl class="facts">
+${columns}</dl>
+</details>
+</section>`;
+}
+
+function renderFacts(fact: Row | undefined): Markup[] {
+  if (fact === undefined)
+    return [renderFact("Outcome", "not counted yet: the reports are computed when a run ends")];
+  const project = String(fact.project_slug);
+  const text = (name: string, length = 80) => foreign(String(fact[name]), length);
+  const facts = [
+    renderFact("Outcome", html`<strong>${outcomeWords(fact.outcome)}</strong>`),
+    renderFact("Project", html`<a href="${projectHref(project)}">${foreign(project)}</a>`),
+    renderFact("Version", text("version_slug")),
+    renderFact("Type", text("type")),
+  ];
+  if (fact.error_class !== null) facts.push(renderFact("Error class", text("error_class")));
+  if (fact.output_excerpt !== null)
+    facts.push(renderFact("Error line", html`<code>${text("output_excerpt", 400)}</code>`));
+  return facts;
+}
+
+function renderState({ title, entries }: Section): Markup {
+  return html`<h3>${foreign(title)}</h3>
+<dl class="facts">
+${entries.map(renderBound)}</dl>
+`;
+}
+
+function renderList(id: string, title: string, entries: readonly Entry[]): Markup {
+  return html`<section class="block" id="${id}" aria-labelledby="${id}-title">
+<h2 id="${id}-title">${title} (${entries.length})</h2>
+<dl class="facts">
+${newest(entries, renderEntry)}</dl>
+</section>`;
+}
+
+function newest<T>(all: readonly T[], render: (one: T) => Markup): Markup {
+  const left = all.length - MOST_SHOWN;
+  return html`${left > 0 ? html`<div><dt>…</dt><dd>${left} earlier ones are left out</dd></div>` : ""}${all.slice(-MOST_SHOWN).map(render)}`;
+}
+
+function renderEntry({ label, lines }: Entry): Markup {
+  return renderFact(
+    labelText(label),
+    html`${lines.map((line, index) => html`${index > 0 ? html`<br>` : ""}${renderLine(line)}`)}`,
+  );
+}
+
+/** A bound of a state: the moment stands out from the lines that say how it is known. */
+function renderBound(entry: Entry): Markup {
+  const [answer = [], ...reasons] = entry.lines;
+  if (reasons.length === 0) return renderEntry(entry);
+  const lines = reasons.map((line) => html`<br>${renderLine(line)}`);
+  return renderFact(labelText(entry.label), html`<strong>${renderLine(answer)}</strong>${lines}`);
+}
+
+function labelText(label: string): string {
+  return LABELS[label] ?? label.charAt(0).toUpperCase() + label.slice(1);
+}
+
+function renderFact(label: string, words: Markup | string): Markup {
+  return html`<div><dt>${label}</dt><dd>${words}</dd></div>
+`;
+}
+
+const renderLine = (line: Line): Markup => html`${line.map(renderPiece)}`;
+
+function renderPiece(piece: Piece): Markup | string {
+  if (typeof piece === "string") return piece;
+  const text = pieceText(piece);
+  switch (piece.kind) {
+    case "moment":
+      return exact(piece.at);
+    case "uri":
+      return html`<code>${foreign(text, TEXT_LENGTH)}</code>`;
+    case "value":
+      return html`<code>${foreign(text, VALUE_LENGTH)}</code>`;
+    case "run":
+      return html`<small>${text}</small>`;
+    case "request":
+      return html`<small><code>${foreign(text, TEXT_LENGTH)}</code></small>`;
+    case "foreign":
+      return foreign(text, TEXT_LENGTH);
+    case "interval":
+    case "length":
+      return text;
+  }
+}
+
+/** A moment to the fraction of a second: here a bound is what is asked for. */
+function exact(text: string): Markup {
+  const [day = "", time = ""] = text.replace(/\+00$/, "").split(/[ T]/);
+  return html`<time datetime="${day}T${time}Z">${day} ${time}</time>`;
+}

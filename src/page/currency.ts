@@ -1,0 +1,33 @@
+import type { TransactionSql } from "../db/connect.ts";
+import { askFor } from "../report/question.ts";
+import { askAll } from "./ask-all.ts";
+import { type Currency, readCurrency } from "./banner.ts";
+
+const QUESTIONS = new Map([
+  ["freshness", askFor("freshness")],
+  ["run that ended", askFor("runs", { limit: 1 }, () => ["finished_at is not null"])],
+  ["newest run", askFor("runs", { limit: 1 })],
+]);
+
+/** How current the figures are, and a text that is another one as soon as a page would show something else. */
+export async function findCurrency(
+  tx: TransactionSql,
+  now: Date,
+): Promise<{ currency: Currency; revision: string }> {
+  const answers = askAll(tx, QUESTIONS);
+  const [freshness, [run], [newest]] = await Promise.all([
+    answers.of("freshness"),
+    answers.of("run that ended"),
+    answers.of("newest run"),
+  ]);
+  const currency = readCurrency(freshness, run, now);
+  // What grows by itself, the lag and the counts of a run under way, is no reason to make a page anew.
+  const still = freshness.map((row) => ({ ...row, lag_s: null }));
+  const { isStale, isBehind, lagS } = currency;
+  const staleHours = isStale && Number.isFinite(lagS) ? Math.floor(lagS / 3600) : isStale;
+  const today = now.toISOString().slice(0, 10);
+  return {
+    currency,
+    revision: JSON.stringify([today, still, newest?.run_id, newest?.status, staleHours, isBehind]),
+  };
+}

@@ -1,0 +1,77 @@
+import type { Relation } from "../db/report-dictionary.ts";
+import { askForDailyRates, askForDailyTimes } from "../report/days-of-builds.ts";
+import { askFor, type Filters } from "../report/question.ts";
+import type { BlockSpec } from "./block.ts";
+import { between, countOf, dayOf, eitherOf, RATE } from "./cells.ts";
+import { type BuildTimesDay, durationChart } from "./charts/duration-chart.ts";
+import type { IncidentHour } from "./charts/incident-hours.ts";
+import { type RateDay, successRateChart } from "./charts/success-rate-chart.ts";
+import { type VolumeDay, volumeChart } from "./charts/volume-chart.ts";
+
+/** Three years: more is for a tool that reads CSV or SQL. */
+const MOST_DAYS = 1100;
+
+const DAY = dayOf("Day", "day");
+const STATE = [
+  eitherOf("Final", "is_complete", { yes: "yes", no: "may change" }),
+  eitherOf("Covered", "is_covered", { yes: "yes", no: "no sync yet" }),
+] as const;
+const HEEDED = ["since", "until", "version", "type"] as const;
+
+/** Stored answers by day are not cut by version or type: then they are computed from the builds. */
+const isCut = ({ version, type }: Filters) => version !== undefined || type !== undefined;
+
+/** How builds fared day by day: of all projects, or of one. */
+export function dailyBlocks(of: "all" | "project"): readonly BlockSpec[] {
+  const rates: Relation = of === "all" ? "success_rate_daily" : "success_rate_daily_by_project";
+  const ask = (filters: Filters) => (isCut(filters) ? askForDailyRates(filters) : askFor(rates, filters));
+  const daily = { heeds: HEEDED, limit: MOST_DAYS, ask, empty: "No day in this time has a build." } as const;
+  return [
+    {
+      ...daily,
+      id: "success-rate",
+      title: "Success rate by day",
+      relation: rates,
+      chart: async (rows, answers) => {
+        const incidents = await answers.of("incident-hours");
+        return successRateChart(rows as unknown as RateDay[], incidents as unknown as IncidentHour[]);
+      },
+      columns: [DAY, ...RATE, countOf("Finished", "finished"), countOf("Succeeded", "succeeded"), ...STATE],
+    },
+    {
+      ...daily,
+      id: "volume",
+      title: "Builds by day",
+      relation: rates,
+      meaning: "How many builds were triggered each day, and what became of them?",
+      chart: (rows) => volumeChart(rows as unknown as VolumeDay[]),
+      columns: [
+        DAY,
+        countOf("Builds", "builds"),
+        countOf("Succeeded", "succeeded"),
+        countOf("Failed", "failed"),
+        countOf("Unfinished", "unfinished"),
+        ...STATE,
+      ],
+    },
+    {
+      ...daily,
+      id: "durations",
+      title: "How long builds take",
+      relation: of === "all" ? "build_times_daily" : "fact_builds",
+      meaning:
+        "How long do builds take from trigger to finish? The true percentile lies between the two bounds, which are as wide as the mirror looked seldom.",
+      ask: (filters) =>
+        of === "project" || isCut(filters) ? askForDailyTimes(filters) : askFor("build_times_daily", filters),
+      chart: (rows) => durationChart(rows as unknown as BuildTimesDay[]),
+      columns: [
+        DAY,
+        countOf("Finished", "finished"),
+        between("Median (P50)", "p50_s_min", "p50_s_max"),
+        between("P90", "p90_s_min", "p90_s_max"),
+        between("P95", "p95_s_min", "p95_s_max"),
+        ...STATE,
+      ],
+    },
+  ];
+}

@@ -1,0 +1,208 @@
+import { type Context, Hono } from "hono";
+import type { ContentfulStatusCode } from "hono/utils/http-status";
+import { describeBuild } from "../builds/describe-build.ts";
+import { explainBuild } from "../builds/explain-build.ts";
+import type { Clock } from "../clock.ts";
+import type { TransactionSql } from "../db/connect.ts";
+import type { MirrorReader } from "../db/mirror-reader.ts";
+import type { Logger } from "../log.ts";
+import { parseRelation } from "../report/known-names.ts";
+import type { Filters } from "../report/question.ts";
+import { isStorableId } from "../wire/record-id.ts";
+import type { Currency } from "./banner.ts";
+import { absenceWords, askForBuild, findFacts, renderBuild } from "./build-page.ts";
+import { createCsvReply } from "./csv-reply.ts";
+import { findCurrency } from "./currency.ts";
+import { type DocumentFacts, renderDocument } from "./document.ts";
+import { explainFailure } from "./failures.ts";
+import { renderFigures } from "./figures-page.ts";
+import { buildHref, projectHref, segmentAfter } from "./links.ts";
+import { notice, renderEither, renderNearest } from "./notice.ts";
+import { OF_PROJECT, OVERVIEW } from "./page-blocks.ts";
+import { createPageCache } from "./page-cache.ts";
+import { readPageFilters, readQuery } from "./page-filters.ts";
+import { findNearestProjects, findProjects, renderProjectFacts } from "./project-page.ts";
+import { readStyleSheet } from "./style-sheet.ts";
+import { foreign, shorten } from "./words.ts";
+
+export interface PagesDeps {
+  mirror: MirrorReader;
+  /** How dates of builds are read. */
+  sourceTimezone: string;
+  clock: Clock;
+  log: Logger;
+}
+
+/** A page but for what is the same on all of them. */
+interface Draft {
+  readonly status: 200 | 404;
+  readonly facts: DocumentFacts;
+}
+
+/** Nothing is loaded but our own style sheet, nothing runs, and nobody may frame a page. */
+const HEADERS = {
+  "content-security-policy":
+    "default-src 'none'; style-src 'self'; img-src 'self' data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+  "x-content-type-options": "nosniff",
+  "referrer-policy": "no-referrer",
+};
+const READS = ["GET", "HEAD"];
+const FOR_GOOD = "public, max-age=31536000, immutable";
+
+/**
+ * The pages for people: all projects, one project, one build, and each answer as CSV. They read the mirror alone, and know no address but
+ * their own paths. Whatever is asked beside them gets a page that says so.
+ */
+export function createPages({ mirror, sourceTimezone, clock, log }: PagesDeps): Hono {
+  const style = readStyleSheet();
+  const cache = createPageCache();
+  const csvReply = createCsvReply(mirror);
+  const app = new Hono();
+
+  async function show(c: Context, facts: DocumentFacts, status: ContentfulStatusCode): Promise<Response> {
+    c.header("cache-control", "no-cache");
+    return c.html(await renderDocument(facts, style.href), status);
+  }
+
+  const showAbsence = (c: Context) => show(c, notice("Not here", "There is no page of that address."), 404);
+
+  /** A page of figures, kept until what it shows has changed. `key` holds all that it depends on beside the figures. */
+  async function showFigures(
+    c: Context,
+    key: unknown,
+    draft: (tx: TransactionSql, currency: Currency) => Promise<Draft>,
+  ): Promise<Response> {
+    const find = (tx: TransactionSql) => findCurrency(tx, clock.now());
+    const { revision } = await mirror.snapshot(find);
+    const page = await cache.find(JSON.stringify(key), revision, async () => {
+      const { status, facts } = await mirror.snapshot(async (tx) => {
+        const { currency } = await find(tx);
+        return draft(tx, currency);
+      });
+      return { status, body: await renderDocument(facts, style.href) };
+    });
+    c.header("cache-control", "no-cache");
+    c.header("etag", page.etag);
+    if (c.req.header("if-none-match")?.includes(page.etag)) return c.body(null, 304);
+    return c.html(page.body, page.status);
+  }
+
+  function showOverview(c: Context): Promise<Response> {
+    const now = clock.now();
+    const today = now.toISOString().slice(0, 10);
+    const filters = readPageFilters(readQuery(c.req.url, now), today);
+    return showFigures(c, ["overview", filters], async (tx, currency) => {
+      const form = { path: "/", kept: {}, today };
+      const main = await renderFigures(tx, { scope: { filters }, blocks: OVERVIEW, currency, form });
+      return { status: 200, facts: { title: "Do the builds succeed?", main } };
+    });
+  }
+
+  function showProject(c: Context, slug: string): Promise<Response> {
+    const now = clock.now();
+    const today = now.toISOString().slice(0, 10);
+    const filters = readPageFilters(readQuery(c.req.url, now), today);
+    return showFigures(c, ["project", slug, filters], async (tx, currency) => {
+      const projects = await findProjects(tx, slug);
+      if (projects.length === 0) {
+        const nearest = await findNearestProjects(tx, slug);
+        const words = renderNearest(`The mirror has no project ${shorten(slug)}.`, nearest);
+        return { status: 404, facts: notice("No such project", words, slug) };
+      }
+      const [path = "/", search] = projectHref(slug).split("?");
+      const form = { path, kept: search === undefined ? {} : { slug }, today };
+      const about = renderProjectFacts(projects);
+      const scope = { filters, project: slug };
+      const main = await renderFigures(tx, { scope, blocks: OF_PROJECT, currency, form, about });
+      return { status: 200, facts: { title: slug, heading: foreign(slug, 200), main } };
+    });
+  }
+
+  async function showBuild(c: Context, id: string): Promise<Response> {
+    const absent = notice("No such build", "The mirror has no build of this id.", id);
+    if (!isStorableId(id)) return show(c, absent, 404);
+    const question = askForBuild(id);
+    const explanation = await mirror.read((sql) => explainBuild(sql, id, sourceTimezone));
+    const { build, quarantine } = explanation;
+    if (build === null) return show(c, notice("No such build", absenceWords(explanation), id), 404);
+    const [fact] = await mirror.snapshot((tx) => findFacts(tx, question));
+    const main = renderBuild(id, describeBuild(build, quarantine), fact, question);
+    return show(c, { title: `Build ${shorten(id)}`, main }, 200);
+  }
+
+  /** Where the search leads: to the project, or the build, or to both when there are both. */
+  async function find(c: Context, sought: string): Promise<Response> {
+    if (sought === "") return c.redirect("/", 303);
+    const { projects, builds } = await mirror.snapshot(async (tx) => ({
+      projects: await findProjects(tx, sought),
+      builds: isStorableId(sought) ? await findFacts(tx, askForBuild(sought)) : [],
+    }));
+    const isBuild = builds.length > 0;
+    if (projects.length > 0 && isBuild) {
+      return show(c, notice("A project or a build?", renderEither(sought), sought), 200);
+    }
+    return c.redirect(isBuild ? buildHref(sought) : projectHref(sought), 303);
+  }
+
+  /** Rows as CSV. Of a HEAD nothing is read. */
+  function showCsv(c: Context, file: string): Response | Promise<Response> {
+    const name = /^([^/]+)\.csv$/.exec(file)?.[1];
+    if (name === undefined) return showAbsence(c);
+    const relation = parseRelation(name);
+    if (c.req.method === "HEAD") return c.body(null, 200, { "content-type": "text/csv; charset=utf-8" });
+    const query = readQuery(c.req.url, clock.now());
+    const given = (filter: string) => query.get(filter) || undefined;
+    const filters: Filters = {
+      project: query.get("project") ?? undefined,
+      version: given("version"),
+      type: given("type"),
+      since: given("since"),
+      until: given("until"),
+    };
+    return csvReply(relation, filters, c.req.raw.signal);
+  }
+
+  /** Calls `fn` with what stands in the path behind `prefix`, where that is one segment. */
+  function bySegment(
+    c: Context,
+    prefix: string,
+    fn: (c: Context, segment: string) => Response | Promise<Response>,
+  ): Response | Promise<Response> {
+    const segment = segmentAfter(prefix, c.req.url);
+    return segment === null ? showAbsence(c) : fn(c, segment);
+  }
+
+  app.use(async (c, next) => {
+    if (READS.includes(c.req.method)) await next();
+    else {
+      const facts = notice("Only to be read", "These pages answer GET and HEAD, and change nothing.");
+      c.header("allow", READS.join(", "));
+      c.res = await show(c, facts, 405);
+    }
+    for (const [name, value] of Object.entries(HEADERS)) c.res.headers.set(name, value);
+  });
+  app.get("/", showOverview);
+  app.get("/project", (c) => showProject(c, c.req.query("slug") ?? ""));
+  app.get("/project/*", (c) => bySegment(c, "/project/", showProject));
+  app.get("/build", (c) => showBuild(c, c.req.query("id") ?? ""));
+  app.get("/build/*", (c) => bySegment(c, "/build/", showBuild));
+  app.get("/find", (c) => find(c, (c.req.query("q") ?? "").trim()));
+  app.get("/report/*", (c) => bySegment(c, "/report/", showCsv));
+  app.get(style.href, (c) =>
+    c.body(style.text, 200, { "content-type": "text/css; charset=utf-8", "cache-control": FOR_GOOD }),
+  );
+  app.all("*", showAbsence);
+  app.onError(async (error, c) => {
+    const { status, title, words, isOurs } = explainFailure(error);
+    const { pathname: path } = new URL(c.req.url);
+    if (isOurs) log.error({ err: error, path }, "a page could not be made");
+    else
+      log[status === 503 ? "warn" : "debug"](
+        { error: error.message, path, status },
+        "a page could not be given",
+      );
+    if (status === 503) c.header("retry-after", "10");
+    return show(c, notice(title, words), status);
+  });
+  return app;
+}

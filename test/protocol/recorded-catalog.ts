@@ -1,0 +1,107 @@
+import { readFileSync } from "node:fs";
+import type { Catalog, DocHit, Filter, RecordTypes } from "../../src/protocol/catalog.ts";
+import type { FileHit } from "../../src/wire/file.ts";
+import { RESOURCES, type Resource } from "../../src/wire/resources.ts";
+
+export interface Exchange {
+  method: string;
+  path: string;
+  status: number;
+  headers: Record<string, string>;
+  body: string;
+}
+
+/** The recorded exchanges, in their order. */
+export function readExchanges(): Exchange[] {
+  const text = readFileSync(new URL("../fixtures/recorded/exchanges.jsonl", import.meta.url), "utf8");
+  return text
+    .split("\n")
+    .filter((line) => line !== "")
+    .map((line) => JSON.parse(line));
+}
+
+interface RecordedHits {
+  total: number;
+  max_score: number | null;
+  hits: {
+    fields: { link: string; path: [string]; project: [string]; title: [string]; version: [string] };
+    highlight: { content: string[] };
+  }[];
+}
+
+/** A catalog over what was recorded: the lists' records in their order; searches know the recorded questions. */
+export function createRecordedCatalog(exchanges: readonly Exchange[]): Catalog {
+  const records = new Map<Resource, RecordTypes[Resource][]>();
+  const replies = new Map<string, string>();
+  for (const { path, body } of exchanges) replies.set(path, body);
+  for (const resource of RESOURCES) {
+    const listed: RecordTypes[Resource][] = [];
+    let next: string | null = `/api/v1/${resource}/?format=json&limit=100`;
+    while (next) {
+      const page: { meta: { next: string | null }; objects: RecordTypes[Resource][] } = JSON.parse(
+        replies.get(next) ?? "",
+      );
+      listed.push(...page.objects);
+      next = page.meta.next;
+    }
+    records.set(resource, listed);
+  }
+  const slugs = new Map<string, string>();
+  for (const record of [...records.values()].flat()) {
+    if ("repo" in record) slugs.set(record.resource_uri, record.slug);
+    else if ("project" in record && typeof record.project !== "string") {
+      slugs.set(record.project.resource_uri, record.project.slug);
+    }
+  }
+
+  function fits(record: RecordTypes[Resource], filter: Filter): boolean {
+    const fields: Record<string, unknown> = { ...record };
+    const project = fields.project;
+    const uri =
+      typeof project === "string" ? project : (project as { resource_uri: string } | undefined)?.resource_uri;
+    if (filter.field === "project") return uri === `/api/v1/project/${filter.value}/`;
+    if (filter.field === "project__slug") return slugs.get(uri ?? "") === filter.value;
+    if (filter.field === "users") return (fields.users as string[]).includes(`/api/v1/user/${filter.value}/`);
+    return fields[filter.field] === filter.value;
+  }
+
+  return {
+    async list<R extends Resource>(resource: R, query: Parameters<Catalog["list"]>[1]) {
+      const all = records.get(resource) as RecordTypes[R][];
+      const fitting = all.filter((record) => query.filters.every((filter) => fits(record, filter)));
+      return {
+        records: fitting.slice(query.offset, query.offset + query.limit),
+        totalCount: fitting.length,
+      };
+    },
+    async find<R extends Resource>(resource: R, id: string) {
+      return (records.get(resource) as RecordTypes[R][]).find((record) => record.id === id);
+    },
+    async searchFiles(q): Promise<FileHit[]> {
+      return JSON.parse(replies.get(`/api/v1/file/search/?q=${q}`) ?? "").objects;
+    },
+    async searchAnchors(q): Promise<string[]> {
+      return JSON.parse(replies.get(`/api/v1/file/anchor/?q=${q}`) ?? "").objects;
+    },
+    async searchDocs({ project, version, q }) {
+      const body = replies.get(`/api/v2/docsearch/?project=${project}&version=${version}&q=${q}`);
+      const found: { results?: { hits: RecordedHits } } = JSON.parse(body ?? "{}");
+      if (!found.results) return undefined;
+      const { total, max_score, hits } = found.results.hits;
+      return {
+        total,
+        maxScore: max_score,
+        hits: hits.map(
+          ({ fields, highlight }): DocHit => ({
+            link: fields.link,
+            path: fields.path[0],
+            project: fields.project[0],
+            title: fields.title[0],
+            version: fields.version[0],
+            content: highlight.content,
+          }),
+        ),
+      };
+    },
+  };
+}
