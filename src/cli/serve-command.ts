@@ -7,6 +7,7 @@ import { EXIT, MirrorError } from "../errors.ts";
 import { tryRefresh } from "../report/after-run.ts";
 import { isReportBehind } from "../report/refresh.ts";
 import { createKeptDatabase, type KeptDatabase } from "../worker/kept-database.ts";
+import { closeInTime } from "./close-in-time.ts";
 import { createCommand } from "./create-command.ts";
 import { assertMirrorPlace, mirrorPlace } from "./mirror-place.ts";
 import { type CommandContext, runCommand } from "./run-command.ts";
@@ -16,9 +17,6 @@ import { untilStopped } from "./until-stopped.ts";
 interface Options {
   json?: true;
 }
-
-/** Beyond this the process ends though something still hangs; whoever stopped it expects that within 10 s. */
-const LEAVE_WITHIN_MS = 8500;
 
 export function serveCommand(summary: string): Command {
   return createCommand({
@@ -65,10 +63,10 @@ async function serve(context: CommandContext, options: Options): Promise<never> 
     return await untilStopped(signal);
   } finally {
     const code = signal.reason instanceof MirrorError ? signal.reason.exitCode : EXIT.bug;
-    const force = setTimeout(() => process.exit(code), LEAVE_WITHIN_MS);
-    await server?.close();
-    await database.close();
-    clearTimeout(force);
+    await closeInTime(code, async () => {
+      await server?.close();
+      await database.close();
+    });
   }
 }
 
