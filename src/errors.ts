@@ -163,3 +163,8 @@ export class StoppedError extends MirrorError {
     this.exitCode = signal === "SIGINT" ? EXIT.interrupted : EXIT.terminated;
   }
 }
+
+/** What was thrown, in words: a program may throw anything. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,4 +1,3 @@
-import pRetry, { AbortError } from "p-retry";
 import type { Clock } from "../clock.ts";
 import {
   HttpStatusError,
@@ -60,35 +59,25 @@ export function retryWaitMs(
 }
 
 /**
- * Runs `attempt`, which is told the number of its try from 1, until it succeeds, fails in a way that no repetition mends, or the tries are used up; then its last error is
- * thrown. Between tries it waits by `retryWaitMs`, but for refusals: `attempt` itself waits as long as everyone does.
+ * Runs `attempt`, which is given the number of its try from 1, until it succeeds, fails in a way that no
+ * repetition repairs, or the tries are used up; then it throws the last error. Between tries it waits by
+ * `retryWaitMs`, but not after refusals: `attempt` itself waits as long as everyone does.
  */
 export async function withRetries<T>(
   attempt: (number: number) => Promise<T>,
-  options: RetryOptions,
+  { retries, clock, signal, onRetry, random }: RetryOptions,
 ): Promise<T> {
-  return pRetry(
-    async (attemptNumber) => {
-      options.signal?.throwIfAborted();
-      try {
-        return await attempt(attemptNumber);
-      } catch (error) {
-        // p-retry takes every error for passing, and a TypeError for a fault of the network.
-        throw isRetryable(error, 1) ? error : new AbortError(error as Error);
-      }
-    },
-    {
-      retries: options.retries,
-      minTimeout: 0,
-      maxTimeout: 0,
-      shouldRetry: ({ error, attemptNumber }) => isRetryable(error, attemptNumber),
-      async onFailedAttempt({ error, attemptNumber, retriesLeft }) {
-        if (retriesLeft === 0 || !isRetryable(error, attemptNumber)) return;
-        const waitMs = isRefusal(error) ? null : retryWaitMs(error, attemptNumber, options.random);
-        options.onRetry(error, attemptNumber, waitMs);
-        if (waitMs !== null) await options.clock.sleep(waitMs, options.signal);
-      },
-      ...(options.signal && { signal: options.signal }),
-    },
-  );
+  for (let number = 1; ; number++) {
+    signal?.throwIfAborted();
+    try {
+      const value = await attempt(number);
+      signal?.throwIfAborted();
+      return value;
+    } catch (error) {
+      if (number > retries || !isRetryable(error, number)) throw error;
+      const waitMs = isRefusal(error) ? null : retryWaitMs(error, number, random);
+      onRetry(error, number, waitMs);
+      if (waitMs !== null) await clock.sleep(waitMs, signal);
+    }
+  }
 }

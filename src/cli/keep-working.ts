@@ -12,11 +12,9 @@ import type { SyncSettings } from "../sync/sync-settings.ts";
 import type { Job } from "../worker/job.ts";
 import { createKeptDatabase, type KeptDatabase } from "../worker/kept-database.ts";
 import { createWorker } from "../worker/worker.ts";
+import { closeInTime } from "./close-in-time.ts";
 import type { CommandContext } from "./run-command.ts";
 import { untilStopped } from "./until-stopped.ts";
-
-/** Beyond this the process ends though something still hangs; whoever stopped it expects that within 10 s. */
-const LEAVE_WITHIN_MS = 9500;
 
 /** What the jobs of one process have in common. */
 export interface JobDeps {
@@ -73,10 +71,10 @@ export async function keepWorking(
     return await untilStopped(signal);
   } finally {
     const code = signal.reason instanceof MirrorError ? signal.reason.exitCode : EXIT.bug;
-    const force = setTimeout(() => process.exit(code), LEAVE_WITHIN_MS);
-    await Promise.all([worker.stop(signal.reason), server?.close()]);
-    await lead.release();
-    await database.close();
-    clearTimeout(force);
+    await closeInTime(code, async () => {
+      await Promise.all([worker.stop(signal.reason), server?.close()]);
+      await lead.release();
+      await database.close();
+    });
   }
 }

@@ -13,14 +13,12 @@ import {
 import { ConfigError, EXIT, StoppedError } from "../errors.ts";
 import { createLog, type Logger } from "../log.ts";
 import { printableColoured } from "../printable.ts";
+import { STOP_WITHIN_MS } from "./close-in-time.ts";
 import { explainError, isAbort } from "./explain-error.ts";
 import { logBeside } from "./log-beside.ts";
 import { createOutput, type Output } from "./output.ts";
 import type { Progress } from "./progress.ts";
 import { warnOfSecrets } from "./warn-of-secrets.ts";
-
-/** Beyond this a command that was asked to stop is ended though something hangs; whoever stopped it expects that within 10 s. */
-const STOP_WITHIN_MS = 9000;
 
 /** What a command is given. */
 export interface CommandContext {

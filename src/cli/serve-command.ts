@@ -9,6 +9,7 @@ import { isReportBehind } from "../report/refresh.ts";
 import { REFRESH_SETTINGS } from "../report/refresh-settings.ts";
 import { type MirrorServer, serveMirror } from "../serve/serve-mirror.ts";
 import { createKeptDatabase, type KeptDatabase } from "../worker/kept-database.ts";
+import { closeInTime } from "./close-in-time.ts";
 import { createCommand } from "./create-command.ts";
 import { assertMirrorPlace, mirrorPlace } from "./mirror-place.ts";
 import { type CommandContext, runCommand } from "./run-command.ts";
@@ -17,9 +18,6 @@ import { untilStopped } from "./until-stopped.ts";
 interface Options {
   json?: true;
 }
-
-/** Beyond this the process ends though something still hangs; whoever stopped it expects that within 10 s. */
-const LEAVE_WITHIN_MS = 8500;
 
 export function serveCommand(summary: string): Command {
   return createCommand({
@@ -66,10 +64,10 @@ async function serve(context: CommandContext, options: Options): Promise<never> 
     return await untilStopped(signal);
   } finally {
     const code = signal.reason instanceof MirrorError ? signal.reason.exitCode : EXIT.bug;
-    const force = setTimeout(() => process.exit(code), LEAVE_WITHIN_MS);
-    await server?.close();
-    await database.close();
-    clearTimeout(force);
+    await closeInTime(code, async () => {
+      await server?.close();
+      await database.close();
+    });
   }
 }
 

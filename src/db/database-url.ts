@@ -60,9 +60,7 @@ export function replaceDatabase(url: string, name: string): string {
  */
 export function parseDatabaseUrl(text: string): DatabaseAddress {
   // Several hosts make no valid URL, so the authority is cut out and read here.
-  const match = /^(postgres(?:ql)?):\/\/(?:([^@/?#]*)@)?([^/?#@]*)(\/[^?#]*)?(?:\?([^#]*))?$/.exec(
-    text.trim(),
-  );
+  const match = URL_FORM.exec(text.trim());
   if (!match) throw notAnAddress();
   const [, , credentials, authority = "", path = "", query = ""] = match;
   const params = new URLSearchParams(query);

@@ -1,4 +1,5 @@
 import type { Clock } from "../clock.ts";
+import { messageOf } from "../errors.ts";
 import type { Logger } from "../log.ts";
 import { isPassing, READ_ONLY, sqlstateOf, toStoreError } from "./store-errors.ts";
 
@@ -68,8 +69,4 @@ export function createPatience(options: PatienceOptions): Patience {
 
 function isAway(error: unknown): boolean {
   return isPassing(error) || GONE_FOR_NOW.includes(sqlstateOf(error));
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -1,6 +1,7 @@
 import type { Sql } from "../db/connect.ts";
 import type { Reference } from "../wire/resource-uri.ts";
 import { RESOURCES, type Resource } from "../wire/resources.ts";
+import { RECORD_TABLES } from "./tables.ts";
 
 /** The resources that others refer to: of them every id must be known to turn references into keys. */
 const REFERRED: readonly Resource[] = ["user", "project", "version"];
@@ -47,7 +48,7 @@ export function createKnownKeys(sql: Sql, createIds: () => Ids): KnownKeys {
       // By keys, not by a cursor: when its connection is lost between two batches, a cursor of the driver ends as if it had read all.
       for (let after = ""; ; ) {
         const rows = await sql.unsafe<{ id: string }[]>(
-          `select id from mirror.${resource}s where id > $1 order by id limit ${READ_ROWS}`,
+          `select id from ${RECORD_TABLES[resource].name} where id > $1 order by id limit ${READ_ROWS}`,
           [after],
         );
         for (const { id } of rows) entry.ids.add(id);
@@ -57,7 +58,7 @@ export function createKnownKeys(sql: Sql, createIds: () => Ids): KnownKeys {
       entry.isComplete = true;
     } else {
       const [row] = await sql.unsafe<{ empty: boolean }[]>(
-        `select not exists (select from mirror.${resource}s) as empty`,
+        `select not exists (select from ${RECORD_TABLES[resource].name}) as empty`,
       );
       entry.isComplete = row?.empty === true;
     }

@@ -6,6 +6,7 @@
  * Pages that Postgres refuses are loaded again record by record, so that one bad record never costs the others; what cannot be
  * stored goes to `sync.quarantine` with its payload and Postgres' reason.
  */
+import { LRUCache } from "lru-cache";
 import PQueue from "p-queue";
 import type { Sql, TransactionSql } from "../db/connect.ts";
 import type { Patience } from "../db/patience.ts";
@@ -19,11 +20,13 @@ import { type LoadCounts, type Loaded, type LoadFacts, loadRecords } from "./loa
 import { addEarlier, type EarlierCounts, loadOneByOne } from "./load-singly.ts";
 import { type LoadableBatch, type PreparedBatch, prepareBatch, referencesOf } from "./prepare-batch.ts";
 import { quarantineRecords } from "./quarantine.ts";
-import { createRecentCopies } from "./recent-copies.ts";
 import { recordDrift } from "./record-drift.ts";
 import { type BuildSighting, recordTransitions, type TransitionFacts } from "./record-transitions.ts";
 import { type GoneRecord, type Retired, type RetiredCounts, retireRecords } from "./retire-records.ts";
 import { findStale } from "./stale-sightings.ts";
+
+/** So many projects at most, so that memory does not grow with them. */
+const MAX_COPIES = 20_000;
 
 export type { LoadableBatch, LoadablePage } from "./prepare-batch.ts";
 
@@ -71,7 +74,11 @@ export interface Loader {
 export function createLoader(options: LoaderOptions): Loader {
   const { sql, keys, patience = withStoreErrors } = options;
   const turns = new PQueue({ concurrency: 1 });
-  const copies = createRecentCopies();
+  /**
+   * The hash of the newest copy of each project that was brought to its table lately. Embedded projects stand in
+   * every record of a list; a copy that is the newest one already need be neither normalized nor looked up.
+   */
+  const copies = new LRUCache<string, string>({ max: MAX_COPIES });
 
   async function inTransaction<T>(body: (tx: TransactionSql) => Promise<T>): Promise<T> {
     try {
@@ -89,7 +96,7 @@ export function createLoader(options: LoaderOptions): Loader {
   }
 
   const normalize: Loader["normalize"] = (resource, records) =>
-    normalizePage(resource, records, options.baseUrl, copies.isNewest);
+    normalizePage(resource, records, options.baseUrl, (id, hash) => copies.get(id) === hash);
 
   return {
     normalize,
@@ -157,9 +164,9 @@ export function createLoader(options: LoaderOptions): Loader {
           }),
         { priority: -RESOURCES.indexOf(resource) },
       );
-      for (const { record } of prepared.embedded) copies.add(record.id, record.hash);
+      for (const { record } of prepared.embedded) copies.set(record.id, record.hash);
       if (resource === "project")
-        for (const { record } of prepared.records) copies.add(record.id, record.hash);
+        for (const { record } of prepared.records) copies.set(record.id, record.hash);
       return counts;
     },
     // One that is deleted here already is neither counted nor noted again.

@@ -1,6 +1,7 @@
 import type { Sql } from "../db/connect.ts";
 import type { Resource } from "../wire/resources.ts";
 import type { KnownKeys } from "./known-keys.ts";
+import { RECORD_TABLES } from "./tables.ts";
 
 /**
  * Keys for a run that loads a page or two: it looks up the references of each page, and nothing else. What it knows is never complete, so
@@ -23,7 +24,7 @@ export function createLookedUpKeys(sql: Sql): KnownKeys {
       }
       for (const [resource, keys] of wanted) {
         const rows = await sql.unsafe<{ id: string }[]>(
-          `select id from mirror.${resource}s where id = any ($1::text[])`,
+          `select id from ${RECORD_TABLES[resource].name} where id = any ($1::text[])`,
           [keys],
         );
         for (const { id } of rows) idsOf(resource).add(id);

@@ -1,6 +1,7 @@
 import type { Sql, TransactionSql } from "../db/connect.ts";
 import { NORMALIZER_VERSION } from "../normalize/normalizer-version.ts";
 import type { Resource } from "../wire/resources.ts";
+import { RECORD_TABLES } from "./tables.ts";
 
 /** Pages looked up with one query. */
 const WINDOW = 32;
@@ -57,7 +58,7 @@ export function createPageMemory<Meta>(sql: Sql, resource: Resource, runId: numb
         `delete from sync.pages as page
          where resource = $1 and seq >= $2 and exists (
            select from unnest(page.ids) as listed (id)
-           join mirror.${resource}s as record using (id)
+           join ${RECORD_TABLES[resource].name} as record using (id)
            where (record.changed_run_id, record.changed_at) > (page.run_id, page.loaded_at) or record.deleted_at is not null
              or resource = 'build' and record.id in (
                select build_id from sync.open_builds where vanished_at is not null))`,

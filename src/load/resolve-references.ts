@@ -1,4 +1,5 @@
 import type { Sql } from "../db/connect.ts";
+import { RECORD_TABLES } from "./tables.ts";
 
 /**
  * The fields that refer, and the key each fills. One join brings all references of a field whose records have arrived to their keys, and
@@ -26,7 +27,7 @@ export async function resolveReferences(sql: Sql): Promise<number> {
        from resolved where ${owner} = resolved.record_id ${place}`;
     const byId = await sql.unsafe(
       `with resolved as (
-         delete from mirror.unresolved_references as reference using mirror.${target}s as target
+         delete from mirror.unresolved_references as reference using ${RECORD_TABLES[target].name} as target
          where reference.resource = $1 and reference.field = $2 and reference.target_resource = $3
            and target.id = reference.target_key
          returning reference.record_id, reference.position, target.id

@@ -1,11 +1,12 @@
 import type { Sql } from "../db/connect.ts";
 import { RESOURCES, type Resource } from "../wire/resources.ts";
+import { RECORD_TABLES } from "./tables.ts";
 
 /** Whether the row of a record was written, or marked as deleted, after the bad one was seen. Looked up by key. */
 const IS_WRITTEN_SINCE = RESOURCES.map(
   (resource) =>
     `when '${resource}' then exists (
-       select from mirror.${resource}s where id = unresolved.record_id and ${isLater("changed_run_id", "changed_at")})`,
+       select from ${RECORD_TABLES[resource].name} where id = unresolved.record_id and ${isLater("changed_run_id", "changed_at")})`,
 ).join("\n");
 
 /** Runs tell what came later. Rows and pages from before runs were kept with them have 0; their times tell. */

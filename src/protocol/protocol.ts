@@ -1,4 +1,5 @@
 import { type Context, Hono } from "hono";
+import { LRUCache } from "lru-cache";
 import { isResource, RESOURCES, type Resource, type RootListing } from "../wire/resources.ts";
 import type { Catalog, Filter } from "./catalog.ts";
 import { describeDocHits } from "./doc-search-reply.ts";
@@ -6,7 +7,6 @@ import { readFilters } from "./filters.ts";
 import { describePage, readPage } from "./paging.ts";
 import { Refusal } from "./refusal.ts";
 import { renderJson } from "./render.ts";
-import { createReplyCache } from "./reply-cache.ts";
 import { describeSchema } from "./schema-reply.ts";
 
 export interface ProtocolOptions {
@@ -30,7 +30,11 @@ const BELOW_LIST_PATH = /^\/api\/v1\/([^/]+)\/([^/]+)\/$/;
 export function createProtocol(options: ProtocolOptions): Hono {
   const { catalog, basePath = "", ascii = false, cacheBytes = 0 } = options;
   const apiPath = `${basePath}/api/v1`;
-  const cache = createReplyCache(cacheBytes);
+  const cache = new LRUCache<string, { revision: string; reply: Buffer }>({
+    // To it 0 would mean no bound. No reply is as short as one byte.
+    maxSize: Math.max(1, cacheBytes),
+    sizeCalculation: ({ reply }) => reply.length,
+  });
 
   async function answerRoot(): Promise<Response> {
     const listing: RootListing = {};
@@ -50,15 +54,16 @@ export function createProtocol(options: ProtocolOptions): Hono {
   ): Promise<Response> {
     const revision = catalog.revision?.(resource);
     const key = url.pathname + url.search;
-    const ready = revision === undefined ? undefined : cache.find(key, revision);
-    if (ready) return jsonBytes(ready);
+    const ready = cache.get(key);
+    if (ready && ready.revision === revision) return jsonBytes(ready.reply);
     const page = readPage(url.searchParams);
     const filters = [...conditions, ...readFilters(resource, url.searchParams)];
     const { records, totalCount } = await catalog.list(resource, { filters, ...page });
     const meta = describePage(`${apiPath}/${resource}/`, url.searchParams, page, totalCount);
     const reply = renderJson({ meta, objects: records }, ascii);
     // The content may have moved while the catalog was asked; then nobody knows which revision this is.
-    if (revision !== undefined && catalog.revision?.(resource) === revision) cache.keep(key, revision, reply);
+    if (revision !== undefined && catalog.revision?.(resource) === revision)
+      cache.set(key, { revision, reply });
     return jsonBytes(reply);
   }
 

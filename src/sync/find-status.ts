@@ -3,6 +3,7 @@ import type { Config } from "../config.ts";
 import type { Sql } from "../db/connect.ts";
 import { describeOldest, findListFreshness, type ListFreshness, mirrorAgeMs } from "../db/list-freshness.ts";
 import type { RunKind, RunStatus, WalkVerdict } from "../db/schema/runs.ts";
+import { RECORD_TABLES } from "../load/tables.ts";
 import type { Resource } from "../wire/resources.ts";
 
 export interface ResourceFreshness {
@@ -84,7 +85,7 @@ export async function findStatus(sql: Sql, options: StatusOptions): Promise<Mirr
   const resources = await Promise.all(
     lists.map(async ({ resource, finishedAt, walk }): Promise<ResourceFreshness> => {
       const [count] = await sql.unsafe<{ rows: number }[]>(
-        `select count(*) as rows from mirror.${resource}s where deleted_at is null`,
+        `select count(*) as rows from ${RECORD_TABLES[resource].name} where deleted_at is null`,
       );
       return { resource, last_good_at: finishedAt, walk, rows: count?.rows ?? 0 };
     }),

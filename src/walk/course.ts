@@ -1,48 +1,50 @@
 /**
- * The course of a walk: from the pages read so far, what to ask for next, and whether all of the list was seen.
+ * The course of a walk: from the pages read so far, what to ask for next, and whether all of the list was
+ * seen. The course gathers the facts after each page; the table in `verdicts.ts` says what follows from them.
  *
- *   pass ──page──▶ page … ──next is null──▶ end of the pass ──proven, or the counts meet──▶ whole
+ *   pass ──page──▶ page … ──next is null──▶ end of the pass ──a row of proof──▶ whole
  *     ▲   no anchor: step back                   │  └─nothing new, a bound, a fault, a hole──▶ not_whole
  *     └──── again, with larger pages ────────────┘
  *
- * The proof. Let the list have a fixed order: of two records, the one that comes first does so in every reply that holds both. Then
- * a reply is a run of the list without gaps, as the list was at one moment. Call covered what the pass has read, and suppose:
- * every record that exists all through the walk and stands before the end of what is covered, is covered. It holds for the first
- * page, which begins at the start. Each later request begins some records before the end of what is covered, and its page counts
- * only when it holds an anchor: a record that is covered already. From the anchor to its end the page has no gap, and up to
- * the anchor nothing is missing; so with the page added it holds again. When a page that counts has no next one, the list ended
- * there, and every record that existed all through the walk was seen, whatever was inserted or deleted meanwhile, and in
- * whatever order of time the pages were asked for. A page without an anchor proves nothing (more was deleted in front of it than it
- * overlaps): the course steps back, twice as far each time, at worst to the start, where no anchor is needed.
+ * The proof. Let the list have a fixed order: of two records, the one that comes first does so in every reply
+ * that holds both. Then a reply is a run of the list without gaps, as the list was at one moment. Call
+ * covered what the pass has read, and suppose: every record that exists all through the walk and stands
+ * before the end of what is covered, is covered. It holds for the first page, which begins at the start. Each
+ * later request begins some records before the end of what is covered, and its page counts only when it holds
+ * an anchor: a record that is covered already. From the anchor to its end the page has no gap, and up to the
+ * anchor nothing is missing; so with the page added it holds again. When a page that counts has no next one,
+ * the list ended there, and every record that existed all through the walk was seen, whatever was inserted or
+ * deleted meanwhile, and in whatever order of time the pages were asked for. A page without an anchor proves
+ * nothing: more was deleted in front of it than it overlaps. The course steps back, twice as far each time,
+ * at worst to the start, where no anchor is needed.
  *
- * Is the order fixed? A list may show it: the pages of builds are sorted by a date that never changes. With two anchors at every
- * border one of them lies inside an earlier page, between an earlier and a later date, so that no other record can share
- * its place: such a pass is proof by itself. Any other order is only believed. It is not fixed when anchors come in another order than before, or when
- * fewer distinct ids were seen than `total_count` says; and where records came and went, the two can
- * hide each other. Then the list is read again, with larger pages and so fewer borders, until two passes in a row are
- * proven, or one finds nothing new and its ids meet `total_count`. A reply that holds the whole list is proof by
- * itself, and so is a list whose count never moved and was met. The passes are bounded.
+ * Is the order fixed? A list may show it: the pages of builds are sorted by a date that never changes. With
+ * two anchors at every border one of them lies inside an earlier page, between an earlier and a later date,
+ * so that no other record can share its place: such a pass is proof by itself. Any other order is only
+ * believed. It is not fixed when anchors come in another order than before, or when fewer distinct ids were
+ * seen than `total_count` says; and where records came and went, the two can hide each other. Then the list
+ * is read again, with larger pages and so fewer borders.
  *
- * A page that cannot be rendered, or is too heavy to come, is asked for in halves down to the record at fault. That record is left out as a hole, and a walk with
- * a hole is never whole. The end is never guessed: only `next` null ends a pass; a `next` that leads elsewhere or not forward ends the
- * walk. Everything here follows from the pages alone, so a walk that was interrupted is brought back by reading the remembered pages once more.
+ * A page that cannot be rendered, or is too heavy to come, is asked for in halves down to the record at
+ * fault. That record is left out as a hole. Everything here follows from the pages alone, so an interrupted
+ * walk is brought back by reading the remembered pages once more.
  */
 import type { Resource } from "../wire/resources.ts";
 import { createIdSet, type IdSet } from "./id-set.ts";
+import { readNext } from "./next-link.ts";
 import type { PageMeta } from "./page.ts";
 import { firstRequest, type PageRequest, parsePageRequest, requestText } from "./page-request.ts";
 import { createSightings, type Sightings } from "./sightings.ts";
+import { type PassFacts, type VerdictName, verdictOn, type WalkFacts } from "./verdicts.ts";
 
 /** What a server of this kind allows at most; one that allows less clamps it. */
 const MAX_LIMIT = 1000;
 const LIMIT_GROWTH = 10;
-const MAX_PASSES = 5;
-/** One record in so many is read a second time by the next page; two at least, and never more than half a page. */
+/**
+ * One record in so many is read a second time by the next page; two at least, and never more than half a
+ * page.
+ */
 const OVERLAP_SHARE = 50;
-/** Pages without a new record that a pass may have beyond those with one. A service that always has a next page meets it. */
-const SPARE_PAGES = 50;
-/** No list is followed further: a service that makes up records for ever must not fill the disk. */
-const MAX_PAGES = 1_000_000;
 /** More records at fault side by side mean that the list cannot be read, not that its records are bad. */
 const MAX_ADJACENT_HOLES = 20;
 
@@ -81,49 +83,40 @@ export interface Course {
   readonly request: PageRequest | null;
   /** Set when `request` is null. */
   readonly outcome: WalkOutcome | null;
+  /** The row of `VERDICTS` that the page just read met; null before the first page. */
+  readonly verdict: VerdictName | null;
   /** The distance between the page just read and the next one, while pages follow one another. */
   readonly step: number;
   /** Whether the last page counted; what a page without an anchor shows may have a gap before it. */
   readonly isAnchored: boolean;
-  /** Whether `request` is for more than the page size that was set, so that its failure may lie in its size. */
+  /**
+   * Whether `request` is for more than the page size that was set, so that its failure may lie in its size.
+   */
   readonly isEnlarged: boolean;
   /** Distinct ids of all passes. */
   readonly seen: IdSet;
   /** Takes the reply to `request`. */
   read(page: PageFacts): void;
-  /** Takes it that `request` cannot be rendered. Pages that were enlarged keep the size that was set from then on. False when nothing smaller is left to ask for: the list as a whole is at fault. */
+  /**
+   * Takes it that `request` cannot be rendered. Pages that were enlarged keep the size that was set from then
+   * on. False when nothing smaller is left to ask for: the list as a whole is at fault.
+   */
   narrow(): boolean;
   /**
-   * Takes a remembered page in the place of a reply; false when it does not fit here, and then this course is of no more use. A page smaller
-   * than what would be asked for had been narrowed.
+   * Takes a remembered page in the place of a reply; false when it does not fit here, and then this course is
+   * of no more use. A page smaller than what would be asked for had been narrowed.
    */
   replay(page: PageFacts & { request: string }): boolean;
 }
 
 /** One reading of the list from its start. */
-interface Pass {
+interface Pass extends PassFacts {
   limit: number;
   covered: Sightings;
   /** Up to this offset no anchor is needed: the start of the list, or where none can be had. */
   barrier: number;
-  /** Every page began with the very records with which the one before had ended. */
-  isStill: boolean;
   /** The last page that counts. */
   last: { offset: number; ids: readonly string[] };
-  /** Every page after the first held an anchor, and all anchors came in their order. */
-  isProven: boolean;
-  /** There was a page without an anchor. */
-  hasGaps: boolean;
-  /** The pages showed by their records that the order is fixed. */
-  showsOrder: boolean;
-  /** By how much `total_count` rose from page to page, summed up: so many at least were inserted. */
-  grown: number;
-  /** Ids that no earlier pass saw. */
-  fresh: number;
-  /** Records without an id. */
-  nameless: number;
-  pages: number;
-  idlePages: number;
 }
 
 export function createCourse(options: CourseOptions): Course {
@@ -143,6 +136,7 @@ export function createCourse(options: CourseOptions): Course {
   let pass: Pass;
   let request: PageRequest | null;
   let outcome: WalkOutcome | null = null;
+  let verdict: VerdictName | null = null;
   let stepBack = 0;
   let step = 0;
   let isAnchored = true;
@@ -155,16 +149,16 @@ export function createCourse(options: CourseOptions): Course {
       limit,
       covered: createSightings(),
       barrier: 0,
-      isStill: true,
       last: { offset: 0, ids: [] },
+      pages: 0,
+      newsPages: 0,
       isProven: true,
-      hasGaps: false,
       showsOrder: true,
-      grown: 0,
+      isStill: true,
+      hasGaps: false,
       fresh: 0,
       nameless: 0,
-      pages: 0,
-      idlePages: 0,
+      grown: 0,
     };
     stepBack = 0;
     step = 0;
@@ -202,46 +196,70 @@ export function createCourse(options: CourseOptions): Course {
       stepBack = 0;
     }
     pass.pages += 1;
-    if (added === 0) pass.idlePages += 1;
-    goOn(at, page);
+    if (added > 0) pass.newsPages += 1;
+    conclude(at, page);
   }
 
-  function goOn(at: PageRequest, page: PageFacts) {
-    const fault = (text: string) => end("not_whole", `${requestText(at)}: ${text}`);
+  /** Does what the verdict on the page says. */
+  function conclude(at: PageRequest, page: PageFacts) {
+    const facts = factsOf(at, page);
+    const row = verdictOn(facts);
+    verdict = row.name;
     step = 0;
-    const withNews = pass.pages - pass.idlePages;
-    if (pass.idlePages > SPARE_PAGES + withNews || pass.pages >= MAX_PAGES) {
-      // In an order that is new for every request small pages hold few anchors; larger ones may hold more.
-      const mayGrow = (pass.hasGaps || !pass.isProven) && pass.limit < MAX_LIMIT && pass.pages < MAX_PAGES;
-      if (mayGrow && passes < MAX_PASSES) return beginNextPass();
-      return fault(
-        `the list should have come to its end, but goes on after ${pass.pages} pages, ${withNews} of them with new records`,
-      );
+    switch (row.outcome) {
+      case "whole":
+        return end("whole");
+      case "not_whole":
+        return end("not_whole", `${requestText(at)}: ${row.reason(facts)}`);
+      case "larger_pages":
+        return beginNextPass();
+      case "read_again":
+        provenPasses = facts.provenPasses;
+        return beginNextPass();
+      case "step_back":
+        return goBack(at);
+      case "go_on":
+        return goOn(facts);
     }
-    if (!isAnchored) {
-      // An empty page behind the end of a list that became shorter holds no anchor either.
-      pass.hasGaps = true;
-      stepBack = Math.max(overlapOf(at.limit), stepBack * 2);
-      request = { ...at, offset: Math.max(pass.barrier, at.offset - stepBack) };
-      return;
-    }
-    const { next, count } = page.meta;
-    if (next === null) return endPass(at, page.meta.badTotal);
-    const named = parsePageRequest(next);
-    const came = `'${next.slice(0, 200)}'`;
-    if (!named) return fault(`next should name a page by limit and offset, but is ${came}`);
-    if (!options.isListPath(named.path)) return fault(`next should stay on ${at.path}, but is ${came}`);
-    if (named.offset <= at.offset) {
-      return fault(`next should lead on from offset ${at.offset}, but leads to offset ${named.offset}`);
-    }
-    if (count === 0) return fault("the page holds no record, yet it has a next one");
+  }
+
+  function factsOf(at: PageRequest, { meta }: PageFacts): WalkFacts {
+    const { limit, covered, barrier, last: _, ...counted } = pass;
+    return {
+      ...counted,
+      at,
+      count: meta.count,
+      next: readNext(meta.next, at, options.isListPath),
+      isAnchored,
+      hasUnanchored: barrier > 0,
+      canGrow: limit < MAX_LIMIT,
+      covered: covered.size,
+      passes,
+      provenPasses: counted.isProven ? provenPasses + 1 : 0,
+      lastGrown,
+      seen: seen.size,
+      totalCount,
+      badTotal: meta.badTotal ?? "none",
+      hasMoved,
+      holeCount,
+      holes,
+    };
+  }
+
+  function goBack(at: PageRequest): void {
+    pass.hasGaps = true;
+    stepBack = Math.max(overlapOf(at.limit), stepBack * 2);
+    request = { ...at, offset: Math.max(pass.barrier, at.offset - stepBack) };
+  }
+
+  function goOn({ at, count, next }: WalkFacts): void {
     // A server that gave less than it was asked for may have clamped the limit; nothing else in `next` changes it.
-    const served = count < at.limit ? Math.min(at.limit, Math.max(count, named.limit)) : at.limit;
+    const served = count < at.limit ? Math.min(at.limit, Math.max(count, next.limit)) : at.limit;
     const isNarrowed = at.limit < pass.limit;
     if (served < at.limit) pass.limit = served;
     const limit = isNarrowed ? Math.min(pass.limit, served * 2) : served;
     // Never beyond what came: a short page that has a next one leaves no gap behind it.
-    const behind = Math.min(named.offset, at.offset + count);
+    const behind = Math.min(next.offset, at.offset + count);
     const overlap = isOverlapping ? Math.min(overlapOf(limit), behind - at.offset - 1) : 0;
     // After a page of one record there is no room for an anchor.
     if (isOverlapping && overlap === 0) goOnUnproven(behind);
@@ -260,43 +278,6 @@ export function createCourse(options: CourseOptions): Course {
     if (totalCount !== null && count !== totalCount) hasMoved = true;
     if (totalCount !== null && count !== null) pass.grown += Math.max(0, count - totalCount);
     totalCount = count;
-  }
-
-  /** What is known at the end of the list: the outcome, or another pass. */
-  function endPass(at: PageRequest, badTotal = "none") {
-    const isSnapshot = at.offset === 0;
-    const notWhole = (reason: string) => end("not_whole", `${requestText(at)}: ${reason}`);
-    if (totalCount === null) return notWhole(`total_count should be a number, but is ${badTotal}`);
-    if (holeCount > 0) {
-      const places = `${holeCount === 1 ? "offset" : "offsets"} ${holes.join(", ")}${holeCount > holes.length ? ", …" : ""}`;
-      return notWhole(`the service cannot render ${holeCount} of its records, at ${places}`);
-    }
-    const short = totalCount - seen.size;
-    if (isSnapshot && totalCount <= pass.covered.size) return end("whole");
-    if (pass.isProven) {
-      provenPasses += 1;
-      if (short <= pass.grown && pass.showsOrder) return end("whole");
-      if (short === 0 && pass.isStill && !hasMoved) return end("whole");
-      // What the pass before did not see was inserted since it began.
-      const isExplained = short <= pass.grown && pass.fresh <= lastGrown + pass.grown;
-      if (provenPasses > 1 && isExplained) return end("whole");
-    } else provenPasses = 0;
-    // Ids that went away meanwhile count among those seen: in a list that moves, one pass alone must meet the count. Where a
-    // page counted without an anchor, what it left out can be made up for by an id that went away in the same pass.
-    const isMet = (totalCount <= pass.covered.size && pass.barrier === 0) || (short === 0 && !hasMoved);
-    if (isMet && pass.fresh === 0) return end("whole");
-    const counts = `${seen.size} distinct ids were seen where total_count says ${totalCount}`;
-    const order = pass.isProven ? "" : "; its order is not fixed";
-    // Reading it again would give them no ids.
-    if (short > 0 && short <= pass.nameless) {
-      return notWhole(`${counts}: ${pass.nameless} of its records have no id`);
-    }
-    const mayBeProven = pass.isProven && short <= pass.grown;
-    if (passes > 1 && pass.fresh === 0 && !mayBeProven) {
-      return notWhole(`${counts}, and reading it again found nothing new${order}`);
-    }
-    if (passes >= MAX_PASSES) return notWhole(`${counts}, after ${passes} passes${order}`);
-    beginNextPass();
   }
 
   function beginNextPass(): void {
@@ -334,6 +315,9 @@ export function createCourse(options: CourseOptions): Course {
     },
     get outcome() {
       return outcome;
+    },
+    get verdict() {
+      return verdict;
     },
     get step() {
       return step;

@@ -1,6 +1,7 @@
 import type { Clock } from "../clock.ts";
 import { isPassing, sqlstateOf } from "../db/store-errors.ts";
 import type { OpenDatabase } from "../embedded/open-database.ts";
+import { messageOf } from "../errors.ts";
 import type { Logger } from "../log.ts";
 
 const FIRST_WAIT_MS = 1000;
@@ -75,8 +76,4 @@ export function createKeptDatabase({ open, prepare, clock, log }: KeptDatabaseDe
 /** A name that is unknown now may be known when its container is up again. */
 function isDown(error: unknown): boolean {
   return isPassing(error) || sqlstateOf(error) === "ENOTFOUND";
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -12,7 +12,9 @@
  * A tick while looking back or running changes nothing: the run that is under way (or is about to be) counts for it. Looking back asks
  * only after the database answers, so whatever came due until then is seen.
  */
+
 import type { Clock } from "../clock.ts";
+import { messageOf } from "../errors.ts";
 import type { Logger } from "../log.ts";
 import { createDueTimes } from "./due-times.ts";
 import type { Job, JobOutcome } from "./job.ts";
@@ -156,8 +158,4 @@ export function createScheduledJob({ job, clock, schedule, log }: ScheduledJobDe
       state = "ended";
     },
   };
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

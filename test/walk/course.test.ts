@@ -46,6 +46,7 @@ describe("the course over a still list", () => {
     const course = begin();
     expect(follow(course, [numbers(0, 10)])).toEqual(["4@0", "4@2", "4@4", "4@6"]);
     expect(course.outcome).toEqual({ ...WHOLE, totalCount: 10, records: 10 });
+    expect(course.verdict).toBe("still list");
   });
 
   it.each([
@@ -73,18 +74,21 @@ describe("the course over a still list", () => {
     const course = begin();
     expect(follow(course, [list])).toEqual(["4@0"]);
     expect(course.outcome).toEqual({ ...WHOLE, totalCount: list.length, records: list.length });
+    expect(course.verdict).toBe("one reply");
   });
 
   it("takes the limit of a server that clamps it", () => {
     const course = begin(1000);
     expect(follow(course, [numbers(0, 25)], 10)).toEqual(["1000@0", "10@8", "10@16"]);
     expect(course.outcome).toMatchObject(WHOLE);
+    expect(course.verdict).toBe("still list");
   });
 
   it("at one record a page has no anchors: a second pass must say the same", () => {
     const course = begin(4);
     expect(follow(course, [numbers(0, 3)], 1)).toEqual(["4@0", "1@1", "1@2", "10@0", "1@1", "1@2"]);
     expect(course.outcome).toMatchObject({ ...WHOLE, records: 3 });
+    expect(course.verdict).toBe("count met, nothing new");
   });
 });
 
@@ -99,6 +103,7 @@ describe("a page without an anchor", () => {
     course.read(replyOf(rest, course.request as PageRequest));
     expect(course.isAnchored).toBe(false);
     expect(course.step).toBe(0);
+    expect(course.verdict).toBe("no anchor");
     expect(asked(course)).toBe("4@14");
     course.read(replyOf(rest, course.request as PageRequest));
     expect(asked(course)).toBe("4@10");
@@ -106,6 +111,7 @@ describe("a page without an anchor", () => {
     expect(asked(course)).toBe("4@2");
     course.read(replyOf(rest, course.request as PageRequest));
     expect(course.isAnchored).toBe(true);
+    expect(course.verdict).toBe("next page");
     expect(asked(course)).toBe("4@4");
     // The next time it begins with a small step again.
     course.read(replyOf(numbers(200, 240), course.request as PageRequest));
@@ -127,9 +133,11 @@ describe("a page without an anchor", () => {
     course.read(replyOf(shrunk, course.request as PageRequest));
     // It begins behind what was covered: 4 to 6 were never shown.
     expect(course.isAnchored).toBe(false);
+    expect(course.verdict).toBe("no anchor");
     expect(asked(course)).toBe("4@0");
     course.read(replyOf(shrunk, course.request as PageRequest));
     expect(course.outcome).toMatchObject(WHOLE);
+    expect(course.verdict).toBe("one reply");
     for (const id of shrunk) expect(course.seen.has(id)).toBe(true);
   });
 
@@ -145,6 +153,7 @@ describe("a page without an anchor", () => {
     expect(asked(course)).toBe("4@0");
     course.read(replyOf(["0", "1"], course.request as PageRequest));
     expect(course.outcome).toMatchObject({ ...WHOLE, totalCount: 2 });
+    expect(course.verdict).toBe("one reply");
   });
 
   it("is taken as it is where the overlap is switched off", () => {
@@ -169,6 +178,7 @@ describe("a list that moved", () => {
     expect(second).toBeGreaterThan(10);
     expect(trail.slice(second)).toEqual(["40@0", "40@38"]);
     expect(course.outcome).toEqual({ ...WHOLE, totalCount: 61, records: 61 });
+    expect(course.verdict).toBe("two proven passes");
   });
 
   it("never asks for more than a thousand records a page", () => {
@@ -177,6 +187,7 @@ describe("a list that moved", () => {
     const trail = follow(course, [list, ["new", ...list]]);
     expect(trail).toContain("1000@0");
     expect(course.outcome).toMatchObject(WHOLE);
+    expect(course.verdict).toBe("two proven passes");
   });
 
   it("is whole in one pass when its pages show their order", () => {
@@ -188,6 +199,7 @@ describe("a list that moved", () => {
     }
     // The record that came in front was not seen; its growth explains it.
     expect(course.outcome).toEqual({ ...WHOLE, totalCount: 13, records: 12 });
+    expect(course.verdict).toBe("order shown");
   });
 
   it("is read again when one page did not show its order", () => {
@@ -198,6 +210,7 @@ describe("a list that moved", () => {
       course.read({ ...reply, meta: { ...reply.meta, showsOrder: page++ !== 2 } });
     }
     expect(asked(course)).toBe("40@0");
+    expect(course.verdict).toBe("not proven yet");
   });
 
   it("is read again when a border with a single anchor leaves its order unshown", () => {
@@ -208,6 +221,7 @@ describe("a list that moved", () => {
     // One record in front of the page is gone.
     shown(["d", "e", "f", "g"], null, 6);
     expect(asked(course)).toBe("40@0");
+    expect(course.verdict).toBe("not proven yet");
   });
 
   it("needs two proven passes in a row: one behind a pass in disorder is not enough", () => {
@@ -222,8 +236,10 @@ describe("a list that moved", () => {
     read("bcde", link(4, 6), 7);
     read("def", null, 7);
     expect(asked(course)).toBe("40@0");
+    expect(course.verdict).toBe("not proven yet");
     read("xabcdef", null, 7);
     expect(course.outcome).toMatchObject({ ...WHOLE, records: 7 });
+    expect(course.verdict).toBe("one reply");
   });
 
   it("needs two proven passes in a row: a pass in disorder between them makes them count anew", () => {
@@ -240,6 +256,7 @@ describe("a list that moved", () => {
     read("abcd", link(4, 6), 8);
     read("cdef", null, 8);
     expect(asked(course)).toBe("40@0");
+    expect(course.verdict).toBe("not proven yet");
   });
 
   it("is not whole after five passes in which it never rests", () => {
@@ -247,7 +264,7 @@ describe("a list that moved", () => {
     let next = 0;
     let passes = 0;
     let list = numbers(0, 12);
-    while (course.request) {
+    while (course.request && passes < 10) {
       if (course.request.offset === 0) passes += 1;
       // One record comes and one goes at the front before each page, so that the count hides it; the server allows pages of four.
       list = [`n${next++}`, ...list.filter((id) => id !== `n${next - 3}`)];
@@ -261,6 +278,7 @@ describe("a list that moved", () => {
       walk: "not_whole",
       reason: expect.stringContaining("after 5 passes"),
     });
+    expect(course.verdict).toBe("passes used up");
   });
 });
 
@@ -274,6 +292,7 @@ describe("a server that allows one record a page", () => {
     }
     expect(course.seen.has("hidden")).toBe(false);
     expect(course.outcome).toMatchObject({ walk: "not_whole", records: 2 });
+    expect(course.verdict).toBe("count not met, nothing new");
   });
 });
 
@@ -284,8 +303,10 @@ describe("a list without a fixed order", () => {
     course.read(facts(["d", "c", "e", "f"], null, { totalCount: 6 }));
     // All six were seen, yet the order moved and the ids are read once more.
     expect(asked(course)).toBe("40@0");
+    expect(course.verdict).toBe("not proven yet");
     course.read(facts(["f", "e", "d", "c", "b", "a"], null, { totalCount: 6 }));
     expect(course.outcome).toMatchObject({ ...WHOLE, records: 6 });
+    expect(course.verdict).toBe("one reply");
   });
 
   it("that shows less than total_count is not whole when reading it again finds nothing new", () => {
@@ -302,6 +323,7 @@ describe("a list without a fixed order", () => {
       totalCount: 8,
       records: 5,
     });
+    expect(course.verdict).toBe("count not met, nothing new");
   });
 
   it("gives way to larger pages where small ones hold no anchors", () => {
@@ -315,6 +337,7 @@ describe("a list without a fixed order", () => {
     }
     expect(pages).toBeLessThan(100);
     expect(asked(course)).toBe("20@0");
+    expect(course.verdict).toBe("pages too small");
   });
 });
 
@@ -334,6 +357,7 @@ describe("total_count", () => {
       totalCount: null,
       records: 9,
     });
+    expect(course.verdict).toBe("no count");
   });
 
   it("that is huge leaves the walk not whole", () => {
@@ -346,6 +370,7 @@ describe("total_count", () => {
     expect(course.outcome?.reason).toContain(
       "9 distinct ids were seen where total_count says 9007199254740991",
     );
+    expect(course.verdict).toBe("count not met, nothing new");
   });
 
   it.each([0, 1, 3])("that is too small (%i) stops nothing: all of the list is read", (totalCount) => {
@@ -361,19 +386,30 @@ describe("total_count", () => {
 
 describe("next", () => {
   it.each([
-    ["another host", `http://elsewhere.invalid${link(4, 4)}`, "next should stay on"],
-    ["another host without a scheme", `//elsewhere.invalid${link(4, 4)}`, "next should stay on"],
-    ["another path", "/admin/?limit=4&offset=4", "next should stay on"],
-    ["another resource", "/api/v1/project/?limit=4&offset=4", "next should stay on"],
-    ["the same page", `${LIST}?limit=4&offset=0`, "next should lead on from offset 0, but leads to offset 0"],
-    ["no limit", `${LIST}?offset=4`, "next should name a page by limit and offset"],
-    ["nowhere", "", "next should name a page by limit and offset"],
-    ["an offset that is no number", `${LIST}?limit=4&offset=x`, "next should name a page"],
-  ])("to %s is not followed", (_, next, reason) => {
+    ["another host", `http://elsewhere.invalid${link(4, 4)}`, "next leaves the list", "next should stay on"],
+    [
+      "another host without a scheme",
+      `//elsewhere.invalid${link(4, 4)}`,
+      "next leaves the list",
+      "next should stay on",
+    ],
+    ["another path", "/admin/?limit=4&offset=4", "next leaves the list", "next should stay on"],
+    ["another resource", "/api/v1/project/?limit=4&offset=4", "next leaves the list", "next should stay on"],
+    [
+      "the same page",
+      `${LIST}?limit=4&offset=0`,
+      "next leads back",
+      "next should lead on from offset 0, but leads to offset 0",
+    ],
+    ["no limit", `${LIST}?offset=4`, "next is unclear", "next should name a page by limit and offset"],
+    ["nowhere", "", "next is unclear", "next should name a page by limit and offset"],
+    ["an offset that is no number", `${LIST}?limit=4&offset=x`, "next is unclear", "next should name a page"],
+  ])("to %s is not followed", (_, next, verdict, reason) => {
     const course = begin(4);
     course.read(facts(numbers(0, 4), next));
     expect(course.request).toBeNull();
     expect(course.outcome).toMatchObject({ walk: "not_whole", records: 4 });
+    expect(course.verdict).toBe(verdict);
     expect(course.outcome?.reason).toContain(`user list: ${LIST}?format=json&limit=4: `);
     expect(course.outcome?.reason).toContain(reason);
   });
@@ -383,6 +419,7 @@ describe("next", () => {
     course.read(facts(numbers(0, 4), link(4, 4)));
     course.read(facts(numbers(2, 6), link(4, 1)));
     expect(course.outcome?.reason).toContain("next should lead on from offset 2, but leads to offset 1");
+    expect(course.verdict).toBe("next leads back");
   });
 
   it("of any length is told in few words", () => {
@@ -421,6 +458,7 @@ describe("next", () => {
     expect(asked(course)).toBe("40@0");
     course.read(facts(numbers(0, 4), null, { totalCount: 2000 }));
     expect(course.outcome?.reason).toContain("4 distinct ids were seen where total_count says 2000");
+    expect(course.verdict).toBe("count not met, nothing new");
   });
 
   it("after an empty page that counts ends the walk", () => {
@@ -430,6 +468,7 @@ describe("next", () => {
       walk: "not_whole",
       reason: expect.stringContaining("the page holds no record, yet it has a next one"),
     });
+    expect(course.verdict).toBe("empty page");
   });
 
   /** Asks on until the course ends; the replies are made from the request. */
@@ -458,6 +497,7 @@ describe("next", () => {
     expect(course.outcome?.reason).toContain(
       `the list should have come to its end, but goes on after ${pages} pages, 1 of them with new records`,
     );
+    expect(course.verdict).toBe("no end");
     expect(pages).toBeLessThan(100);
   });
 });
@@ -470,6 +510,7 @@ describe("records without an id", () => {
     course.read(facts(["e", "f"], null, { totalCount: 6 }));
     expect(course.outcome).toMatchObject({ walk: "not_whole", records: 4 });
     expect(course.outcome?.reason).toContain("2 of its records have no id");
+    expect(course.verdict).toBe("records without an id");
   });
 });
 
@@ -503,6 +544,7 @@ describe("a page that cannot be rendered", () => {
       totalCount: 30,
       records: 29,
     });
+    expect(course.verdict).toBe("holes");
   });
 
   it("leaves a hole that is never asked for again", () => {
@@ -510,6 +552,7 @@ describe("a page that cannot be rendered", () => {
     const trail = followWithHoles(course, 12, [3, 7]);
     for (const at of [3, 7]) expect(trail.filter((one) => one === `1@${at}!`)).toHaveLength(1);
     expect(course.outcome?.reason).toContain("cannot render 2 of its records, at offsets 3, 7");
+    expect(course.verdict).toBe("holes");
     expect(course.seen.size).toBe(10);
   });
 
@@ -547,6 +590,7 @@ describe("a page that cannot be rendered", () => {
       Array.from({ length: 30 }, (_, at) => at * 4),
     );
     expect(course.outcome?.reason).toMatch(/cannot render 30 of its records, at offsets 0, 4, .*, 76, …$/);
+    expect(course.verdict).toBe("holes");
   });
 });
 
@@ -595,6 +639,7 @@ describe("a walk brought back from its pages", () => {
       expect(brought.request && requestText(brought.request)).toBe(following);
     }
     expect(brought.outcome).toEqual(course.outcome);
+    expect(brought.verdict).toBe(course.verdict);
     expect(course.outcome).not.toBeNull();
     expect(brought.seen.size).toBe(course.seen.size);
   });

@@ -44,7 +44,7 @@ function setUp(baseUrl: URL, options: SetUpOptions = {}) {
     ...(seq !== undefined && { seq }),
     ...(signal && { signal }),
   });
-  return { client, walk };
+  return { client, walk, course };
 }
 
 /** Takes every page; `onPage` may stop the walk. */
@@ -64,7 +64,7 @@ async function walkScript(
   { onPage, ...options }: SetUpOptions & { onPage?: (page: Page, walk: Walk) => void } = {},
 ) {
   await using server = await startScriptedServer(script);
-  const { client, walk } = setUp(server.url, options);
+  const { client, walk, course } = setUp(server.url, options);
   await using _client = client;
   const asked = () => server.requests.map(({ path }) => shortOf(path));
   const given: Page[] = [];
@@ -73,9 +73,9 @@ async function walkScript(
       given.push(page);
       onPage?.(page, walk);
     });
-    return { pages, outcome, asked: asked(), error: null };
+    return { pages, outcome, verdict: course.verdict, asked: asked(), error: null };
   } catch (error) {
-    return { pages: given, outcome: null, asked: asked(), error };
+    return { pages: given, outcome: null, verdict: course.verdict, asked: asked(), error };
   }
 }
 
@@ -109,8 +109,9 @@ const numbers = (end: number) => Array.from({ length: end }, (_, at) => String(a
 
 describe("a walk", () => {
   it("gives each page its place, its request and the request behind it", async () => {
-    const { pages, outcome, asked } = await walkScript(listOf(8));
+    const { pages, outcome, verdict, asked } = await walkScript(listOf(8));
     expect(outcome).toEqual({ ...WHOLE, totalCount: 8, records: 8 });
+    expect(verdict).toBe("still list");
     expect(asked).toEqual(["4@0", "4@2", "4@4"]);
     const text = (offset: number) => `${LIST}?format=json&limit=4${offset ? `&offset=${offset}` : ""}`;
     const shared = { resource: "user", holes: [], isAnchored: true };
@@ -198,10 +199,11 @@ describe("a walk", () => {
   });
 
   it("tells of a next that leads elsewhere", async () => {
-    const { outcome, asked } = await walkScript([
+    const { outcome, verdict, asked } = await walkScript([
       envelope([0, 1, 2, 3], "//elsewhere.invalid/api/v1/user/?limit=4&offset=4", 9),
     ]);
     expect(outcome).toMatchObject({ walk: "not_whole", reason: expect.stringContaining("next should stay") });
+    expect(verdict).toBe("next leaves the list");
     expect(asked).toHaveLength(1);
   });
 });
@@ -211,7 +213,7 @@ describe("a page that cannot be rendered", () => {
     listOf(20, (ids) => (ids.some((id) => bad.includes(id)) ? { status, body: "Sorry" } : null));
 
   it.each([400, 500])("with status %i is narrowed to the record at fault", async (status) => {
-    const { pages, outcome } = await walkScript(withBad(status, 5), { pageSize: 8, lookAhead: 2 });
+    const { pages, outcome, verdict } = await walkScript(withBad(status, 5), { pageSize: 8, lookAhead: 2 });
     expect(pages.flatMap(({ holes }) => holes)).toEqual([
       {
         offset: 5,
@@ -227,6 +229,7 @@ describe("a page that cannot be rendered", () => {
     );
     expect(outcome).toMatchObject({ walk: "not_whole", records: 19 });
     expect(outcome?.reason).toContain("cannot render 1 of its records, at offset 5");
+    expect(verdict).toBe("holes");
   });
 
   it("gives its holes with the page behind them", async () => {
@@ -282,8 +285,9 @@ describe("a page that cannot be rendered", () => {
       if (url.searchParams.get("offset") === "4") total = 12;
       return reply;
     };
-    const { outcome, asked } = await walkScript(script, { client: { timeoutMs: 100 } });
+    const { outcome, verdict, asked } = await walkScript(script, { client: { timeoutMs: 100 } });
     expect(outcome).toEqual({ ...WHOLE, totalCount: 12, records: 12 });
+    expect(verdict).toBe("two proven passes");
     expect(asked).toContain("40@0");
     expect(asked.slice(-5)).toEqual(["4@0", "4@2", "4@4", "4@6", "4@8"]);
   });

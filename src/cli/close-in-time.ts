@@ -1,0 +1,9 @@
+/** A process that was asked to stop is killed after 10 s, so it ends by itself before that, even when something hangs. */
+export const STOP_WITHIN_MS = 9000;
+
+/** Runs the last steps of a command. When they hang, the process ends with `exitCode`. */
+export async function closeInTime(exitCode: number, close: () => Promise<void>): Promise<void> {
+  const force = setTimeout(() => process.exit(exitCode), STOP_WITHIN_MS);
+  await close();
+  clearTimeout(force);
+}
