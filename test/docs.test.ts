@@ -5,12 +5,18 @@ import { join } from "node:path";
 import { getTableColumns, getTableName, is } from "drizzle-orm";
 import { getTableConfig, PgTable } from "drizzle-orm/pg-core";
 import { describe, expect, test } from "vitest";
+import { systemClock } from "../src/clock.ts";
 import { SETTING_KEYS, SETTINGS } from "../src/config/settings.ts";
 import { withSql } from "../src/db/connect.ts";
 import { RELATIONS } from "../src/db/report-dictionary.ts";
 import * as schema from "../src/db/schema/index.ts";
 import { EXIT } from "../src/errors.ts";
+import { silentLog } from "../src/log.ts";
 import { exportReport } from "../src/report/export/export-report.ts";
+import { createPages } from "../src/serve/page/pages.ts";
+import type { ServedMirror } from "../src/serve/served-mirror.ts";
+import { RESOURCE_FIELDS, RESOURCES } from "../src/wire/resources.ts";
+import { contractPage, PATHS, TABLE_ROWS } from "./support/contract-page.ts";
 import { createTestDatabase } from "./support/database.ts";
 import { dictionaryPage } from "./support/dictionary-page.ts";
 import { createReportedMirror } from "./support/reported-mirror.ts";
@@ -140,6 +146,42 @@ describe("docs/scale.md", () => {
 describe("docs/data-dictionary.md", () => {
   test("is what the dictionary says; `npm run docs:dictionary` writes it", () => {
     expect(read("docs/data-dictionary.md")).toBe(dictionaryPage());
+  });
+});
+
+describe("docs/contract.md", () => {
+  test("is what the code says; `npm run docs:contract` writes it", async () => {
+    expect(read("docs/contract.md")).toBe(await contractPage());
+  });
+
+  test("has words for each table", () => {
+    const names = tables.map((table) => `${getTableConfig(table).schema}.${getTableName(table)}`);
+    expect(Object.keys(TABLE_ROWS).toSorted()).toEqual([...names, "sync.migrations"].toSorted());
+  });
+
+  test("names each path that the report page answers", () => {
+    const pages = createPages({
+      mirror: {} as ServedMirror,
+      sourceTimezone: "Etc/UTC",
+      clock: systemClock,
+      log: silentLog,
+    });
+    const rooms = (paths: readonly string[]) => new Set(paths.map((path) => path.split(/[/?]/)[1]));
+    const answered = pages.routes.filter(({ method }) => method === "GET").map(({ path }) => path);
+    const named = [...Object.keys(PATHS), "/assets/"];
+    expect(rooms(named)).toEqual(rooms(answered));
+  });
+});
+
+describe("docs/interface.md", () => {
+  test.each(RESOURCES)("names every field of a %s in its section", (resource) => {
+    const heading = `${resource.charAt(0).toUpperCase()}${resource.slice(1)}\n`;
+    const section = read("docs/interface.md")
+      .split(/^#+ /m)
+      .find((part) => part.startsWith(heading));
+    const named = [...(section ?? "").matchAll(/`([a-z_]+)`/g)].map(([, word]) => word);
+    const fields = Object.keys(RESOURCE_FIELDS[resource]).filter((field) => field !== "resource_uri");
+    expect(named).toEqual(expect.arrayContaining(fields));
   });
 });
 

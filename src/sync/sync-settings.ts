@@ -1,6 +1,6 @@
 import type { Proxies } from "../config/proxies.ts";
 
-/** What a run reads of the settings (`product.md` section 2), and where it writes. */
+/** What a run reads of the settings (`docs/contract.md`, "Settings"), and where it writes. */
 export interface SyncSettings {
   databaseUrl: string;
   baseUrl: URL;
