@@ -15,7 +15,7 @@ import { exportReport } from "../src/report/export/export-report.ts";
 import { createPages } from "../src/serve/page/pages.ts";
 import type { ServedMirror } from "../src/serve/served-mirror.ts";
 import { RESOURCE_FIELDS, RESOURCES } from "../src/wire/resources.ts";
-import { contractPage, PATHS, TABLE_ROWS } from "./support/contract-page.ts";
+import { contractPage, PATHS } from "./support/contract-page.ts";
 import { createTestDatabase } from "./support/database.ts";
 import { dictionaryPage } from "./support/dictionary-page.ts";
 import { createReportedMirror } from "./support/reported-mirror.ts";
@@ -139,11 +139,6 @@ describe("docs/data-dictionary.md", () => {
 describe("docs/contract.md", () => {
   test("is what the code says; `npm run docs:contract` writes it", async () => {
     expect(read("docs/contract.md")).toBe(await contractPage());
-  });
-
-  test("has words for each table", () => {
-    const names = tables.map((table) => `${getTableConfig(table).schema}.${getTableName(table)}`);
-    expect(Object.keys(TABLE_ROWS).toSorted()).toEqual([...names, "sync.migrations"].toSorted());
   });
 
   test("names each path that the report page answers", () => {

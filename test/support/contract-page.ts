@@ -3,6 +3,7 @@ import { is } from "drizzle-orm";
 import { getTableConfig, PgTable } from "drizzle-orm/pg-core";
 import { COMMANDS } from "../../src/cli/commands.ts";
 import { SETTING_KEYS, SETTINGS, type Setting } from "../../src/config/settings.ts";
+import { RELATIONS } from "../../src/db/report-dictionary.ts";
 import * as schema from "../../src/db/schema/index.ts";
 import { EXIT } from "../../src/errors.ts";
 import type { RunSummary, WalkSummary } from "../../src/sync/summary.ts";
@@ -31,32 +32,6 @@ const EXIT_WORDS: Record<keyof typeof EXIT, readonly [means: string, then: strin
   notFound: ["there is no such record, here or at the service", "check the id or slug"],
   interrupted: ["stopped by Ctrl-C, cleanly", "run again; the run resumes"],
   terminated: ["stopped by SIGTERM, cleanly", "run again; the run resumes"],
-};
-
-/** One row of each table, in a few words. A table without an entry fails the test that holds the page. */
-export const TABLE_ROWS: Readonly<Record<string, string>> = {
-  "mirror.users": "user",
-  "mirror.projects": "project",
-  "mirror.project_users": "administrator of a project",
-  "mirror.versions": "version",
-  "mirror.files": "file",
-  "mirror.builds": "build, without its long texts",
-  "mirror.build_logs": "build: its four long texts",
-  "mirror.build_transitions": "state that a build was seen to enter, with the bounds of the time",
-  "mirror.changes": "change of a record after it was first seen",
-  "mirror.unresolved_references": "reference whose record is not here, with the reason",
-  "sync.runs": "sync, round of the watch, or retry of the quarantine",
-  "sync.walks": "list in a run",
-  "sync.pages": "page of the newest full walk of each list",
-  "sync.open_builds": "build that has not finished",
-  "sync.lists": "list that is read at its head",
-  "sync.quarantine": "record that could not be stored",
-  "sync.missing_records": "record that a whole walk did not meet",
-  "sync.upstream_schemas": "reply of a schema endpoint",
-  "sync.service": "service of this mirror (there is one)",
-  "sync.drift": "field that came, went or changed type",
-  "sync.migrations": "migration that was applied",
-  "sync.prunings": "run of `prune`",
 };
 
 const WALK: WalkSummary = {
@@ -97,7 +72,6 @@ export const PATHS: Readonly<Record<string, string>> = {
 
 /** `docs/contract.md`: the names that other people rely on, from the code that defines them. */
 export async function contractPage(): Promise<string> {
-  const [mirror = [], sync = []] = ["mirror", "sync"].map((name) => tablesOf(name));
   return `# The contract
 
 For authors of scripts, monitors and dashboards: the names that a new version keeps. Everything else may change. \`npm run docs:contract\` writes
@@ -105,7 +79,7 @@ this page from the code.
 
 ## Commands
 
-Data goes to stdout; log and progress go to stderr. Each command has \`--help\`, \`--verbose\` and \`--no-color\`. A command also has a flag for each
+Results go to stdout, the log and progress to stderr. Each command has \`--help\`, \`--verbose\` and \`--no-color\`. A command also has a flag for each
 [setting](#settings) that it reads.
 
 ${(await Promise.all(COMMANDS.map(commandLine))).join("\n")}
@@ -140,27 +114,22 @@ ${summaryExample()}
 
 - \`kind\`: \`full\`, \`incremental\`, \`watch\` or \`quarantine\`.
 - \`status\`: \`succeeded\`, \`partial\`, \`failed\` or \`interrupted\`.
-- \`walk\`: \`whole\` (it met every record that existed all through it), \`not_whole\`, \`head\` (only the newest builds were read) or \`skipped\`.
+- \`walk\`: \`whole\`, \`not_whole\`, \`head\` or \`skipped\` ([glossary](README.md#glossary)).
 - \`records\` counts distinct ids. \`unfinished\` counts work that is left for the next run.
 - \`reason\` of a walk, \`error\` and \`warnings\` are there when there is something to say.
 
 ## Tables
 
-Columns have the names of the API's fields ([interface.md](interface.md#records)); [tables.md](tables.md) explains them. Columns are only added.
+Columns of records have the names of the API's fields.
 
-Schema \`mirror\`, one row for each:
+- Schema \`mirror\` ([tables.md](tables.md#mirror)): ${tablesOf("mirror")}.
+- Views and functions of the past ([tables.md](tables.md#history)): \`project_history\`, \`version_history\`, \`projects_as_of(moment)\`,
+  \`versions_as_of(moment)\`, \`builds_as_of(moment)\`, \`history_begins_at()\`.
+- Schema \`sync\` ([tables.md](tables.md#sync)): ${tablesOf("sync")}, \`migrations\`.
+- Schema \`report\` ([data-dictionary.md](data-dictionary.md)): ${RELATIONS.map((name) => `\`${name}\``).join(", ")}. Columns
+  are only ever added, at the end.
 
-${mirror.join("\n")}
-
-Views: \`mirror.project_history\`, \`mirror.version_history\`. Functions: \`mirror.projects_as_of(moment)\`, \`mirror.versions_as_of(moment)\`,
-\`mirror.builds_as_of(moment)\`, \`mirror.history_begins_at()\`.
-
-Schema \`sync\`, one row for each:
-
-${sync.join("\n")}
-
-Schema \`report\` is for BI tools: [data-dictionary.md](data-dictionary.md) has its relations and columns. Schema \`rollup\` is not part of the
-contract. The channel \`docmirror_run\` gets a notification after each refresh.
+Schema \`rollup\` is not part of the contract. [Each refresh](reports.md#refreshes) notifies the channel \`docmirror_run\`.
 
 ## HTTP
 
@@ -205,15 +174,14 @@ function settingLine({ name, default: value, without, meaning }: Setting): strin
   return `- \`${name}\` (${value === null ? without : `\`${value}\``}): ${meaning}`;
 }
 
-function tablesOf(name: string): string[] {
+function tablesOf(name: string): string {
   return Object.values(schema)
     .filter((value) => is(value, PgTable))
     .map((table) => getTableConfig(table))
     .filter((table) => table.schema === name)
-    .map((table) => `${name}.${table.name}`)
-    .concat(name === "sync" ? ["sync.migrations"] : [])
+    .map((table) => `\`${table.name}\``)
     .toSorted()
-    .map((table) => `- \`${table}\`: ${TABLE_ROWS[table]}`);
+    .join(", ");
 }
 
 function entries<K extends string, V>(record: Readonly<Record<K, V>>): [K, V][] {
