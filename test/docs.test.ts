@@ -196,6 +196,12 @@ describe.each(PAGES)("%s", (page) => {
     }
   });
 
+  test("names only files and folders that are there", () => {
+    for (const [, path = ""] of text.matchAll(/`((?:src|test|docs|migrations)\/[\w./-]*)`/g)) {
+      expect(existsSync(new URL(path, ROOT)), path).toBe(true);
+    }
+  });
+
   test("names no setting that does not exist", () => {
     const names = SETTING_KEYS.map((key) => SETTINGS[key].name);
     const named = [...text.matchAll(/`(DOCMIRROR_[A-Z_]+[A-Z])`/g)].map(([, name]) => name);
@@ -207,6 +213,28 @@ describe.each(PAGES)("%s", (page) => {
     expect(text.match(odd) ?? []).toEqual([]);
     expect(text.match(/(^|[.!?:] |- |\*\* )(Of |What [^?|.]*?,)/gm) ?? []).toEqual([]);
   });
+});
+
+test("comments cite only pages and headings that are there", () => {
+  const files = ["src/", "test/"].flatMap((folder) =>
+    readdirSync(new URL(folder, ROOT), { recursive: true, encoding: "utf8" })
+      .filter((name) => name.endsWith(".ts"))
+      .map((name) => folder + name),
+  );
+  const cited = files.flatMap((file) => {
+    const text = read(file).replace(/\n\s*(\*|\/\/) /g, " ");
+    return [...text.matchAll(/`docs\/([\w-]+\.md)`(?:, "([^"]+)")?/g)].map(([, page = "", heading]) => ({
+      file,
+      page: `docs/${page}`,
+      heading,
+    }));
+  });
+  expect(cited.length).toBeGreaterThan(20);
+  for (const { file, page, heading } of cited) {
+    expect(PAGES, file).toContain(page);
+    const headings = [...read(page).matchAll(/^#+ (.*)$/gm)].map(([, words]) => words);
+    if (heading !== undefined) expect(headings, file).toContain(heading);
+  }
 });
 
 describe("docs/README.md", () => {
@@ -231,12 +259,6 @@ describe("docs/README.md", () => {
 });
 
 describe("docs/changing.md", () => {
-  test("names only files and folders that are there", () => {
-    const named = [...read("docs/changing.md").matchAll(/`((?:src|test|docs)\/[\w./-]*)`/g)];
-    expect(named.length).toBeGreaterThan(5);
-    for (const [, path = ""] of named) expect(existsSync(new URL(path, ROOT)), path).toBe(true);
-  });
-
   test("has a row for each room", () => {
     const rooms = [...read("docs/changing.md").matchAll(/^\| `([a-z]+)` \|/gm)].map(([, room]) => room);
     const folders = readdirSync(new URL("src/", ROOT), { withFileTypes: true })
