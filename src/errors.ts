@@ -1,5 +1,5 @@
 /**
- * Errors say what the caller does next. Every class carries its exit code (README, "When it breaks"), so that
+ * Errors say what the caller does next. Every class carries its exit code (`docs/contract.md`, "Exit codes"), so that
  * the command line decides nothing by message text.
  */
 export const EXIT = {

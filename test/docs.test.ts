@@ -1,21 +1,27 @@
-import { readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { getTableColumns, getTableName, is } from "drizzle-orm";
 import { getTableConfig, PgTable } from "drizzle-orm/pg-core";
 import { describe, expect, test } from "vitest";
+import { systemClock } from "../src/clock.ts";
 import { SETTING_KEYS, SETTINGS } from "../src/config/settings.ts";
 import { withSql } from "../src/db/connect.ts";
+import type { MirrorReader } from "../src/db/mirror-reader.ts";
 import { RELATIONS } from "../src/db/report-dictionary.ts";
 import * as schema from "../src/db/schema/index.ts";
-import { EXIT } from "../src/errors.ts";
+import { silentLog } from "../src/log.ts";
+import { createPages } from "../src/page/pages.ts";
 import { exportReport } from "../src/report/export/export-report.ts";
+import { RESOURCE_FIELDS, RESOURCES } from "../src/wire/resources.ts";
+import { contractPage, PATHS } from "./support/contract-page.ts";
 import { createTestDatabase } from "./support/database.ts";
 import { dictionaryPage } from "./support/dictionary-page.ts";
 import { createReportedMirror } from "./support/reported-mirror.ts";
 
-const read = (path: string) => readFileSync(new URL(`../${path}`, import.meta.url), "utf8");
+const ROOT = new URL("../", import.meta.url);
+const read = (path: string) => readFileSync(new URL(path, ROOT), "utf8");
 /** Tables of the mirror; what stands in `report`, and what is stored for it, has the data dictionary. */
 const tables = Object.values(schema)
   .filter((value) => is(value, PgTable))
@@ -43,7 +49,7 @@ describe("docs/tables.md", () => {
 
   test("every example of SQL runs on the schema", async () => {
     const statements = statementsOf(text);
-    expect(statements).toHaveLength(4);
+    expect(statements).toHaveLength(6);
     await runAll(statements);
   });
 
@@ -80,21 +86,8 @@ describe("docs/reports.md", () => {
 
   test("every example of SQL runs on the schema", async () => {
     const statements = statementsOf(text);
-    expect(statements).toHaveLength(9);
+    expect(statements).toHaveLength(10);
     await runAll(statements);
-  });
-
-  test("links only to files and headings that are there", () => {
-    const links = [...text.matchAll(/\]\(([^)#]*)(?:#([^)]+))?\)/g)];
-    expect(links.length).toBeGreaterThan(5);
-    for (const [, path = "", anchor] of links) {
-      const page =
-        path === "" ? text : readFileSync(new URL(path, new URL("../docs/", import.meta.url)), "utf8");
-      const headings = [...page.matchAll(/^#+ (.*)$/gm)].map(([, words = ""]) =>
-        words.toLowerCase().replaceAll(" ", "-"),
-      );
-      if (anchor !== undefined) expect(headings).toContain(anchor);
-    }
   });
 
   test("names each relation of the dictionary, and no other", () => {
@@ -143,37 +136,134 @@ describe("docs/data-dictionary.md", () => {
   });
 });
 
-describe("README.md", () => {
-  const text = read("README.md");
-
-  test("every example of SQL runs on the schema", async () => {
-    const statements = statementsOf(text);
-    expect(statements).toHaveLength(6);
-    await runAll(statements);
+describe("docs/contract.md", () => {
+  test("is what the code says; `npm run docs:contract` writes it", async () => {
+    expect(read("docs/contract.md")).toBe(await contractPage());
   });
 
-  test("names no setting that does not exist, and gives the right defaults", () => {
-    const names = SETTING_KEYS.map((key) => SETTINGS[key].name);
-    const named = [...text.matchAll(/`(DOCMIRROR_[A-Z_]+[A-Z])`/g)].map(([, name]) => name);
-    expect(names).toEqual(expect.arrayContaining(named));
-    for (const key of ["dataDir", "ratePerSecond", "pageSize", "fullEveryDays"] as const) {
-      const { name, default: value } = SETTINGS[key];
-      expect(text).toMatch(
-        new RegExp(`^\\| \`${name}\` +\\| \`?${value.replaceAll(".", "\\.")}\`? +\\|`, "m"),
+  test("names each path that the report page answers", () => {
+    const pages = createPages({
+      mirror: {} as MirrorReader,
+      sourceTimezone: "Etc/UTC",
+      clock: systemClock,
+      log: silentLog,
+    });
+    const rooms = (paths: readonly string[]) => new Set(paths.map((path) => path.split(/[/?]/)[1]));
+    const answered = pages.routes.filter(({ method }) => method === "GET").map(({ path }) => path);
+    const named = [...Object.keys(PATHS), "/assets/"];
+    expect(rooms(named)).toEqual(rooms(answered));
+  });
+});
+
+describe("docs/interface.md", () => {
+  test.each(RESOURCES)("names every field of a %s in its section", (resource) => {
+    const heading = `${resource.charAt(0).toUpperCase()}${resource.slice(1)}\n`;
+    const section = read("docs/interface.md")
+      .split(/^#+ /m)
+      .find((part) => part.startsWith(heading));
+    const named = [...(section ?? "").matchAll(/`([a-z_]+)`/g)].map(([, word]) => word);
+    const fields = Object.keys(RESOURCE_FIELDS[resource]).filter((field) => field !== "resource_uri");
+    expect(named).toEqual(expect.arrayContaining(fields));
+  });
+});
+
+/** Every page that a person reads: the README and all of docs/. */
+const PAGES = [
+  "README.md",
+  ...readdirSync(new URL("docs/", ROOT))
+    .filter((name) => name.endsWith(".md"))
+    .map((name) => `docs/${name}`),
+];
+/** Written from sentences of the code, which has tests of its own. */
+const GENERATED = ["docs/contract.md", "docs/data-dictionary.md"];
+const withoutCode = (text: string) => text.replace(/^```[\s\S]*?^```$/gm, "");
+
+describe.each(PAGES)("%s", (page) => {
+  const text = withoutCode(read(page));
+
+  test("links only to files and headings that are there", () => {
+    const links = [...text.matchAll(/\]\((?!https?:)([^)#]*)(?:#([^)]+))?\)/g)];
+    for (const [, path = "", anchor] of links) {
+      const target = new URL(path, new URL(page, ROOT));
+      const there = withoutCode(readFileSync(target, "utf8"));
+      const headings = [...there.matchAll(/^#+ (.*)$/gm)].map(([, words = ""]) =>
+        words
+          .toLowerCase()
+          .replaceAll(/[^\w -]/g, "")
+          .replaceAll(" ", "-"),
       );
+      if (anchor !== undefined) expect(headings, `${path}#${anchor}`).toContain(anchor);
     }
   });
 
-  test("explains every exit code", () => {
-    const explained = [...text.matchAll(/^\| ([\d, ]+) \|/gm)].flatMap(([, codes = ""]) =>
-      codes.split(",").map(Number),
-    );
-    expect(explained.toSorted()).toEqual(Object.values(EXIT).toSorted());
+  test("names only files and folders that are there", () => {
+    for (const [, path = ""] of text.matchAll(/`((?:src|test|docs|migrations)\/[\w./-]*)`/g)) {
+      expect(existsSync(new URL(path, ROOT)), path).toBe(true);
+    }
   });
 
-  test("links only to files that are there", () => {
-    const files = [...text.matchAll(/\]\(([^)#:]+)\)/g)].map(([, path = ""]) => path);
-    expect(files.length).toBeGreaterThan(3);
-    for (const path of files) expect(() => read(path), path).not.toThrow();
+  test("names no setting that does not exist", () => {
+    const names = SETTING_KEYS.map((key) => SETTINGS[key].name);
+    const named = [...text.matchAll(/`(DOCMIRROR_[A-Z_]+[A-Z])`/g)].map(([, name]) => name);
+    expect(names).toEqual(expect.arrayContaining(named));
+  });
+
+  test.skipIf(GENERATED.includes(page))("is in plain English", () => {
+    const odd = /\b(lest|whoever|dear|told|heeds?|mend(s|ed|ing)?|restless|currency)\b|for deleted/gi;
+    expect(text.match(odd) ?? []).toEqual([]);
+    expect(text.match(/(^|[.!?:] |- |\*\* )(Of |What [^?|.]*?,)/gm) ?? []).toEqual([]);
+  });
+});
+
+test("comments cite only pages and headings that are there", () => {
+  const files = ["src/", "test/"].flatMap((folder) =>
+    readdirSync(new URL(folder, ROOT), { recursive: true, encoding: "utf8" })
+      .filter((name) => name.endsWith(".ts"))
+      .map((name) => folder + name),
+  );
+  const cited = files.flatMap((file) => {
+    const text = read(file).replace(/\n\s*(\*|\/\/) /g, " ");
+    return [...text.matchAll(/`docs\/([\w-]+\.md)`(?:, "([^"]+)")?/g)].map(([, page = "", heading]) => ({
+      file,
+      page: `docs/${page}`,
+      heading,
+    }));
+  });
+  expect(cited.length).toBeGreaterThan(20);
+  for (const { file, page, heading } of cited) {
+    expect(PAGES, file).toContain(page);
+    const headings = [...read(page).matchAll(/^#+ (.*)$/gm)].map(([, words]) => words);
+    if (heading !== undefined) expect(headings, file).toContain(heading);
+  }
+});
+
+describe("docs/README.md", () => {
+  const text = read("docs/README.md");
+
+  test("lists every page once", () => {
+    const listed = [...text.matchAll(/^\| \[([^\]]+)\]/gm)].map(([, name]) => `docs/${name}`);
+    const pages = PAGES.filter((page) => page !== "README.md" && page !== "docs/README.md");
+    expect(listed.toSorted()).toEqual(pages.toSorted());
+  });
+
+  test("has a glossary of 25 terms at most", () => {
+    const [, glossary = ""] = text.split("## Glossary");
+    const terms = [...glossary.matchAll(/^\| ([a-z, ]+) \|/gm)].filter(([, term]) => term !== "word");
+    expect(terms.length).toBeGreaterThan(20);
+    expect(terms.length).toBeLessThanOrEqual(25);
+  });
+
+  test.each(PAGES.filter((page) => page !== "README.md"))("%s opens with its readers", (page) => {
+    expect(read(page)).toMatch(/^# .+\n\nFor /);
+  });
+});
+
+describe("docs/changing.md", () => {
+  test("has a row for each room", () => {
+    const rooms = [...read("docs/changing.md").matchAll(/^\| `([a-z]+)` \|/gm)].map(([, room]) => room);
+    const folders = readdirSync(new URL("src/", ROOT), { withFileTypes: true })
+      .filter((entry) => entry.isDirectory())
+      .map(({ name }) => name);
+    expect([...rooms, "config"].toSorted()).toEqual(folders.toSorted());
   });
 });

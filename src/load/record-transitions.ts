@@ -1,5 +1,6 @@
 /**
- * The one place that writes down how builds move (`product.md` section 5), whoever saw it: a sync, a watch, a resumed run, a repair.
+ * The one place that writes down how builds move (`docs/builds.md`, "Transitions"), whoever saw it: a sync,
+ * a watch, a resumed run, a repair.
  *
  * A state was entered in (`not_before`, `not_after`]. `not_after` is when the reply that first showed it was here. What sets `not_before`
  * is named in `rule`:

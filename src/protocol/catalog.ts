@@ -34,7 +34,7 @@ export interface Slice<R> {
   totalCount: number;
 }
 
-/** One hit of the doc search (`upstream-api.md`, "Doc search (v2)"). */
+/** One hit of the doc search (`docs/interface.md`, "Searches"). */
 export interface DocHit {
   link: string;
   path: string;

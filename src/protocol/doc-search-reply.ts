@@ -1,6 +1,6 @@
 import type { DocHits } from "./catalog.ts";
 
-/** The reply of the doc search in its search engine's format (`upstream-api.md`, "Doc search (v2)"). */
+/** The reply of the doc search in its search engine's format (`docs/interface.md`, "Searches"). */
 export function describeDocHits(found: DocHits): Record<string, unknown> {
   return {
     results: {

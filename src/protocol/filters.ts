@@ -21,8 +21,8 @@ const COMPARISONS = new Set(
 
 /**
  * Turns the query's parameters into conditions. Unknown parameters are ignored, and the full list comes back; a known
- * field that may not be filtered is refused. Which comparisons exist is not shown in `upstream-api.md`: here only
- * equality does, and across a relation only `project__slug`.
+ * field that may not be filtered is refused. The documentation names no comparisons (`docs/interface.md`, "Lists"): here
+ * only equality exists, and across a relation only `project__slug`.
  */
 export function readFilters(resource: Resource, query: URLSearchParams): Filter[] {
   const filters: Filter[] = [];

@@ -1,6 +1,6 @@
 import { Refusal } from "./refusal.ts";
 
-/** `upstream-api.md` "Limits": 20 a page. The maximum is not shown there; the recorded service has 1000. */
+/** 20 a page (`docs/interface.md`, "Lists"). The maximum is not documented; the recorded service has 1000. */
 export const DEFAULT_LIMIT = 20;
 export const MAX_LIMIT = 1000;
 

@@ -23,8 +23,8 @@ const LIST_PATH = /^\/api\/v1\/([^/]+)\/$/;
 const BELOW_LIST_PATH = /^\/api\/v1\/([^/]+)\/([^/]+)\/$/;
 
 /**
- * The whole interface of `upstream-api.md` over a catalog: routes, envelopes, refusals. What the document leaves out
- * (its "Errors: not shown") is done as the recorded service does it. Details are answered with the closing slash only,
+ * The whole interface of `docs/interface.md` over a catalog: routes, envelopes, refusals. Where the interface is not
+ * documented, such as for errors, it does as the recorded service does. Details are answered with the closing slash only,
  * and a path without it is sent there. JSON comes whatever `format` and `Accept` ask for.
  */
 export function createProtocol(options: ProtocolOptions): Hono {
@@ -68,7 +68,7 @@ export function createProtocol(options: ProtocolOptions): Hono {
   }
 
   async function answerDetail(resource: Resource, key: string, url: URL): Promise<Response> {
-    // Digits are an id, whatever slug looks the same (`upstream-notes.md`, "Details").
+    // Digits are an id, whatever slug looks the same (`docs/interface.md`, "Details").
     if (/^\d+$/.test(key)) {
       const record = await catalog.find(resource, key);
       return record ? json(record) : notFound();

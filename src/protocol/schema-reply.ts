@@ -4,8 +4,8 @@ import { FILTERING } from "./filters.ts";
 import { DEFAULT_LIMIT } from "./paging.ts";
 
 /**
- * The reply of `GET /api/v1/<resource>/schema/`. `upstream-api.md` says "not shown"; the shape is that of the
- * recorded service, the kinds are those of `src/wire`.
+ * The reply of `GET /api/v1/<resource>/schema/`. Its shape is not documented (`docs/interface.md`, "Endpoints").
+ * This is the recorded service's shape, with the kinds of `src/wire`.
  */
 export function describeSchema(resource: Resource, apiPath: string): Record<string, unknown> {
   const fields: Record<string, unknown> = { id: describeField(resource, "id", "string", apiPath) };

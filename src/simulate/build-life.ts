@@ -20,7 +20,7 @@ export interface BuildLife {
   type: string;
   /** In the order of time; the first one is entered when the build is created. */
   steps: readonly { state: string; at: Micros }[];
-  /** What `success` says once the build has finished; before that it is true (`upstream-notes.md`, "Values"). */
+  /** What `success` says once the build has finished; before that it is true (`docs/interface.md`, "Values"). */
   success: boolean;
   /** Why the build fails; null for a success. */
   failure: Failure | null;

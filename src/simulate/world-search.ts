@@ -5,7 +5,7 @@ import { createRandom, hash, STREAM } from "./random.ts";
 import { filePath, type Records, subdomain } from "./records.ts";
 import { sentence } from "./words.ts";
 
-/** `upstream-api.md` tells no limit for searches; ours is the page size of lists. */
+/** The interface has no limit for searches (`docs/interface.md`, "Searches"); ours is the page size of lists. */
 const MAX_HITS = 20;
 
 /** The content of a file, made from its id: a few sentences. */

@@ -10,7 +10,7 @@ export interface WalkSummary extends WalkCounts {
   total_count: number | null;
 }
 
-/** What `sync --json` prints (`product.md` section 3). */
+/** What `sync --json` prints (`docs/contract.md`, "The run summary"). */
 export interface RunSummary {
   run_id: number | null;
   kind: RunKind;

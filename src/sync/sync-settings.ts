@@ -20,7 +20,7 @@ export const SYNC_SETTINGS = [
   "stuckAfterMs",
 ] as const satisfies readonly SettingKey[];
 
-/** What a run reads of the settings, where it reads and where it writes. In a `Config` the last two may be null. */
+/** What a run reads of the settings (`docs/contract.md`, "Settings"), where it reads and where it writes. In a `Config` the last two may be null. */
 export interface SyncSettings extends Pick<Config, (typeof SYNC_SETTINGS)[number] | "proxies"> {
   readonly databaseUrl: string;
   readonly baseUrl: URL;

@@ -225,7 +225,7 @@ export const VERDICTS = [
     when: "there are unseen records, and no more of them than records of the pass without an id",
     applies: (facts) => unseen(facts) > 0 && unseen(facts) <= facts.nameless,
     outcome: "not_whole",
-    why: "These records cannot be told apart, and reading the list again would give them no ids.",
+    why: "Nothing distinguishes these records, and reading the list again would give them no ids.",
     reason: (facts) => `${countsOf(facts)}: ${facts.nameless} of its records have no id`,
   },
   {

@@ -15,7 +15,7 @@ export interface Build {
   setup_error: string | null;
 }
 
-/** The states that `upstream-api.md` documents, in their order. Others were served and are kept as they are. */
+/** The documented states (`docs/interface.md`, "Build"), in their order. Others were served and are kept as they are. */
 export const BUILD_STATES = ["triggered", "building", "finished"] as const;
 
 export const buildFields = {

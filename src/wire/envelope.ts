@@ -1,7 +1,7 @@
 import * as z from "zod";
 
 /**
- * One list reply (`upstream-api.md`, "Paginated list envelope"). `next` and `objects` must be there: a reply without
+ * One list reply (`docs/interface.md`, "Lists"). `next` and `objects` must be there: a reply without
  * them is no page, and taking it for the last one would end a walk early. The other numbers are only told, so
  * they may be anything; whoever uses them checks them. U+0000 and lone surrogates in `next` become U+FFFD: Postgres, which
  * remembers the page, cannot hold them.

@@ -1,5 +1,5 @@
 /**
- * What a documented field holds on the wire (`upstream-api.md`, "Resources and their fields").
+ * What a documented field holds on the wire (`docs/interface.md`, "Records").
  * `datetime`: ISO 8601 without a zone. `uri`: the path of one other record. `uris`: an array of such paths.
  * `embedded`: the whole other record. `id` is on every record and stands in no list of fields.
  */

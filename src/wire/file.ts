@@ -10,7 +10,7 @@ export interface File {
   project: Project;
 }
 
-/** One hit of the file search: a file record with a snippet (`upstream-api.md`, "File search result record"). */
+/** One hit of the file search: a file record with a snippet (`docs/interface.md`, "Searches"). */
 export interface FileHit extends File {
   text: string;
 }

@@ -9,7 +9,7 @@ export type Reference =
   /** Nothing that names a record. */
   | { kind: "malformed" };
 
-/** What stands in the place of a key on other endpoints (`upstream-api.md`, "Endpoints"), and steps within the path. */
+/** What stands in the place of a key on other endpoints (`docs/interface.md`, "Endpoints"), and steps within the path. */
 const NO_KEYS: readonly string[] = ["schema", "search", "anchor", "set", ".", ".."];
 
 /**

@@ -5,7 +5,7 @@ import { projectFields } from "./project.ts";
 import { userFields } from "./user.ts";
 import { versionFields } from "./version.ts";
 
-/** The five resources of v1, each after those that it refers to (`upstream-api.md`, "What the service does"). */
+/** The five resources of v1, each after those that it refers to (`docs/interface.md`, "Endpoints"). */
 export const RESOURCES = ["user", "project", "version", "file", "build"] as const;
 export type Resource = (typeof RESOURCES)[number];
 
@@ -25,5 +25,5 @@ export const RESOURCE_FIELDS: Record<Resource, FieldKinds> = {
 /** The resource that a related field points to. */
 export const RELATED: Record<string, Resource> = { project: "project", version: "version", users: "user" };
 
-/** The reply of `GET /api/v1/` (`upstream-api.md`, "Root listing"). */
+/** The reply of `GET /api/v1/` (`docs/interface.md`, "Root listing"). */
 export type RootListing = Partial<Record<Resource, { list_endpoint: string; schema: string }>>;

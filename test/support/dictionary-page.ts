@@ -1,21 +1,34 @@
 import { DICTIONARY, type RelationEntry } from "../../src/db/report-dictionary.ts";
 
-/** `docs/data-dictionary.md`, from the dictionary. */
+/** From how many relations on a column of one meaning is explained once for all. */
+const MANY = 3;
+
+/** `docs/data-dictionary.md`, from the dictionary. What a column means in many relations is said once. */
 export function dictionaryPage(): string {
-  const entries = Object.entries<RelationEntry>(DICTIONARY);
-  const contents = entries.map(([name, { answers }]) => `- [${name}](#${name}): ${answers}`);
-  const sections = entries.map(([name, { answers, columns }]) => {
-    const rows = Object.entries(columns).map(([column, means]) => `| \`${column}\` | ${cell(means)} |`);
-    return `## ${name}\n\n${answers}\n\n| column | meaning |\n| --- | --- |\n${rows.join("\n")}\n`;
+  const relations = Object.entries<RelationEntry>(DICTIONARY);
+  const uses = new Map<string, number>();
+  for (const line of relations.flatMap(([, { columns }]) => linesOf(columns))) {
+    uses.set(line, (uses.get(line) ?? 0) + 1);
+  }
+  const isShared = (line: string) => (uses.get(line) ?? 0) >= MANY;
+  const sections = relations.map(([name, { answers, columns }]) => {
+    const own = linesOf(columns).filter((line) => !isShared(line));
+    const shared = Object.entries(columns).filter((column) => isShared(lineOf(column)));
+    const names = shared.map(([column]) => `\`${column}\``).join(", ");
+    const lines = names === "" ? own : [...own, `- as [in many](#columns-of-many-relations): ${names}`];
+    return `## ${name}\n\n${answers}\n\n${lines.join("\n")}\n`;
   });
   return `# Data dictionary
 
-What every relation and column of schema \`report\` means. The same words are comments in the database, so that BI tools show them, and rows of
-\`report.data_dictionary\`. This page is made from \`src/db/report-dictionary.ts\` by \`npm run docs:dictionary\`.
+For authors of queries and dashboards: every relation and column of schema \`report\`. The same sentences are comments in the database and rows of
+\`report.data_dictionary\`. \`npm run docs:dictionary\` writes this page from \`src/db/report-dictionary.ts\`.
 
-${contents.join("\n")}
+## Columns of many relations
+
+${[...uses.keys()].filter(isShared).join("\n")}
 
 ${sections.join("\n")}`;
 }
 
-const cell = (text: string) => text.replaceAll("|", "\\|");
+const lineOf = ([column, means]: readonly [string, string]) => `- \`${column}\`: ${means}`;
+const linesOf = (columns: RelationEntry["columns"]) => Object.entries(columns).map(lineOf);

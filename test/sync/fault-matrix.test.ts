@@ -260,23 +260,22 @@ async function empty(databaseUrl: string): Promise<void> {
   });
 }
 
-/** The matrix as it stands in the docs. */
+/** The matrix as it stands in the docs: the faults of a section by what comes of them, the mildest end first. */
 function renderMatrix(): string {
-  const table = (head: string[], rows: string[][]) =>
-    [head, head.map(() => "---"), ...rows].map((cells) => `| ${cells.join(" | ")} |\n`).join("");
   const sections = FAULTS.map(({ title, cases }) => {
-    const rows = cases.map(({ fault, exit, run, walk, left }) => [
-      fault,
-      String(exit),
-      run,
-      walk,
-      LEFT[left],
-    ]);
-    return `### ${title}\n\n${table(["fault", "exit", "run", "walk", "database afterwards"], rows)}`;
+    const ends = new Map<string, string[]>();
+    for (const { fault, exit, run, walk, left } of cases.toSorted((one, other) => one.exit - other.exit)) {
+      const end = `Exit ${exit}, run ${run}, walk ${walk}. Afterwards: ${LEFT[left]}.`;
+      ends.set(end, [...(ends.get(end) ?? []), fault]);
+    }
+    const groups = [...ends].map(([end, faults]) => `${end}\n\n${list(faults)}`);
+    return `### ${title}\n\n${groups.join("\n")}`;
   });
-  const rows = SHOWN_ELSEWHERE.map(({ fault, exit, outcome, file }) => [fault, exit, outcome, `\`${file}\``]);
-  sections.push(
-    `### Shown by tests of their own\n\n${table(["fault", "exit", "what comes of it", "test"], rows)}`,
+  const lines = SHOWN_ELSEWHERE.map(
+    ({ fault, exit, outcome, file }) => `${fault} → ${exit}: ${outcome} (\`${file}\`)`,
   );
+  sections.push(`### Shown by tests of their own\n\n${list(lines)}`);
   return sections.join("\n");
 }
+
+const list = (lines: readonly string[]) => lines.map((line) => `- ${line}\n`).join("");

@@ -236,7 +236,7 @@ describe("whatever the facts", () => {
 
 describe("docs/reliability.md", () => {
   const doc = new URL("../../docs/reliability.md", import.meta.url);
-  const place = /(?<=\n### How a pass may end\n[^|]*\n)\|[^#]*\|\n(?=\n### )/;
+  const place = /(?<=\n### How a pass may end\n[^|]*\n)\|[^#]*\|\n(?=\n##+ )/;
 
   /** UPDATE_DOCS=1 npx vitest run test/walk/verdicts.test.ts writes it. */
   it("shows the table", () => {

@@ -43,8 +43,9 @@ export const buildLogs = mirror.table("build_logs", {
 export type BoundRule = "date" | "last_seen" | "predecessor" | "unknown";
 
 /**
- * A state was entered in the interval (`not_before`, `not_after`] (`product.md` section 5). Rows are only ever added. What stands beyond
- * `run_id` tells where the bounds come from; it is null in rows that were written before it was kept.
+ * A state was entered in the interval (`not_before`, `not_after`] (`docs/builds.md`, "Transitions"). Rows are only ever
+ * added. What stands beyond `run_id` tells where the bounds come from; it is null in rows that were written before it was
+ * kept.
  */
 export const buildTransitions = mirror.table(
   "build_transitions",

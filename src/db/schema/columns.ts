@@ -16,7 +16,7 @@ export const now = sql`now()`;
 
 const runNumber = () => bigint({ mode: "number" }).notNull().default(0);
 
-/** What `normalize` keeps of a record beyond its columns (`product.md` section 4). */
+/** What `normalize` keeps of a record beyond its columns (`docs/tables.md`, "On every mirrored table"). */
 export interface Extra {
   /** Field by field as it was sent: unknown fields, and known ones whose value its column cannot give back. */
   values?: Record<string, unknown>;

@@ -19,7 +19,7 @@ export interface Unfinished {
 }
 
 export type RunStatus = "running" | "succeeded" | "partial" | "failed" | "interrupted";
-/** What a walk may claim at its end (`product.md` section 3); null while it goes on. */
+/** What a walk may claim at its end (`docs/contract.md`, "The run summary"); null while it goes on. */
 export type WalkVerdict = "whole" | "not_whole" | "head" | "skipped";
 
 export const runs = sync.table(

@@ -1,0 +1,189 @@
+import type { Option } from "commander";
+import { is } from "drizzle-orm";
+import { getTableConfig, PgTable } from "drizzle-orm/pg-core";
+import { COMMANDS } from "../../src/cli/commands.ts";
+import { SETTING_KEYS, SETTINGS, type Setting } from "../../src/config/settings.ts";
+import { RELATIONS } from "../../src/db/report-dictionary.ts";
+import * as schema from "../../src/db/schema/index.ts";
+import { EXIT } from "../../src/errors.ts";
+import type { RunSummary, WalkSummary } from "../../src/sync/summary.ts";
+
+/** Each exit code in words, and what a person or a script does then. A code without an entry does not compile. */
+const EXIT_WORDS: Record<keyof typeof EXIT, readonly [means: string, then: string]> = {
+  done: ["done", ""],
+  bug: ["a bug", "report it with the output of `--verbose`"],
+  usage: ["wrong flags or settings; nothing was done", "correct them"],
+  partial: [
+    "partial: the stored data is right, but something is missing or held back",
+    "read the summary; the next run tries again",
+  ],
+  database: ["the database cannot be used, or was away for over a minute", "repair it; nothing is lost"],
+  upstream: [
+    "the service cannot be reached or limits us, after all retries",
+    "run again later; the run resumes",
+  ],
+  interfaceChanged: ["the service does not speak this interface, or the base URL is wrong", "run `doctor`"],
+  schemaVersion: [
+    "the schema is older or newer than the program, or there is no mirror yet",
+    "run `migrate`, upgrade, or run `sync`",
+  ],
+  locked: ["another run is active, or took the lock that this one lost", "wait for it"],
+  stale: ["`status --max-age` found the mirror stale", "look at the last runs"],
+  notFound: ["there is no such record, here or at the service", "check the id or slug"],
+  interrupted: ["stopped by Ctrl-C, cleanly", "run again; the run resumes"],
+  terminated: ["stopped by SIGTERM, cleanly", "run again; the run resumes"],
+};
+
+const WALK: WalkSummary = {
+  walk: "whole",
+  pages: 0,
+  records: 0,
+  inserted: 0,
+  updated: 0,
+  unchanged: 0,
+  deleted: 0,
+  restored: 0,
+  quarantined: 0,
+  total_count: 0,
+};
+const SUMMARY: RunSummary = {
+  run_id: 7,
+  kind: "full",
+  status: "succeeded",
+  started_at: "…Z",
+  finished_at: "…Z",
+  duration_ms: 0,
+  requests: 0,
+  bytes: 0,
+  resources: { build: WALK },
+  references: { resolved: 0, unresolved: 0 },
+  unfinished: { deletions: 0, references: 0, open_builds: 0 },
+  transitions: 0,
+};
+
+/** The paths of the report page. A test holds them against the app's own. */
+export const PATHS: Readonly<Record<string, string>> = {
+  "/": "all projects",
+  "/project/SLUG": "one project, its versions and builds; also `/project?slug=SLUG`",
+  "/build/ID": "one build; also `/build?id=ID`",
+  "/find?q=TEXT": "goes to the project or build of that name",
+  "/report/RELATION.csv": "every row of a relation of schema `report`",
+};
+
+/** `docs/contract.md`: the names that other people rely on, from the code that defines them. */
+export async function contractPage(): Promise<string> {
+  return `# The contract
+
+For authors of scripts, monitors and dashboards: the names that a new version keeps. Everything else may change. \`npm run docs:contract\` writes
+this page from the code.
+
+## Commands
+
+Results go to stdout, the log and progress to stderr. Each command has \`--help\`, \`--verbose\` and \`--no-color\`. A command also has a flag for each
+[setting](#settings) that it reads.
+
+${(await Promise.all(COMMANDS.map(commandLine))).join("\n")}
+
+## Exit codes
+
+A code that is not listed is a failure. A script may try again after 3 and 5. Code 10 is not a fault. The other codes need a person.
+
+| code | means | then |
+| --- | --- | --- |
+${entries(EXIT)
+  .map(([key, code]) => `| ${code} | ${EXIT_WORDS[key].join(" | ")} |`)
+  .join("\n")}
+
+## Settings
+
+Flags override the environment, the environment overrides \`.env\`, and \`.env\` overrides the defaults. \`NAME_FILE=path\` reads a setting from a
+file. A wrong name or value stops the program before it does anything, and the message lists all faults. \`docmirror config\` prints the values
+in force.
+
+${SETTING_KEYS.map((key) => settingLine(SETTINGS[key])).join("\n")}
+
+The variables \`HTTP_PROXY\`, \`HTTPS_PROXY\` and \`NO_PROXY\` are read as well ([how](operating.md#through-a-proxy)).
+
+## The run summary
+
+\`sync --json\` and \`watch --once --json\` print:
+
+\`\`\`json
+${summaryExample()}
+\`\`\`
+
+- \`kind\`: \`full\`, \`incremental\`, \`watch\` or \`quarantine\`.
+- \`status\`: \`succeeded\`, \`partial\`, \`failed\` or \`interrupted\`.
+- \`walk\`: \`whole\`, \`not_whole\`, \`head\` or \`skipped\` ([glossary](README.md#glossary)).
+- \`records\` counts distinct ids. \`unfinished\` counts work that is left for the next run.
+- \`reason\` of a walk, \`error\` and \`warnings\` are there when there is something to say.
+
+## Tables
+
+Columns of records have the names of the API's fields.
+
+- Schema \`mirror\` ([tables.md](tables.md#mirror)): ${tablesOf("mirror")}.
+- Views and functions of the past ([tables.md](tables.md#history)): \`project_history\`, \`version_history\`, \`projects_as_of(moment)\`,
+  \`versions_as_of(moment)\`, \`builds_as_of(moment)\`, \`history_begins_at()\`.
+- Schema \`sync\` ([tables.md](tables.md#sync)): ${tablesOf("sync")}, \`migrations\`.
+- Schema \`report\` ([data-dictionary.md](data-dictionary.md)): ${RELATIONS.map((name) => `\`${name}\``).join(", ")}. Columns
+  are only ever added, at the end.
+
+Schema \`rollup\` is not part of the contract. [Each refresh](reports.md#refreshes) notifies the channel \`docmirror_run\`.
+
+## HTTP
+
+\`worker\` and \`serve\` answer GET and HEAD:
+
+${entries(PATHS)
+  .map(([path, shows]) => `- \`${path}\`: ${shows}`)
+  .join("\n")}
+
+Pages and CSV take \`since\`, \`until\`, \`version\` and \`type\`. CSV takes \`project\` too. The service's own API is not answered yet.
+`;
+}
+
+/** The outer object with a line for each field, each object in it on one line. */
+function summaryExample(): string {
+  const line = (value: unknown) =>
+    JSON.stringify(value)
+      .replace(/([{,:])(?=["\d{])/g, "$1 ")
+      .replaceAll("}", " }");
+  const { resources, ...rest } = SUMMARY;
+  const fields = [
+    ...Object.entries(rest).map(([name, value]) => `  "${name}": ${line(value)}`),
+    `  "resources": { "build":\n    ${line(resources.build)} }`,
+  ];
+  return `{\n${fields.join(",\n")}\n}`;
+}
+
+async function commandLine({ name, summary, load }: (typeof COMMANDS)[number]): Promise<string> {
+  const command = (await load())(summary);
+  const words = command.registeredArguments.map((one) =>
+    one.required ? `<${one.name()}>` : `[${one.name()}]`,
+  );
+  const shared = ["--verbose", "--no-color", ...SETTING_KEYS.map((key) => `--${SETTINGS[key].flag}`)];
+  const flags = command.options
+    .filter((option) => !option.hidden && !shared.includes(option.long ?? ""))
+    .map((option: Option) => `\`${option.flags}\``);
+  const own = flags.length > 0 ? ` Flags: ${flags.join(", ")}.` : "";
+  return `- \`${[name, ...words].join(" ")}\`: ${summary}.${own}`;
+}
+
+function settingLine({ name, default: value, without, meaning }: Setting): string {
+  return `- \`${name}\` (${value === null ? without : `\`${value}\``}): ${meaning}`;
+}
+
+function tablesOf(name: string): string {
+  return Object.values(schema)
+    .filter((value) => is(value, PgTable))
+    .map((table) => getTableConfig(table))
+    .filter((table) => table.schema === name)
+    .map((table) => `\`${table.name}\``)
+    .toSorted()
+    .join(", ");
+}
+
+function entries<K extends string, V>(record: Readonly<Record<K, V>>): [K, V][] {
+  return Object.entries(record) as [K, V][];
+}
