@@ -15,7 +15,7 @@ const ROOMS: readonly (readonly string[])[] = [
   ["walk", "load"],
   ["api", "normalize"],
   ["wire", "db"],
-  ["config", "log", "clock", "errors", "printable"],
+  ["config", "log", "clock", "errors", "printable", "version"],
 ];
 const LEAVES = ROOMS[ROOMS.length - 1] ?? [];
 

@@ -8,6 +8,7 @@ import { openDatabase } from "../db/open.ts";
 import { prepareDatabase } from "../db/prepare.ts";
 import { EXIT, LockedError, MirrorError } from "../errors.ts";
 import type { Logger } from "../log.ts";
+import { readDefinitions } from "../report/definitions.ts";
 import type { SyncSettings } from "../sync/sync-settings.ts";
 import type { Job } from "../worker/job.ts";
 import { createKeptDatabase, type KeptDatabase } from "../worker/kept-database.ts";
@@ -49,7 +50,7 @@ export async function keepWorking(
     open: (openSignal) => openDatabase({ databaseUrl, dataDir, log, signal: openSignal }),
     async prepare(opened, prepareSignal) {
       await assertNotDemo(opened.url, baseUrl);
-      await prepareDatabase(opened, log, prepareSignal);
+      await prepareDatabase(opened, readDefinitions(), log, prepareSignal);
       await withSql(opened.url, { applicationName: "docmirror", max: 1 }, (sql) =>
         assertService(sql, baseUrl),
       );

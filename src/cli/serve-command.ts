@@ -5,6 +5,7 @@ import { openDatabase } from "../db/open.ts";
 import { assertSessionPooling } from "../db/session-pooling.ts";
 import { EXIT, MirrorError } from "../errors.ts";
 import { tryRefresh } from "../report/after-run.ts";
+import { readDefinitions } from "../report/definitions.ts";
 import { isReportBehind } from "../report/refresh.ts";
 import { createKeptDatabase, type KeptDatabase } from "../worker/kept-database.ts";
 import { createCommand } from "./create-command.ts";
@@ -48,7 +49,7 @@ async function serve(context: CommandContext, options: Options): Promise<never> 
     prepare: ({ url }) =>
       withSql(url, { applicationName: "docmirror serve", max: 1 }, async (sql) => {
         await assertSessionPooling(sql, url);
-        await assertMirror(sql, mirrorPlace(config));
+        await assertMirror(sql, readDefinitions(), mirrorPlace(config));
       }),
     clock,
     log,

@@ -9,6 +9,7 @@ import { prepareDatabase } from "../db/prepare.ts";
 import type { SyncKind } from "../db/schema/runs.ts";
 import { EXIT } from "../errors.ts";
 import { withReport } from "../report/after-run.ts";
+import { readDefinitions } from "../report/definitions.ts";
 import { runDrySync } from "../sync/dry-run.ts";
 import { runSync, type SyncOptions } from "../sync/run.ts";
 import { RESOURCES, type Resource } from "../wire/resources.ts";
@@ -86,7 +87,7 @@ export function syncCommand(summary: string): Command {
           if (options.dryRun) return drySync(context, database, baseUrl, options);
           const sync = await syncOptions(context, database.url, baseUrl, options);
           await assertNotDemo(database.url, baseUrl);
-          await prepareDatabase(database, context.log, context.signal);
+          await prepareDatabase(database, readDefinitions(), context.log, context.signal);
           const result = await withReport(runSync)(sync);
           (await context.progress()).stop();
           await printSummary(result.summary, context.out, options);
@@ -146,7 +147,7 @@ export function syncSettings(config: Config) {
 async function hasSchema(database: OpenDatabase): Promise<boolean> {
   const sql = connect(database.url, { applicationName: "docmirror dry run", max: 1 });
   try {
-    return (await migrationStatus(sql)).state === "current";
+    return (await migrationStatus(sql, readDefinitions())).state === "current";
   } finally {
     await sql.end({ timeout: 5 });
   }

@@ -1,0 +1,92 @@
+/**
+ * Which views and functions of the reports a database has: `sync.definitions`. A program brings their texts along and re-creates those that
+ * differ, so a changed formula needs no migration. The texts are passed in, because `db` knows no report.
+ */
+import type { AnySql, TransactionSql } from "./connect.ts";
+import { rebuildObjects, replaceObjects } from "./defined-objects.ts";
+
+export interface Definition {
+  /** With its schema, as in `report.failing_now`. */
+  name: string;
+  /** One or more statements, of which the first is a `create or replace`. */
+  text: string;
+  /** Of the text and of the definitions that it names, so it changes with what the relation builds on. SHA-256, hex. */
+  hash: string;
+}
+
+export interface Definitions {
+  /** Of the program that brings them. */
+  version: string;
+  /** Each comes after those that it names. */
+  inOrder: readonly Definition[];
+}
+
+export interface DefinitionChanges {
+  /** What the database lacks or has otherwise, in the order of creation. */
+  changed: Definition[];
+  /** Names that the database has and the program does not. */
+  gone: string[];
+  /** Names of either kind that a later version of the program wrote. */
+  newer: string[];
+}
+
+interface Stored {
+  name: string;
+  hash: string;
+  version: string;
+}
+
+/** How the definitions of the database differ from those of the program. Changes nothing. */
+export async function findDefinitionChanges(
+  sql: AnySql,
+  { version, inOrder }: Definitions,
+): Promise<DefinitionChanges> {
+  const stored = new Map((await findStored(sql)).map((row) => [row.name, row]));
+  const changed = inOrder.filter(({ name, hash }) => stored.get(name)?.hash !== hash);
+  const known = new Set(inOrder.map(({ name }) => name));
+  const gone = [...stored.keys()].filter((name) => !known.has(name));
+  const newer = [...changed.map(({ name }) => name), ...gone].filter((name) =>
+    isLater(stored.get(name)?.version ?? "", version),
+  );
+  return { changed, gone, newer };
+}
+
+/**
+ * Re-creates what changed and drops what is gone. Rights that were granted stay. Throws StoreError where something that is not ours builds on
+ * a view whose columns cannot be replaced.
+ */
+export async function applyDefinitions(
+  tx: TransactionSql,
+  { changed, gone }: Pick<DefinitionChanges, "changed" | "gone">,
+  version: string,
+): Promise<void> {
+  if (changed.length === 0 && gone.length === 0) return;
+  if (!(await replaceObjects(tx, changed, gone))) await rebuildObjects(tx, changed, gone);
+  await tx`delete from sync.definitions where name = any (${gone})`;
+  const rows = JSON.stringify(changed.map(({ name, hash }) => ({ name, hash })));
+  await tx`
+    insert into sync.definitions (name, hash, version, defined_at)
+    select name, hash, ${version}, now() from jsonb_to_recordset(${rows}::text::jsonb) as changed (name text, hash text)
+    on conflict (name) do update set hash = excluded.hash, version = excluded.version, defined_at = excluded.defined_at`;
+}
+
+/** The SQL for a reader: a relation that cannot be replaced is dropped first, which only shows when it is tried. */
+export function definitionSql({ changed, gone }: Pick<DefinitionChanges, "changed" | "gone">): string {
+  return [
+    ...changed.map(({ name, text }) => `-- ${name}\n${text}`),
+    ...gone.map((name) => `-- ${name} is no longer defined: it is dropped\n`),
+  ].join("\n");
+}
+
+async function findStored(sql: AnySql): Promise<Stored[]> {
+  const [found] = await sql`
+    select from pg_class join pg_namespace as space on space.oid = relnamespace
+    where nspname = 'sync' and relname = 'definitions'`;
+  return found === undefined
+    ? []
+    : [...(await sql<Stored[]>`select name, hash, version from sync.definitions`)];
+}
+
+function isLater(version: string, than: string): boolean {
+  return version.localeCompare(than, "en", { numeric: true }) > 0;
+}
