@@ -25,9 +25,10 @@ interface DefinedObject {
   rights: Right[];
 }
 
-const INVALID_FUNCTION = "42P13";
-const INVALID_VIEW = "42P16";
+const AMBIGUOUS_FUNCTION = "42725";
 const DEPENDENTS_EXIST = "2BP01";
+/** Class 42 is what is wrong with a statement, as it meets what is there. A text that is wrong by itself fails once more when all is rebuilt. */
+const NOT_REPLACEABLE = /^(?:42|2BP01)/;
 
 /**
  * Creates over what is there, so that rights, comments and views of the user's own stay, and drops what is `gone`. Gives false, and has
@@ -43,13 +44,13 @@ export async function replaceObjects(
       for (const { text } of created) await savepoint.unsafe(text);
       const objects = await findObjects(savepoint, names(created));
       // A function with other parameters stands beside the one that it should replace.
-      if (objects.length > created.length) throw Object.assign(new Error(), { code: INVALID_FUNCTION });
+      if (objects.length > created.length) throw Object.assign(new Error(), { code: AMBIGUOUS_FUNCTION });
       await dropObjects(savepoint, gone);
     });
     return true;
   } catch (error) {
-    if (![INVALID_FUNCTION, INVALID_VIEW, DEPENDENTS_EXIST].includes(sqlstateOf(error) ?? "")) throw error;
-    return false;
+    if (NOT_REPLACEABLE.test(sqlstateOf(error) ?? "")) return false;
+    throw error;
   }
 }
 
