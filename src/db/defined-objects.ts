@@ -1,6 +1,6 @@
 /** Views and functions as the catalog has them: replaced where Postgres allows it, dropped and created again with their rights where not. */
 import { StoreError } from "../errors.ts";
-import type { TransactionSql } from "./connect.ts";
+import type { AnySql, TransactionSql } from "./connect.ts";
 import { sqlstateOf } from "./store-errors.ts";
 
 /** What is to be created. */
@@ -89,14 +89,19 @@ function rightsStatements({ kind, identity, rights }: DefinedObject, wanted: rea
   ];
 }
 
-/** In one statement for each kind, so that no order is needed. Never with `cascade`: what builds on it is not ours. */
-async function dropObjects(tx: TransactionSql, dropped: readonly string[]): Promise<void> {
-  const objects = await findObjects(tx, dropped);
-  for (const kind of ["view", "function"]) {
+/** One for each kind, so that no order is needed, and none with `cascade`: what builds on ours is not ours. */
+export async function dropStatements(sql: AnySql, dropped: readonly string[]): Promise<string[]> {
+  const objects = await findObjects(sql, dropped);
+  return ["view", "function"].flatMap((kind) => {
     const identities = objects.filter((object) => object.kind === kind).map(({ identity }) => identity);
-    if (identities.length === 0) continue;
+    return identities.length === 0 ? [] : [`drop ${kind} ${identities.join(", ")}`];
+  });
+}
+
+async function dropObjects(tx: TransactionSql, dropped: readonly string[]): Promise<void> {
+  for (const statement of await dropStatements(tx, dropped)) {
     try {
-      await tx.unsafe(`drop ${kind} ${identities.join(", ")}`);
+      await tx.unsafe(statement);
     } catch (error) {
       if (sqlstateOf(error) !== DEPENDENTS_EXIST) throw error;
       const { detail } = error as { detail?: string };
@@ -110,8 +115,8 @@ async function dropObjects(tx: TransactionSql, dropped: readonly string[]): Prom
 }
 
 /** In the order of their names; of an overloaded function each. */
-function findObjects(tx: TransactionSql, wanted: readonly string[]): Promise<DefinedObject[]> {
-  return tx<DefinedObject[]>`
+function findObjects(sql: AnySql, wanted: readonly string[]): Promise<DefinedObject[]> {
+  return sql<DefinedObject[]>`
     with object as (
       select nspname || '.' || relname as name, 'view' as kind, format('%I.%I', nspname, relname) as identity,
         relowner as owner, coalesce(relacl, acldefault('r', relowner)) as rights

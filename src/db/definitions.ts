@@ -3,7 +3,7 @@
  * differ, so a changed formula needs no migration. The texts are passed in, because `db` knows no report.
  */
 import type { AnySql, TransactionSql } from "./connect.ts";
-import { rebuildObjects, replaceObjects } from "./defined-objects.ts";
+import { dropStatements, rebuildObjects, replaceObjects } from "./defined-objects.ts";
 
 export interface Definition {
   /** With its schema, as in `report.failing_now`. */
@@ -70,11 +70,15 @@ export async function applyDefinitions(
     on conflict (name) do update set hash = excluded.hash, version = excluded.version, defined_at = excluded.defined_at`;
 }
 
-/** The SQL for a reader: a relation that cannot be replaced is dropped first, which only shows when it is tried. */
-export function definitionSql({ changed, gone }: Pick<DefinitionChanges, "changed" | "gone">): string {
+/** The SQL of it. That a relation cannot be replaced, and so is dropped first, only shows when it is tried. */
+export async function definitionSql(
+  sql: AnySql,
+  { changed, gone }: Pick<DefinitionChanges, "changed" | "gone">,
+): Promise<string> {
+  const dropped = gone.length === 0 ? [] : await dropStatements(sql, gone);
   return [
     ...changed.map(({ name, text }) => `-- ${name}\n${text}`),
-    ...gone.map((name) => `-- ${name} is no longer defined: it is dropped\n`),
+    ...dropped.map((statement) => `${statement};\n`),
   ].join("\n");
 }
 
@@ -87,6 +91,8 @@ async function findStored(sql: AnySql): Promise<Stored[]> {
     : [...(await sql<Stored[]>`select name, hash, version from sync.definitions`)];
 }
 
+/** A pre-release, as in "1.2.0-beta.1", counts as its release. */
 function isLater(version: string, than: string): boolean {
-  return version.localeCompare(than, "en", { numeric: true }) > 0;
+  const [one = "", other = ""] = [version, than].map((text) => text.split("-")[0]);
+  return one.localeCompare(other, "en", { numeric: true }) > 0;
 }

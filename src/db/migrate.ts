@@ -100,7 +100,7 @@ export async function pendingSql(sql: AnySql, definitions: Definitions): Promise
       ...missing.map(
         ({ tag, statements }) => `-- ${tag}\n${statements.join("--> statement-breakpoint").trim()}\n`,
       ),
-      definitionSql(await findDefinitionChanges(sql, definitions)),
+      await definitionSql(sql, await findDefinitionChanges(sql, definitions)),
     ]
       .filter((text) => text !== "")
       .join("\n");

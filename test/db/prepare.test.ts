@@ -68,6 +68,18 @@ describe("a database", () => {
     expect(await stateOf(database.url)).toBe("older");
   });
 
+  test("whose views are not the program's is left to migrate, or follows by itself when it is embedded", async () => {
+    await using database = await createTestDatabase();
+    const changed = definitions.inOrder.map((one) => ({ ...one, hash: `${one.hash}0` })).slice(0, 1);
+    const other = { ...definitions, inOrder: [...changed, ...definitions.inOrder.slice(1)] };
+    await expect(prepareDatabase(open(database.url), other, silentLog)).rejects.toMatchObject({
+      exitCode: 7,
+      hint: expect.stringContaining("docmirror migrate"),
+    });
+    await prepareDatabase(open(database.url, true), other, silentLog);
+    await prepareDatabase(open(database.url), other, silentLog);
+  });
+
   test("is left alone when asked to stop", async () => {
     await using database = await createTestDatabase({ migrated: false });
     const reason = new Error("stop");
