@@ -1,4 +1,7 @@
-/** Views and functions as the catalog has them: replaced where Postgres allows it, dropped and created again with their rights where not. */
+/**
+ * Views and functions as the catalog has them. They are replaced where Postgres allows it; elsewhere they are
+ * dropped, created again, and get their rights back.
+ */
 import { StoreError } from "../errors.ts";
 import type { AnySql, TransactionSql } from "./connect.ts";
 import { sqlstateOf } from "./store-errors.ts";
@@ -27,12 +30,13 @@ interface DefinedObject {
 
 const AMBIGUOUS_FUNCTION = "42725";
 const DEPENDENTS_EXIST = "2BP01";
-/** Class 42 is what is wrong with a statement, as it meets what is there. A text that is wrong by itself fails once more when all is rebuilt. */
+/** Class 42: the statement does not fit what is there. A text that is wrong by itself fails in the rebuild too. */
 const NOT_REPLACEABLE = /^(?:42|2BP01)/;
 
 /**
- * Creates over what is there, so that rights, comments and views of the user's own stay, and drops what is `gone`. Gives false, and has
- * changed nothing, where that is not possible: a column would change or go, or a function would take or give something else.
+ * Creates over what is there, so that rights, comments and views of the user's own stay, and drops what is
+ * `gone`. Where that is not possible it changes nothing and gives false: a column would change or go, or a
+ * function would have other parameters or another result.
  */
 export async function replaceObjects(
   tx: TransactionSql,
@@ -54,7 +58,7 @@ export async function replaceObjects(
   }
 }
 
-/** Drops all of it, creates it again, and gives back the rights. */
+/** Drops everything that is named, creates it again, and gives back the rights. */
 export async function rebuildObjects(
   tx: TransactionSql,
   created: readonly Created[],
@@ -71,7 +75,7 @@ export async function rebuildObjects(
   }
 }
 
-/** What brings an object from the rights that a new one gets to those that it had. */
+/** Grants and revokes until a new object has the rights of the old one. */
 function rightsStatements({ kind, identity, rights }: DefinedObject, wanted: readonly Right[]): string[] {
   const object = kind === "function" ? `function ${identity}` : identity;
   const has = (list: readonly Right[], one: Right) =>
@@ -89,7 +93,7 @@ function rightsStatements({ kind, identity, rights }: DefinedObject, wanted: rea
   ];
 }
 
-/** One for each kind, so that no order is needed, and none with `cascade`: what builds on ours is not ours. */
+/** One for each kind, so that no order is needed. Without `cascade`, which would drop what is not ours. */
 export async function dropStatements(sql: AnySql, dropped: readonly string[]): Promise<string[]> {
   const objects = await findObjects(sql, dropped);
   return ["view", "function"].flatMap((kind) => {

@@ -1,6 +1,7 @@
 /**
- * Which views and functions of the reports a database has: `sync.definitions`. A program brings their texts along and re-creates those that
- * differ, so a changed formula needs no migration. The texts are passed in, because `db` knows no report.
+ * The views and functions of the reports that a database has: `sync.definitions`. A program brings their
+ * texts along and re-creates those that differ, so a changed formula needs no migration. The texts are passed
+ * in, because `db` may not import `report`.
  */
 import type { AnySql, TransactionSql } from "./connect.ts";
 import { dropStatements, rebuildObjects, replaceObjects } from "./defined-objects.ts";
@@ -10,7 +11,7 @@ export interface Definition {
   name: string;
   /** One or more statements, of which the first is a `create or replace`. */
   text: string;
-  /** Of the text and of the definitions that it names, so it changes with what the relation builds on. SHA-256, hex. */
+  /** SHA-256 of the text and of the hashes of what it names: it changes with what the relation builds on. */
   hash: string;
 }
 
@@ -36,7 +37,7 @@ interface Stored {
   version: string;
 }
 
-/** How the definitions of the database differ from those of the program. Changes nothing. */
+/** Compares the definitions of the database with those of the program. Changes nothing. */
 export async function findDefinitionChanges(
   sql: AnySql,
   { version, inOrder }: Definitions,
@@ -52,8 +53,8 @@ export async function findDefinitionChanges(
 }
 
 /**
- * Re-creates what changed and drops what is gone. Rights that were granted stay. Throws StoreError where something that is not ours builds on
- * a view whose columns cannot be replaced.
+ * Re-creates what changed and drops what is gone. Granted rights stay. Throws StoreError where a view of the
+ * user's own builds on one that cannot be replaced.
  */
 export async function applyDefinitions(
   tx: TransactionSql,
@@ -70,7 +71,7 @@ export async function applyDefinitions(
     on conflict (name) do update set hash = excluded.hash, version = excluded.version, defined_at = excluded.defined_at`;
 }
 
-/** The SQL of it. That a relation cannot be replaced, and so is dropped first, only shows when it is tried. */
+/** The SQL that `applyDefinitions` tries first. What Postgres refuses to replace is dropped and created. */
 export async function definitionSql(
   sql: AnySql,
   { changed, gone }: Pick<DefinitionChanges, "changed" | "gone">,

@@ -27,7 +27,7 @@ export interface MigrationEntry {
 }
 
 export interface MigrationStatus {
-  /** Of the database, seen from this program. "newer": it holds a migration or a definition of a later program. */
+  /** The database, seen from this program. "newer": it has a migration or a definition of a later one. */
   state: "current" | "older" | "newer";
   /** The program's migrations in their order. */
   migrations: MigrationEntry[];
@@ -45,8 +45,9 @@ export interface MigrationResult {
 }
 
 /**
- * Applies the migrations that are missing and re-creates the definitions that differ, all or nothing. Safe to repeat, and safe while another
- * process does the same: it waits. Gives what this call did. Throws StoreError, or SchemaVersionError for a newer database.
+ * Applies the migrations that are missing and re-creates the definitions that differ, all or nothing. Safe to
+ * repeat, and safe while another process does the same: it waits. Gives what this call did. Throws StoreError,
+ * or SchemaVersionError for a newer database.
  */
 export async function migrate(
   url: string,

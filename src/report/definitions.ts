@@ -8,7 +8,7 @@ import { readVersion } from "../version.ts";
 const FOLDER = fileURLToPath(new URL("sql/", import.meta.url));
 
 /**
- * The views and functions that schemas `report`, `report_people` and `rollup` consist of beside their tables: one in each file of
+ * The views and functions of schemas `report`, `report_people` and `rollup`: one in each file of
  * `src/report/sql`. Each comes after those that its text names.
  */
 export function readDefinitions(): Definitions {

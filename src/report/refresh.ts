@@ -79,7 +79,7 @@ export async function refreshReport(url: string, options: RefreshOptions): Promi
   }
 }
 
-/** Whether runs have ended since the answers were computed, or the database defines others; true where they never were. */
+/** Whether runs have ended, or definitions changed, since the answers were computed; true where they never were. */
 export async function isReportBehind(sql: Sql): Promise<boolean> {
   const [row] = await sql<{ current: boolean }[]>`
     select exists (
@@ -88,7 +88,7 @@ export async function isReportBehind(sql: Sql): Promise<boolean> {
   return row?.current !== true;
 }
 
-/** One hash of all that computes stored answers: with another one than at the last refresh all is computed anew. */
+/** One hash of all that computes stored answers. When it is not that of the last refresh, all is computed anew. */
 const DEFINITION = (sql: Sql | TransactionSql) =>
   sql`select coalesce(md5(string_agg(hash, '' order by name)), '') from sync.definitions where name like 'rollup.%'`;
 

@@ -26,7 +26,7 @@ export const state = rollup.table(
     /** The settings that the answers were computed with. */
     source_timezone: text().notNull(),
     stuck_after_s: doublePrecision().notNull(),
-    /** Of the definitions that computed the answers, one hash: where the database has others now, all is computed anew. */
+    /** One hash of the definitions that computed the answers. With other definitions all is computed anew. */
     definition: text().notNull(),
     /** Everything that runs up to this one saw is in the answers. */
     run_id: bigint({ mode: "number" }).notNull(),

@@ -221,11 +221,11 @@ export const prunings = sync.table("prunings", {
   runs: bigint({ mode: "number" }).notNull().default(0),
 });
 
-/** The views and functions of the reports that the database has (`src/report/sql`). `docmirror migrate` re-creates those that differ. */
+/** The views and functions of the reports (`src/report/sql`). `docmirror migrate` re-creates those that differ. */
 export const definitions = sync.table("definitions", {
   /** With its schema. */
   name: text().primaryKey(),
-  /** Of its text and of the definitions that it names; empty where a migration made it. */
+  /** Covers its text and what it builds on; empty where a migration made it. */
   hash: text().notNull(),
   /** Of the docmirror that defined it. */
   version: text().notNull(),
