@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from "node:fs";
-import { dirname, join, relative } from "node:path";
+import { dirname, extname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 
@@ -17,7 +17,7 @@ const ROOMS: readonly (readonly string[])[] = [
   ["walk", "load"],
   ["api", "normalize", "embedded"],
   ["wire", "db"],
-  ["config", "log", "clock", "errors", "printable"],
+  ["config", "log", "clock", "errors", "printable", "version"],
 ];
 const LEAVES = ROOMS[ROOMS.length - 1] ?? [];
 
@@ -131,6 +131,17 @@ describe("the files", () => {
     expect(segments.filter((name) => !/^[a-z0-9]+(-[a-z0-9]+)*$/.test(name))).toEqual([]);
     const attics = /^(utils?|helpers?|common|shared|misc|types?|lib|constants?|stuff|core|base)$/;
     expect(segments.filter((name) => attics.test(name))).toEqual([]);
+  });
+
+  it("are of kinds that the build compiles or copies", () => {
+    const kinds = new Set(
+      readdirSync(SRC, { recursive: true, withFileTypes: true })
+        .filter((entry) => entry.isFile())
+        .map(({ name }) => extname(name)),
+    );
+    const { scripts } = JSON.parse(readFileSync(join(SRC, "../package.json"), "utf8"));
+    const [, copied = ""] = /\[\.\]\(([a-z|]+)\)\$/.exec(scripts.build) ?? [];
+    expect(kinds).toEqual(new Set([".ts", ...copied.split("|").map((kind) => `.${kind}`)]));
   });
 
   it("read the environment in config alone", () => {

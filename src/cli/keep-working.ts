@@ -8,6 +8,7 @@ import { prepareDatabase } from "../db/prepare.ts";
 import { openDatabase } from "../embedded/open-database.ts";
 import { EXIT, LockedError, MirrorError } from "../errors.ts";
 import type { Logger } from "../log.ts";
+import { readDefinitions } from "../report/definitions.ts";
 import type { SyncSettings } from "../sync/sync-settings.ts";
 import type { Job } from "../worker/job.ts";
 import { createKeptDatabase, type KeptDatabase } from "../worker/kept-database.ts";
@@ -45,7 +46,7 @@ export async function keepWorking(
     open: (openSignal) => openDatabase({ ...config, log, signal: openSignal }),
     async prepare(opened, prepareSignal) {
       await assertNotDemo(opened.url, baseUrl);
-      await prepareDatabase(opened, log, prepareSignal);
+      await prepareDatabase(opened, readDefinitions(), log, prepareSignal);
       await withSql(opened.url, { applicationName: "docmirror", max: 1 }, (sql) =>
         assertService(sql, baseUrl),
       );

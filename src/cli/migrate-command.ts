@@ -2,11 +2,19 @@ import { type Command, Option } from "commander";
 import { maskUrl } from "../config/mask-url.ts";
 import { baseUrl } from "../config/setting-values.ts";
 import { withSql } from "../db/connect.ts";
-import { migrate, migrationStatus, pendingSql } from "../db/migrate.ts";
+import {
+  listOrCount,
+  type MigrationResult,
+  migrate,
+  migrationStatus,
+  pendingSql,
+  whatIsMissing,
+} from "../db/migrate.ts";
 import { moveService, serviceUrl } from "../db/mirrored-service.ts";
 import type { OpenDatabase } from "../embedded/open-database.ts";
 import { ConfigError } from "../errors.ts";
 import { tryRefresh } from "../report/after-run.ts";
+import { readDefinitions } from "../report/definitions.ts";
 import { REFRESH_SETTINGS } from "../report/refresh-settings.ts";
 import { breakLines } from "./break-lines.ts";
 import { createCommand } from "./create-command.ts";
@@ -53,11 +61,11 @@ export function migrateCommand(summary: string): Command {
           if (options.status) await printStatus(database, context.out, options);
           else if (options.dryRun) await printPending(database, context.out, options);
           else {
-            const applied = await migrate(database.url, { signal: context.signal });
-            if (applied.length > 0) await refreshAnswers(context, database);
+            const result = await migrate(database.url, readDefinitions(), { signal: context.signal });
+            if (!isEmpty(result)) await refreshAnswers(context, database);
             const moved = service && (await move(database, service, context));
-            if (options.json) await context.out.json({ applied, ...(moved && { service: moved }) });
-            else await context.out.write(appliedText(applied) + (moved ? movedText(moved) : ""));
+            if (options.json) await context.out.json({ ...result, ...(moved && { service: moved }) });
+            else await context.out.write(resultText(result) + (moved ? movedText(moved) : ""));
           }
           return 0;
         });
@@ -93,27 +101,38 @@ async function refreshAnswers({ config, log, signal }: CommandContext, { url }: 
   signal.throwIfAborted();
 }
 
-function appliedText(applied: readonly string[]): string {
-  if (applied.length === 0) return "the schema is up to date, nothing to apply\n";
-  return `applied ${applied.join(", ")}\n`;
+function isEmpty({ applied, redefined }: MigrationResult): boolean {
+  return applied.length === 0 && redefined.length === 0;
+}
+
+function resultText(result: MigrationResult): string {
+  if (isEmpty(result)) return "the schema is up to date, nothing to apply\n";
+  const { applied, redefined } = result;
+  const migrations = applied.length === 0 ? "" : `applied ${applied.join(", ")}\n`;
+  return `${migrations}${redefined.length === 0 ? "" : `defined ${listOrCount(redefined)}\n`}`;
 }
 
 const APPLICATION = { applicationName: "docmirror migrate", max: 1 };
 
 async function printStatus({ url, describe }: OpenDatabase, out: Output, options: Options): Promise<void> {
-  const status = await withSql(url, APPLICATION, migrationStatus);
+  const status = await withSql(url, APPLICATION, (sql) => migrationStatus(sql, readDefinitions()));
   if (options.json) return out.json({ database: describe, ...status });
   const rows = status.migrations.map(({ tag, appliedAt }) => [tag, appliedAt ?? "to come"]);
   await out.write(
     renderTable({ head: ["migration", "applied"], rows, columns: out.columns, colour: out.colour }),
   );
   const unknown = status.unknown === 0 ? "" : `; it holds ${status.unknown} that this program does not know`;
-  const state = breakLines(`the schema of ${describe} is ${status.state}${unknown}`, out.columns ?? Infinity);
+  const isMigrated = status.migrations.every(({ appliedAt }) => appliedAt !== null);
+  const lacking = status.state === "older" && isMigrated ? `; ${whatIsMissing(status)}` : "";
+  const state = breakLines(
+    `the schema of ${describe} is ${status.state}${unknown}${lacking}`,
+    out.columns ?? Infinity,
+  );
   await out.write(`\n${state.join("\n")}\n`);
 }
 
 async function printPending({ url }: OpenDatabase, out: Output, options: Options): Promise<void> {
-  const sql = await withSql(url, APPLICATION, pendingSql);
-  if (options.json) return out.json({ sql });
-  await out.write(sql === "" ? "-- the schema is up to date, nothing to apply\n" : sql);
+  const pending = await withSql(url, APPLICATION, (sql) => pendingSql(sql, readDefinitions()));
+  if (options.json) return out.json({ sql: pending });
+  await out.write(pending === "" ? "-- the schema is up to date, nothing to apply\n" : pending);
 }

@@ -1,5 +1,5 @@
-import { readFileSync } from "node:fs";
 import { Command } from "commander";
+import { readVersion } from "../version.ts";
 import { COMMANDS } from "./commands.ts";
 import { addCommonOptions } from "./create-command.ts";
 import { explainError } from "./explain-error.ts";
@@ -35,7 +35,7 @@ async function createProgram(chosen: string | undefined): Promise<Command> {
       "A faithful, queryable mirror of a documentation hosting service's public v1 API in Postgres.",
     )
     .usage("<command> [flags]")
-    .version(version(), "--version", "print the version")
+    .version(readVersion(), "--version", "print the version")
     .enablePositionalOptions()
     .addHelpText(
       "after",
@@ -58,12 +58,4 @@ Examples:
 function chosenCommand(args: readonly string[]): string | undefined {
   const [first, second] = args.filter((arg) => !arg.startsWith("-"));
   return first === "help" ? second : first;
-}
-
-/** Both `src/cli` and `dist/cli` lie two folders below the package's root. */
-function version(): string {
-  const manifest: unknown = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8"));
-  return typeof manifest === "object" && manifest !== null && "version" in manifest
-    ? String(manifest.version)
-    : "?";
 }

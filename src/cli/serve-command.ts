@@ -5,6 +5,7 @@ import { assertSessionPooling } from "../db/session-pooling.ts";
 import { openDatabase } from "../embedded/open-database.ts";
 import { EXIT, MirrorError } from "../errors.ts";
 import { tryRefresh } from "../report/after-run.ts";
+import { readDefinitions } from "../report/definitions.ts";
 import { isReportBehind } from "../report/refresh.ts";
 import { REFRESH_SETTINGS } from "../report/refresh-settings.ts";
 import { type MirrorServer, serveMirror } from "../serve/serve-mirror.ts";
@@ -47,7 +48,7 @@ async function serve(context: CommandContext, options: Options): Promise<never> 
     prepare: ({ url }) =>
       withSql(url, { applicationName: "docmirror serve", max: 1 }, async (sql) => {
         await assertSessionPooling(sql, url);
-        await assertMirror(sql, mirrorPlace(config));
+        await assertMirror(sql, readDefinitions(), mirrorPlace(config));
       }),
     clock,
     log,

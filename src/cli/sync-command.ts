@@ -8,6 +8,7 @@ import type { SyncKind } from "../db/schema/runs.ts";
 import type { OpenDatabase } from "../embedded/open-database.ts";
 import { EXIT } from "../errors.ts";
 import { withReport } from "../report/after-run.ts";
+import { readDefinitions } from "../report/definitions.ts";
 import { runDrySync } from "../sync/dry-run.ts";
 import { runSync, type SyncOptions } from "../sync/run.ts";
 import { SYNC_SETTINGS } from "../sync/sync-settings.ts";
@@ -67,7 +68,7 @@ export function syncCommand(summary: string): Command {
           if (options.dryRun) return drySync(context, database, baseUrl, options);
           const sync = await syncOptions(context, database.url, baseUrl, options);
           await assertNotDemo(database.url, baseUrl);
-          await prepareDatabase(database, context.log, context.signal);
+          await prepareDatabase(database, readDefinitions(), context.log, context.signal);
           const result = await withReport(runSync)(sync);
           (await context.progress()).stop();
           await printSummary(result.summary, context.out, options);
@@ -119,7 +120,7 @@ export function showProgress(progress: Progress): NonNullable<SyncOptions["onPro
 async function hasSchema(database: OpenDatabase): Promise<boolean> {
   const sql = connect(database.url, { applicationName: "docmirror dry run", max: 1 });
   try {
-    return (await migrationStatus(sql)).state === "current";
+    return (await migrationStatus(sql, readDefinitions())).state === "current";
   } finally {
     await sql.end({ timeout: 5 });
   }

@@ -3,6 +3,7 @@ import { requireBaseUrl } from "../config.ts";
 import { assertNotDemo } from "../db/demo-mark.ts";
 import { prepareDatabase } from "../db/prepare.ts";
 import { withReport } from "../report/after-run.ts";
+import { readDefinitions } from "../report/definitions.ts";
 import { REQUEST_SETTINGS } from "../sync/sync-settings.ts";
 import { runWatchRound } from "../sync/watch-round.ts";
 import { createWatchJob } from "../worker/watch-job.ts";
@@ -65,7 +66,7 @@ async function watch(context: CommandContext, options: Options): Promise<number>
   }
   return withDatabase(context, async (database) => {
     await assertNotDemo(database.url, baseUrl);
-    await prepareDatabase(database, log, signal);
+    await prepareDatabase(database, readDefinitions(), log, signal);
     const settings = { ...config, databaseUrl: database.url, baseUrl };
     const result = await withReport(runWatchRound)({ settings, clock, log, signal });
     await printSummary(result.summary, context.out, options);

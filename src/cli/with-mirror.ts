@@ -2,6 +2,7 @@ import { assertMirror } from "../db/assert-mirror.ts";
 import { type Sql, withSql } from "../db/connect.ts";
 import { withStoreErrors } from "../db/store-errors.ts";
 import type { OpenDatabase } from "../embedded/open-database.ts";
+import { readDefinitions } from "../report/definitions.ts";
 import { assertMirrorPlace, mirrorPlace } from "./mirror-place.ts";
 import type { CommandContext } from "./run-command.ts";
 import { withDatabase } from "./with-database.ts";
@@ -26,7 +27,7 @@ export async function withMirror<T>(
   assertMirrorPlace(context.config);
   return withDatabase(context, (database) =>
     withSql(database.url, { applicationName: `docmirror ${command}`, max }, async (sql) => {
-      await assertMirror(sql, mirrorPlace(context.config));
+      await assertMirror(sql, readDefinitions(), mirrorPlace(context.config));
       return withStoreErrors(`read the mirror for \`docmirror ${command}\``, () => fn(sql, database));
     }),
   );

@@ -1,16 +1,18 @@
 import { SchemaVersionError } from "../errors.ts";
 import type { Sql } from "./connect.ts";
+import type { Definitions } from "./definitions.ts";
 import { assertSchemaCurrent, migrationStatus } from "./migrate.ts";
 
 /**
  * For commands that only read. Throws SchemaVersionError unless the database has just this program's schema;
  * where it has none of it at all, the error says that there is no mirror in `place` yet.
  */
-export async function assertMirror(sql: Sql, place: string): Promise<void> {
+export async function assertMirror(sql: Sql, definitions: Definitions, place: string): Promise<void> {
   try {
-    await assertSchemaCurrent(sql);
+    await assertSchemaCurrent(sql, definitions);
   } catch (error) {
-    if (error instanceof SchemaVersionError && (await isWithoutSchema(sql))) throw noMirrorError(place);
+    if (error instanceof SchemaVersionError && (await isWithoutSchema(sql, definitions)))
+      throw noMirrorError(place);
     throw error;
   }
 }
@@ -22,7 +24,7 @@ export function noMirrorError(place: string): SchemaVersionError {
   });
 }
 
-async function isWithoutSchema(sql: Sql): Promise<boolean> {
-  const { migrations, unknown } = await migrationStatus(sql);
+async function isWithoutSchema(sql: Sql, definitions: Definitions): Promise<boolean> {
+  const { migrations, unknown } = await migrationStatus(sql, definitions);
   return unknown === 0 && migrations.every(({ appliedAt }) => appliedAt === null);
 }

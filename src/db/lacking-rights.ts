@@ -42,7 +42,7 @@ export async function findLackingRights(sql: Sql): Promise<LackingRights> {
       cross join (values
         ('select', 'read'), ('insert', 'insert into'), ('update', 'update'), ('delete', 'delete from')
       ) as verb (privilege, words)
-      where (name <> 'sync' or relname <> 'migrations' or privilege = 'select')
+      where (name <> 'sync' or relname not in ('migrations', 'definitions') or privilege = 'select')
         and not has_table_privilege(relation.oid, privilege)
       union all
       -- A mirror that an older version migrated has its ledger there until the next migration moves it.

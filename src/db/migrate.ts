@@ -1,6 +1,13 @@
 import { SchemaVersionError, StoreError } from "../errors.ts";
 import { abortable } from "./abortable.ts";
 import { type AnySql, connect, type Sql } from "./connect.ts";
+import {
+  applyDefinitions,
+  type DefinitionChanges,
+  type Definitions,
+  definitionSql,
+  findDefinitionChanges,
+} from "./definitions.ts";
 import { type Migration, readMigrations } from "./migration-files.ts";
 import { type AppliedMigration, findApplied, recordApplied } from "./migration-ledger.ts";
 import { applyReportComments } from "./report-comments.ts";
@@ -20,19 +27,33 @@ export interface MigrationEntry {
 }
 
 export interface MigrationStatus {
-  /** Of the database, seen from this program. "newer": it holds a migration that this program does not know. */
+  /** The database, seen from this program. "newer": it has a migration or a definition of a later one. */
   state: "current" | "older" | "newer";
   /** The program's migrations in their order. */
   migrations: MigrationEntry[];
   /** Migrations in the database that this program does not know. */
   unknown: number;
+  /** Views and functions of the reports that the program defines otherwise, or not at all. */
+  outdated: string[];
+}
+
+export interface MigrationResult {
+  /** The tags of the migrations. */
+  applied: string[];
+  /** The views and functions of the reports that were created, re-created or dropped. */
+  redefined: string[];
 }
 
 /**
- * Applies what is missing, all or nothing. Safe to repeat, and safe while another process does the same: it
- * waits. Gives the tags applied by this call. Throws StoreError, or SchemaVersionError for a newer database.
+ * Applies the migrations that are missing and re-creates the definitions that differ, all or nothing. Safe to
+ * repeat, and safe while another process does the same: it waits. Gives what this call did. Throws StoreError,
+ * or SchemaVersionError for a newer database.
  */
-export async function migrate(url: string, options: { signal?: AbortSignal } = {}): Promise<string[]> {
+export async function migrate(
+  url: string,
+  definitions: Definitions,
+  options: { signal?: AbortSignal } = {},
+): Promise<MigrationResult> {
   const sql = connect(url, { applicationName: "docmirror migrate", max: 1 });
   try {
     return await withStoreErrors("bring the schema up to date", async () => {
@@ -44,15 +65,18 @@ export async function migrate(url: string, options: { signal?: AbortSignal } = {
         await abortable(tx`select pg_advisory_xact_lock(${LOCK_KEY})`, options.signal);
         const known = readMigrations();
         const applied = await findApplied(tx, known);
-        const status = statusOf(known, applied);
+        const status = statusOf(known, applied, await findDefinitionChanges(tx, definitions));
         if (status.state === "newer") throw newerError(status);
         const missing = findMissing(known, applied);
         for (const { statements } of missing) {
           for (const statement of statements) await tx.unsafe(statement);
         }
         await recordApplied(tx, applied, missing, known);
+        // Asked again: a migration that had to drop some has deleted their rows.
+        const changes = await findDefinitionChanges(tx, definitions);
+        await applyDefinitions(tx, changes, definitions.version);
         await applyReportComments(tx);
-        return missing.map(({ tag }) => tag);
+        return { applied: missing.map(({ tag }) => tag), redefined: namesOf(changes) };
       });
     });
   } finally {
@@ -61,34 +85,52 @@ export async function migrate(url: string, options: { signal?: AbortSignal } = {
 }
 
 /** What is applied and what is not. Changes nothing; an empty database is "older". */
-export async function migrationStatus(sql: AnySql): Promise<MigrationStatus> {
+export async function migrationStatus(sql: AnySql, definitions: Definitions): Promise<MigrationStatus> {
   const known = readMigrations();
-  return statusOf(
-    known,
-    await withStoreErrors("read which migrations are applied", () => findApplied(sql, known)),
+  return withStoreErrors("read which migrations are applied", async () =>
+    statusOf(known, await findApplied(sql, known), await findDefinitionChanges(sql, definitions)),
   );
 }
 
 /** The SQL that `migrate` would run, empty when there is none. */
-export async function pendingSql(sql: AnySql): Promise<string> {
+export async function pendingSql(sql: AnySql, definitions: Definitions): Promise<string> {
   const known = readMigrations();
-  const applied = await withStoreErrors("read which migrations are applied", () => findApplied(sql, known));
-  return findMissing(known, applied)
-    .map(({ tag, statements }) => `-- ${tag}\n${statements.join("--> statement-breakpoint").trim()}\n`)
-    .join("\n");
+  return withStoreErrors("read which migrations are applied", async () => {
+    const missing = findMissing(known, await findApplied(sql, known));
+    return [
+      ...missing.map(
+        ({ tag, statements }) => `-- ${tag}\n${statements.join("--> statement-breakpoint").trim()}\n`,
+      ),
+      await definitionSql(sql, await findDefinitionChanges(sql, definitions)),
+    ]
+      .filter((text) => text !== "")
+      .join("\n");
+  });
 }
 
 /** Throws SchemaVersionError unless the database has just this program's schema. */
-export async function assertSchemaCurrent(sql: Sql): Promise<void> {
-  const status = await migrationStatus(sql);
+export async function assertSchemaCurrent(sql: Sql, definitions: Definitions): Promise<void> {
+  const status = await migrationStatus(sql, definitions);
   if (status.state === "newer") throw newerError(status);
   if (status.state === "older") {
-    const missing = status.migrations.filter(({ appliedAt }) => appliedAt === null);
     throw new SchemaVersionError(
-      `could not use the database: its schema is older than this program, ${missing.length} of ${status.migrations.length} migrations are missing`,
+      `could not use the database: its schema is older than this program, ${whatIsMissing(status)}`,
       { hint: "run `docmirror migrate`" },
     );
   }
+}
+
+/** What an older schema lacks, as in "2 of 9 migrations are missing". */
+export function whatIsMissing({ migrations, outdated }: MigrationStatus): string {
+  const missing = migrations.filter(({ appliedAt }) => appliedAt === null).length;
+  return missing > 0
+    ? `${missing} of ${migrations.length} migrations are missing`
+    : `it lacks the new definition of ${listOrCount(outdated)}`;
+}
+
+/** Three names at most; more are counted. */
+export function listOrCount(names: readonly string[]): string {
+  return names.length > 3 ? `${names.length} views and functions` : names.join(", ");
 }
 
 /** Throws StoreError unless the server is Postgres 15 or newer and the database is in UTF-8. Gives what it found out. */
@@ -107,14 +149,24 @@ export async function assertServerUsable(sql: Sql): Promise<ServerFacts> {
   return server;
 }
 
-function statusOf(known: readonly Migration[], applied: readonly AppliedMigration[]): MigrationStatus {
+function statusOf(
+  known: readonly Migration[],
+  applied: readonly AppliedMigration[],
+  changes: DefinitionChanges,
+): MigrationStatus {
   const migrations = known.map((migration) => {
     const entry = applied.find((one) => isSame(one, migration));
     return { tag: migration.tag, appliedAt: entry === undefined ? null : (entry.appliedAt ?? "unknown") };
   });
   const unknown = applied.filter((one) => !known.some((migration) => isSame(one, migration))).length;
-  const isOlder = migrations.some(({ appliedAt }) => appliedAt === null);
-  return { state: unknown > 0 ? "newer" : isOlder ? "older" : "current", migrations, unknown };
+  const outdated = namesOf(changes);
+  const isNewer = unknown > 0 || changes.newer.length > 0;
+  const isOlder = migrations.some(({ appliedAt }) => appliedAt === null) || outdated.length > 0;
+  return { state: isNewer ? "newer" : isOlder ? "older" : "current", migrations, unknown, outdated };
+}
+
+function namesOf({ changed, gone }: DefinitionChanges): string[] {
+  return [...changed.map(({ name }) => name), ...gone];
 }
 
 function findMissing(known: readonly Migration[], applied: readonly AppliedMigration[]): Migration[] {
@@ -126,9 +178,13 @@ function isSame(applied: AppliedMigration, { tag, hash }: Migration): boolean {
   return applied.tag === tag && applied.hash === hash;
 }
 
-function newerError(status: MigrationStatus): SchemaVersionError {
+function newerError({ unknown, outdated }: MigrationStatus): SchemaVersionError {
+  const what =
+    unknown > 0
+      ? `which does not know ${unknown} of its migrations`
+      : `a later version defined ${listOrCount(outdated)}`;
   return new SchemaVersionError(
-    `could not use the database: its schema is newer than this program, which does not know ${status.unknown} of its migrations`,
+    `could not use the database: its schema is newer than this program, ${what}`,
     { hint: "upgrade docmirror to the version that made it" },
   );
 }

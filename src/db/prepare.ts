@@ -1,5 +1,6 @@
 import type { Logger } from "../log.ts";
 import { connect } from "./connect.ts";
+import type { Definitions } from "./definitions.ts";
 import { assertSchemaCurrent, migrate, migrationStatus } from "./migrate.ts";
 import { assertSessionPooling } from "./session-pooling.ts";
 import { withStoreErrors } from "./store-errors.ts";
@@ -19,20 +20,26 @@ export interface PreparedDatabase {
  */
 export async function prepareDatabase(
   database: PreparedDatabase,
+  definitions: Definitions,
   log: Logger,
   signal?: AbortSignal,
 ): Promise<void> {
   const sql = connect(database.url, { applicationName: "docmirror prepare", max: 1 });
   try {
     await withStoreErrors("connect to the database", () => assertSessionPooling(sql, database.url));
-    const status = await migrationStatus(sql);
+    const status = await migrationStatus(sql, definitions);
     const isNew = status.migrations.every(({ appliedAt }) => appliedAt === null);
     if (status.state === "older" && (isNew || database.embedded)) {
-      const applied = await migrate(database.url, signal ? { signal } : {});
-      if (applied.length > 0) log.info({ database: database.describe, applied }, "schema brought up to date");
+      const { applied, redefined } = await migrate(database.url, definitions, signal ? { signal } : {});
+      if (applied.length > 0 || redefined.length > 0) {
+        log.info(
+          { database: database.describe, applied, redefined: redefined.length },
+          "schema brought up to date",
+        );
+      }
       return;
     }
-    await assertSchemaCurrent(sql);
+    await assertSchemaCurrent(sql, definitions);
   } finally {
     await sql.end({ timeout: 5 });
   }

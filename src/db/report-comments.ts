@@ -10,7 +10,7 @@ interface MissingComment {
 
 /**
  * Writes the dictionary's sentences to the relations and columns of schema `report` as comments, where they are not there already: a view that
- * a migration makes anew comes without any. Needs the rights of their owner. Safe to repeat.
+ * was dropped and created again has none. Needs the rights of their owner. Safe to repeat.
  */
 export async function applyReportComments(sql: AnySql): Promise<void> {
   const wanted = Object.entries<RelationEntry>(DICTIONARY).flatMap(([relation, { answers, columns }]) => [

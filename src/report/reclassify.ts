@@ -27,11 +27,8 @@ export async function reclassify({ sql, url, isDry, ...options }: ReclassifyOpti
   return classes.map((name) => ({ class: name, before: before.get(name) ?? 0, after: after.get(name) ?? 0 }));
 }
 
-/** As `rollup.builds_source` classifies: the excerpt is the very line that rules are held against. */
-const CLASS_OF_NOW = `
-  coalesce((
-    select class from report.error_rules where coalesce(output_excerpt, '') ~* pattern order by "order" limit 1
-  ), 'unclassified')`;
+/** The excerpt is the line that rules are held against. */
+const CLASS_OF_NOW = "(rollup.describe_error(coalesce(output_excerpt, ''))).error_class";
 
 /** The most frequent first. Equal lines are classified once. */
 async function countClasses(sql: Sql, classOf: string, signal: AbortSignal | undefined) {

@@ -18,8 +18,6 @@ import {
   type StoredAnswer,
 } from "./stored-answers.ts";
 
-/** One more with each migration that changes what a source computes: then all is computed anew. */
-const DEFINITION = 2;
 /** Any number that no other program of this database uses: refreshes take turns. */
 const LOCK_KEY = "6441180125304119587";
 /** Where more builds than this changed, all answers are computed anew: that costs less than to look each part up. */
@@ -78,14 +76,18 @@ export async function refreshReport(url: string, options: RefreshOptions): Promi
   }
 }
 
-/** Whether runs have ended since the answers were computed, or the program computes others; true where they never were. */
+/** Whether runs have ended, or definitions changed, since the answers were computed; true where they never were. */
 export async function isReportBehind(sql: Sql): Promise<boolean> {
   const [row] = await sql<{ current: boolean }[]>`
     select exists (
-      select from rollup.state where run_id = (${LAST_RUN(sql)}) and definition = ${DEFINITION}
+      select from rollup.state where run_id = (${LAST_RUN(sql)}) and definition = (${DEFINITION(sql)})
     ) as current`;
   return row?.current !== true;
 }
+
+/** One hash of all that computes stored answers. When it is not that of the last refresh, all is computed anew. */
+const DEFINITION = (sql: Sql | TransactionSql) =>
+  sql`select coalesce(md5(string_agg(hash, '' order by name)), '') from sync.definitions where name like 'rollup.%'`;
 
 /** The newest run that ended. One that is under way may write more: what is seen of it already is looked at again by the next refresh. */
 const LAST_RUN = (sql: Sql | TransactionSql) =>
@@ -103,7 +105,7 @@ const COVERED_THROUGH = (sql: TransactionSql) => sql`
 
 interface State {
   run_id: number;
-  definition: number;
+  is_defined_anew: boolean;
   source_timezone: string;
   stuck_after_s: number;
   is_dear_due: boolean;
@@ -115,19 +117,20 @@ async function refresh(
 ): Promise<RefreshResult> {
   await tx.unsafe(TRANSACTION_SETTINGS);
   const [before] = await tx<State[]>`
-    select run_id, definition, source_timezone, stuck_after_s,
+    select run_id, definition <> (${DEFINITION(tx)}) as is_defined_anew, source_timezone, stuck_after_s,
       coalesce(now() - dear_refreshed_at >= ${DEAR_SHARE}::int * dear_took_s * interval '1 s', true) as is_dear_due
     from rollup.state`;
   const kept = keepsSettings ? before : undefined;
   const sourceTimezone = kept?.source_timezone ?? given.sourceTimezone;
   const stuckAfterS = kept?.stuck_after_s ?? given.stuckAfterMs / 1000;
   const isFull =
-    before?.definition !== DEFINITION ||
+    before === undefined ||
+    before.is_defined_anew ||
     before.source_timezone !== sourceTimezone ||
     before.stuck_after_s !== stuckAfterS;
   const [state] = await tx<{ run_id: number }[]>`
     insert into rollup.state (id, source_timezone, stuck_after_s, definition, run_id, covered_through, refreshed_at)
-    values (1, ${sourceTimezone}, ${stuckAfterS}, ${DEFINITION}, (${LAST_RUN(tx)}), (${COVERED_THROUGH(tx)}), now())
+    values (1, ${sourceTimezone}, ${stuckAfterS}, (${DEFINITION(tx)}), (${LAST_RUN(tx)}), (${COVERED_THROUGH(tx)}), now())
     on conflict (id) do update set
       source_timezone = excluded.source_timezone, stuck_after_s = excluded.stuck_after_s, definition = excluded.definition,
       run_id = excluded.run_id, covered_through = excluded.covered_through, refreshed_at = excluded.refreshed_at
@@ -141,7 +144,7 @@ async function refresh(
   };
   let changed: number;
   let affected: Affected | null = null;
-  if (before && !isFull) {
+  if (!isFull) {
     await tx`create temporary table touched (build_id text collate "C" primary key) on commit drop`;
     await abortable(findTouched(tx, before.run_id, reclassify), signal);
     await tx`analyze touched`;

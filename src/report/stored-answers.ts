@@ -97,10 +97,11 @@ export function mergeStatement(
  */
 export function mergeAllStatements(answer: StoredAnswer): string[] {
   // In the order of an index, or of time, neighbours share pages, and few pages are in use at once.
-  const fresh =
+  const [source, order] =
     answer === BUILDS
-      ? `${FACTS_OF_ALL} order by triggered_at, build_id`
-      : `select ${list(answer.columns)} from ${answer.source} order by ${list(answer.key)}`;
+      ? ["rollup.all_builds_source", ["triggered_at", "build_id"]]
+      : [answer.source, answer.key];
+  const fresh = `select ${list(answer.columns)} from ${source} order by ${list(order)}`;
   return [
     `create temporary table fresh on commit drop as ${fresh}`,
     "analyze fresh",
@@ -112,16 +113,6 @@ export function mergeAllStatements(answer: StoredAnswer): string[] {
     `analyze ${answer.table}`,
   ];
 }
-
-/** As `rollup.builds_source` has it, but equal error lines, which are the most, are looked at once. */
-const FACTS_OF_ALL = `
-    with fact as materialized (select * from rollup.build_facts),
-    line as materialized (
-      select error_line, described.* from (select distinct error_line from fact where error_line is not null) as known
-      cross join lateral rollup.describe_error(error_line) as described
-    )
-    select ${list(BUILDS.columns)}
-    from (select *, nullif(error_line, '') as output_excerpt from fact) as fact left join line using (error_line)`;
 
 function merge(answer: StoredAnswer, within: string, fresh?: string): string {
   const { table, columns, key } = answer;

@@ -14,6 +14,7 @@ import { connect, type Sql } from "../../src/db/connect.ts";
 import { migrate } from "../../src/db/migrate.ts";
 import { openEmbedded } from "../../src/embedded/open-embedded.ts";
 import { silentLog } from "../../src/log.ts";
+import { readDefinitions } from "../../src/report/definitions.ts";
 import type { RunSummary } from "../../src/sync/summary.ts";
 import type { Arrival } from "./service.ts";
 
@@ -93,7 +94,7 @@ async function freshDatabase(): Promise<string> {
   await admin.unsafe(`create database ${name}`);
   const url = new URL(server.url);
   url.pathname = `/${name}`;
-  await migrate(url.href);
+  await migrate(url.href, readDefinitions());
   return url.href;
 }
 

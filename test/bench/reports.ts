@@ -14,6 +14,7 @@ import { RELATIONS, type Relation } from "../../src/db/report-dictionary.ts";
 import { openEmbedded } from "../../src/embedded/open-embedded.ts";
 import { silentLog } from "../../src/log.ts";
 import { createPages } from "../../src/page/pages.ts";
+import { readDefinitions } from "../../src/report/definitions.ts";
 import { askFor } from "../../src/report/question.ts";
 import { refreshReport } from "../../src/report/refresh.ts";
 import { createServedMirror } from "../../src/serve/served-mirror.ts";
@@ -52,7 +53,7 @@ try {
 }
 
 async function measure(sql: Sql, databaseUrl: string): Promise<void> {
-  await migrate(databaseUrl);
+  await migrate(databaseUrl, readDefinitions());
   const [known] = await sql<{ builds: number }[]>`select count(*) as builds from mirror.builds`;
   if (!known?.builds) print("filled the mirror", await timed(() => fillMirror(sql, builds)));
   print("first refresh", await timed(() => refreshReport(databaseUrl, settings)));

@@ -38,7 +38,8 @@ describe("migrate", () => {
       await sql.unsafe(`
         drop schema report, rollup, report_people cascade;
         drop index mirror.build_transitions_run;
-        delete from sync.migrations where tag between '0005' and '0007'`);
+        drop table sync.definitions;
+        delete from sync.migrations where tag between '0005' and '0007' or tag > '0008'`);
       const { code, stderr } = await runCli(["migrate"], { env: { DATABASE_URL: database.url } });
       expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
       expect([...(await sql`select sum(builds)::int as builds from report.success_rate_by_type`)]).toEqual([

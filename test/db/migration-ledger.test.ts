@@ -3,10 +3,14 @@ import { drizzle } from "drizzle-orm/postgres-js";
 import { migrate as migrateByDrizzle } from "drizzle-orm/postgres-js/migrator";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { connect, type Sql, withSql } from "../../src/db/connect.ts";
+import { applyDefinitions, findDefinitionChanges } from "../../src/db/definitions.ts";
 import { migrate, migrationStatus, pendingSql } from "../../src/db/migrate.ts";
 import { readMigrations } from "../../src/db/migration-files.ts";
+import { withTransaction } from "../../src/db/transaction.ts";
+import { readDefinitions } from "../../src/report/definitions.ts";
 import { createTestDatabase, type TestDatabase } from "../support/database.ts";
 
+const definitions = readDefinitions();
 const FOLDER = fileURLToPath(new URL("../../migrations", import.meta.url));
 const TAGS = readMigrations().map(({ tag }) => tag);
 
@@ -21,7 +25,7 @@ afterEach(async () => {
   await database?.dispose();
 });
 
-/** Migrates as versions before the ledger of our own did. */
+/** Migrates as versions before the ledger of our own did; the views and functions are those of today. */
 async function migrateAsBefore(): Promise<void> {
   await sql.unsafe(`
     create schema if not exists drizzle;
@@ -31,6 +35,9 @@ async function migrateAsBefore(): Promise<void> {
   // A client of its own: drizzle changes how one writes parameters.
   await withSql(database.url, { applicationName: "docmirror test", max: 1 }, (own) =>
     migrateByDrizzle(drizzle(own), { migrationsFolder: FOLDER }),
+  );
+  await withTransaction(sql, async (tx) =>
+    applyDefinitions(tx, await findDefinitionChanges(tx, definitions), definitions.version),
   );
 }
 
@@ -55,16 +62,16 @@ const hasSchema = async () => (await sql`select from pg_namespace where nspname 
 
 describe("the ledger of a new database", () => {
   test("is in schema sync, and there is no schema drizzle", async () => {
-    await migrate(database.url);
+    await migrate(database.url, definitions);
     expect((await ledger()).map(({ tag }) => tag)).toEqual(TAGS);
     expect(await hasSchema()).toBe(false);
   });
 
   test("is not the one of another program, which is left alone", async () => {
     await addAnotherProgram();
-    expect((await migrationStatus(sql)).state).toBe("older");
-    expect(await migrate(database.url)).toEqual(TAGS);
-    expect((await migrationStatus(sql)).state).toBe("current");
+    expect((await migrationStatus(sql, definitions)).state).toBe("older");
+    expect(await migrate(database.url, definitions)).toMatchObject({ applied: TAGS });
+    expect((await migrationStatus(sql, definitions)).state).toBe("current");
     expect(await others()).toEqual(OTHERS);
   });
 
@@ -77,8 +84,10 @@ describe("the ledger of a new database", () => {
     );
     const url = Object.assign(new URL(database.url), { username: role, password: "blind" }).href;
     try {
-      expect(await migrate(url)).toEqual(TAGS);
-      const state = await withSql(url, { applicationName: "docmirror test" }, migrationStatus);
+      expect(await migrate(url, definitions)).toMatchObject({ applied: TAGS });
+      const state = await withSql(url, { applicationName: "docmirror test" }, (own) =>
+        migrationStatus(own, definitions),
+      );
       expect(state).toMatchObject({ state: "current", unknown: 0 });
       expect(await others()).toEqual(OTHERS);
     } finally {
@@ -93,31 +102,33 @@ describe("the ledger of an older version", () => {
     await addAnotherProgram();
     const before = await others();
     const session = { default_transaction_read_only: "on" };
-    const status = await withSql(database.url, { applicationName: "t", session }, migrationStatus);
+    const status = await withSql(database.url, { applicationName: "t", session }, (own) =>
+      migrationStatus(own, definitions),
+    );
     expect(status).toMatchObject({ state: "current", unknown: 0 });
     for (const { appliedAt } of status.migrations) expect(appliedAt).toMatch(/^20\d\d-.*\+00$/);
-    expect(await pendingSql(sql)).toBe("");
+    expect(await pendingSql(sql, definitions)).toBe("");
     expect(await others()).toEqual(before);
     await sql`delete from drizzle.__drizzle_migrations where hash = ${readMigrations().at(-1)?.hash ?? ""}`;
-    expect((await migrationStatus(sql)).state).toBe("older");
+    expect((await migrationStatus(sql, definitions)).state).toBe("older");
   });
 
   test("moves with its times when the schema is migrated, and leaves nothing behind", async () => {
     await migrateAsBefore();
     await sql`update drizzle.__drizzle_migrations set applied_at = '2024-05-06 07:08:09+00'`;
-    const before = await migrationStatus(sql);
-    expect(await migrate(database.url)).toEqual([]);
-    expect(await migrationStatus(sql)).toEqual(before);
+    const before = await migrationStatus(sql, definitions);
+    expect(await migrate(database.url, definitions)).toMatchObject({ applied: [] });
+    expect(await migrationStatus(sql, definitions)).toEqual(before);
     expect((await ledger())[0]).toEqual({ tag: TAGS[0], applied_at: "2024-05-06 07:08:09+00" });
     expect(await hasSchema()).toBe(false);
-    expect(await migrate(database.url)).toEqual([]);
+    expect(await migrate(database.url, definitions)).toMatchObject({ applied: [] });
   });
 
   test("moves without its times where it had none", async () => {
     await migrateAsBefore();
     await sql`alter table drizzle.__drizzle_migrations drop column applied_at`;
-    await migrate(database.url);
-    expect((await migrationStatus(sql)).migrations[0]?.appliedAt).toBe("unknown");
+    await migrate(database.url, definitions);
+    expect((await migrationStatus(sql, definitions)).migrations[0]?.appliedAt).toBe("unknown");
   });
 
   test("leaves the rows of another program where they are", async () => {
@@ -126,8 +137,8 @@ describe("the ledger of an older version", () => {
     await sql`delete from drizzle.__drizzle_migrations where hash = 'last'`;
     await migrateAsBefore();
     await sql`insert into drizzle.__drizzle_migrations (hash, created_at) values ('last', 99999999999999)`;
-    expect((await migrationStatus(sql)).state).toBe("current");
-    await migrate(database.url);
+    expect((await migrationStatus(sql, definitions)).state).toBe("current");
+    await migrate(database.url, definitions);
     expect(await others()).toEqual(OTHERS);
     expect((await ledger()).map(({ tag }) => tag)).toEqual(TAGS);
   });
@@ -135,7 +146,7 @@ describe("the ledger of an older version", () => {
   test("leaves a schema in which something else is", async () => {
     await migrateAsBefore();
     await sql`create table drizzle.mine ()`;
-    await migrate(database.url);
+    await migrate(database.url, definitions);
     const tables = await sql`select tablename from pg_tables where schemaname = 'drizzle'`;
     expect([...tables]).toEqual([{ tablename: "mine" }]);
   });
@@ -145,7 +156,7 @@ describe("the ledger of an older version", () => {
     const role = `docmirror_test_syncer_${process.pid}`;
     await sql.unsafe(`create role ${role}; grant select on drizzle.__drizzle_migrations to ${role}`);
     try {
-      await migrate(database.url);
+      await migrate(database.url, definitions);
       const [right] = await sql`select has_table_privilege(${role}, 'sync.migrations', 'select') as may`;
       expect(right?.may).toBe(true);
     } finally {
@@ -156,17 +167,17 @@ describe("the ledger of an older version", () => {
   test("of a mirror that was dropped since counts for nothing", async () => {
     await migrateAsBefore();
     await sql`drop schema mirror, sync, rollup, report, report_people cascade`;
-    expect((await migrationStatus(sql)).state).toBe("older");
-    expect(await migrate(database.url)).toEqual(TAGS);
+    expect((await migrationStatus(sql, definitions)).state).toBe("older");
+    expect(await migrate(database.url, definitions)).toMatchObject({ applied: TAGS });
     expect(await hasSchema()).toBe(false);
   });
 });
 
 test("a migration whose file has another content than the one applied is another migration", async () => {
-  await migrate(database.url);
+  await migrate(database.url, definitions);
   await sql`update sync.migrations set hash = 'x' where tag = ${TAGS[1] ?? ""}`;
-  expect(await migrationStatus(sql)).toMatchObject({ state: "newer", unknown: 1 });
-  await expect(migrate(database.url)).rejects.toMatchObject({ exitCode: 7 });
+  expect(await migrationStatus(sql, definitions)).toMatchObject({ state: "newer", unknown: 1 });
+  await expect(migrate(database.url, definitions)).rejects.toMatchObject({ exitCode: 7 });
 });
 
 test.each([
@@ -181,7 +192,7 @@ test.each([
     const whose = where === "role" ? `role ${role}` : `database ${name}`;
     await sql.unsafe(`alter ${whose} set standard_conforming_strings = off`);
     Object.assign(url, { username: role, password: "p" });
-    expect(await migrate(url.href)).toEqual(TAGS);
+    expect(await migrate(url.href, definitions)).toMatchObject({ applied: TAGS });
     const [row] = await withSql(url.href, { applicationName: "t" }, (own) =>
       own.unsafe(String.raw`select '\n' as text`),
     );

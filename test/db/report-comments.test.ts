@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { connect, type Sql } from "../../src/db/connect.ts";
 import { migrate } from "../../src/db/migrate.ts";
 import { DICTIONARY, type RelationEntry } from "../../src/db/report-dictionary.ts";
+import { readDefinitions } from "../../src/report/definitions.ts";
 import { createTestDatabase, type TestDatabase } from "../support/database.ts";
 
 interface CatalogRow {
@@ -134,7 +135,7 @@ describe("migrate", () => {
       comment on table report.dim_dates is null;`);
     const { incident_hours: hours } = await readEntries();
     expect(hours?.answers).toBeNull();
-    expect(await migrate(database.url)).toEqual([]);
+    expect(await migrate(database.url, readDefinitions())).toEqual({ applied: [], redefined: [] });
     expect(await readEntries()).toEqual(DICTIONARY satisfies Record<string, RelationEntry>);
   });
 });

@@ -5,6 +5,7 @@ import { acquireRunLock } from "../../src/db/run-lock.ts";
 import { assertSessionPooling } from "../../src/db/session-pooling.ts";
 import { withTransaction } from "../../src/db/transaction.ts";
 import { LockedError, StoreError } from "../../src/errors.ts";
+import { readDefinitions } from "../../src/report/definitions.ts";
 import { runCli, startCli } from "../support/cli.ts";
 import { createTestDatabase, type TestDatabase } from "../support/database.ts";
 import { PGBOUNCER, type Pooler, startPooler } from "../support/pgbouncer.ts";
@@ -184,8 +185,8 @@ describe.skipIf(PGBOUNCER === null)("over a PgBouncer in transaction mode", () =
     await using database = await createTestDatabase({ migrated: false });
     await using pooler = await startPooler(database.url, { pool_mode: "transaction" });
     const url = pooler.url(database.url);
-    const applied = await Promise.all([migrate(url), migrate(url)]);
-    expect(applied.map(({ length }) => length > 0).sort()).toEqual([false, true]);
+    const results = await Promise.all([migrate(url, readDefinitions()), migrate(url, readDefinitions())]);
+    expect(results.map(({ applied }) => applied.length > 0).sort()).toEqual([false, true]);
     expect((await traces(pooler, database)).locks).toEqual([]);
   });
 

@@ -76,6 +76,16 @@ describe("refreshReport", () => {
     expect(await series()).toEqual([{ builds: 3, succeeded: 2, failed: 1 }]);
   });
 
+  test("classifies alike whether all builds are computed or some", async () => {
+    await refreshReport(database.url, settings);
+    const rows = (source: string) => sql.unsafe(`select * from rollup.${source} order by build_id`);
+    const some = [...(await rows("builds_source"))];
+    expect(some).toMatchObject([{ error_class: null }, { error_class: "unclassified" }]);
+    expect([...(await rows("all_builds_source"))].map((row) => Object.entries(row))).toEqual(
+      some.map((row) => Object.entries(row)),
+    );
+  });
+
   test("leaves a row alone that is right already", async () => {
     await refreshReport(database.url, settings);
     const rows = () => sql`select ctid::text, xmin::text, build_id from rollup.builds order by build_id`;

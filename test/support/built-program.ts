@@ -9,7 +9,7 @@ const BUILT = fileURLToPath(new URL("../../dist", import.meta.url));
 export function findBuiltProgram(): string | null {
   const sources = readdirSync(SOURCE, { recursive: true, encoding: "utf8" });
   const isFresh = sources
-    .filter((name) => name.endsWith(".ts"))
+    .filter((name) => /\.(ts|css|sql)$/.test(name))
     .every((name) => writtenAt(join(BUILT, name.replace(/\.ts$/, ".js"))) >= writtenAt(join(SOURCE, name)));
   return isFresh ? join(BUILT, "cli", "main.js") : null;
 }

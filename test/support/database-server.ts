@@ -8,6 +8,7 @@ import { describeDatabase, replaceDatabase, withSql } from "../../src/db/connect
 import { migrate } from "../../src/db/migrate.ts";
 import { openEmbedded } from "../../src/embedded/open-embedded.ts";
 import { silentLog } from "../../src/log.ts";
+import { readDefinitions } from "../../src/report/definitions.ts";
 
 /** What every test worker is told. `template` is a migrated database that new ones are copied from. */
 export interface DatabaseServer {
@@ -54,7 +55,7 @@ export async function startDatabaseServer(
   };
   try {
     await run(server.adminUrl, `create database ${template} template template0 encoding 'UTF8'`);
-    await migrate(replaceDatabase(server.adminUrl, template));
+    await migrate(replaceDatabase(server.adminUrl, template), readDefinitions());
     return { adminUrl: server.adminUrl, template, description: server.description, stop };
   } catch (error) {
     await stop();

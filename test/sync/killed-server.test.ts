@@ -11,6 +11,7 @@ import { migrate } from "../../src/db/migrate.ts";
 import { type EmbeddedServer, openEmbedded } from "../../src/embedded/open-embedded.ts";
 import { StoreError } from "../../src/errors.ts";
 import { silentLog } from "../../src/log.ts";
+import { readDefinitions } from "../../src/report/definitions.ts";
 import { exitCodeOf, type SyncResult } from "../../src/sync/run.ts";
 import { runCli } from "../support/cli.ts";
 import { createTestDatabase } from "../support/database.ts";
@@ -18,6 +19,7 @@ import { mirrorRows } from "../support/mirror-rows.ts";
 import { type QuickWorld, startQuickWorld } from "../support/quick-world.ts";
 import { syncOnce } from "../support/sync.ts";
 
+const definitions = readDefinitions();
 /** Nothing of the sort that a crash of the server alone could lose is switched off; only a power cut may. */
 const settings = { fsync: "off" };
 let dataDir: string;
@@ -72,7 +74,7 @@ const hasty: Clock = {
 describe("the server that a run writes to", () => {
   test("killed and started again costs the run nothing", async () => {
     const first = await open();
-    await migrate(first.url);
+    await migrate(first.url, definitions);
     let second: EmbeddedServer | undefined;
     const { summary, error } = await syncWhile(first.url, hasty, async () => {
       await kill();
@@ -94,7 +96,7 @@ describe("the server that a run writes to", () => {
     const { config } = loadConfig({ flags: { "data-dir": dataDir }, env: {}, cwd: dataDir, isTty: false });
     const signal = new AbortController().signal;
     const failed = withDatabase({ config, log: silentLog, signal }, async ({ url }) => {
-      await migrate(url);
+      await migrate(url, definitions);
       const result = await syncWhile(
         url,
         { ...hasty, sleep: (_ms, stop) => systemClock.sleep(1, stop) },
@@ -133,7 +135,7 @@ describe("a server that takes no writes any more, as after a failover,", () => {
   test("is waited for in mid-run, and the sessions to it are left", async () => {
     const server = await open();
     try {
-      await migrate(server.url);
+      await migrate(server.url, definitions);
       let sessions: number[] = [];
       let waits = 0;
       const left: boolean[] = [];
@@ -173,7 +175,7 @@ describe("a server that takes no writes any more, as after a failover,", () => {
   test("ends a run that it does not come back to with exit code 4 and the hint", async () => {
     const server = await open();
     try {
-      await migrate(server.url);
+      await migrate(server.url, definitions);
       const clock: Clock = { ...hasty, sleep: (_ms, stop) => systemClock.sleep(1, stop) };
       const result = await syncWhile(server.url, clock, () => setReadOnly(server.url, "on"));
       expect(exitCodeOf(result)).toBe(4);
@@ -189,7 +191,7 @@ describe("a server that takes no writes any more, as after a failover,", () => {
   test("is refused at once where a run begins", async () => {
     const server = await open();
     try {
-      await migrate(server.url);
+      await migrate(server.url, definitions);
       await setReadOnly(server.url, "on");
       const clock: Clock = { ...hasty, sleep: () => Promise.reject(new Error("it waited")) };
       await expect(syncWhile(server.url, clock, async () => {})).rejects.toMatchObject({

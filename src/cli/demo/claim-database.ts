@@ -7,6 +7,7 @@ import { withStoreErrors } from "../../db/store-errors.ts";
 import type { OpenDatabase } from "../../embedded/open-database.ts";
 import { ConfigError, LockedError } from "../../errors.ts";
 import type { Logger } from "../../log.ts";
+import { readDefinitions } from "../../report/definitions.ts";
 
 /** Any number that no other program of this database uses. */
 const DEMO_LOCK = "5072386416925104713";
@@ -52,7 +53,7 @@ export async function claimDatabase(
         await runLock.release();
       }
     });
-    await prepareDatabase(database, log, signal);
+    await prepareDatabase(database, readDefinitions(), log, signal);
   } catch (error) {
     await release();
     throw error;

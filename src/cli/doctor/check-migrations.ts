@@ -1,5 +1,6 @@
 import type { Sql } from "../../db/connect.ts";
-import { assertSchemaCurrent, migrationStatus } from "../../db/migrate.ts";
+import { assertSchemaCurrent, migrationStatus, whatIsMissing } from "../../db/migrate.ts";
+import { readDefinitions } from "../../report/definitions.ts";
 import { ok, type Result, warning } from "./finding.ts";
 
 /**
@@ -7,15 +8,17 @@ import { ok, type Result, warning } from "./finding.ts";
  * `none`.
  */
 export async function checkMigrations(sql: Sql, isEmbedded: boolean, none: Result): Promise<Result> {
-  const { state, migrations } = await migrationStatus(sql);
+  const definitions = readDefinitions();
+  const status = await migrationStatus(sql, definitions);
+  const { state, migrations } = status;
   const missing = migrations.filter(({ appliedAt }) => appliedAt === null);
   if (state === "older" && missing.length === migrations.length) return none;
   if (state === "older" && isEmbedded) {
     return warning(
-      `${missing.length} of ${migrations.length} migrations are missing`,
-      "the next `docmirror sync` applies them, or `docmirror migrate` now",
+      whatIsMissing(status),
+      "the next `docmirror sync` brings them up to date, or `docmirror migrate` does now",
     );
   }
-  await assertSchemaCurrent(sql);
+  await assertSchemaCurrent(sql, definitions);
   return ok(`all ${migrations.length} are applied, the last one is ${migrations.at(-1)?.tag}`);
 }

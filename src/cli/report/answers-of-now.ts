@@ -2,6 +2,7 @@ import { assertMirror } from "../../db/assert-mirror.ts";
 import type { Sql } from "../../db/connect.ts";
 import { withStoreErrors } from "../../db/store-errors.ts";
 import { StoreError } from "../../errors.ts";
+import { readDefinitions } from "../../report/definitions.ts";
 import { isReportBehind, refreshReport } from "../../report/refresh.ts";
 import { mirrorPlace } from "../mirror-place.ts";
 import type { CommandContext } from "../run-command.ts";
@@ -23,7 +24,7 @@ export async function useAnswersOfNow(
     if (await isBehindForReader(sql)) log.warn(MENDING, OLD);
     return;
   }
-  await assertMirror(sql, mirrorPlace(config));
+  await assertMirror(sql, readDefinitions(), mirrorPlace(config));
   const isBehind = await withStoreErrors("read how old the answers are", () => isReportBehind(sql));
   if (!isBehind) return;
   log.debug("the answers are older than the last run, and are brought up to it");

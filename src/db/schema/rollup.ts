@@ -15,7 +15,7 @@ import { rollup } from "./schemas.ts";
 
 /**
  * Answers that are too dear to be computed for each who asks. Every table but `state` has a view of the same name with `_source` after it,
- * which computes what it is to hold; `src/report/refresh.ts` brings it up to that. Columns are those of schema `report`
+ * which computes what it is to hold (`src/report/sql`); `src/report/refresh.ts` brings it up to that. Columns are those of schema `report`
  * (`src/db/report-dictionary.ts`), where the views of `report` show them.
  */
 export const state = rollup.table(
@@ -26,8 +26,8 @@ export const state = rollup.table(
     /** The settings that the answers were computed with. */
     source_timezone: text().notNull(),
     stuck_after_s: doublePrecision().notNull(),
-    /** Another one than the program's: all is computed anew. */
-    definition: integer().notNull(),
+    /** One hash of the definitions that computed the answers. With other definitions all is computed anew. */
+    definition: text().notNull(),
     /** Everything that runs up to this one saw is in the answers. */
     run_id: bigint({ mode: "number" }).notNull(),
     /** What happened upstream before this moment has been read; null until a whole walk of the builds came to its end. */

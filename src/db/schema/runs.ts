@@ -220,3 +220,14 @@ export const prunings = sync.table("prunings", {
   changes: bigint({ mode: "number" }).notNull().default(0),
   runs: bigint({ mode: "number" }).notNull().default(0),
 });
+
+/** The views and functions of the reports (`src/report/sql`). `docmirror migrate` re-creates those that differ. */
+export const definitions = sync.table("definitions", {
+  /** With its schema. */
+  name: text().primaryKey(),
+  /** Covers its text and what it builds on; empty where a migration made it. */
+  hash: text().notNull(),
+  /** Of the docmirror that defined it. */
+  version: text().notNull(),
+  defined_at: moment().notNull(),
+});

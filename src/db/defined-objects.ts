@@ -1,0 +1,149 @@
+/**
+ * Views and functions as the catalog has them. They are replaced where Postgres allows it; elsewhere they are
+ * dropped, created again, and get their rights back.
+ */
+import { StoreError } from "../errors.ts";
+import type { AnySql, TransactionSql } from "./connect.ts";
+import { sqlstateOf } from "./store-errors.ts";
+
+/** What is to be created. */
+interface Created {
+  name: string;
+  text: string;
+}
+
+interface Right {
+  privilege: string;
+  grantee: string;
+  isGrantable: boolean;
+}
+
+interface DefinedObject {
+  /** With its schema. */
+  name: string;
+  kind: "view" | "function";
+  /** As SQL names it: a function with the types of its parameters. */
+  identity: string;
+  /** What others than the owner may do. */
+  rights: Right[];
+}
+
+const AMBIGUOUS_FUNCTION = "42725";
+const DEPENDENTS_EXIST = "2BP01";
+/** Class 42: the statement does not fit what is there. A text that is wrong by itself fails in the rebuild too. */
+const NOT_REPLACEABLE = /^(?:42|2BP01)/;
+
+/**
+ * Creates over what is there, so that rights, comments and views of the user's own stay, and drops what is
+ * `gone`. Where that is not possible it changes nothing and gives false: a column would change or go, or a
+ * function would have other parameters or another result.
+ */
+export async function replaceObjects(
+  tx: TransactionSql,
+  created: readonly Created[],
+  gone: readonly string[],
+): Promise<boolean> {
+  try {
+    await tx.savepoint(async (savepoint) => {
+      for (const { text } of created) await savepoint.unsafe(text);
+      const objects = await findObjects(savepoint, names(created));
+      // A function with other parameters stands beside the one that it should replace.
+      if (objects.length > created.length) throw Object.assign(new Error(), { code: AMBIGUOUS_FUNCTION });
+      await dropObjects(savepoint, gone);
+    });
+    return true;
+  } catch (error) {
+    if (NOT_REPLACEABLE.test(sqlstateOf(error) ?? "")) return false;
+    throw error;
+  }
+}
+
+/** Drops everything that is named, creates it again, and gives back the rights. */
+export async function rebuildObjects(
+  tx: TransactionSql,
+  created: readonly Created[],
+  gone: readonly string[],
+): Promise<void> {
+  const before = await findObjects(tx, names(created));
+  await dropObjects(tx, [...names(created), ...gone]);
+  for (const { text } of created) await tx.unsafe(text);
+  const after = new Map((await findObjects(tx, names(created))).map((object) => [object.name, object]));
+  for (const { name, rights } of before) {
+    const object = after.get(name);
+    if (object === undefined) continue;
+    for (const statement of rightsStatements(object, rights)) await tx.unsafe(statement);
+  }
+}
+
+/** Grants and revokes until a new object has the rights of the old one. */
+function rightsStatements({ kind, identity, rights }: DefinedObject, wanted: readonly Right[]): string[] {
+  const object = kind === "function" ? `function ${identity}` : identity;
+  const has = (list: readonly Right[], one: Right) =>
+    list.some((other) => JSON.stringify(other) === JSON.stringify(one));
+  return [
+    ...rights
+      .filter((right) => !has(wanted, right))
+      .map(({ privilege, grantee }) => `revoke ${privilege} on ${object} from ${grantee}`),
+    ...wanted
+      .filter((right) => !has(rights, right))
+      .map(
+        ({ privilege, grantee, isGrantable }) =>
+          `grant ${privilege} on ${object} to ${grantee}${isGrantable ? " with grant option" : ""}`,
+      ),
+  ];
+}
+
+/** One for each kind, so that no order is needed. Without `cascade`, which would drop what is not ours. */
+export async function dropStatements(sql: AnySql, dropped: readonly string[]): Promise<string[]> {
+  const objects = await findObjects(sql, dropped);
+  return ["view", "function"].flatMap((kind) => {
+    const identities = objects.filter((object) => object.kind === kind).map(({ identity }) => identity);
+    return identities.length === 0 ? [] : [`drop ${kind} ${identities.join(", ")}`];
+  });
+}
+
+async function dropObjects(tx: TransactionSql, dropped: readonly string[]): Promise<void> {
+  for (const statement of await dropStatements(tx, dropped)) {
+    try {
+      await tx.unsafe(statement);
+    } catch (error) {
+      if (sqlstateOf(error) !== DEPENDENTS_EXIST) throw error;
+      const { detail } = error as { detail?: string };
+      throw new StoreError(`could not re-create the views of the reports: ${detail} (${DEPENDENTS_EXIST})`, {
+        cause: error,
+        sqlstate: DEPENDENTS_EXIST,
+        hint: "drop what of yours builds on them, run `docmirror migrate`, then create it again",
+      });
+    }
+  }
+}
+
+/** In the order of their names; of an overloaded function each. */
+function findObjects(sql: AnySql, wanted: readonly string[]): Promise<DefinedObject[]> {
+  return sql<DefinedObject[]>`
+    with object as (
+      select nspname || '.' || relname as name, 'view' as kind, format('%I.%I', nspname, relname) as identity,
+        relowner as owner, coalesce(relacl, acldefault('r', relowner)) as rights
+      from pg_class join pg_namespace as space on space.oid = relnamespace
+      where relkind = 'v'
+      union all
+      select nspname || '.' || proname, 'function', routine.oid::regprocedure::text,
+        proowner, coalesce(proacl, acldefault('f', proowner))
+      from pg_proc as routine join pg_namespace as space on space.oid = pronamespace
+    )
+    select name, kind, identity, (
+      select coalesce(jsonb_agg(jsonb_build_object(
+        'privilege', privilege_type,
+        'grantee', case grantee when 0 then 'public' else quote_ident(pg_get_userbyid(grantee)) end,
+        'isGrantable', is_grantable
+      )), '[]')
+      from aclexplode(rights) where grantee <> owner
+    ) as rights
+    from object
+    where name = any (${[...wanted]})
+    order by name`;
+}
+
+function names(created: readonly Created[]): string[] {
+  return created.map(({ name }) => name);
+}

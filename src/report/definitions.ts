@@ -1,0 +1,47 @@
+import { createHash } from "node:crypto";
+import { readdirSync, readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import type { Definition, Definitions } from "../db/definitions.ts";
+import { readVersion } from "../version.ts";
+
+/** The build copies it beside this file. */
+const FOLDER = fileURLToPath(new URL("sql/", import.meta.url));
+
+/**
+ * The views and functions of schemas `report`, `report_people` and `rollup`: one in each file of
+ * `src/report/sql`. Each comes after those that its text names.
+ */
+export function readDefinitions(): Definitions {
+  const texts = readdirSync(FOLDER).map((file) => readFileSync(`${FOLDER}${file}`, "utf8"));
+  return { version: readVersion(), inOrder: orderDefinitions(texts) };
+}
+
+/** Throws an Error where two texts name each other, and where one creates nothing. */
+export function orderDefinitions(texts: readonly string[]): Definition[] {
+  const textOf = new Map(texts.map((text) => [nameOf(text), text]));
+  const ordered = new Map<string, Definition>();
+  const add = (name: string, path: readonly string[]): void => {
+    if (path.includes(name)) throw new Error(`${[...path, name].join(" → ")} is a circle of definitions`);
+    const text = textOf.get(name);
+    if (text === undefined || ordered.has(name)) return;
+    const named = namesIn(text).filter((other) => other !== name && textOf.has(other));
+    for (const other of named) add(other, [...path, name]);
+    const hash = createHash("sha256").update(text);
+    for (const other of named) hash.update(ordered.get(other)?.hash ?? "");
+    ordered.set(name, { name, text, hash: hash.digest("hex") });
+  };
+  for (const name of [...textOf.keys()].toSorted()) add(name, []);
+  return [...ordered.values()];
+}
+
+function nameOf(text: string): string {
+  const name = /^create or replace (?:view|function) (\w+\.\w+)/im.exec(text)?.[1];
+  if (name === undefined) throw new Error(`no view or function is created by: ${text.slice(0, 200)}`);
+  return name;
+}
+
+/** All that is named outside of comments, with its schema. */
+function namesIn(text: string): string[] {
+  const code = text.replaceAll(/--.*$/gm, "");
+  return [...new Set(code.match(/\b(?:report|report_people|rollup)\.\w+/g))].toSorted();
+}

@@ -1,0 +1,3 @@
+CREATE OR REPLACE VIEW rollup.builds_source AS
+SELECT fact.*, nullif(fact.error_line, '') AS output_excerpt, described.error_class, described.error_fingerprint
+FROM rollup.build_facts AS fact LEFT JOIN LATERAL rollup.describe_error(fact.error_line) AS described ON true;

@@ -1,0 +1,13 @@
+-- One row a build. Columns are only ever added, at the end, as in all views of schema report: their readers are programs that are not here.
+CREATE OR REPLACE VIEW report.fact_builds AS
+SELECT build.build_id, build.project_id, project.project_slug, project.project_name, build.version_id, version.version_slug,
+  version.version_name, build.type, build.state, build.outcome, build.succeeded, build.failed, build.triggered_at, build.triggered_on,
+  calendar.week AS triggered_week, calendar.iso_week AS triggered_iso_week, calendar.month AS triggered_month, build.is_time_ambiguous,
+  build.finished_after, build.finished_before, build.duration_s_min, build.duration_s_max,
+  CASE WHEN build.duration_s_max - build.duration_s_min <= greatest(60, build.duration_s_max / 4)
+    THEN (build.duration_s_min + build.duration_s_max) / 2 END AS duration_s,
+  build.error_class, build.error_fingerprint, build.output_excerpt, build.first_seen_at, build.deleted_at, build.updated_at
+FROM rollup.builds AS build
+LEFT JOIN report.dim_projects AS project ON project.project_id = build.project_id
+LEFT JOIN report.dim_versions AS version ON version.version_id = build.version_id
+LEFT JOIN report.dim_dates AS calendar ON calendar.day = build.triggered_on;

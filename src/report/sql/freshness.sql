@@ -1,0 +1,29 @@
+-- The newest walk is the one of the newest run, whatever the clocks said. A moment more than five minutes ahead of now was written
+-- by a clock that is wrong: how old it is, is not known.
+CREATE OR REPLACE VIEW report.freshness AS
+SELECT of.resource, good.finished_at AS last_good_at, good.started_at AS current_through,
+  CASE WHEN good.started_at <= now() + interval '5 minutes' THEN greatest(0, extract(epoch FROM now() - good.started_at))::float8 END AS lag_s,
+  good.walk AS last_walk, whole.finished_at AS last_whole_at,
+  attempt.started_at AS last_attempt_at, coalesce(ended.is_good, false) AS is_whole, counted.records,
+  counted.deleted_records,
+  (SELECT count(*) FROM sync.quarantine WHERE quarantine.resource = of.resource AND resolved_at IS NULL) AS quarantined,
+  (SELECT refreshed_at FROM rollup.state) AS refreshed_at,
+  ended.deficit,
+  CASE WHEN count(good.finished_at) OVER () = 5 THEN min(good.finished_at) OVER () END AS mirror_last_good_at,
+  CASE WHEN count(good.started_at) OVER () = 5 THEN min(good.started_at) OVER () END AS mirror_current_through
+FROM (VALUES ('user'), ('project'), ('version'), ('build'), ('file')) AS of (resource)
+LEFT JOIN rollup.resources AS counted ON counted.resource = of.resource
+LEFT JOIN LATERAL (
+  SELECT walk, started_at, finished_at FROM sync.walks
+  WHERE walks.resource = of.resource AND is_good ORDER BY run_id DESC LIMIT 1
+) AS good ON true
+LEFT JOIN LATERAL (
+  SELECT finished_at FROM sync.walks WHERE walks.resource = of.resource AND walk = 'whole' ORDER BY run_id DESC LIMIT 1
+) AS whole ON true
+LEFT JOIN LATERAL (
+  SELECT started_at FROM sync.walks WHERE walks.resource = of.resource ORDER BY run_id DESC LIMIT 1
+) AS attempt ON true
+LEFT JOIN LATERAL (
+  SELECT walks.is_good, walks.deficit - coalesce(walks.unstored, 0) AS deficit FROM sync.walks
+  WHERE walks.resource = of.resource AND walk IS NOT NULL ORDER BY run_id DESC LIMIT 1
+) AS ended ON true;

@@ -1,0 +1,14 @@
+CREATE OR REPLACE VIEW report.runs AS
+SELECT run.id AS run_id, run.kind, run.status, run.started_at, run.finished_at,
+  extract(epoch FROM run.finished_at - run.started_at)::float8 AS duration_s, run.requests, run.bytes,
+  coalesce(walked.pages, 0) AS pages, coalesce(walked.records, 0)::bigint AS records, coalesce(walked.inserted, 0)::bigint AS inserted,
+  coalesce(walked.updated, 0)::bigint AS updated, coalesce(walked.deleted, 0)::bigint AS deleted,
+  coalesce(walked.restored, 0)::bigint AS restored, coalesce(walked.quarantined, 0)::bigint AS quarantined, run.transitions,
+  cardinality(run.warnings) AS warnings, run.error,
+  (run.unfinished ->> 'deletions')::bigint + (run.unfinished ->> 'references')::bigint + (run.unfinished ->> 'open_builds')::bigint AS unfinished
+FROM sync.runs AS run
+LEFT JOIN LATERAL (
+  SELECT sum(pages) AS pages, sum(records) AS records, sum(inserted) AS inserted, sum(updated) AS updated, sum(deleted) AS deleted,
+    sum(restored) AS restored, sum(quarantined) AS quarantined
+  FROM sync.walks WHERE walks.run_id = run.id
+) AS walked ON true;

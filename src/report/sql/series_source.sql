@@ -1,0 +1,17 @@
+-- Finished builds of a series stand in a partition of their own, so that neighbours there are neighbours in time.
+CREATE OR REPLACE VIEW rollup.series_source AS
+SELECT project_id, version_id, type, count(*)::int AS builds, count(succeeded)::int AS finished,
+  coalesce(sum(succeeded), 0)::int AS succeeded, coalesce(sum(failed), 0)::int AS failed,
+  min(triggered_at) AS first_triggered_at, max(triggered_at) AS last_triggered_at,
+  (count(succeeded) FILTER (WHERE nth_last <= 20))::int AS recent_finished,
+  coalesce(sum(succeeded) FILTER (WHERE nth_last <= 20), 0)::int AS recent_succeeded,
+  (count(*) FILTER (WHERE nth_last < 20 AND succeeded <> before))::int AS recent_flips
+FROM (
+  SELECT project_id, version_id, type, succeeded, failed, triggered_at, row_number() OVER newest AS nth_last, lead(succeeded) OVER newest AS before
+  FROM rollup.builds
+  WINDOW newest AS (
+    PARTITION BY project_id, version_id, type, succeeded IS NULL
+    ORDER BY triggered_at DESC NULLS LAST, length(build_id) DESC, build_id DESC
+  )
+) AS build
+GROUP BY project_id, version_id, type;

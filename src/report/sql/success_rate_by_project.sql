@@ -1,0 +1,13 @@
+CREATE OR REPLACE VIEW report.success_rate_by_project AS
+SELECT project_id, project.project_slug, total.builds, total.finished, total.succeeded, total.failed,
+  total.succeeded::float8 / nullif(total.finished, 0) AS success_rate,
+  report.wilson_low(total.succeeded, total.finished) AS success_rate_low,
+  report.wilson_high(total.succeeded, total.finished) AS success_rate_high,
+  total.builds - total.finished AS unfinished, total.versions, total.first_triggered_at, total.last_triggered_at
+FROM (
+  SELECT project_id, sum(builds) AS builds, sum(finished) AS finished, sum(succeeded) AS succeeded, sum(failed) AS failed,
+    count(DISTINCT version_id) FILTER (WHERE version_id <> '-1') AS versions, min(first_triggered_at) AS first_triggered_at,
+    max(last_triggered_at) AS last_triggered_at
+  FROM rollup.series GROUP BY project_id
+) AS total
+LEFT JOIN report.dim_projects AS project USING (project_id);

@@ -1,0 +1,22 @@
+CREATE OR REPLACE VIEW report.success_rate_daily AS
+SELECT calendar.day, known.builds, known.finished, known.succeeded, known.failed,
+  day.succeeded::float8 / nullif(day.finished, 0) AS success_rate,
+  report.wilson_low(day.succeeded, day.finished) AS success_rate_low,
+  report.wilson_high(day.succeeded, day.finished) AS success_rate_high,
+  day.success_rate_project_mean, known.projects, known.builds - known.finished AS unfinished,
+  span.is_over AND coalesce(day.unsettled, 0) = 0 AS is_complete,
+  span.is_covered
+FROM report.dim_dates AS calendar
+CROSS JOIN rollup.state
+LEFT JOIN rollup.days AS day ON day.day = calendar.day
+CROSS JOIN LATERAL (
+  SELECT coalesce(calendar.day::timestamp AT TIME ZONE 'UTC' <= state.covered_through, false) AS is_covered,
+    coalesce((calendar.day + 1)::timestamp AT TIME ZONE 'UTC' <= state.covered_through, false) AS is_over
+) AS span
+-- Nothing is known of what no sync has covered; of what one has, that there is nothing.
+CROSS JOIN LATERAL (
+  SELECT coalesce(day.builds, none) AS builds, coalesce(day.finished, none) AS finished, coalesce(day.succeeded, none) AS succeeded,
+    coalesce(day.failed, none) AS failed, coalesce(day.projects, none) AS projects
+  FROM (SELECT CASE WHEN span.is_covered THEN 0 END AS none) AS absent
+) AS known
+WHERE calendar.day <= (now() AT TIME ZONE 'UTC')::date OR day.day IS NOT NULL;

@@ -1,0 +1,94 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { describe, expect, it } from "vitest";
+import { withSql } from "../../src/db/connect.ts";
+import { readMigrations } from "../../src/db/migration-files.ts";
+import { orderDefinitions, readDefinitions } from "../../src/report/definitions.ts";
+import { createTestDatabase } from "../support/database.ts";
+
+const FOLDER = fileURLToPath(new URL("../../src/report/sql/", import.meta.url));
+const CREATES = /^create or replace (?:view|function) (\w+)\.(\w+)/gim;
+const { inOrder } = readDefinitions();
+const names = inOrder.map(({ name }) => name);
+
+async function ask<T extends object>(query: string): Promise<T[]> {
+  await using database = await createTestDatabase();
+  const options = { applicationName: "docmirror test", max: 1 };
+  return await withSql(database.url, options, async (sql) => [...(await sql.unsafe<T[]>(query))]);
+}
+
+describe("the files of src/report/sql", () => {
+  it("create one view or function each, which has the file's name", () => {
+    const files = readdirSync(FOLDER);
+    const created = files.map((file) =>
+      [...readFileSync(`${FOLDER}${file}`, "utf8").matchAll(CREATES)].map(([, , name]) => `${name}.sql`),
+    );
+    expect(created).toEqual(files.map((file) => [file]));
+    expect(names).toHaveLength(files.length);
+  });
+
+  it("are all views and functions of the schemas, each once", async () => {
+    const rows = await ask<{ name: string }>(`
+      select nspname || '.' || relname as name from pg_class join pg_namespace as space on space.oid = relnamespace
+      where relkind in ('v', 'm') and nspname in ('report', 'report_people', 'rollup')
+      union all
+      select nspname || '.' || proname from pg_proc join pg_namespace as space on space.oid = pronamespace
+      where nspname in ('report', 'report_people', 'rollup')`);
+    expect(rows.map(({ name }) => name).toSorted()).toEqual(names.toSorted());
+  });
+
+  it("come in an order in which each finds what the database says that it builds on", async () => {
+    const rows = await ask<{ name: string; needs: string }>(`
+      with ours as (
+        select class.oid, nspname || '.' || relname as name from pg_class as class join pg_namespace as space on space.oid = relnamespace
+        union all
+        select routine.oid, nspname || '.' || proname from pg_proc as routine join pg_namespace as space on space.oid = pronamespace
+      )
+      select distinct dependent.name, needed.name as needs
+      from pg_depend
+      join pg_rewrite on classid = 'pg_rewrite'::regclass and objid = pg_rewrite.oid
+      join ours as dependent on dependent.oid = ev_class
+      join ours as needed on needed.oid = refobjid and needed.oid <> dependent.oid`);
+    const known = rows.filter(({ name, needs }) => names.includes(name) && names.includes(needs));
+    expect(known.length).toBeGreaterThan(20);
+    expect(known.filter(({ name, needs }) => names.indexOf(needs) > names.indexOf(name))).toEqual([]);
+  });
+
+  it("are where views and functions change: no migration makes one any more", () => {
+    const later = readMigrations().filter(({ tag }) => tag > "0008");
+    const creating =
+      /create (or replace )?(view|materialized view|function) "?(report|report_people|rollup)\b/i;
+    expect(later.filter(({ statements }) => creating.test(statements.join("\n")))).toEqual([]);
+  });
+});
+
+describe("orderDefinitions", () => {
+  const view = (name: string, text = "select 1 as one") =>
+    `create or replace view rollup.${name} as ${text};\n`;
+  const hashesOf = (...texts: string[]) =>
+    Object.fromEntries(orderDefinitions(texts).map(({ name, hash }) => [name.replace("rollup.", ""), hash]));
+
+  it("puts each after those that its text names, and not after those that a comment names", () => {
+    const texts = [
+      view("a", "select * from rollup.c"),
+      view("b", "select 2 as two -- as rollup.a has it"),
+      view("c", "select * from rollup.b"),
+    ];
+    expect(orderDefinitions(texts).map(({ name }) => name)).toEqual(["rollup.b", "rollup.c", "rollup.a"]);
+  });
+
+  it("gives another hash to what changed and to all that builds on it", () => {
+    const before = hashesOf(view("a"), view("b", "select * from rollup.a"), view("c"));
+    const after = hashesOf(view("a", "select 3 as one"), view("b", "select * from rollup.a"), view("c"));
+    expect(after.a).not.toBe(before.a);
+    expect(after.b).not.toBe(before.b);
+    expect(after.c).toBe(before.c);
+  });
+
+  it("refuses texts that name each other, and one that creates nothing", () => {
+    expect(() => hashesOf(view("a", "select * from rollup.b"), view("b", "select * from rollup.a"))).toThrow(
+      "rollup.a → rollup.b → rollup.a is a circle",
+    );
+    expect(() => hashesOf("drop view rollup.a")).toThrow("no view or function is created by: drop view");
+  });
+});
