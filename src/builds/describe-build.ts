@@ -1,11 +1,11 @@
-import { anomalyWords, missingWords, stateName, whyNotBefore } from "./bound-words.ts";
+import { anomalyWords, missingWords, stateName, whyNotBefore } from "./describe-bound.ts";
 import type {
   BuildSighting,
   ExplainedBuild,
   ExplainedChange,
   ExplainedReference,
   ExplainedTransition,
-  QuarantinedSighting,
+  QuarantinedBuild,
 } from "./explain-build.ts";
 import { type Entry, foreign, type Line, moment, type Piece, type Section } from "./piece.ts";
 
@@ -28,7 +28,7 @@ export interface BuildDescription {
 /** Puts an explained build into words, the oldest first. */
 export function describeBuild(
   build: ExplainedBuild,
-  quarantine: readonly QuarantinedSighting[],
+  quarantine: readonly QuarantinedBuild[],
 ): BuildDescription {
   const { transitions, changes } = build;
   return {
@@ -163,7 +163,7 @@ function describeValue(value: unknown): Piece {
   return { kind: "value", json: JSON.stringify(value ?? null) };
 }
 
-function describeQuarantined(sighting: QuarantinedSighting): Entry {
+function describeQuarantined(sighting: QuarantinedBuild): Entry {
   const { id, run_id, reason, request, created_at, resolved_at } = sighting;
   const resolved = resolved_at === null ? ["not resolved"] : ["resolved ", moment(resolved_at)];
   return entry(

@@ -68,7 +68,7 @@ export interface ExplainedChange {
   after: Record<string, unknown> | null;
 }
 
-export interface QuarantinedSighting {
+export interface QuarantinedBuild {
   id: number;
   run_id: number;
   reason: string;
@@ -104,7 +104,7 @@ export interface BuildExplanation {
   /** Null when the mirror never stored such a build. */
   build: ExplainedBuild | null;
   /** Replies in which the build could not be stored, resolved ones too. */
-  quarantine: QuarantinedSighting[];
+  quarantine: QuarantinedBuild[];
 }
 
 /** Finds what is known about a build. `sourceTimezone` reads its date. */
@@ -116,7 +116,7 @@ export async function explainBuild(sql: Sql, id: string, sourceTimezone: string)
     from mirror.builds as build
     left join lateral mirror.read_local_time(date, ${sourceTimezone}) as local on date is not null
     where build.id = ${id}`;
-  const quarantine = await sql<QuarantinedSighting[]>`
+  const quarantine = await sql<QuarantinedBuild[]>`
     select id, run_id, reason, request, created_at, resolved_at
     from sync.quarantine where resource = 'build' and record_id = ${id} order by id`;
   if (row === undefined) return { build: null, quarantine: [...quarantine] };

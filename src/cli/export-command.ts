@@ -11,7 +11,7 @@ import { REFRESH_SETTINGS } from "../report/refresh-settings.ts";
 import { createCommand } from "./create-command.ts";
 import { assertMirrorPlace } from "./mirror-place.ts";
 import type { Output } from "./output.ts";
-import { useAnswersOfNow } from "./report/answers-of-now.ts";
+import { refreshIfBehind } from "./report/refresh-if-behind.ts";
 import { runCommand } from "./run-command.ts";
 import { renderTable } from "./table.ts";
 import { addTimeOptions, readTimes, type TimeOptions } from "./time-options.ts";
@@ -50,7 +50,7 @@ export function exportCommand(summary: string): Command {
           const { out: folder, format } = options;
           const { since, until } = readTimes(options, clock.now());
           const facts = await withSql(url, { applicationName: "docmirror export", max: 1 }, async (sql) => {
-            await useAnswersOfNow(context, url, sql);
+            await refreshIfBehind(context, url, sql);
             return exportReport({ sql, folder, format, since, until, signal });
           });
           if (options.json) await out.json({ folder, ...facts });

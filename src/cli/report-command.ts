@@ -10,8 +10,8 @@ import { createCommand } from "./create-command.ts";
 import { assertMirrorPlace } from "./mirror-place.ts";
 import { wholeOption } from "./number-option.ts";
 import { createAnswerWriter, FORMATS, type Format } from "./report/answer-writer.ts";
-import { useAnswersOfNow } from "./report/answers-of-now.ts";
 import { listReports } from "./report/list-reports.ts";
+import { refreshIfBehind } from "./report/refresh-if-behind.ts";
 import { type CommandContext, runCommand } from "./run-command.ts";
 import { addTimeOptions, readTimes, type TimeOptions } from "./time-options.ts";
 import { withDatabase } from "./with-database.ts";
@@ -67,7 +67,7 @@ export function reportCommand(summary: string): Command {
         assertMirrorPlace(context.config);
         await withDatabase(context, (database) =>
           withSql(database.url, { applicationName: "docmirror report", max: 1 }, async (sql) => {
-            await useAnswersOfNow(context, database.url, sql);
+            await refreshIfBehind(context, database.url, sql);
             await assertNamesKnown(sql, options);
             await withSnapshot(sql, (tx) => print(context, tx, format, asked));
           }),

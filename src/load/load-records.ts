@@ -4,10 +4,10 @@ import type { NormalizedRecord } from "../normalize/normalized.ts";
 import type { Resource } from "../wire/resources.ts";
 import type { KnownKeys } from "./known-keys.ts";
 import { addLive } from "./live-count.ts";
+import type { ObservedRecord } from "./observed-record.ts";
 import { type Change, findChanges, hasFields, recordChanges } from "./record-changes.ts";
 import type { BuildSighting, TransitionFacts } from "./record-transitions.ts";
 import { replaceUnresolved, unresolvedRows } from "./references.ts";
-import type { Sighting } from "./sighting.ts";
 import { findStale, type ShownState } from "./stale-sightings.ts";
 import { findStored, findStoredProjects, type StoredProject, type StoredRecord } from "./stored-records.ts";
 import { BUILD_LOGS, PROJECT_USERS, RECORD_TABLES, type Row } from "./tables.ts";
@@ -35,11 +35,11 @@ export interface Loaded {
 }
 
 interface Sorted {
-  added: Sighting[];
-  changed: Sighting[];
+  added: ObservedRecord[];
+  changed: ObservedRecord[];
   /** Deleted here, yet upstream shows them again. */
-  returned: Sighting[];
-  unchanged: Sighting[];
+  returned: ObservedRecord[];
+  unchanged: ObservedRecord[];
 }
 
 /**
@@ -49,7 +49,7 @@ interface Sorted {
 export async function loadRecords(
   tx: TransactionSql,
   resource: Resource,
-  sightings: readonly Sighting[],
+  sightings: readonly ObservedRecord[],
   source: ProjectSource,
   facts: LoadFacts,
 ): Promise<Loaded> {
@@ -67,7 +67,7 @@ export async function loadRecords(
     resource === "build" ? await leaveOutStale(tx, sorted, facts.runId) : { moving: [], stale: 0 };
 
   // The record's own columns become the row: copying each of them would be a tenth of the work of a first night.
-  const toRow = ({ record, observedAt }: Sighting): Row => {
+  const toRow = ({ record, observedAt }: ObservedRecord): Row => {
     const known = stored.get(record.id);
     const row: Row = record.columns;
     row.id = record.id;
@@ -116,7 +116,7 @@ async function leaveOutStale(
 ): Promise<Pick<Loaded, "moving" | "stale">> {
   const open = sorted.unchanged.filter(({ record: { columns } }) => isOpenState(columns.state));
   const stale = await findStale(tx, runId, [...sorted.changed, ...open].map(toShownState));
-  const isFresh = ({ record }: Sighting) => !stale.has(record.id);
+  const isFresh = ({ record }: ObservedRecord) => !stale.has(record.id);
   const late = sorted.changed.filter((sighting) => !isFresh(sighting));
   sorted.unchanged.push(...late);
   sorted.changed = sorted.changed.filter(isFresh);
@@ -130,11 +130,11 @@ function isOpenState(state: unknown): boolean {
   return state !== null && state !== "finished";
 }
 
-function toBuildSighting({ record, askedAt, observedAt, request }: Sighting): BuildSighting {
+function toBuildSighting({ record, askedAt, observedAt, request }: ObservedRecord): BuildSighting {
   return { id: record.id, askedAt, observedAt, request };
 }
 
-function toShownState(sighting: Sighting): ShownState {
+function toShownState(sighting: ObservedRecord): ShownState {
   return { ...toBuildSighting(sighting), state: sighting.record.columns.state };
 }
 
@@ -170,7 +170,7 @@ async function findAnyStored(
 }
 
 function sortRecords(
-  sightings: readonly Sighting[],
+  sightings: readonly ObservedRecord[],
   stored: ReadonlyMap<string, StoredRecord>,
   source: ProjectSource,
 ): Sorted {
@@ -225,8 +225,8 @@ function setKeys(row: Row, resource: Resource, record: NormalizedRecord, keys: K
 async function replaceChanged(
   tx: TransactionSql,
   resource: Resource,
-  changed: readonly Sighting[],
-  toRow: (sighting: Sighting) => Row,
+  changed: readonly ObservedRecord[],
+  toRow: (sighting: ObservedRecord) => Row,
   facts: LoadFacts,
 ): Promise<{ changes: Change[]; equal: number }> {
   if (changed.length === 0) return { changes: [], equal: 0 };
@@ -250,7 +250,7 @@ async function replaceChanged(
 async function restoreReturned(
   tx: TransactionSql,
   resource: Resource,
-  returned: readonly Sighting[],
+  returned: readonly ObservedRecord[],
   runId: number,
 ): Promise<Change[]> {
   if (returned.length === 0) return [];
@@ -269,7 +269,7 @@ async function restoreReturned(
   }));
 }
 
-const toLog = ({ record }: Sighting): Row => ({ build_id: record.id, ...record.logs });
+const toLog = ({ record }: ObservedRecord): Row => ({ build_id: record.id, ...record.logs });
 
 /** What hangs on the records of a resource: a build's texts, a project's administrators, and references to what is not here. */
 async function loadSatellites(
@@ -297,7 +297,7 @@ async function loadSatellites(
 /** A project that the list shows, equal to the copy that came embedded, is from then on a listed one. */
 async function markListed(
   tx: TransactionSql,
-  sightings: readonly Sighting[],
+  sightings: readonly ObservedRecord[],
   stored: ReadonlyMap<string, StoredProject>,
   source: ProjectSource,
 ): Promise<void> {
@@ -307,7 +307,7 @@ async function markListed(
     const known = stored.get(record.id);
     return known?.hash === record.hash && known.source !== "list";
   });
-  const idsOf = (some: readonly Sighting[]) => some.map(({ record }) => record.id);
+  const idsOf = (some: readonly ObservedRecord[]) => some.map(({ record }) => record.id);
   if (unlisted.length > 0) {
     await tx`update mirror.projects set listed = true where id = any (${idsOf(unlisted)}::text[])`;
   }

@@ -4,10 +4,10 @@ import { recordId } from "../wire/record-id.ts";
 import type { Resource } from "../wire/resources.ts";
 import { isDataFault, refusalOf } from "./data-fault.ts";
 import { type LoadCounts, type Loaded, type LoadFacts, loadRecords } from "./load-records.ts";
+import type { ObservedRecord } from "./observed-record.ts";
 import type { LoadableBatch, PreparedBatch } from "./prepare-batch.ts";
 import type { RefusedRecord } from "./quarantine.ts";
 import { type BuildSighting, recordTransitions } from "./record-transitions.ts";
-import type { Sighting } from "./sighting.ts";
 
 /** What the earlier states of a batch came to. */
 export interface EarlierCounts {
@@ -46,7 +46,7 @@ export async function loadOneByOne(
   const sent = pages.flatMap(({ records, request }) =>
     records.map((payload) => ({ payload: payload as { id?: unknown; project?: unknown } | null, request })),
   );
-  const findSent = (of: Resource, { record, request: from }: Sighting) =>
+  const findSent = (of: Resource, { record, request: from }: ObservedRecord) =>
     sent
       .filter(({ request }) => request === from)
       .map(({ payload, request }) => ({
@@ -54,7 +54,11 @@ export async function loadOneByOne(
         request,
       }))
       .findLast(({ payload }) => recordId(payload) === record.id);
-  const attempt = async (of: Resource, sighting: Sighting, from: ProjectSource): Promise<Loaded | null> => {
+  const attempt = async (
+    of: Resource,
+    sighting: ObservedRecord,
+    from: ProjectSource,
+  ): Promise<Loaded | null> => {
     const { id } = sighting.record;
     try {
       return await tx.savepoint((savepoint) => loadRecords(savepoint, of, [sighting], from, facts));

@@ -3,7 +3,7 @@ import type { TransactionSql } from "../db/connect.ts";
 /** Open builds looked at with one query. */
 const WINDOW = 5000;
 
-export interface WalkSighting {
+export interface WalkedList {
   runId: number;
   /** The run in which the walk began. */
   beganRunId: number;
@@ -18,10 +18,10 @@ export interface WalkSighting {
  * shows them. To be called within the transaction that ends the walk. What was seen later stays as it is, and so does what the walk met but
  * could not store.
  */
-export async function noteMet(
+export async function noteSeen(
   tx: TransactionSql,
   seen: { has(id: string): boolean },
-  { runId, beganRunId, startedAt, request }: WalkSighting,
+  { runId, beganRunId, startedAt, request }: WalkedList,
 ): Promise<void> {
   let last = "";
   for (;;) {

@@ -4,8 +4,8 @@ import type { NormalizedRecord } from "../normalize/normalized.ts";
 import type { NormalizedPage } from "../normalize/page.ts";
 import type { Reference } from "../wire/resource-uri.ts";
 import type { Resource } from "../wire/resources.ts";
+import type { ObservedRecord } from "./observed-record.ts";
 import type { RefusedRecord } from "./quarantine.ts";
-import type { Sighting } from "./sighting.ts";
 
 export interface LoadablePage {
   records: readonly unknown[];
@@ -28,10 +28,10 @@ export interface LoadableBatch {
 /** The pages of a batch as they are loaded. */
 export interface PreparedBatch {
   /** Each record once, as it was seen last. */
-  records: Sighting[];
+  records: ObservedRecord[];
   /** Builds that were seen in another state before that, in the order of their states; on most pages there are none. */
-  earlier: Sighting[][];
-  embedded: Sighting[];
+  earlier: ObservedRecord[][];
+  embedded: ObservedRecord[];
   rejected: RefusedRecord[];
   replacedNul: number;
   drift: FieldDrift[];
@@ -44,7 +44,7 @@ export function prepareBatch(
   { resource, pages }: LoadableBatch,
   normalize: (resource: Resource, records: readonly unknown[]) => NormalizedPage,
 ): PreparedBatch {
-  const sightings: Sighting[] = [];
+  const sightings: ObservedRecord[] = [];
   const prepared: PreparedBatch = {
     records: [],
     earlier: [],
@@ -58,7 +58,7 @@ export function prepareBatch(
     const at = observedAt.toISOString();
     const asked = askedAt.toISOString();
     const page = normalized ?? normalize(resource, records);
-    const seen = (record: NormalizedRecord): Sighting => ({
+    const seen = (record: NormalizedRecord): ObservedRecord => ({
       record,
       askedAt: asked,
       observedAt: at,
@@ -81,10 +81,10 @@ export function prepareBatch(
 
 /** The last sighting of each id, unless `replaces` says that the earlier one stays. */
 function latestById(
-  sightings: readonly Sighting[],
+  sightings: readonly ObservedRecord[],
   replaces: (later: NormalizedRecord, earlier: NormalizedRecord) => boolean,
-): Sighting[] {
-  const byId = new Map<string, Sighting>();
+): ObservedRecord[] {
+  const byId = new Map<string, ObservedRecord>();
   for (const sighting of sightings) {
     const earlier = byId.get(sighting.record.id);
     // One that came again unchanged is dated as it came first: the page that held it then is not made to look stale.
@@ -95,9 +95,9 @@ function latestById(
 }
 
 /** Of builds that came in several states the first sighting of each: the first states, the second ones, and so on, without each build's last. */
-function earlierStates(sightings: readonly Sighting[]): Sighting[][] {
-  const latest = new Map<string, { sighting: Sighting; turn: number }>();
-  const turns: Sighting[][] = [];
+function earlierStates(sightings: readonly ObservedRecord[]): ObservedRecord[][] {
+  const latest = new Map<string, { sighting: ObservedRecord; turn: number }>();
+  const turns: ObservedRecord[][] = [];
   for (const sighting of sightings) {
     const { id, columns } = sighting.record;
     const before = latest.get(id);

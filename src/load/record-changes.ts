@@ -1,7 +1,7 @@
 import type { TransactionSql } from "../db/connect.ts";
 import { LOG_FIELDS } from "../normalize/build.ts";
 import type { Resource } from "../wire/resources.ts";
-import type { Sighting } from "./sighting.ts";
+import type { ObservedRecord } from "./observed-record.ts";
 import { RECORD_TABLES, type Row } from "./tables.ts";
 import { jsonRows } from "./write-rows.ts";
 
@@ -29,7 +29,7 @@ export interface Change {
 export async function findChanges(
   tx: TransactionSql,
   resource: Resource,
-  sightings: readonly Sighting[],
+  sightings: readonly ObservedRecord[],
   incoming: readonly Row[],
 ): Promise<Change[]> {
   const table = RECORD_TABLES[resource];
@@ -68,7 +68,7 @@ export async function findChanges(
 /** The texts of a build are compared and kept by hash: `changes` stays narrow, and the text itself is in `build_logs`. */
 async function addLogChanges(
   tx: TransactionSql,
-  sightings: readonly Sighting[],
+  sightings: readonly ObservedRecord[],
   changes: Map<string, Change>,
 ): Promise<void> {
   const logs = sightings.map(({ record }) => ({ build_id: record.id, ...record.logs }));
@@ -90,7 +90,7 @@ const textHash = (column: string) =>
 
 async function addUserChanges(
   tx: TransactionSql,
-  sightings: readonly Sighting[],
+  sightings: readonly ObservedRecord[],
   changes: Map<string, Change>,
 ): Promise<void> {
   const stored = await tx<{ id: string; users: string[] }[]>`

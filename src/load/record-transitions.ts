@@ -15,7 +15,7 @@
  * was moved back for a clock that is off).
  */
 import type { TransactionSql } from "../db/connect.ts";
-import type { Observation } from "./sighting.ts";
+import type { Observation } from "./observed-record.ts";
 
 /** What `to_state` says of an open build whose detail is gone. Upstream's own last word stays in `mirror.builds.state`. */
 export const VANISHED = "vanished";

@@ -1,9 +1,9 @@
 import type { TransactionSql } from "../db/connect.ts";
 import type { Resource } from "../wire/resources.ts";
 import { addLive } from "./live-count.ts";
+import type { Observation } from "./observed-record.ts";
 import { recordChanges } from "./record-changes.ts";
 import { recordTransitions, type TransitionFacts } from "./record-transitions.ts";
-import type { Observation } from "./sighting.ts";
 import { RECORD_TABLES } from "./tables.ts";
 
 /** A record that upstream said it does not have, and the reply that said so. */

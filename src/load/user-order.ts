@@ -1,12 +1,15 @@
 import type { TransactionSql } from "../db/connect.ts";
 import type { FieldReference } from "../normalize/normalized.ts";
-import type { Sighting } from "./sighting.ts";
+import type { ObservedRecord } from "./observed-record.ts";
 
 /**
  * Puts the administrators of changed projects into the order in which they were first seen, new ones last. Upstream gives them in none:
  * they are a set, and another order is no change. Must run before the rows are compared and replaced.
  */
-export async function keepUserOrder(tx: TransactionSql, changed: readonly Sighting[]): Promise<Sighting[]> {
+export async function keepUserOrder(
+  tx: TransactionSql,
+  changed: readonly ObservedRecord[],
+): Promise<ObservedRecord[]> {
   if (changed.length === 0) return [];
   const ids = changed.map(({ record }) => record.id);
   const rows = await tx<{ id: string; uris: string[] }[]>`

@@ -10,7 +10,7 @@ const STALE_AFTER_S = 26 * 3600;
 const FOLLOWS_WITHIN_MS = 300_000;
 
 /** How current what a page shows is. */
-export interface Currency {
+export interface Freshness {
   /** When the last good walk began of the list that was read longest ago: what happened before is here. Null where a list never was. */
   readonly currentThrough: string | null;
   /** The lists that were never read well. */
@@ -24,7 +24,7 @@ export interface Currency {
 }
 
 /** `freshness` are the rows of `report.freshness`, `lastRun` is the newest run that ended. */
-export function readCurrency(freshness: readonly Row[], lastRun: Row | undefined, now: Date): Currency {
+export function readFreshness(freshness: readonly Row[], lastRun: Row | undefined, now: Date): Freshness {
   const currentThrough = textOf(freshness[0]?.mirror_current_through);
   // The lag of a list is not known where a clock was wrong. Then the mirror is stale.
   const lagS = Math.max(
@@ -50,8 +50,8 @@ export function readCurrency(freshness: readonly Row[], lastRun: Row | undefined
 }
 
 /** The line that every page of figures begins with. */
-export function renderBanner(currency: Currency): Markup {
-  const { currentThrough, unread, isStale, lagS, refreshedAt, isBehind } = currency;
+export function renderBanner(freshness: Freshness): Markup {
+  const { currentThrough, unread, isStale, lagS, refreshedAt, isBehind } = freshness;
   if (unread.length > 0) {
     const lists =
       unread.length === 1

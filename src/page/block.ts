@@ -4,7 +4,7 @@ import { type FilterName, type Filters, filtersOf, type Question } from "../repo
 import type { Answers } from "./ask-all.ts";
 import type { Column, Row } from "./cells.ts";
 import { withQuery } from "./links.ts";
-import { heeded, type PageFilters, scopeWords } from "./page-filters.ts";
+import { applicable, type PageFilters, scopeWords } from "./page-filters.ts";
 import type { Markup } from "./words.ts";
 
 /** What a page knows when it asks: its filters, and the project that it is of. */
@@ -21,8 +21,8 @@ export interface BlockSpec {
   readonly relation: Relation;
   /** What it means, where that differs from the relation's own sentence. @default the dictionary's */
   readonly meaning?: string;
-  /** The page's filters that it heeds; of the others it says that it is of all. */
-  readonly heeds: readonly FilterName[];
+  /** The filters of the page that apply to it. It says that the others do not. */
+  readonly filters: readonly FilterName[];
   /** False where it is not of builds, so that no filter could mean it. @default true */
   readonly isOfBuilds?: boolean;
   /** More rows are only in the CSV. */
@@ -37,7 +37,7 @@ export interface BlockSpec {
 
 /** The filters of the question behind a block. */
 export function filtersFor(spec: BlockSpec, { filters, project }: PageScope): Filters {
-  const own = heeded(filters, spec.heeds);
+  const own = applicable(filters, spec.filters);
   return {
     ...own,
     ...(project !== undefined && filtersOf(spec.relation).includes("project") && { project }),
@@ -56,7 +56,7 @@ export async function renderBlock(
   answers: Answers,
 ): Promise<Markup> {
   const rows = await answers.of(spec.id);
-  const words = spec.isOfBuilds === false ? "" : scopeWords(scope.filters, spec.heeds);
+  const words = spec.isOfBuilds === false ? "" : scopeWords(scope.filters, spec.filters);
   // Of what no relation answers as it stands the CSV has the builds behind it.
   const taken = filtersOf(question.relation);
   const filters = Object.entries(filtersFor(spec, scope)).filter(([name]) =>

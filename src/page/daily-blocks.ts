@@ -16,7 +16,7 @@ const STATE = [
   eitherOf("Final", "is_complete", { yes: "yes", no: "may change" }),
   eitherOf("Covered", "is_covered", { yes: "yes", no: "no sync yet" }),
 ] as const;
-const HEEDED = ["since", "until", "version", "type"] as const;
+const APPLICABLE = ["since", "until", "version", "type"] as const;
 
 /** Stored answers by day are not cut by version or type: then they are computed from the builds. */
 const isCut = ({ version, type }: Filters) => version !== undefined || type !== undefined;
@@ -25,7 +25,12 @@ const isCut = ({ version, type }: Filters) => version !== undefined || type !== 
 export function dailyBlocks(of: "all" | "project"): readonly BlockSpec[] {
   const rates: Relation = of === "all" ? "success_rate_daily" : "success_rate_daily_by_project";
   const ask = (filters: Filters) => (isCut(filters) ? askForDailyRates(filters) : askFor(rates, filters));
-  const daily = { heeds: HEEDED, limit: MOST_DAYS, ask, empty: "No day in this time has a build." } as const;
+  const daily = {
+    filters: APPLICABLE,
+    limit: MOST_DAYS,
+    ask,
+    empty: "No day in this time has a build.",
+  } as const;
   return [
     {
       ...daily,

@@ -2,7 +2,7 @@ import { html } from "hono/html";
 import type { TransactionSql } from "../db/connect.ts";
 import { askFor, askForCount, type Question } from "../report/question.ts";
 import { askAll } from "./ask-all.ts";
-import { type Currency, renderBanner } from "./banner.ts";
+import { type Freshness, renderBanner } from "./banner.ts";
 import { type BlockSpec, filtersFor, type PageScope, questionOf, renderBlock } from "./block.ts";
 import type { Row } from "./cells.ts";
 import { type FilterFormFacts, renderFilterForm } from "./page-filters.ts";
@@ -18,7 +18,7 @@ export interface FiguresFacts {
   readonly scope: PageScope;
   /** In the order in which they stand; the one called `success-rate` is summed up in the tiles. */
   readonly blocks: readonly BlockSpec[];
-  readonly currency: Currency;
+  readonly freshness: Freshness;
   readonly form: Pick<FilterFormFacts, "path" | "kept" | "today">;
   /** What else is known of what the page is about. @default nothing */
   readonly about?: Markup;
@@ -29,7 +29,7 @@ export interface FiguresFacts {
  * drawn while the database still answers what comes after them. Throws ConfigError for a filter that is none.
  */
 export async function renderFigures(tx: TransactionSql, facts: FiguresFacts): Promise<Markup> {
-  const { scope, blocks, currency, form, about } = facts;
+  const { scope, blocks, freshness, form, about } = facts;
   const { project } = scope;
   const questions = new Map(drawnFirst(blocks).map((spec) => [spec.id, questionOf(spec, scope)]));
   const asked = new Map<string, Pick<Question, "text" | "params">>([
@@ -63,7 +63,7 @@ export async function renderFigures(tx: TransactionSql, facts: FiguresFacts): Pr
     types: namesIn(types, "type"),
     ...(project !== undefined && { versions: namesIn(versions, "version_slug") }),
   };
-  return html`${renderBanner(currency)}
+  return html`${renderBanner(freshness)}
 ${renderFilterForm({ ...form, ...choices, filters: scope.filters })}
 ${renderTiles(days, { failing, open, stuck })}
 ${about ?? ""}

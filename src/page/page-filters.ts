@@ -41,8 +41,8 @@ export function readQuery(url: string, now: Date): URLSearchParams {
   return query;
 }
 
-/** Those of the filters that a block heeds; the others it leaves out and says so. */
-export function heeded(filters: PageFilters, names: readonly FilterName[]): PageFilters {
+/** Those of the filters that a block filters; the others it leaves out and says so. */
+export function applicable(filters: PageFilters, names: readonly FilterName[]): PageFilters {
   const entries = Object.entries(filters).filter(([name]) => names.includes(name as FilterName));
   return Object.fromEntries(entries);
 }

@@ -9,13 +9,13 @@ import type { Logger } from "../log.ts";
 import { parseRelation } from "../report/known-names.ts";
 import type { Filters } from "../report/question.ts";
 import { isStorableId } from "../wire/record-id.ts";
-import type { Currency } from "./banner.ts";
+import type { Freshness } from "./banner.ts";
 import { absenceWords, askForBuild, findFacts, renderBuild } from "./build-page.ts";
 import { createCsvReply } from "./csv-reply.ts";
-import { findCurrency } from "./currency.ts";
 import { type DocumentFacts, renderDocument } from "./document.ts";
 import { explainFailure } from "./failures.ts";
 import { renderFigures } from "./figures-page.ts";
+import { findFreshness } from "./freshness.ts";
 import { buildHref, projectHref, segmentAfter } from "./links.ts";
 import { notice, renderEither, renderNearest } from "./notice.ts";
 import { OF_PROJECT, OVERVIEW } from "./page-blocks.ts";
@@ -70,14 +70,14 @@ export function createPages({ mirror, sourceTimezone, clock, log }: PagesDeps): 
   async function showFigures(
     c: Context,
     key: unknown,
-    draft: (tx: TransactionSql, currency: Currency) => Promise<Draft>,
+    draft: (tx: TransactionSql, freshness: Freshness) => Promise<Draft>,
   ): Promise<Response> {
-    const find = (tx: TransactionSql) => findCurrency(tx, clock.now());
+    const find = (tx: TransactionSql) => findFreshness(tx, clock.now());
     const { revision } = await mirror.snapshot(find);
     const page = await cache.find(JSON.stringify(key), revision, async () => {
       const { status, facts } = await mirror.snapshot(async (tx) => {
-        const { currency } = await find(tx);
-        return draft(tx, currency);
+        const { freshness } = await find(tx);
+        return draft(tx, freshness);
       });
       return { status, body: await renderDocument(facts, style.href) };
     });
@@ -91,9 +91,9 @@ export function createPages({ mirror, sourceTimezone, clock, log }: PagesDeps): 
     const now = clock.now();
     const today = now.toISOString().slice(0, 10);
     const filters = readPageFilters(readQuery(c.req.url, now), today);
-    return showFigures(c, ["overview", filters], async (tx, currency) => {
+    return showFigures(c, ["overview", filters], async (tx, freshness) => {
       const form = { path: "/", kept: {}, today };
-      const main = await renderFigures(tx, { scope: { filters }, blocks: OVERVIEW, currency, form });
+      const main = await renderFigures(tx, { scope: { filters }, blocks: OVERVIEW, freshness, form });
       return { status: 200, facts: { title: "Do the builds succeed?", main } };
     });
   }
@@ -102,7 +102,7 @@ export function createPages({ mirror, sourceTimezone, clock, log }: PagesDeps): 
     const now = clock.now();
     const today = now.toISOString().slice(0, 10);
     const filters = readPageFilters(readQuery(c.req.url, now), today);
-    return showFigures(c, ["project", slug, filters], async (tx, currency) => {
+    return showFigures(c, ["project", slug, filters], async (tx, freshness) => {
       const projects = await findProjects(tx, slug);
       if (projects.length === 0) {
         const nearest = await findNearestProjects(tx, slug);
@@ -113,7 +113,7 @@ export function createPages({ mirror, sourceTimezone, clock, log }: PagesDeps): 
       const form = { path, kept: search === undefined ? {} : { slug }, today };
       const about = renderProjectFacts(projects);
       const scope = { filters, project: slug };
-      const main = await renderFigures(tx, { scope, blocks: OF_PROJECT, currency, form, about });
+      const main = await renderFigures(tx, { scope, blocks: OF_PROJECT, freshness, form, about });
       return { status: 200, facts: { title: slug, heading: foreign(slug, 200), main } };
     });
   }

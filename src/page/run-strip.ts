@@ -26,7 +26,7 @@ export const SYNCS: BlockSpec = {
   title: "Last syncs",
   relation: "runs",
   meaning: "How did docmirror's own runs end? One mark a sync, the newest at the end.",
-  heeds: [],
+  filters: [],
   isOfBuilds: false,
   limit: 30,
   ask: (filters) => askFor("runs", filters, () => ["kind <> 'watch'"]),

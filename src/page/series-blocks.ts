@@ -28,7 +28,7 @@ export const FAILING_NOW: BlockSpec = {
   id: "failing-now",
   title: "Failing now",
   relation: "failing_now",
-  heeds: CUTS,
+  filters: CUTS,
   limit: ROWS,
   ask: (filters) => askFor("failing_now", filters),
   columns: [
@@ -53,7 +53,7 @@ export const BROKE: BlockSpec = {
   relation: "recoveries",
   meaning:
     "What began to fail in the last seven days, and has it been mended? One row a streak of failures of a series (project, version, type), up to the next success.",
-  heeds: CUTS,
+  filters: CUTS,
   limit: ROWS,
   ask: (filters) => askFor("recoveries", filters, () => ["failed_at >= now() - interval '7 days'"]),
   columns: [
@@ -84,7 +84,7 @@ export const ERROR_CLASSES: BlockSpec = {
   id: "error-classes",
   title: "What builds fail of",
   relation: "error_classes",
-  heeds: [],
+  filters: [],
   limit: ROWS,
   ask: (filters) => askFor("error_classes", filters),
   columns: [
@@ -113,7 +113,7 @@ export const STUCK_BUILDS: BlockSpec = {
   id: "stuck-builds",
   title: "Stuck builds",
   relation: "stuck_builds",
-  heeds: CUTS,
+  filters: CUTS,
   limit: ROWS,
   ask: (filters) => askFor("stuck_builds", filters),
   columns: OPEN_COLUMNS,
@@ -124,7 +124,7 @@ export const OPEN_BUILDS: BlockSpec = {
   id: "open-builds",
   title: "Open builds",
   relation: "open_builds",
-  heeds: CUTS,
+  filters: CUTS,
   limit: ROWS,
   ask: (filters) => askFor("open_builds", filters),
   columns: [...OPEN_COLUMNS, textIn("Outcome", "outcome", 24)],
@@ -136,7 +136,7 @@ export const INSTABILITY: BlockSpec = {
   title: "Restless series",
   relation: "instability",
   meaning: `Which series change between success and failure, and is that more than chance? Over the last 20 finished builds of each; those with fewer than ${MIN_FINISHED} are left out.`,
-  heeds: CUTS,
+  filters: CUTS,
   limit: ROWS,
   ask: (filters) => askFor("instability", filters, () => [`finished >= ${MIN_FINISHED}`]),
   columns: [
@@ -154,7 +154,7 @@ export const INCIDENT_HOURS: BlockSpec = {
   id: "incident-hours",
   title: "Incident hours",
   relation: "incident_hours",
-  heeds: ["since", "until"],
+  filters: ["since", "until"],
   limit: ROWS,
   ask: (filters) => askFor("incident_hours", filters),
   columns: [
@@ -183,7 +183,7 @@ export const BY_PROJECT: BlockSpec = {
   relation: "success_rate_by_project",
   meaning:
     "How often do the builds of each project succeed? All of its builds count; those that fail most for sure come first.",
-  heeds: [],
+  filters: [],
   limit: ROWS,
   ask: (filters) => askFor("success_rate_by_project", filters),
   columns: [
@@ -201,7 +201,7 @@ export const BY_VERSION: BlockSpec = {
   id: "versions",
   title: "Versions",
   relation: "success_rate_by_version",
-  heeds: ["version"],
+  filters: ["version"],
   limit: ROWS,
   ask: (filters) => askFor("success_rate_by_version", filters),
   columns: [
@@ -219,7 +219,7 @@ export const BY_TYPE: BlockSpec = {
   id: "types",
   title: "Types",
   relation: "success_rate_by_type",
-  heeds: [],
+  filters: [],
   limit: ROWS,
   ask: (filters) => askFor("success_rate_by_type", filters),
   columns: [
@@ -237,7 +237,7 @@ export const LAST_BUILDS: BlockSpec = {
   title: "Last builds",
   relation: "fact_builds",
   meaning: "What became of the newest builds? One row a build.",
-  heeds: ["since", "until", "version", "type"],
+  filters: ["since", "until", "version", "type"],
   limit: ROWS,
   ask: (filters) => askFor("fact_builds", filters),
   columns: [
@@ -267,7 +267,7 @@ export const FRESHNESS: BlockSpec = {
   id: "freshness",
   title: "How fresh each list is",
   relation: "freshness",
-  heeds: [],
+  filters: [],
   isOfBuilds: false,
   limit: ROWS,
   ask: (filters) => askFor("freshness", filters),

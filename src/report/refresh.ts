@@ -157,7 +157,7 @@ async function refresh(
     changed = (await tx<{ builds: number }[]>`select count(*) as builds from rollup.builds`)[0]?.builds ?? 0;
   }
 
-  for (const answer of STORED_ANSWERS.filter(({ isDear }) => !isDear)) {
+  for (const answer of STORED_ANSWERS.filter(({ isExpensive }) => !isExpensive)) {
     if (affected === null) {
       await computeAll(answer);
       continue;
@@ -168,7 +168,7 @@ async function refresh(
   }
   if (isFull || before?.is_dear_due) {
     const from = performance.now();
-    for (const answer of STORED_ANSWERS.filter(({ isDear }) => isDear)) await computeAll(answer);
+    for (const answer of STORED_ANSWERS.filter(({ isExpensive }) => isExpensive)) await computeAll(answer);
     const tookS = (performance.now() - from) / 1000;
     await tx`update rollup.state set dear_refreshed_at = now(), dear_took_s = ${tookS}`;
   }

@@ -32,12 +32,12 @@ export interface StoredAnswer {
   /** By which of its columns, and which part of `Affected`, the rows are found that changed builds have a part in; without it, all. */
   scope: Readonly<Record<string, keyof Affected>>;
   /** Not computed after every round of the watch: it has to look at all builds. */
-  isDear: boolean;
+  isExpensive: boolean;
 }
 
 function stored(
   table: PgTable,
-  { scope = {}, isDear = false }: Partial<Pick<StoredAnswer, "scope" | "isDear">> = {},
+  { scope = {}, isExpensive = false }: Partial<Pick<StoredAnswer, "scope" | "isExpensive">> = {},
 ): StoredAnswer {
   const { primaryKeys, schema } = getTableConfig(table);
   const columns = Object.values(getTableColumns(table));
@@ -49,7 +49,7 @@ function stored(
     columns: columns.map((column) => column.name).filter((column) => column !== "updated_at"),
     key: key.map((column) => column.name),
     scope,
-    isDear,
+    isExpensive,
   };
 }
 
@@ -68,8 +68,8 @@ export const STORED_ANSWERS: readonly StoredAnswer[] = [
   stored(series, { scope: { project_id: "projects" } }),
   stored(streaks, { scope: { project_id: "projects" } }),
   stored(errors, { scope: { error_fingerprint: "fingerprints" } }),
-  stored(hours, { isDear: true }),
-  stored(resources, { isDear: true }),
+  stored(hours, { isExpensive: true }),
+  stored(resources, { isExpensive: true }),
 ];
 
 /**

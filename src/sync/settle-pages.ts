@@ -14,7 +14,7 @@ import type { IdSet } from "../walk/id-set.ts";
 import type { Page, PageMeta } from "../walk/page.ts";
 import type { Resource } from "../wire/resources.ts";
 import { createBatches } from "./batches.ts";
-import { createSightingOrder, type OrderedPage } from "./sighting-order.ts";
+import { createPageOrder, type OrderedPage } from "./page-order.ts";
 
 /** Pages that gather while others are loaded go in together, so many at most: a statement costs more than its rows. */
 const MAX_BATCH_PAGES = 16;
@@ -51,7 +51,7 @@ export interface SettledPages {
 
 export function settlePages(options: SettlePagesOptions): SettledPages {
   const { sql, loader, clock, patience, runId, resource, memory, seen } = options;
-  const inOrder = createSightingOrder();
+  const inOrder = createPageOrder();
   let counts = options.counts;
   let checkpoint: Checkpoint | null = null;
   let savedAt = 0;

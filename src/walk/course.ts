@@ -30,11 +30,11 @@
  * walk is brought back by reading the remembered pages once more.
  */
 import type { Resource } from "../wire/resources.ts";
+import { type CoveredIds, createCoveredIds } from "./covered-ids.ts";
 import { createIdSet, type IdSet } from "./id-set.ts";
 import { readNext } from "./next-link.ts";
 import type { PageMeta } from "./page.ts";
 import { firstRequest, type PageRequest, parsePageRequest, requestText } from "./page-request.ts";
-import { createSightings, type Sightings } from "./sightings.ts";
 import { type PassFacts, type VerdictName, verdictOn, type WalkFacts } from "./verdicts.ts";
 
 /** What a server of this kind allows at most; one that allows less clamps it. */
@@ -112,7 +112,7 @@ export interface Course {
 /** One reading of the list from its start. */
 interface Pass extends PassFacts {
   limit: number;
-  covered: Sightings;
+  covered: CoveredIds;
   /** Up to this offset no anchor is needed: the start of the list, or where none can be had. */
   barrier: number;
   /** The last page that counts. */
@@ -147,7 +147,7 @@ export function createCourse(options: CourseOptions): Course {
     passes += 1;
     pass = {
       limit,
-      covered: createSightings(),
+      covered: createCoveredIds(),
       barrier: 0,
       last: { offset: 0, ids: [] },
       pages: 0,

@@ -7,7 +7,7 @@ import { createZoneOffset, listZones } from "../../src/builds/zone-offsets.ts";
 const DAY_MS = 86_400_000;
 const QUARTER_MS = 900_000;
 
-interface Sighting {
+interface ObservedRecord {
   createdAt: number;
   delayMs: number;
   /** The time between the two looks; the delay is no longer. */
@@ -15,7 +15,7 @@ interface Sighting {
 }
 
 /** What the evidence tells of a build that a service in `zone` dated. */
-function spanOf(zone: string, { createdAt, delayMs, gapMs }: Sighting): OffsetSpan {
+function spanOf(zone: string, { createdAt, delayMs, gapMs }: ObservedRecord): OffsetSpan {
   const offsetMs = createZoneOffset(zone)(new Date(createdAt)) * 60_000;
   const [least, most] = [offsetMs - delayMs - 60_000, offsetMs - delayMs + gapMs + 60_000];
   return {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { buildHref, projectHref, segmentAfter, withQuery } from "../../src/page/links.ts";
-import { heeded, readPageFilters, scopeWords } from "../../src/page/page-filters.ts";
+import { applicable, readPageFilters, scopeWords } from "../../src/page/page-filters.ts";
 import { percent, percentRange, shorten } from "../../src/page/words.ts";
 
 describe("percent", () => {
@@ -86,7 +86,7 @@ describe("page filters", () => {
 
   it("that a block does not heed are left out of its question, and said", () => {
     const filters = { since: "2026-01-01", type: "html" };
-    expect(heeded(filters, ["since", "until"])).toEqual({ since: "2026-01-01" });
+    expect(applicable(filters, ["since", "until"])).toEqual({ since: "2026-01-01" });
     expect(scopeWords(filters, ["since", "until"])).toBe("2026-01-01 to today, all types");
     expect(scopeWords(filters, ["type"])).toBe("Type html");
     expect(scopeWords({ since: "2026-01-01" }, [])).toBe("");

@@ -18,7 +18,7 @@ export const VERSIONS = 40;
 /** Of the builds' dates, hours from the first to the last but for odd ones. Summer time ends in between. */
 const HOURS = 102 * 24;
 const BEGIN = parseMoment("2024-09-20 00:00:00");
-/** Sightings are of these runs, and of one that is not there any more. */
+/** CoveredIds are of these runs, and of one that is not there any more. */
 export const RUNS = 4;
 const TYPES = ["html", "html", "html", "html", "pdf", "epub", "", null] as const;
 const OPEN_STATES = ["triggered", "building", "building", "cloning", null] as const;

@@ -84,7 +84,7 @@ async function watchFor(deps: DemoSyncDeps, minutes: number): Promise<DemoWatch>
 }
 
 function runOptions({ world, settings, log, signal }: DemoSyncDeps): RunOptions {
-  // Sightings carry the world's time; waits between requests pass in ours.
+  // CoveredIds carry the world's time; waits between requests pass in ours.
   const clock: Clock = { now: () => world.now(), sleep: systemClock.sleep };
   // What a run tells of itself would drown the demo's own lines.
   const quiet = log.level === "info" ? log.child({}, { level: "warn" }) : log;

@@ -4,9 +4,9 @@ import type { Sql, TransactionSql } from "../../db/connect.ts";
 import type { Relation } from "../../db/report-dictionary.ts";
 import { askFor, type Filters } from "../question.ts";
 import { type AnswerRow, asIso, readAnswer, withSnapshot } from "../read-answer.ts";
-import { MARKER, withFolderAside } from "./aside-folder.ts";
 import { type Column, createParquetWriter, type ParquetWriter } from "./parquet.ts";
 import { createPartFiles, type PartFile } from "./part-files.ts";
+import { MARKER, withStagingFolder } from "./staging-folder.ts";
 
 export const EXPORT_FORMATS = ["parquet", "csv"] as const;
 export type ExportFormat = (typeof EXPORT_FORMATS)[number];
@@ -65,7 +65,7 @@ export async function exportReport(options: ExportOptions): Promise<ExportFacts>
     ...DIMENSIONS.flatMap((relation) => EXPORT_FORMATS.map((ending) => `${relation}.${ending}`)),
   ];
   try {
-    return await withFolderAside(folder, own, (aside) =>
+    return await withStagingFolder(folder, own, (aside) =>
       withSnapshot(sql, async (tx) => {
         const facts: ExportFacts = {
           made_by: "docmirror export",

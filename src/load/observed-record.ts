@@ -11,6 +11,6 @@ export interface Observation {
 }
 
 /** A record and the reply that held it. */
-export interface Sighting extends Observation {
+export interface ObservedRecord extends Observation {
   record: NormalizedRecord;
 }

@@ -1,7 +1,7 @@
 import type { TransactionSql } from "../db/connect.ts";
 import { askFor } from "../report/question.ts";
 import { askAll } from "./ask-all.ts";
-import { type Currency, readCurrency } from "./banner.ts";
+import { type Freshness, readFreshness } from "./banner.ts";
 
 const QUESTIONS = new Map([
   ["freshness", askFor("freshness")],
@@ -10,24 +10,24 @@ const QUESTIONS = new Map([
 ]);
 
 /** How current the figures are, and a text that is another one as soon as a page would show something else. */
-export async function findCurrency(
+export async function findFreshness(
   tx: TransactionSql,
   now: Date,
-): Promise<{ currency: Currency; revision: string }> {
+): Promise<{ freshness: Freshness; revision: string }> {
   const answers = askAll(tx, QUESTIONS);
-  const [freshness, [run], [newest]] = await Promise.all([
+  const [lists, [run], [newest]] = await Promise.all([
     answers.of("freshness"),
     answers.of("run that ended"),
     answers.of("newest run"),
   ]);
-  const currency = readCurrency(freshness, run, now);
+  const freshness = readFreshness(lists, run, now);
   // What grows by itself, the lag and the counts of a run under way, is no reason to make a page anew.
-  const still = freshness.map((row) => ({ ...row, lag_s: null }));
-  const { isStale, isBehind, lagS } = currency;
+  const still = lists.map((row) => ({ ...row, lag_s: null }));
+  const { isStale, isBehind, lagS } = freshness;
   const staleHours = isStale && Number.isFinite(lagS) ? Math.floor(lagS / 3600) : isStale;
   const today = now.toISOString().slice(0, 10);
   return {
-    currency,
+    freshness,
     revision: JSON.stringify([today, still, newest?.run_id, newest?.status, staleHours, isBehind]),
   };
 }

@@ -12,7 +12,7 @@ export interface Overlap {
 }
 
 /** The records that one pass over a list has covered, and where the latest of them stood. */
-export interface Sightings {
+export interface CoveredIds {
   /** Compares a page with what is covered. */
   compare(ids: readonly string[]): Overlap;
   /** Adds a page to what is covered; gives the number of its records that were not. */
@@ -21,7 +21,7 @@ export interface Sightings {
   readonly size: number;
 }
 
-export function createSightings(): Sightings {
+export function createCoveredIds(): CoveredIds {
   const covered = createIdSet();
   /** The place in the order of the list, the oldest sighting first. */
   const places = new Map<string, number>();

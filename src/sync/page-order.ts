@@ -19,7 +19,7 @@ interface Remembered {
  * record the later one counts: an older one with other content is left out, so that no build moves back. A page
  * without such a record is as good as if it had come in its place.
  */
-export function createSightingOrder(): (page: ReadPage) => OrderedPage {
+export function createPageOrder(): (page: ReadPage) => OrderedPage {
   const recent: Remembered[] = [];
 
   function hasLaterSighting(id: string, hash: string, at: number): boolean {

@@ -1,16 +1,16 @@
 import { describe, expect, it } from "vitest";
-import { createSightings, type Sightings } from "../../src/walk/sightings.ts";
+import { type CoveredIds, createCoveredIds } from "../../src/walk/covered-ids.ts";
 
 /** What was covered by pages in this order. */
-function covering(...pages: string[]): Sightings {
-  const sightings = createSightings();
+function covering(...pages: string[]): CoveredIds {
+  const sightings = createCoveredIds();
   for (const page of pages) sightings.cover([...page]);
   return sightings;
 }
 
 describe("sightings", () => {
   it("count the records of a page that were not covered", () => {
-    const sightings = createSightings();
+    const sightings = createCoveredIds();
     expect(sightings.cover([..."abc"])).toBe(3);
     expect(sightings.cover([..."cde"])).toBe(2);
     expect(sightings.cover([..."ff"])).toBe(1);
@@ -50,7 +50,7 @@ describe("sightings", () => {
   });
 
   it("know all anchors of a long list, and the order of the latest ones", () => {
-    const sightings = createSightings();
+    const sightings = createCoveredIds();
     const ids = Array.from({ length: 10_000 }, (_, at) => `id${at}`);
     for (let at = 0; at < ids.length; at += 100) sightings.cover(ids.slice(at, at + 100));
     expect(sightings.compare(ids)).toEqual({ anchors: 10_000, isDisordered: false });

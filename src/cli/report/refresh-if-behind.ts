@@ -15,7 +15,7 @@ const MAY_NOT_WRITE = ["42501", "25006"];
  * role may not bring them up to date it says so on stderr, and what is there is read as it is. Throws what `refreshReport` throws, and
  * SchemaVersionError.
  */
-export async function useAnswersOfNow(
+export async function refreshIfBehind(
   { config, log, signal }: Pick<CommandContext, "config" | "log" | "signal">,
   url: string,
   sql: Sql,

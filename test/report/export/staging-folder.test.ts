@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, readdir, readFile, rename, rm, symlink, utimes, writeFi
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { MARKER, withFolderAside } from "../../../src/report/export/aside-folder.ts";
+import { MARKER, withStagingFolder } from "../../../src/report/export/staging-folder.ts";
 
 let parent: string;
 let target: string;
@@ -16,14 +16,14 @@ afterEach(() => rm(parent, { recursive: true, force: true }));
 
 /** An export whose one file says what is given. */
 const exportText = (text: string, place = target) =>
-  withFolderAside(place, ["data"], async (folder) => {
+  withStagingFolder(place, ["data"], async (folder) => {
     await writeFile(join(folder, "data"), text);
     await writeFile(join(folder, MARKER), "{}");
   });
 const readText = () => readFile(join(target, "data"), "utf8");
 const listParent = async () => (await readdir(parent)).toSorted();
 
-describe("withFolderAside", () => {
+describe("withStagingFolder", () => {
   it("makes the folder and those above it, replaces it whole, and leaves nothing beside", async () => {
     target = join(parent, "deep", "er", "out");
     await exportText("first");
@@ -34,7 +34,7 @@ describe("withFolderAside", () => {
 
   it("shows readers what was there before until all is written", async () => {
     await exportText("first");
-    await withFolderAside(target, ["data"], async (folder) => {
+    await withStagingFolder(target, ["data"], async (folder) => {
       await writeFile(join(folder, "data"), "half");
       expect(await readText()).toBe("first");
       expect((await readdir(target)).toSorted()).toEqual([MARKER, "data"]);
@@ -43,7 +43,7 @@ describe("withFolderAside", () => {
 
   it("leaves the old one, and nothing of the new one, when writing fails", async () => {
     await exportText("first");
-    const failing = withFolderAside(target, ["data"], async (folder) => {
+    const failing = withStagingFolder(target, ["data"], async (folder) => {
       await writeFile(join(folder, "data"), "half");
       throw new Error("no more");
     });
@@ -79,7 +79,7 @@ describe("withFolderAside", () => {
 
   it("looks once more before it replaces: somebody may have added to it meanwhile", async () => {
     await exportText("first");
-    const late = withFolderAside(target, ["data"], () => writeFile(join(target, "thesis.txt"), "mine"));
+    const late = withStagingFolder(target, ["data"], () => writeFile(join(target, "thesis.txt"), "mine"));
     await expect(late).rejects.toMatchObject({ exitCode: 2 });
     expect(await readText()).toBe("first");
   });
@@ -99,7 +99,7 @@ describe("after one that was killed", () => {
   it("puts the old folder back that was taken away for the new one", async () => {
     await exportText("first");
     await rename(target, join(parent, `.out.old-${dead}`));
-    const failing = withFolderAside(target, ["data"], async () => {
+    const failing = withStagingFolder(target, ["data"], async () => {
       expect(await readText()).toBe("first");
       throw new Error("no more");
     });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { anomalyWords, whyNotBefore } from "../../src/builds/bound-words.ts";
+import { anomalyWords, whyNotBefore } from "../../src/builds/describe-bound.ts";
 import type { ExplainedTransition } from "../../src/builds/explain-build.ts";
 
 const run = { id: 4, kind: "watch" as const, started_at: "2025-06-02 10:03:00+00" };

@@ -12,7 +12,7 @@ const ABANDONED_AFTER_MS = 86_400_000;
  * moment between two renames none. When `fn` fails nothing of it is left and the old one stays. Throws ConfigError where `target` is anything but
  * missing, empty, or an export: what an export did not make is not its to replace. `own` names what an export holds beside its marker.
  */
-export async function withFolderAside<T>(
+export async function withStagingFolder<T>(
   target: string,
   own: readonly string[],
   fn: (folder: string) => Promise<T>,
