@@ -25,8 +25,7 @@ beforeAll(async () => {
 });
 afterAll(() => quick?.[Symbol.asyncDispose]());
 
-const run = (args: string[], env: Record<string, string> = {}): Promise<CliResult> =>
-  runCli(args, { preferBuilt: true, env });
+const run = (args: string[], env: Record<string, string> = {}): Promise<CliResult> => runCli(args, { env });
 
 const doctor = (flags: Record<string, string>, ...args: string[]) => {
   const { "database-url": url = quick.databaseUrl, ...rest } = flags;
@@ -130,7 +129,7 @@ describe("doctor", () => {
   it("ends at once when it is told to stop, though the service does not answer", async () => {
     await using server = await startScriptedServer([{ instead: "say nothing" }]);
     const args = ["doctor", "--base-url", server.url.href, "--database-url", quick.databaseUrl];
-    await using cli = startCli(args, { preferBuilt: true });
+    await using cli = startCli(args);
     await server.arrived(1);
     cli.signal("SIGINT");
     expect(await cli.ended).toMatchObject({ code: 130, stdout: "" });

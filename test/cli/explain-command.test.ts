@@ -6,7 +6,6 @@ import { createToldBuild, withTold } from "../support/told-build.ts";
 const explain = ({ url }: TestDatabase, id: string, ...args: string[]) =>
   runCli(["explain", "build", id, "--source-timezone", "America/Chicago", ...args], {
     env: { DATABASE_URL: url },
-    preferBuilt: true,
   });
 
 describe("explain build", () => {
@@ -154,13 +153,13 @@ describe("wrong input", () => {
     [["build", ""], "no record has such an id"],
     [[], "missing required argument 'resource'"],
   ])("%j exits 2 and says what there is", async (args, message) => {
-    const { code, stdout, stderr } = await runCli(["explain", ...args], { preferBuilt: true });
+    const { code, stdout, stderr } = await runCli(["explain", ...args]);
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
     expect(stderr).toContain(message);
   });
 
   it("an id that is far too long exits 2", async () => {
-    const { code, stderr } = await runCli(["explain", "build", "4".repeat(300)], { preferBuilt: true });
+    const { code, stderr } = await runCli(["explain", "build", "4".repeat(300)]);
     expect({ code, stderr }).toEqual({
       code: 2,
       stderr: expect.stringContaining("no record has such an id"),

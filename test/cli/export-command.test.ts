@@ -38,7 +38,6 @@ afterAll(async () => {
 
 const exportTo = (out: string, args: string[] = [], env: Record<string, string> = {}) =>
   runCli(["export", "--out", out, ...args], {
-    preferBuilt: true,
     env: { DATABASE_URL: database.url, ...env },
   });
 

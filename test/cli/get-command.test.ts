@@ -12,9 +12,7 @@ const DEEP = `{"id":"1","x":${"[".repeat(20_000)}${"]".repeat(20_000)}}`;
  */
 async function get(script: Script, ...args: string[]) {
   await using server = await startScriptedServer(script);
-  const result = await runCli(["get", ...args, "--base-url", server.url.href, "--rate", "0"], {
-    preferBuilt: true,
-  });
+  const result = await runCli(["get", ...args, "--base-url", server.url.href, "--rate", "0"], {});
   return { ...result, paths: server.requests.map(({ path }) => path.replace("?format=json", "")) };
 }
 

@@ -42,7 +42,7 @@ async function createRole(name: string, attributes = ""): Promise<string> {
 }
 
 const grant = (role: string, ...args: string[]) =>
-  runCli(["grant-reader", role, ...args], { preferBuilt: true, env: { DATABASE_URL: database.url } });
+  runCli(["grant-reader", role, ...args], { env: { DATABASE_URL: database.url } });
 
 /** Which of the statements the role may run. */
 async function allowed(role: string, statements: readonly string[]): Promise<string[]> {
@@ -182,7 +182,6 @@ describe("grant-reader", () => {
     url.searchParams.set("role", weak);
     const { code, stderr } = await runCli(["grant-reader", role], {
       env: { DATABASE_URL: url.href },
-      preferBuilt: true,
     });
     expect(code).toBe(4);
     expect(stderr).toContain("--dry-run");

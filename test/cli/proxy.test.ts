@@ -28,7 +28,7 @@ afterAll(() => quick?.[Symbol.asyncDispose]());
 const addressOf = (url: URL) => url.href.replace("//", `//me:${SECRET}@`);
 
 const run = (args: string[], env: Record<string, string>) =>
-  runCli(args, { preferBuilt: true, env: { DOCMIRROR_RATE: "0", ...env } });
+  runCli(args, { env: { DOCMIRROR_RATE: "0", ...env } });
 
 async function countBuilds(url: string) {
   return withSql(url, { applicationName: "docmirror test", max: 1 }, async (sql) => {

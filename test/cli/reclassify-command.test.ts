@@ -10,7 +10,7 @@ describe("reclassify", () => {
   it("applies changed rules to what is stored; --dry-run counts alone", async () => {
     await using database = await createReportedMirror();
     const reclassify = (...args: string[]) =>
-      runCli(["reclassify", ...args], { preferBuilt: true, env: { DATABASE_URL: database.url } });
+      runCli(["reclassify", ...args], { env: { DATABASE_URL: database.url } });
     await withSql(database.url, { applicationName: "docmirror test", max: 1 }, async (sql) => {
       const before = await readClasses(sql);
       expect(before).toEqual([

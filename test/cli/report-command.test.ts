@@ -17,7 +17,7 @@ afterAll(async () => {
 });
 
 const reportOf = ({ url }: Pick<TestDatabase, "url">, ...args: string[]) =>
-  runCli(["report", ...args], { preferBuilt: true, env: { DATABASE_URL: url } });
+  runCli(["report", ...args], { env: { DATABASE_URL: url } });
 const report = (...args: string[]) => reportOf(database, ...args);
 
 /** Asks as a role that may read schema report, and nothing else. */
@@ -115,7 +115,6 @@ describe("report NAME", () => {
 
   it("is over at once when its reader has gone", async () => {
     await using running = startCli(["report", "fact_builds", "--json"], {
-      preferBuilt: true,
       env: { DATABASE_URL: database.url },
     });
     running.child.stdout?.destroy();
@@ -205,7 +204,7 @@ describe("wrong input", () => {
 
 describe("report without a name", () => {
   it("lists what each answers, without a database", async () => {
-    const { code, stdout } = await runCli(["report"], { preferBuilt: true });
+    const { code, stdout } = await runCli(["report"]);
     expect(code).toBe(0);
     expect(stdout).toContain("success_rate_daily\n  How often do builds succeed, day by day?");
   });

@@ -18,15 +18,13 @@ describe("serve", () => {
       await sql`insert into sync.runs (kind, status, started_at, finished_at, heartbeat_at, pid, host)
         values ('watch', 'succeeded', now(), now(), now(), 1, 'killed before its refresh')`;
     });
-    await using cli = startCli([...ANY_PORT, "--database-url", database.url], { preferBuilt: true });
+    await using cli = startCli([...ANY_PORT, "--database-url", database.url]);
     const [url] = await cli.waitFor("stdout", /^http:\/\/127\.0\.0\.1:\d+(?=\n)/);
     await cli.waitFor("stderr", /the figures are up to date/);
     const page = await (await fetch(`${url}/project/pip`)).text();
     expect(page).toContain("of 41 finished");
     const { port } = new URL(url);
-    const second = await runCli(["serve", "--http-port", port, "--database-url", database.url], {
-      preferBuilt: true,
-    });
+    const second = await runCli(["serve", "--http-port", port, "--database-url", database.url], {});
     expect(second).toMatchObject({ code: 2, stdout: "" });
     expect(second.stderr).toContain(
       `could not listen on 127.0.0.1, port ${port}: another program listens there`,
@@ -36,7 +34,7 @@ describe("serve", () => {
   });
 
   it("is up while the database is down, says so, and still stops at once", async () => {
-    await using cli = startCli([...ANY_PORT, "--json", "--database-url", NOBODY], { preferBuilt: true });
+    await using cli = startCli([...ANY_PORT, "--json", "--database-url", NOBODY]);
     const [printed] = await cli.waitFor("stdout", /\{[^}]*\}\n/);
     const { url } = JSON.parse(printed) as { url: string };
     const reply = await fetch(`${url}/`);
@@ -50,7 +48,7 @@ describe("serve", () => {
 
   it("ends where waiting cannot help", async () => {
     const none = replaceDatabase(inject("databaseServer").adminUrl, `none_${randomBytes(6).toString("hex")}`);
-    const ended = await runCli([...ANY_PORT, "--database-url", none], { preferBuilt: true });
+    const ended = await runCli([...ANY_PORT, "--database-url", none]);
     expect(ended).toMatchObject({ code: 4 });
     expect(ended.stderr).toContain("database");
   });

@@ -22,7 +22,6 @@ afterAll(() => mirror.dispose());
 /** The lines that a command prints on a terminal of 80 columns. */
 async function printed(args: string[], databaseUrl = mirror.url) {
   const { code, stdout } = await runCli(args, {
-    preferBuilt: true,
     terminalColumns: 80,
     env: { DATABASE_URL: databaseUrl, DOCMIRROR_LOG_LEVEL: "silent", CI: "true" },
   });
@@ -92,7 +91,6 @@ describe.skipIf(!hasTerminals)("on a terminal of 80 columns", () => {
 
   it("CSV has nothing that the terminal would obey", async () => {
     const { stdout } = await runCli(["report", "dim_projects", "--format", "csv"], {
-      preferBuilt: true,
       terminalColumns: 80,
       env: { DATABASE_URL: mirror.url },
     });
@@ -110,7 +108,7 @@ describe.skipIf(!hasTerminals)("worker", () => {
     try {
       await using cli = startCli(
         ["worker", "--base-url", service.url, "--rate", "0", "--sync-cron", "0 0 29 2 *", "--http-port", "0"],
-        { preferBuilt: true, terminalColumns: 80, env: { DATABASE_URL: database.url, NO_COLOR: "1" } },
+        { terminalColumns: 80, env: { DATABASE_URL: database.url, NO_COLOR: "1" } },
       );
       // At the end all bars are left standing, the one of builds full.
       await cli.waitFor("stdout", /build +\[#{20}\] {2}\d+ of \d+ rows {2}.*\r\n[\s\S]*sync succeeded/);

@@ -6,7 +6,7 @@ import { describe, expect, it } from "vitest";
 import { type CliOptions, runCli } from "../support/cli.ts";
 
 const warnings = async (args: string[], options: CliOptions = {}) => {
-  const { code, stderr } = await runCli(["config", ...args], { preferBuilt: true, ...options });
+  const { code, stderr } = await runCli(["config", ...args], { ...options });
   expect(code).toBe(0);
   expect(stderr).not.toContain("hunter2");
   return stderr.split("\n").flatMap((line) => (line === "" ? [] : [JSON.parse(line).msg as string]));

@@ -120,7 +120,7 @@ describe("watch --once", () => {
 describe("watch", () => {
   it("makes a round at once and one at each tick, until it is stopped", async () => {
     await using database = await createTestDatabase({ copyOf: mirrored.url });
-    await using cli = startCli(watchArgs(...EACH_SECOND), on(database.url, { preferBuilt: true }));
+    await using cli = startCli(watchArgs(...EACH_SECOND), on(database.url));
     await cli.waitFor("stderr", /the watch is up/);
     const [id] = world.triggerBuilds(1);
     await cli.waitFor("stderr", /watch round ended/);

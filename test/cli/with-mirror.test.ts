@@ -30,8 +30,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(cwd, { recursive: true, force: true }));
 
-const run = (args: readonly string[], env: Record<string, string> = {}) =>
-  runCli(args, { cwd, env, preferBuilt: true });
+const run = (args: readonly string[], env: Record<string, string> = {}) => runCli(args, { cwd, env });
 
 describe("where no mirror is", () => {
   it.each([

@@ -18,8 +18,8 @@ const REASON = /a pooler in transaction mode stands before it/;
 function createProgram(pooler: Pooler, database: TestDatabase) {
   const env = { DATABASE_URL: pooler.url(database.url), DOCMIRROR_RATE: "0" };
   return {
-    run: (...args: string[]) => runCli(args, { env, preferBuilt: true }),
-    start: (...args: string[]) => startCli(args, { env, preferBuilt: true }),
+    run: (...args: string[]) => runCli(args, { env }),
+    start: (...args: string[]) => startCli(args, { env }),
   };
 }
 

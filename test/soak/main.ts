@@ -124,7 +124,7 @@ async function runAndKill({ databaseUrl, baseUrl, kind }: RunOrder, afterMs: num
     "--timeout-ms",
     "2000",
   ];
-  await using cli = startCli(args, { preferBuilt: true, env: { DATABASE_URL: databaseUrl } });
+  await using cli = startCli(args, { env: { DATABASE_URL: databaseUrl } });
   await Promise.race([delay(afterMs), cli.ended]);
   cli.signal("SIGKILL");
   const { signal, code } = await cli.ended;

@@ -245,7 +245,7 @@ async function startService(world: World) {
     start(night: Night, env: Record<string, string>): RunningCli {
       since = served;
       const args = [...NIGHTS[night], "--base-url", simulation.url, "--rate", "0", "--page-size", "10"];
-      return startCli(args, { env: { ...env, DOCMIRROR_LOG_FORMAT: "json" }, preferBuilt: true });
+      return startCli(args, { env: { ...env, DOCMIRROR_LOG_FORMAT: "json" } });
     },
     [Symbol.asyncDispose]: () => simulation.close(),
   };
