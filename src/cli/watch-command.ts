@@ -60,7 +60,7 @@ async function watch(context: CommandContext, options: Options): Promise<number>
         cron,
         timezone,
         runWatchRound: withReport(runWatchRound),
-        tellsQuietRounds: true,
+        logsQuietRounds: true,
       }),
     ]);
   }
