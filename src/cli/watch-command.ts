@@ -38,7 +38,7 @@ export function watchCommand(summary: string): Command {
         "watch --base-url https://docs.example.org",
         "a round at once, then one a minute, until it is stopped",
       ],
-      ["watch --once --json", "one round, its summary as JSON; for a scheduler of your own"],
+      ["watch --once --json", "one round, its summary as JSON; for your own scheduler"],
       ['watch --watch-cron "*/5 * * * *"', "every five minutes"],
     ],
   })

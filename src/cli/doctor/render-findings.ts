@@ -7,12 +7,12 @@ const MARKS: Record<Finding["status"], [mark: string, colour: string]> = {
   fault: ["✗", "31"],
   unknown: ["?", "2"],
 };
-/** Narrower than this, lines are left to the terminal. */
+/** Where texts would be narrower than this, the terminal breaks the lines. */
 const LEAST_TEXT_WIDTH = 30;
 
 /**
- * One line for each finding and one for how to mend it, aligned; ends with a newline. The status stands there as a word too. Lines are
- * broken for a terminal of so many columns, and not at all when there is none.
+ * Renders each finding on one line and its repair on another, aligned; ends with a newline. The status is
+ * shown as a word too. Lines are broken to fit `columns`, and not at all without a terminal.
  */
 export function renderFindings(
   findings: readonly Finding[],
@@ -31,7 +31,7 @@ export function renderFindings(
   return `${lines.join("\n")}\n\n${summarize(findings)}\n`;
 }
 
-/** The lines of a text, each further one as far to the right as the text begins. */
+/** The lines of a text, indented to where its first line begins. */
 function indented(text: string, start: string, indent: string, columns: number | undefined): string[] {
   if (text === "") return [];
   const width = (columns ?? Infinity) - indent.length - start.length;
