@@ -182,11 +182,7 @@ describe("answers that are older than the last run", () => {
 
 describe("wrong input", () => {
   it.each([
-    [
-      ["succes_rate_daily"],
-      2,
-      "there is no report of the name succes_rate_daily; did you mean success_rate_daily",
-    ],
+    [["succes_rate_daily"], 2, "there is no report named succes_rate_daily; did you mean success_rate_daily"],
     [["failing_now", "--project", "pop"], 2, "the mirror has no project pop; did you mean pip?"],
     [["fact_builds", "--limit", "5000"], 2, "a table has 1000 rows at most"],
     [["--project", "pip"], 2, "--project is for one report"],
