@@ -58,7 +58,7 @@ function withoutSettings(error: ConfigError): Finding[] {
     check: "settings",
     status: "fault",
     finding: message,
-    ...(hint !== undefined && { mend: hint }),
+    ...(hint !== undefined && { repair: hint }),
     exitCode,
   };
   return inOrder([
@@ -76,11 +76,11 @@ function inOrder(findings: readonly Finding[]): Finding[] {
 async function print(findings: readonly Finding[], out: Output, options: Options): Promise<number> {
   const exitCode = exitCodeOf(findings);
   if (options.json) {
-    const checks = findings.map(({ check, status, finding, mend }) => ({
+    const checks = findings.map(({ check, status, finding, repair }) => ({
       check,
       status,
       finding,
-      mend: mend ?? null,
+      mend: repair ?? null,
     }));
     await out.json({ exit_code: exitCode, checks });
   } else await out.write(renderFindings(findings, out));

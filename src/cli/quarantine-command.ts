@@ -30,7 +30,7 @@ interface Options {
   json?: true;
 }
 
-/** The table shows so many characters of a payload. */
+/** How many characters of a payload the table shows. */
 const MAX_PAYLOAD_LENGTH = 60;
 
 export function quarantineCommand(summary: string): Command {

@@ -1,7 +1,7 @@
 /**
  * The meaning of every relation and column of schema `report`, each in a sentence or two. The comments in the
- * database, `report.data_dictionary` and `docs/data-dictionary.md` come from here. Columns are in the order of
- * their relation.
+ * database, `report.data_dictionary` and `docs/data-dictionary.md` come from here. Columns are in the order
+ * of their relation.
  */
 import {
   COVERAGE,

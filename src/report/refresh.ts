@@ -25,7 +25,7 @@ const LOCK_KEY = "6441180125304119587";
  * When more builds than this changed, all answers are computed again: that costs less than to find each part.
  */
 const FEW = 20_000;
-/** The expensive answers take at most one part in so many of the time. */
+/** The expensive answers are computed for at most one part in 20 of the time. */
 const EXPENSIVE_SHARE = 20;
 
 /** They end with the transaction. */

@@ -53,8 +53,8 @@ function judge(judgement: ZoneJudgement, setting: string): Result {
       `but the zone is at ${inHours(offsets.configured)}. It fits on ${configured.days} of ${inDays(days.length)}, ` +
       `${fitting} on ${best.days}`;
     const choice = alike > 0 ? ", or another zone that fits, if the service uses it" : "";
-    const mend = `set DOCMIRROR_SOURCE_TIMEZONE=${best.zone}${choice}; bounds that were recorded before stay as they are`;
-    return against >= PROVING_BUILDS ? fault(finding, mend, EXIT.usage) : warning(finding, mend);
+    const repair = `set DOCMIRROR_SOURCE_TIMEZONE=${best.zone}${choice}; bounds that were recorded before stay as they are`;
+    return against >= PROVING_BUILDS ? fault(finding, repair, EXIT.usage) : warning(finding, repair);
   }
   const odd = days.length - configured.days;
   const rest =

@@ -8,8 +8,8 @@ export interface Finding {
   status: (typeof STATUSES)[number];
   /** What was found, a sentence or two. */
   finding: string;
-  /** How to repair it. `doctor --json` has it under the same name. */
-  mend?: string;
+  /** How to repair it; the key `mend` of `doctor --json`. */
+  repair?: string;
   /** The exit code when this is the first fault. @default 1 */
   exitCode?: number;
 }
@@ -19,19 +19,19 @@ export type Result = Omit<Finding, "check">;
 
 export const ok = (finding: string): Result => ({ status: "ok", finding });
 
-export const warning = (finding: string, mend: string): Result => ({ status: "warning", finding, mend });
+export const warning = (finding: string, repair: string): Result => ({ status: "warning", finding, repair });
 
-export const fault = (finding: string, mend: string, exitCode: number): Result => ({
+export const fault = (finding: string, repair: string, exitCode: number): Result => ({
   status: "fault",
   finding,
-  mend,
+  repair,
   exitCode,
 });
 
-export const unknown = (finding: string, mend?: string): Result => ({
+export const unknown = (finding: string, repair?: string): Result => ({
   status: "unknown",
   finding,
-  ...(mend !== undefined && { mend }),
+  ...(repair !== undefined && { repair }),
 });
 
 /** Makes one check. An error that prevents it becomes its finding; a bug and a stop are thrown. */
@@ -50,7 +50,7 @@ export async function findingOf(
       check,
       status: "fault",
       finding: message,
-      ...(hint !== undefined && { mend: hint }),
+      ...(hint !== undefined && { repair: hint }),
       exitCode,
     };
   }

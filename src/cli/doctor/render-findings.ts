@@ -21,11 +21,14 @@ export function renderFindings(
   const statusWidth = Math.max(...STATUSES.map((status) => status.length));
   const checkWidth = Math.max(...findings.map(({ check }) => check.length));
   const indent = " ".repeat(2 + statusWidth + 2 + checkWidth + 2);
-  const lines = findings.flatMap(({ check, status, finding, mend }) => {
+  const lines = findings.flatMap(({ check, status, finding, repair }) => {
     const [mark, code] = MARKS[status];
     const word = `${mark} ${status.padEnd(statusWidth)}`;
     const head = `${colour ? `\u001b[${code}m${word}\u001b[0m` : word}  ${check.padEnd(checkWidth)}  `;
-    const text = [...indented(finding, "", indent, columns), ...indented(mend ?? "", "→ ", indent, columns)];
+    const text = [
+      ...indented(finding, "", indent, columns),
+      ...indented(repair ?? "", "→ ", indent, columns),
+    ];
     return text.map((line, index) => (index === 0 ? head : indent) + line);
   });
   return `${lines.join("\n")}\n\n${summarize(findings)}\n`;
