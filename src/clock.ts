@@ -1,18 +1,18 @@
 import { setTimeout as delay } from "node:timers/promises";
 
-/** The only source of time and waiting, so that tests can hold the clock in hand. */
+/** The only source of time and waiting, so that tests can control both. */
 export interface Clock {
   now(): Date;
   /** Resolves after `ms` milliseconds; rejects with the signal's reason as soon as it is aborted. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
 
-/** Clocks of two machines may differ by this much without being called wrong. */
+/** The clocks of two machines may differ by this much before one counts as wrong. */
 export const CLOCK_TOLERANCE_MS = 300_000;
 
 /**
- * How long ago a moment was, in milliseconds; never negative. Infinity for null, and for a moment that lies ahead of `now` by more than the
- * tolerance: a clock was wrong, so nobody knows how old it is.
+ * How long ago a moment was, in milliseconds; never negative. Infinity for null, and for a moment that is
+ * ahead of `now` by more than the tolerance: a clock was wrong, so its age is not known.
  */
 export function ageMs(moment: string | Date | null, now: Date): number {
   if (moment === null) return Number.POSITIVE_INFINITY;
@@ -20,12 +20,12 @@ export function ageMs(moment: string | Date | null, now: Date): number {
   return age < -CLOCK_TOLERANCE_MS ? Number.POSITIVE_INFINITY : Math.max(0, age);
 }
 
-/** Whether a moment lies so far ahead of `now` that a clock must be, or have been, wrong. */
+/** Whether a moment is so far ahead of `now` that a clock is or was wrong. */
 export function isAhead(moment: string | Date | null, now: Date): boolean {
   return moment !== null && ageMs(moment, now) === Number.POSITIVE_INFINITY;
 }
 
-/** By how many milliseconds another clock is ahead of ours, at least and at most; negative when it is behind. */
+/** How many milliseconds another clock is ahead of ours, at least and at most; negative when it is behind. */
 export interface ClockAhead {
   minMs: number;
   maxMs: number;

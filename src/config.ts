@@ -16,7 +16,7 @@ import { ConfigError } from "./errors.ts";
 /** The settings in force, parsed and frozen. `SETTINGS` says what each of them means. */
 export interface Config extends SettingValues {
   /**
-   * From HTTP_PROXY, HTTPS_PROXY and NO_PROXY, which are no settings of ours and have no flags.
+   * From HTTP_PROXY, HTTPS_PROXY and NO_PROXY, which are not docmirror's own settings and have no flags.
    * @default the service is asked directly
    */
   readonly proxies?: Proxies | undefined;
@@ -48,8 +48,8 @@ export interface ConfigInput {
 }
 
 /**
- * Reads the settings: flags beat the environment beats `.env` beats defaults. Reads `.env` and the files that `NAME_FILE`
- * names, nothing else. Throws one ConfigError that names every fault at once.
+ * Reads the settings: flags beat the environment beats `.env` beats defaults. Reads `.env` and the files that
+ * `NAME_FILE` names, nothing else. Throws one ConfigError that names every fault at once.
  */
 export function loadConfig({
   env = process.env,
@@ -79,12 +79,14 @@ export function loadConfig({
 
   const route = config.baseUrl && findProxyRoute(config.baseUrl, proxies);
   if (route?.proxy === null && route.isFault)
-    faults.push(`${route.because}: the value is no proxy's address, such as http://user:password@proxy:3128`);
+    faults.push(
+      `${route.because}: the value is not a proxy's address, such as http://user:password@proxy:3128`,
+    );
   if (faults.length > 0) throw configFaults(faults);
   return { config: Object.freeze(config), settings };
 }
 
-/** The base URL for a command that cannot do without it. Throws a ConfigError that says how to give it. */
+/** The base URL, for a command that needs it. Throws a ConfigError that says how to give it. */
 export function requireBaseUrl({ baseUrl }: Pick<Config, "baseUrl">): URL {
   if (baseUrl !== null) return baseUrl;
   throw new ConfigError("no base URL: DOCMIRROR_BASE_URL is not set, so there is no service to ask", {

@@ -1,6 +1,6 @@
 /**
- * Errors say what the caller does next. Every class carries its exit code (`docs/contract.md`, "Exit codes"), so that
- * the command line decides nothing by message text.
+ * The class of an error says what the caller does next. Each class has its exit code (`docs/contract.md`,
+ * "Exit codes"), so that the command line never reads message text.
  */
 export const EXIT = {
   done: 0,
@@ -24,7 +24,10 @@ export interface ErrorFacts {
   hint?: string;
 }
 
-/** The base of all errors that are not bugs: `message` says what was tried and what came back, `hint` what to do. */
+/**
+ * The base of all errors that are not bugs: `message` says what was tried and what came back, `hint` what to
+ * do.
+ */
 export class MirrorError extends Error {
   override name = "MirrorError";
   readonly exitCode: number = EXIT.bug;
@@ -42,7 +45,7 @@ export class ConfigError extends MirrorError {
   override readonly exitCode = EXIT.usage;
 }
 
-/** There is no such record, here or at the service, whichever was asked. Asking again will not help. */
+/** The mirror or the service, whichever was asked, has no such record. Asking again will not help. */
 export class NotFoundError extends MirrorError {
   override name = "NotFoundError";
   override readonly exitCode = EXIT.notFound;
@@ -64,15 +67,17 @@ export class UpstreamError extends MirrorError {
   }
 }
 
-/** A reply with a status that is no success. 408, 425, 429 and 5xx may pass; others stay as they are. */
+/** A reply whose status is not a success. 408, 425, 429 and 5xx may pass by themselves; others do not. */
 export class HttpStatusError extends UpstreamError {
   override name = "HttpStatusError";
   readonly status: number;
   /** The wait the server asked for in milliseconds, when its `Retry-After` could be read. */
   readonly retryAfterMs: number | undefined;
-  /** When the request was sent. A reply out of a cache counts as asked for when the cache got it. Undefined where no reply is behind it. */
+  /**
+   * When the request was sent; for a reply from a cache, when the cache got it. Undefined without a reply.
+   */
   readonly askedAt: Date | undefined;
-  /** When the reply was here. */
+  /** When the reply had arrived. */
   readonly observedAt: Date | undefined;
 
   constructor(
@@ -102,27 +107,30 @@ export class TimeoutError extends UpstreamError {
   override name = "TimeoutError";
 }
 
-/** A whole reply that does not speak this interface. Asking again will not help. */
+/** A whole reply that does not follow this interface. Asking again will not help. */
 export class UnexpectedShapeError extends UpstreamError {
   override name = "UnexpectedShapeError";
   override readonly exitCode = EXIT.interfaceChanged;
 }
 
 /**
- * The base URL leads to the wrong place: the service sends its readers elsewhere, or speaks another scheme at
- * this port. Unlike other strange replies it is not asked for again.
+ * The base URL is wrong: the service redirects elsewhere, or this port expects another scheme. Unlike other
+ * unexpected replies, this one is not asked for again.
  */
 export class WrongAddressError extends UnexpectedShapeError {
   override name = "WrongAddressError";
 }
 
-/** Whether upstream is out of reach or refuses for now: another page would fare no better. */
+/** Whether upstream cannot be reached or refuses for now, so that another page would fail too. */
 export function isUpstreamLost(error: unknown): boolean {
   if (error instanceof HttpStatusError) return error.status === 429 || error.status >= 502;
   return error instanceof NetworkError || error instanceof TimeoutError;
 }
 
-/** Postgres refused or could not be reached. `sqlstate` is Postgres' own five characters, or the socket's code. */
+/**
+ * Postgres refused or could not be reached. `sqlstate` is Postgres' code of five characters, or the socket's
+ * code.
+ */
 export class StoreError extends MirrorError {
   override name = "StoreError";
   override readonly exitCode: number = EXIT.database;
@@ -153,7 +161,9 @@ export class LockedError extends MirrorError {
   }
 }
 
-/** Asked to stop; not a failure. Whatever was committed stays, the checkpoint is clean. */
+/**
+ * The program was asked to stop, which is not a failure. Committed data stays, and the checkpoint matches it.
+ */
 export class StoppedError extends MirrorError {
   override name = "StoppedError";
   override readonly exitCode: number;
@@ -164,7 +174,7 @@ export class StoppedError extends MirrorError {
   }
 }
 
-/** What was thrown, in words: a program may throw anything. */
+/** The message of anything that was thrown. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

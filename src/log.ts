@@ -8,11 +8,14 @@ export interface LogOptions {
   level: string;
   format: "pretty" | "json";
   colour: boolean;
-  /** What all that is written passes: takes away what a terminal would obey in foreign text. Must leave JSON and colours as they are. */
+  /**
+   * Every written text goes through this. It removes what a terminal would obey in foreign text. It must
+   * leave JSON and colours as they are.
+   */
   clean(text: string): string;
 }
 
-/** The log goes to stderr: stdout is for data. Fields that may carry secrets are masked wherever they stand. */
+/** The log goes to stderr: stdout is for data. Fields that may hold secrets are masked. */
 export function createLog(options: LogOptions): Logger {
   const base = {
     level: options.level,
@@ -43,5 +46,5 @@ export function createLog(options: LogOptions): Logger {
   );
 }
 
-/** A log that says nothing, for tests and for library use. */
+/** A log that writes nothing, for tests and for library use. */
 export const silentLog: Logger = pino({ level: "silent" });

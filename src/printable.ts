@@ -1,9 +1,9 @@
-// C0 and C1 controls, marks that turn the direction of text, line separators, and what has no width at all.
+// C0 and C1 controls, marks that change the direction of text, line separators, characters without width.
 const UNPRINTABLE = /[\p{Cc}\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff]/gu;
 
 /**
- * Makes foreign text safe for a terminal: names and error pages are whatever users typed, escapes that clear the screen
- * or turn text round among them. C0 controls show as their picture (␛), the rest as U+FFFD.
+ * Makes foreign text safe for a terminal. Names and error pages may hold anything, such as escapes that clear
+ * the screen or reverse text. C0 controls show as their picture (␛), other unsafe characters as U+FFFD.
  */
 export function printable(text: string, options: { keepNewlines?: boolean } = {}): string {
   return text.toWellFormed().replace(UNPRINTABLE, (character) => {
@@ -14,7 +14,7 @@ export function printable(text: string, options: { keepNewlines?: boolean } = {}
   });
 }
 
-/** The same for a text that is JSON, which stays the same JSON: what a terminal must not see is escaped. Newlines are kept. */
+/** Does the same for JSON, by escapes that do not change its meaning. Newlines are kept. */
 export function printableJson(json: string): string {
   return json.replace(UNPRINTABLE, (character) =>
     character === "\n" ? character : `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
@@ -24,7 +24,7 @@ export function printableJson(json: string): string {
 const ESCAPE = "\u001b";
 const COLOURS = new RegExp(`(${ESCAPE}\\[[\\d;]*m)`);
 
-/** The same for text that is coloured: the colours stay. */
+/** Does the same for coloured text and keeps its colours. */
 export function printableColoured(text: string): string {
   return text
     .split(COLOURS)

@@ -1,8 +1,8 @@
 import { printable } from "../printable.ts";
 
 /**
- * Foreign or own text as lines of at most so many columns, broken between words; its own newlines stay. It is made printable. A word that is
- * longer than a line stands alone.
+ * Breaks a text between words into lines of at most `columns` characters. Keeps its newlines and makes it
+ * printable. A word that is longer than a line gets its own line.
  */
 export function breakLines(text: string, columns: number): string[] {
   return printable(text, { keepNewlines: true })

@@ -1,4 +1,7 @@
-/** A process that was asked to stop is killed after 10 s, so it ends by itself before that, even when something hangs. */
+/**
+ * Supervisors kill a process 10 s after they ask it to stop. So it ends before that, even when something
+ * hangs.
+ */
 export const STOP_WITHIN_MS = 9000;
 
 /** Runs the last steps of a command. When they hang, the process ends with `exitCode`. */

@@ -3,23 +3,23 @@ import type { Command } from "commander";
 export interface CommandEntry {
   readonly name: string;
   readonly summary: string;
-  /** Loads the command's own file, which may import whatever the command needs. */
+  /** Loads the command's own file, and all that it imports. */
   load(): Promise<(summary: string) => Command>;
 }
 
 /**
- * Every command in the order of the help. Only the one that was asked for is loaded, so that `--help` and a small
- * command start at once. A new command is one line here and one file `<name>-command.ts`.
+ * Every command in the order of the help. Only the chosen one is loaded, so that `--help` and small commands
+ * start fast. A new command needs an entry here and a file `<name>-command.ts`.
  */
 export const COMMANDS: readonly CommandEntry[] = [
   {
     name: "demo",
-    summary: "the whole product in one go, offline",
+    summary: "shows the whole product offline, with a simulated service",
     load: async () => (await import("./demo-command.ts")).demoCommand,
   },
   {
     name: "sync",
-    summary: "one run, then exit",
+    summary: "mirrors the service in one run, then exits",
     load: async () => (await import("./sync-command.ts")).syncCommand,
   },
   {
@@ -29,42 +29,42 @@ export const COMMANDS: readonly CommandEntry[] = [
   },
   {
     name: "worker",
-    summary: "the long-running process: nightly sync, watch, and the report page",
+    summary: "runs until it is stopped: nightly sync, watch, and the report page",
     load: async () => (await import("./worker-command.ts")).workerCommand,
   },
   {
     name: "serve",
-    summary: "the report page over the mirror; never asks upstream",
+    summary: "serves the report page over the mirror; never asks upstream",
     load: async () => (await import("./serve-command.ts")).serveCommand,
   },
   {
     name: "status",
-    summary: "freshness, last runs, open and stuck builds",
+    summary: "shows freshness, last runs, open and stuck builds",
     load: async () => (await import("./status-command.ts")).statusCommand,
   },
   {
     name: "doctor",
-    summary: "checks settings, database, service and time zone, and says how to mend each fault",
+    summary: "checks settings, database, service and time zone, and says how to repair each fault",
     load: async () => (await import("./doctor-command.ts")).doctorCommand,
   },
   {
     name: "report",
-    summary: "how often builds succeed, what fails, how long it takes: a view of the schema report",
+    summary: "prints a view of the schema report: how often builds succeed, what fails, how long builds take",
     load: async () => (await import("./report-command.ts")).reportCommand,
   },
   {
     name: "export",
-    summary: "the builds, projects, versions and the calendar as Parquet or CSV files",
+    summary: "writes builds, projects, versions and the calendar as Parquet or CSV files",
     load: async () => (await import("./export-command.ts")).exportCommand,
   },
   {
     name: "explain",
-    summary: "every sighting of a build, and why each bound of its times is what it is",
+    summary: "shows every sighting of a build, and the reason for each bound of its times",
     load: async () => (await import("./explain-command.ts")).explainCommand,
   },
   {
     name: "get",
-    summary: "asks upstream: a list, a record or a schema",
+    summary: "asks upstream for a list, a record or a schema",
     load: async () => (await import("./get-command.ts")).getCommand,
   },
   {
@@ -89,7 +89,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   },
   {
     name: "prune",
-    summary: "thins old changes and runs, never transitions",
+    summary: "removes old changes and runs, never transitions",
     load: async () => (await import("./prune-command.ts")).pruneCommand,
   },
   {

@@ -6,13 +6,13 @@ export interface CommandFacts {
   name: string;
   /** One line, as in the list of commands. */
   summary: string;
-  /** The settings that the command reads; each becomes a flag. The log's two are on every command. */
+  /** The settings that the command reads; each becomes a flag. Every command also has the two of the log. */
   settings: readonly SettingKey[];
   /** Command lines without `docmirror`, each with what it does. */
   examples: readonly (readonly [commandLine: string, does: string])[];
 }
 
-/** A command with the flags that all commands share. Its own options and its action are the caller's to add. */
+/** A command with the flags that all commands share. The caller adds its own options and its action. */
 export function createCommand(facts: CommandFacts): Command {
   const command = failOnUsage(new Command(facts.name)).description(facts.summary).allowExcessArguments(false);
   for (const key of new Set<SettingKey>([...facts.settings, "logLevel", "logFormat"])) {
@@ -24,7 +24,7 @@ export function createCommand(facts: CommandFacts): Command {
   return command.addHelpText("after", `\nExamples:\n${examples.join("\n")}`);
 }
 
-/** The flags that may stand before the command's name too. */
+/** Flags that are allowed before the command's name too. */
 export function addCommonOptions(command: Command): Command {
   return command
     .addOption(new Option("--verbose", "stack traces, and a debug log unless --log-level says otherwise"))

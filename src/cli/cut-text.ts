@@ -3,15 +3,15 @@ import stringWidth from "string-width";
 const SEGMENTER = new Intl.Segmenter();
 
 /**
- * A text of at most so many columns, cut between characters as a reader sees them, so that none is torn into
- * its parts; one that was cut ends in "…". `measure` counts something else than columns.
+ * Cuts a text to at most `most` columns, between characters as a reader sees them. A cut text ends in "…".
+ * `measure` may count something other than columns.
  */
 export function cutText(
   text: string,
   most: number,
   measure: (character: string) => number = stringWidth,
 ): string {
-  // Most texts need no closer look.
+  // Most texts are short and ASCII.
   if (text.length <= most && isAscii(text)) return text;
   const kept: string[] = [];
   let width = 0;

@@ -11,7 +11,7 @@ interface Options {
   json?: true;
 }
 
-/** Only this command prints a password, and only where it is asked to. */
+/** No other command prints a password, and this one only with `--with-password`. */
 export function databaseCommand(summary: string): Command {
   return createCommand({
     name: "database",
@@ -20,7 +20,7 @@ export function databaseCommand(summary: string): Command {
     examples: [
       ["database", "stays in the foreground until Ctrl-C; says where the password is"],
       ["database --with-password", "with the password in the URL, for psql or a BI tool"],
-      ["database --data-dir /var/lib/docmirror", "the same for data that lie elsewhere"],
+      ["database --data-dir /var/lib/docmirror", "the same for another data folder"],
       ["database --json", "the URL, the port and the server's log as JSON"],
     ],
   })
@@ -29,7 +29,7 @@ export function databaseCommand(summary: string): Command {
     .action(
       runCommand<Options>(async ({ config, log, signal, out }, { options }) => {
         if (config.databaseUrl !== null) {
-          log.warn("DATABASE_URL is set and other commands use it; this is the embedded Postgres");
+          log.warn("DATABASE_URL is set, so other commands use that database; this is the embedded Postgres");
         }
         return withDatabase({ config: { ...config, databaseUrl: null }, log, signal }, async (database) => {
           const facts = { ...database.embedded, passwordFile: embeddedPasswordFile(config.dataDir) };
@@ -37,7 +37,7 @@ export function databaseCommand(summary: string): Command {
           const url = options.withPassword ? database.url : bareUrl;
           await (options.json ? out.json({ url, ...facts }) : out.write(`${url}\n`));
           const psql = `PGPASSWORD="$(cat ${shellWord(facts.passwordFile)})" psql ${bareUrl}`;
-          log.info(facts, `the embedded Postgres is up; Ctrl-C leaves it. To ask it: ${psql}`);
+          log.info(facts, `the embedded Postgres is up; Ctrl-C ends this command. Connect with: ${psql}`);
           return untilStopped(signal);
         });
       }),

@@ -21,7 +21,7 @@ interface Options {
   json?: true;
 }
 
-/** Before what a step does; the command stands on a line of its own, to be copied. */
+/** Indents what a step does. Its command has its own line, so that it can be copied. */
 const STEP_INDENT = "      ";
 
 export function demoCommand(summary: string): Command {
@@ -35,13 +35,13 @@ export function demoCommand(summary: string): Command {
         "demo --keep",
         "the same, then a virtual minute passes each second until Ctrl-C, and the page is served",
       ],
-      ["demo --data-dir .docmirror-demo --json", "elsewhere, the report as JSON"],
+      ["demo --data-dir .docmirror-demo --json", "in another folder, the report as JSON"],
     ],
   })
     .addOption(
       new Option(
         "--keep",
-        "stay up after the report and serve the page: a look each virtual minute, a sync each virtual hour",
+        "stay up after the report and serve the page: a round of the watch each virtual minute, a sync each virtual hour",
       ),
     )
     .option("--json", "print one JSON document")
@@ -51,7 +51,7 @@ export function demoCommand(summary: string): Command {
 async function demo(context: CommandContext, options: Options): Promise<number> {
   const { config, log, signal } = context;
   if (config.databaseUrl !== null) {
-    log.warn("DATABASE_URL is set; the demo leaves that database alone and uses the embedded Postgres");
+    log.warn("DATABASE_URL is set; the demo does not touch that database and uses the embedded Postgres");
   }
   // The simulated day ends now, so that `docmirror status` finds a fresh mirror afterwards.
   const world = createWorld({
@@ -102,7 +102,7 @@ async function demo(context: CommandContext, options: Options): Promise<number> 
             return `  ${command}\n${lines.join("")}`;
           });
           await context.out.write(
-            `${renderDemo({ runs, watches, findings }, context.out)}\nWhat to type next\n${steps.join("")}`,
+            `${renderDemo({ runs, watches, findings }, context.out)}\nNext steps\n${steps.join("")}`,
           );
         }
         if (options.keep) {
@@ -127,7 +127,7 @@ async function demo(context: CommandContext, options: Options): Promise<number> 
   }
 }
 
-/** The user's settings are for the real service: this one is on loopback and as fast as it goes. */
+/** The user's settings are for a real service. This one is on loopback and needs no rate limit. */
 function demoSettings({ config }: CommandContext, databaseUrl: string, serviceUrl: string): SyncSettings {
   return {
     ...defaultValues(),

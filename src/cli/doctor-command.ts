@@ -28,24 +28,24 @@ export function doctorCommand(summary: string): Command {
       "sourceTimezone",
     ],
     examples: [
-      ["doctor", "every check, and how to mend what is wrong; changes nothing"],
+      ["doctor", "every check, and how to repair each fault; changes nothing"],
       ["doctor --json", "the same as JSON"],
-      ["doctor --source-timezone America/Chicago", "would this be the service's time zone?"],
+      ["doctor --source-timezone America/Chicago", "tests whether this is the service's time zone"],
     ],
   })
     .option("--json", "print one JSON document")
     .action(
       runCommand<Options>(
-        async (context, { options }) => tell(await examine(context), context.out, options),
+        async (context, { options }) => print(await examine(context), context.out, options),
         {
-          // Without settings nothing else can be tested, but what is wrong with them is what was asked for.
-          onConfigError: (error, out, { options }) => tell(withoutSettings(error), out, options),
+          // Without settings nothing else can be tested, so their faults are the whole result.
+          onConfigError: (error, out, { options }) => print(withoutSettings(error), out, options),
         },
       ),
     );
 }
 
-/** All checks, whatever fails among them. The database and the service are asked at once. */
+/** Makes all checks, even when some fail. Asks the database and the service at the same time. */
 async function examine(context: CommandContext): Promise<Finding[]> {
   const settings = await findingOf("settings", context.signal, () => checkSettings(context));
   const [database, upstream] = await Promise.all([examineDatabase(context), examineUpstream(context)]);
@@ -58,29 +58,29 @@ function withoutSettings(error: ConfigError): Finding[] {
     check: "settings",
     status: "fault",
     finding: message,
-    ...(hint !== undefined && { mend: hint }),
+    ...(hint !== undefined && { repair: hint }),
     exitCode,
   };
   return inOrder([
     settings,
-    ...unknowns([...DATABASE_CHECKS, ...UPSTREAM_CHECKS], "not tested: the settings come first"),
+    ...unknowns([...DATABASE_CHECKS, ...UPSTREAM_CHECKS], "not tested: repair the settings first"),
   ]);
 }
 
-/** The checks that the service's answers explain come last. */
+/** Two checks of the database come last, because the checks of the service help to understand them. */
 function inOrder(findings: readonly Finding[]): Finding[] {
   const isLast = ({ check }: Finding) => check === "mirror" || check === "time zone";
   return [...findings.filter((finding) => !isLast(finding)), ...findings.filter(isLast)];
 }
 
-async function tell(findings: readonly Finding[], out: Output, options: Options): Promise<number> {
+async function print(findings: readonly Finding[], out: Output, options: Options): Promise<number> {
   const exitCode = exitCodeOf(findings);
   if (options.json) {
-    const checks = findings.map(({ check, status, finding, mend }) => ({
+    const checks = findings.map(({ check, status, finding, repair }) => ({
       check,
       status,
       finding,
-      mend: mend ?? null,
+      mend: repair ?? null,
     }));
     await out.json({ exit_code: exitCode, checks });
   } else await out.write(renderFindings(findings, out));

@@ -14,8 +14,9 @@ interface Options {
   json?: true;
 }
 
-/** Where the terminal does not tell its width, and beyond which lines are tiring to read. */
+/** The width where the terminal does not report one. */
 const COLUMNS = 80;
+/** Longer lines are tiring to read. */
 const MOST_COLUMNS = 100;
 
 export function explainCommand(summary: string): Command {
@@ -56,7 +57,7 @@ function parseExplained(text: string): Resource {
   });
 }
 
-/** An id that no record can have, such as the empty one of a variable that is not set, is a mistake of whoever gave it. */
+/** Refuses an id that no record can have, such as the empty text of a variable that is not set. */
 function parseId(text: string): string {
   if (isStorableId(text)) return text;
   throw new InvalidArgumentError("No record has such an id: it is empty, or far too long.");
@@ -67,11 +68,11 @@ function notHere(id: string, { quarantine }: BuildExplanation): NotFoundError {
   const last = waiting.at(-1);
   if (last === undefined) {
     return new NotFoundError(`the mirror has no build ${id}`, {
-      hint: `see whether the service has it: docmirror get build ${JSON.stringify(id)}`,
+      hint: `check whether the service has it: docmirror get build ${JSON.stringify(id)}`,
     });
   }
   return new NotFoundError(
-    `the mirror has no build ${id}: it came, but could not be stored: ${last.reason}`,
+    `the mirror has no build ${id}: it was received, but could not be stored: ${last.reason}`,
     {
       hint: "`docmirror quarantine --resource build` shows what was sent, and --retry tries it again",
     },

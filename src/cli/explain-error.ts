@@ -7,7 +7,9 @@ export interface ExplainedError {
   readonly exitCode: number;
 }
 
-/** What an error says on the command line: message and hint, or for a bug one line. The stack needs `--verbose`. */
+/**
+ * An error as the command line shows it: message and hint, or one line for a bug. `--verbose` adds the stack.
+ */
 export function explainError(error: unknown, verbose: boolean): ExplainedError {
   const lines: string[] = [];
   const isBug = !(error instanceof MirrorError);
@@ -37,7 +39,7 @@ function stacks(error: unknown): string[] {
   return lines;
 }
 
-/** Whether an error only says that `signal` was aborted, however deep the reason lies among its causes. */
+/** Whether an error only means that `signal` was aborted. The reason may be at any depth among its causes. */
 export function isAbort(error: unknown, signal: AbortSignal): boolean {
   if (!signal.aborted) return false;
   const seen = new Set<unknown>();

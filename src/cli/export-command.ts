@@ -36,10 +36,12 @@ export function exportCommand(summary: string): Command {
     .addOption(
       new Option(
         "--out <folder>",
-        "where to; an export that is there is replaced whole; required",
+        "the folder to write; an earlier export in it is replaced; required",
       ).makeOptionMandatory(),
     )
-    .addOption(new Option("--format <format>", "of the files").choices(EXPORT_FORMATS).default("parquet"));
+    .addOption(
+      new Option("--format <format>", "format of the files").choices(EXPORT_FORMATS).default("parquet"),
+    );
   return addTimeOptions(command)
     .option("--json", "print one JSON document")
     .action(

@@ -8,9 +8,9 @@ export interface ColumnFacts {
 }
 
 const GAP = 2;
-/** Texts that are cut shorter than this say nothing any more. */
+/** Texts that are cut shorter than this are of no use. */
 const LEAST_TEXT = 8;
-/** A column more is not worth it where other texts are cut shorter than this for it. */
+/** A further column is left out where it would cut other texts shorter than this. */
 const GOOD_TEXT = 12;
 const MOMENT = /^\d{4}-\d\d-\d\d(?:[T ][\d:.]+(?:Z|[+-]\d\d)?)?$/;
 
@@ -21,9 +21,9 @@ interface Width {
 }
 
 /**
- * How wide each column may be so that a table fits into so many columns: the widest texts are cut first,
- * numbers, days and moments not at all. With `mayDrop` columns at the end are left out where the others would
- * be cut too short; without it, or where a single column is too wide, the table stays wider.
+ * The width of each column of a table that must fit into `most` characters. The widest texts are cut first;
+ * numbers, days and moments are never cut. With `mayDrop`, columns at the end are left out where the others
+ * would be cut too short. Without it, or where a single column is too wide, the table stays wider.
  */
 export function fitColumns(
   columns: readonly ColumnFacts[],

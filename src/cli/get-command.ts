@@ -18,7 +18,7 @@ interface Options {
   offset?: number;
 }
 
-/** Prints the service's own JSON, on a terminal too: what came over the wire is what is asked about. */
+/** Prints the service's own JSON, on a terminal too, because it shows what came over the wire. */
 export function getCommand(summary: string): Command {
   const count = { min: 0, max: Number.MAX_SAFE_INTEGER };
   return createCommand({
@@ -42,7 +42,7 @@ export function getCommand(summary: string): Command {
     .addOption(new Option("--schema", "the resource's schema").conflicts(["limit", "offset"]))
     .addOption(wholeOption("--limit <records>", "the page's size [default: the service's]", count))
     .addOption(wholeOption("--offset <records>", "where the page starts [default 0]", count))
-    .option("--json", "JSON is what is always printed")
+    .option("--json", "changes nothing: the output is always JSON")
     .action(
       runCommand<Options>(async ({ config, log, clock, signal, out }, { options, args }) => {
         const resource = args[0] as Resource | undefined;
@@ -69,7 +69,9 @@ export function getCommand(summary: string): Command {
     );
 }
 
-/** Indented; in one line where it is nested so deep that indenting it has no end, or needs more stack than there is. */
+/**
+ * Indented JSON; one line where it is nested so deep that the indented text or the stack would be too long.
+ */
 function toJson(value: unknown): string {
   try {
     return JSON.stringify(value, null, 2);
@@ -80,8 +82,8 @@ function toJson(value: unknown): string {
 }
 
 /**
- * A 404 to one record says that there is none, unless nothing at this base URL is the interface: the root
- * listing tells the two apart. Any other error is thrown as it is.
+ * Turns a 404 for one record into a NotFoundError. A wrong base URL gives a 404 too, so the root listing is
+ * read first. Any other error is thrown as it is.
  */
 async function throwNotFound(
   error: unknown,
@@ -98,7 +100,7 @@ async function throwNotFound(
   });
 }
 
-/** The paths of the interface. Project and version details come without a closing slash. */
+/** The path of a request. Details of projects and versions have no closing slash. */
 function requestPath(resource: Resource | undefined, key: string | undefined, options: Options): string {
   const { filter = [], limit, offset, schema } = options;
   const listFlags = filter.length > 0 || limit !== undefined || offset !== undefined;

@@ -17,14 +17,14 @@ export function grantReaderCommand(summary: string): Command {
     summary,
     settings: ["databaseUrl", "dataDir"],
     examples: [
-      ["grant-reader metabase", "a role for a BI tool; made where it is missing; safe to repeat"],
+      ["grant-reader metabase", "a role for a BI tool; created where it is missing; safe to repeat"],
       ["grant-reader metabase --dry-run > reader.sql", "the SQL, for someone who may run it"],
       ["grant-reader support --with-people", "users' names and logins too"],
     ],
   })
-    .argument("<role>", "the role that is to read, spelled as Postgres keeps it")
+    .argument("<role>", "the role that gets the rights, spelled as Postgres stores it")
     .addOption(
-      new Option("--with-people", "users' names and logins too; without it a role that has them loses them"),
+      new Option("--with-people", "users' names and logins too; without this flag a role loses that right"),
     )
     .addOption(new Option("--dry-run", "print the SQL that would run, change nothing"))
     .option("--json", "print one JSON document")

@@ -17,10 +17,12 @@ import { closeInTime } from "./close-in-time.ts";
 import type { CommandContext } from "./run-command.ts";
 import { untilStopped } from "./until-stopped.ts";
 
-/** What the jobs of one process have in common. */
+/** What all jobs of one process share. */
 export interface JobDeps {
   settings: Omit<SyncSettings, "databaseUrl">;
-  /** One for all jobs: the rate is that of the process, and what the service asked for holds for each. */
+  /**
+   * Shared by all jobs: the rate is that of the process, and a wait that the service asks for holds for all.
+   */
   pace: HostPace;
   database: KeptDatabase;
   clock: Clock;
@@ -28,9 +30,10 @@ export interface JobDeps {
 }
 
 /**
- * Does jobs by the clock until a signal comes, over a database that may be down for some of the time. What `serve` starts beside them over the
- * same database is up before it answers, and ends with them. Throws `LockedError` when another process leads on the database, also when
- * it took the lead while the database was down.
+ * Runs jobs on their schedules until a signal comes. The database may be down for some of the time. `serve`
+ * starts a server over the same database; it is up before the database answers, and ends with the jobs.
+ * Throws `LockedError` when another process leads on the database, even when it took the lead while the
+ * database was down.
  */
 export async function keepWorking(
   { config, log, clock, signal: stop }: CommandContext,
@@ -64,7 +67,8 @@ export async function keepWorking(
   let server: { close(): Promise<void> } | undefined;
   try {
     server = await serve?.(database);
-    // A database that is down is waited for; one that refuses us for good ends the command here, with its own exit code.
+    // Waits for a database that is down. One that refuses us for good ends the command here, with its own
+    // exit code.
     await database.ready(signal);
     const schedule = Object.fromEntries(jobs.map(({ name, cron }) => [name, cron]));
     log.info({ ...schedule, timezone: config.timezone }, `the ${what} is up; Ctrl-C stops it`);

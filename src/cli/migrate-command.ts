@@ -39,7 +39,7 @@ export function migrateCommand(summary: string): Command {
     examples: [
       ["migrate", "applies what is missing, all or nothing; safe to repeat"],
       ["migrate --status", "lists the migrations and when each was applied"],
-      ["migrate --dry-run > pending.sql", "the SQL that would run, for a reader"],
+      ["migrate --dry-run > pending.sql", "the SQL that would run, to read first"],
       ["migrate --service https://docs.example.org", "the same service moved to this base URL"],
     ],
   })
@@ -48,14 +48,14 @@ export function migrateCommand(summary: string): Command {
     .addOption(
       new Option(
         "--service <url>",
-        "say that the service of this mirror moved to this base URL; a sync of another one is refused",
+        "store that the service of this mirror moved to this base URL; a sync of another one is refused",
       ),
     )
     .option("--json", "print one JSON document")
     .action(
       runCommand<Options>((context, { options }) => {
         const service = options.service === undefined ? null : parseService(options.service);
-        // Looking makes nothing.
+        // These two never make a mirror.
         if (options.status || options.dryRun) assertMirrorPlace(context.config);
         return withDatabase(context, async (database) => {
           if (options.status) await printStatus(database, context.out, options);
@@ -95,7 +95,7 @@ function movedText({ from, to }: Moved): string {
     : `this mirror is of ${to} now${from ? `, no longer of ${from}` : ""}\n`;
 }
 
-/** A mirror that is older than the reports, or than what they compute now, is not left without them until the next run. */
+/** Computes the stored answers at once, so that an upgraded mirror has them before the next run. */
 async function refreshAnswers({ config, log, signal }: CommandContext, { url }: OpenDatabase): Promise<void> {
   await tryRefresh(url, { ...config, keepsSettings: true, signal }, log);
   signal.throwIfAborted();

@@ -6,7 +6,7 @@ import { showPath } from "./show-path.ts";
 
 export type MirrorSettings = Pick<Config, "databaseUrl" | "dataDir">;
 
-/** Where the mirror is by the settings, for messages: a folder, or a database without its password. */
+/** Where the settings say that the mirror is, for messages: a folder, or a database without its password. */
 export function mirrorPlace({ databaseUrl, dataDir }: MirrorSettings): string {
   if (databaseUrl !== null) return `the database ${describeDatabase(databaseUrl)}`;
   const path = showPath(dataDir);
@@ -14,16 +14,16 @@ export function mirrorPlace({ databaseUrl, dataDir }: MirrorSettings): string {
 }
 
 /**
- * Whether there is surely no mirror, known without starting anything. Throws StoreError where the folder may
- * not be looked into.
+ * Whether there is certainly no mirror; starts nothing to find out. Throws StoreError where the folder cannot
+ * be read.
  */
 export function isMirrorAbsent({ databaseUrl, dataDir }: MirrorSettings): boolean {
   return databaseUrl === null && !hasEmbedded(dataDir);
 }
 
 /**
- * Throws SchemaVersionError where the mirror would be in an embedded Postgres that is not there: opening it
- * would make one.
+ * Throws SchemaVersionError where the embedded Postgres does not exist yet, because opening it would make
+ * one.
  */
 export function assertMirrorPlace(settings: MirrorSettings): void {
   if (isMirrorAbsent(settings)) throw noMirrorError(mirrorPlace(settings));

@@ -1,12 +1,12 @@
 import { InvalidArgumentError, Option } from "commander";
 import { decimal, type Parse, whole } from "../config/setting-values.ts";
 
-/** A flag that is no setting and takes a whole number. */
+/** A flag that is not a setting and takes a whole number. */
 export function wholeOption(flags: string, meaning: string, range: { min: number; max: number }): Option {
   return new Option(flags, meaning).argParser(parsedBy(whole(range.min, range.max)));
 }
 
-/** A flag that is no setting and takes a number with decimals. */
+/** A flag that is not a setting and takes a number with decimals. */
 export function decimalOption(flags: string, meaning: string, range: { min: number; max: number }): Option {
   return new Option(flags, meaning).argParser(parsedBy(decimal(range.min, range.max)));
 }

@@ -5,21 +5,24 @@ import { printableJson } from "../printable.ts";
 export interface Output {
   readonly isTty: boolean;
   readonly colour: boolean;
-  /** The terminal's width, 80 where it does not tell; undefined where there is no terminal. */
+  /** The terminal's width, 80 where it reports none; undefined where there is no terminal. */
   readonly columns: number | undefined;
-  /** Resolves when the text was taken; await it, so that a slow reader slows the command rather than fill memory. */
+  /**
+   * Resolves when the text was accepted. Await it: a slow reader then slows the command instead of filling
+   * memory.
+   */
   write(text: string): Promise<void>;
-  /** One JSON document, with what a terminal would obey escaped. */
+  /** Writes one JSON document, with control characters escaped. */
   json(value: unknown): Promise<void>;
 }
 
 /** A terminal that does not know its size is 0 columns wide. */
-const UNTOLD_COLUMNS = 80;
+const DEFAULT_COLUMNS = 80;
 
 export interface OutputDeps {
   stream: NodeJS.WriteStream;
   colour: boolean;
-  /** Called once when the reader has gone away (EPIPE), as `head` does. Further writes are dropped. */
+  /** Called once when the reader has closed the pipe (EPIPE), as `head` does. Further writes are dropped. */
   onClosed: () => void;
 }
 
@@ -56,7 +59,7 @@ export function createOutput({ stream, colour, onClosed }: OutputDeps): Output {
   return {
     isTty: stream.isTTY === true,
     colour,
-    columns: stream.isTTY ? stream.columns || UNTOLD_COLUMNS : undefined,
+    columns: stream.isTTY ? stream.columns || DEFAULT_COLUMNS : undefined,
     write,
     json: (value) => write(`${printableJson(JSON.stringify(value, null, 2))}\n`),
   };

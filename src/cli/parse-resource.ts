@@ -11,7 +11,7 @@ export function parseResource(text: string): Resource {
   throw unknown([text]);
 }
 
-/** Several, separated by commas. Throws ConfigError that names every one there is none of. */
+/** Several resources, separated by commas. Throws ConfigError that names every unknown one. */
 export function parseResources(text: string): Resource[] {
   const names = text.split(",").map((name) => name.trim());
   const wrong = names.filter((name) => !isResource(name));

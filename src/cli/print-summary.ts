@@ -6,8 +6,8 @@ import type { Output } from "./output.ts";
 import { renderTable } from "./table.ts";
 
 /**
- * One line for each resource and one for the run. On a terminal they fit into 80 columns, and what is rare
- * has a line of its own. `--json` has the same as one document.
+ * Prints one line for each resource and one for the run. On a terminal they fit into 80 columns, and rare
+ * counts have their own lines. `--json` prints the same as one document.
  */
 export async function printSummary(run: RunSummary, out: Output, options: { json?: true }): Promise<void> {
   if (options.json) return out.json(run);
@@ -21,11 +21,11 @@ export async function printSummary(run: RunSummary, out: Output, options: { json
     const counts = [pages, records, inserted, updated, unchanged, deleted, restored, quarantined];
     return [[resource, walk.walk, ...counts].slice(0, head.length)];
   });
-  const rare = isTty ? RESOURCES.flatMap((resource) => tellRare(resource, run.resources[resource])) : [];
+  const rare = isTty ? RESOURCES.flatMap((resource) => describeRare(resource, run.resources[resource])) : [];
   const reasons = Object.values(run.resources).flatMap(({ reason }) => reason ?? []);
-  const notes = [...tellUnfinished(run.unfinished), ...rare, ...reasons, ...(run.warnings ?? [])];
+  const notes = [...describeUnfinished(run.unfinished), ...rare, ...reasons, ...(run.warnings ?? [])];
   const { resolved, unresolved } = run.references;
-  // A round of the watch leaves them to the next sync.
+  // A round of the watch leaves references to the next sync.
   const references =
     run.kind === "watch" ? "" : `, references: ${resolved} resolved, ${unresolved} unresolved`;
   const table =
@@ -42,8 +42,8 @@ export async function printSummary(run: RunSummary, out: Output, options: { json
   await out.write(`${table}${lines.map((line) => `${line}\n`).join("")}`);
 }
 
-/** Counts of a walk that are 0 on most nights, where they are not. */
-function tellRare(resource: Resource, walk: WalkSummary | undefined): string[] {
+/** Counts of a walk that are 0 on most nights; empty where they are 0. */
+function describeRare(resource: Resource, walk: WalkSummary | undefined): string[] {
   const counts = [
     [walk?.restored ?? 0, "restored"],
     [walk?.quarantined ?? 0, "quarantined"],
@@ -52,8 +52,8 @@ function tellRare(resource: Resource, walk: WalkSummary | undefined): string[] {
   return parts.length === 0 ? [] : [`${resource}: ${parts.join(", ")}`];
 }
 
-/** What the phases behind the walks left to the next run; nothing where they came to their end. */
-function tellUnfinished({ deletions, references, open_builds }: Unfinished): string[] {
+/** What the phases after the walks left to the next run; empty where they finished. */
+function describeUnfinished({ deletions, references, open_builds }: Unfinished): string[] {
   const counts = [
     [deletions, "deletions to confirm"],
     [references, "references to ask for"],

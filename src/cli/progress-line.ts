@@ -13,13 +13,14 @@ export interface ResourceProgress {
 const BAR_WIDTH = 20;
 
 /**
- * One resource on one line of at most `width` columns. What matters least goes first when the terminal is narrow: bar,
- * pages, rate. The bar is ASCII, because the block characters are two columns wide in some terminals.
+ * Renders one resource on one line of at most `width` columns. On a narrow terminal the least important parts
+ * are left out first: bar, pages, rate. The bar is ASCII, because the block characters are two columns wide
+ * in some terminals.
  */
 export function progressLine(
   name: string,
   state: ResourceProgress,
-  look: { width: number; colour: boolean },
+  style: { width: number; colour: boolean },
 ): string {
   const { pages, records, totalCount, recordsPerSecond, done } = state;
   const share = totalCount === null || totalCount === 0 ? null : Math.min(1, records / totalCount);
@@ -37,18 +38,18 @@ export function progressLine(
     { text: end, drop: 3 },
   ].filter((part) => part.text !== "" && !(done !== undefined && part.drop === 2));
   const length = () => parts.reduce((sum, part) => sum + part.text.length + 2, -2);
-  while (parts.length > 1 && length() > look.width) {
+  while (parts.length > 1 && length() > style.width) {
     const least = parts.reduce((a, b) => (a.drop < b.drop ? a : b));
     parts.splice(parts.indexOf(least), 1);
   }
   return parts
-    .map((part) => (look.colour ? coloured(part.text, part.drop, done !== undefined) : part.text))
+    .map((part) => (style.colour ? coloured(part.text, part.drop, done !== undefined) : part.text))
     .join("  ")
-    .slice(0, parts.length > 1 ? undefined : Math.max(1, look.width));
+    .slice(0, parts.length > 1 ? undefined : Math.max(1, style.width));
 }
 
 function coloured(text: string, drop: number, isDone: boolean): string {
-  // Whether to colour was decided already, so styleText must not look at the stream again.
+  // Whether to colour was decided already, so styleText must not check the stream again.
   if (drop === 0) return styleText(isDone ? "green" : "cyan", text, { validateStream: false });
   if (drop >= 8) return text;
   return styleText("gray", text, { validateStream: false });
@@ -61,7 +62,7 @@ function timeLeft(seconds: number | null): string {
   return `${Math.floor(seconds / 3600)} h ${Math.floor((seconds % 3600) / 60)} min left`;
 }
 
-/** Groups of three with a thin comma, without Intl, whose first use takes 20 ms. */
+/** Puts a comma between groups of three digits, without Intl, whose first use takes 20 ms. */
 function grouped(count: number): string {
   return String(count).replace(/\B(?=(\d{3})+$)/g, ",");
 }

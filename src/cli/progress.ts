@@ -6,18 +6,18 @@ import { progressLine, type ResourceProgress } from "./progress-line.ts";
 export interface ProgressUpdate {
   pages: number;
   records: number;
-  /** Null while the service has not told it. */
+  /** Null while the service has not sent it. */
   totalCount: number | null;
-  /** How the walk ended, as "whole"; absent while it goes on. */
+  /** How the walk ended, such as "whole"; absent while it goes on. */
   done?: string;
 }
 
 export interface Progress {
-  /** The counts so far, not what was added. Cheap: call it for every page. */
+  /** Sets the counts so far; they are not added. Cheap: call it for every page. */
   update(resource: string, update: ProgressUpdate): void;
-  /** Runs `write`, which writes to the same terminal, while the bars are out of the way. */
-  aside(write: () => void): void;
-  /** Draws the last state and leaves it standing. A second call does nothing. */
+  /** Clears the bars, then runs `write`, which writes to the same terminal. */
+  withoutBars(write: () => void): void;
+  /** Draws the last state and leaves it on the screen. A second call does nothing. */
   stop(): void;
   isStopped(): boolean;
 }
@@ -25,7 +25,7 @@ export interface Progress {
 export interface ProgressDeps {
   stream: NodeJS.WritableStream & { columns?: number };
   isTty: boolean;
-  /** The width where the stream does not tell its own. */
+  /** The width where the stream reports none. */
   columns: number;
   colour: boolean;
   clock?: Clock;
@@ -37,14 +37,14 @@ const PLAIN_LINE_MS = 10_000;
 const RATE_WINDOW_MS = 15_000;
 
 /**
- * Shows how far each resource is: bars on a terminal, elsewhere one log line at most every ten seconds, which is
- * written by an update, so that a run that ends sooner leaves none.
+ * Shows how far each resource is: bars on a terminal, elsewhere one log line at most every ten seconds. Only
+ * an update writes that line, so a shorter run has none.
  */
 export function createProgress(deps: ProgressDeps): Progress {
   const clock = deps.clock ?? systemClock;
   const resources = new Map<string, ResourceProgress & { samples: [number, number][] }>();
   const bars = deps.isTty ? createLogUpdate(deps.stream, { showCursor: true }) : undefined;
-  let spokenAt = clock.now().getTime();
+  let loggedAt = clock.now().getTime();
   let drawnAt = Number.NEGATIVE_INFINITY;
   let isStopped = false;
   let timer: NodeJS.Timeout | undefined;
@@ -60,8 +60,8 @@ export function createProgress(deps: ProgressDeps): Progress {
     bars?.(lines.join("\n"));
   }
 
-  function speak(): void {
-    spokenAt = clock.now().getTime();
+  function logProgress(): void {
+    loggedAt = clock.now().getTime();
     const facts = [...resources].map(([name, { pages, records, totalCount, recordsPerSecond, done }]) => {
       const left = secondsLeft(records, totalCount, recordsPerSecond);
       const going = {
@@ -90,13 +90,13 @@ export function createProgress(deps: ProgressDeps): Progress {
         samples,
       });
       if (bars === undefined) {
-        if (now - spokenAt >= PLAIN_LINE_MS) speak();
+        if (now - loggedAt >= PLAIN_LINE_MS) logProgress();
         return;
       }
       timer ??= setInterval(draw, REDRAW_MS).unref();
       if (now - drawnAt >= REDRAW_MS) draw();
     },
-    aside(write) {
+    withoutBars(write) {
       if (bars === undefined || isStopped || resources.size === 0) return write();
       // The timer draws the bars again, so that a burst of log lines does not make them flicker.
       bars.clear();

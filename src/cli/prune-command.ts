@@ -21,16 +21,19 @@ export function pruneCommand(summary: string): Command {
     summary,
     settings: ["databaseUrl", "dataDir"],
     examples: [
-      ["prune --older-than 400d --dry-run", "how many changes and runs would go"],
-      ["prune --older-than 400d", "takes them away; from then on the past begins 400 days ago"],
+      ["prune --older-than 400d --dry-run", "counts the changes and runs that would be removed"],
+      ["prune --older-than 400d", "removes them; the history then begins 400 days ago"],
     ],
   })
     .addOption(
-      new Option("--older-than <duration>", "how old changes and runs are that go, such as 400d; required")
+      new Option(
+        "--older-than <duration>",
+        "remove changes and runs that are older than this, such as 400d; required",
+      )
         .argParser(parseAge)
         .makeOptionMandatory(),
     )
-    .addOption(new Option("--dry-run", "count what would go, take nothing away"))
+    .addOption(new Option("--dry-run", "count what would be removed, remove nothing"))
     .option("--json", "print one JSON document")
     .action(
       runCommand<Options>(({ clock, config, log, out, signal }, { options }) =>
@@ -73,9 +76,9 @@ function render(
   begin: string | null,
 ): string {
   const what = `${count(changes, "change")} and ${count(runs, "run")} from before ${horizon}`;
-  if (isDry) return `${what} would be taken away\n`;
-  const past = begin === null ? "" : `the mirror can be looked back at from ${begin} on\n`;
-  return `${what} taken away\n${past}`;
+  if (isDry) return `${what} would be removed\n`;
+  const past = begin === null ? "" : `the mirror's history begins at ${begin}\n`;
+  return `${what} removed\n${past}`;
 }
 
 const count = (number: number, what: string): string =>

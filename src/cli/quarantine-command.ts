@@ -30,7 +30,7 @@ interface Options {
   json?: true;
 }
 
-/** Of a payload the table shows so many characters. */
+/** How many characters of a payload the table shows. */
 const MAX_PAYLOAD_LENGTH = 60;
 
 export function quarantineCommand(summary: string): Command {
@@ -49,7 +49,7 @@ export function quarantineCommand(summary: string): Command {
         parseResource,
       ),
     )
-    .addOption(new Option("--all", "those that were resolved too").conflicts("retry"))
+    .addOption(new Option("--all", "list resolved ones too").conflicts("retry"))
     .addOption(
       wholeOption("--limit <records>", "how many to list", { min: 1, max: 10_000 })
         .default(50)
@@ -120,7 +120,7 @@ function shorten(payload: string): string {
   return payload.length > MAX_PAYLOAD_LENGTH ? `${payload.slice(0, MAX_PAYLOAD_LENGTH)}…` : payload;
 }
 
-/** The payload is JSON already, and may be long: it is put in as it is. */
+/** The payload is JSON already and may be long, so it is inserted as it is. */
 function jsonRow({ payload, ...row }: QuarantineRow): string {
   return `${JSON.stringify(row).slice(0, -1)},"payload":${payload}}`;
 }

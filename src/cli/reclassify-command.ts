@@ -20,7 +20,7 @@ export function reclassifyCommand(summary: string): Command {
     settings: ["databaseUrl", "dataDir", ...REFRESH_SETTINGS],
     examples: [
       ["reclassify --dry-run", "what the rules of report.error_rules would change"],
-      ["reclassify", "applies them to all failures; new ones are classified by them as they come"],
+      ["reclassify", "applies them to all stored failures; new ones always get the current rules"],
     ],
   })
     .addOption(new Option("--dry-run", "count, change nothing"))
@@ -41,7 +41,7 @@ export function reclassifyCommand(summary: string): Command {
 
 function render(classes: readonly ClassCount[], isDry: boolean, { columns, colour }: Output): string {
   if (classes.length === 0) return "there are no failures to classify\n";
-  const head = ["class", "before", isDry ? "by the rules of now" : "now"];
+  const head = ["class", "before", isDry ? "by the current rules" : "now"];
   const rows = classes.map((one) => [one.class, one.before, one.after]);
   return renderTable({ head, right: head.slice(1), rows, columns, colour });
 }

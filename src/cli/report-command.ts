@@ -22,7 +22,7 @@ interface Options extends TimeOptions, Omit<Filters, "since" | "until"> {
   wide?: true;
 }
 
-/** Where nothing else is asked for, people get so many rows. */
+/** The rows of a table or Markdown where no limit is given. */
 const SHOWN_ROWS = 50;
 /** A table is held in memory until its widths are known. */
 const MOST_TABLE_ROWS = 1000;
@@ -33,24 +33,24 @@ export function reportCommand(summary: string): Command {
     summary,
     settings: ["databaseUrl", "dataDir", ...REFRESH_SETTINGS],
     examples: [
-      ["report", "the reports that there are, and what each answers"],
+      ["report", "lists the reports and what each answers"],
       ["report success_rate_daily --since 2026-11-01", "how often builds succeeded, day by day"],
-      ["report failing_now --project pip", "what is broken in one project"],
+      ["report failing_now --project pip", "what fails now in one project"],
       ["report failing_now --wide", "with all columns, however wide the terminal is"],
       ["report runs --since 24h", "what docmirror did in the last day"],
       ["report fact_builds --format csv > builds.csv", "every build, as CSV"],
-      ["report error_classes --json", "what builds fail of, as JSON"],
+      ["report error_classes --json", "why builds fail, as JSON"],
     ],
   })
     .argument("[name]", "a table or view of the schema report")
-    .addOption(new Option("--format <format>", "how it is printed [default: table]").choices(FORMATS))
+    .addOption(new Option("--format <format>", "the output format [default: table]").choices(FORMATS))
     .addOption(new Option("--json", "short for --format json").conflicts("format"))
     .addOption(
       new Option("--wide", "all columns in a table on a terminal [default: those that answer the question]"),
     )
-    .addOption(new Option("--project <slug>", "this project alone"))
-    .addOption(new Option("--version <slug>", "versions of this slug alone"))
-    .addOption(new Option("--type <type>", "builds of this type alone, such as html"));
+    .addOption(new Option("--project <slug>", "only this project"))
+    .addOption(new Option("--version <slug>", "only versions of this slug"))
+    .addOption(new Option("--type <type>", "only builds of this type, such as html"));
   return addTimeOptions(command)
     .addOption(
       wholeOption("--limit <rows>", `rows at most [default: ${SHOWN_ROWS} in a table or md, else all]`, {
@@ -79,7 +79,7 @@ export function reportCommand(summary: string): Command {
 
 interface Asked {
   question: Question;
-  /** Of the rows of the question so many are printed; it asks for one more, to know whether there are more. */
+  /** How many rows are printed. The question asks for one more, to know whether there are more. */
   shown: number;
   isLimitGiven: boolean;
   /** The columns of a table on a terminal; undefined for all. */
@@ -92,7 +92,7 @@ function chooseRows(name: string, format: Format, options: Options): Asked {
   const shown = options.limit ?? (isForPeople ? SHOWN_ROWS : Number.POSITIVE_INFINITY);
   if (format === "table" && shown > MOST_TABLE_ROWS) {
     throw new ConfigError(`a table has ${MOST_TABLE_ROWS} rows at most`, {
-      hint: "--format csv, json or md have as many as there are",
+      hint: "--format csv, json or md print all rows",
     });
   }
   const { project, version, type, since, until } = options;
@@ -129,6 +129,6 @@ async function print(
     log.info(`--wide shows all ${columns.length} columns of ${relation}`);
   if (printed === 0) log.info(`${relation} has no such rows`);
   if (hasMore && !isLimitGiven) {
-    log.info(`these are the first ${shown} rows; --limit shows more, --format csv all`);
+    log.info(`only the first ${shown} rows are shown; --limit shows more, --format csv shows all`);
   }
 }

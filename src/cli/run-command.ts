@@ -15,25 +15,27 @@ import { createLog, type Logger } from "../log.ts";
 import { printableColoured } from "../printable.ts";
 import { STOP_WITHIN_MS } from "./close-in-time.ts";
 import { explainError, isAbort } from "./explain-error.ts";
-import { logBeside } from "./log-beside.ts";
 import { createOutput, type Output } from "./output.ts";
 import type { Progress } from "./progress.ts";
 import { warnOfSecrets } from "./warn-of-secrets.ts";
+import { wrapLog } from "./wrap-log.ts";
 
-/** What a command is given. */
+/** What each command gets. */
 export interface CommandContext {
   readonly config: Config;
   /** Where each setting came from, secrets masked. */
   readonly settings: readonly SettingInForce[];
   readonly log: Logger;
   readonly clock: Clock;
-  /** Aborted with a StoppedError by the first SIGINT or SIGTERM. Every wait of the command must listen to it. */
+  /**
+   * Aborted with a StoppedError by the first SIGINT or SIGTERM. Every wait of the command must listen to it.
+   */
   readonly signal: AbortSignal;
   /** Stdout, for data. */
   readonly out: Output;
   /**
-   * The progress display: made at the first call, and anew at the first one after it was stopped. The
-   * command's end stops it.
+   * The progress display. The first call makes it, and so does the first call after it was stopped. The end
+   * of the command stops it.
    */
   progress(): Promise<Progress>;
 }
@@ -44,9 +46,9 @@ export interface Invocation<Options> {
 }
 
 /**
- * Resolves to the exit code once everything it opened is closed: the process ends by itself when nothing is left to
- * do. Undefined means 0, or 130/143 when a signal stopped it. It may throw anything: a MirrorError is told with its
- * hint and gives its own exit code, everything else is a bug and exits 1.
+ * Resolves to the exit code once everything it opened is closed: the process ends by itself when nothing is
+ * left to do. Undefined means 0, or 130/143 when a signal stopped it. It may throw anything: a MirrorError is
+ * printed with its hint and has its own exit code; everything else is a bug and exits 1.
  */
 export type CommandBody<Options> = (
   context: CommandContext,
@@ -54,7 +56,10 @@ export type CommandBody<Options> = (
 ) => Promise<number | undefined>;
 
 export interface RunCommandOptions<Options> {
-  /** What takes the body's place when the settings cannot be used. @default the error is told; the exit code is 2 */
+  /**
+   * Runs instead of the body when the settings cannot be used. @default the error is printed; the exit code
+   * is 2
+   */
   onConfigError?: (error: ConfigError, out: Output, invocation: Invocation<Options>) => Promise<number>;
 }
 
@@ -102,7 +107,7 @@ export function runCommand<Options = Record<string, never>>(
         colour,
         clean: printableColoured,
       });
-      const log = logBeside(plainLog, (write) => (progress ? progress.aside(write) : write()));
+      const log = wrapLog(plainLog, (write) => (progress ? progress.withoutBars(write) : write()));
       warnOfSecrets(config, settings, log);
       signals.announce((signal) => log.info({ signal }, "stopping; a second signal ends at once"));
       const context: CommandContext = {
@@ -150,7 +155,10 @@ function tryConfig(input: ConfigInput): LoadedConfig | ConfigError {
   }
 }
 
-/** The first signal aborts and starts the bound; the second, or the bound, ends the process at once, whatever is pending. */
+/**
+ * The first signal aborts `stop` and starts a timer. The second signal, or the timer, ends the process at
+ * once.
+ */
 function listenForSignals(stop: AbortController) {
   let announce: ((signal: string) => void) | undefined;
   let isFirst = true;
@@ -158,10 +166,10 @@ function listenForSignals(stop: AbortController) {
     const stopped = new StoppedError(signal === "SIGINT" ? "SIGINT" : "SIGTERM");
     if (!isFirst) process.exit(stopped.exitCode);
     isFirst = false;
-    // Never taken back: what hangs may be what is left when the command itself has ended.
+    // Never cleared: something may hang after the command itself has ended.
     setTimeout(() => {
       process.stderr.write(
-        `docmirror: ${stopped.message}; it had not ended after ${STOP_WITHIN_MS / 1000} s and is cut short\n`,
+        `docmirror: ${stopped.message}; it did not end within ${STOP_WITHIN_MS / 1000} s and is cut short\n`,
       );
       process.exit(stopped.exitCode);
     }, STOP_WITHIN_MS).unref();

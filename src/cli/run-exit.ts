@@ -4,8 +4,8 @@ import type { RunResult } from "../sync/with-run.ts";
 import { exitCodeOf } from "../sync/with-run.ts";
 
 /**
- * The exit code of a run whose summary is printed. Throws what made it fail, and the stop that came while the reports were refreshed; a run that
- * went well, but whose reports could not be refreshed, is partial.
+ * The exit code of a run, after its summary was printed. Throws the error that made the run fail, and a stop
+ * that came while the reports were refreshed. A good run is partial when its reports could not be refreshed.
  */
 export function exitCodeOrThrow(result: RunResult & ReportedResult): number {
   const { summary, error, reportError } = result;

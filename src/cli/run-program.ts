@@ -6,7 +6,7 @@ import { explainError } from "./explain-error.ts";
 import { listenForTheUnexpected } from "./unexpected.ts";
 import { failOnUsage, usageError } from "./usage.ts";
 
-/** Runs one command line (without node and script). Sets `process.exitCode`; rejects never. */
+/** Runs one command line (without node and script). Sets `process.exitCode`; never rejects. */
 export async function runProgram(args: readonly string[]): Promise<void> {
   const verbose = args.includes("--verbose");
   listenForTheUnexpected(verbose);
@@ -28,7 +28,7 @@ export async function runProgram(args: readonly string[]): Promise<void> {
   }
 }
 
-/** The program with every command named, of which only the chosen one is loaded and knows its flags. */
+/** The program with all commands. Only the chosen one is loaded and knows its flags. */
 async function createProgram(chosen: string | undefined): Promise<Command> {
   const program = failOnUsage(new Command("docmirror"))
     .description(
@@ -54,7 +54,10 @@ Examples:
   return program;
 }
 
-/** The first word that is no flag; no flag before the command takes a value. `help sync` asks for sync's help. */
+/**
+ * The first word that is not a flag, because no flag before the command takes a value. `help sync` asks for
+ * sync's help.
+ */
 function chosenCommand(args: readonly string[]): string | undefined {
   const [first, second] = args.filter((arg) => !arg.startsWith("-"));
   return first === "help" ? second : first;

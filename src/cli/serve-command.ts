@@ -28,7 +28,10 @@ export function serveCommand(summary: string): Command {
     examples: [
       ["serve", "prints the address of the report page and serves it until Ctrl-C"],
       ["serve --http-port 0", "on a free port"],
-      ["serve --http-host 0.0.0.0", "for other machines too; there is no password, so mind who can reach it"],
+      [
+        "serve --http-host 0.0.0.0",
+        "for other machines too; there is no password, so limit who can reach it",
+      ],
     ],
   })
     .option("--json", "print the address as one JSON document")
@@ -38,7 +41,7 @@ export function serveCommand(summary: string): Command {
 async function serve(context: CommandContext, options: Options): Promise<never> {
   const { config, log, clock, signal, out } = context;
   const { databaseUrl, dataDir } = config;
-  // A database that is down is waited for; a mirror that nobody has made yet is not.
+  // Waits for a database that is down, but not for a mirror that does not exist yet.
   assertMirrorPlace(config);
   const database = createKeptDatabase({
     async open(openSignal) {
@@ -58,7 +61,7 @@ async function serve(context: CommandContext, options: Options): Promise<never> 
     server = await serveMirror(context, database);
     if (options.json) await out.json({ url: server.url });
     else await out.write(`${server.url}\n`);
-    // What waiting cannot mend ends the command here, with its own exit code.
+    // A fault that waiting does not repair ends the command here, with its own exit code.
     await server.mirror.open();
     await bringUpToDate(context, server, database);
     await server.warmUp();
@@ -72,16 +75,19 @@ async function serve(context: CommandContext, options: Options): Promise<never> 
   }
 }
 
-/** Computes answers that a run has left behind, one that was killed for example. The page is served meanwhile, and without them. */
+/**
+ * Refreshes answers that are older than the last run, as after a killed run. The page is served meanwhile,
+ * and also when this fails.
+ */
 async function bringUpToDate(
   { config, log, signal }: CommandContext,
   { mirror }: MirrorServer,
   database: KeptDatabase,
 ): Promise<void> {
-  // A database that has gone again is for the page to tell.
+  // If the database is down again, the page says so.
   const isBehind = await mirror.read(isReportBehind).catch(() => false);
   if (!isBehind) return;
-  log.info("the figures are older than the last run; they are computed anew");
+  log.info("the figures are older than the last run; refreshing them");
   const url = await database.ready(signal);
   const error = await tryRefresh(url, { ...config, keepsSettings: true, signal }, log);
   if (error === null) log.info("the figures are up to date");

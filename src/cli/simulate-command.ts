@@ -109,6 +109,6 @@ function portError(error: unknown, port: number): unknown {
   const reason = code === "EADDRINUSE" ? "another program listens there" : "the rights for it are missing";
   return new ConfigError(`could not listen on port ${port}: ${reason}`, {
     cause: error,
-    hint: "choose another one, or leave --port away to get a free one",
+    hint: "choose another port, or omit --port to get a free one",
   });
 }

@@ -28,7 +28,7 @@ export function statusCommand(summary: string): Command {
     .addOption(
       new Option(
         "--max-age <duration>",
-        "exit 11 when the list that was read longest ago is older, such as 30h",
+        "exit 11 when the oldest list is older than this, such as 30h",
       ).argParser(parseAge),
     )
     .option("--json", "print one JSON document")
@@ -111,13 +111,13 @@ function renderRound(round: RunRow | null, columns: number | undefined): string 
   return paragraphs([text], columns);
 }
 
-/** The errors of runs, a paragraph each: an error is a sentence or two, for which no column has room. */
+/** The errors of runs, each as a paragraph: they are too long for a column. */
 function errorsOf(runs: readonly RunRow[], columns: number | undefined): string {
   const errors = runs.flatMap(({ run_id, error }) => (error === null ? [] : [`run ${run_id}: ${error}`]));
   return paragraphs(errors, columns);
 }
 
-/** Sentences, each on lines of its own. */
+/** Each text on its own lines. */
 function paragraphs(texts: readonly string[], columns: number | undefined): string {
   return texts
     .flatMap((text) => breakLines(text, columns ?? Infinity))
@@ -125,7 +125,7 @@ function paragraphs(texts: readonly string[], columns: number | undefined): stri
     .join("");
 }
 
-/** Postgres' text of a moment without the parts of its second, which no eye needs here; `--json` has them. */
+/** A moment without fractions of its second; `--json` has them. */
 function toSecond(moment: string | null): string {
   return (moment ?? "").replace(/\.\d+/, "");
 }

@@ -41,11 +41,14 @@ export function syncCommand(summary: string): Command {
       ["sync --full", "reads every page of every list"],
       ["sync --resource build,project --json", "two lists, the summary as JSON"],
       ["sync --dry-run", "fetches and counts, writes nothing"],
-      ["sync --full --allow-mass-delete", "after the service was cleaned up: deletes however much is gone"],
+      [
+        "sync --full --allow-mass-delete",
+        "after a cleanup of the service: marks any number of records deleted",
+      ],
     ],
   })
     .addOption(new Option("--full", "read every list to its end").conflicts("incremental"))
-    .addOption(new Option("--incremental", "of builds read the head alone, until it joins what is known"))
+    .addOption(new Option("--incremental", "read only the head of the builds, down to what is known"))
     .addOption(
       new Option(
         "--resource <names>",
@@ -56,7 +59,7 @@ export function syncCommand(summary: string): Command {
     .addOption(
       new Option(
         "--allow-mass-delete",
-        "in this run delete what is gone, even more than --max-delete-ratio allows",
+        "in this run mark what is gone as deleted, even more than --max-delete-ratio allows",
       ),
     )
     .option("--json", "print the run summary as one JSON document")
@@ -78,7 +81,7 @@ export function syncCommand(summary: string): Command {
     );
 }
 
-/** Counts what a run would do. Without a database everything is new, and none is made. */
+/** Counts what a run would do. Without a database everything is new; it makes none. */
 async function drySync(
   context: CommandContext,
   database: OpenDatabase | null,

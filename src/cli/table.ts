@@ -8,11 +8,13 @@ export type Cell = string | number | bigint | boolean | null | undefined;
 export interface TableFacts {
   head: readonly string[];
   rows: readonly (readonly Cell[])[];
-  /** Columns whose cells stand at the right, by their heads; numbers usually. */
+  /** Heads of the columns that are aligned to the right; usually numbers. */
   right?: readonly string[];
   /** Longer texts are cut and end in "…". @default 120 */
   maxCellLength?: number;
-  /** The terminal's width, to which texts are cut further. @default nothing is cut for it, as for a file */
+  /**
+   * The terminal's width; texts are cut further to fit it. @default texts are not cut further, as for a file
+   */
   columns?: number | undefined;
   /**
    * Whether columns at the end are left out where even cut texts do not fit into `columns`. @default false
@@ -40,8 +42,8 @@ const NO_LINE = {
 } as const;
 
 /**
- * Columns aligned with spaces alone, so that lines can be cut and pasted; ends with a newline. Cells are made printable,
- * null and undefined show as nothing, and wide characters take their two columns.
+ * Renders columns aligned only with spaces, so that lines can be copied; ends with a newline. Cells are made
+ * printable, null and undefined are empty, and wide characters take two columns.
  */
 export function renderTable(facts: TableFacts): string {
   const { head, right = [], maxCellLength = 120, colour } = facts;

@@ -6,21 +6,21 @@ export interface TimeOptions {
   until?: string;
 }
 
-/** The flags `--since` and `--until`. `readTimes` reads their values, because it knows what time it is. */
+/** The flags `--since` and `--until`. `readTimes` reads their values, because it gets the current time. */
 export function addTimeOptions(command: Command): Command {
   return command
     .addOption(
       new Option(
         "--since <time>",
-        "from this day (2026-11-03) or moment (2026-11-03T12:00Z) on, in UTC, or from so long ago (7d)",
+        "from this day (2026-11-03) or time (2026-11-03T12:00Z) on, in UTC, or from a span ago (7d)",
       ),
     )
     .addOption(
-      new Option("--until <time>", "up to this day, which counts too, or this moment, or up to so long ago"),
+      new Option("--until <time>", "up to the end of this day, up to this time, or up to a span ago"),
     );
 }
 
-/** Both as days and moments. Throws ConfigError that names the flag at fault. */
+/** Reads both as days and moments. Throws ConfigError that names the flag at fault. */
 export function readTimes({ since, until }: TimeOptions, now: Date): TimeOptions {
   return {
     ...(since !== undefined && { since: readTime("--since", since, now) }),

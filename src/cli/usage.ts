@@ -1,14 +1,14 @@
 import { type Command, CommanderError } from "commander";
 import { ConfigError } from "../errors.ts";
 
-/** Makes commander throw instead of ending the process, and leave the words to `usageError`. */
+/** Makes commander throw instead of ending the process, and leave the message to `usageError`. */
 export function failOnUsage(command: Command): Command {
   return command.exitOverride().configureOutput({ outputError: () => undefined });
 }
 
 /**
- * Commander's complaint (unknown flag or command, with the nearest right one; missing value) as a ConfigError. Anything
- * else comes back as it is. Undefined when nothing was wrong: help and version were printed.
+ * Commander's error (unknown flag or command, with the nearest known one; missing value) as a ConfigError.
+ * Any other error is returned as it is. Undefined when nothing was wrong: help or version was printed.
  */
 export function usageError(error: unknown, commandName: string | undefined): unknown {
   if (!(error instanceof CommanderError)) return error;
@@ -23,10 +23,7 @@ export function usageError(error: unknown, commandName: string | undefined): unk
   });
 }
 
-/**
- * Commander's sentence about a value that was not taken, shortened to the flag or argument, the value, and
- * what is wrong with it.
- */
+/** Shortens Commander's sentence about an invalid value to the flag or argument, the value, and its fault. */
 function plain(message: string): string {
   const flag = /^option '(?:-\w, )?(--[\w-]+)[^']*' argument '(.*)' is invalid\. (.*)$/s;
   const argument = /^command-argument value '(.*)' is invalid for argument '(.*?)'\. (.*)$/s;

@@ -3,14 +3,14 @@ import { hasPassword } from "../db/database-url.ts";
 import type { Logger } from "../log.ts";
 
 /**
- * Warns of each password that was given by a flag: every user of the machine can read the command lines of
+ * Warns about each password that was given by a flag: every user of the machine can read the command lines of
  * all processes.
  */
 export function warnOfSecrets(config: Config, settings: readonly SettingInForce[], log: Logger): void {
   for (const { key, name, flag, source } of settings) {
     if (source !== "flag" || !isSecret(key, config)) continue;
     log.warn(
-      `the password in --${flag} stands in the process list, for all users of this machine: ` +
+      `the password in --${flag} is visible to all users of this machine in the process list: ` +
         `give it by ${name}, or by the file that ${name}_FILE names`,
     );
   }

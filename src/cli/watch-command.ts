@@ -38,7 +38,7 @@ export function watchCommand(summary: string): Command {
         "watch --base-url https://docs.example.org",
         "a round at once, then one a minute, until it is stopped",
       ],
-      ["watch --once --json", "one round, its summary as JSON; for a scheduler of your own"],
+      ["watch --once --json", "one round, its summary as JSON; for your own scheduler"],
       ['watch --watch-cron "*/5 * * * *"', "every five minutes"],
     ],
   })
@@ -60,7 +60,7 @@ async function watch(context: CommandContext, options: Options): Promise<number>
         cron,
         timezone,
         runWatchRound: withReport(runWatchRound),
-        tellsQuietRounds: true,
+        logsQuietRounds: true,
       }),
     ]);
   }

@@ -3,8 +3,8 @@ import { EXIT, StoreError } from "../errors.ts";
 import type { CommandContext } from "./run-command.ts";
 
 /**
- * Opens the database that the settings name, the embedded one by default, and leaves it whatever happens. What Postgres refuses while the
- * embedded one is used comes out with the name of its log.
+ * Opens the database that the settings name, the embedded one by default, and always closes it. Errors of the
+ * embedded Postgres also name its log file.
  */
 export async function withDatabase<T>(
   { config, log, signal }: Pick<CommandContext, "config" | "log" | "signal">,

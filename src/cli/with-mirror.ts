@@ -15,9 +15,9 @@ export interface MirrorOptions {
 }
 
 /**
- * Opens the mirror that the settings name for a command that reads it, and makes nothing where there is none.
- * Throws SchemaVersionError where there is no mirror, or one of another version, and StoreError for what the
- * database throws.
+ * Opens the mirror that the settings name for a command that reads it; never makes one. Throws
+ * SchemaVersionError where there is no mirror, or one of another version, and StoreError for errors of the
+ * database.
  */
 export async function withMirror<T>(
   context: Pick<CommandContext, "config" | "log" | "signal">,

@@ -30,7 +30,7 @@ export function workerCommand(summary: string): Command {
     examples: [
       [
         "worker --base-url https://docs.example.org",
-        "syncs every night, at once when the last one was missed, and watches builds in between",
+        "syncs every night, or at once when the last sync was missed, and watches builds in between",
       ],
       ['worker --sync-cron "30 3 * * *" --timezone Europe/Berlin', "at half past three in Berlin"],
     ],
@@ -46,7 +46,7 @@ function work(context: CommandContext): Promise<never> {
       cron: syncCron,
       timezone,
       async runSync(options) {
-        // One for each night: what a night has drawn stays as it was at its end.
+        // A new one for each night, so that the last state of an earlier night stays on the screen.
         const progress = await context.progress();
         try {
           return await withReport(runSync)({ ...options, onProgress: showProgress(progress) });

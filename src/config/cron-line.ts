@@ -6,7 +6,7 @@ interface CronField {
   readonly name: string;
   readonly min: number;
   readonly max: number;
-  /** A name that may stand in the place of a number. */
+  /** A name that may take the place of a number. */
   readonly word?: string;
 }
 
@@ -22,16 +22,16 @@ const NICKNAMES = "@hourly, @daily, @weekly, @monthly or @yearly";
 const EXAMPLE = 'it needs five fields, minute to weekday, such as "17 2 * * *"';
 
 /**
- * Says what keeps a text from being a cron line: the field, what stands in it, and its range; a sentence for
- * each field at fault, empty for a good line. A line has five fields, or six with seconds first. Numbers and
- * steps are checked here: node-cron takes a step that is longer than its field, which would never step, and
- * writes out a range before it looks at its ends.
+ * Says why a text is not a cron line: a sentence for each wrong field, with its text and its range. Empty for
+ * a valid line. A line has five fields, or six with seconds first. Numbers and steps are checked here,
+ * because node-cron accepts a step that is longer than its field, and expands a range before it checks its
+ * ends.
  */
 export function findCronFaults(line: string): string[] {
   const text = line.trim();
   if (text.startsWith("@")) return isCron(text) ? [] : [`there is no ${text}; write ${NICKNAMES}`];
   const odd = /[^a-z0-9\-*/,#?\s]/iu.exec(text)?.[0];
-  if (odd !== undefined) return [`${odd} has no place in it; ${EXAMPLE}`];
+  if (odd !== undefined) return [`${odd} is not allowed in it; ${EXAMPLE}`];
   const texts = text.split(/\s+/);
   if (texts.length !== 5 && texts.length !== 6) return [`it has ${count(texts)}; ${EXAMPLE}`];
   const fields = FIELDS.slice(FIELDS.length - texts.length);
@@ -40,7 +40,7 @@ export function findCronFaults(line: string): string[] {
   const judged = validateDetailed(texts.join(" "));
   return judged.valid
     ? []
-    : judged.errors.map(({ field, value = "", message }) => tell(field, value, message));
+    : judged.errors.map(({ field, value = "", message }) => describeFault(field, value, message));
 }
 
 /** The line as node-cron reads it: with one blank between its fields. */
@@ -65,7 +65,7 @@ function findFieldFault(field: CronField, text: string): string | undefined {
 }
 
 function findTokenFault({ name, min, max }: CronField, token: string): string | undefined {
-  if (token === "") return `the list of ${name}s has an empty place`;
+  if (token === "") return `the list of ${name}s has an empty entry`;
   const [base = "", step] = token.split("/");
   const [, first, last] = /^(-?\d+)(?:-(\d+))?$/.exec(base) ?? [];
   const wrong = [first, last].find((end) => end !== undefined && !(Number(end) >= min && Number(end) <= max));
@@ -79,11 +79,11 @@ function findTokenFault({ name, min, max }: CronField, token: string): string | 
   return isAlone ? `${name} ${token} has a step without a range: write ${first}-${max}/${step}` : undefined;
 }
 
-/** Says what node-cron found: it knows names, `L`, `W` and `#`, and the days that no month has. */
-function tell(key: string, value: string, message: string): string {
-  if (message.includes("impossible")) return `day ${value} comes in none of its months`;
+/** A fault that node-cron found. It knows names, `L`, `W` and `#`, and the days that no month has. */
+function describeFault(key: string, value: string, message: string): string {
+  if (message.includes("impossible")) return `none of its months has a day ${value}`;
   const field = FIELDS.find((one) => one.key === key);
   if (field === undefined) return message;
   const { name, min, max, word } = field;
-  return `${name} ${value} is not within ${min} to ${max}${word ? `, and no name such as ${word}` : ""}`;
+  return `${name} ${value} is not within ${min} to ${max}${word ? `, nor a name such as ${word}` : ""}`;
 }

@@ -1,6 +1,9 @@
 import { SETTING_KEYS, SETTINGS, type Setting } from "./settings.ts";
 
-/** The text of `.env.example`: every setting, switched off, with its meaning and its default. A test keeps the file so. */
+/**
+ * The text of `.env.example`: every setting, commented out, with its meaning and default. A test compares the
+ * file.
+ */
 export function envExample(): string {
   const blocks = SETTING_KEYS.map((key) => {
     const setting: Setting = SETTINGS[key];
@@ -11,8 +14,8 @@ export function envExample(): string {
   });
   return `# Settings of docmirror. Copy this file to .env in the working directory and uncomment what differs.
 # Flags beat the environment, the environment beats .env, .env beats the defaults, which are the values shown here.
-# NAME_FILE=path in the place of NAME=value reads the value from a file, as secrets are often given.
-# HTTP_PROXY, HTTPS_PROXY and NO_PROXY may stand here too: through which proxy the service is asked, and which hosts are not.
+# NAME_FILE=path instead of NAME=value reads the value from a file, as is usual for secrets.
+# HTTP_PROXY, HTTPS_PROXY and NO_PROXY may be set here too: the proxy for requests to the service, and the hosts without one.
 
 ${blocks.join("\n")}`;
 }

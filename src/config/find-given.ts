@@ -11,9 +11,9 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 /** Where settings may be given. */
 export interface Places {
   readonly flags: Environment;
-  /** The environment and `.env` with their names, the stronger one first. */
+  /** The environment and `.env` with their names; the first one wins. */
   readonly layers: readonly (readonly [source: string, variables: Environment])[];
-  /** Where the paths of `NAME_FILE` start. */
+  /** Where relative paths of `NAME_FILE` start. */
   readonly cwd: string;
 }
 
@@ -27,8 +27,9 @@ export interface Given {
 }
 
 /**
- * Finds what a setting was given: a flag beats the environment, which beats `.env`. An empty variable counts as unset, an
- * empty flag is a fault. Reads the file that `NAME_FILE` names. Undefined where the default counts; faults are added to `faults`.
+ * Finds the value that was given for a setting: a flag beats the environment, which beats `.env`. An empty
+ * variable counts as unset; an empty flag is a fault. Reads the file that `NAME_FILE` names. Undefined where
+ * the default applies. Faults are added to `faults`.
  */
 export function findGiven({ name, flag }: Setting, places: Places, faults: string[]): Given | undefined {
   const flagText = places.flags[flag]?.trim();

@@ -1,6 +1,7 @@
 /**
- * Hides what a URL carries of secrets: the password, the lone user name of an HTTP URL (it may be a token), and query
- * parameters that are named like secrets. Works on text, so that a URL that does not parse is masked as well.
+ * Hides the secrets in a URL: the password, the user name of an HTTP URL without a password (it may be a
+ * token), and query parameters with names such as `token`. Works on text, so that a URL that cannot be parsed
+ * is masked too.
  */
 export function maskUrl(text: string): string {
   return text

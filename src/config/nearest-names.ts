@@ -1,8 +1,8 @@
 import leven from "leven";
 
 /**
- * Those of the known names that a wrong one may have meant, nearest first: a few letters off, or a part of it. Empty where none is near.
- * The names are read once, so they may come from anywhere and be many.
+ * The known names that a wrong name may mean, nearest first: a few letters differ, or it is part of the name.
+ * Empty where none is near. Reads the names only once, so there may be many.
  */
 export function nearestNames(wrong: string, known: Iterable<string>, most = 3): string[] {
   const nearest = createNearest(wrong, most);
@@ -10,7 +10,7 @@ export function nearestNames(wrong: string, known: Iterable<string>, most = 3): 
   return nearest.names();
 }
 
-/** The same for names that come one after the other. */
+/** Does the same for names that arrive one by one. */
 export function createNearest(wrong: string, most = 3) {
   const sought = wrong.toLowerCase();
   const maxDistance = Math.max(3, sought.length / 2);
@@ -36,13 +36,13 @@ function distanceOf(sought: string, name: string, maxDistance: number): number {
   return leven(sought, name);
 }
 
-/** How far it is from the beginning of a name that goes on, a letter more or less. */
+/** The distance to the start of a longer name, where the start may be a letter longer or shorter. */
 function distanceFromBegin(sought: string, name: string): number {
   if (sought.length < 5 || name.length <= sought.length) return Number.POSITIVE_INFINITY;
   return Math.min(...[-1, 0, 1].map((more) => leven(sought, name.slice(0, sought.length + more))));
 }
 
-/** Whether it stands in the name and begins with one of its words. */
+/** Whether it is part of the name, at the start of one of its words. */
 function isPart(sought: string, name: string): boolean {
   const at = name.indexOf(sought);
   return at === 0 || (at > 0 && /[^a-z0-9]/.test(name[at - 1] ?? ""));

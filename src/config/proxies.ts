@@ -1,23 +1,26 @@
-/** A variable as it was given, which may have a lower-case name. */
+/** A variable as it was given; its name may be in lower case. */
 export interface ProxyVariable<T> {
   readonly name: string;
   readonly value: T;
 }
 
-/** The proxies that the surroundings name, by the scheme of the service's URL. */
+/** The proxies that the environment names, by the scheme of the service's URL. */
 export interface Proxies {
-  /** May carry a user and a password: print it through `showProxy` alone. Null where the value is no address of a proxy. */
+  /**
+   * May carry a user and a password: print it through `showProxy` alone. Null where the value is not a
+   * proxy's address.
+   */
   readonly http: ProxyVariable<URL | null> | null;
   readonly https: ProxyVariable<URL | null> | null;
-  /** The hosts that are asked without a proxy, as given. */
+  /** The hosts that are reached without a proxy, as given. */
   readonly none: ProxyVariable<string> | null;
 }
 
 type Variables = Readonly<Record<string, string | undefined>>;
 
 /**
- * Reads HTTP_PROXY, HTTPS_PROXY and NO_PROXY, of which the lower-case names win, as with curl. The first layer that has a variable counts; an
- * empty one there says that there is none. Undefined where nothing is set. Throws nothing.
+ * Reads HTTP_PROXY, HTTPS_PROXY and NO_PROXY. Lower-case names win, as with curl. The first layer that has a
+ * variable counts; an empty value there means none. Undefined where nothing is set. Never throws.
  */
 export function readProxies(layers: readonly Variables[]): Proxies | undefined {
   const find = (upperCase: string): ProxyVariable<string> | null => {

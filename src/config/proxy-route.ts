@@ -2,16 +2,20 @@ import { BlockList, isIP } from "node:net";
 import { maskUrl } from "./mask-url.ts";
 import type { Proxies, ProxyVariable } from "./proxies.ts";
 
-/** The way to a service: through a proxy, or directly. `because` is what decided it, as in "HTTPS_PROXY" or "HTTPS_PROXY is not set". */
+/**
+ * The way to a service: through a proxy, or directly. `because` names the reason, such as "HTTPS_PROXY" or
+ * "HTTPS_PROXY is not set".
+ */
 export type ProxyRoute =
   | { proxy: URL; because: string }
   | {
       proxy: null;
-      because: string /** The proxy that should be used has no usable address. */;
+      because: string;
+      /** The proxy that should be used has no usable address. */
       isFault?: true;
     };
 
-/** The way to this service. Throws nothing. */
+/** The way to this service. Never throws. */
 export function findProxyRoute(target: URL, proxies: Proxies | undefined): ProxyRoute {
   if (proxies === undefined) return { proxy: null, because: "no proxy is set" };
   const scheme = target.protocol === "https:" ? "https" : "http";
@@ -30,15 +34,16 @@ export function showProxy(proxy: URL): string {
 }
 
 /**
- * The entry of NO_PROXY that names this host: `*`; a name, which stands for all names below it too, with a dot or `*.` before it or not; an
- * address; a network as in 10.0.0.0/8. An entry with a port is for that port alone.
+ * The entry of NO_PROXY that matches this host: `*`, a name, an address, or a network such as 10.0.0.0/8. A
+ * name also matches all names below it, with or without a leading dot or `*.`. An entry with a port matches
+ * only that port.
  */
 function findExemption(target: URL, hosts: string): string | undefined {
   const host = bare(target.hostname);
   const port = target.port || (target.protocol === "https:" ? "443" : "80");
   return hosts.split(/[\s,]+/).find((entry) => {
     if (entry === "*") return true;
-    // An address of IPv6 has colons of its own, and a port only behind brackets.
+    // An IPv6 address contains colons, and has a port only after brackets.
     const isBareV6 = isIP(entry.replace(/\/.*/, "")) === 6;
     const [, name = "", entryPort] = isBareV6 ? [entry, entry] : (/^(.*?)(?::(\d+))?$/.exec(entry) ?? []);
     if (name === "" || (entryPort !== undefined && entryPort !== port)) return false;
@@ -62,7 +67,7 @@ function isWithin(address: string, network: string): boolean {
   return list.check(address, family);
 }
 
-/** Without what a host may be written with: brackets, capitals, the dot at its end. */
+/** The host without brackets, capitals and a final dot. */
 function bare(host: string): string {
   return host
     .replace(/^\[(.*)\]$/, "$1")

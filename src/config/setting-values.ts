@@ -2,11 +2,11 @@ import { resolve } from "node:path";
 import { findCronFaults, normalizeCron } from "./cron-line.ts";
 import { parseDuration } from "./duration.ts";
 
-/** A parsed value, or what a usable one looks like (it completes "… is not"). */
+/** A parsed value, or what is wrong with the text, such as "is not a whole number". */
 export type Parsed<T> = { value: T } | { fault: string };
 export type Parse<T> = (text: string) => Parsed<T>;
 
-/** What a value may depend on beside its text. */
+/** What a value may depend on besides its text. */
 export interface Surroundings {
   /** Where relative paths start. */
   readonly cwd: string;
@@ -31,7 +31,7 @@ export function megabytes(min: number, max: number): Parse<number> {
   };
 }
 
-/** A word that stands for what the program works out itself, or anything that `parse` takes. */
+/** A word for a value that the program works out itself, or anything that `parse` accepts. */
 export function wordOr<const W extends string, T>(word: W, parse: Parse<T>): Parse<W | T> {
   return (text) => {
     if (text.toLowerCase() === word) return { value: word };
@@ -64,13 +64,13 @@ export const duration: Parse<number> = (text) => {
 /** Five fields, or six with seconds first, or a nickname such as @daily. */
 export const cron: Parse<string> = (text) => {
   const faults = findCronFaults(text);
-  if (faults.length > 0) return { fault: `is no cron line: ${faults.join(", ")}` };
+  if (faults.length > 0) return { fault: `is not a cron line: ${faults.join(", ")}` };
   return { value: normalizeCron(text) };
 };
 
 export const zone: Parse<string> = (text) => {
   const fault = "is not the IANA name of a time zone, such as Europe/Berlin";
-  // An offset names no rules for summer time, and newer Node versions would take it.
+  // An offset has no rules for summer time, but newer Node versions would accept it.
   if (!/^[a-z]/i.test(text)) return { fault };
   try {
     new Intl.DateTimeFormat("en", { timeZone: text });
@@ -87,7 +87,7 @@ export const host: Parse<string> = (text) => {
     : { fault: "is not a host name or address without scheme, port and path" };
 };
 
-/** Absolute. The path is not checked: the database room makes the directory and knows what it needs. */
+/** An absolute path. It is not checked here: the code that opens the database makes the directory. */
 export function path(text: string, { cwd }: Pick<Surroundings, "cwd">): Parsed<string> {
   if (/^~(?:\/|$)/.test(text))
     return { fault: "begins with ~, which only a shell replaces; write the path out" };
@@ -102,7 +102,7 @@ export function logFormat(text: string, { isTty }: Pick<Surroundings, "isTty">):
   return { value: parsed.value === "auto" ? (isTty ? "pretty" : "json") : parsed.value };
 }
 
-/** The scheme alone: the database room reads the rest, with lists of hosts and sockets that no URL parser takes. */
+/** Checks only the scheme. `src/db` reads the rest, because lists of hosts and sockets are not valid URLs. */
 export const databaseUrl: Parse<string> = (text) => {
   return /^postgres(?:ql)?:\/\/\S*$/.test(text)
     ? { value: text }
@@ -110,8 +110,8 @@ export const databaseUrl: Parse<string> = (text) => {
 };
 
 /**
- * The path prefix stays, its closing slashes go (the URL class keeps the one of an empty path). `/api/v1` at the end is
- * refused, because every path of the interface begins with it.
+ * Keeps the path prefix without trailing slashes (the URL class keeps the one of an empty path). Refuses
+ * `/api/v1` at the end, because every path of the interface begins with it.
  */
 export const baseUrl: Parse<URL> = (text) => {
   const url = URL.canParse(text) ? new URL(text) : undefined;
@@ -121,7 +121,7 @@ export const baseUrl: Parse<URL> = (text) => {
   if (/[?#]/.test(text))
     return { fault: "has a query or a fragment; give the URL without what follows ? or #" };
   if (/\/api\/v\d+\/*$/.test(url.pathname))
-    return { fault: "ends in the API's own path; give what stands before /api/" };
+    return { fault: "ends in the API's own path; give the part before /api/" };
   url.pathname = url.pathname.replace(/\/+$/, "");
   return { value: url };
 };

@@ -1,8 +1,9 @@
 import * as values from "./setting-values.ts";
 
 /**
- * A setting, said once. The flags, `.env.example`, `docmirror config`, the help, the check for unknown names and the type of
- * the value all come from here. The code knows a setting by its key in SETTINGS, which names the unit where there is one.
+ * A setting, defined once. The flags, `.env.example`, `docmirror config`, the help, the check for unknown
+ * names and the type of the value all come from here. Code uses a setting's key in SETTINGS, which names the
+ * unit where there is one.
  */
 export interface Setting<T = unknown> {
   /** The name in the environment and in `.env`. `NAME_FILE` names a file that holds the value. */
@@ -11,13 +12,15 @@ export interface Setting<T = unknown> {
   readonly flag: string;
   /** How the help writes the value. */
   readonly value: string;
-  /** As it would be written in the environment. Null when there is none: the value is then null. */
+  /** As written in the environment. Null when there is no default; the value is then null. */
   readonly default: string | null;
-  /** What takes the default's place in the help where `default` is null. */
+  /** Shown in the help instead of a default where `default` is null. */
   readonly without?: string;
-  /** The value that a text stands for. It reads the default as well. */
+  /** Reads a text as a value; the default too. */
   readonly parse: (text: string, surroundings: values.Surroundings) => values.Parsed<T>;
-  /** Whether a text that cannot be used stays out of messages: a password may stand anywhere in it. @default never */
+  /**
+   * Whether messages leave out a text that cannot be used, because it may contain a password. @default never
+   */
   readonly isHidden?: (text: string) => boolean;
   readonly meaning: string;
 }
@@ -32,7 +35,7 @@ export const SETTINGS = {
     without: "the embedded Postgres",
     parse: values.databaseUrl,
     isHidden: () => true,
-    meaning: "where the mirror lives: postgres://user:password@host:port/database",
+    meaning: "where the mirror is: postgres://user:password@host:port/database",
   },
   /** Absolute. Need not exist yet. */
   dataDir: {
@@ -44,18 +47,19 @@ export const SETTINGS = {
     meaning: "the embedded Postgres' data, relative to the working directory",
   },
   /**
-   * Without query and fragment. The path prefix is kept without a closing slash ("/" when there is none), so join with
-   * `baseUrl.pathname.replace(/\/$/, "") + "/api/v1/"`. May carry credentials: print it through `maskUrl` alone.
+   * Without query and fragment. The path prefix is kept without a closing slash ("/" when there is none), so
+   * join with `baseUrl.pathname.replace(/\/$/, "") + "/api/v1/"`. May contain credentials: print it only
+   * through `maskUrl`.
    */
   baseUrl: {
     name: "DOCMIRROR_BASE_URL",
     flag: "base-url",
     value: "url",
     default: null,
-    without: "none, required by what talks to upstream",
+    without: "none, required by commands that ask upstream",
     parse: values.baseUrl,
     isHidden: (text) => text.includes("@"),
-    meaning: "the service to mirror: what stands before /api/v1/, with its path prefix if it has one",
+    meaning: "the service to mirror: the URL before /api/v1/, with its path prefix if it has one",
   },
   pageSize: {
     name: "DOCMIRROR_PAGE_SIZE",
@@ -63,7 +67,7 @@ export const SETTINGS = {
     value: "records",
     default: "100",
     parse: values.whole(1, 1000),
-    meaning: "records asked for at once, 1 to 1000; the server may give fewer",
+    meaning: "records per page, 1 to 1000; the server may send fewer",
   },
   /** 0 means no limit. */
   ratePerSecond: {
@@ -107,7 +111,7 @@ export const SETTINGS = {
     default: "64",
     // V8's longest string is 512 MiB.
     parse: values.megabytes(1, 511),
-    meaning: "a longer reply is an error, 1 to 511 megabytes",
+    meaning: "the longest reply that is accepted, 1 to 511 megabytes",
   },
   syncCron: {
     name: "DOCMIRROR_SYNC_CRON",
@@ -117,7 +121,7 @@ export const SETTINGS = {
     parse: values.cron,
     meaning: "when the worker syncs",
   },
-  /** `auto` is every night where a full walk takes at most 30 minutes at this rate, else 7. */
+  /** `auto` is 1 where a full walk takes at most 30 minutes at this rate, else 7. */
   fullEveryDays: {
     name: "DOCMIRROR_FULL_EVERY_DAYS",
     flag: "full-every-days",
@@ -125,7 +129,7 @@ export const SETTINGS = {
     default: "auto",
     parse: values.wordOr("auto", values.whole(1, 3650)),
     meaning:
-      "how often the nightly sync walks builds in full; auto is every night where a full walk of all lists takes at most 30 minutes at this rate, else every 7",
+      "days between full walks of the builds by the nightly sync; auto is 1 where a full walk of all lists takes at most 30 minutes at this rate, else 7",
   },
   watchCron: {
     name: "DOCMIRROR_WATCH_CRON",
@@ -133,7 +137,7 @@ export const SETTINGS = {
     value: "cron",
     default: "* * * * *",
     parse: values.cron,
-    meaning: "when watch and worker look at builds that have not finished",
+    meaning: "when watch and worker poll open builds and read new ones",
   },
   timezone: {
     name: "DOCMIRROR_TIMEZONE",
@@ -150,9 +154,9 @@ export const SETTINGS = {
     default: "Etc/UTC",
     parse: values.zone,
     meaning:
-      "how upstream's zone-less timestamps are read, an IANA name (America/Chicago for old hosted data)",
+      "the time zone of upstream's timestamps, which do not name it; an IANA name (America/Chicago for old hosted data)",
   },
-  /** From this age on an open build is stuck, and is asked for far more rarely. */
+  /** An open build of this age is stuck, and is polled far less often. */
   stuckAfterMs: {
     name: "DOCMIRROR_STUCK_AFTER",
     flag: "stuck-after",
@@ -161,14 +165,18 @@ export const SETTINGS = {
     parse: values.duration,
     meaning: "an open build older than this is stuck; units ms s m h d w, as in 1h30m",
   },
-  /** The share of the known records that a whole walk may miss, 0 to 1, before it deletes nothing. */
+  /**
+   * The share of the known records that may be missing in a whole walk, 0 to 1. When more are missing,
+   * nothing is marked deleted.
+   */
   maxDeleteRatio: {
     name: "DOCMIRROR_MAX_DELETE_RATIO",
     flag: "max-delete-ratio",
     value: "ratio",
     default: "0.05",
     parse: values.decimal(0, 1),
-    meaning: "a walk that misses more of the known records than this deletes nothing, 0 to 1",
+    meaning:
+      "the share of the known records, 0 to 1, that a walk may miss; when it misses more, nothing is marked deleted",
   },
   httpHost: {
     name: "DOCMIRROR_HTTP_HOST",
@@ -176,7 +184,7 @@ export const SETTINGS = {
     value: "host",
     default: "127.0.0.1",
     parse: values.host,
-    meaning: "where worker and serve listen",
+    meaning: "the address that worker and serve listen on",
   },
   /** 0 takes a free port. */
   httpPort: {

@@ -1,8 +1,8 @@
 import type { Environment } from "./find-given.ts";
 
 /**
- * Whether to colour a stream: `--no-color` and then `NO_COLOR` (not empty) say no, then `FORCE_COLOR` decides (0 and
- * false say no), then whether it is a terminal that is not `TERM=dumb`.
+ * Whether to colour a stream. `--no-color` and `NO_COLOR` (not empty) say no. Else `FORCE_COLOR` decides (0
+ * and false say no). Else a terminal that is not `TERM=dumb` has colours.
  */
 export function wantsColour(
   stream: { isTty: boolean; noColorFlag?: boolean },
@@ -14,7 +14,7 @@ export function wantsColour(
   return stream.isTty && env.TERM !== "dumb";
 }
 
-/** Whether lines can be drawn over again, as progress bars need. Not in CI, whose logs keep every frame. */
+/** Whether lines can be redrawn, as progress bars need. Not in CI, whose logs keep every frame. */
 export function canRedraw(stream: { isTty: boolean }, env: Environment = process.env): boolean {
   return stream.isTty && env.TERM !== "dumb" && (env.CI ?? "") === "";
 }

@@ -1,7 +1,9 @@
 import { nearestNames } from "./nearest-names.ts";
 import { SETTING_KEYS, SETTINGS } from "./settings.ts";
 
-/** A fault for every variable that looks like a setting of ours and is none, with the nearest right name. */
+/**
+ * A fault for each variable that looks like a docmirror setting but is not one, with the nearest known name.
+ */
 export function unknownNames(
   variables: Readonly<Record<string, string | undefined>>,
   source: string,

@@ -1,6 +1,7 @@
 /**
- * What every relation and column of schema `report` means, each in a sentence or two. From here come the comments in the database, and with
- * them `report.data_dictionary`, and `docs/data-dictionary.md`. Columns stand in the order in which the relation has them.
+ * The meaning of every relation and column of schema `report`, each in a sentence or two. The comments in the
+ * database, `report.data_dictionary` and `docs/data-dictionary.md` come from here. Columns are in the order
+ * of their relation.
  */
 import {
   COVERAGE,
@@ -15,7 +16,7 @@ import {
 } from "./report-dictionary/shared-columns.ts";
 
 export interface RelationEntry {
-  /** What the relation answers, and what one row of it is. */
+  /** The question that the relation answers, and what one row is. */
   readonly answers: string;
   readonly columns: Readonly<Record<string, string>>;
 }
@@ -23,42 +24,42 @@ export interface RelationEntry {
 export const DICTIONARY = {
   dim_projects: {
     answers:
-      "Which projects are there? One row a project, and one with id '-1' for builds whose project is not in the mirror.",
+      "Which projects are there? One row per project, and one with id '-1' for builds whose project is not in the mirror.",
     columns: {
       project_id: "Primary key: the project's id upstream, '-1' for the unknown one.",
-      project_slug: "Its slug; the id where it has none.",
+      project_slug: "The project's slug; its id where it has none.",
       project_name: "Its name; the slug where it has none.",
-      repo: "Where its source lives, as it says.",
-      repo_type: "git, hg, bzr or svn, as it says.",
-      documentation_type: "The tool that its documentation is made with, as it says.",
-      default_version: "The slug of the version that readers get without asking for one.",
-      default_branch: "The branch that latest is built from; null where it says none.",
+      repo: "The address of its source repository, as the project states it.",
+      repo_type: "git, hg, bzr or svn, as the project states it.",
+      documentation_type: "The tool that builds its documentation, as the project states it.",
+      default_version: "The slug of the version that readers get by default.",
+      default_branch: "The branch that latest is built from; null where none is set.",
       published_on: "The UTC day on which it was created (pub_date read in the source zone).",
-      is_listed: "False for a project that its list hides, known from what points to it.",
-      is_deleted: "True when the service no longer has it; what it built still counts.",
+      is_listed: "False for a project that the list hides; it is known from records that refer to it.",
+      is_deleted: "True when the service no longer has it; its builds still count.",
       first_seen_at: "When the mirror first saw it.",
-      deleted_at: "When it was found to be gone; null while it is there.",
+      deleted_at: "When the mirror found that it was deleted; null while it exists.",
     },
   },
   dim_versions: {
     answers:
-      "Which versions are there? One row a version, and one with id '-1' for builds without a known one.",
+      "Which versions are there? One row per version, and one with id '-1' for builds without a known version.",
     columns: {
       version_id: "Primary key: the version's id upstream, '-1' for the unknown one.",
       project_id: "The project it belongs to: key of dim_projects, '-1' where that is not in the mirror.",
-      version_slug: "Its slug, such as latest; the id where it has none.",
+      version_slug: "The version's slug, such as latest; its id where it has none.",
       version_name: "Its name as its repository spells it (verbose_name).",
-      identifier: "The branch, tag or commit it stands for.",
+      identifier: "The branch, tag or commit that it is built from.",
       is_active: "Whether its documentation is kept up to date.",
       is_built: "Whether it was ever built, as the service says.",
       is_uploaded: "Whether its documentation was uploaded, not built.",
-      is_deleted: "True when the service no longer has it; what was built of it still counts.",
+      is_deleted: "True when the service no longer has it; its builds still count.",
       first_seen_at: "When the mirror first saw it.",
-      deleted_at: "When it was found to be gone; null while it is there.",
+      deleted_at: "When the mirror found that it was deleted; null while it exists.",
     },
   },
   dim_dates: {
-    answers: "The calendar, without holes: every UTC day from the first build to the end of next year.",
+    answers: "The calendar without gaps: every UTC day from the first build to the end of next year.",
     columns: {
       day: "Primary key: the UTC day.",
       week: "The Monday of its ISO week.",
@@ -71,9 +72,9 @@ export const DICTIONARY = {
     },
   },
   fact_builds: {
-    answers: "What became of each build? One row a build, those that upstream has deleted since too.",
+    answers: "What is the result of each build? One row per build, deleted ones included.",
     columns: {
-      build_id: "The build's id upstream; each stands once.",
+      build_id: "The build's id upstream; no two rows have the same.",
       project_id: "Key of dim_projects; '-1' where the project is not in the mirror.",
       project_slug: PROJECT.project_slug,
       project_name: "The project's name.",
@@ -83,35 +84,35 @@ export const DICTIONARY = {
       ...TYPE,
       state: "The state as the service last sent it; triggered, building and finished are documented.",
       outcome:
-        "succeeded, failed, open, stuck (open for longer than DOCMIRROR_STUCK_AFTER when last seen), vanished (gone before it was seen finished) or unknown_state (no state, one that is not documented, or finished without a word on success).",
+        "succeeded, failed, open, stuck (open for longer than DOCMIRROR_STUCK_AFTER when last seen), vanished (gone upstream before it was seen finished) or unknown_state (no state, an undocumented one, or finished without success being true or false).",
       succeeded:
-        "1 where it succeeded, 0 where it failed, null while that is not known: sums and averages come out right.",
+        "1 where it succeeded, 0 where it failed, null while that is not known, so that sums and averages are right.",
       failed: "1 where it failed, 0 where it succeeded, null while that is not known.",
       triggered_at:
-        "When it was triggered: its date, read in DOCMIRROR_SOURCE_TIMEZONE; null where there is none.",
+        "When it was triggered: its date, read in DOCMIRROR_SOURCE_TIMEZONE; null where it has no date.",
       triggered_on: "The UTC day of triggered_at: key of dim_dates.",
       triggered_week: "The Monday of that day's ISO week.",
       triggered_iso_week: "That week's name, such as 2026-W47.",
       triggered_month: "That day's month, such as 2026-11.",
       is_time_ambiguous:
-        "True where the date lies in an hour that summer time repeats or skips: triggered_at may be an hour off.",
+        "True where the date is in an hour that summer time repeats or skips: triggered_at may be wrong by an hour.",
       finished_after:
-        "It was not finished yet at this moment, or had just been triggered; null while it has not finished, or where nothing is known.",
+        "It finished after this moment, when it was seen unfinished or was just triggered; null while it has not finished, or where nothing is known.",
       finished_before: "It was seen finished at this moment; null while it has not finished.",
       duration_s_min:
-        "It took at least so many seconds from trigger to finish; null while it has not finished.",
+        "The shortest time that it may have taken from trigger to finish, in seconds; null while it has not finished.",
       duration_s_max:
-        "It took at most so many seconds; null while it has not finished, or where no upper bound is known.",
+        "The longest time that it may have taken, in seconds; null while it has not finished, or where no upper bound is known.",
       duration_s:
-        "The middle of the two bounds, in seconds, where they are at most 60 s or a quarter of duration_s_max apart; else null: a number would pretend.",
+        "The middle of duration_s_min and duration_s_max, where they are at most 60 s or a quarter of duration_s_max apart; else null, because the time is not known well enough.",
       error_class:
-        "Of a failed build: the class that the rules of error_rules give its error line, else unclassified; null for others.",
+        "The class that error_rules give the error line of a failed build, or unclassified; null for other builds.",
       error_fingerprint:
-        "Of a failed build: 16 hex digits that are the same for error lines that differ only in paths, hashes, numbers, dates and URLs.",
+        "16 hex digits for the error line of a failed build. They are the same for lines that differ only in paths, hashes, numbers, dates and URLs. Null for other builds.",
       output_excerpt:
-        "Of a failed build: the line of its texts that says what went wrong, 400 characters at most; null where it left none.",
+        "The error line of a failed build: the line of its texts that says what went wrong, 400 characters at most. Null where there is none, and for other builds.",
       first_seen_at: "When the mirror first saw it.",
-      deleted_at: "When it was found to be gone upstream; null while it is there.",
+      deleted_at: "When the mirror found that it was deleted upstream; null while it exists.",
       updated_at: "When this row last changed.",
     },
   },
@@ -122,7 +123,7 @@ export const DICTIONARY = {
       day: "The UTC day on which the builds were triggered.",
       ...RATE,
       ...PROJECT_MEAN,
-      projects: "Projects with a build on the day; the unknown one does not count.",
+      projects: "Projects with a build on the day, without the unknown one.",
       ...UNFINISHED,
       ...COVERAGE("day"),
     },
@@ -135,14 +136,14 @@ export const DICTIONARY = {
       iso_week: "Its name, such as 2026-W47.",
       ...RATE,
       ...PROJECT_MEAN,
-      projects: "Projects with a build in the week; the unknown one does not count.",
+      projects: "Projects with a build in the week, without the unknown one.",
       ...UNFINISHED,
       ...COVERAGE("week"),
     },
   },
   success_rate_daily_by_project: {
     answers:
-      "How often do the builds of a project succeed, day by day? One row a project and day, from its first build to today without holes.",
+      "How often do the builds of a project succeed, day by day? One row per project and day, from its first build to today, without gaps.",
     columns: {
       day: "The UTC day on which the builds were triggered.",
       ...PROJECT,
@@ -153,7 +154,7 @@ export const DICTIONARY = {
   },
   success_rate_by_project: {
     answers:
-      "How often do the builds of each project succeed? One row a project with builds, all of its builds counting.",
+      "How often do the builds of each project succeed? One row per project with builds; all of its builds count.",
     columns: {
       ...PROJECT,
       ...RATE,
@@ -165,7 +166,7 @@ export const DICTIONARY = {
   },
   success_rate_by_version: {
     answers:
-      "How often do the builds of each version succeed? One row a version with builds, all types together.",
+      "How often do the builds of each version succeed? One row per version with builds, all types together.",
     columns: {
       ...PROJECT,
       ...VERSION,
@@ -176,23 +177,23 @@ export const DICTIONARY = {
     },
   },
   success_rate_by_type: {
-    answers: "How often do builds of each type succeed? One row a type.",
+    answers: "How often do builds of each type succeed? One row per type.",
     columns: {
       ...TYPE,
       ...RATE,
       ...PROJECT_MEAN,
-      projects: "Projects with a build of the type; the unknown one does not count.",
+      projects: "Projects with a build of the type, without the unknown one.",
       ...UNFINISHED,
     },
   },
   build_times_daily: {
     answers:
-      "How long do builds take? One row for every UTC day; the true percentile lies between the two bounds, which are as wide as the mirror looked seldom.",
+      "How long do builds take? One row for every UTC day. The true percentile is between the two bounds; the more often builds are polled, the closer these are.",
     columns: {
       day: "The UTC day on which the builds were triggered.",
-      finished: "Builds of the day that have finished: these are measured, whatever their result.",
+      finished: "Finished builds of the day, with any result. The percentiles are over these.",
       p50_s_min:
-        "Half of them took no longer than a time that is not below this, in seconds: the median of the lower bounds. Null where nothing finished.",
+        "The median of the lower bounds, in seconds: the true median is not below it. Null where nothing finished.",
       p50_s_max: "The median of the upper bounds, in seconds; null where no upper bound is known.",
       p90_s_min: "The 90th percentile of the lower bounds, in seconds.",
       p90_s_max: "The 90th percentile of the upper bounds, in seconds; null where no upper bound is known.",
@@ -204,10 +205,10 @@ export const DICTIONARY = {
   },
   failing_now: {
     answers:
-      "What is broken at the moment? One row a series (project, version, type) whose last finished build failed, unless upstream has deleted the project or version.",
+      "What fails now? One row per series (project, version, type) whose last finished build failed, without those whose project or version is deleted.",
     columns: {
       ...SERIES,
-      failures: "Finished builds that failed in a row up to now.",
+      failures: "Consecutive finished builds that failed, up to the last one.",
       failing_since: "When the first of them was triggered.",
       first_failed_build_id: "The first of them.",
       last_failed_at: "When the last of them was triggered.",
@@ -221,10 +222,10 @@ export const DICTIONARY = {
   },
   recoveries: {
     answers:
-      "How long did it take to mend what broke? One row a streak of failures of a series, from its first failure to the next success; those not mended yet are open.",
+      "How long did repairs take? One row per streak of failures of a series, from its first failure to the next success. A streak without a success yet is open.",
     columns: {
       ...SERIES,
-      failures: "Finished builds that failed in a row.",
+      failures: "Consecutive finished builds that failed.",
       first_failed_build_id: "The failure that began the streak.",
       failed_at: "When that build was triggered.",
       failed_after: "It finished after this moment; null where nothing is known.",
@@ -234,62 +235,63 @@ export const DICTIONARY = {
       recovered_after: "It finished after this moment; null while there is none, or nothing is known.",
       recovered_before: "It was seen finished at this moment; null while there is none.",
       recovery_s_min:
-        "From the end of the first failure to the end of the success it took at least so many seconds; while it is open, so many have passed by the last sync at least.",
-      recovery_s_max: "It took at most so many seconds; null while it is open, or where no bound is known.",
+        "The shortest time that may be between the end of the first failure and the end of the success, in seconds; while the streak is open, between that failure and the last sync.",
+      recovery_s_max:
+        "The longest time that may be between the two, in seconds; null while the streak is open, or where no bound is known.",
       is_open: "True while no later build of the series has succeeded.",
       is_overlapped:
-        "True where the success may have finished before the failure did though it was triggered later.",
+        "True where the success was triggered after the failure, but may have finished before it.",
       error_class: "The error class of the first failure.",
     },
   },
   instability: {
     answers:
-      "Which series change between success and failure, and is that more than chance? One row a series with two finished builds or more, over its last 20.",
+      "Which series change between success and failure, and is that more than chance? One row per series with two finished builds or more, over its last 20.",
     columns: {
       ...SERIES,
-      finished: "Finished builds looked at, 20 at most.",
+      finished: "Finished builds that count here, 20 at most.",
       succeeded: "Those among them that succeeded.",
       failed: "Those among them that failed.",
       flips: "How often the result differs from the one before.",
       flip_rate: "flips / (finished - 1).",
       flip_rate_by_chance:
-        "2p(1-p), p the share that succeeded: the flip rate to expect when results were thrown like dice. Only far above it is a series restless.",
+        "2p(1-p), where p is the share that succeeded: the flip rate of random results. A series is flaky only if its flip rate is far above this.",
     },
   },
   open_builds: {
-    answers: "Which builds have not finished? One row a build, the stuck ones too.",
+    answers: "Which builds have not finished? One row per build, stuck ones included.",
     columns: OPEN_BUILD,
   },
   stuck_builds: {
     answers:
-      "Which builds hang? One row an open build that was older than DOCMIRROR_STUCK_AFTER when it was last seen.",
+      "Which builds are stuck? One row per open build that was older than DOCMIRROR_STUCK_AFTER when it was last seen.",
     columns: OPEN_BUILD,
   },
   incident_hours: {
     answers:
-      "When was it the platform's fault? One row an hour in which far more projects failed than their own base rates allow. It looks at all builds: on a large mirror it may lag the other answers by some minutes.",
+      "When was it the platform's fault? One row per hour in which far more projects failed than their own base rates predict. This reads all builds, so on a large mirror it may be some minutes older than the other answers.",
     columns: {
       hour: "The UTC hour in which the builds were triggered.",
-      projects: "Projects with a finished build of that hour; 8 at least.",
-      projects_failing: "Those among them with a failed one.",
-      projects_expected: "How many would fail by the rates of these projects in all other hours.",
+      projects: "Projects with a finished build of that hour, at least 8.",
+      projects_failing: "Projects with a failed build of that hour.",
+      projects_expected: "How many projects would fail at their rates of all other hours.",
       probability:
-        "The chance of as many failing or more, by a binomial tail; hours up to 0.00001 are listed.",
+        "The chance that this many projects or more fail, by a binomial tail; hours up to 0.00001 are listed.",
       builds: "Finished builds of the hour.",
       failed: "Those among them that failed.",
     },
   },
   error_classes: {
     answers:
-      "What do builds fail of? One row a class and fingerprint of failures, ranked by the projects hit.",
+      "Why do builds fail? One row per class and fingerprint of failures, ranked by the projects that they hit.",
     columns: {
       rank: "1 for the one that hits the most projects; then by failures.",
       error_class: "The class that the rules of error_rules give.",
-      error_fingerprint: "What such failures have in common (fact_builds).",
+      error_fingerprint: "The fingerprint that these failures share (see fact_builds).",
       example: "The error line of the newest of them.",
-      failures: "Builds that failed so.",
+      failures: "Failed builds with this class and fingerprint.",
       failure_share: "Their share of all failures, 0 to 1.",
-      projects: "Projects hit; the unknown one does not count.",
+      projects: "Projects with such a failure, without the unknown one.",
       project_share: "Their share of all projects with a failure, 0 to 1.",
       first_triggered_at: "When the first of them was triggered.",
       last_triggered_at: "When the last of them was triggered.",
@@ -298,55 +300,56 @@ export const DICTIONARY = {
   },
   error_rules: {
     answers:
-      "By which rules are failures classified? Yours to edit; `docmirror reclassify` applies them to what is stored. The first rule that matches counts.",
+      "Which rules classify failures? You may edit them; `docmirror reclassify` applies them to stored failures. The first rule that matches counts.",
     columns: {
       order: "Primary key: lower ones are tried first.",
       pattern:
-        "A POSIX regular expression as Postgres reads it, without regard to case, held against the error line.",
-      class: "What a failure is called that matches.",
+        "A POSIX regular expression as Postgres reads it, matched against the error line without regard to case.",
+      class: "The class of a failure that matches.",
       note: "Why the rule is there.",
     },
   },
   project_activity: {
-    answers: "Who builds how much? One row a project and ISO week with builds.",
+    answers: "How much does each project build? One row per project and ISO week with builds.",
     columns: {
       ...PROJECT,
       week: "The Monday of the ISO week in which the builds were triggered.",
       iso_week: "Its name, such as 2026-W47.",
       ...RATE,
       active_days: "Days of the week with a build.",
-      failure_days: "Days of the week with a failed one.",
+      failure_days: "Days of the week with a failed build.",
     },
   },
   freshness: {
-    answers: "How current is the mirror? One row a resource.",
+    answers: "How fresh is the mirror? One row per resource.",
     columns: {
       resource: "user, project, version, build or file.",
       last_good_at:
-        "When the newest good walk of its list ended: it read the whole list, or joined at the head with counts that agree. Null where there is none.",
+        "When the newest good walk of its list ended. A good walk is whole, or it read the head and the counts agree. Null where there is none.",
       current_through:
-        "When that walk began: whatever happened upstream before is in the mirror. Null where none did.",
-      lag_s: "Seconds from then to now; null where a wrong clock dated it ahead of now.",
-      last_walk: "How that walk ended: whole (all records read) or head (all new ones); null where none did.",
-      last_whole_at: "When the last walk that read the whole list ended; null where none did.",
-      last_attempt_at: "When the last walk of any end began; null where there was none.",
+        "When that walk began: everything that happened upstream before is in the mirror. Null where there is none.",
+      lag_s: "Seconds from current_through to now; null where a wrong clock dated it ahead of now.",
+      last_walk:
+        "How that walk ended: whole (all records read) or head (all new ones); null where there is none.",
+      last_whole_at: "When the last whole walk ended; null where there is none.",
+      last_attempt_at: "When the last walk began, however it ended; null where there is none.",
       is_whole: "True when the last walk that ended was a good one.",
       records: "Records that upstream still has, as of the last refresh.",
-      deleted_records: "Records that upstream has no longer, as of the last refresh.",
-      quarantined: "Records that came but could not be stored, and wait in quarantine.",
+      deleted_records: "Records that upstream no longer has, as of the last refresh.",
+      quarantined: "Records that could not be stored and wait in quarantine.",
       refreshed_at: "When the answers of this schema were last computed.",
       deficit:
-        "How many records more upstream counted than are here, when the head of the list was last read; below 0, how many fewer. Null where the whole list was read.",
+        "How many more records upstream counted than the mirror has, when the head of the list was last read; negative for fewer. Null where the whole list was read.",
       mirror_last_good_at:
-        "The earliest last_good_at of all lists, the same in each row: the mirror is as fresh as its oldest list. Null while one was never read well.",
+        "The earliest last_good_at of all lists, the same in each row: the mirror is as fresh as its oldest list. Null while a list has no good walk.",
       mirror_current_through: "The earliest current_through of all lists, the same in each row.",
     },
   },
   runs: {
     answers:
-      "What did docmirror do? One row a run: a sync, a round of the watch, or a retry of the quarantine.",
+      "What did docmirror do? One row per run: a sync, a round of the watch, or a retry of the quarantine.",
     columns: {
-      run_id: "Its number; the payload of NOTIFY docmirror_run.",
+      run_id: "The run's number; the payload of NOTIFY docmirror_run.",
       kind: "full, incremental, watch or quarantine.",
       status: "running, succeeded, partial, failed or interrupted.",
       started_at: "When it began.",
@@ -361,22 +364,23 @@ export const DICTIONARY = {
       deleted: "Records found to be gone.",
       restored: "Records that were gone and came back.",
       quarantined: "Records that could not be stored.",
-      transitions: "States that builds were seen to enter.",
-      warnings: "How many warnings it gave; `docmirror sync --json` tells them.",
-      error: "What ended it early; null where nothing did.",
+      transitions: "Transitions of builds that were seen.",
+      warnings: "How many warnings it gave; `docmirror sync --json` lists them.",
+      error: "The error that ended it early; null where there was none.",
       unfinished:
-        "Records that it had to look at and did not come to: deletions to confirm, references to ask for, open builds to poll. Null in runs of older versions.",
+        "Records that it did not reach: deletions to confirm, references to ask for, open builds to poll. Null in runs of older versions.",
     },
   },
   data_dictionary: {
-    answers: "What does each column mean? One row a column of this schema, from the comments of the catalog.",
+    answers:
+      "What does each column mean? One row per column of this schema, from the comments in the database.",
     columns: {
       relation: "The table or view.",
-      relation_comment: "What it answers.",
+      relation_comment: "The question that it answers.",
       position: "The column's place in it, from 1.",
       column_name: "The column.",
       data_type: "Its type, as Postgres names it.",
-      description: "What it means.",
+      description: "The meaning of the column.",
     },
   },
 } as const satisfies Record<string, RelationEntry>;

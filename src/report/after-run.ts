@@ -2,20 +2,26 @@ import type { Logger } from "../log.ts";
 import { type RefreshOptions, refreshReport } from "./refresh.ts";
 import type { RefreshSettings } from "./refresh-settings.ts";
 
-/** What a refresh needs of what a run is given. Said here once more, because what runs need reaches as far as upstream, and reports never do. */
+/**
+ * The options of a run that a refresh needs. Declared here, because the run's own type would make reports
+ * depend on upstream code.
+ */
 interface RunOptions {
   settings: RefreshSettings & { databaseUrl: string };
   log: Logger;
   signal: AbortSignal;
 }
 
-/** Whether the reports show what a run saw. */
+/** The result of the refresh after a run. */
 export interface ReportedResult {
-  /** What kept the reports from being refreshed after it; null when nothing did. The next refresh makes up for it. */
+  /** Why the refresh failed; null when it did not. The next refresh does the same work. */
   reportError: unknown;
 }
 
-/** What a run function becomes when the reports are refreshed after each run, however it ended; what the run throws comes out as it is. */
+/**
+ * Makes a run function that also refreshes the reports after each run, however it ended. Errors of the run
+ * are thrown as they are.
+ */
 export function withReport<Options extends RunOptions, Result>(
   run: (options: Options) => Promise<Result>,
 ): (options: Options) => Promise<Result & ReportedResult> {
@@ -27,7 +33,10 @@ export function withReport<Options extends RunOptions, Result>(
   };
 }
 
-/** Refreshes the reports; a failure is told in the log and returned, null when there was none. A stop is not told. */
+/**
+ * Refreshes the reports. A failure is logged and returned; null when there was none. A stop is returned, but
+ * not logged.
+ */
 export async function tryRefresh(url: string, options: RefreshOptions, log: Logger): Promise<unknown> {
   const from = performance.now();
   try {
@@ -38,10 +47,7 @@ export async function tryRefresh(url: string, options: RefreshOptions, log: Logg
   } catch (error) {
     if (options.signal?.aborted !== true) {
       const message = error instanceof Error ? error.message : String(error);
-      log.error(
-        { error: message },
-        "the reports could not be refreshed; they are as they were, the next run makes up for it",
-      );
+      log.error({ error: message }, "could not refresh the reports; the next run tries again");
     }
     return error;
   }

@@ -1,14 +1,18 @@
 import { stringify } from "csv-stringify/sync";
 import type { AnswerCell } from "./read-answer.ts";
 
-/** What a spreadsheet takes for a formula, in wide characters too. A number is none, though it may begin with a minus. */
+/**
+ * How a text begins that a spreadsheet takes for a formula, in full-width characters too. A number is not
+ * one, though it may begin with a minus.
+ */
 const FORMULA = /^[=+\-@\t\r\uff1d\uff0b\uff0d\uff20]/;
 const NUMBER = /^-?\d+(?:\.\d+)?$/;
 
 /**
- * Rows as CSV by RFC 4180: commas, CRLF, quotes where needed. Null is an empty field, an empty text a quoted one. A text that a spreadsheet
- * would compute gets an apostrophe in front of it, since names are whatever strangers typed; ids such as -1 and numbers stay as they are.
- * `isExact` leaves that out, for files that programs read.
+ * Rows as CSV by RFC 4180: commas, CRLF, quotes where needed. Null is an empty field, an empty text a quoted
+ * one. A text that a spreadsheet would compute gets an apostrophe in front, because names come from
+ * strangers; ids such as -1 and numbers stay as they are. `isExact` adds no apostrophes, for files that
+ * programs read.
  */
 export function toCsv(rows: readonly (readonly AnswerCell[])[], options: { isExact?: boolean } = {}): string {
   const records = options.isExact

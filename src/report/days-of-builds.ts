@@ -1,6 +1,6 @@
 import { asQuestion, columnsOf, type Filters, narrow, type Question } from "./question.ts";
 
-/** Columns that a day has of any builds; the mean of projects is not among them. */
+/** The columns of a day for any choice of builds; the mean of projects is not among them. */
 const RATE_COLUMNS = [
   "day",
   "builds",
@@ -19,8 +19,9 @@ const COUNTS = ["builds", "finished", "succeeded", "failed"] as const;
 const PERCENTILES = [50, 90, 95] as const;
 
 /**
- * How often builds succeed day by day: `report.success_rate_daily` over builds of one project, version or type, computed when it is asked for,
- * since no stored answer is cut by all of them. A day is complete when it is so for all builds. Throws ConfigError as `askFor` does.
+ * How often builds succeed day by day: `report.success_rate_daily` for the builds of one project, version or
+ * type. Computed for each request, because no stored answer has all three. A day is complete when it is so
+ * for all builds. Throws ConfigError as `askFor` does.
  */
 export function askForDailyRates(filters: Filters): Question {
   const shown = {
@@ -39,7 +40,7 @@ export function askForDailyRates(filters: Filters): Question {
   return overDays(filters, { columns: RATE_COLUMNS, shown, aggregates, conditions: [] });
 }
 
-/** How long builds take day by day: `report.build_times_daily` over builds of one project, version or type, likewise. */
+/** How long builds take day by day: `report.build_times_daily` in the same way. */
 export function askForDailyTimes(filters: Filters): Question {
   const shown = { finished: "coalesce(finished, case when is_covered then 0 end)" };
   return overDays(filters, {
@@ -52,14 +53,14 @@ export function askForDailyTimes(filters: Filters): Question {
 
 interface Sums {
   readonly columns: readonly string[];
-  /** What gives a column that is no aggregate as it stands. */
+  /** The expression of each column that is not an aggregate as it is. */
   readonly shown: Readonly<Record<string, string>>;
   readonly aggregates: readonly string[];
   /** Which builds count. */
   readonly conditions: readonly string[];
 }
 
-/** The calendar is that of all builds, or of the project's, from its first one. */
+/** The days are those of all builds, or those of the project from its first build. */
 function overDays(
   { project, since, until, limit, version, type }: Filters,
   { columns, shown, aggregates, conditions }: Sums,
@@ -97,7 +98,7 @@ order by day desc${cut}`;
 
 const indented = (text: string): string => text.replaceAll("\n", "\n  ");
 
-/** An upper bound that is not known may be any: a percentile that leans on one is not known either. */
+/** An unknown upper bound may be any number, so a percentile that depends on one is not known either. */
 function percentileOf(percent: (typeof PERCENTILES)[number]): string[] {
   const of = (bound: string) =>
     `percentile_cont(${percent / 100}) within group (order by coalesce(duration_s_${bound}, 'infinity'))`;

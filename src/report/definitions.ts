@@ -4,12 +4,12 @@ import { fileURLToPath } from "node:url";
 import type { Definition, Definitions } from "../db/definitions.ts";
 import { readVersion } from "../version.ts";
 
-/** The build copies it beside this file. */
+/** The build copies this folder next to the compiled file. */
 const FOLDER = fileURLToPath(new URL("sql/", import.meta.url));
 
 /**
  * The views and functions of schemas `report`, `report_people` and `rollup`: one in each file of
- * `src/report/sql`. Each comes after those that its text names.
+ * `src/report/sql`. Each comes after those that it names.
  */
 export function readDefinitions(): Definitions {
   const texts = readdirSync(FOLDER).map((file) => readFileSync(`${FOLDER}${file}`, "utf8"));
@@ -40,7 +40,7 @@ function nameOf(text: string): string {
   return name;
 }
 
-/** All that is named outside of comments, with its schema. */
+/** All names with a schema, outside of comments. */
 function namesIn(text: string): string[] {
   const code = text.replaceAll(/--.*$/gm, "");
   return [...new Set(code.match(/\b(?:report|report_people|rollup)\.\w+/g))].toSorted();

@@ -5,22 +5,24 @@ import { ConfigError, StoreError } from "../errors.ts";
 
 export interface ReaderGrant {
   role: string;
-  /** The role is not there yet, so the statements create it. */
+  /** The role does not exist yet, so the statements create it. */
   isNew: boolean;
   /** Users' names and logins too. */
   withPeople: boolean;
-  /** What gives the role just these rights, in its order, each without a semicolon. Safe to repeat. */
+  /** The statements that give the role just these rights, in order and without semicolons. Safe to repeat. */
   statements: string[];
-  /** What the role may do beyond reading, though nobody asked for it here. */
+  /** Rights of the role beyond reading, which it already had. */
   warnings: string[];
 }
 
 export interface ReaderOptions {
-  /** Users' names and logins too (schema `report_people`); a role that has that right loses it without this. @default false */
+  /**
+   * Users' names and logins too (schema `report_people`); without it, a role loses that right. @default false
+   */
   withPeople?: boolean;
 }
 
-/** A query of a BI tool that takes longer was probably not meant so, and holds what a refresh has to wait for. */
+/** A longer query of a BI tool is probably a mistake, and a refresh may have to wait for it. */
 const STATEMENT_TIMEOUT = "60s";
 /** Postgres cuts longer names off. */
 const MAX_NAME_BYTES = 63;
@@ -29,14 +31,15 @@ interface RoleFacts {
   exists: boolean;
   superuser: boolean;
   createrole: boolean;
-  /** The first relation outside of `report` that it can read already, and through which role. */
+  /** The first relation outside of `report` that it can already read, and the role that gives the right. */
   reads: string | null;
   through: string | null;
 }
 
 /**
- * Finds out what it takes to let a role read schema `report` and nothing else of ours. Changes nothing. Throws ConfigError for a name that no
- * role can have, and for a role that can read the rest anyhow: giving it less would only look like a fence.
+ * Plans the grants that let a role read schema `report` and nothing else of docmirror's. Changes nothing.
+ * Throws ConfigError for a name that no role can have, and for a role that can already read the rest, because
+ * the grants would not limit it.
  */
 export async function planReaderGrant(
   sql: Sql,
@@ -45,10 +48,10 @@ export async function planReaderGrant(
 ): Promise<ReaderGrant> {
   const { withPeople = false } = options;
   assertRoleName(role);
-  return withStoreErrors("look up the role", async () => {
+  return withStoreErrors("read the rights of the role", async () => {
     const [facts] = await sql<RoleFacts[]>`
       with reader as (select coalesce((select rolname from pg_roles where rolname = ${role}), 'public') as name),
-      -- A role may also take on the roles that it is a member of, whether or not it inherits from them.
+      -- A role can also switch to the roles that it is a member of, even without inheriting from them.
       acting as (
         select name from reader where name = 'public'
         union all
@@ -73,12 +76,14 @@ export async function planReaderGrant(
     if (facts === undefined) throw new Error("a select over one row gave none");
     assertFenced(role, facts);
     const statements = await listStatements(sql, role, { isNew: !facts.exists, withPeople });
-    const warnings = facts.createrole ? ["it may create roles, and with them give itself more rights"] : [];
+    const warnings = facts.createrole ? ["it may create roles, and so give itself more rights"] : [];
     return { role, isNew: !facts.exists, withPeople, statements, warnings };
   });
 }
 
-/** Runs what was planned, all or nothing. Throws StoreError; where a right is missing its hint says how to go on. */
+/**
+ * Runs the plan, all or nothing. Throws StoreError; where a right is missing, the hint says how to continue.
+ */
 export async function grantReader(sql: Sql, { role, statements }: ReaderGrant): Promise<void> {
   try {
     await withTransaction(sql, async (tx: TransactionSql) => {
@@ -89,7 +94,7 @@ export async function grantReader(sql: Sql, { role, statements }: ReaderGrant): 
     throw new StoreError(`could not grant rights to ${role}: ${(error as Error).message} (42501)`, {
       cause: error,
       sqlstate: "42501",
-      hint: "have someone run what --dry-run prints who may create roles (CREATEROLE) and owns the schema report",
+      hint: "ask a role that may create roles (CREATEROLE) and owns the schema report to run what --dry-run prints",
     });
   }
 }
@@ -99,7 +104,8 @@ async function listStatements(
   role: string,
   { isNew, withPeople }: { isNew: boolean; withPeople: boolean },
 ): Promise<string[]> {
-  // Quoted by Postgres' own rules, which know its reserved words. Rights on later views must be given in the name of whoever will make them.
+  // Postgres quotes the names, because it knows its reserved words. Rights on later views must name the role
+  // that will create them.
   const rows = await sql<{ statement: string }[]>`
     with names as (
       select quote_ident(${role}) as role, quote_ident(current_database()) as database
@@ -141,18 +147,18 @@ function assertRoleName(role: string): void {
 
 function nameFault(role: string): string | null {
   if (role === "") return "it is empty";
-  if (role.includes("\0")) return "it has a character in it that no name can have";
+  if (role.includes("\0")) return "it contains a character that no name can have";
   if (Buffer.byteLength(role) > MAX_NAME_BYTES) return `it is longer than ${MAX_NAME_BYTES} bytes`;
-  if (/^(?:public|none)$|^pg_/.test(role)) return "Postgres keeps this name for itself";
+  if (/^(?:public|none)$|^pg_/.test(role)) return "Postgres reserves this name";
   return null;
 }
 
 function assertFenced(role: string, { superuser, reads, through }: RoleFacts): void {
-  const hint = "name a role of its own for reading, as in: docmirror grant-reader docmirror_reader";
-  if (superuser) throw new ConfigError(`${role} is a superuser and reads everything as it is`, { hint });
+  const hint = "use a separate role for reading, as in: docmirror grant-reader docmirror_reader";
+  if (superuser) throw new ConfigError(`${role} is a superuser and can already read everything`, { hint });
   if (reads === null) return;
   const by = through === role ? "" : ` as ${through}`;
-  throw new ConfigError(`${role} can read more than the report already: ${reads}${by}`, {
-    hint: `${hint}; or take that right away first`,
+  throw new ConfigError(`${role} can already read more than the report: ${reads}${by}`, {
+    hint: `${hint}; or revoke that right first`,
   });
 }

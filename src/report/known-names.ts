@@ -11,15 +11,12 @@ const FETCHED_ROWS = 1000;
 export function parseRelation(name: string): Relation {
   const relation = RELATIONS.find((known) => known === name.trim().toLowerCase());
   if (relation !== undefined) return relation;
-  throw new ConfigError(
-    `there is no report of the name ${name}${didYouMean(nearestNames(name, RELATIONS))}`,
-    {
-      hint: "`docmirror report` lists what there is",
-    },
-  );
+  throw new ConfigError(`there is no report named ${name}${didYouMean(nearestNames(name, RELATIONS))}`, {
+    hint: "`docmirror report` lists all reports",
+  });
 }
 
-/** The names that there are of each kind; $1 is the project where one is asked for. */
+/** The names of each kind; $1 is the project, where one is given. */
 const NAMES = {
   project: "select project_slug as name from report.dim_projects where $1::text is null or true",
   version: `
@@ -30,8 +27,8 @@ const NAMES = {
 } as const;
 
 /**
- * Makes sure that the mirror has the project, version and type that filters name: an empty table would look like an answer. Throws
- * ConfigError that names the nearest ones there are.
+ * Checks that the mirror has the project, version and type that filters name, because an empty table would
+ * look like an answer. Throws ConfigError that names the nearest ones.
  */
 export async function assertNamesKnown(sql: Sql, filters: Filters): Promise<void> {
   const project = filters.project ?? null;
@@ -56,9 +53,9 @@ export async function assertNamesKnown(sql: Sql, filters: Filters): Promise<void
 }
 
 const HINTS = {
-  project: "`docmirror report dim_projects` lists what there is",
-  version: "`docmirror report dim_versions` lists what there is",
-  type: "`docmirror report success_rate_by_type` lists what there is",
+  project: "`docmirror report dim_projects` lists all projects",
+  version: "`docmirror report dim_versions` lists all versions",
+  type: "`docmirror report success_rate_by_type` lists all types",
 };
 
 function didYouMean(names: readonly string[]): string {

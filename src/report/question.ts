@@ -4,7 +4,10 @@ import { printableJson } from "../printable.ts";
 import { RELATION_FACTS } from "./relations.ts";
 import { readTimeBounds } from "./time-bounds.ts";
 
-/** What narrows a relation. Slugs and types are compared as they are, `since` and `until` as `readTimeBounds` says. */
+/**
+ * The filters of a relation. Slugs and types are compared as they are, `since` and `until` as
+ * `readTimeBounds` says.
+ */
 export interface Filters {
   readonly project?: string | undefined;
   readonly version?: string | undefined;
@@ -36,7 +39,7 @@ export function columnsOf(relation: Relation): string[] {
   return Object.keys(DICTIONARY[relation].columns);
 }
 
-/** By what a relation can be narrowed. */
+/** The filters that a relation accepts. */
 export function filtersOf(relation: Relation): FilterName[] {
   const columns = columnsOf(relation);
   const { time } = RELATION_FACTS[relation];
@@ -56,12 +59,13 @@ export function filtersOf(relation: Relation): FilterName[] {
   });
 }
 
-/** Conditions in SQL beside the filters; `hold` takes a value and gives the parameter that stands for it. */
+/** SQL conditions in addition to the filters; `hold` takes a value and returns the parameter for it. */
 export type Conditions = (hold: (value: string | number) => string) => readonly string[];
 
 /**
- * The statement that answers a relation of schema `report`: its columns by name, narrowed by the filters and by `also`, in an order of its
- * own. Throws ConfigError for a filter that the relation cannot take, or a value that cannot be one. Whether a slug exists is not asked here.
+ * The statement that reads a relation of schema `report`: its columns by name, narrowed by the filters and by
+ * `also`, in the relation's order. Throws ConfigError for a filter that the relation does not accept, or an
+ * invalid value. Does not check whether a slug exists.
  */
 export function askFor(relation: Relation, filters: Filters = {}, also: Conditions = () => []): Question {
   const columns = columnsOf(relation);
@@ -72,7 +76,7 @@ export function askFor(relation: Relation, filters: Filters = {}, also: Conditio
   return asQuestion(relation, columns, lines.join("\n"), params);
 }
 
-/** A statement over `relation` as a question, for what no single relation answers. */
+/** A statement over `relation` as a question, where no relation has the answer by itself. */
 export function asQuestion(
   relation: Relation,
   columns: readonly string[],
@@ -82,7 +86,10 @@ export function asQuestion(
   return { relation, columns, text, params, readable: `${writeIn(text, params)};\n` };
 }
 
-/** The statement that counts what `askFor` would give without a limit; its one column is `rows`. Throws likewise. */
+/**
+ * The statement that counts the rows of `askFor` without a limit, in one column `rows`. Throws as `askFor`
+ * does.
+ */
 export function askForCount(
   relation: Relation,
   filters: Omit<Filters, "limit"> = {},
@@ -91,7 +98,7 @@ export function askForCount(
   return { params, text: `select count(*) as rows\n${source}` };
 }
 
-/** From where and under which conditions rows are taken. Values are added to `params`. Throws ConfigError as `askFor` does. */
+/** The FROM and WHERE of a question. Values are added to `params`. Throws ConfigError as `askFor` does. */
 export function narrow(
   relation: Relation,
   filters: Filters,
@@ -131,7 +138,7 @@ export function narrow(
 
 const isMidnight = (moment: string): boolean => moment.endsWith("T00:00:00.000Z");
 
-/** Of a bound within a day: the first day that counts, or the first that no longer does. */
+/** For a bound within a day: the first day that counts, or the first that does not. */
 function dayOf(moment: string, sign: ">=" | "<"): string {
   const day = moment.slice(0, 10);
   if (sign === ">=" || isMidnight(moment)) return day;
@@ -143,21 +150,21 @@ function assertFilters(relation: Relation, filters: Filters): void {
   const wrong = FILTER_NAMES.filter((name) => filters[name] !== undefined && !possible.includes(name));
   if (wrong.length > 0) {
     throw new ConfigError(`${relation} cannot be narrowed by ${wrong.join(", ")}`, {
-      hint: `it can by ${possible.join(", ")}`,
+      hint: `it can be narrowed by ${possible.join(", ")}`,
     });
   }
   for (const name of ["project", "version", "type"] as const) {
     if (filters[name]?.includes("\0")) {
-      throw new ConfigError(`${name} has a character in it that no text in the mirror has`);
+      throw new ConfigError(`${name} contains a character that no text in the mirror has`);
     }
   }
   const { limit } = filters;
   if (limit !== undefined && !(Number.isSafeInteger(limit) && limit >= 0)) {
-    throw new ConfigError(`limit is no whole number: ${limit}`);
+    throw new ConfigError(`limit is not a whole number: ${limit}`);
   }
 }
 
-/** The one name among the columns that SQL keeps for itself. */
+/** The only column name that SQL reserves. */
 const quoteName = (name: string): string => (name === "order" ? '"order"' : name);
 
 function wrap(names: readonly string[]): string {
@@ -176,13 +183,13 @@ function writeIn(text: string, params: readonly (string | number)[]): string {
 }
 
 /**
- * As Postgres' quote_literal writes it, so that a backslash means the same whatever the session's settings. What a terminal or a browser would
- * obey stands there by its number.
+ * Quotes as Postgres' quote_literal does, so that a backslash means the same under all session settings.
+ * Control characters are written by their number.
  */
 function literal(value: string | number): string {
   if (typeof value === "number") return String(value);
   const quoted = `'${value.toWellFormed().replaceAll("'", "''").replaceAll("\\", "\\\\")}'`;
-  // JSON's escapes are those of an E string too.
+  // JSON has the same escapes as an E string.
   const printed = printableJson(quoted);
   return printed.includes("\\") ? `E${printed}` : printed;
 }

@@ -12,12 +12,15 @@ export type AnswerRow = AnswerCell[];
 const TIMESTAMPTZ = 1184;
 const BATCH_ROWS = 500;
 
-/** Runs `fn` in a read-only transaction in which all that it reads is of one moment. Throws StoreError, or what `fn` threw. */
+/**
+ * Runs `fn` in a read-only transaction that shows the database at one moment. Throws StoreError, or what `fn`
+ * threw.
+ */
 export function withSnapshot<T>(sql: Sql, fn: (tx: TransactionSql) => Promise<T>): Promise<T> {
   return withStoreErrors("read the report", () =>
     withTransaction(sql, async (tx) => {
       await tx`set transaction isolation level repeatable read, read only`;
-      // Whoever reads through a cursor here reads to the end, so the plan may as well be the best for all rows.
+      // Every cursor here is read to its end, so the plan should be the best for all rows.
       await tx`set local cursor_tuple_fraction = 1`;
       return fn(tx);
     }),
@@ -25,9 +28,9 @@ export function withSnapshot<T>(sql: Sql, fn: (tx: TransactionSql) => Promise<T>
 }
 
 /**
- * The rows of an answer, by batches: memory does not grow with them. It must run in a transaction, `withSnapshot` for one. The cursor is
- * one of SQL: the driver's own ends like an answer that is whole when its connection is lost between two batches. A signal cancels what the
- * server is doing.
+ * Reads the rows of an answer in batches, so that memory does not grow with them. Must run in a transaction,
+ * such as `withSnapshot`. Uses an SQL cursor: the driver's own cursor ends without an error when the
+ * connection is lost between two batches. A signal cancels the running statement.
  */
 export async function* readAnswer(
   tx: TransactionSql,
@@ -51,7 +54,7 @@ export async function* readAnswer(
   await tx.unsafe("close answer");
 }
 
-/** Postgres' text of a moment, in a session that is in UTC, as ISO 8601; what is infinite stays so. */
+/** Converts Postgres' text of a moment, from a session in UTC, to ISO 8601. Infinity stays as it is. */
 export function asIso(moment: string): string {
   return moment.replace(/^(\S+) (\S+)\+00$/, "$1T$2Z");
 }

@@ -5,30 +5,33 @@ import { type RefreshOptions, refreshReport } from "./refresh.ts";
 
 export interface ClassCount {
   class: string;
-  /** Failures that were called so, and that are by the rules of now. */
+  /** Failures that are stored with this class, and those that the current rules give it. */
   before: number;
   after: number;
 }
 
 export interface ReclassifyOptions extends Omit<RefreshOptions, "reclassify" | "keepsSettings"> {
   sql: Sql;
-  /** Of the same database. */
+  /** The URL of the same database. */
   url: string;
   /** Count, change nothing. */
   isDry: boolean;
 }
 
-/** Applies the rules of `report.error_rules` to all failures that are stored. Gives every class that any had or has. Safe to repeat. */
+/**
+ * Applies the rules of `report.error_rules` to all stored failures. Returns every class that any of them had
+ * or has. Safe to repeat.
+ */
 export async function reclassify({ sql, url, isDry, ...options }: ReclassifyOptions): Promise<ClassCount[]> {
   const before = await countClasses(sql, "error_class", options.signal);
   if (!isDry) await refreshReport(url, { ...options, keepsSettings: true, reclassify: true });
-  const after = await countClasses(sql, isDry ? CLASS_OF_NOW : "error_class", options.signal);
+  const after = await countClasses(sql, isDry ? CURRENT_CLASS : "error_class", options.signal);
   const classes = [...new Set([...after.keys(), ...before.keys()])];
   return classes.map((name) => ({ class: name, before: before.get(name) ?? 0, after: after.get(name) ?? 0 }));
 }
 
-/** The excerpt is the line that rules are held against. */
-const CLASS_OF_NOW = "(rollup.describe_error(coalesce(output_excerpt, ''))).error_class";
+/** The rules are matched against the excerpt. */
+const CURRENT_CLASS = "(rollup.describe_error(coalesce(output_excerpt, ''))).error_class";
 
 /** The most frequent first. Equal lines are classified once. */
 async function countClasses(sql: Sql, classOf: string, signal: AbortSignal | undefined) {

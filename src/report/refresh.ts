@@ -1,6 +1,7 @@
 /**
- * Brings the stored answers behind schema `report` up to what the mirror holds. Which builds changed is found by comparing, not by being
- * told: what a killed process left undone, the next refresh does. Readers go on reading what was there; they see the new answers all at once.
+ * Brings the stored answers behind schema `report` up to date with the mirror. Changed builds are found by
+ * comparison, so the next refresh also does what a killed process left undone. Readers see the old answers
+ * until they see all new ones at once.
  */
 import { abortable } from "../db/abortable.ts";
 import { connect, type Sql, type TransactionSql } from "../db/connect.ts";
@@ -18,48 +19,55 @@ import {
   type StoredAnswer,
 } from "./stored-answers.ts";
 
-/** Any number that no other program of this database uses: refreshes take turns. */
+/** A number that no other program uses on this database: refreshes take turns. */
 const LOCK_KEY = "6441180125304119587";
-/** Where more builds than this changed, all answers are computed anew: that costs less than to look each part up. */
+/**
+ * When more builds than this changed, all answers are computed again: that costs less than to find each part.
+ */
 const FEW = 20_000;
-/** The dear answers take one part in so many of the time at most. */
-const DEAR_SHARE = 20;
+/** The expensive answers are computed for at most one part in 20 of the time. */
+const EXPENSIVE_SHARE = 20;
 
 /** They end with the transaction. */
 const TRANSACTION_SETTINGS = `
   set transaction isolation level repeatable read;
-  -- What a killed refresh would lose is computed again by the next one.
+  -- The next refresh computes again what a crash of the server loses.
   set local synchronous_commit = off;
   set local jit = off;
   set local work_mem = '128MB';
-  -- A source joins more tables than the planner would order by itself; few builds must not cost what all do.
+  -- A source joins more tables than the planner orders by default; without this, few builds cost as much as
+  -- all.
   set local join_collapse_limit = 20;
   set local from_collapse_limit = 20;
-  -- What is computed for a row costs more here than to hand the row on, which the planner does not see.
+  -- To compute a row costs more here than to pass it to another process, which the planner does not know.
   set local parallel_tuple_cost = 0.001;
   set local parallel_setup_cost = 100`;
 
 export interface RefreshOptions extends RefreshSettings {
-  /** Keeps to the two settings that the answers were computed with last, as whoever reads them must. @default those given count */
+  /**
+   * Uses the two settings of the last refresh, as commands that only read the answers must. @default the
+   * given ones are used
+   */
   keepsSettings?: boolean;
-  /** Classifies all failures anew, by the rules of now. @default only those that changed */
+  /** Classifies all failures again, by the current rules. @default only those that changed */
   reclassify?: boolean;
-  /** Cancels what is under way; nothing is changed then. */
+  /** Cancels the refresh; nothing is changed then. */
   signal?: AbortSignal;
 }
 
 export interface RefreshResult {
-  /** The newest run whose sightings are in the answers; 0 when there was none. */
+  /** The newest run that is in the answers; 0 when there was none. */
   runId: number;
-  /** Builds whose facts changed; all of them where everything was computed anew. */
+  /** Builds whose facts changed; all of them where everything was computed again. */
   changed: number;
-  /** Whether everything was computed anew. */
+  /** Whether everything was computed again. */
   isFull: boolean;
 }
 
 /**
- * Refreshes the answers, in one transaction, and then tells whoever listens to the channel `docmirror_run` the number of the newest run in
- * them. Safe to repeat, and safe beside runs and readers; two refreshes take turns. Throws `StoreError`, and the signal's reason.
+ * Refreshes the answers in one transaction, and notifies the channel `docmirror_run` of the number of the
+ * newest run in them. Safe to repeat, and safe during runs and reads; two refreshes take turns. Throws
+ * `StoreError`, and the signal's reason.
  */
 export async function refreshReport(url: string, options: RefreshOptions): Promise<RefreshResult> {
   const { signal } = options;
@@ -67,7 +75,7 @@ export async function refreshReport(url: string, options: RefreshOptions): Promi
   try {
     return await withStoreErrors("refresh the reports", async () => {
       await assertSessionPooling(sql, url);
-      // Before the transaction: its snapshot must be taken when the turn has come.
+      // This comes before the transaction, whose snapshot must be taken after the lock.
       await abortable(sql`select pg_advisory_lock(${LOCK_KEY})`, signal);
       return await withTransaction(sql, (tx) => refresh(tx, options));
     });
@@ -76,7 +84,10 @@ export async function refreshReport(url: string, options: RefreshOptions): Promi
   }
 }
 
-/** Whether runs have ended, or definitions changed, since the answers were computed; true where they never were. */
+/**
+ * Whether runs have ended, or definitions changed, since the answers were computed; true where they never
+ * were.
+ */
 export async function isReportBehind(sql: Sql): Promise<boolean> {
   const [row] = await sql<{ current: boolean }[]>`
     select exists (
@@ -85,17 +96,23 @@ export async function isReportBehind(sql: Sql): Promise<boolean> {
   return row?.current !== true;
 }
 
-/** One hash of all that computes stored answers. When it is not that of the last refresh, all is computed anew. */
+/**
+ * One hash of all definitions that compute stored answers. When it differs from that of the last refresh,
+ * everything is computed again.
+ */
 const DEFINITION = (sql: Sql | TransactionSql) =>
   sql`select coalesce(md5(string_agg(hash, '' order by name)), '') from sync.definitions where name like 'rollup.%'`;
 
-/** The newest run that ended. One that is under way may write more: what is seen of it already is looked at again by the next refresh. */
+/**
+ * The newest run that ended. A run that is under way may write more, so the next refresh reads its builds
+ * again.
+ */
 const LAST_RUN = (sql: Sql | TransactionSql) =>
   sql`select coalesce(max(id), 0) from sync.runs where status <> 'running'`;
 
 /**
- * What happened before it has been read: by the newest walk that came to a good end, if one ever read the whole list. A walk that a wrong
- * clock dated ahead of now covers no more than up to now.
+ * The moment before which everything has been read: the start of the newest good walk, once any walk was
+ * whole. A walk that a wrong clock dated ahead of now covers only up to now.
  */
 const COVERED_THROUGH = (sql: TransactionSql) => sql`
   select least(started_at, now()) from sync.walks
@@ -105,10 +122,10 @@ const COVERED_THROUGH = (sql: TransactionSql) => sql`
 
 interface State {
   run_id: number;
-  is_defined_anew: boolean;
+  is_redefined: boolean;
   source_timezone: string;
   stuck_after_s: number;
-  is_dear_due: boolean;
+  is_expensive_due: boolean;
 }
 
 async function refresh(
@@ -117,15 +134,15 @@ async function refresh(
 ): Promise<RefreshResult> {
   await tx.unsafe(TRANSACTION_SETTINGS);
   const [before] = await tx<State[]>`
-    select run_id, definition <> (${DEFINITION(tx)}) as is_defined_anew, source_timezone, stuck_after_s,
-      coalesce(now() - dear_refreshed_at >= ${DEAR_SHARE}::int * dear_took_s * interval '1 s', true) as is_dear_due
+    select run_id, definition <> (${DEFINITION(tx)}) as is_redefined, source_timezone, stuck_after_s,
+      coalesce(now() - dear_refreshed_at >= ${EXPENSIVE_SHARE}::int * dear_took_s * interval '1 s', true) as is_expensive_due
     from rollup.state`;
   const kept = keepsSettings ? before : undefined;
   const sourceTimezone = kept?.source_timezone ?? given.sourceTimezone;
   const stuckAfterS = kept?.stuck_after_s ?? given.stuckAfterMs / 1000;
   const isFull =
     before === undefined ||
-    before.is_defined_anew ||
+    before.is_redefined ||
     before.source_timezone !== sourceTimezone ||
     before.stuck_after_s !== stuckAfterS;
   const [state] = await tx<{ run_id: number }[]>`
@@ -135,7 +152,7 @@ async function refresh(
       source_timezone = excluded.source_timezone, stuck_after_s = excluded.stuck_after_s, definition = excluded.definition,
       run_id = excluded.run_id, covered_through = excluded.covered_through, refreshed_at = excluded.refreshed_at
     returning run_id`;
-  // Taken for a table of hundreds of rows, its single one would spoil every plan.
+  // Without this the planner assumes hundreds of rows instead of one, which spoils every plan.
   await tx`analyze rollup.state`;
   const run = <Row extends object = never>(text: string, params: (string[] | number)[] = []) =>
     abortable(tx.unsafe<Row[]>(text, params), signal);
@@ -163,10 +180,10 @@ async function refresh(
       continue;
     }
     const { text, params } = mergeStatement(answer, affected);
-    // Of nothing that changed there is nothing to compute.
+    // Without changed parts there is nothing to compute.
     if (params.every((part) => part.length > 0)) await run(text, params);
   }
-  if (isFull || before?.is_dear_due) {
+  if (isFull || before?.is_expensive_due) {
     const from = performance.now();
     for (const answer of STORED_ANSWERS.filter(({ isExpensive }) => isExpensive)) await computeAll(answer);
     const tookS = (performance.now() - from) / 1000;
@@ -177,7 +194,9 @@ async function refresh(
   return { runId, changed, isFull };
 }
 
-/** Builds whose record, keys or transitions are not those of their facts, and those that time alone may change. */
+/**
+ * Builds whose record, keys or transitions differ from their facts, and builds that time alone may change.
+ */
 function findTouched(tx: TransactionSql, lastRunId: number, reclassify: boolean) {
   return tx`
     insert into touched

@@ -1,25 +1,24 @@
 import type { DICTIONARY, Relation } from "../db/report-dictionary.ts";
 
-/** The span of time that one row of a relation stands for, and so how its bounds are rounded. */
+/** The span of time that one row of a relation stands for. Bounds are rounded to it. */
 export type Span = "moment" | "hour" | "day" | "week";
 
 export interface RelationFacts<Column extends string = string> {
   /**
-   * The column that `since` and `until` are held against. Where there is none a row counts all builds, and no choice of rows would make
-   * that a count of some.
+   * The column that `since` and `until` are compared with. Without one, each row counts all builds and cannot
+   * be limited to a time.
    */
   readonly time?: {
     readonly column: string;
     readonly span: Span;
-    /** The UTC day of that column, by which there is an index. */
+    /** The UTC day of that column, which has an index. */
     readonly day?: string;
   };
-  /** Newest first for what happens, worst first for what is to be mended. Ends in a key, so that pages do not overlap. */
+  /** Newest first for events, worst first for problems. Ends in a key, so that pages do not overlap. */
   readonly order: string;
   /**
-   * The columns that answer its question, for where not all have room: at 80 columns of a terminal. The last
-   * ones are left out where there is even less room. A column that is added to the relation is in none of
-   * these until it is named here.
+   * The columns that answer its question, for a terminal 80 columns wide. On a narrower one the last of them
+   * are left out. A new column of the relation is not shown until it is added here.
    */
   readonly answer: readonly Column[];
 }
@@ -27,7 +26,7 @@ export interface RelationFacts<Column extends string = string> {
 type ColumnOf<R extends Relation> = keyof (typeof DICTIONARY)[R]["columns"] & string;
 
 const SERIES = "project_slug, project_id, version_slug, version_id, type";
-/** By the upper end of the interval: first those that are surely bad, not those with one build that failed. */
+/** By the upper end of the interval, so that a project with one failed build does not rank first. */
 const WORST = "success_rate_high nulls last, finished desc";
 
 export const RELATION_FACTS: { readonly [R in Relation]: RelationFacts<ColumnOf<R>> } = {
@@ -54,7 +53,7 @@ export const RELATION_FACTS: { readonly [R in Relation]: RelationFacts<ColumnOf<
   },
   fact_builds: {
     time: { column: "triggered_at", span: "moment", day: "triggered_on" },
-    // The day is in it for the index that all questions about builds by time have in common.
+    // The day comes first, because the index for all questions about builds by time begins with it.
     order: "triggered_on desc nulls last, triggered_at desc nulls last, build_id desc",
     answer: ["build_id", "project_slug", "version_slug", "type", "outcome", "triggered_at", "error_class"],
   },
@@ -108,7 +107,7 @@ export const RELATION_FACTS: { readonly [R in Relation]: RelationFacts<ColumnOf<
     order: "failed_at desc nulls last, first_failed_build_id desc",
     answer: ["project_slug", "version_slug", "failed_at", "recovery_s_min", "recovery_s_max", "is_open"],
   },
-  // Two or three builds say nothing, however much they change.
+  // Two or three builds prove nothing, so series with ten or more come first.
   instability: {
     order: `finished >= 10 desc, flip_rate - flip_rate_by_chance desc, finished desc, ${SERIES}`,
     answer: ["project_slug", "version_slug", "type", "finished", "flip_rate", "flip_rate_by_chance"],

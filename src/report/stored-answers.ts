@@ -14,7 +14,7 @@ import {
   weeks,
 } from "../db/schema/rollup.ts";
 
-/** What changed builds have a part in: their projects, days, weeks and fingerprints as they were and as they are. */
+/** What changed builds affect: their old and new projects, days, weeks and fingerprints. */
 export interface Affected {
   projects: string[];
   days: string[];
@@ -22,16 +22,19 @@ export interface Affected {
   fingerprints: string[];
 }
 
-/** A table whose content a view of the same name, with `_source` after it, computes. */
+/** A table whose content comes from the view of the same name with `_source` after it. */
 export interface StoredAnswer {
   /** Schema-qualified. */
   table: string;
   source: string;
   columns: readonly string[];
   key: readonly string[];
-  /** By which of its columns, and which part of `Affected`, the rows are found that changed builds have a part in; without it, all. */
+  /**
+   * The columns that find the affected rows, each with its part of `Affected`. All rows are affected where it
+   * is empty.
+   */
   scope: Readonly<Record<string, keyof Affected>>;
-  /** Not computed after every round of the watch: it has to look at all builds. */
+  /** It reads all builds, so it is not computed after every round of the watch. */
   isExpensive: boolean;
 }
 
@@ -53,10 +56,10 @@ function stored(
   };
 }
 
-/** The facts, from which all others but the first dimensions come. */
+/** The facts of builds. All other answers but projects and versions are computed from them. */
 export const BUILDS = stored(rollupBuilds);
 
-/** In an order in which each finds what it is computed from. */
+/** Each comes after those that it is computed from. */
 export const STORED_ANSWERS: readonly StoredAnswer[] = [
   stored(dimProjects),
   stored(dimVersions),
@@ -73,8 +76,8 @@ export const STORED_ANSWERS: readonly StoredAnswer[] = [
 ];
 
 /**
- * The statements that bring a stored answer up to its source, for the parts of `affected`, which are their parameters. Rows that are right
- * already are not touched, so that what nothing happened to costs no writing.
+ * The statement that brings a stored answer up to date with its source, for the parts of `affected`, which
+ * are its parameters. Rows that are already right are not written.
  */
 export function mergeStatement(
   answer: StoredAnswer,
@@ -92,11 +95,11 @@ export function mergeStatement(
 }
 
 /**
- * The same for all of it. What the source says is put aside first: a table is made from a query by several processes at once, which Postgres
- * does not do for one that writes to a table that is there.
+ * The same for all rows. A temporary table gets the rows of the source first: Postgres uses several processes
+ * to create a table from a query, but not to write to an existing table.
  */
 export function mergeAllStatements(answer: StoredAnswer): string[] {
-  // In the order of an index, or of time, neighbours share pages, and few pages are in use at once.
+  // In the order of an index, or of time, neighbours share pages, so few pages are in use at once.
   const [source, order] =
     answer === BUILDS
       ? ["rollup.all_builds_source", ["triggered_at", "build_id"]]
@@ -105,7 +108,7 @@ export function mergeAllStatements(answer: StoredAnswer): string[] {
   return [
     `create temporary table fresh on commit drop as ${fresh}`,
     "analyze fresh",
-    // Of a table that was empty when it was last looked at the planner expects nothing: it would search all that it just added for each row.
+    // The planner still thinks this table is empty and would pick a nested loop.
     "set local enable_nestloop = off",
     merge(answer, "true"),
     "set local enable_nestloop = on",
@@ -127,8 +130,8 @@ function merge(answer: StoredAnswer, within: string, fresh?: string): string {
 }
 
 /**
- * Computes the facts of the builds in `touched` anew. Gives one row: how many changed, and what they had and have a part in, nothing where
- * more than $1 of them did.
+ * Computes the facts of the builds in `touched` again. Returns one row: how many changed, and what they
+ * affect, which is empty where more than $1 changed.
  */
 export const MERGE_TOUCHED_BUILDS = `
     with fresh as materialized (

@@ -4,20 +4,20 @@ import type { Span } from "./relations.ts";
 
 const DAY_MS = 86_400_000;
 const MINUTE_MS = 60_000;
-/** Postgres and JavaScript write the years before the first one in different ways. */
+/** Longer spans could reach years before 1, which Postgres and JavaScript write in different ways. */
 const LONGEST_SPAN_MS = 100 * 366 * DAY_MS;
 const FORM = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d+)?)?)(Z|[+-]\d\d(?::?\d\d)?)?)?$/i;
 
-/** Bounds as a condition needs them: `from` counts, `before` does not. ISO 8601 in UTC. */
+/** Bounds for a condition: `from` is included, `before` is not. ISO 8601 in UTC. */
 export interface TimeBounds {
   from: string | null;
   before: string | null;
 }
 
 /**
- * A span such as `7d` or `1h30m` as the moment that lies so long before `now`, to the minute; any other text
- * comes back as it is. The moment is what is asked for from then on, so that a link, or the SQL beside a
- * figure, means the same tomorrow.
+ * Turns a span such as `7d` or `1h30m` into the moment that long before `now`, to the minute. Returns any
+ * other text as it is. Links, and the SQL next to a figure, use the moment, so that they mean the same
+ * tomorrow.
  */
 export function resolveSpan(text: string, now: Date): string {
   const spanMs = parseDuration(text);
@@ -27,7 +27,8 @@ export function resolveSpan(text: string, now: Date): string {
 }
 
 /**
- * Throws ConfigError for what is neither a day nor a moment. `label` is where it was given, as in `--since`.
+ * Throws ConfigError for a text that is neither a day nor a moment. `label` says where it was given, such as
+ * `--since`.
  */
 export function assertTime(label: string, text: string): void {
   read(label, text);
@@ -35,9 +36,9 @@ export function assertTime(label: string, text: string): void {
 
 /**
  * Reads `since` and `until`: a day such as 2026-11-03 or a moment such as 2026-11-03T12:00Z; without a zone
- * it is UTC, as all of schema `report` is. A day given as `until` counts whole, a moment does not count
- * itself. A row of a span counts when any of its time lies between: since a Thursday includes that week.
- * Spans are resolved before. Throws ConfigError for what is no time.
+ * it is UTC, as all of schema `report` is. A day given as `until` is included, a moment is not. A row that
+ * stands for a span is included when any part of the span is: since a Thursday includes that week.
+ * `resolveSpan` must come before. Throws ConfigError for a text that is not a time.
  */
 export function readTimeBounds(
   { since, until }: { since?: string | undefined; until?: string | undefined },
@@ -79,7 +80,7 @@ function read(label: string, text: string): { moment: number; isDay: boolean } {
   );
 }
 
-/** JavaScript takes the 30th of February for the 2nd of March. */
+/** JavaScript reads 30 February as 2 March. */
 function isDay(text: string): boolean {
   const moment = Date.parse(text);
   return !Number.isNaN(moment) && new Date(moment).toISOString().startsWith(text);

@@ -1,8 +1,8 @@
 const Z_SQUARED = 3.8416;
 
 /**
- * The 95 % Wilson interval of a share, as every rate of schema `report` has one; null where nothing was counted. For sums over rows of a
- * relation, whose own intervals cannot be added.
+ * The 95 % Wilson interval of a share, as every rate of schema `report` has one; null where nothing was
+ * counted. Used for sums over rows, because the intervals of rows cannot be added.
  */
 export function wilsonInterval(succeeded: number, finished: number): { low: number; high: number } | null {
   if (finished === 0) return null;

@@ -1,18 +1,18 @@
 import { createTask, parse } from "node-cron";
 
-/** Lines such as "29 February, if a Monday" come round once in 28 years, and once in 40 across 2100. */
+/** A line such as "29 February, if a Monday" is due once in 28 years, or in 40 years across 2100. */
 const DAYS_BACK = 41 * 366;
 const DAY_MS = 86_400_000;
 
 export interface DueTimes {
-  /** The newest moment at which the line was due, at `now` or before; null when there was none in 40 years. */
+  /** The last moment, up to `now`, at which the line was due; null when there was none in 40 years. */
   last(now: Date): Date | null;
 }
 
 /**
- * When a cron line was due in a time zone. node-cron only looks ahead, and passes over a night whose time the clocks jump
- * over; here such a night is due by as much later as they jump (02:17 becomes 03:17), so that it is made up for.
- * Throws an Error for a line or a zone that cannot be read.
+ * Finds when a cron line was due in a time zone. node-cron only looks ahead, and skips a night when the
+ * clocks jump over the line's time. Here such a night is due later by the length of the jump (02:17 becomes
+ * 03:17), so that it is not skipped. Throws an Error for a line or a zone that cannot be read.
  */
 export function createDueTimes(cron: string, timezone: string): DueTimes {
   const { hour, minute, second } = parse(cron);
@@ -20,7 +20,7 @@ export function createDueTimes(cron: string, timezone: string): DueTimes {
     .flatMap((h) => minute.flatMap((m) => second.map((s) => (h * 3600 + m * 60 + s) * 1000)))
     .sort((a, b) => b - a);
   const [someTimeMs = 0] = timesMs;
-  // Days are looked at as if the zone were UTC, where every time exists. A task that is destroyed still matches.
+  // Days are matched as if the zone were UTC, where every time exists. A destroyed task still matches.
   const task = createTask(cron, () => {}, { timezone: "Etc/UTC" });
   void task.destroy();
   const toWall = createWallClock(timezone);
@@ -32,7 +32,7 @@ export function createDueTimes(cron: string, timezone: string): DueTimes {
     for (const timeMs of timesMs) {
       const wallMs = dayMs + timeMs;
       if (wallMs - most > nowMs) continue;
-      // Times go down, and the moments with them, but for a day on which the clocks change.
+      // Times go down, and so do the moments, except on a day when the clocks change.
       if (newest !== undefined && wallMs - least <= newest) break;
       const atMs = momentOf(wallMs);
       if (atMs <= nowMs && (newest === undefined || atMs > newest)) newest = atMs;
@@ -40,7 +40,10 @@ export function createDueTimes(cron: string, timezone: string): DueTimes {
     return newest;
   }
 
-  /** Chooses as node-cron does between the two moments of a time that comes twice, so that one night has one due time. */
+  /**
+   * Where a time comes twice in a night, chooses the same moment as node-cron, so that the night has one due
+   * time.
+   */
   function momentOf(wallMs: number): number {
     const first = wallMs - offsetAt(wallMs);
     const second = wallMs - offsetAt(first);
@@ -67,7 +70,7 @@ export function createDueTimes(cron: string, timezone: string): DueTimes {
   };
 }
 
-/** What the clocks on the wall show at a moment, as the milliseconds at which they show the same in UTC. Whole seconds. */
+/** Converts a moment to local time, as the UTC milliseconds that read the same. Whole seconds. */
 function createWallClock(timezone: string): (atMs: number) => number {
   const format = new Intl.DateTimeFormat("en-US", {
     timeZone: timezone,

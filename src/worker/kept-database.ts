@@ -15,15 +15,16 @@ export interface KeptDatabaseDeps {
   log: Logger;
 }
 
-/** A database for as long as the process lives, though it may be down for some of that time. */
+/** A database that is used as long as the process lives, and may be down for some of that time. */
 export interface KeptDatabase {
   /**
-   * Resolves to its URL once it answers and has our schema: waits while it is down, 1 s at first and a minute at most, for as
-   * long as that takes. An embedded one that was ended is started again. Jobs that ask at once take turns. Throws what waiting cannot
-   * mend (rights, password, another schema), and the signal's reason.
+   * Resolves to its URL once it answers and has our schema. Waits as long as it is down, and tries again
+   * after 1 s at first, a minute at most. Starts an embedded one again that has ended. Concurrent calls take
+   * turns. Throws faults that waiting does not repair (rights, password, another schema), and the signal's
+   * reason.
    */
   ready(signal: AbortSignal): Promise<string>;
-  /** Leaves the embedded Postgres. May be called twice. */
+  /** Stops using the embedded Postgres. May be called twice. */
   close(): Promise<void>;
 }
 
@@ -53,7 +54,7 @@ export function createKeptDatabase({ open, prepare, clock, log }: KeptDatabaseDe
       } catch (error) {
         signal.throwIfAborted();
         if (!isDown(error)) throw error;
-        // The embedded one may come back on another port only when it is opened anew.
+        // The embedded one can change its port only when it is opened again.
         await leave().catch(() => {});
         const waitMs = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** Math.min(failures, 10));
         log.warn({ error: messageOf(error), waitMs }, "the database is down; waiting for it");
@@ -64,7 +65,7 @@ export function createKeptDatabase({ open, prepare, clock, log }: KeptDatabaseDe
 
   return {
     ready(signal) {
-      // Two that found it down would open it twice, and one of these would never be closed.
+      // Two concurrent calls could both open it, and one of the two would never be closed.
       const mine = turn.then(() => becomeReady(signal));
       turn = mine.catch(() => {});
       return mine;
@@ -73,7 +74,7 @@ export function createKeptDatabase({ open, prepare, clock, log }: KeptDatabaseDe
   };
 }
 
-/** A name that is unknown now may be known when its container is up again. */
+/** A host name that is unknown now may be known when its container is up again. */
 function isDown(error: unknown): boolean {
   return isPassing(error) || sqlstateOf(error) === "ENOTFOUND";
 }

@@ -24,8 +24,8 @@ export interface NightlySyncDeps {
 }
 
 /**
- * The nightly sync as a job. A run that failed, or that lost upstream half-way, is tried again after 5, 15 and 60 minutes and goes on
- * at its checkpoints; one that is partial for another reason has done what it could.
+ * The nightly sync as a job. A run that failed or lost upstream is tried again after 5, 15 and 60 minutes,
+ * and resumes from its checkpoints. A run that is partial for another reason is not tried again.
  */
 export function createNightlySync(deps: NightlySyncDeps): Job {
   const { cron, timezone, settings, pace, database, clock, log } = deps;
@@ -37,7 +37,7 @@ export function createNightlySync(deps: NightlySyncDeps): Job {
     lastGoodAt: async (signal) => findOldestGoodStart(await database.ready(signal), clock.now()),
     async run(signal) {
       const databaseUrl = await database.ready(signal);
-      log.info({ job: "sync" }, "sync begins");
+      log.info({ job: "sync" }, "sync started");
       try {
         const result = await deps.runSync({
           settings: { ...settings, databaseUrl },
@@ -49,9 +49,9 @@ export function createNightlySync(deps: NightlySyncDeps): Job {
         signal.throwIfAborted();
         return outcomeOf(result, log);
       } catch (error) {
-        // What else may hold it (a round that hangs, a retry from quarantine) is no sync, and must not cost the night.
+        // Only another sync does this night's work. A round that hangs, or a quarantine retry, does not.
         if (!(error instanceof LockedError) || !isSync(error.heldBy)) throw error;
-        log.warn({ job: "sync", reason: error.message }, "left to the run that holds the lock");
+        log.warn({ job: "sync", reason: error.message }, "skipped: another run holds the lock");
         return "busy";
       }
     },
@@ -73,9 +73,12 @@ function outcomeOf({ summary, error }: SyncResult, log: Logger): JobOutcome {
   return status === "failed" || status === "interrupted" || isUpstreamLost(error) ? "failed" : "done";
 }
 
-/** When the last good walk began of the list that was read longest ago. Null while one list was never read well, or lies ahead of now. */
+/**
+ * The earliest start among the last good walks of all lists. Null where a list has no good walk, or one dated
+ * ahead of now.
+ */
 async function findOldestGoodStart(url: string, now: Date): Promise<Date | null> {
-  const lists = await withStoreErrors("find out how fresh the lists are", () =>
+  const lists = await withStoreErrors("read how fresh the lists are", () =>
     withSql(url, { applicationName: "docmirror worker", max: 1 }, findListFreshness),
   );
   const starts = lists.map(({ startedAt }) => startedAt);

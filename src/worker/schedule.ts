@@ -1,7 +1,7 @@
 import { type Logger as CronLogger, schedule } from "node-cron";
 import type { Logger } from "../log.ts";
 
-/** A process that was busy ticks late; up to a minute is not worth a missed tick. */
+/** A busy process ticks late; a tick that is up to a minute late still counts. */
 const TOLERANCE_MS = 60_000;
 
 export interface Schedule {
@@ -12,7 +12,10 @@ export interface Schedule {
 /** Calls `onTick` whenever the cron line is due in its time zone, until it is stopped. */
 export type StartSchedule = (line: { cron: string; timezone: string }, onTick: () => void) => Schedule;
 
-/** Schedules by node-cron. Its own `noOverlap` knows only runs that it began, so the job itself takes care of that. */
+/**
+ * Schedules with node-cron. Its `noOverlap` knows only the runs that it started, so the job prevents overlaps
+ * itself.
+ */
 export function createCronSchedule(log: Logger): StartSchedule {
   return ({ cron, timezone }, onTick) => {
     const task = schedule(cron, () => onTick(), {

@@ -1,16 +1,16 @@
 /**
  * One job from start to stop:
  *
- *   asleep ──start──▶ looking back ──its last due time is met──▶ waiting
- *                                  ──it is not, or the job starts at once──▶ running
- *   waiting ──tick, or a due time that brought none──▶ running
+ *   asleep ──start──▶ looking back ──its last due time had a good run──▶ waiting
+ *                                  ──it had none, or the job starts at once──▶ running
+ *   waiting ──tick, or a due time without one──▶ running
  *   running ──done, or busy elsewhere──▶ waiting
  *           ──failed──▶ backing off ──its wait is over, or a tick──▶ running
- *           ──failed once more than there are waits──▶ waiting
+ *           ──failed, with no waits left──▶ waiting
  *   any state ──stop──▶ ended
  *
- * A tick while looking back or running changes nothing: the run that is under way (or is about to be) counts for it. Looking back asks
- * only after the database answers, so whatever came due until then is seen.
+ * A tick while looking back or running starts nothing: the run that is under way, or about to start, covers
+ * it. Looking back waits for the database first, so it sees every due time up to then.
  */
 
 import type { Clock } from "../clock.ts";
@@ -20,11 +20,14 @@ import { createDueTimes } from "./due-times.ts";
 import type { Job, JobOutcome } from "./job.ts";
 import type { Schedule, StartSchedule } from "./schedule.ts";
 
-/** How often due times are held against ticks: a machine that slept, and a night whose time the clocks jumped over, bring none. */
+/**
+ * How often due times are compared with ticks. A tick is missing when the machine slept, or when the clocks
+ * jumped over its time.
+ */
 const LOOK_BACK_EVERY_MS = 300_000;
-/** A due time younger than this may still bring its tick. */
+/** A due time this recent may still get its tick. */
 const TICK_GRACE_MS = 90_000;
-/** Far, but not beyond what Node's timers can hold. */
+/** The longest wait that Node's timers can hold. */
 const LONG_MS = 2 ** 31 - 1;
 
 export type JobState = "asleep" | "looking back" | "waiting" | "running" | "backing off" | "ended";
@@ -40,7 +43,10 @@ export interface ScheduledJob {
   state(): JobState;
   /** Returns at once. A second call, or one after `stop`, does nothing. */
   start(): void;
-  /** Aborts what is under way with `reason` and resolves when it has ended. May be called twice, and before `start`. */
+  /**
+   * Aborts the current run or wait with `reason` and resolves when it has ended. May be called twice, and
+   * before `start`.
+   */
   stop(reason: unknown): Promise<void>;
 }
 
@@ -53,14 +59,14 @@ export function createScheduledJob({ job, clock, schedule, log }: ScheduledJobDe
   let wake: AbortController | null = null;
   let ticks: Schedule | null = null;
   let life: Promise<unknown> = Promise.resolve();
-  /** Due times up to this one have had their tick, or lie before the start. */
+  /** Due times up to this one had their tick, or were before the start. */
   let tickedUntil = clock.now();
 
   function tick(why: string): void {
     tickedUntil = clock.now();
     if (wake) wake.abort();
     else if (!signal.aborted)
-      log.warn({ job: job.name, state, why }, "due, but the run before is not over; left alone");
+      log.warn({ job: job.name, state, why }, "skipped: the previous run is still running");
   }
 
   /** Waits for the next tick, `ms` at most. */
@@ -79,7 +85,7 @@ export function createScheduledJob({ job, clock, schedule, log }: ScheduledJobDe
     }
   }
 
-  /** Whether the newest due time brought no good run. When that cannot be told, it is better to run. */
+  /** Whether the newest due time had no good run. True when that is not known: an extra run does no harm. */
   async function isBehind(): Promise<boolean> {
     if (!due || !job.lastGoodAt) return false;
     let goodAt: Date | null;
@@ -87,13 +93,13 @@ export function createScheduledJob({ job, clock, schedule, log }: ScheduledJobDe
       goodAt = await job.lastGoodAt(signal);
     } catch (error) {
       signal.throwIfAborted();
-      log.error({ job: job.name, error: messageOf(error) }, "could not find out when the last good run was");
+      log.error({ job: job.name, error: messageOf(error) }, "could not read when the last good run was");
       return true;
     }
     const dueAt = due.last(clock.now());
     if (dueAt === null || (goodAt !== null && goodAt >= dueAt)) return false;
     const facts = { job: job.name, dueAt: dueAt.toISOString(), lastGoodAt: goodAt?.toISOString() ?? null };
-    log.info(facts, "a due run was missed; it is made up for now");
+    log.info(facts, "missed a scheduled run; running it now");
     return true;
   }
 
@@ -121,13 +127,16 @@ export function createScheduledJob({ job, clock, schedule, log }: ScheduledJobDe
       isDue = false;
       if (waitMs !== undefined) {
         failures++;
-        log.warn({ job: job.name, failures, waitMs }, "run is tried again after a wait");
+        log.warn({ job: job.name, failures, waitMs }, "run failed; trying again after a wait");
         if ((await pause("backing off", waitMs)) === "tick") failures = 0;
         isDue = true;
         continue;
       }
       if (outcome === "failed")
-        log.error({ job: job.name, failures: failures + 1 }, "no more tries until it is due again");
+        log.error(
+          { job: job.name, failures: failures + 1 },
+          "run failed too often; waiting for the next scheduled time",
+        );
       failures = 0;
     }
   }
@@ -136,7 +145,7 @@ export function createScheduledJob({ job, clock, schedule, log }: ScheduledJobDe
     for (;;) {
       await clock.sleep(LOOK_BACK_EVERY_MS, signal);
       const now = clock.now();
-      // A tick on a clock that has gone back since says nothing of the times to come.
+      // The clock was set back after that tick, so the tick says nothing about later times.
       if (tickedUntil > now) tickedUntil = now;
       const dueAt = due?.last(new Date(now.getTime() - TICK_GRACE_MS)) ?? null;
       if (dueAt !== null && dueAt > tickedUntil) tick("the tick of a due time was missed");

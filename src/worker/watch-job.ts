@@ -14,16 +14,22 @@ export interface WatchJobDeps {
   pace: HostPace;
   database: KeptDatabase;
   runWatchRound(options: RunOptions): Promise<RunResult>;
-  /** Whether a round in which nothing moved is told as well. @default false: a line a minute would drown all others */
-  tellsQuietRounds?: boolean;
+  /**
+   * Whether a round without transitions is logged at level info too. @default false: a line a minute would
+   * hide all others
+   */
+  logsQuietRounds?: boolean;
   clock: Clock;
   log: Logger;
 }
 
-/** The watch as a job: a round at each tick. A round that is missed, fails or finds a sync at work is made up for by the next. */
+/**
+ * The watch as a job: a round at each tick. A round that is missed, fails or meets a running sync is not
+ * repeated: the next round covers it.
+ */
 export function createWatchJob(deps: WatchJobDeps): Job {
   const { cron, timezone, settings, pace, database, clock, log } = deps;
-  const tell = createRoundTeller(log, deps.tellsQuietRounds ?? false);
+  const logRound = createRoundLog(log, deps.logsQuietRounds ?? false);
   return {
     name: "watch",
     cron,
@@ -32,7 +38,7 @@ export function createWatchJob(deps: WatchJobDeps): Job {
     async run(signal) {
       const leftMs = pace.held()?.leftMs() ?? 0;
       if (leftMs > 0) {
-        log.debug({ job: "watch", leftMs }, "the service asked to be left alone; no round for now");
+        log.debug({ job: "watch", leftMs }, "skipped: the service asked for a pause");
         return "busy";
       }
       const databaseUrl = await database.ready(signal);
@@ -45,10 +51,10 @@ export function createWatchJob(deps: WatchJobDeps): Job {
           signal,
         });
         signal.throwIfAborted();
-        return tell(result);
+        return logRound(result);
       } catch (error) {
         if (!(error instanceof LockedError)) throw error;
-        log.debug({ job: "watch", reason: error.message }, "left to the run that holds the lock");
+        log.debug({ job: "watch", reason: error.message }, "skipped: another run holds the lock");
         return "busy";
       }
     },
@@ -56,28 +62,26 @@ export function createWatchJob(deps: WatchJobDeps): Job {
 }
 
 /**
- * Tells how rounds end. What keeps a round from success stays for hours as a rule, such as a count that does not agree until the next full
- * walk: it is told when it comes, and again when it is another one. Its figures may change meanwhile.
+ * Logs how rounds end. The cause of an unsuccessful round often stays for hours, such as a count that does
+ * not agree until the next full walk. So a cause is logged when it appears, and not again until another one
+ * replaces it. The numbers in it may change meanwhile.
  */
-function createRoundTeller(log: Logger, tellsQuiet: boolean): (result: RunResult) => JobOutcome {
-  let told: string | null = null;
+function createRoundLog(log: Logger, logsQuiet: boolean): (result: RunResult) => JobOutcome {
+  let lastTrouble: string | null = null;
   return ({ summary }) => {
     const { run_id, status, duration_ms, requests, transitions, resources, error } = summary;
     const { walk, inserted = 0, updated = 0, reason } = resources.build ?? {};
     const facts = { runId: run_id, durationMs: duration_ms, requests, inserted, updated, transitions };
     const trouble =
       status === "succeeded" ? null : `${status} ${walk} ${reason ?? error}`.replaceAll(/\d+/g, "0");
-    const isNews = trouble !== told;
-    told = trouble;
+    const isNew = trouble !== lastTrouble;
+    lastTrouble = trouble;
     if (status === "succeeded")
-      log[tellsQuiet || transitions > 0 ? "info" : "debug"](facts, "watch round ended");
+      log[logsQuiet || transitions > 0 ? "info" : "debug"](facts, "watch round ended");
     else if (walk === "skipped")
-      log[isNews ? "info" : "debug"]({ runId: run_id, reason }, "nothing to watch yet");
+      log[isNew ? "info" : "debug"]({ runId: run_id, reason }, "nothing to watch yet");
     else
-      log[isNews ? "warn" : "debug"](
-        { ...facts, status, reason, error },
-        "watch round ended without success",
-      );
+      log[isNew ? "warn" : "debug"]({ ...facts, status, reason, error }, "watch round ended without success");
     return status === "failed" || status === "interrupted" ? "failed" : "done";
   };
 }

@@ -1,7 +1,7 @@
 /**
- * The long-running process, a list of jobs that live side by side:
+ * The long-running process: several jobs, each on its own schedule.
  *
- *   made ──start──▶ up ──stop──▶ stopping ──every job has ended, or patience is over──▶ down
+ *   made ──start──▶ up ──stop──▶ stopping ──every job has ended, or too late──▶ down
  *   made ──stop──▶ down, for good
  *
  * Each job's own states are in `scheduled-job.ts`.
@@ -13,7 +13,7 @@ import type { Job } from "./job.ts";
 import { createCronSchedule, type StartSchedule } from "./schedule.ts";
 import { createScheduledJob, type JobState } from "./scheduled-job.ts";
 
-/** Whoever stops a worker gives it 10 s; the rest of them is for closing the database. */
+/** A supervisor allows 10 s for a stop as a rule; the remaining time is for closing the database. */
 const PATIENCE_MS = 7000;
 
 export interface WorkerDeps {
@@ -30,11 +30,11 @@ export interface Worker {
   /** Returns at once; a second call, or one after `stop`, does nothing. */
   start(): void;
   /**
-   * Aborts runs under way with `reason` (a StoppedError by default), which finish their page and keep their checkpoints. True when
-   * all ended in time; false when one hangs. May be called twice, and before `start`.
+   * Aborts current runs with `reason` (a StoppedError by default). They finish their page and keep their
+   * checkpoints. True when all ended in time; false when one hangs. May be called twice, and before `start`.
    */
   stop(reason?: unknown): Promise<boolean>;
-  /** What each job is doing, by its name. */
+  /** The state of each job, by its name. */
   states(): Record<string, JobState>;
 }
 

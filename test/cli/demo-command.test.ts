@@ -65,7 +65,7 @@ describe("demo", { timeout: 240_000 }, () => {
     const moved = report.transitions.find(
       (row: object) => row && Object.entries(move).every(([key, value]) => row[key as never] === value),
     );
-    // Seen at two looks that were a minute apart.
+    // Seen in two rounds that were a minute apart.
     expect(moved.known_within_s).toBe(60);
 
     expect(report.projects).toHaveLength(10);
@@ -83,12 +83,12 @@ describe("demo", { timeout: 240_000 }, () => {
     expect(second).toMatchObject({ code: 0 });
     for (const heading of [
       "The runs of one simulated day",
-      "What the day brought",
+      "Changes during the day",
       "Builds by state",
       "Transitions seen since the first sync",
       "Success by project",
-      "References whose record is not here",
-      "What to type next",
+      "References to records that the mirror does not have",
+      "Next steps",
     ]) {
       expect(second.stdout).toContain(heading);
     }
@@ -117,7 +117,7 @@ describe("demo", { timeout: 240_000 }, () => {
     expect(await syncSomethingElse({ cwd })).toMatchObject({ code: 0 });
     const demo = await runCli(["demo"], { cwd });
     expect(demo).toMatchObject({ code: 2, stdout: "" });
-    expect(demo.stderr).toContain("holds a mirror that no demo made");
+    expect(demo.stderr).toContain("holds a mirror that was not made by a demo");
     const rows = await askDatabase<{ builds: number; runs: number }>(
       join(cwd, ".docmirror"),
       "select (select count(*) from mirror.builds) as builds, (select count(*) from sync.runs) as runs",

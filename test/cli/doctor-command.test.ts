@@ -78,7 +78,7 @@ describe("doctor", () => {
     const { code, found, withStatus } = await diagnose();
     expect({ code, faults: withStatus("fault") }).toEqual({ code: 2, faults: ["time zone"] });
     expect(found["time zone"]?.finding).toMatch(
-      /^DOCMIRROR_SOURCE_TIMEZONE=Etc\/UTC does not fit: the dates of 12 builds .* clocks at UTC-0[56]:00, the zone's are at UTC\+00:00/,
+      /^DOCMIRROR_SOURCE_TIMEZONE=Etc\/UTC does not fit: the dates of 12 builds .* clocks at UTC-0[56]:00, but the zone is at UTC\+00:00/,
     );
     expect(found["time zone"]?.mend).toMatch(/^set DOCMIRROR_SOURCE_TIMEZONE=America\/Chicago, or/);
   });
@@ -145,7 +145,7 @@ describe("doctor finds", () => {
     const { found } = await diagnose({ "database-url": copy.url });
     expect(found.freshness).toMatchObject({
       status: "warning",
-      finding: expect.stringMatching(/ended at 203\d-.*, which lies ahead of now: a clock is or was wrong$/),
+      finding: expect.stringMatching(/ended at 203\d-.*, which is ahead of now: a clock is or was wrong$/),
     });
   });
 
@@ -313,9 +313,9 @@ describe("doctor finds", () => {
     expect(found.service?.mend).toContain("--resource user,project,build");
     expect(withStatus("warning")).toEqual(["builds", "build schema", "service clock"]);
     expect(found.builds?.finding).toMatch(
-      /the list holds 1; not as documented: resource_uri \(missing in records\), .* and \d more$/,
+      /the list has 1; not as documented: resource_uri \(missing in records\), .* and \d more$/,
     );
-    expect(found["build schema"]?.finding).toMatch(/has shoes besides and lacks resource_uri, date, /);
+    expect(found["build schema"]?.finding).toMatch(/also has shoes and lacks resource_uri, date, /);
     expect(found["service clock"]?.finding).toMatch(
       /^the service's clock is \d{3}\.\d s to 60\d\.\d s behind ours:/,
     );

@@ -130,7 +130,7 @@ quarantine (1)
     ]);
     expect(plain).toMatchObject({ code: 12, stdout: "" });
     expect(plain.stderr).toBe(
-      'docmirror: the mirror has no build 43\n  see whether the service has it: docmirror get build "43"\n',
+      'docmirror: the mirror has no build 43\n  check whether the service has it: docmirror get build "43"\n',
     );
     expect(json).toMatchObject({ code: 12, stderr: plain.stderr });
     expect(JSON.parse(json.stdout)).toEqual({ build: null, quarantine: [] });
@@ -141,7 +141,9 @@ quarantine (1)
     await using told = await createToldBuild();
     const { code, stderr } = await explain(told, "44");
     expect(code).toBe(12);
-    expect(stderr).toContain("no build 44: it came, but could not be stored: could not store build 44\n");
+    expect(stderr).toContain(
+      "no build 44: it was received, but could not be stored: could not store build 44\n",
+    );
     expect(stderr).toContain("docmirror quarantine");
   });
 });

@@ -152,8 +152,8 @@ describe("grant-reader", () => {
     await createRole(member, `noinherit in role ${quotedGroup}`);
     const refused = [
       [superuser, "is a superuser"],
-      [group, "can read more than the report already: mirror.users"],
-      [member, `can read more than the report already: mirror.users as ${group}`],
+      [group, "can already read more than the report: mirror.users"],
+      [member, `can already read more than the report: mirror.users as ${group}`],
     ] as const;
     for (const [role, message] of refused) {
       const error = { exitCode: 2, message: expect.stringContaining(message) };

@@ -2,9 +2,9 @@ import { Writable } from "node:stream";
 import { stripVTControlCharacters } from "node:util";
 import { pino } from "pino";
 import { describe, expect, it } from "vitest";
-import { logBeside } from "../../src/cli/log-beside.ts";
 import { createProgress } from "../../src/cli/progress.ts";
 import { progressLine } from "../../src/cli/progress-line.ts";
+import { wrapLog } from "../../src/cli/wrap-log.ts";
 import { silentLog } from "../../src/log.ts";
 
 const ESCAPE = "\u001b[";
@@ -92,9 +92,9 @@ describe("progress on a terminal", () => {
 
   it("log lines stand above the bars and are not torn", () => {
     const { progress, text, pass, stream } = setup({ isTty: true });
-    const log = logBeside(
+    const log = wrapLog(
       pino({ base: null }, { write: (line: string) => void stream.write(line) }),
-      progress.aside,
+      progress.withoutBars,
     );
     for (let page = 1; page <= 3; page++) {
       progress.update("user", { pages: page, records: page * 100, totalCount: 400 });
@@ -185,10 +185,10 @@ describe("progressLine", () => {
   });
 });
 
-describe("logBeside", () => {
+describe("wrapLog", () => {
   it("does not clear the bars for lines below the log's level", () => {
     let cleared = 0;
-    const log = logBeside(silentLog, (write) => {
+    const log = wrapLog(silentLog, (write) => {
       cleared += 1;
       write();
     });

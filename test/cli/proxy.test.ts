@@ -165,11 +165,11 @@ describe("doctor", () => {
     });
   });
 
-  it("finds a value that is no proxy's address, and does not print it", async () => {
+  it("finds a value that is not a proxy's address, and does not print it", async () => {
     const { settings } = await doctor(`http://${HOST}`, { HTTP_PROXY: `socks5://me:${SECRET}@proxy:1080` });
     expect(settings).toMatchObject({
       status: "fault",
-      finding: expect.stringMatching(/HTTP_PROXY: the value is no proxy's address/),
+      finding: expect.stringMatching(/HTTP_PROXY: the value is not a proxy's address/),
     });
   });
 });

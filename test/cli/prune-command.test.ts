@@ -28,7 +28,7 @@ describe("prune", () => {
       const { code, stdout } = await prune(loading.url, "--older-than", "400d");
       expect(code).toBe(0);
       expect(stdout).toMatch(
-        /^2 changes and 0 runs from before \S+ taken away\nthe mirror can be looked back at from 20/,
+        /^2 changes and 0 runs from before \S+ removed\nthe mirror's history begins at 20/,
       );
     } finally {
       await lock.release();

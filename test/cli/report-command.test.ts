@@ -56,7 +56,7 @@ describe("report NAME", () => {
   it("shows 50 rows unless told otherwise, and says that there are more", async () => {
     const { stdout, stderr } = await report("fact_builds");
     expect(stdout.split("\n")).toHaveLength(52);
-    expect(stderr).toContain("these are the first 50 rows; --limit shows more, --format csv all");
+    expect(stderr).toContain("only the first 50 rows are shown; --limit shows more, --format csv shows all");
   });
 
   it("--json is one document: the columns, then a row an object, values as JSON has them", async () => {
@@ -181,11 +181,7 @@ describe("answers that are older than the last run", () => {
 
 describe("wrong input", () => {
   it.each([
-    [
-      ["succes_rate_daily"],
-      2,
-      "there is no report of the name succes_rate_daily; did you mean success_rate_daily",
-    ],
+    [["succes_rate_daily"], 2, "there is no report named succes_rate_daily; did you mean success_rate_daily"],
     [["failing_now", "--project", "pop"], 2, "the mirror has no project pop; did you mean pip?"],
     [["fact_builds", "--limit", "5000"], 2, "a table has 1000 rows at most"],
     [["--project", "pip"], 2, "--project is for one report"],

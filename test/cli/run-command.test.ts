@@ -74,7 +74,7 @@ describe("signals", () => {
     cli.signal("SIGTERM");
     const { code, stderr } = await cli.ended;
     expect(code).toBe(143);
-    expect(stderr).toContain("docmirror: stopped by SIGTERM; it had not ended after 9 s and is cut short\n");
+    expect(stderr).toContain("docmirror: stopped by SIGTERM; it did not end within 9 s and is cut short\n");
   });
 
   it.each([

@@ -20,7 +20,7 @@ describe("a password in a flag", () => {
     ["--base-url", "https://hunter2@docs.example.org", "DOCMIRROR_BASE_URL"],
   ])("%s %s is warned of once, with the way to give it", async (flag, url, name) => {
     expect(await warnings([flag, url])).toEqual([
-      `the password in ${flag} stands in the process list, for all users of this machine: ` +
+      `the password in ${flag} is visible to all users of this machine in the process list: ` +
         `give it by ${name}, or by the file that ${name}_FILE names`,
     ]);
   });

@@ -30,7 +30,7 @@ describe("worker", () => {
       const args = ["worker", ...NEVER, "--base-url", service.url, "--database-url", database.url];
       await using first = startCli(args);
       await first.waitFor("stderr", /sync succeeded/);
-      expect(first.stderr()).toContain("a due run was missed");
+      expect(first.stderr()).toContain("missed a scheduled run");
       const [, page = ""] = await first.waitFor("stderr", /"url":"([^"]+)","msg":"the report page is up"/);
       expect(await (await fetch(page)).text()).toContain("Data current through");
       first.signal("SIGTERM");
@@ -183,7 +183,7 @@ describe("worker", () => {
         "--database-url",
         database.url,
       ]);
-      await cli.waitFor("stderr", /sync begins/);
+      await cli.waitFor("stderr", /sync started/);
       const sentAt = performance.now();
       cli.signal("SIGTERM");
       expect((await cli.ended).code).toBe(143);
@@ -222,7 +222,7 @@ describe("worker", () => {
     expect(noDatabase).toMatchObject({ code: 4 });
     expect(noCron).toMatchObject({ code: 2 });
     expect(noCron.stderr).toContain(
-      '--sync-cron: "61 2 * * *" is no cron line: minute 61 is not within 0 to 59',
+      '--sync-cron: "61 2 * * *" is not a cron line: minute 61 is not within 0 to 59',
     );
     expect(noPort).toMatchObject({ code: 2 });
     expect(noPort.stderr).toContain("another program listens there");

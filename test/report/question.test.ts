@@ -107,16 +107,26 @@ limit $2`);
       "success_rate_daily",
       { project: "pip" },
       "cannot be narrowed by project",
-      "it can by since, until, limit",
+      "it can be narrowed by since, until, limit",
     ],
-    ["error_rules", { type: "html", since: "2026-11-03" }, "narrowed by type, since", "it can by limit"],
-    ["success_rate_by_project", { since: "2026-11-03" }, "narrowed by since", "it can by project, limit"],
+    [
+      "error_rules",
+      { type: "html", since: "2026-11-03" },
+      "narrowed by type, since",
+      "it can be narrowed by limit",
+    ],
+    [
+      "success_rate_by_project",
+      { since: "2026-11-03" },
+      "narrowed by since",
+      "it can be narrowed by project, limit",
+    ],
     ["runs", { since: "yesterday" }, "since yesterday: give a day (2026-11-03), a time", "in UTC"],
     ["runs", { until: "2026-02-30" }, "until 2026-02-30: give a day", "in UTC"],
     ["runs", { until: "2026-02-03T25:00Z" }, "until 2026-02-03T25:00Z: give a day", "in UTC"],
     ["runs", { since: "2026-11-03", until: "2026-11-02" }, "is not after since", "swap"],
-    ["runs", { limit: 1.5 }, "limit is no whole number: 1.5", ""],
-    ["fact_builds", { project: "a\0b" }, "project has a character", ""],
+    ["runs", { limit: 1.5 }, "limit is not a whole number: 1.5", ""],
+    ["fact_builds", { project: "a\0b" }, "project contains a character", ""],
   ] as const)("%s with %j is refused", (relation, filters, message, hint) => {
     const refusal = (() => {
       try {

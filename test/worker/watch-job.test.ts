@@ -237,7 +237,7 @@ describe("beside the nightly sync", () => {
     beside.tick("watch");
     await beside.asked();
     beside.tick("sync");
-    await expect.poll(beside.messages, { timeout: 20_000 }).toContain("sync begins");
+    await expect.poll(beside.messages, { timeout: 20_000 }).toContain("sync started");
     await beside.reach({ watch: "running", sync: "running" });
     letGo();
     await beside.reach({ watch: "waiting", sync: "waiting" });

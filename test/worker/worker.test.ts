@@ -53,7 +53,7 @@ function setup(options: { now?: string; lastGoodAt?: () => Promise<Date | null>;
 }
 
 describe("a missed night", () => {
-  it("is made up for at the start when no good run began since it was due", async () => {
+  it("is run late at the start when no good run began since it was due", async () => {
     const { worker, started } = setup({ lastGoodAt: async () => new Date("2026-03-10T02:16:00Z") });
     worker.start();
     await settle();
@@ -61,7 +61,7 @@ describe("a missed night", () => {
     await worker.stop();
   });
 
-  it("is made up for in a mirror that had no run yet", async () => {
+  it("is run late in a mirror that had no run yet", async () => {
     const { worker, started } = setup({ lastGoodAt: async () => null });
     worker.start();
     await settle();
@@ -78,7 +78,7 @@ describe("a missed night", () => {
     await worker.stop();
   });
 
-  it("is made up for when nobody can tell when the last good run was", async () => {
+  it("is run late when the last good run is not known", async () => {
     const { worker, started } = setup({ lastGoodAt: () => Promise.reject(new Error("no rights")) });
     worker.start();
     await settle();
@@ -86,7 +86,7 @@ describe("a missed night", () => {
     await worker.stop();
   });
 
-  it("is made up for when the tick does not come, as on a machine that slept", async () => {
+  it("is run late when the tick does not come, as on a machine that slept", async () => {
     const { worker, clock, started } = setup();
     worker.start();
     await clock.moveTo("2026-03-11T02:18:00Z");
@@ -96,7 +96,7 @@ describe("a missed night", () => {
     await worker.stop();
   });
 
-  it("is made up for though the clock stood ten years ahead when the worker began", async () => {
+  it("is run late though the clock stood ten years ahead when the worker began", async () => {
     const { worker, clock, setAhead, started } = setup({ lastGoodAt: async () => new Date("2046-01-01") });
     setAhead(3650 * 86_400_000);
     worker.start();
@@ -107,7 +107,7 @@ describe("a missed night", () => {
     await worker.stop();
   });
 
-  it("is made up for when the clocks jumped over its time", async () => {
+  it("is run late when the clocks jumped over its time", async () => {
     const { worker, clock, started } = setup({ now: "2026-03-28T12:00:00Z", timezone: "Europe/Berlin" });
     worker.start();
     await clock.moveTo("2026-03-29T02:00:00Z");

@@ -9,7 +9,7 @@ import { ConfigError, LockedError } from "../../errors.ts";
 import type { Logger } from "../../log.ts";
 import { readDefinitions } from "../../report/definitions.ts";
 
-/** Any number that no other program of this database uses. */
+/** A number that no other program uses on this database. */
 const DEMO_LOCK = "5072386416925104713";
 
 const TRY_LOCK = `select pg_try_advisory_lock(${DEMO_LOCK}) as locked`;
@@ -21,14 +21,14 @@ const TABLES = `
 const DROP = "drop schema if exists report, report_people, rollup, mirror, sync cascade";
 
 export interface Claim {
-  /** Lets the next demo have it. May be called twice. */
+  /** Frees the database for the next demo. May be called twice. */
   release(): Promise<void>;
 }
 
 /**
- * Makes the database an empty mirror for a demo, and keeps other demos out until it is released. The content of an earlier
- * demo is dropped; any other content is never touched: then it throws ConfigError. Throws LockedError while another
- * demo or a sync runs there.
+ * Makes the database an empty mirror for a demo, and keeps other demos out until it is released. Drops the
+ * content of an earlier demo. Never touches other content: it throws ConfigError then. Throws LockedError
+ * while another demo or a sync runs there.
  */
 export async function claimDatabase(
   database: OpenDatabase,
@@ -43,7 +43,7 @@ export async function claimDatabase(
       const [taken] = await lock.unsafe<{ locked: boolean }[]>(TRY_LOCK);
       if (!taken?.locked) {
         throw new LockedError(`another demo is using ${dataDir}`, {
-          hint: "end it with Ctrl-C, or give this one a folder of its own: --data-dir .docmirror-demo",
+          hint: "end it with Ctrl-C, or give this one another folder: --data-dir .docmirror-demo",
         });
       }
       const runLock = await acquireRunLock(database.url);
@@ -66,19 +66,22 @@ async function empty(
   serviceUrl: string,
   { dataDir, log }: { dataDir: string; log: Logger },
 ): Promise<void> {
-  // A session that someone left open in a transaction must not hold the demo up for ever.
+  // An open transaction of another session must not block the demo forever.
   const options = { applicationName: "docmirror demo", max: 1, session: { lock_timeout: "10s" } };
   await withSql(url, options, async (sql) => {
     const earlier = await readDemoMark(sql);
     if (earlier === null && (await hasRows(sql))) {
-      throw new ConfigError(`${dataDir} holds a mirror that no demo made; the demo does not touch it`, {
-        hint: "give the demo a folder of its own: docmirror demo --data-dir .docmirror-demo",
-      });
+      throw new ConfigError(
+        `${dataDir} holds a mirror that was not made by a demo; the demo does not touch it`,
+        {
+          hint: "give the demo another folder: docmirror demo --data-dir .docmirror-demo",
+        },
+      );
     }
-    // The mark comes first: whatever happens from here on, the next demo may begin anew.
+    // The mark comes first: if this demo fails from here on, the next one may still drop its content.
     await writeDemoMark(sql, serviceUrl);
     if (earlier === null) return;
-    log.info({ dataDir }, "the mirror of an earlier demo is replaced");
+    log.info({ dataDir }, "replacing the mirror of an earlier demo");
     await sql.unsafe(DROP);
   });
 }

@@ -1,6 +1,8 @@
 import type { Sql } from "../../db/connect.ts";
 
-/** Per resource: what was there at the first sync, what came, what happened to records since, and what is there now. */
+/**
+ * For each resource: the records of the first sync, the new ones, what changed since, and how many exist now.
+ */
 const DAY = `
   with records (resource, first_seen_at, deleted_at) as (
     select 'user', first_seen_at, deleted_at from mirror.users
@@ -26,7 +28,7 @@ const DAY = `
   from counts left join changes using (resource)
   order by array_position(array['user', 'project', 'version', 'build', 'file'], resource)`;
 
-/** Which fields changed, most often first. */
+/** The fields that changed, most often first. */
 const CHANGED_FIELDS = `
   select resource, field, count(*) as changes
   from mirror.changes, jsonb_object_keys(after) as field
@@ -38,20 +40,20 @@ const BUILD_STATES = `
   from mirror.builds where deleted_at is null
   group by state order by builds desc, state`;
 
-/** Moves seen after the first sync, and how closely the middle one of them is known. */
+/** Transitions seen after the first sync, and the median distance of their bounds. */
 const TRANSITIONS = `
   select from_state, to_state, count(*) as builds,
     percentile_cont(0.5) within group (order by extract(epoch from not_after - not_before))::float8 as known_within_s
   from mirror.build_transitions where run_id > $1
   group by from_state, to_state order by from_state nulls first, builds desc, to_state`;
 
-/** The build whose life is known best: the most states seen, then the narrowest bounds. */
+/** The build whose transitions are known best: the most states seen, then the narrowest bounds. */
 const BEST_WATCHED = `
   select build_id as id from mirror.build_transitions
   group by build_id having min(not_before) > '-infinity'
   order by count(*) desc, sum(not_after - not_before), build_id limit 1`;
 
-/** What `docmirror report` says too: a build counts once it is finished, and for good. */
+/** The same figures as `docmirror report` has: only finished builds count. */
 const SUCCESS = `
   select project_slug as project, builds, finished, succeeded, success_rate
   from report.success_rate_by_project
@@ -92,7 +94,7 @@ export interface BuildState {
 }
 
 export interface TransitionCount {
-  /** Null at first sight. */
+  /** Null for the first sighting. */
   from_state: string | null;
   to_state: string | null;
   builds: number;
@@ -129,7 +131,7 @@ export interface Findings {
   best_watched: string | null;
 }
 
-/** Asks the mirror what the demo shows. `first` is the run that mirrored everything. */
+/** Reads from the mirror what the demo shows. `first` is the run that mirrored everything. */
 export async function findFindings(
   sql: Sql,
   first: { run_id: number | null; started_at: string },

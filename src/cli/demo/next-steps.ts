@@ -11,20 +11,23 @@ export interface NextStep {
 export interface NextStepFacts {
   settings: readonly SettingInForce[];
   dataDir: string;
-  /** Of the embedded Postgres; it stays from start to start. */
+  /** The port of the embedded Postgres, which stays the same at each start. */
   port: number;
   /** Set while the simulated service stays up. */
   serviceUrl: string | null;
-  /** A build that was seen to move; null when there is none. */
+  /** A build whose transitions were seen; null when there is none. */
   buildId: string | null;
 }
 
 const QUERY = "select day, builds, success_rate from report.success_rate_daily order by day desc limit 7";
 
-/** What to type after the demo, ready for the shell in the same folder. No password is in it: psql's comes from its file. */
+/**
+ * The commands to type after the demo, ready for the shell in the same folder. They contain no password:
+ * psql's is read from its file.
+ */
 export function nextSteps({ settings, dataDir, port, serviceUrl, buildId }: NextStepFacts): NextStep[] {
   const shown = showPath(dataDir);
-  // Other sources than a flag are there for the next command too.
+  // The next command finds the other sources by itself.
   const isFlag = settings.some(({ key, source }) => key === "dataDir" && source === "flag");
   const folder = isFlag ? ` --data-dir ${shellWord(shown)}` : "";
   const psql = `PGPASSWORD="$(cat ${shellWord(showPath(embeddedPasswordFile(dataDir)))})" psql -h 127.0.0.1 -p ${port} -U docmirror docmirror`;
@@ -32,22 +35,22 @@ export function nextSteps({ settings, dataDir, port, serviceUrl, buildId }: Next
     { command: `npx docmirror status${folder}`, does: "how fresh the mirror is, its runs, open builds" },
     {
       command: `npx docmirror report failing_now${folder}`,
-      does: "what is broken at the moment; without a name it lists what else can be asked",
+      does: "what fails now; without a name it lists all reports",
     },
     {
       command: `npx docmirror serve${folder}`,
-      does: "the report page, for the browser: success by day, what is broken, each project and build",
+      does: "the report page, for the browser: success by day, what fails now, each project and build",
     },
     {
       command: `npx docmirror database${folder}`,
-      does: "keeps the database up and prints its URL, for a BI tool --with-password; then, in another terminal:",
+      does: "keeps the database up and prints its URL, with --with-password for a BI tool; then, in another terminal:",
     },
-    { command: `${psql} -c "${QUERY}"`, does: "asks it by SQL" },
+    { command: `${psql} -c "${QUERY}"`, does: "queries it with SQL" },
   ];
   if (buildId !== null) {
     steps.splice(1, 0, {
       command: `npx docmirror explain build ${shellWord(buildId)}${folder}`,
-      does: "the life of one build: each state, between which moments it was entered, and why",
+      does: "one build: when it entered each state, and how that is known",
     });
   }
   if (serviceUrl !== null) {
@@ -58,7 +61,7 @@ export function nextSteps({ settings, dataDir, port, serviceUrl, buildId }: Next
   }
   steps.push({
     command: "npx docmirror sync --base-url https://docs.example.org --data-dir .docmirror-real",
-    does: "mirrors a real service, in a folder of its own",
+    does: "mirrors a real service, in another folder",
   });
   return steps;
 }

@@ -9,13 +9,13 @@ interface Section {
   head: readonly string[];
   rows: readonly (readonly Cell[])[];
   right?: readonly string[];
-  /** Stands for the table when it has no rows. */
+  /** Shown instead of a table without rows. */
   none: string;
   /** A line below the table. */
   note?: string;
 }
 
-/** What the demo tells of. */
+/** The data of the demo's report. */
 export interface DemoReport {
   runs: readonly DemoRun[];
   watches: readonly DemoWatch[];
@@ -52,7 +52,7 @@ function sections({ runs, watches, findings }: DemoReport): Section[] {
       none: "no syncs",
     },
     {
-      title: "What the day brought",
+      title: "Changes during the day",
       head: ["resource", "at first", "new", "updated", "deleted", "restored", "now"],
       rows: day.map((row) => [
         row.resource,
@@ -93,7 +93,7 @@ function sections({ runs, watches, findings }: DemoReport): Section[] {
       note: `all projects: ${success.succeeded} of ${success.finished} finished builds succeeded, ${percent(success.success_rate)}`,
     },
     {
-      title: "References whose record is not here",
+      title: "References to records that the mirror does not have",
       head: ["resource", "field", "status", "references", "example"],
       right: ["references"],
       rows: unresolved_references.map(({ resource, field, status, references, example }) => [

@@ -11,7 +11,10 @@ import type { RunOptions, RunResult } from "../../sync/with-run.ts";
 const MINUTE_MS = 60_000;
 export const DAY_MS = 24 * 60 * MINUTE_MS;
 
-/** When the demo syncs, in virtual minutes after the first sync. The day ends with a full run; the others are what is due. */
+/**
+ * When the demo syncs, in virtual minutes after the first sync. The day ends with a full run; null runs what
+ * is due.
+ */
 const SYNCS: readonly (readonly [minute: number, kind: SyncKind | null])[] = [
   [0, "full"],
   [360, null],
@@ -19,15 +22,15 @@ const SYNCS: readonly (readonly [minute: number, kind: SyncKind | null])[] = [
   [1080, null],
   [1440, "full"],
 ];
-/** After each sync in between so many rounds of the watch follow, a minute apart, as a worker has them all day. */
+/** Rounds of the watch after each sync in between, a minute apart, as a worker has them all day. */
 const ROUNDS = 20;
 
-/** A run in the demo: `took_ms` is real time, the summary's own times are the world's. */
+/** A run in the demo: `took_ms` is real time, the summary's times are the simulated world's. */
 export interface DemoRun extends RunSummary {
   took_ms: number;
 }
 
-/** Rounds of the watch that followed one another. */
+/** Consecutive rounds of the watch. */
 export interface DemoWatch {
   started_at: string;
   rounds: number;
@@ -45,7 +48,7 @@ export interface DemoSyncDeps {
   signal: AbortSignal;
 }
 
-/** Runs one sync in virtual time, which stands still meanwhile. A run that failed or was stopped is thrown. */
+/** Runs one sync while virtual time stands still. Throws the error of a run that failed or was stopped. */
 async function syncAt(
   deps: DemoSyncDeps,
   kind: SyncKind | null,
@@ -58,7 +61,7 @@ async function syncAt(
   return { run, result };
 }
 
-/** Lets minutes pass in the world, with a round of the watch at the end of each. */
+/** Advances the world minute by minute, with a round of the watch after each. */
 async function watchFor(deps: DemoSyncDeps, minutes: number): Promise<DemoWatch> {
   const { world, log, signal } = deps;
   const startedAt = performance.now();
@@ -66,7 +69,7 @@ async function watchFor(deps: DemoSyncDeps, minutes: number): Promise<DemoWatch>
   const started_at = world.now().toISOString();
   while (counts.rounds < minutes) {
     signal.throwIfAborted();
-    // Nobody looks at the reports of a minute that is over before they could.
+    // Only the last round refreshes the reports: nobody can read them in between.
     const round = counts.rounds < minutes - 1 ? runWatchRound : withReport(runWatchRound);
     world.advance(MINUTE_MS);
     const { summary } = orThrow(await round(runOptions(deps)));
@@ -84,9 +87,9 @@ async function watchFor(deps: DemoSyncDeps, minutes: number): Promise<DemoWatch>
 }
 
 function runOptions({ world, settings, log, signal }: DemoSyncDeps): RunOptions {
-  // CoveredIds carry the world's time; waits between requests pass in ours.
+  // Stored times are the world's; waits between requests are in real time.
   const clock: Clock = { now: () => world.now(), sleep: systemClock.sleep };
-  // What a run tells of itself would drown the demo's own lines.
+  // A run's own log lines would hide the demo's.
   const quiet = log.level === "info" ? log.child({}, { level: "warn" }) : log;
   return { settings, clock, log: quiet, signal };
 }
@@ -98,8 +101,8 @@ function orThrow(result: RunResult): RunResult {
 }
 
 /**
- * Lets a day pass in the world with syncs and rounds of the watch in between; the first sync mirrors everything. Every one of them comes
- * out, and so does the first sync that did not fully succeed.
+ * Advances the world by a day with syncs and rounds of the watch; the first sync mirrors everything. Returns
+ * all of them, and the first sync that did not fully succeed.
  */
 export async function passDay(
   deps: DemoSyncDeps,
@@ -124,7 +127,10 @@ export async function passDay(
   return { runs, watches, imperfect };
 }
 
-/** Keeps the world going, a virtual minute a second, watches it each minute and syncs each virtual hour until the signal is aborted. */
+/**
+ * Advances the world by a minute each second, with a round of the watch each virtual minute and a sync each
+ * virtual hour, until the signal is aborted.
+ */
 export async function keepGoing(deps: DemoSyncDeps, onTrouble: (error: unknown) => void): Promise<never> {
   const { world, signal } = deps;
   for (let minute = 1; ; minute++) {
@@ -141,7 +147,7 @@ export async function keepGoing(deps: DemoSyncDeps, onTrouble: (error: unknown) 
   }
 }
 
-/** One line for a reader: as fields, eight runs would fill a terminal. */
+/** One line without fields: with them, eight runs would fill a terminal. */
 function runLine(run: DemoRun): string {
   const at = run.started_at.slice(0, 16).replace("T", " ");
   const counts = `${sumOf(run, "inserted")} new, ${sumOf(run, "updated")} updated, ${run.transitions} transitions`;

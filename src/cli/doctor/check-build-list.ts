@@ -5,7 +5,10 @@ import { probeBuilds } from "../../sync/probe-builds.ts";
 import type { RootListing } from "../../wire/resources.ts";
 import { ok, type Result, unknown, warning } from "./finding.ts";
 
-/** Whether the newest build can be read from the list and by itself. A deviation costs no build: what no column holds goes to `extra`. */
+/**
+ * Whether the newest build can be read from the list and as a detail. Unknown fields lose nothing: they are
+ * stored in `extra`.
+ */
 export async function checkBuildList(client: Client, root: RootListing): Promise<Result> {
   if (root.build === undefined) return unknown("the root listing has no build");
   const { totalCount, id, rejected, drift } = await probeBuilds(client, root.build.list_endpoint);
@@ -18,22 +21,22 @@ export async function checkBuildList(client: Client, root: RootListing): Promise
   if (id === null) {
     return warning(
       "the list of builds is empty",
-      "see whether the service shows it to you: some need a user and a password within DOCMIRROR_BASE_URL",
+      "check whether you may see it: some services need a user and a password in DOCMIRROR_BASE_URL",
     );
   }
   if (!(await hasDetail(client, id))) {
     return warning(
-      `the list shows build ${id}, but its detail answers that there is none`,
-      "run doctor again; if it stays so, builds are followed by the list alone, and open ones seem to vanish",
+      `the list has build ${id}, but the service says that its detail does not exist`,
+      "run doctor again; if this stays, builds are followed only by the list, and open ones look as if they had vanished",
     );
   }
-  const held = totalCount === null ? "" : `; the list holds ${totalCount}`;
+  const held = totalCount === null ? "" : `; the list has ${totalCount}`;
   if (drift.length > 0) {
-    const told = drift.slice(0, 5).map(({ field, detail }) => `${field} (${detail})`);
-    const more = drift.length > told.length ? ` and ${drift.length - told.length} more` : "";
+    const shown = drift.slice(0, 5).map(({ field, detail }) => `${field} (${detail})`);
+    const more = drift.length > shown.length ? ` and ${drift.length - shown.length} more` : "";
     return warning(
-      `a page and a build can be read${held}; not as documented: ${told.join(", ")}${more}`,
-      "nothing is lost, `extra` has it; see sync.drift, and whether a newer docmirror knows these fields",
+      `a page and a build can be read${held}; not as documented: ${shown.join(", ")}${more}`,
+      "nothing is lost: `extra` has these fields; see sync.drift, and check whether a newer docmirror knows them",
     );
   }
   return ok(`a page and a build can be read${held}`);

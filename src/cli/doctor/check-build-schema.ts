@@ -4,7 +4,10 @@ import { compareUpstreamSchema } from "../../sync/upstream-schemas.ts";
 import type { RootListing } from "../../wire/resources.ts";
 import { ok, type Result, unknown, warning } from "./finding.ts";
 
-/** Whether the schema that the service gives for builds names the documented fields. A service may do without schemas. */
+/**
+ * Whether the schema that the service gives for builds names the documented fields. A service without schemas
+ * is not a fault.
+ */
 export async function checkBuildSchema(client: Client, root: RootListing): Promise<Result> {
   if (root.build === undefined) return unknown("the root listing has no build");
   try {
@@ -12,14 +15,14 @@ export async function checkBuildSchema(client: Client, root: RootListing): Promi
     if (difference === null)
       return unknown("the service's schema of builds names no fields; a sync does not need it");
     const { unknown: appeared, missing } = difference;
-    const told = [
-      ...(appeared.length > 0 ? [`has ${listed(appeared)} besides`] : []),
+    const parts = [
+      ...(appeared.length > 0 ? [`also has ${listed(appeared)}`] : []),
       ...(missing.length > 0 ? [`lacks ${listed(missing)}`] : []),
     ];
-    if (told.length === 0) return ok("builds have the documented fields");
+    if (parts.length === 0) return ok("builds have the documented fields");
     return warning(
-      `the service's schema of builds ${told.join(" and ")}`,
-      "nothing is lost, `extra` has what is new; see sync.drift, and whether a newer docmirror knows these fields",
+      `the service's schema of builds ${parts.join(" and ")}`,
+      "nothing is lost: `extra` has the new fields; see sync.drift, and check whether a newer docmirror knows them",
     );
   } catch (error) {
     if (!(error instanceof UpstreamError) || isUpstreamLost(error)) throw error;

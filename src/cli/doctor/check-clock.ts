@@ -2,22 +2,25 @@ import { formatSpan } from "../../builds/format-span.ts";
 import type { ClockAhead } from "../../clock.ts";
 import { ok, type Result, warning } from "./finding.ts";
 
-/** Network and rounding may look like a difference of this much. */
+/** Network delay and rounding may look like a difference of this size. */
 const TOLERATED_MS = 2000;
-/** From here on a difference is told in minutes, hours or days: tenths of a second are of no use then. */
+/** From this size on a difference is shown in minutes, hours or days, without tenths of a second. */
 const LONG_MS = 1_000_000;
 
-/** Judges a clock by how far it is ahead of ours. `whose` is as in "the database server's"; `meaning` says what a difference does. */
+/**
+ * Judges a clock by how far it is ahead of ours. `whose` is such as "the database server's"; `meaning` says
+ * what a difference affects.
+ */
 export function checkClock(whose: string, { minMs, maxMs }: ClockAhead, meaning: string): Result {
   if (minMs <= TOLERATED_MS && maxMs >= -TOLERATED_MS) {
     const wider = Math.max(Math.abs(minMs), Math.abs(maxMs));
-    return ok(`${whose} clock agrees with ours, to ${inSeconds(wider)} at most`);
+    return ok(`${whose} clock agrees with ours to within ${inSeconds(wider)}`);
   }
   const [way, leastMs, mostMs] = minMs > 0 ? ["ahead of", minMs, maxMs] : ["behind", -maxMs, -minMs];
   const [least, most] = [inWords(leastMs), inWords(mostMs)];
   return warning(
     `${whose} clock is ${least === most ? most : `${least} to ${most}`} ${way} ours: ${meaning}`,
-    "set this machine's clock by NTP; if it is right, the other one is wrong, and whoever runs it should know",
+    "set this machine's clock by NTP; if it is right, the other clock is wrong: inform its operator",
   );
 }
 

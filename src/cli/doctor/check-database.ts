@@ -6,13 +6,16 @@ import type { OpenDatabase } from "../../embedded/open-database.ts";
 import { EXIT } from "../../errors.ts";
 import { fault, ok, type Result } from "./finding.ts";
 
-/** Whether the server answers, is new enough, holds UTF-8 and takes writes, and whether the mirror in it is of this service. */
+/**
+ * Whether the server answers, is new enough, uses UTF-8 and accepts writes, and does not hold a demo's
+ * mirror.
+ */
 export async function checkDatabase(sql: Sql, database: OpenDatabase, baseUrl: URL | null): Promise<Result> {
   const server = await assertServerUsable(sql);
   if (server.isReadOnly) {
     return fault(
-      `${database.describe} takes no writes: it is a standby, or sessions of ${server.user} are read-only`,
-      "name the primary in DATABASE_URL, or look for default_transaction_read_only at the role and the database",
+      `${database.describe} accepts no writes: it is a standby, or sessions of ${server.user} are read-only`,
+      "name the primary in DATABASE_URL, or check default_transaction_read_only of the role and the database",
       EXIT.database,
     );
   }
@@ -20,7 +23,7 @@ export async function checkDatabase(sql: Sql, database: OpenDatabase, baseUrl: U
   if (demo !== null && baseUrl !== null && new URL(demo).href !== baseUrl.href) {
     return fault(
       `${database.describe} holds the mirror that \`docmirror demo\` made, and the next demo will wipe it`,
-      "name a folder of its own for the real mirror, as in --data-dir .docmirror-real, or set DATABASE_URL",
+      "use another folder for the real mirror, such as --data-dir .docmirror-real, or set DATABASE_URL",
       EXIT.usage,
     );
   }

@@ -4,12 +4,12 @@ import type { Sql } from "../../db/connect.ts";
 import { describeOldest, findListFreshness, mirrorAgeMs } from "../../db/list-freshness.ts";
 import { ok, type Result, unknown, warning } from "./finding.ts";
 
-/** A nightly sync leaves a day behind it; some hours more are a night that took long. */
+/** A nightly sync runs once a day; a slow night may take some hours more. */
 const STALE_AFTER_MS = 30 * 3_600_000;
-/** Runs looked at. Older ones decide nothing any more. */
+/** How many of the newest runs are checked. */
 const RUNS = 1000;
 
-/** How old the mirror is by its oldest list, and whether a run was dated by a clock that stood ahead. */
+/** How old the mirror is by its oldest list, and whether a clock that was ahead dated a run. */
 export async function checkFreshness(sql: Sql, now: Date): Promise<Result> {
   const runs = await sql<{ id: number; at: string }[]>`
     select id, greatest(started_at, finished_at) as at from sync.runs order by id desc limit ${RUNS}`;
@@ -19,8 +19,8 @@ export async function checkFreshness(sql: Sql, now: Date): Promise<Result> {
     const some =
       ahead.length === 1 ? `run ${newest.id}` : `${ahead.length} runs, the newest of them ${newest.id},`;
     return warning(
-      `${some} ended at ${newest.at}, which lies ahead of now: a clock is or was wrong`,
-      "set this machine's clock by NTP; what such a run read counts as stale, and the next sync reads it anew",
+      `${some} ended at ${newest.at}, which is ahead of now: a clock is or was wrong`,
+      "set this machine's clock by NTP; data of such a run counts as stale, and the next sync reads it again",
     );
   }
   const lists = await findListFreshness(sql);

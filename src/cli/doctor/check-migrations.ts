@@ -4,7 +4,7 @@ import { readDefinitions } from "../../report/definitions.ts";
 import { ok, type Result, warning } from "./finding.ts";
 
 /**
- * Whether the tables are those of this program. A database that never had them is no fault: it comes to
+ * Whether the schema is the one of this program. A database without any schema is not a fault: its result is
  * `none`.
  */
 export async function checkMigrations(sql: Sql, isEmbedded: boolean, none: Result): Promise<Result> {

@@ -3,8 +3,8 @@ import { findLackingRights } from "../../db/lacking-rights.ts";
 import { EXIT } from "../../errors.ts";
 import { fault, ok, type Result, warning } from "./finding.ts";
 
-/** Of a long list the first ones tell what is wrong. */
-const MAX_TOLD = 3;
+/** The first rights of a long list show what is wrong. */
+const MAX_SHOWN = 3;
 
 /** Whether the role may do what docmirror does. */
 export async function checkRights(sql: Sql): Promise<Result> {
@@ -26,6 +26,6 @@ export async function checkRights(sql: Sql): Promise<Result> {
 }
 
 function listed(rights: readonly string[]): string {
-  const told = rights.slice(0, MAX_TOLD).join(", ");
-  return rights.length > MAX_TOLD ? `${told} and ${rights.length - MAX_TOLD} more` : told;
+  const shown = rights.slice(0, MAX_SHOWN).join(", ");
+  return rights.length > MAX_SHOWN ? `${shown} and ${rights.length - MAX_SHOWN} more` : shown;
 }

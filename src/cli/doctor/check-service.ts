@@ -9,7 +9,7 @@ export function checkService(root: RootListing): Result {
   const rest = RESOURCES.filter((resource) => !absent.includes(resource));
   return fault(
     `the root listing has no ${absent.join(", no ")}, so each sync is partial`,
-    `ask whoever runs the service; what is gone for good can be left out: \`docmirror sync --resource ${rest.join(",")}\``,
+    `ask the service's operator; leave out what is gone for good: \`docmirror sync --resource ${rest.join(",")}\``,
     EXIT.interfaceChanged,
   );
 }

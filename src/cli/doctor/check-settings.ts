@@ -4,13 +4,16 @@ import { requireBaseUrl } from "../../config.ts";
 import type { CommandContext } from "../run-command.ts";
 import { ok, type Result, warning } from "./finding.ts";
 
-/** They are parsed before any check; what is left is whether there is a service to ask, and how it is asked. */
+/**
+ * Settings are parsed before any check. This one shows whether there is a service to ask, and how it is
+ * reached.
+ */
 export function checkSettings({ config, settings }: Pick<CommandContext, "config" | "settings">): Result {
   const baseUrl = requireBaseUrl(config);
   const way = wayOf(findProxyRoute(baseUrl, config.proxies));
   if (config.ratePerSecond === 0 && !isLoopback(baseUrl)) {
     return warning(
-      `DOCMIRROR_RATE is 0: the service is asked as fast as it answers, ${way}`,
+      `DOCMIRROR_RATE is 0: requests are sent as fast as the service answers, ${way}`,
       "set it to what the service allows; the default is 5 requests a second",
     );
   }

@@ -10,19 +10,22 @@ import { sqlstateOf, withStoreErrors } from "../../db/store-errors.ts";
 import { EXIT } from "../../errors.ts";
 import { fault, ok, type Result, unknown, warning } from "./finding.ts";
 
-/** Long enough to hold one change of summer time in most of the year. */
+/** Long enough to contain a change of summer time for most of the year. */
 const DAYS = 90;
-/** Fewer builds may be dated or listed wrongly. */
+/** Fewer builds prove nothing: some may have wrong dates. */
 const PROVING_BUILDS = 3;
 const PROVING_FUTURE_SHARE = 0.01;
 
-/** Tests `DOCMIRROR_SOURCE_TIMEZONE` by the builds that were seen fresh, without any by dates that would lie in the future. */
+/**
+ * Tests `DOCMIRROR_SOURCE_TIMEZONE` by the builds that were seen fresh. Without any, it looks for dates that
+ * would be in the future.
+ */
 export async function checkSourceZone(sql: Sql, zone: string, now: Date): Promise<Result> {
   const setting = `DOCMIRROR_SOURCE_TIMEZONE=${zone}`;
   if (!(await isKnownToServer(sql, zone))) {
     return fault(
-      `${setting} is no zone that the database server knows, so no build could be stored`,
-      "name another zone with the same rules, or bring the server's time zone data up to date",
+      `${setting}: the database server does not know this zone, so no build could be stored`,
+      "set another zone with the same rules, or update the server's time zone data",
       EXIT.usage,
     );
   }
@@ -40,24 +43,26 @@ function judge(judgement: ZoneJudgement, setting: string): Result {
   if (best === null) {
     return warning(
       `no zone fits the dates of ${seen}`,
-      "see whether the service's clock is right (above); the bounds at first sight of a build lean on its date",
+      "check the service's clock (above); the bounds of a build's first sighting depend on its date",
     );
   }
   if (best.zone !== configured.zone) {
     const fitting = alike > 0 ? `${best.zone} and ${alike} other zone${alike === 1 ? "" : "s"}` : best.zone;
     const finding =
-      `${setting} does not fit: the dates of ${seen} are those of clocks at ${inHours(offsets.best)}, ` +
-      `the zone's are at ${inHours(offsets.configured)}. It fits on ${configured.days} of ${inDays(days.length)}, ` +
+      `${setting} does not fit: the dates of ${seen} match clocks at ${inHours(offsets.best)}, ` +
+      `but the zone is at ${inHours(offsets.configured)}. It fits on ${configured.days} of ${inDays(days.length)}, ` +
       `${fitting} on ${best.days}`;
-    const choice = alike > 0 ? ", or whichever of the zones that fit the service runs in" : "";
-    const mend = `set DOCMIRROR_SOURCE_TIMEZONE=${best.zone}${choice}; bounds that were recorded before stay as they are`;
-    return against >= PROVING_BUILDS ? fault(finding, mend, EXIT.usage) : warning(finding, mend);
+    const choice = alike > 0 ? ", or another zone that fits, if the service uses it" : "";
+    const repair = `set DOCMIRROR_SOURCE_TIMEZONE=${best.zone}${choice}; bounds that were recorded before stay as they are`;
+    return against >= PROVING_BUILDS ? fault(finding, repair, EXIT.usage) : warning(finding, repair);
   }
   const odd = days.length - configured.days;
   const rest =
-    odd > 0 ? `; on ${inDays(odd)} it did not, as when the service changed its zone or its clock` : "";
+    odd > 0
+      ? `; it did not fit on ${inDays(odd)}, perhaps because the service changed its zone or its clock`
+      : "";
   const others = alike > 0 ? `, as ${alike} other ${alike === 1 ? "zone does" : "zones do"}` : "";
-  return ok(`${setting} fits${others}: the dates of ${seen} are those of its clocks${rest}`);
+  return ok(`${setting} fits${others}: the dates of ${seen} match its clocks${rest}`);
 }
 
 async function judgeFuture(sql: Sql, zone: string, since: string): Promise<Result> {
@@ -66,21 +71,21 @@ async function judgeFuture(sql: Sql, zone: string, since: string): Promise<Resul
   );
   if (future >= PROVING_BUILDS && future >= builds * PROVING_FUTURE_SHARE && medianMinutes !== null) {
     return fault(
-      `DOCMIRROR_SOURCE_TIMEZONE=${zone} does not fit: read in it, the dates of ${future} builds lay in the future when they were ` +
-        `seen, half of them by ${medianMinutes} minutes or more; the service's zone is farther east`,
+      `DOCMIRROR_SOURCE_TIMEZONE=${zone} does not fit: read in this zone, the dates of ${future} builds were in the future when the ` +
+        `builds were seen, half of them by ${medianMinutes} minutes or more; the service's zone is farther east`,
       "run `docmirror watch` for a while: then this check can name the zone that fits",
       EXIT.usage,
     );
   }
   return unknown(
-    `DOCMIRROR_SOURCE_TIMEZONE=${zone} is not proven: no build was seen fresh in ${DAYS} days. That takes two looks at the list ` +
-      `of builds within ${FRESH_WITHIN_MINUTES} minutes, a build that was made between them, and a service whose clock is off by ` +
+    `DOCMIRROR_SOURCE_TIMEZONE=${zone} is not proven: no build was seen fresh in ${DAYS} days. A build is fresh when it ` +
+      `was created between two reads of the list at most ${FRESH_WITHIN_MINUTES} minutes apart, and the service's clock is off by ` +
       `${MAX_CLOCK_SECONDS / 60} minutes at most`,
     "run `docmirror watch` for a while",
   );
 }
 
-/** What the configuration takes for a zone is what Node knows. Postgres, which reads the dates, has a list of its own. */
+/** The settings accept the zones that Node knows. Postgres reads the dates, and has its own list. */
 async function isKnownToServer(sql: Sql, zone: string): Promise<boolean> {
   try {
     await withStoreErrors("read a time zone", () => sql`select now() at time zone ${zone}::text`);

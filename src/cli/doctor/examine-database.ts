@@ -15,7 +15,7 @@ import { checkRights } from "./check-rights.ts";
 import { checkSourceZone } from "./check-source-zone.ts";
 import { type Finding, findingOf, type Result, unknown, unknowns } from "./finding.ts";
 
-/** In this order. The last one leans on all before it. */
+/** In this order: the last one depends on all before it. */
 export const DATABASE_CHECKS = [
   "database",
   "rights",
@@ -26,10 +26,10 @@ export const DATABASE_CHECKS = [
   "time zone",
 ] as const;
 
-/** Statements of a doctor wait no longer: a lock that somebody holds is worth a finding. */
+/** No statement waits longer: a lock that another session holds becomes a finding. */
 const STATEMENT_TIMEOUT = "60s";
 
-/** Makes the checks of the database. An embedded one that is there is started; none is made. */
+/** Makes the checks of the database. Starts an embedded one that exists, but never makes one. */
 export async function examineDatabase(context: CommandContext): Promise<Finding[]> {
   const { config, signal } = context;
   const [first, ...others] = DATABASE_CHECKS;
@@ -42,13 +42,13 @@ export async function examineDatabase(context: CommandContext): Promise<Finding[
     }
     return withDatabase(context, async (database) => {
       return await withSql(database.url, { applicationName: "docmirror doctor", max: 1 }, async (sql) => {
-        // No statement is waited for any more; what it then throws gives way to the signal's reason.
+        // Ends a running statement. Its error is replaced by the signal's reason.
         signal.addEventListener("abort", () => void sql.end({ timeout: 0 }), { once: true });
-        // First of all, because a setting of ours would reach the other clients of such a pooler.
+        // This comes first: with such a pooler, our settings would reach its other clients.
         await withStoreErrors("connect to the database", () => assertSessionPooling(sql, database.url));
         await sql.unsafe(`set statement_timeout = '${STATEMENT_TIMEOUT}'`);
         const result = await checkDatabase(sql, database, config.baseUrl);
-        // A promise that the server keeps, too.
+        // From here on the server itself refuses any change.
         await sql`set default_transaction_read_only = on`;
         findings = await examineContent(sql, database, context);
         return result;
@@ -59,7 +59,7 @@ export async function examineDatabase(context: CommandContext): Promise<Finding[
   return [opened, ...findings];
 }
 
-/** No fault: before the first sync all is well so. */
+/** Not a fault: this is normal before the first sync. */
 function noMirror(config: MirrorSettings): Result {
   return unknown(`There is no mirror in ${mirrorPlace(config)} yet`, "`docmirror sync` makes one");
 }
@@ -77,13 +77,13 @@ async function examineContent(
     checkClock(
       "the database server's",
       await measureServerClock(sql, clock),
-      "when a run lived last, and what `now()` in your own queries gives, is by that clock",
+      "the heartbeats of runs, and `now()` in your own queries, use that clock",
     ),
   );
-  /** A check of what is in the tables, which must be there. */
+  /** A check of the tables' content; it needs the tables. */
   const contentCheck = (check: string, examine: () => Promise<Result>) =>
     findingOf(check, signal, (): Result | Promise<Result> =>
-      migrations.status === "ok" ? examine() : unknown("there is nothing to test it by: see migrations"),
+      migrations.status === "ok" ? examine() : unknown("not tested: see migrations"),
     );
   const now = clock.now();
   const mirror = await contentCheck("mirror", () => checkMirror(sql, config.baseUrl));

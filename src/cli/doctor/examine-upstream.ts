@@ -10,7 +10,7 @@ import { type Finding, findingOf, unknown, unknowns } from "./finding.ts";
 
 export const UPSTREAM_CHECKS = ["service", "builds", "build schema", "service clock"] as const;
 
-/** Whoever waits for a diagnosis would rather know of the first failures than of the last. */
+/** A person waits for the result, so a failing request is reported early. */
 const MAX_RETRIES = 1;
 
 /** Makes the checks of the service: four requests when all goes well, at the set pace. */
@@ -42,11 +42,11 @@ export async function examineUpstream(context: CommandContext): Promise<Finding[
           ];
     const clocks = await findingOf("service clock", signal, () => {
       const ahead = client.clockAhead();
-      if (ahead === null) return unknown("the service did not tell its time (no `Date` in its replies)");
+      if (ahead === null) return unknown("the service did not send its time (no `Date` in its replies)");
       return checkClock(
         "the service's",
         ahead,
-        "the bounds at first sight of a build lean on its date, which is by that clock",
+        "the bounds of a build's first sighting depend on its date, which is by that clock",
       );
     });
     return [service, ...shape, clocks];

@@ -2,15 +2,15 @@ import { EXIT, MirrorError } from "../../errors.ts";
 
 export const STATUSES = ["ok", "warning", "fault", "unknown"] as const;
 
-/** What one check came to. "unknown": it could not be made, and `finding` says why. */
+/** The result of one check. "unknown" means that it could not be made; `finding` says why. */
 export interface Finding {
   check: string;
   status: (typeof STATUSES)[number];
   /** What was found, a sentence or two. */
   finding: string;
-  /** What to do about it. */
-  mend?: string;
-  /** What the program exits with when this is the first fault. @default 1 */
+  /** How to repair it; the key `mend` of `doctor --json`. */
+  repair?: string;
+  /** The exit code when this is the first fault. @default 1 */
   exitCode?: number;
 }
 
@@ -19,22 +19,22 @@ export type Result = Omit<Finding, "check">;
 
 export const ok = (finding: string): Result => ({ status: "ok", finding });
 
-export const warning = (finding: string, mend: string): Result => ({ status: "warning", finding, mend });
+export const warning = (finding: string, repair: string): Result => ({ status: "warning", finding, repair });
 
-export const fault = (finding: string, mend: string, exitCode: number): Result => ({
+export const fault = (finding: string, repair: string, exitCode: number): Result => ({
   status: "fault",
   finding,
-  mend,
+  repair,
   exitCode,
 });
 
-export const unknown = (finding: string, mend?: string): Result => ({
+export const unknown = (finding: string, repair?: string): Result => ({
   status: "unknown",
   finding,
-  ...(mend !== undefined && { mend }),
+  ...(repair !== undefined && { repair }),
 });
 
-/** Makes one check. What keeps it from its result is its finding; a bug and the end of the program are thrown on. */
+/** Makes one check. An error that prevents it becomes its finding; a bug and a stop are thrown. */
 export async function findingOf(
   check: string,
   signal: AbortSignal,
@@ -50,17 +50,17 @@ export async function findingOf(
       check,
       status: "fault",
       finding: message,
-      ...(hint !== undefined && { mend: hint }),
+      ...(hint !== undefined && { repair: hint }),
       exitCode,
     };
   }
 }
 
-/** Checks that cannot be made, all for one reason. */
+/** Checks that cannot be made, all for the same reason. */
 export const unknowns = (checks: readonly string[], why: string): Finding[] =>
   checks.map((check) => ({ check, ...unknown(why) }));
 
-/** The exit code of the first fault, 0 without one: a warning is only told. */
+/** The exit code of the first fault, 0 without one: warnings do not count. */
 export function exitCodeOf(findings: readonly Finding[]): number {
   const first = findings.find(({ status }) => status === "fault");
   return first ? (first.exitCode ?? EXIT.bug) : EXIT.done;

@@ -7,12 +7,12 @@ const MARKS: Record<Finding["status"], [mark: string, colour: string]> = {
   fault: ["✗", "31"],
   unknown: ["?", "2"],
 };
-/** Narrower than this, lines are left to the terminal. */
+/** Where texts would be narrower than this, the terminal breaks the lines. */
 const LEAST_TEXT_WIDTH = 30;
 
 /**
- * One line for each finding and one for how to mend it, aligned; ends with a newline. The status stands there as a word too. Lines are
- * broken for a terminal of so many columns, and not at all when there is none.
+ * Renders each finding on one line and its repair on another, aligned; ends with a newline. The status is
+ * shown as a word too. Lines are broken to fit `columns`, and not at all without a terminal.
  */
 export function renderFindings(
   findings: readonly Finding[],
@@ -21,17 +21,20 @@ export function renderFindings(
   const statusWidth = Math.max(...STATUSES.map((status) => status.length));
   const checkWidth = Math.max(...findings.map(({ check }) => check.length));
   const indent = " ".repeat(2 + statusWidth + 2 + checkWidth + 2);
-  const lines = findings.flatMap(({ check, status, finding, mend }) => {
+  const lines = findings.flatMap(({ check, status, finding, repair }) => {
     const [mark, code] = MARKS[status];
     const word = `${mark} ${status.padEnd(statusWidth)}`;
     const head = `${colour ? `\u001b[${code}m${word}\u001b[0m` : word}  ${check.padEnd(checkWidth)}  `;
-    const text = [...indented(finding, "", indent, columns), ...indented(mend ?? "", "→ ", indent, columns)];
+    const text = [
+      ...indented(finding, "", indent, columns),
+      ...indented(repair ?? "", "→ ", indent, columns),
+    ];
     return text.map((line, index) => (index === 0 ? head : indent) + line);
   });
   return `${lines.join("\n")}\n\n${summarize(findings)}\n`;
 }
 
-/** The lines of a text, each further one as far to the right as the text begins. */
+/** The lines of a text, indented to where its first line begins. */
 function indented(text: string, start: string, indent: string, columns: number | undefined): string[] {
   if (text === "") return [];
   const width = (columns ?? Infinity) - indent.length - start.length;

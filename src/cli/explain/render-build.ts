@@ -2,14 +2,15 @@ import type { BuildDescription } from "../../builds/describe-build.ts";
 import { type Entry, type Line, type Piece, pieceText } from "../../builds/piece.ts";
 import { breakLines } from "../break-lines.ts";
 
-/** Where texts begin, and what they may be wide at least. */
+/** The column where texts begin. */
 const INDENT = 13;
+/** Texts are at least this wide. */
 const LEAST_TEXT_WIDTH = 40;
-/** Of each kind the newest so many are shown; `--json` has all. */
+/** So many of each kind are shown, the newest ones; `--json` has all. */
 const MAX_SHOWN = 20;
 const MAX_VALUE_LENGTH = 60;
 
-/** What is known about a build, for a terminal of so many columns; ends with a newline. Times are in UTC. */
+/** Renders what is known about a build for a terminal; ends with a newline. Times are in UTC. */
 export function renderBuild(
   id: string,
   { state, facts, states, changes, quarantine }: BuildDescription,
@@ -47,7 +48,7 @@ function shortText(piece: Piece): string {
   return isLong ? `${text.slice(0, MAX_VALUE_LENGTH).toWellFormed()}…` : text;
 }
 
-/** The newest ones, after a note that says how many stand before them. */
+/** The newest ones, after a note that says how many are left out. */
 function newest<T>(all: readonly T[], name: string, toNote: (words: string) => T): T[] {
   if (all.length <= MAX_SHOWN) return [...all];
   const left = `${all.length - MAX_SHOWN} earlier ${name} are left out; --json has all`;

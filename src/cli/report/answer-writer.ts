@@ -7,7 +7,10 @@ import { renderTable } from "../table.ts";
 export const FORMATS = ["table", "csv", "json", "md"] as const;
 export type Format = (typeof FORMATS)[number];
 
-/** Prints the rows of one answer as they come. Only a table, whose columns are as wide as what is in them, is held until its end. */
+/**
+ * Prints the rows of one answer as they come. Only a table is held until its end, because its widths depend
+ * on all rows.
+ */
 export interface AnswerWriter {
   begin(): Promise<void>;
   write(rows: readonly AnswerRow[]): Promise<void>;
@@ -16,9 +19,9 @@ export interface AnswerWriter {
 
 export interface AnswerFacts {
   columns: readonly string[];
-  /** Those that a table on a terminal shows. @default all, however wide they are */
+  /** Those that a table on a terminal shows. @default all, at any width */
   answer?: readonly string[];
-  /** What stands before the rows in a JSON document. */
+  /** The fields before the rows in a JSON document. */
   facts: Readonly<Record<string, unknown>>;
 }
 
@@ -36,8 +39,7 @@ export function createAnswerWriter(format: Format, answer: AnswerFacts, out: Out
 }
 
 /**
- * On a terminal it shows the columns that answer the question and keeps to the width; a file or a pipe gets
- * all of them.
+ * A terminal gets the columns that answer the question, within its width; a file or a pipe gets all of them.
  */
 function tableWriter({ columns, answer }: AnswerFacts, out: Output): AnswerWriter {
   const held: AnswerRow[] = [];
@@ -55,10 +57,7 @@ function tableWriter({ columns, answer }: AnswerFacts, out: Output): AnswerWrite
   };
 }
 
-/**
- * To a file or a pipe byte by byte; a terminal gets it without what it would obey, each row on a line of its
- * own.
- */
+/** A file or a pipe gets the exact bytes. A terminal gets printable text, one line for each row. */
 function csvWriter({ columns }: AnswerFacts, out: Output): AnswerWriter {
   const write = (rows: readonly (readonly AnswerCell[])[]) => {
     if (!out.isTty) return out.write(toCsv(rows));
@@ -68,7 +67,10 @@ function csvWriter({ columns }: AnswerFacts, out: Output): AnswerWriter {
   return { begin: () => write([columns]), write, end: async () => {} };
 }
 
-/** An object whose `rows` are objects by column, one a line. A document that was cut off cannot be parsed, so none looks whole. */
+/**
+ * An object whose `rows` are objects by column, one on each line. A document that was cut off cannot be
+ * parsed, so it never looks complete.
+ */
 function jsonWriter({ columns, facts }: AnswerFacts, out: Output): AnswerWriter {
   let isFirst = true;
   return {
@@ -101,14 +103,14 @@ function markdownWriter({ columns }: AnswerFacts, out: Output): AnswerWriter {
   };
 }
 
-/** Names come from strangers: none may end its cell, or become markup. */
+/** Names come from strangers, so none may end its cell or become markup. */
 function escapeMarkdown(cell: AnswerCell): string {
   return printable(String(forPeople(cell) ?? "")).replace(/[\\|`*<>[\]&~]/g, "\\$&");
 }
 
 /**
- * Eyes need no more than four decimals, of hundreds one, and no parts of a second. JSON and CSV have all of
- * them.
+ * Rounds for readers: four decimals, one decimal from 100 on, and whole seconds. JSON and CSV keep all
+ * digits.
  */
 function forPeople(cell: AnswerCell): AnswerCell {
   if (typeof cell === "string") return cell.replace(MOMENT, "$1Z");

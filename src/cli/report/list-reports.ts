@@ -5,11 +5,12 @@ import { breakLines } from "../break-lines.ts";
 import type { Output } from "../output.ts";
 import { createAnswerWriter, type Format } from "./answer-writer.ts";
 
-/** Where the terminal does not tell its width, and beyond which lines are tiring to read. */
+/** The width where the terminal does not report one. */
 const COLUMNS = 80;
+/** Longer lines are tiring to read. */
 const MOST_COLUMNS = 100;
 
-/** What there is. It asks no database: the names are the program's own. */
+/** Lists all reports. It needs no database: the names are part of the program. */
 export async function listReports(out: Output, format: Format, filters: Filters): Promise<number> {
   const given = FILTER_NAMES.filter((name) => filters[name] !== undefined);
   if (given.length > 0) {

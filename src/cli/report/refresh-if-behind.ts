@@ -7,13 +7,13 @@ import { isReportBehind, refreshReport } from "../../report/refresh.ts";
 import { mirrorPlace } from "../mirror-place.ts";
 import type { CommandContext } from "../run-command.ts";
 
-/** Missing rights, and a server or a session that only reads. */
+/** SQLSTATE of missing rights, and of a read-only server or session. */
 const MAY_NOT_WRITE = ["42501", "25006"];
 
 /**
- * Makes sure that the answers of schema `report` are those of the last run that ended: a run that was killed leaves them behind. Where this
- * role may not bring them up to date it says so on stderr, and what is there is read as it is. Throws what `refreshReport` throws, and
- * SchemaVersionError.
+ * Refreshes the answers of schema `report` when they are older than the last run that ended, as after a
+ * killed run. Where this role may not refresh them, a warning is logged and the old answers are used. Throws
+ * what `refreshReport` throws, and SchemaVersionError.
  */
 export async function refreshIfBehind(
   { config, log, signal }: Pick<CommandContext, "config" | "log" | "signal">,
@@ -21,25 +21,25 @@ export async function refreshIfBehind(
   sql: Sql,
 ): Promise<void> {
   if (await isReaderAlone(sql)) {
-    if (await isBehindForReader(sql)) log.warn(MENDING, OLD);
+    if (await isBehindForReader(sql)) log.warn(HOW_TO_REFRESH, OLD);
     return;
   }
   await assertMirror(sql, readDefinitions(), mirrorPlace(config));
   const isBehind = await withStoreErrors("read how old the answers are", () => isReportBehind(sql));
   if (!isBehind) return;
-  log.debug("the answers are older than the last run, and are brought up to it");
+  log.debug("the answers are older than the last run; refreshing them");
   try {
     await refreshReport(url, { ...config, keepsSettings: true, signal });
   } catch (error) {
     if (!(error instanceof StoreError && MAY_NOT_WRITE.includes(error.sqlstate ?? ""))) throw error;
-    log.warn({ ...MENDING, error: error.message }, OLD);
+    log.warn({ ...HOW_TO_REFRESH, error: error.message }, OLD);
   }
 }
 
 const OLD = "the answers are older than the last run, or were never computed";
-const MENDING = { hint: "run `docmirror report` as the role that syncs, or wait for the next sync" };
+const HOW_TO_REFRESH = { hint: "run `docmirror report` as the role that syncs, or wait for the next sync" };
 
-/** Whether it may see no more than `docmirror grant-reader` gives. */
+/** Whether the role has only the rights that `docmirror grant-reader` gives. */
 async function isReaderAlone(sql: Sql): Promise<boolean> {
   const [rights] = await withStoreErrors(
     "read the rights of the role",
@@ -49,7 +49,10 @@ async function isReaderAlone(sql: Sql): Promise<boolean> {
   return rights?.mayLookBehind === false;
 }
 
-/** The same question put to what a reader may see. The newest run is that of the highest number: an older one may lie ahead of now. */
+/**
+ * Whether the answers are behind, from what a reader may see. The newest run has the highest number; its
+ * times may be wrong.
+ */
 async function isBehindForReader(sql: Sql): Promise<boolean> {
   const [row] = await withStoreErrors(
     "read how old the answers are",

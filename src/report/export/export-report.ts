@@ -14,39 +14,41 @@ export type ExportFormat = (typeof EXPORT_FORMATS)[number];
 const FACT = "fact_builds";
 const DIMENSIONS = ["dim_projects", "dim_versions", "dim_dates"] as const satisfies Relation[];
 const PARTITION = "triggered_month";
-/** What Hive, and so every reader of such folders, calls the partition of null. */
+/** Hive's name for the partition of null, which every reader of such folders knows. */
 const NO_MONTH = "__HIVE_DEFAULT_PARTITION__";
 const BATCH_ROWS = 5000;
 
 export interface ExportOptions {
   sql: Sql;
-  /** Replaced whole when an export made it; made where it is missing. */
+  /** Replaced when an export made it; created where it is missing. */
   folder: string;
   format: ExportFormat;
   /** Narrow the builds, not the dimensions (`readTimeBounds`). */
   since?: string | undefined;
   until?: string | undefined;
-  /** Ends it within a moment; the folder is as it was then. */
+  /** Stops the export soon; the folder then stays as it was. */
   signal: AbortSignal;
 }
 
 export interface ExportedRelation {
   rows: number;
-  /** That of a partition stands in the name of its folder alone. */
+  /** Without the column of the partition, which is only in the name of a folder. */
   columns: Column[];
   files: PartFile[];
 }
 
-/** What an export says of itself in `_docmirror.json`. */
+/** The content of `_docmirror.json` in an export. */
 export interface ExportFacts {
   made_by: "docmirror export";
   format: ExportFormat;
   exported_at: string;
-  /** When the answers were computed that are in it. */
+  /** When its answers were computed. */
   refreshed_at: string | null;
   /** The last run that had ended by then. */
   run_id: number | null;
-  /** Whatever happened to builds upstream before is in it; null where that is not known. */
+  /**
+   * Everything that happened to builds upstream before this moment is in it; null where that is not known.
+   */
   current_through: string | null;
   since: string | null;
   until: string | null;
@@ -54,8 +56,9 @@ export interface ExportFacts {
 }
 
 /**
- * Writes the builds, a folder for each month, and the dimensions, one file each, as they are at one moment. Memory does not grow with the
- * rows; of the disk it needs, for a while, the CSV of the largest month more. Throws ConfigError, StoreError, or the signal's reason.
+ * Writes the builds, a folder for each month, and the dimensions, one file each, as they are at one moment.
+ * Memory does not grow with the rows. The disk also needs room for the CSV of the largest month. Throws
+ * ConfigError, StoreError, or the signal's reason.
  */
 export async function exportReport(options: ExportOptions): Promise<ExportFacts> {
   const { sql, folder, format, since, until, signal } = options;
@@ -65,7 +68,7 @@ export async function exportReport(options: ExportOptions): Promise<ExportFacts>
     ...DIMENSIONS.flatMap((relation) => EXPORT_FORMATS.map((ending) => `${relation}.${ending}`)),
   ];
   try {
-    return await withStagingFolder(folder, own, (aside) =>
+    return await withStagingFolder(folder, own, (staging) =>
       withSnapshot(sql, async (tx) => {
         const facts: ExportFacts = {
           made_by: "docmirror export",
@@ -76,7 +79,7 @@ export async function exportReport(options: ExportOptions): Promise<ExportFacts>
           relations: {
             [FACT]: await writeRelation({
               tx,
-              aside,
+              staging,
               relation: FACT,
               filters: { since, until },
               parquet,
@@ -87,14 +90,14 @@ export async function exportReport(options: ExportOptions): Promise<ExportFacts>
         for (const relation of DIMENSIONS) {
           facts.relations[relation] = await writeRelation({
             tx,
-            aside,
+            staging,
             relation,
             filters: {},
             parquet,
             signal,
           });
         }
-        await writeFile(join(aside, MARKER), `${JSON.stringify(facts, null, 2)}\n`);
+        await writeFile(join(staging, MARKER), `${JSON.stringify(facts, null, 2)}\n`);
         return facts;
       }),
     );
@@ -105,7 +108,7 @@ export async function exportReport(options: ExportOptions): Promise<ExportFacts>
 
 interface Writing {
   tx: TransactionSql;
-  aside: string;
+  staging: string;
   relation: Relation;
   filters: Filters;
   parquet: ParquetWriter | null;
@@ -114,7 +117,7 @@ interface Writing {
 
 async function writeRelation({
   tx,
-  aside,
+  staging,
   relation,
   filters,
   parquet,
@@ -124,12 +127,12 @@ async function writeRelation({
   const place = relation === FACT ? question.columns.indexOf(PARTITION) : -1;
   const isKept = (_: unknown, index: number) => index !== place;
   const columns = (await findColumns(tx, relation)).filter(isKept);
-  const parts = createPartFiles({ folder: aside, columns, parquet });
+  const parts = createPartFiles({ folder: staging, columns, parquet });
   try {
     if (place < 0) await parts.open(relation);
-    else await mkdir(join(aside, relation));
+    else await mkdir(join(staging, relation));
     for await (const rows of readAnswer(tx, question, { signal, batchRows: BATCH_ROWS })) {
-      // They come by time, so those of a month stand together.
+      // Rows come by time, so those of a month are together.
       for (const part of place < 0 ? [rows] : byMonth(rows, place)) {
         if (place >= 0) await parts.open(`${relation}/${PARTITION}=${part[0]?.[place] ?? NO_MONTH}/part-0`);
         await parts.write(part.map((row) => row.filter(isKept)));
@@ -163,7 +166,7 @@ async function findMoment(tx: TransactionSql): Promise<Moment> {
   const [moment] = await tx<Moment[]>`
     select now() as exported_at, refreshed_at,
            (select max(run_id) from report.runs where finished_at <= refreshed_at) as run_id,
-           -- A role that only reads may find answers that are older than the last walk.
+           -- With a role that only reads, the answers may be older than the last walk.
            case when last_good_at <= refreshed_at then current_through end as current_through
     from report.freshness where resource = 'build'`;
   if (moment === undefined) throw new Error("report.freshness has no row for builds");

@@ -7,13 +7,13 @@ export interface Column {
 }
 
 export interface ParquetWriter {
-  /** Makes a Parquet file of a CSV file with a header, as `toCsv` writes it, and gives its number of rows. */
+  /** Converts a CSV file with a header, as `toCsv` writes it, to Parquet, and returns its number of rows. */
   convert(csvFile: string, parquetFile: string, columns: readonly Column[]): Promise<number>;
   /** May be called twice. */
   close(): void;
 }
 
-/** A timestamp with its zone becomes one that says it is in UTC. */
+/** A timestamp with a zone becomes one that is marked as UTC. */
 const DUCKDB_TYPES: Record<string, string> = {
   text: "VARCHAR",
   "character varying": "VARCHAR",
@@ -26,17 +26,17 @@ const DUCKDB_TYPES: Record<string, string> = {
   "timestamp with time zone": "TIMESTAMPTZ",
 };
 
-/** One thread writes a file in the order of its rows; it needs far less than this. */
+/** One thread keeps the rows in order; it needs far less memory than this. */
 const SETTINGS = {
   threads: "1",
   memory_limit: "512MB",
-  // All that is used is built in, and nothing is ever fetched.
+  // All used features are built in, so nothing may be downloaded.
   autoinstall_known_extensions: "false",
   autoload_known_extensions: "false",
-  // Nothing is to be left in the working directory.
+  // Nothing may be left in the working directory.
   temp_directory: "",
 };
-/** In bytes: names come from strangers. What DuckDB reads at once is many times as long. */
+/** In bytes. Names come from strangers and may be long; DuckDB's buffer is many times longer. */
 const LONGEST_LINE = 16_000_000;
 
 /** Starts DuckDB, in memory. Throws ConfigError where it is not installed: it is an optional dependency. */
@@ -82,13 +82,13 @@ async function loadDuckDb() {
     const [reason = ""] = (cause instanceof Error ? cause.message : String(cause)).split("\n");
     throw new ConfigError(`Parquet files are written through DuckDB, which cannot be loaded: ${reason}`, {
       cause,
-      hint: "install it beside docmirror (`npm install @duckdb/node-api`), or use --format csv, which needs nothing",
+      hint: "install it next to docmirror (`npm install @duckdb/node-api`), or use --format csv, which does not need it",
     });
   }
 }
 
 function duckDbType({ name, type }: Column): string {
-  // How many digits of a second are kept says nothing here: it is never more than six.
+  // The number of digits of a second does not matter: it is never more than six.
   const known = DUCKDB_TYPES[type.replace(/\(\d+\)/, "")];
   if (known === undefined) throw new Error(`no Parquet type is known for ${name}, which is ${type}`);
   return known;

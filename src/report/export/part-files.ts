@@ -5,22 +5,23 @@ import type { AnswerRow } from "../read-answer.ts";
 import type { Column, ParquetWriter } from "./parquet.ts";
 
 export interface PartFile {
-  /** Below the folder. */
+  /** Relative to the folder. */
   path: string;
   rows: number;
 }
 
 export interface PartFilesOptions {
   folder: string;
-  /** Those of the rows, in their order. */
+  /** The columns of the rows, in order. */
   columns: readonly Column[];
   /** null: the files stay CSV. */
   parquet: ParquetWriter | null;
 }
 
 /**
- * Writes the files of one relation, one after the other: rows go to a CSV file as they come, and when that is whole it becomes a Parquet file.
- * A path is given without its ending; to open the one that is open already changes nothing.
+ * Writes the files of one relation, one after the other. Rows go to a CSV file as they come; a complete file
+ * is converted to Parquet. `open` takes a path without its ending; opening the current file again changes
+ * nothing.
  */
 export function createPartFiles({ folder, columns, parquet }: PartFilesOptions) {
   const files: PartFile[] = [];
@@ -61,7 +62,7 @@ export function createPartFiles({ folder, columns, parquet }: PartFilesOptions) 
       await finish();
       return files;
     },
-    /** Closes what is open, for when something failed. May be called twice. */
+    /** Closes the current file after a failure. May be called twice. */
     async close(): Promise<void> {
       const { file } = current ?? {};
       current = null;

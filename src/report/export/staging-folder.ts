@@ -2,15 +2,16 @@ import { mkdir, readdir, realpath, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { ConfigError, MirrorError } from "../../errors.ts";
 
-/** What tells a folder that an export made from any other. Readers of partitioned data leave out names that begin so. */
+/** Marks a folder that an export made. Readers of partitioned data ignore names that begin with `_`. */
 export const MARKER = "_docmirror.json";
 
 const ABANDONED_AFTER_MS = 86_400_000;
 
 /**
- * Has `fn` fill a hidden folder beside `target`, then moves it into place whole; readers see the old folder or the new one, and for a
- * moment between two renames none. When `fn` fails nothing of it is left and the old one stays. Throws ConfigError where `target` is anything but
- * missing, empty, or an export: what an export did not make is not its to replace. `own` names what an export holds beside its marker.
+ * Lets `fn` fill a hidden folder next to `target`, then moves it into place. Readers see the old folder or
+ * the new one, or none for a moment between two renames. When `fn` fails, its files are removed and the old
+ * folder stays. Throws ConfigError unless `target` is missing, empty or an export: no other folder is ever
+ * replaced. `own` names the content of an export besides its marker.
  */
 export async function withStagingFolder<T>(
   target: string,
@@ -18,23 +19,23 @@ export async function withStagingFolder<T>(
   fn: (folder: string) => Promise<T>,
 ): Promise<T> {
   const place = await findPlace(target);
-  const aside = beside(place, "partial", process.pid);
+  const staging = siblingPath(place, "partial", process.pid);
   try {
     await clearUp(place);
     await assertReplaceable(place, own);
-    await mkdir(aside, { recursive: true });
-    const result = await fn(aside);
+    await mkdir(staging, { recursive: true });
+    const result = await fn(staging);
     await assertReplaceable(place, own);
-    await swapIn(aside, place);
+    await swapIn(staging, place);
     return result;
   } catch (error) {
-    await rm(aside, { recursive: true, force: true }).catch(() => {});
+    await rm(staging, { recursive: true, force: true }).catch(() => {});
     throw toFolderError(error, place);
   }
 }
 
-async function swapIn(aside: string, place: string): Promise<void> {
-  const old = beside(place, "old", process.pid);
+async function swapIn(staging: string, place: string): Promise<void> {
+  const old = siblingPath(place, "old", process.pid);
   const isThere = await rename(place, old).then(
     () => true,
     (error: NodeJS.ErrnoException) => {
@@ -43,7 +44,7 @@ async function swapIn(aside: string, place: string): Promise<void> {
     },
   );
   try {
-    await rename(aside, place);
+    await rename(staging, place);
   } catch (error) {
     if (isThere) await rename(old, place);
     throw error;
@@ -51,7 +52,7 @@ async function swapIn(aside: string, place: string): Promise<void> {
   await rm(old, { recursive: true, force: true });
 }
 
-/** A symbolic link stays one: what it points to is replaced. */
+/** A symbolic link stays; the folder that it points to is replaced. */
 async function findPlace(target: string): Promise<string> {
   const path = resolve(target);
   const place = await realpath(path).catch(() => path);
@@ -59,10 +60,13 @@ async function findPlace(target: string): Promise<string> {
   return place;
 }
 
-const beside = (place: string, what: "partial" | "old", pid: number): string =>
+const siblingPath = (place: string, what: "partial" | "old", pid: number): string =>
   join(dirname(place), `.${basename(place)}.${what}-${pid}`);
 
-/** Puts right what a killed export left: its half of a swap, and folders that nobody has filled for a day. */
+/**
+ * Repairs what killed exports left: puts back the old folder of a half-done swap, and removes folders that
+ * were not written for a day.
+ */
 async function clearUp(place: string): Promise<void> {
   const parent = dirname(place);
   const names = await readdir(parent).catch((): string[] => []);
@@ -82,7 +86,9 @@ async function assertReplaceable(place: string, own: readonly string[]): Promise
   });
   const strange = names.filter((name) => name !== MARKER && !own.includes(name));
   if (names.length === 0 || (names.includes(MARKER) && strange.length === 0)) return;
-  const why = names.includes(MARKER) ? `holds ${strange[0]} beside an export` : "was made by no export";
+  const why = names.includes(MARKER)
+    ? `contains ${strange[0]}, which is not part of an export`
+    : "was not made by an export";
   throw new ConfigError(`${place} ${why}, so it is not replaced`, {
     hint: "name a folder that does not exist yet, or is empty",
   });
@@ -118,7 +124,7 @@ const HINTS: Record<string, string> = {
   ENOSPC: "make room on the disk",
   EBUSY: "it is a mount point: name a folder in it",
   EXDEV: "it is a mount point: name a folder in it",
-  ENOTEMPTY: "another export took the place meanwhile: try again",
+  ENOTEMPTY: "another export was written there meanwhile: try again",
 };
 
 function toFolderError(error: unknown, place: string): unknown {

@@ -1,4 +1,5 @@
--- The rows of rollup.builds_source, computed for all builds at once: most error lines are equal, and each is classified once.
+-- The same rows as rollup.builds_source, for all builds at once. Most error lines are equal, so each
+-- different one is classified once.
 CREATE OR REPLACE VIEW rollup.all_builds_source AS
 WITH fact AS MATERIALIZED (
   SELECT * FROM rollup.build_facts

@@ -1,4 +1,5 @@
--- The chance that of n independent things, each with the chance p, k or more happen. 1 where k is no more than expected.
+-- The chance that k or more of n independent events happen, each with the chance p. 1 where k is at most what
+-- is expected.
 CREATE OR REPLACE FUNCTION rollup.binomial_tail(n integer, k integer, p float8) RETURNS float8
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
 AS $$
@@ -13,7 +14,7 @@ BEGIN
     logarithm := logarithm + ln((n - k + i)::float8 / i);
   END LOOP;
   logarithm := logarithm + k * ln(p) + (n - k) * ln(1 - p);
-  -- Smaller ones cannot be told from 0.
+  -- A smaller value would be rounded to 0.
   IF logarithm < -690 THEN RETURN 0; END IF;
   term := exp(logarithm);
   FOR i IN k..n LOOP

@@ -1,5 +1,5 @@
--- What rollup.builds is to hold, from the mirror, but for what error lines count as.
--- A build without a state is not open: nothing says that it will ever finish.
+-- The facts of each build from the mirror, without the class of its error line. A build without a state is
+-- not open, because nothing says that it will finish.
 CREATE OR REPLACE VIEW rollup.build_facts AS
 SELECT
   build.id AS build_id,
@@ -7,35 +7,37 @@ SELECT
   coalesce(build.version_id, '-1') AS version_id,
   left(coalesce(build.type, '(none)'), 100) AS type,
   build.state,
-  told.outcome,
-  CASE told.outcome WHEN 'succeeded' THEN 1 WHEN 'failed' THEN 0 END AS succeeded,
-  CASE told.outcome WHEN 'failed' THEN 1 WHEN 'succeeded' THEN 0 END AS failed,
-  told.outcome <> 'open'
-    AND (told.outcome <> 'unknown_state' OR coalesce(build.state, 'finished') = 'finished' OR seen.age_s > state.stuck_after_s) AS is_settled,
+  judged.outcome,
+  CASE judged.outcome WHEN 'succeeded' THEN 1 WHEN 'failed' THEN 0 END AS succeeded,
+  CASE judged.outcome WHEN 'failed' THEN 1 WHEN 'succeeded' THEN 0 END AS failed,
+  judged.outcome <> 'open'
+    AND (judged.outcome <> 'unknown_state' OR coalesce(build.state, 'finished') = 'finished' OR seen.age_s > state.stuck_after_s) AS is_settled,
   triggered.at AS triggered_at,
   (triggered.at AT TIME ZONE 'UTC')::date AS triggered_on,
-  -- Where the clocks are the same a day before and a day after, the hour is like any other; else it is looked at.
+  -- Only where the offset differs between a day before and a day after can the hour be ambiguous.
   coalesce(((build.date - interval '1 day') AT TIME ZONE state.source_timezone) + interval '2 days'
     <> (build.date + interval '1 day') AT TIME ZONE state.source_timezone
     AND rollup.is_ambiguous(build.date, state.source_timezone), false) AS is_time_ambiguous,
   CASE WHEN isfinite(finish.not_before) THEN finish.not_before END AS finished_after,
   finish.not_after AS finished_before,
-  -- The trigger lies between the bounds of the first transition. The date itself is no upper bound: the clock that dates builds may run behind.
+  -- The trigger is between the bounds of the first transition. The date itself is not an upper bound, because
+  -- the clock that dates builds may be behind.
   CASE WHEN isfinite(finish.not_before) THEN greatest(0, extract(epoch FROM finish.not_before - first.not_after))
     WHEN finish.not_after IS NOT NULL THEN 0
   END::float8 AS duration_s_min,
   CASE WHEN isfinite(first.not_before) THEN extract(epoch FROM finish.not_after - first.not_before) END::float8 AS duration_s_max,
-  -- Of failed builds alone; '' where there is none.
-  CASE WHEN told.outcome = 'failed' THEN coalesce(rollup.error_line(log.error, log.setup_error, log.output, log.setup), '') END AS error_line,
+  -- Only for failed builds; '' where there is no line.
+  CASE WHEN judged.outcome = 'failed' THEN coalesce(rollup.error_line(log.error, log.setup_error, log.output, log.setup), '') END AS error_line,
   build.first_seen_at,
   build.deleted_at,
-  CASE WHEN build.state <> 'finished' AND told.outcome <> 'vanished' THEN seen.at END AS last_seen_at,
+  CASE WHEN build.state <> 'finished' AND judged.outcome <> 'vanished' THEN seen.at END AS last_seen_at,
   build.record_hash
 FROM mirror.builds AS build
 CROSS JOIN rollup.state
 LEFT JOIN sync.open_builds AS open ON open.build_id = build.id
 LEFT JOIN mirror.build_transitions AS first ON first.build_id = build.id AND first.seq = 1
--- The last time that it was seen to finish. (Neither a LIMIT nor a query among the columns: several processes could not share the work.)
+-- The last transition to finished. A LIMIT, or a subquery among the columns, would prevent parallel
+-- processes.
 LEFT JOIN mirror.build_transitions AS finish ON build.state = 'finished' AND finish.build_id = build.id AND finish.to_state = 'finished'
   AND NOT EXISTS (
     SELECT FROM mirror.build_transitions AS later
@@ -55,4 +57,4 @@ CROSS JOIN LATERAL (
     WHEN seen.age_s > state.stuck_after_s THEN 'stuck'
     ELSE 'open'
   END AS outcome
-) AS told;
+) AS judged;

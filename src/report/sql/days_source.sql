@@ -1,4 +1,5 @@
--- Percentiles of bounds are bounds of the percentile: each bound holds build by build. No upper bound counts as the highest of all.
+-- The percentile of the bounds is a bound of the percentile, because each bound holds for its build. A
+-- missing upper bound counts as the highest.
 CREATE OR REPLACE VIEW rollup.days_source AS
 SELECT day.*, times.measured,
   times.least[1] AS p50_s_min, CASE WHEN times.most[1] < 'infinity' THEN times.most[1] END AS p50_s_max,

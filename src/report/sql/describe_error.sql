@@ -1,4 +1,4 @@
--- What an error line counts as: the class of the first rule that matches, and the fingerprint.
+-- The class of an error line, by the first rule that matches, and its fingerprint.
 CREATE OR REPLACE FUNCTION rollup.describe_error(line text, OUT error_class text, OUT error_fingerprint text)
 LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
 AS $$

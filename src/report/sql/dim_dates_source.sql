@@ -1,5 +1,5 @@
--- From the first build to the end of next year, no earlier than 2000. What builds say beyond that is in it day by day: one that is dated to the
--- year 1 must not fill two thousand years.
+-- From the first build to the end of next year, but not before 2000. Days of builds outside of that are added
+-- one by one: a build dated to the year 1 must not add two thousand years.
 CREATE OR REPLACE VIEW rollup.dim_dates_source AS
 SELECT day, date_trunc('week', day::timestamp)::date AS week, to_char(day, 'IYYY"-W"IW') AS iso_week, to_char(day, 'YYYY-MM') AS month,
   to_char(day, 'YYYY"-Q"Q') AS quarter, extract(year FROM day)::int AS year, extract(isodow FROM day)::int AS day_of_week,

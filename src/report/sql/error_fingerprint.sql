@@ -1,11 +1,12 @@
--- What the lines of like failures have in common: URLs, addresses, dates, paths, hashes and numbers are cut out.
+-- The same for all error lines that differ only in URLs, addresses, dates, paths, hashes and numbers.
 CREATE OR REPLACE FUNCTION rollup.error_fingerprint(line text) RETURNS text
 LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
 AS $$
 DECLARE
   template text := lower(line);
 BEGIN
-  -- Most lines lack most of it, and looking for a character costs a hundredth of a regular expression.
+  -- Most lines contain few of these, and the search for a character costs a hundredth of a regular
+  -- expression.
   IF position('://' IN template) > 0 THEN
     template := regexp_replace(template, '[a-z][a-z0-9+.-]*://[^\s''"<>)]+', '<url>', 'g');
   END IF;

@@ -1,5 +1,6 @@
--- The line that says what went wrong: the last one that looks like an error, of the four texts in this order; where none does, the last
--- line of the first text that has one. Texts may be megabytes long: their last 4,000 characters are enough.
+-- The line that says what went wrong. Takes the last line that looks like an error, from the first of the
+-- four texts that has one; else the last line of the first text that is not empty. Texts may be megabytes
+-- long, so only their last 4,000 characters are read.
 CREATE OR REPLACE FUNCTION rollup.error_line(error text, setup_error text, output text, setup text) RETURNS text
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
 AS $$

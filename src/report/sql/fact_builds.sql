@@ -1,4 +1,5 @@
--- One row a build. Columns are only ever added, at the end, as in all views of schema report: their readers are programs that are not here.
+-- One row per build. As in all views of schema report, columns are only added, and only at the end, because
+-- other programs read them.
 CREATE OR REPLACE VIEW report.fact_builds AS
 SELECT build.build_id, build.project_id, project.project_slug, project.project_name, build.version_id, version.version_slug,
   version.version_name, build.type, build.state, build.outcome, build.succeeded, build.failed, build.triggered_at, build.triggered_on,

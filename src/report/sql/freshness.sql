@@ -1,5 +1,5 @@
--- The newest walk is the one of the newest run, whatever the clocks said. A moment more than five minutes ahead of now was written
--- by a clock that is wrong: how old it is, is not known.
+-- The newest walk is that of the run with the highest number, because clocks may be wrong. A wrong clock
+-- wrote any moment that is more than five minutes ahead of now; its age is not known.
 CREATE OR REPLACE VIEW report.freshness AS
 SELECT of.resource, good.finished_at AS last_good_at, good.started_at AS current_through,
   CASE WHEN good.started_at <= now() + interval '5 minutes' THEN greatest(0, extract(epoch FROM now() - good.started_at))::float8 END AS lag_s,

@@ -1,5 +1,5 @@
--- A project's base rate is that of its other hours, drawn towards that of all as if it had five hours more of these: one with few hours
--- has no rate of its own.
+-- A project's base rate comes from its other hours, plus five hours at the rate of all projects: few hours of
+-- its own would prove nothing.
 CREATE OR REPLACE VIEW rollup.hours_source AS
 WITH project_hour AS (
   SELECT project_id, date_trunc('hour', triggered_at, 'UTC') AS hour, count(*) AS builds, sum(failed) AS failed,

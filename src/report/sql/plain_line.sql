@@ -1,4 +1,4 @@
--- Without what a terminal would obey, trimmed, 400 characters at most; null where nothing is left.
+-- The line without control characters, trimmed, 400 characters at most; null where nothing is left.
 CREATE OR REPLACE FUNCTION rollup.plain_line(line text) RETURNS text
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 AS $$

@@ -1,4 +1,5 @@
--- Finished builds of a series stand in a partition of their own, so that neighbours there are neighbours in time.
+-- Finished builds of a series have their own partition, so that each row's neighbour there is the finished
+-- build before it.
 CREATE OR REPLACE VIEW rollup.series_source AS
 SELECT project_id, version_id, type, count(*)::int AS builds, count(succeeded)::int AS finished,
   coalesce(sum(succeeded), 0)::int AS succeeded, coalesce(sum(failed), 0)::int AS failed,

@@ -13,7 +13,7 @@ CROSS JOIN LATERAL (
   SELECT coalesce(calendar.day::timestamp AT TIME ZONE 'UTC' <= state.covered_through, false) AS is_covered,
     coalesce((calendar.day + 1)::timestamp AT TIME ZONE 'UTC' <= state.covered_through, false) AS is_over
 ) AS span
--- Nothing is known of what no sync has covered; of what one has, that there is nothing.
+-- A day that no sync has covered has null counts; a covered day without builds has 0.
 CROSS JOIN LATERAL (
   SELECT coalesce(day.builds, none) AS builds, coalesce(day.finished, none) AS finished, coalesce(day.succeeded, none) AS succeeded,
     coalesce(day.failed, none) AS failed, coalesce(day.projects, none) AS projects

@@ -1,4 +1,4 @@
--- The other end is report.wilson_low.
+-- The lower end is report.wilson_low.
 CREATE OR REPLACE FUNCTION report.wilson_high(succeeded bigint, finished bigint) RETURNS float8
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 AS $$

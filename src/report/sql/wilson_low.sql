@@ -1,4 +1,5 @@
--- One expression, so that Postgres can put it in place of the call. It is in schema report because whoever sums builds up needs it too.
+-- One expression, so that Postgres can inline it. It is in schema report because queries that add up builds
+-- need it too.
 CREATE OR REPLACE FUNCTION report.wilson_low(succeeded bigint, finished bigint) RETURNS float8
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 AS $$

@@ -4,9 +4,9 @@ import { renderFindings } from "../../../src/cli/doctor/render-findings.ts";
 
 const FINDINGS: Finding[] = [
   { check: "one", status: "ok", finding: "well" },
-  { check: "other", status: "warning", finding: "a b c", mend: "d" },
-  { check: "third", status: "fault", finding: "x\u001b[2Jy\nsecond", mend: "do this", exitCode: 6 },
-  { check: "fourth", status: "fault", finding: "z", mend: "do that", exitCode: 4 },
+  { check: "other", status: "warning", finding: "a b c", repair: "d" },
+  { check: "third", status: "fault", finding: "x\u001b[2Jy\nsecond", repair: "do this", exitCode: 6 },
+  { check: "fourth", status: "fault", finding: "z", repair: "do that", exitCode: 4 },
   { check: "last", status: "unknown", finding: "not asked" },
 ];
 

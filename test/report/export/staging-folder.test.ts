@@ -62,11 +62,11 @@ describe("withStagingFolder", () => {
   });
 
   it.each([
-    ["that no export made", { data: "mine" }, "was made by no export"],
+    ["that no export made", { data: "mine" }, "was not made by an export"],
     [
       "to which somebody added",
       { data: "", [MARKER]: "{}", "thesis.txt": "mine" },
-      "holds thesis.txt beside an",
+      "contains thesis.txt, which is not part of an export",
     ],
   ])("touches no folder %s", async (_, files: Record<string, string>, message) => {
     await mkdir(target);
