@@ -106,14 +106,14 @@ describe.each(CHARTS)("the $name chart", ({ draw }) => {
     const ahead = { ...dayRow("2031-01-01"), is_complete: false, is_covered: false };
     const figure = await draw([...MIXED, ahead]);
     expect(told(figure)).toEqual(told(await draw(MIXED)));
-    expect(figure).toContain("ahead of the calendar are in the table alone");
+    expect(figure).toContain("Builds with a date in the future are only in the table");
   });
 
   it("marks the days that no sync has looked at", async () => {
     const figure = await draw(MIXED);
     expect(tags(figure, "-blind)")).toHaveLength(1);
-    expect(told(figure)).toContain("2026-11-21: not looked at yet");
-    expect(figure).toContain("not looked at yet</li>");
+    expect(told(figure)).toContain("2026-11-21: not read yet");
+    expect(figure).toContain("not read yet</li>");
     expect(await draw(dayRows(3))).not.toContain("not looked at");
   });
 });
@@ -126,7 +126,7 @@ describe("successRateChart", () => {
       "2026-11-21: 66.7\u00a0% (53.3–83.3\u00a0%) of 3 finished builds",
     ]);
     expect(figure).toContain(
-      "11 of 13 finished builds succeeded, 84.6\u00a0%. The lowest rate is that of 2026-11-21, 66.7\u00a0%.",
+      "11 of 13 finished builds succeeded, 84.6\u00a0%. The lowest rate is on 2026-11-21, 66.7\u00a0%.",
     );
   });
 
@@ -222,11 +222,11 @@ describe("durationChart", () => {
   it("leaves out the days whose bounds say nothing, and says so", async () => {
     const seldom = { p50_s_min: 0, p50_s_max: 80_000, p95_s_min: 0, p95_s_max: 90_000 };
     const figure = await durationChart(dayRows(5, (index) => (index < 2 ? seldom : {})));
-    expect(figure).toContain("On 2 of 5 days the mirror looked too seldom to tell.");
+    expect(figure).toContain("2 of 5 days are left out: the mirror polled too rarely.");
     expect(tags(figure, "-slow)")).toHaveLength(3);
     expect(told(figure)[0]).toContain("median up to 22h 13m");
     expect(await durationChart(dayRows(5, () => seldom))).toMatch(
-      /^<p class="empty">The mirror looked too seldom/,
+      /^<p class="empty">The mirror polled too rarely/,
     );
   });
 
