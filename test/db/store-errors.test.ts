@@ -115,7 +115,7 @@ describe("toStoreError", () => {
     });
     expect(toStoreError(wrapped, "store a page")).toMatchObject({
       message: "could not store a page: disk full (53100)",
-      hint: expect.stringContaining("room"),
+      hint: expect.stringContaining("free space"),
     });
   });
 
