@@ -23,7 +23,7 @@ export interface BlockSpec {
   readonly title: string;
   readonly relation: Relation;
   /**
-   * What it means, if that differs from the sentence of the relation. @default the sentence of the dictionary
+   * Its meaning, if that differs from the sentence of the relation. @default the sentence of the dictionary
    */
   readonly meaning?: string;
   /** The filters of the page that apply to the block. The block says that the others do not. */

@@ -28,7 +28,7 @@ export function findFacts(tx: TransactionSql, { text, params }: Question): Promi
 }
 
 /**
- * What is known about a build, and from where: first the facts as the reports count them, then the texts of
+ * The known facts about a build and their sources: first the facts as the reports count them, then the texts of
  * `docmirror explain`. `fact` is missing until the reports have been refreshed.
  */
 export function renderBuild(

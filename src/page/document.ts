@@ -8,7 +8,7 @@ export interface DocumentFacts {
   readonly heading?: Markup;
   readonly main: Markup;
   /** The search text, shown again in the search form. */
-  readonly sought?: string;
+  readonly searched?: string;
 }
 
 const ICON =
@@ -36,7 +36,7 @@ export async function renderDocument(facts: DocumentFacts, styleHref: string): P
 <a class="brand" href="/">docmirror</a>
 <form class="search" action="/find" method="get" role="search">
 <label for="q">Project or build</label>
-<input id="q" name="q" type="search" required autocomplete="off" spellcheck="false" placeholder="slug or build id" value="${shorten(facts.sought ?? "", 200)}">
+<input id="q" name="q" type="search" required autocomplete="off" spellcheck="false" placeholder="slug or build id" value="${shorten(facts.searched ?? "", 200)}">
 <button>Find</button>
 </form>
 </header>

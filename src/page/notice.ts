@@ -4,10 +4,10 @@ import { buildHref, projectHref } from "./links.ts";
 import { foreign, type Markup } from "./words.ts";
 
 /** A page that says why the requested page is not shown. */
-export function notice(title: string, words: Markup | string, sought?: string): DocumentFacts {
+export function notice(title: string, words: Markup | string, searched?: string): DocumentFacts {
   const main = html`<div class="notice">${typeof words === "string" ? html`<p>${words}</p>` : words}
 <p><a href="/">All projects</a></p></div>`;
-  return { title, main, ...(sought !== undefined && { sought }) };
+  return { title, main, ...(searched !== undefined && { searched }) };
 }
 
 /** Says what does not exist, with links to projects that may be meant. */

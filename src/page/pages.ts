@@ -135,17 +135,17 @@ export function createPages({ mirror, sourceTimezone, clock, log }: PagesDeps): 
   }
 
   /** The target of a search: the project, the build, or a choice when both exist. */
-  async function find(c: Context, sought: string): Promise<Response> {
-    if (sought === "") return c.redirect("/", 303);
+  async function find(c: Context, searched: string): Promise<Response> {
+    if (searched === "") return c.redirect("/", 303);
     const { projects, builds } = await mirror.snapshot(async (tx) => ({
-      projects: await findProjects(tx, sought),
-      builds: isStorableId(sought) ? await findFacts(tx, askForBuild(sought)) : [],
+      projects: await findProjects(tx, searched),
+      builds: isStorableId(searched) ? await findFacts(tx, askForBuild(searched)) : [],
     }));
     const isBuild = builds.length > 0;
     if (projects.length > 0 && isBuild) {
-      return show(c, notice("A project or a build?", renderEither(sought), sought), 200);
+      return show(c, notice("A project or a build?", renderEither(searched), searched), 200);
     }
-    return c.redirect(isBuild ? buildHref(sought) : projectHref(sought), 303);
+    return c.redirect(isBuild ? buildHref(searched) : projectHref(searched), 303);
   }
 
   /** Rows as CSV. A HEAD request reads nothing. */
