@@ -7,7 +7,7 @@ import type { AnySql, TransactionSql } from "./connect.ts";
 import { dropStatements, rebuildObjects, replaceObjects } from "./defined-objects.ts";
 
 export interface Definition {
-  /** With its schema, as in `report.failing_now`. */
+  /** The name with its schema, such as `report.failing_now`. */
   name: string;
   /** One or more statements. The first is a `create or replace`. */
   text: string;
@@ -75,7 +75,7 @@ export async function applyDefinitions(
 }
 
 /**
- * The SQL that `applyDefinitions` tries first. What Postgres refuses to replace is dropped and created again.
+ * The SQL that `applyDefinitions` tries first. Definitions that Postgres refuses to replace are dropped and created again.
  */
 export async function definitionSql(
   sql: AnySql,
@@ -97,7 +97,7 @@ async function findStored(sql: AnySql): Promise<Stored[]> {
     : [...(await sql<Stored[]>`select name, hash, version from sync.definitions`)];
 }
 
-/** A pre-release, as in "1.2.0-beta.1", counts as its release. */
+/** A pre-release, such as "1.2.0-beta.1", counts as its release. */
 function isLater(version: string, than: string): boolean {
   const [one = "", other = ""] = [version, than].map((text) => text.split("-")[0]);
   return one.localeCompare(other, "en", { numeric: true }) > 0;

@@ -126,7 +126,7 @@ export async function assertSchemaCurrent(sql: Sql, definitions: Definitions): P
   }
 }
 
-/** What an older schema lacks, such as "2 of 9 migrations are missing". */
+/** Describes the missing parts of an older schema, such as "2 of 9 migrations are missing". */
 export function whatIsMissing({ migrations, outdated }: MigrationStatus): string {
   const missing = migrations.filter(({ appliedAt }) => appliedAt === null).length;
   return missing > 0

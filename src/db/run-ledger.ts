@@ -179,7 +179,7 @@ export async function assertRunOpen(tx: TransactionSql, runId: number): Promise<
 }
 
 function closedElsewhere(runId: number): LockedError {
-  return new LockedError(`run ${runId} was closed by another run, which goes on with its work`, {
+  return new LockedError(`run ${runId} was closed by another run, which continues its work`, {
     hint: "wait until that run has ended; `docmirror status` shows it",
   });
 }

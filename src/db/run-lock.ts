@@ -61,7 +61,7 @@ interface Holder extends Session {
  * running process, when it is taken.
  */
 export async function acquireRunLock(url: string, options: RunLockOptions = {}): Promise<RunLock> {
-  // A server that ends idle sessions would end this one.
+  // Otherwise a server that ends idle sessions would end this one.
   const session = { idle_session_timeout: "0" };
   const sql = connect(url, { applicationName: "docmirror lock", max: 1, session });
   let holder: Holder | null = null;

@@ -46,7 +46,7 @@ export const state = rollup.table(
   (table) => [check("state_has_one_row", sql`${table.id} = 1`)],
 );
 
-/** One row a build: the content of `report.fact_builds`, without names. */
+/** One row for each build: the content of `report.fact_builds`, without names. */
 export const rollupBuilds = rollup.table(
   "builds",
   {
@@ -149,7 +149,7 @@ export const projectWeeks = rollup.table(
   (table) => [primaryKey({ columns: [table.project_id, table.week] })],
 );
 
-/** One row a series: project, version, type. */
+/** One row for each series: project, version, type. */
 export const series = rollup.table(
   "series",
   {
@@ -167,7 +167,7 @@ export const series = rollup.table(
   (table) => [primaryKey({ columns: [table.project_id, table.version_id, table.type] })],
 );
 
-/** One row a streak of failures of a series. */
+/** One row for each streak of failures of a series. */
 export const streaks = rollup.table(
   "streaks",
   {

@@ -248,7 +248,7 @@ export const drift = sync.table(
 );
 
 /**
- * What `docmirror prune` removed. A view of the past is refused for moments before the newest `horizon` that
+ * The removals by `docmirror prune`. A view of the past is refused for moments before the newest `horizon` that
  * removed changes.
  */
 export const prunings = sync.table("prunings", {
