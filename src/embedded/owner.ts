@@ -33,7 +33,7 @@ function ownedBy(uid: number, dataDir: string, cause?: unknown): StoreError {
       : "";
   return new StoreError(`The data in ${dataDir} belongs to user ${name}; run docmirror as that user`, {
     cause,
-    hint: `or name another folder in DOCMIRROR_DATA_DIR${madeByRoot}`,
+    hint: `or set DOCMIRROR_DATA_DIR to another folder${madeByRoot}`,
   });
 }
 

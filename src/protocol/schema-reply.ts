@@ -34,7 +34,7 @@ interface Traits {
 
 const MAY_BE_EMPTY: Traits = { blank: true, default: "" };
 
-/** What the recorded schemas say about single fields, apart from their kind. */
+/** The properties of single fields in the recorded schemas, apart from their kind. */
 const TRAITS: Record<Resource, Record<string, Traits>> = {
   build: {
     error: MAY_BE_EMPTY,

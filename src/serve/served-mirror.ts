@@ -53,7 +53,7 @@ export function createServedMirror({ ready, log }: ServedMirrorDeps): ServedMirr
 
   function startReconnect(): void {
     reconnectOnce().catch((error: unknown) => {
-      if (!closing.signal.aborted) log.error({ error: String(error) }, "cannot serve the database");
+      if (!closing.signal.aborted) log.error({ error: String(error) }, "could not open the database");
     });
   }
 
