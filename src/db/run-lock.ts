@@ -97,7 +97,7 @@ export async function acquireRunLock(url: string, options: RunLockOptions = {}):
     return isLocked;
   }
 
-  /** A lock on a server that only reads protects nothing. Such a server is one that another has replaced. */
+  /** A lock on a read-only server protects nothing, for example on the old primary after a failover. */
   function leaveReadOnly(): Error {
     renewConnections(sql);
     return Object.assign(new Error("the server takes no writes"), { code: READ_ONLY });
