@@ -1,7 +1,7 @@
 FROM node:24-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
-# Scripts are left out: the build is called below, and the embedded Postgres is not used in here.
+# No scripts: the build runs below, and the image does not use the embedded Postgres.
 RUN npm ci --ignore-scripts
 COPY tsconfig.json ./
 COPY src ./src
@@ -18,7 +18,7 @@ COPY migrations ./migrations
 RUN ln -s /app/bin/docmirror.js /usr/local/bin/docmirror
 USER node
 STOPSIGNAL SIGTERM
-# Not before the first night is done: until then there is no good sync to be fresh.
+# Before the end of the first night there is no good sync, so the mirror cannot be fresh.
 HEALTHCHECK --interval=60s --timeout=20s --start-period=6h --retries=3 \
   CMD ["docmirror", "status", "--max-age", "30h"]
 ENTRYPOINT ["docmirror"]

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /**
- * Starts the built program. It is kept apart from `dist` so that it is there, and may be run, before the first build
- * and after every other one; and so that a Node that is too old is told so before it meets syntax it cannot read.
+ * Starts the built program. This file is not in `dist`, so that it exists and can be run before the first
+ * build and after each later one. It also reports a Node that is too old before that Node reads newer syntax.
  */
 import { existsSync } from "node:fs";
 
@@ -13,7 +13,7 @@ if (major < 20 || (major === 20 && minor < 19)) {
   process.exitCode = 2;
 } else if (!existsSync(main)) {
   process.stderr.write(
-    "docmirror: it is not built, which `npm ci` does unless scripts are switched off\n  run `npm run build`\n",
+    "docmirror: it is not built (`npm ci` builds it unless scripts are switched off)\n  run `npm run build`\n",
   );
   process.exitCode = 2;
 } else {
@@ -22,9 +22,9 @@ if (major < 20 || (major === 20 && minor < 19)) {
 }
 
 /**
- * A SIGTERM for npx, or for npm run, ends the shell that stands between, and that shell tells nobody: the program would
- * go on alone. So under npm it takes the end of its parent for the signal, unless one came already: the program takes
- * a second one as the wish to end at once.
+ * npx and npm run start a shell in between. A SIGTERM ends that shell, which does not pass the signal on, so
+ * the program would continue alone. So under npm the end of the parent counts as a SIGTERM, unless a signal
+ * came before: the program treats a second signal as a request to end at once.
  */
 function stopWithParent() {
   const parent = process.ppid;
@@ -37,7 +37,7 @@ function stopWithParent() {
   for (const [signal, code] of Object.entries({ SIGINT: 130, SIGTERM: 143 })) {
     process.once(signal, () => {
       clearInterval(watch);
-      // Nobody else listens: the program is still being loaded, or is done but for its end.
+      // Without another listener the program is still loading, or has already finished its work.
       if (process.listenerCount(signal) === 0) process.exit(code);
     });
   }

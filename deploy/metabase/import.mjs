@@ -1,7 +1,9 @@
 /**
- * Puts the questions of this folder into a Metabase, into its collection "docmirror": new ones are added, those of the same name get the SQL
- * and the settings from here, so it is safe to repeat. Then Metabase reads tables, keys and comments of the database anew. From its
- * environment: METABASE_URL, METABASE_API_KEY (of a group that may write SQL), and METABASE_DATABASE, the name that the mirror has there.
+ * Copies the questions of this folder into the collection "docmirror" of a Metabase. It adds new questions
+ * and replaces the SQL and the settings of those with the same name, so it is safe to repeat. Then it makes
+ * Metabase read the tables, keys and comments of the database again. It reads the environment: METABASE_URL,
+ * METABASE_API_KEY (of a group that may write SQL), and METABASE_DATABASE, the name of the mirror in
+ * Metabase.
  */
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
@@ -16,7 +18,7 @@ const {
   METABASE_DATABASE: databaseName = "docmirror",
 } = process.env;
 
-/** One request; what Metabase answers as JSON. Throws for anything but success, with the first words of the answer. */
+/** Sends a request and returns the JSON reply. Throws for any failure, with the start of the reply. */
 async function call(method, path, body) {
   const response = await fetch(new URL(`api/${path}`, url.endsWith("/") ? url : `${url}/`), {
     method,
@@ -29,13 +31,12 @@ async function call(method, path, body) {
   return text === "" ? null : JSON.parse(text);
 }
 
-/** The named lines above the SQL, and the SQL. */
+/** Reads the header lines of a question and its SQL. */
 function readQuestion(file) {
   const text = readFileSync(new URL(`questions/${file}`, import.meta.url), "utf8");
   const [, title, answers, display, drawn = "", sql] =
     /^-- Title: (.+)\n-- Answers: (.+)\n-- Shown as: (\w+)(?: of (.+))?\n([\s\S]+)$/.exec(text) ?? [];
-  if (sql === undefined)
-    throw new Error(`${file} does not begin with its title, what it answers, and how it is shown`);
+  if (sql === undefined) throw new Error(`${file} must begin with its title, its answer and its display`);
   const [metrics, dimension] = drawn.split(" by ");
   return { title, answers, display, metrics: metrics.split(", "), dimension, sql };
 }
@@ -61,7 +62,7 @@ function cardOf({ title, answers, display, metrics, dimension, sql }, databaseId
   };
 }
 
-/** The same each time, so that what refers to a variable goes on doing so. */
+/** The same id each time, so that references to a variable stay valid. */
 function stableId(...parts) {
   const hex = createHash("md5").update(parts.join("\n")).digest("hex");
   return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");

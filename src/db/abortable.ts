@@ -1,9 +1,12 @@
-/** What the driver gives for a statement. */
+/** A statement as the driver returns it. */
 interface Statement<T> extends PromiseLike<T> {
   cancel(): void;
 }
 
-/** Waits for a statement, and cancels it at the server when `signal` is aborted; then throws the signal's reason. */
+/**
+ * Waits for a statement. When `signal` is aborted, the server cancels the statement, and the signal's reason
+ * is thrown.
+ */
 export async function abortable<T>(statement: Statement<T>, signal: AbortSignal | undefined): Promise<T> {
   signal?.throwIfAborted();
   const cancel = () => statement.cancel();

@@ -4,8 +4,8 @@ import type { Definitions } from "./definitions.ts";
 import { assertSchemaCurrent, migrationStatus } from "./migrate.ts";
 
 /**
- * For commands that only read. Throws SchemaVersionError unless the database has just this program's schema;
- * where it has none of it at all, the error says that there is no mirror in `place` yet.
+ * For commands that only read. Throws SchemaVersionError unless the schema of the database is the schema of
+ * this program. If the database has no schema of docmirror, the error says that `place` has no mirror yet.
  */
 export async function assertMirror(sql: Sql, definitions: Definitions, place: string): Promise<void> {
   try {
@@ -17,7 +17,7 @@ export async function assertMirror(sql: Sql, definitions: Definitions, place: st
   }
 }
 
-/** That there is nothing to read in `place`, as in "./.docmirror" or "the database postgres://…". */
+/** The error for a place without a mirror. `place` is "./.docmirror" or "the database postgres://…". */
 export function noMirrorError(place: string): SchemaVersionError {
   return new SchemaVersionError(`There is no mirror in ${place} yet; \`docmirror sync\` makes one`, {
     hint: "if there should be one, see DATABASE_URL, DOCMIRROR_DATA_DIR and the working directory: `docmirror config` shows them",

@@ -7,55 +7,65 @@ import { sessionStatement } from "./session-settings.ts";
 
 export { describeDatabase, replaceDatabase } from "./database-url.ts";
 
-/** A pool of connections. Dates, times and intervals are read as Postgres' own text, never as a JavaScript Date. */
+/**
+ * A pool of connections. Dates, times and intervals are read as the text of Postgres, never as a JavaScript
+ * Date.
+ */
 export type Sql = postgres.Sql;
 /** One connection inside `sql.begin`. */
 export type TransactionSql = postgres.TransactionSql;
-/** Either of them, for statements that need no more than one connection. */
+/** A pool or a transaction, for statements that need one connection only. */
 export type AnySql = postgres.ISql;
 
 const RETIRED_END_SECONDS = 5;
-/** text, varchar, and the times, which are texts here. */
+/** text, varchar, and all times, which are read as text. */
 const TEXT_ARRAYS = [1009, 1015, 1115, 1182, 1183, 1185];
 /** int2, int4, int8 */
 const NUMBER_ARRAYS = [1005, 1007, 1016];
 
 export interface ConnectOptions {
-  /** Shown in pg_stat_activity and in the server's log. */
+  /** Shown in pg_stat_activity and in the log of the server. */
   applicationName: string;
-  /** Connections at most. @default 4 */
+  /** The maximum number of connections. @default 4 */
   max?: number;
-  /** Notices of the server. @default they are dropped */
+  /** Called for each notice of the server. @default drops them */
   onNotice?: (notice: postgres.Notice) => void;
-  /** For one connection and no reply, in seconds; a `connect_timeout` in the URL wins. @default 10 */
+  /** How long to wait for a new connection, in seconds. A `connect_timeout` in the URL wins. @default 10 */
   connectTimeoutSeconds?: number;
-  /** Settings of each session, such as `{ statement_timeout: "30s" }`. They win over those in the URL. */
+  /**
+   * Settings of each session, such as `{ statement_timeout: "30s" }`. They win over the settings in the URL.
+   */
   session?: Record<string, string>;
 }
 
-/** A pool of the driver's. It is not used any more when one of its connections was lost. */
+/** One pool of the driver. It is retired as soon as it loses a connection. */
 interface Generation {
   sql: Sql;
   isRetired: boolean;
-  /** Its connections, which may be under way. */
+  /** Its connections, opened or opening. */
   sockets: Set<DriverSocket>;
 }
 
 const renewals = new WeakMap<Sql, () => void>();
 
 /**
- * Leaves every connection of a pool, as if all were lost: what they are doing is rejected as passing, and the next statement opens new ones.
- * For a server that answers and takes no writes any more, because another one has its place.
+ * Drops every connection of a pool, as if all were lost: running statements are rejected with a passing
+ * error, and the next statement opens new connections. Needed when a server still answers but takes no writes
+ * any more, because another server has taken its place.
  */
 export function renewConnections(sql: Sql): void {
   renewals.get(sql)?.();
 }
 
 /**
- * Opens nothing yet: the first query does. Read values: int8 as a number while it is exact, else as text;
- * json and jsonb parsed; arrays of texts, times and integers as arrays; timestamps, dates and times as text, those with a zone in UTC.
- * Written timestamps are text too. What a lost connection was doing is rejected; the next query opens a new one. Close it
- * with `sql.end({ timeout: 5 })`, or use `withSql`: without a time-out `end` waits for what is still under way.
+ * Creates a pool. The first query opens the first connection.
+ *
+ * Values are read like this: int8 as a number while it is exact, else as text; json and jsonb parsed; arrays
+ * of texts, times and integers as arrays; dates and times as text, with a zone in UTC. Timestamps are written
+ * as text too.
+ *
+ * The statements of a lost connection are rejected, and the next query opens a new connection. Close the pool
+ * with `sql.end({ timeout: 5 })` or use `withSql`: `end` without a timeout waits for every running statement.
  * Throws ConfigError for a URL that cannot be read.
  */
 export function connect(url: string, options: ConnectOptions): Sql {
@@ -64,8 +74,9 @@ export function connect(url: string, options: ConnectOptions): Sql {
   let current = createGeneration(address, options);
   const retired: Generation[] = [];
 
-  // postgres.js opens a lost connection again with what is left of its state: a write that is scheduled but never made, an error
-  // that the next statement gets. So no connection is opened twice: who lost one is left alone, a new pool takes over.
+  // postgres.js reopens a lost connection with old state: a write that was scheduled but never made, or an
+  // error that the next statement gets. So no connection is opened twice. A pool that lost one is retired,
+  // and a new pool takes over.
   const generation = (): Sql => {
     if (current.isRetired && !isEnded) {
       retired.push(current);
@@ -75,7 +86,7 @@ export function connect(url: string, options: ConnectOptions): Sql {
   };
   const end: Sql["end"] = async (endOptions) => {
     isEnded = true;
-    // One that is retired may hold a statement that never ends.
+    // A retired pool may have a statement that never ends.
     const timeout = endOptions?.timeout ?? RETIRED_END_SECONDS;
     await Promise.all([
       current.sql.end(current.isRetired ? { timeout } : endOptions),
@@ -95,8 +106,8 @@ export function connect(url: string, options: ConnectOptions): Sql {
 
 function createGeneration(address: DatabaseAddress, options: ConnectOptions): Generation {
   const timeoutSeconds = address.connectTimeoutSeconds ?? options.connectTimeoutSeconds ?? 10;
-  // Several hosts make postgres.js keep an error to itself and try again: right after a server that was of the wrong kind
-  // (target_session_attrs), wrong where none answers, which is for us to find out.
+  // With several hosts postgres.js hides an error and tries again. That is right after a server of the wrong
+  // kind (target_session_attrs). It is wrong when no server answers: we have to see that error.
   const hosts = address.hosts.map(({ host }) => host);
   const settings = sessionStatement(address.session, options.session ?? {});
   if (address.targetSessionAttrs === undefined) hosts.splice(1);
@@ -106,7 +117,8 @@ function createGeneration(address: DatabaseAddress, options: ConnectOptions): Ge
     generation.isRetired = true;
   };
 
-  // What it throws would cost the pool this connection for good; so a failure is a socket too, one that is lost already.
+  // An error thrown here would cost the pool this connection for good. So a failed connection is returned as
+  // a socket that is already lost.
   async function socket(): Promise<DriverSocket> {
     const [first = { host: "", port: 0 }] = address.hosts;
     let loss = Object.assign(new Error("the connection was lost"), { code: "CONNECTION_CLOSED" });
@@ -141,12 +153,14 @@ function createGeneration(address: DatabaseAddress, options: ConnectOptions): Ge
     ...access,
     max: options.max ?? 4,
     connect_timeout: timeoutSeconds,
-    // A connection lives until the pool is ended, or is lost.
+    // A connection stays open until the pool is ended or the connection is lost.
     max_lifetime: null,
-    // The driver would ask the server for its types when it connects; when that connection is lost then, nobody can catch it.
+    // The driver would ask the server for its types after it connects. If the connection is lost then,
+    // nothing can catch the error.
     fetch_types: false,
     onnotice: options.onNotice ?? (() => {}),
-    // The name alone: a pooler refuses to take settings while a session starts. `DriverSocket` makes them.
+    // Only the name: a pooler refuses other settings while a session starts. `DriverSocket` makes the
+    // settings.
     connection: {
       ...(address.startupOptions === undefined ? {} : { options: address.startupOptions }),
       application_name: options.applicationName,
@@ -172,7 +186,10 @@ function createGeneration(address: DatabaseAddress, options: ConnectOptions): Ge
   return generation;
 }
 
-/** Runs `fn` over a pool of its own and closes it whatever happens. Open queries get 5 s to end, 1 s when `fn` failed. */
+/**
+ * Runs `fn` with a new pool and always closes the pool. Running queries get 5 s to end, or 1 s when `fn`
+ * failed.
+ */
 export async function withSql<T>(
   url: string,
   options: ConnectOptions,

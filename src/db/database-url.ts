@@ -10,19 +10,25 @@ export interface DatabaseAddress {
   database: string | undefined;
   /** In the order in which they are tried. A host that starts with a slash is the folder of a unix socket. */
   hosts: { host: string; port: number }[];
-  /** False for none; "prefer" and "require" do not check the certificate; else options of Node's `tls.connect`. */
+  /**
+   * False means no TLS. "prefer" and "require" do not check the certificate. An object holds options of
+   * Node's `tls.connect`.
+   */
   tls: false | "prefer" | "require" | Record<string, unknown>;
   targetSessionAttrs: string | undefined;
   connectTimeoutSeconds: number | undefined;
-  /** What is left of the query, and the settings in `options`: they are set when a connection has started. */
+  /**
+   * The other parameters of the query, and the settings in `options`. They are set after a connection has
+   * started.
+   */
   session: Record<string, string>;
-  /** What of `options` is no setting and has to be sent as it is. */
+  /** The parts of `options` that are not settings. They are sent unchanged. */
   startupOptions: string | undefined;
 }
 
 const DEFAULT_PORT = 5432;
 
-/** Names that libpq reads itself. Sent on to the server, each of them would be an unknown setting. */
+/** Parameters that libpq reads itself. The server would reject each as an unknown setting. */
 const CLIENT_ONLY = new Set([
   "channel_binding",
   "client_encoding",
@@ -42,7 +48,7 @@ const CLIENT_ONLY = new Set([
 /** Scheme, credentials, hosts, path, query. */
 const URL_FORM = /^(postgres(?:ql)?):\/\/(?:([^@/?#]*)@)?([^/?#@]*)(\/[^?#]*)?(?:\?([^#]*))?$/;
 
-/** The same server by the same way, another database. Throws ConfigError. */
+/** The same URL with another database. Throws ConfigError. */
 export function replaceDatabase(url: string, name: string): string {
   const match = URL_FORM.exec(url.trim());
   if (!match) throw notAnAddress();
@@ -59,12 +65,12 @@ export function replaceDatabase(url: string, name: string): string {
  * Throws ConfigError, and never repeats a password.
  */
 export function parseDatabaseUrl(text: string): DatabaseAddress {
-  // Several hosts make no valid URL, so the authority is cut out and read here.
+  // A URL with several hosts is not a valid URL, so the authority is cut out and read here.
   const match = URL_FORM.exec(text.trim());
   if (!match) throw notAnAddress();
   const [, , credentials, authority = "", path = "", query = ""] = match;
   const params = new URLSearchParams(query);
-  // It ends a text on the wire, so what stands behind it would be lost, or be read as something else.
+  // A U+0000 ends a text on the wire: the rest would be lost or misread.
   if (/%00|\0/.test(text)) throw notAnAddress();
   const take = (name: string): string | undefined => {
     const value = params.get(name) ?? undefined;
@@ -112,7 +118,7 @@ export function describeDatabase(url: string): string {
   return `postgres://${who}${where.join(",")}/${address.database ?? address.user ?? ""}`;
 }
 
-/** Whether a password stands in the URL itself. Never throws. */
+/** Whether the URL contains a password. Never throws. */
 export function hasPassword(url: string): boolean {
   try {
     return parseDatabaseUrl(url).password !== undefined;
@@ -143,13 +149,13 @@ function toPort(text: string): number | undefined {
   return port;
 }
 
-/** The meanings of libpq's sslmode; `require` alone encrypts without asking who answers. */
+/** The meanings of libpq's sslmode. `require` alone encrypts without a check of the server's identity. */
 function parseTls(
   mode: string | undefined,
   files: { root: string | undefined; cert: string | undefined; key: string | undefined },
   hosts: string[],
 ): DatabaseAddress["tls"] {
-  // As with libpq: there is no TLS on a unix socket, whatever is asked for.
+  // As in libpq: a unix socket has no TLS, even if it is asked for.
   if (hosts.every((host) => host.startsWith("/"))) return false;
   if (mode === "disable" || (mode === undefined && files.root === undefined)) return false;
   const material: Record<string, unknown> = {};
@@ -169,13 +175,15 @@ function parseTls(
     case "verify-full":
       return { ...material, rejectUnauthorized: true, checkServerIdentity: checkName(hosts) };
     default:
-      throw new ConfigError(`read DATABASE_URL: sslmode "${mode}" is none that exists`, {
+      throw new ConfigError(`read DATABASE_URL: there is no sslmode "${mode}"`, {
         hint: "use disable, allow, prefer, require, verify-ca or verify-full",
       });
   }
 }
 
-/** postgres.js gives TLS no name for a host that is an IP address, and Node then checks for "localhost". */
+/**
+ * For a host that is an IP address postgres.js passes no name to TLS, and Node then checks for "localhost".
+ */
 function checkName(hosts: string[]) {
   return (name: string, certificate: PeerCertificate): Error | undefined => {
     const candidates = hosts.includes(name) ? [name] : hosts.filter((host) => isIP(host) !== 0);
@@ -190,7 +198,7 @@ function readTlsFile(name: string, path: string): string {
   } catch (cause) {
     throw new ConfigError(`read the file that ${name} in DATABASE_URL names: ${path} could not be read`, {
       cause,
-      hint: "check the path and its rights",
+      hint: "check the path and its permissions",
     });
   }
 }
@@ -213,7 +221,7 @@ function decode(text: string): string {
 }
 
 function notAnAddress(): ConfigError {
-  return new ConfigError("read DATABASE_URL: it is no Postgres URL", {
-    hint: "write postgres://user:password@host:5432/database; special characters in the password are written in percent form (@ is %40)",
+  return new ConfigError("read DATABASE_URL: it is not a Postgres URL", {
+    hint: "write postgres://user:password@host:5432/database; percent-encode special characters in the password (@ is %40)",
   });
 }

@@ -1,12 +1,12 @@
 /**
- * Views and functions as the catalog has them. They are replaced where Postgres allows it; elsewhere they are
- * dropped, created again, and get their rights back.
+ * Views and functions as the catalog has them. They are replaced where Postgres allows it. Otherwise they are
+ * dropped and created again, and their grants are restored.
  */
 import { StoreError } from "../errors.ts";
 import type { AnySql, TransactionSql } from "./connect.ts";
 import { sqlstateOf } from "./store-errors.ts";
 
-/** What is to be created. */
+/** A view or function to create. */
 interface Created {
   name: string;
   text: string;
@@ -22,21 +22,24 @@ interface DefinedObject {
   /** With its schema. */
   name: string;
   kind: "view" | "function";
-  /** As SQL names it: a function with the types of its parameters. */
+  /** As SQL names it: a function with its parameter types. */
   identity: string;
-  /** What others than the owner may do. */
+  /** The grants to roles other than the owner. */
   rights: Right[];
 }
 
 const AMBIGUOUS_FUNCTION = "42725";
 const DEPENDENTS_EXIST = "2BP01";
-/** Class 42: the statement does not fit what is there. A text that is wrong by itself fails in the rebuild too. */
+/**
+ * Class 42: the statement does not fit the existing objects. A statement that is wrong by itself fails in the
+ * rebuild too.
+ */
 const NOT_REPLACEABLE = /^(?:42|2BP01)/;
 
 /**
- * Creates over what is there, so that rights, comments and views of the user's own stay, and drops what is
- * `gone`. Where that is not possible it changes nothing and gives false: a column would change or go, or a
- * function would have other parameters or another result.
+ * Replaces existing objects, so that grants, comments and the user's own views stay, and drops those in
+ * `gone`. Where that is impossible it changes nothing and returns false: a column would change or go, or a
+ * function would get other parameters or another result.
  */
 export async function replaceObjects(
   tx: TransactionSql,
@@ -47,7 +50,7 @@ export async function replaceObjects(
     await tx.savepoint(async (savepoint) => {
       for (const { text } of created) await savepoint.unsafe(text);
       const objects = await findObjects(savepoint, names(created));
-      // A function with other parameters stands beside the one that it should replace.
+      // A function with other parameters does not replace the old one: both exist then.
       if (objects.length > created.length) throw Object.assign(new Error(), { code: AMBIGUOUS_FUNCTION });
       await dropObjects(savepoint, gone);
     });
@@ -58,7 +61,7 @@ export async function replaceObjects(
   }
 }
 
-/** Drops everything that is named, creates it again, and gives back the rights. */
+/** Drops and re-creates all objects, drops those in `gone`, and restores the grants. */
 export async function rebuildObjects(
   tx: TransactionSql,
   created: readonly Created[],
@@ -75,7 +78,7 @@ export async function rebuildObjects(
   }
 }
 
-/** Grants and revokes until a new object has the rights of the old one. */
+/** The statements that give a new object the grants of the old one. */
 function rightsStatements({ kind, identity, rights }: DefinedObject, wanted: readonly Right[]): string[] {
   const object = kind === "function" ? `function ${identity}` : identity;
   const has = (list: readonly Right[], one: Right) =>
@@ -93,7 +96,10 @@ function rightsStatements({ kind, identity, rights }: DefinedObject, wanted: rea
   ];
 }
 
-/** One for each kind, so that no order is needed. Without `cascade`, which would drop what is not ours. */
+/**
+ * One statement for each kind, so the order does not matter. Without `cascade`, which would also drop the
+ * user's own objects.
+ */
 export async function dropStatements(sql: AnySql, dropped: readonly string[]): Promise<string[]> {
   const objects = await findObjects(sql, dropped);
   return ["view", "function"].flatMap((kind) => {
@@ -112,13 +118,13 @@ async function dropObjects(tx: TransactionSql, dropped: readonly string[]): Prom
       throw new StoreError(`could not re-create the views of the reports: ${detail} (${DEPENDENTS_EXIST})`, {
         cause: error,
         sqlstate: DEPENDENTS_EXIST,
-        hint: "drop what of yours builds on them, run `docmirror migrate`, then create it again",
+        hint: "drop your own views that use them, run `docmirror migrate`, then create your views again",
       });
     }
   }
 }
 
-/** In the order of their names; of an overloaded function each. */
+/** Sorted by name. An overloaded function appears once for each signature. */
 function findObjects(sql: AnySql, wanted: readonly string[]): Promise<DefinedObject[]> {
   return sql<DefinedObject[]>`
     with object as (

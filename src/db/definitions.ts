@@ -1,33 +1,36 @@
 /**
- * The views and functions of the reports that a database has: `sync.definitions`. A program brings their
- * texts along and re-creates those that differ, so a changed formula needs no migration. The texts are passed
- * in, because `db` may not import `report`.
+ * The views and functions of the reports that a database has: `sync.definitions`. The program contains their
+ * texts and re-creates those that differ, so a changed formula needs no migration. The texts are passed in
+ * because `db` may not import `report`.
  */
 import type { AnySql, TransactionSql } from "./connect.ts";
 import { dropStatements, rebuildObjects, replaceObjects } from "./defined-objects.ts";
 
 export interface Definition {
-  /** With its schema, as in `report.failing_now`. */
+  /** The name with its schema, such as `report.failing_now`. */
   name: string;
-  /** One or more statements, of which the first is a `create or replace`. */
+  /** One or more statements. The first is a `create or replace`. */
   text: string;
-  /** SHA-256 of the text and of the hashes of what it names: it changes with what the relation builds on. */
+  /**
+   * SHA-256 of the text and of the hashes of all definitions that it names. It changes when any of them
+   * changes.
+   */
   hash: string;
 }
 
 export interface Definitions {
-  /** Of the program that brings them. */
+  /** The version of the program that contains them. */
   version: string;
-  /** Each comes after those that it names. */
+  /** Each comes after the ones that it names. */
   inOrder: readonly Definition[];
 }
 
 export interface DefinitionChanges {
-  /** What the database lacks or has otherwise, in the order of creation. */
+  /** Definitions that the database lacks or has with another text, in the order of creation. */
   changed: Definition[];
   /** Names that the database has and the program does not. */
   gone: string[];
-  /** Names of either kind that a later version of the program wrote. */
+  /** Names from `changed` and `gone` that a later version of the program wrote. */
   newer: string[];
 }
 
@@ -53,8 +56,8 @@ export async function findDefinitionChanges(
 }
 
 /**
- * Re-creates what changed and drops what is gone. Granted rights stay. Throws StoreError where a view of the
- * user's own builds on one that cannot be replaced.
+ * Re-creates what changed and drops what is gone. Grants stay. Throws StoreError where a view of the user
+ * depends on one that cannot be replaced.
  */
 export async function applyDefinitions(
   tx: TransactionSql,
@@ -71,7 +74,9 @@ export async function applyDefinitions(
     on conflict (name) do update set hash = excluded.hash, version = excluded.version, defined_at = excluded.defined_at`;
 }
 
-/** The SQL that `applyDefinitions` tries first. What Postgres refuses to replace is dropped and created. */
+/**
+ * The SQL that `applyDefinitions` tries first. Definitions that Postgres refuses to replace are dropped and created again.
+ */
 export async function definitionSql(
   sql: AnySql,
   { changed, gone }: Pick<DefinitionChanges, "changed" | "gone">,
@@ -92,7 +97,7 @@ async function findStored(sql: AnySql): Promise<Stored[]> {
     : [...(await sql<Stored[]>`select name, hash, version from sync.definitions`)];
 }
 
-/** A pre-release, as in "1.2.0-beta.1", counts as its release. */
+/** A pre-release, such as "1.2.0-beta.1", counts as its release. */
 function isLater(version: string, than: string): boolean {
   const [one = "", other = ""] = [version, than].map((text) => text.split("-")[0]);
   return one.localeCompare(other, "en", { numeric: true }) > 0;

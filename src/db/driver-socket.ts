@@ -2,18 +2,22 @@ import { EventEmitter } from "node:events";
 import type { Socket } from "node:net";
 import { SessionStart } from "./session-start.ts";
 
-/** What a request to cancel a statement has in place of the protocol's version; its answer is that the server hangs up. */
+/**
+ * A request to cancel a statement has this number in the place of the protocol version. The server answers by
+ * closing the connection.
+ */
 const CANCEL_CODE = 80_877_102;
 
 /**
- * The socket that the driver is given. It passes everything on to the real one, but for two things.
+ * The socket that the driver gets. It passes everything on to the real socket, with two differences.
  *
  * Each session gets its settings before the driver's first statement: see `SessionStart`.
  *
- * A loss is told in another way. At a `close` postgres.js lets go of its socket though a statement may be about to be written, which then
- * throws where nobody can catch it, or leaves the connection in a state in which it never sends again. So a lost connection first
- * says `error`, which the driver hands to the statements that wait, and says it again to each that still comes; `close` follows
- * when none came for a turn of the event loop.
+ * A loss is reported differently. On `close` postgres.js lets go of its socket although a statement may be
+ * about to be written. That write then throws where nothing can catch it, or the connection never sends
+ * again. So a lost connection first emits `error`, which the driver passes to the waiting statements, and
+ * emits it again for each later statement. `close` follows after one turn of the event loop without a
+ * statement.
  */
 export class DriverSocket extends EventEmitter {
   /** For the driver's messages. */
@@ -26,8 +30,8 @@ export class DriverSocket extends EventEmitter {
   #isQuiet = false;
 
   /**
-   * `raw` is connected, or null for a connection that failed with `loss`. `settings` is the statement that each session begins with.
-   * `onLost` hears of the loss of a connection that was in use.
+   * `raw` is connected, or null for a connection that failed with `loss`. `settings` is the first statement
+   * of each session. `onLost` is called when a connection in use is lost.
    */
   constructor(
     raw: Socket | null,
@@ -70,7 +74,7 @@ export class DriverSocket extends EventEmitter {
     this.#isQuiet = false;
     setImmediate(() => {
       written?.(loss);
-      this.#tellLoss(loss);
+      this.#reportLoss(loss);
     });
     return true;
   }
@@ -85,9 +89,9 @@ export class DriverSocket extends EventEmitter {
     this.#raw?.destroy();
   }
 
-  /** Loses the connection on purpose. Statements that wait hear of it as of any loss. */
+  /** Drops the connection on purpose. Waiting statements are rejected as for any loss. */
   abandon(): void {
-    this.#raw?.destroy(Object.assign(new Error("the connection was left"), { code: "CONNECTION_CLOSED" }));
+    this.#raw?.destroy(Object.assign(new Error("the connection was dropped"), { code: "CONNECTION_CLOSED" }));
   }
 
   pause(): void {
@@ -102,7 +106,10 @@ export class DriverSocket extends EventEmitter {
     this.#raw?.setKeepAlive(isOn, delayMs);
   }
 
-  /** Passes on what the server says while the session starts. One that it refuses is closed, or the driver would use it as it is. */
+  /**
+   * Passes on the server's messages while the session starts. A session that the server refuses is closed;
+   * otherwise the driver would use it without its settings.
+   */
   #begin(raw: Socket, chunk: Buffer): void {
     try {
       const { toDriver, toServer } = this.#start.receive(chunk);
@@ -116,20 +123,20 @@ export class DriverSocket extends EventEmitter {
 
   #lose(loss: Error): void {
     this.#loss = loss;
-    const tell = () => {
+    const report = () => {
       if (this.#isQuiet) return void this.emit("close", false);
       this.#isQuiet = true;
-      setImmediate(tell);
+      setImmediate(report);
     };
-    // What the driver had ready to be written when the loss came goes out before, to nobody.
+    // The driver may have a write ready when the loss comes. It is written first and lost.
     setImmediate(() => {
-      if (!this.#isEnding) this.#tellLoss(loss);
-      setImmediate(tell);
+      if (!this.#isEnding) this.#reportLoss(loss);
+      setImmediate(report);
     });
   }
 
-  /** An error without any listener would end the process. */
-  #tellLoss(loss: Error): void {
+  /** Emits `error` only to a listener: without one it would end the process. */
+  #reportLoss(loss: Error): void {
     if (this.listenerCount("error") > 0) this.emit("error", loss);
   }
 

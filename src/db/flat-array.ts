@@ -1,4 +1,7 @@
-/** Writes an array as Postgres reads it, of whatever type its elements are. What is no array is taken for written already. */
+/**
+ * Writes an array as Postgres reads it, whatever the type of its elements. Any other value is treated as text
+ * that is already written.
+ */
 export function serializeArray(elements: unknown): string {
   if (!Array.isArray(elements)) return String(elements);
   const quoted = elements.map((element) =>
@@ -7,7 +10,7 @@ export function serializeArray(elements: unknown): string {
   return `{${quoted.join(",")}}`;
 }
 
-/** Reads Postgres' text of an array of one dimension; `parse` reads an element. */
+/** Reads the text of a one-dimensional array of Postgres. `parse` reads an element. */
 export function parseArray<T>(text: string, parse: (element: string) => T): (T | null)[] {
   const elements = text.slice(1, -1).matchAll(/"((?:[^"\\]|\\.)*)"|([^,]+)/gs);
   return Array.from(elements, ([, quoted, plain = ""]) => {

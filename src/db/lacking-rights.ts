@@ -2,15 +2,15 @@ import type { Sql } from "./connect.ts";
 import { withStoreErrors } from "./store-errors.ts";
 
 export interface LackingRights {
-  /** What a sync needs and the role lacks, as in "insert into mirror.users". */
+  /** Rights that a sync needs and the role lacks, such as "insert into mirror.users". */
   sync: string[];
-  /** What only `docmirror migrate` needs besides. */
+  /** Rights that only `docmirror migrate` needs in addition. */
   migrate: string[];
 }
 
 /**
- * What the role of this session may not do, though docmirror does it. Where our schemas are not there yet, a sync makes them, so it must be
- * able to. Nothing is tried: the server's own list of rights is asked.
+ * The rights that docmirror needs and the role of this session lacks. A sync creates the schemas where they
+ * are missing, so it needs that right too. Nothing is tried: the catalog of the server is asked.
  */
 export async function findLackingRights(sql: Sql): Promise<LackingRights> {
   const rows = await withStoreErrors(
@@ -45,7 +45,7 @@ export async function findLackingRights(sql: Sql): Promise<LackingRights> {
       where (name <> 'sync' or relname not in ('migrations', 'definitions') or privilege = 'select')
         and not has_table_privilege(relation.oid, privilege)
       union all
-      -- A mirror that an older version migrated has its ledger there until the next migration moves it.
+      -- An older version keeps its ledger there until the next migration moves it.
       select verb.need, format('%s drizzle.__drizzle_migrations', verb.words)
       from pg_class as ledger
       join pg_namespace as space on space.oid = relnamespace and nspname = 'drizzle'

@@ -3,20 +3,21 @@ import { LockedError } from "../errors.ts";
 import { connect, type Sql } from "./connect.ts";
 import { withStoreErrors } from "./store-errors.ts";
 
-/** Any number that no other program uses for its advisory locks; next to that of the run lock. */
+/** Any number that no other program uses for an advisory lock. One above the number of the run lock. */
 const LOCK_KEY = "7237112447779369584";
 const NAME = "docmirror lead ";
-/** Postgres cuts longer names of applications. */
+/** Postgres cuts longer application names. */
 const MAX_NAME_LENGTH = 63;
 
-/** Keeps one long-running process in charge of a mirror's schedule. Runs have a lock of their own. */
+/** Makes sure that only one long-running process runs the schedule of a mirror. Runs have their own lock. */
 export interface LeaderLock {
   /**
-   * Makes sure that this process leads, and takes the lock again when its connection was lost. Throws `LockedError`, naming the process,
-   * when another one leads, and `StoreError` while Postgres cannot be asked.
+   * Makes sure that this process leads. Takes the lock again when its connection was lost. Throws
+   * `LockedError` with the name of the process when another process leads, and `StoreError` while Postgres
+   * does not answer.
    */
   hold(url: string): Promise<void>;
-  /** Lets another one lead. May be called twice. */
+  /** Lets another process lead. May be called twice. */
   release(): Promise<void>;
 }
 
@@ -42,20 +43,23 @@ export function createLeaderLock(): LeaderLock {
       });
       const held = sql;
       await withStoreErrors("take the lead", async () => {
-        // In a session that has the lock already this is true as well.
+        // Also true in a session that already has the lock.
         const [row] = await held<{ isLocked: boolean }[]>`
           select pg_try_advisory_lock(${LOCK_KEY}::bigint) as "isLocked"`;
         if (row?.isLocked) return;
         const leader = await findLeader(held);
         throw new LockedError(`another worker leads on this database${leader ? `: process ${leader}` : ""}`, {
-          hint: "one worker, or one watch, is enough for a database; stop the other one first",
+          hint: "a database needs one worker or one watch; stop the other one first",
         });
       });
     },
   };
 }
 
-/** The process that has the lock, as in `4711 on host, since …`; null when it let go meanwhile. */
+/**
+ * The process that has the lock, such as `4711 on host, since …`. Null when it has released it in the
+ * meantime.
+ */
 async function findLeader(sql: Sql): Promise<string | null> {
   const [leader] = await sql<{ name: string; since: string }[]>`
     select application_name as name, to_char(backend_start at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS"Z"') as since

@@ -3,16 +3,22 @@ import { RESOURCES, type Resource } from "../wire/resources.ts";
 import type { Sql } from "./connect.ts";
 import type { WalkVerdict } from "./schema/runs.ts";
 
-/** How fresh one list is: the newest walk of it that was whole, or that joined at the head with counts that agree. */
+/** How fresh one list is: its newest walk that was whole, or that joined at the head with matching counts. */
 export interface ListFreshness {
   resource: Resource;
-  /** When that walk began: what happened upstream before is in the mirror. Null where there is none, as in the next two. */
+  /**
+   * When that walk began. The mirror has what happened upstream before. This field and the next two are null
+   * when there is no such walk.
+   */
   startedAt: string | null;
   finishedAt: string | null;
   walk: WalkVerdict | null;
 }
 
-/** All five lists, in the order of `RESOURCES`. The newest walk is that of the newest run, whatever the clocks said. */
+/**
+ * All five lists, in the order of `RESOURCES`. The newest walk belongs to the newest run, whatever the clocks
+ * said.
+ */
 export async function findListFreshness(sql: Sql): Promise<ListFreshness[]> {
   return sql<ListFreshness[]>`
     select of.resource, good.started_at as "startedAt", good.finished_at as "finishedAt", good.walk
@@ -25,14 +31,15 @@ export async function findListFreshness(sql: Sql): Promise<ListFreshness[]> {
 }
 
 /**
- * The age of the mirror in milliseconds: that of the list that was read longest ago, by the end of its walk. Infinity while one of the five
- * lists was never read well, or where a clock was wrong and dated one ahead of now.
+ * The age of the mirror in milliseconds. It is the age of its oldest list, counted from the end of the walk.
+ * Infinity while one of the five lists was never read well, or where a wrong clock dated a walk in the
+ * future.
  */
 export function mirrorAgeMs(lists: readonly ListFreshness[], now: Date): number {
   return Math.max(...lists.map(({ finishedAt }) => ageMs(finishedAt, now)));
 }
 
-/** Why the age of the mirror is not known, or which list is the oldest; for people. */
+/** For people: which list is the oldest, or why the age of the mirror is unknown. */
 export function describeOldest(
   lists: readonly ListFreshness[],
   now: Date,
@@ -42,7 +49,10 @@ export function describeOldest(
   const { resource, finishedAt } = oldest;
   if (finishedAt === null) return { resource, why: "was never read to its end" };
   if (ageMs(finishedAt, now) === Number.POSITIVE_INFINITY) {
-    return { resource, why: `was last read at ${finishedAt}, which lies ahead: a clock is or was wrong` };
+    return {
+      resource,
+      why: `was last read at ${finishedAt}, which is in the future: a clock is or was wrong`,
+    };
   }
   return { resource, why: `was last read to its end at ${finishedAt}` };
 }

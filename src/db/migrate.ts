@@ -15,25 +15,31 @@ import { readServerFacts, type ServerFacts } from "./server-facts.ts";
 import { withStoreErrors } from "./store-errors.ts";
 import { withTransaction } from "./transaction.ts";
 
-/** Any number that no other program of this database uses: two migrations at once wait for each other. */
+/**
+ * Any number that no other program of this database uses. Two migrations at the same time wait for each
+ * other.
+ */
 const LOCK_KEY = 7_305_110_624;
 
 const OLDEST_SERVER = 15;
 
 export interface MigrationEntry {
   tag: string;
-  /** When it was applied, UTC, or "unknown"; null while it is to come. */
+  /** When it was applied, in UTC, or "unknown". Null while it is pending. */
   appliedAt: string | null;
 }
 
 export interface MigrationStatus {
-  /** The database, seen from this program. "newer": it has a migration or a definition of a later one. */
+  /**
+   * The state of the database compared with this program. "newer": a later program has migrated or defined
+   * something.
+   */
   state: "current" | "older" | "newer";
-  /** The program's migrations in their order. */
+  /** The migrations of the program, in order. */
   migrations: MigrationEntry[];
   /** Migrations in the database that this program does not know. */
   unknown: number;
-  /** Views and functions of the reports that the program defines otherwise, or not at all. */
+  /** Views and functions of the reports that the program defines differently, or does not define. */
   outdated: string[];
 }
 
@@ -45,9 +51,9 @@ export interface MigrationResult {
 }
 
 /**
- * Applies the migrations that are missing and re-creates the definitions that differ, all or nothing. Safe to
- * repeat, and safe while another process does the same: it waits. Gives what this call did. Throws StoreError,
- * or SchemaVersionError for a newer database.
+ * Applies the missing migrations and re-creates the definitions that differ, all in one transaction. Safe to
+ * repeat, and safe while another process does the same: it waits. Returns what this call did. Throws
+ * StoreError, or SchemaVersionError for a newer database.
  */
 export async function migrate(
   url: string,
@@ -59,9 +65,9 @@ export async function migrate(
     return await withStoreErrors("bring the schema up to date", async () => {
       await assertServerUsable(sql);
       return await withTransaction(sql, async (tx) => {
-        // Whoever waited must see what the one before has done.
+        // A process that waited must see what the one before has done.
         await tx`set transaction isolation level read committed`;
-        // Of the transaction, not of the session: a pooler may give the session to others.
+        // A lock of the transaction, not of the session: a pooler may give the session to others.
         await abortable(tx`select pg_advisory_xact_lock(${LOCK_KEY})`, options.signal);
         const known = readMigrations();
         const applied = await findApplied(tx, known);
@@ -72,7 +78,7 @@ export async function migrate(
           for (const statement of statements) await tx.unsafe(statement);
         }
         await recordApplied(tx, applied, missing, known);
-        // Asked again: a migration that had to drop some has deleted their rows.
+        // Read again: a migration that had to drop definitions has deleted their rows.
         const changes = await findDefinitionChanges(tx, definitions);
         await applyDefinitions(tx, changes, definitions.version);
         await applyReportComments(tx);
@@ -84,7 +90,7 @@ export async function migrate(
   }
 }
 
-/** What is applied and what is not. Changes nothing; an empty database is "older". */
+/** Which migrations are applied. Changes nothing. An empty database is "older". */
 export async function migrationStatus(sql: AnySql, definitions: Definitions): Promise<MigrationStatus> {
   const known = readMigrations();
   return withStoreErrors("read which migrations are applied", async () =>
@@ -92,7 +98,7 @@ export async function migrationStatus(sql: AnySql, definitions: Definitions): Pr
   );
 }
 
-/** The SQL that `migrate` would run, empty when there is none. */
+/** The SQL that `migrate` would run. Empty when nothing is pending. */
 export async function pendingSql(sql: AnySql, definitions: Definitions): Promise<string> {
   const known = readMigrations();
   return withStoreErrors("read which migrations are applied", async () => {
@@ -108,7 +114,7 @@ export async function pendingSql(sql: AnySql, definitions: Definitions): Promise
   });
 }
 
-/** Throws SchemaVersionError unless the database has just this program's schema. */
+/** Throws SchemaVersionError unless the schema of the database is the schema of this program. */
 export async function assertSchemaCurrent(sql: Sql, definitions: Definitions): Promise<void> {
   const status = await migrationStatus(sql, definitions);
   if (status.state === "newer") throw newerError(status);
@@ -120,7 +126,7 @@ export async function assertSchemaCurrent(sql: Sql, definitions: Definitions): P
   }
 }
 
-/** What an older schema lacks, as in "2 of 9 migrations are missing". */
+/** Describes the missing parts of an older schema, such as "2 of 9 migrations are missing". */
 export function whatIsMissing({ migrations, outdated }: MigrationStatus): string {
   const missing = migrations.filter(({ appliedAt }) => appliedAt === null).length;
   return missing > 0
@@ -133,7 +139,10 @@ export function listOrCount(names: readonly string[]): string {
   return names.length > 3 ? `${names.length} views and functions` : names.join(", ");
 }
 
-/** Throws StoreError unless the server is Postgres 15 or newer and the database is in UTF-8. Gives what it found out. */
+/**
+ * Throws StoreError unless the server is Postgres 15 or newer and the database uses UTF-8. Returns the facts
+ * it read.
+ */
 export async function assertServerUsable(sql: Sql): Promise<ServerFacts> {
   const server = await readServerFacts(sql);
   if (server.number < OLDEST_SERVER * 10_000) {
@@ -143,7 +152,7 @@ export async function assertServerUsable(sql: Sql): Promise<ServerFacts> {
   }
   if (server.encoding !== "UTF8") {
     throw new StoreError(`could not use the database: its encoding is ${server.encoding}`, {
-      hint: "create another one: `createdb --encoding=UTF8 --template=template0 NAME`",
+      hint: "create another database: `createdb --encoding=UTF8 --template=template0 NAME`",
     });
   }
   return server;
@@ -173,7 +182,10 @@ function findMissing(known: readonly Migration[], applied: readonly AppliedMigra
   return known.filter((migration) => !applied.some((one) => isSame(one, migration)));
 }
 
-/** A file of the same name and another content is another migration: of a version that never was released, for example. */
+/**
+ * A file with the same name and another content is another migration, such as one of a version that was never
+ * released.
+ */
 function isSame(applied: AppliedMigration, { tag, hash }: Migration): boolean {
   return applied.tag === tag && applied.hash === hash;
 }

@@ -2,20 +2,20 @@ import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { readMigrationFiles } from "drizzle-orm/migrator";
 
-/** One level above `src` as above `dist`: the package's own folder. */
+/** The folder of the package. It is one level above `src`, and one level above `dist`. */
 const FOLDER = fileURLToPath(new URL("../../migrations", import.meta.url));
 
 export interface Migration {
-  /** Its name, as in `0000_create_mirror_and_sync`. */
+  /** Its name, such as `0000_create_mirror_and_sync`. */
   tag: string;
-  /** When it was made, by drizzle-kit's journal: milliseconds since 1970. */
+  /** When it was created, from drizzle-kit's journal: milliseconds since 1970. */
   when: number;
   /** SHA-256 of its file, hex. */
   hash: string;
   statements: string[];
 }
 
-/** The migrations that came with this program, in their order. */
+/** The migrations of this program, in order. */
 export function readMigrations(): Migration[] {
   const journal = JSON.parse(readFileSync(`${FOLDER}/meta/_journal.json`, "utf8")) as {
     entries: { tag: string }[];

@@ -1,7 +1,8 @@
 /**
- * Which migrations a database has: `sync.migrations`. Older versions left that to drizzle's migrator, whose ledger in schema `drizzle` is
- * one for all programs of a database: each of them takes the rows of the others for its own. `docmirror migrate` moves ours out.
- * Until then they are read there, because a command that only reads changes nothing.
+ * Which migrations a database has: `sync.migrations`. Older versions used drizzle's migrator, whose ledger in
+ * schema `drizzle` is shared by all programs of a database: each of them takes the rows of the others for its
+ * own. `docmirror migrate` moves our rows out. Until then they are read there, because a command that only
+ * reads changes nothing.
  */
 import type { AnySql, TransactionSql } from "./connect.ts";
 import type { Migration } from "./migration-files.ts";
@@ -10,21 +11,27 @@ import { sqlstateOf } from "./store-errors.ts";
 export interface AppliedMigration {
   tag: string;
   hash: string;
-  /** UTC; null where nobody knows. */
+  /** UTC. Null when it is unknown. */
   appliedAt: string | null;
 }
 
 interface Ledgers {
-  /** Schema `sync` is there. */
+  /** Whether schema `sync` exists. */
   hasSchema: boolean;
   hasOwn: boolean;
   hasShared: boolean;
-  /** The shared one may be read, and has the column that older versions of ours added. */
+  /**
+   * Whether our role may read the shared ledger, and whether it has the column that older versions of
+   * docmirror added.
+   */
   isReadable: boolean;
   isDated: boolean;
 }
 
-/** The migrations that were applied to this database, among `known` ones others too. Changes nothing. */
+/**
+ * The migrations that were applied to this database. They may include some that are not `known`. Changes
+ * nothing.
+ */
 export async function findApplied(sql: AnySql, known: readonly Migration[]): Promise<AppliedMigration[]> {
   const ledgers = await findLedgers(sql);
   if (ledgers.hasOwn) {
@@ -32,11 +39,14 @@ export async function findApplied(sql: AnySql, known: readonly Migration[]): Pro
       ...(await sql<AppliedMigration[]>`select tag, hash, applied_at as "appliedAt" from sync.migrations`),
     ];
   }
-  // Without our schema what the shared ledger has of us is of a mirror that was dropped.
+  // Without our schema, our rows in the shared ledger belong to a mirror that was dropped.
   return ledgers.hasSchema && ledgers.hasShared ? await findShared(sql, known, ledgers) : [];
 }
 
-/** Writes down that `added` were applied. The first time the ledger is made, with `before`, which an older version applied. */
+/**
+ * Records that `added` were applied. The first call creates the ledger and copies `before` into it, the
+ * migrations that an older version applied.
+ */
 export async function recordApplied(
   tx: TransactionSql,
   before: readonly AppliedMigration[],
@@ -46,7 +56,7 @@ export async function recordApplied(
   const ledgers = await findLedgers(tx);
   if (!ledgers.hasOwn) {
     await createLedger(tx, before);
-    // Where our role may not even look, no version of ours ever wrote by it.
+    // If our role may not read the shared ledger, no older version ever used it with this role.
     if (ledgers.hasShared && ledgers.isReadable) await leaveShared(tx, known, ledgers);
   }
   for (const { tag, hash } of added) {
@@ -67,7 +77,7 @@ async function createLedger(tx: TransactionSql, before: readonly AppliedMigratio
 }
 
 async function findLedgers(sql: AnySql): Promise<Ledgers> {
-  // By the catalog: to_regclass fails where another program keeps its schema from our role.
+  // From the catalog: to_regclass fails where another program hides its schema from our role.
   const [ledgers] = await sql<Ledgers[]>`
     with relation as (
       select nspname, class.oid, has_schema_privilege(space.oid, 'usage') and has_table_privilege(class.oid, 'select') as "isReadable",
@@ -84,7 +94,7 @@ async function findLedgers(sql: AnySql): Promise<Ledgers> {
   return ledgers;
 }
 
-/** Ours among the rows of the shared ledger: the same file, made at the same moment. */
+/** Our rows in the shared ledger: the same file with the same creation time. */
 async function findShared(
   sql: AnySql,
   known: readonly Migration[],
@@ -102,7 +112,7 @@ async function findShared(
 async function leaveShared(tx: TransactionSql, known: readonly Migration[], ledgers: Ledgers): Promise<void> {
   if ((await findShared(tx, known, ledgers)).length === 0) return;
   await keepReaders(tx);
-  // Another program must not write a row between our look and the end of the table.
+  // Another program must not write a row between our check and the drop of the table.
   await tx`lock table drizzle.__drizzle_migrations in share row exclusive mode`;
   const ours = JSON.stringify(known.map(({ hash, when }) => ({ hash, when })));
   await tx`
@@ -115,7 +125,7 @@ async function leaveShared(tx: TransactionSql, known: readonly Migration[], ledg
   if (await tryDrop(tx, "drop table drizzle.__drizzle_migrations")) await tryDrop(tx, "drop schema drizzle");
 }
 
-/** A role that syncs and does not own the schemas must see, as before, that they are current. */
+/** A role that syncs and does not own the schemas must still be able to see that they are current. */
 async function keepReaders(tx: TransactionSql): Promise<void> {
   const grants = await tx<{ statement: string }[]>`
     select distinct format(
@@ -126,7 +136,7 @@ async function keepReaders(tx: TransactionSql): Promise<void> {
   for (const { statement } of grants) await tx.unsafe(statement);
 }
 
-/** False where it belongs to another role, or something else needs it. */
+/** Returns false where the object belongs to another role, or where another object needs it. */
 async function tryDrop(tx: TransactionSql, statement: string): Promise<boolean> {
   try {
     await tx.savepoint((savepoint) => savepoint.unsafe(statement));

@@ -1,11 +1,11 @@
 import type { Sql, TransactionSql } from "./connect.ts";
 
 /**
- * Reads the mirror for what is served, over connections that cannot write. Both throw StoreError, and do so
- * at once while the database is down.
+ * Reads the mirror for the HTTP server, over connections that cannot write. Both functions throw StoreError,
+ * and do so at once while the database is down.
  */
 export interface MirrorReader {
   read<T>(fn: (sql: Sql) => Promise<T>): Promise<T>;
-  /** The same over one snapshot: what a run commits meanwhile is not seen. */
+  /** Reads one snapshot: `fn` does not see what a run commits in the meantime. */
   snapshot<T>(fn: (tx: TransactionSql) => Promise<T>): Promise<T>;
 }

@@ -4,12 +4,13 @@ import type { DatabaseAddress } from "./database-url.ts";
 
 const SSL_REQUEST = Buffer.from([0, 0, 0, 8, 0x04, 0xd2, 0x16, 0x2f]);
 const YES = "S".charCodeAt(0);
-/** A request to cancel a query has this length, and its only answer is that the server hangs up. */
+/** A request to cancel a query has this length. The server answers it only by closing the connection. */
 const CANCEL_BYTES = 16;
 
 /**
- * Connects to one host, over TLS where the address asks for it. By hand, because postgres.js never sets TCP_NODELAY, which makes every
- * COPY wait 40 ms for a delayed acknowledgement. Rejects when that has not come about in `timeoutMs`.
+ * Connects to one host, with TLS if the address asks for it. postgres.js does not do this itself, because it
+ * never sets TCP_NODELAY: each COPY would wait 40 ms for a delayed acknowledgement. Rejects after
+ * `timeoutMs`.
  */
 export function openSocket(
   place: { host: string; port: number },
@@ -28,7 +29,7 @@ export function openSocket(
       if (opened instanceof Error) reject(opened);
       else resolve(opened);
     };
-    const hungUp = () => settle(wordless(place));
+    const hungUp = () => settle(silentClose(place));
     socket.once("error", settle).once("close", hungUp);
     socket.once("connect", async () => {
       try {
@@ -38,17 +39,18 @@ export function openSocket(
         settle(error as Error);
       }
     });
-    // A server that hangs up before it said anything is no error to postgres.js, which would try again for ever.
+    // postgres.js does not treat it as an error when a server closes the connection without any reply: it
+    // would try again for ever.
     socket.once("close", () => {
       if (socket.bytesRead === 0 && socket.bytesWritten !== CANCEL_BYTES)
-        socket.emit("error", wordless(place));
+        socket.emit("error", silentClose(place));
     });
-    // Whoever listens now or later: an error without any listener would end the process.
+    // An error without a listener would end the process.
     socket.on("error", () => {});
   });
 }
 
-/** Asks the server for TLS, as the protocol has it, and goes on by it. */
+/** Asks the server for TLS, as the protocol requires, and continues with TLS. */
 async function secure(
   socket: net.Socket,
   host: string,
@@ -77,8 +79,8 @@ function timedOut({ host, port }: { host: string; port: number }, timeoutMs: num
   });
 }
 
-function wordless({ host, port }: { host: string; port: number }): Error {
-  return Object.assign(new Error(`${host}:${port} closed the connection without a word`), {
+function silentClose({ host, port }: { host: string; port: number }): Error {
+  return Object.assign(new Error(`${host}:${port} closed the connection without a reply`), {
     code: "ECONNRESET",
   });
 }

@@ -7,31 +7,41 @@ const FIRST_WAIT_MS = 250;
 const LONGEST_WAIT_MS = 5000;
 const PATIENCE_MS = 60_000;
 
-/** While a container restarts its name or its socket is gone; of a server that answered before, that is no wrong setting. */
+/**
+ * While a container restarts, its name or its socket is missing. If the server answered before, the setting
+ * is not wrong.
+ */
 const GONE_FOR_NOW: readonly (string | undefined)[] = ["ENOTFOUND", "ENOENT"];
 
 export interface PatienceOptions {
   clock: Clock;
-  /** Ends the waits, with its reason. The first try is made even when it is aborted: what was read is brought home. */
+  /**
+   * Ends the waits, with its reason. The first try is made even when the signal is aborted, so that records
+   * that were already read are stored.
+   */
   signal: AbortSignal;
   log: Logger;
   /**
-   * Called before each new try: makes sure that the work may still be done. What it throws counts as the try's own failure: a passing
-   * one is waited out too, any other ends the patience.
+   * Called before each new try: makes sure that the work may still be done. An error that it throws counts as
+   * a failure of the try: a passing error is waited out too, any other ends the retries.
    */
   regain(): Promise<void>;
-  /** Called when the server takes no writes any more: makes the next try use new connections, which may lead to another server. */
+  /**
+   * Called when the server takes no writes any more. Makes the next try use new connections, which may lead
+   * to another server.
+   */
   renew(): void;
-  /** Whether this server took writes before. @default false, until the first call that succeeded */
+  /** Whether this server has taken writes before. @default false, until the first call that succeeded */
   hasWritten?: boolean;
-  /** How long one call goes on trying after its first failure. @default 60000 */
+  /** How long one call keeps trying after its first failure. @default 60000 */
   patienceMs?: number;
 }
 
 /**
- * Runs `fn`, and again while the database is away for a moment: restarting, out of connections, a lost connection, a deadlock, read-only after
- * it took writes, as when another server is about to take its place. Waits 0.25 s at first and 5 s at most, with jitter. `fn` must be safe to repeat: a commit whose answer was lost may
- * have been made. `doing` completes "could not …". Throws `StoreError`, or what `regain` or the signal threw.
+ * Runs `fn`, and runs it again while the database is away for a moment: a restart, no free connection, a lost
+ * connection, a deadlock, or read-only after it took writes, as during a failover. Waits 0.25 s at first and
+ * 5 s at most, with jitter. `fn` must be safe to repeat: a commit whose answer was lost may have been made.
+ * `doing` completes "could not …". Throws `StoreError`, or the error of `regain` or of the signal.
  */
 export type Patience = <T>(doing: string, fn: () => Promise<T>) => Promise<T>;
 

@@ -9,14 +9,14 @@ export interface PreparedDatabase {
   url: string;
   /** The URL with its password masked, for messages. */
   describe: string;
-  /** Set where it is the embedded one. */
+  /** Set when it is the embedded database. */
   embedded: object | null;
 }
 
 /**
- * Makes a database ready to be written: one that never had our schema gets it, and so does the embedded one,
- * which is ours alone. A database of the user's own with an older schema is left to `docmirror migrate`,
- * because changing it is the user's call. Throws `SchemaVersionError` or `StoreError`.
+ * Makes a database ready for writes. A database without our schema gets it, and the embedded database is
+ * always migrated, because only docmirror uses it. An older schema in a database of the user is left to
+ * `docmirror migrate`: the user decides. Throws `SchemaVersionError` or `StoreError`.
  */
 export async function prepareDatabase(
   database: PreparedDatabase,

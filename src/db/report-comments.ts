@@ -1,7 +1,7 @@
 import type { AnySql } from "./connect.ts";
 import { DICTIONARY, type RelationEntry } from "./report-dictionary.ts";
 
-/** A comment that the catalog does not have as the dictionary says it. `column` is null for a relation's own. */
+/** A comment that differs from the dictionary. `column` is null for the comment of a relation. */
 interface MissingComment {
   relation: string;
   column: string | null;
@@ -9,8 +9,9 @@ interface MissingComment {
 }
 
 /**
- * Writes the dictionary's sentences to the relations and columns of schema `report` as comments, where they are not there already: a view that
- * was dropped and created again has none. Needs the rights of their owner. Safe to repeat.
+ * Writes the sentences of the dictionary as comments on the relations and columns of schema `report`, where
+ * they differ: a view that was dropped and re-created has none. Needs the rights of the owner. Safe to
+ * repeat.
  */
 export async function applyReportComments(sql: AnySql): Promise<void> {
   const wanted = Object.entries<RelationEntry>(DICTIONARY).flatMap(([relation, { answers, columns }]) => [

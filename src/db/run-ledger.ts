@@ -5,7 +5,7 @@ import type { Sql, TransactionSql } from "./connect.ts";
 import type { RunKind, RunStatus, Unfinished, WalkVerdict } from "./schema/runs.ts";
 import { withTransaction } from "./transaction.ts";
 
-/** What a walk has done so far; the columns of `sync.walks` by the names of the run summary. */
+/** The counts of a walk so far. They are columns of `sync.walks`, under the names of the run summary. */
 export interface WalkCounts {
   pages: number;
   records: number;
@@ -17,18 +17,18 @@ export interface WalkCounts {
   quarantined: number;
 }
 
-/** Where an interrupted walk goes on. */
+/** Where an interrupted walk resumes. */
 export interface Checkpoint {
-  /** The place of the next page in its walk. */
+  /** The number of the next page in the walk. */
   seq: number;
-  /** The next page's path and query. */
+  /** The path and query of the next page. */
   request: string;
 }
 
-/** An interrupted run's walk of a full run, from which the next one may go on. */
+/** A walk of an interrupted full run, which the next run may resume. */
 export interface ResumableWalk extends WalkCounts {
   runId: number;
-  /** The run in which it began; an earlier one where it was resumed before. */
+  /** The run in which the walk began. It is an earlier run if the walk was resumed before. */
   beganRunId: number;
   resource: Resource;
   checkpoint: Checkpoint;
@@ -43,14 +43,14 @@ export interface RunTotals {
   resolved: number;
   unresolved: number;
   transitions: number;
-  /** By how much the service's clock was ahead, in milliseconds; null when no reply told. */
+  /** How far the service's clock was ahead, in milliseconds. Null when no reply had a usable date. */
   clockAhead: { minMs: number; maxMs: number } | null;
   unfinished: Unfinished;
 }
 
 /**
- * Opens a run, and closes those that dead processes left open: whoever calls this holds the run lock. Safe to repeat: a run that this
- * process has opened at this very time is given again.
+ * Opens a run and closes runs that dead processes left open: the caller must hold the run lock. Safe to
+ * repeat: a run that this process opened at the same time is returned again.
  */
 export async function startRun(
   sql: Sql,
@@ -75,14 +75,17 @@ export async function startRun(
   });
 }
 
-/** Shows that the run lives. Throws `LockedError` when another run has closed it. */
+/** Shows that the run is alive. Throws `LockedError` when another run has closed it. */
 export async function beatHeart(sql: Sql, runId: number): Promise<void> {
   const beaten =
     await sql`update sync.runs set heartbeat_at = now() where id = ${runId} and status = 'running'`;
   if (beaten.count === 0) throw closedElsewhere(runId);
 }
 
-/** Closes a run. Throws `LockedError` when another run has closed it: then its end was decided there. Safe to repeat. */
+/**
+ * Closes a run. Throws `LockedError` when another run has closed it, because that run has decided its end.
+ * Safe to repeat.
+ */
 export async function finishRun(
   sql: Sql,
   runId: number,
@@ -107,20 +110,23 @@ export async function finishRun(
   if (closed.count === 0) throw closedElsewhere(runId);
 }
 
-/** The nearest number that an integer column holds: some 24 days of milliseconds, and a clock may be off by years. */
+/**
+ * The nearest number that an integer column can hold: about 24 days in milliseconds. A clock may be wrong by
+ * years.
+ */
 function toInteger(value: number): number {
   return Math.max(-(2 ** 31), Math.min(2 ** 31 - 1, value));
 }
 
-/** When a walk began. A resumed one began when its first page was asked for, in the run that did so. */
+/** When a walk began. A resumed walk began with the request for its first page, in the run that sent it. */
 export interface WalkStart {
   startedAt: string;
   beganRunId: number;
 }
 
 /**
- * Opens a walk's row, or opens it again for another reading of the list in the same run. A resumed walk keeps its checkpoint until it
- * has a newer one: this run may die before. Safe to repeat.
+ * Opens the row of a walk, or opens it again for a second reading of the list in the same run. A resumed walk
+ * keeps its checkpoint until it has a newer one, because this run may die before. Safe to repeat.
  */
 export async function startWalk(
   sql: Sql,
@@ -141,8 +147,9 @@ export async function startWalk(
 }
 
 /**
- * Moves a walk on, in the transaction of the page that was loaded; null where there is nothing to go on from. Throws `LockedError`, and so
- * takes the page back, when another run has closed this one: its share of the run's row holds until the page is committed. Safe to repeat.
+ * Stores the progress of a walk in the transaction of the loaded page. `checkpoint` is null when there is
+ * nothing to resume from. Throws `LockedError` when another run has closed this one, which also rolls the
+ * page back: its lock on the row of the run lasts until the page is committed. Safe to repeat.
  */
 export async function saveProgress(
   tx: TransactionSql | Sql,
@@ -163,8 +170,8 @@ export async function saveProgress(
 }
 
 /**
- * Holds the run open until the transaction ends. Throws `LockedError` when another run has closed it: then that one writes, and this one may
- * not.
+ * Keeps the run open until the transaction ends. Throws `LockedError` when another run has closed it: then
+ * the other run writes, and this run may not.
  */
 export async function assertRunOpen(tx: TransactionSql, runId: number): Promise<void> {
   const open = await tx`select from sync.runs where id = ${runId} and status = 'running' for share`;
@@ -172,8 +179,8 @@ export async function assertRunOpen(tx: TransactionSql, runId: number): Promise<
 }
 
 function closedElsewhere(runId: number): LockedError {
-  return new LockedError(`run ${runId} was closed by another run, which goes on with its work`, {
-    hint: "wait until it has ended; `docmirror status` shows it",
+  return new LockedError(`run ${runId} was closed by another run, which continues its work`, {
+    hint: "wait until that run has ended; `docmirror status` shows it",
   });
 }
 
@@ -183,15 +190,21 @@ export interface WalkEnd {
   totalCount: number | null;
   finishedAt: string;
   counts: WalkCounts;
-  /** Where the next run goes on when the walk broke off; null for one that came to its end. */
+  /** Where the next run resumes if the walk broke off. Null for a walk that came to its end. */
   checkpoint: Checkpoint | null;
-  /** Records that the newest whole walk saw and that could not be stored; null where that is not known. */
+  /** Records that the newest whole walk saw and that could not be stored. Null when that is unknown. */
   unstored: number | null;
-  /** What upstream counts more than its list showed and is here; null where it was not compared. */
+  /**
+   * How many records more upstream counts than its list showed and the mirror holds. Null when the counts
+   * were not compared.
+   */
   deficit: number | null;
 }
 
-/** Closes a walk, within the caller's transaction. Throws `LockedError` when another run has closed this one. Safe to repeat. */
+/**
+ * Closes a walk, within the caller's transaction. Throws `LockedError` when another run has closed this one.
+ * Safe to repeat.
+ */
 export async function finishWalk(
   tx: TransactionSql | Sql,
   runId: number,
@@ -205,7 +218,7 @@ export async function finishWalk(
     where run_id = ${runId} and resource = ${resource}`;
 }
 
-/** Counts deletions, which are confirmed after their walk has ended, in the transaction that makes them. */
+/** Counts deletions, in the transaction that makes them. They are confirmed after their walk has ended. */
 export async function addDeleted(
   tx: TransactionSql,
   runId: number,
@@ -217,9 +230,9 @@ export async function addDeleted(
 }
 
 /**
- * The walks of syncs whose newest attempt did not come to its end. A checkpoint older than `since`, or one that lies after `until`
- * because a clock was wrong, is left out. A round of the watch that came between has read the head alone, and takes nothing from what is
- * left to do.
+ * The walks of syncs whose newest attempt did not come to its end. Leaves out a checkpoint that is older than
+ * `since`, or later than `until` because a clock was wrong. Rounds of the watch do not count: they read only
+ * the head.
  */
 export async function findResumableWalks(sql: Sql, since: string, until: string): Promise<ResumableWalk[]> {
   return sql<ResumableWalk[]>`
@@ -240,7 +253,7 @@ export interface WholeWalk {
   unstored: number;
 }
 
-/** The newest whole walk of a list by its run, or null. */
+/** The newest whole walk of a list, by its run, or null. */
 export async function findLastWholeWalk(sql: Sql, resource: Resource): Promise<WholeWalk | null> {
   const [row] = await sql<WholeWalk[]>`
     select started_at as "startedAt", coalesce(unstored, 0) as unstored from sync.walks
@@ -249,8 +262,8 @@ export async function findLastWholeWalk(sql: Sql, resource: Resource): Promise<W
 }
 
 /**
- * The newest run that read a list whole, or down to what it knew; null where none did. A later run may have left a gap behind it, so what
- * it stored is no sign that the records below are here.
+ * The newest run that read a list whole, or down to a record that it knew. Null when there is none. A later
+ * run may have left a gap, so the records that it stored do not prove that the mirror has the older ones.
  */
 export async function findLastJoinedRun(sql: Sql, resource: Resource): Promise<number | null> {
   const [row] = await sql<{ runId: number | null }[]>`
@@ -272,8 +285,9 @@ export async function findLastEndedWalk(sql: Sql, resource: Resource): Promise<E
 }
 
 /**
- * By how many records upstream's count differed from what is here, beyond what `unstored` explains, when the head of the list last joined;
- * 0 after a whole walk. A walk that broke off has compared nothing, so what was found before it still holds.
+ * How far upstream's count differed from the mirror, beyond what `unstored` explains, when the head of the
+ * list last joined. 0 after a whole walk. A walk that broke off has compared nothing, so the result before it
+ * still holds.
  */
 export async function findUnexplainedDeficit(sql: Sql, resource: Resource): Promise<number> {
   const [row] = await sql<{ unexplained: number }[]>`

@@ -5,24 +5,27 @@ import type { RunKind } from "./schema/runs.ts";
 import { assertSessionPooling, SharedSessionError } from "./session-pooling.ts";
 import { READ_ONLY, withStoreErrors } from "./store-errors.ts";
 
-/** Any number will do that no other program uses for its advisory locks: the letters of "docmirro". */
+/** Any number that no other program uses for an advisory lock: the letters of "docmirro". */
 const LOCK_KEY = "7237112447779369583";
 const TRY_LOCK = `
   select pg_try_advisory_lock(${LOCK_KEY}) as "isLocked", pid, backend_start as "startedAt",
     pg_is_in_recovery() or current_setting('transaction_read_only')::bool as "isReadOnly"
   from pg_stat_activity where pid = pg_backend_pid()`;
-/** How long a session of ours that was lost may take to end at the server. */
+/** How long the server may take to end a session of ours that was lost. */
 const GHOST_ENDS_MS = 5000;
-/** How often, a tenth of a second apart, it is looked who has the lock. */
-const LOOKS = 10;
-/** A round of the watch takes about a minute at most; who waits for one looks so often, for so long. */
-const OUTLAST_LOOK_MS = 250;
+/** How many times, a tenth of a second apart, to check which run has the lock. */
+const CHECKS = 10;
+/**
+ * A round of the watch takes about a minute at most. A caller that waits for it checks this often, for this
+ * long.
+ */
+const OUTLAST_POLL_MS = 250;
 const OUTLAST_MS = 180_000;
 
 export interface RunLock {
   /**
-   * Makes sure that the lock is held, and takes it again on a new session when its own was lost meanwhile. Throws `LockedError` when another
-   * run has it by now, and `StoreError` while Postgres cannot be asked.
+   * Makes sure that the lock is held. Takes it again on a new session when its own session was lost. Throws
+   * `LockedError` when another run has it now, and `StoreError` while Postgres does not answer.
    */
   hold(): Promise<void>;
   /** Lets the next run begin. May be called twice. */
@@ -30,28 +33,35 @@ export interface RunLock {
 }
 
 export interface RunLockOptions {
-  /** Waits for a round of the watch that has the lock, three minutes at most. @default it is refused as by any run */
+  /**
+   * Waits for a round of the watch that has the lock, three minutes at most. @default refuses, as for any
+   * other run
+   */
   outlastWatch?: { clock: Clock; signal: AbortSignal };
 }
 
-/** A session as the server knows it: a number alone is used again. */
+/** A session as the server identifies it. A pid alone is not enough, because pids are reused. */
 interface Session {
   pid: number;
   startedAt: string;
 }
 
-/** The session that has the lock, and the connection of ours that it was taken by. */
+/** The session that has the lock, and our connection that took it. */
 interface Holder extends Session {
-  /** As the driver knows it: the same object as long as it lives. `pid` is what it was told when it began. */
+  /**
+   * The connection as the driver knows it: the same object as long as the connection lives. `pid` is the
+   * number that the server announced at its start.
+   */
   connection: { pid: number };
 }
 
 /**
- * Takes the lock under which one run at a time writes, on a connection of its own, for as long as that connection lives; so the
- * lock of a killed process frees itself. Throws `LockedError`, saying who runs, when it is taken.
+ * Takes the lock under which only one run at a time writes. The lock has its own connection and lives as long
+ * as that connection, so the lock of a killed process frees itself. Throws `LockedError`, which names the
+ * running process, when it is taken.
  */
 export async function acquireRunLock(url: string, options: RunLockOptions = {}): Promise<RunLock> {
-  // A server that ends idle sessions would end this one.
+  // Otherwise a server that ends idle sessions would end this one.
   const session = { idle_session_timeout: "0" };
   const sql = connect(url, { applicationName: "docmirror lock", max: 1, session });
   let holder: Holder | null = null;
@@ -59,10 +69,11 @@ export async function acquireRunLock(url: string, options: RunLockOptions = {}):
   const hold = () =>
     withStoreErrors("take the run lock", async () => {
       if (await tryLock()) return;
-      // The server may not know yet that a connection of ours broke. A pooler does, and may have given the session to others.
+      // The server may not know yet that our connection broke. A pooler does know, and may have given the
+      // session to others.
       if (holder !== null && holder.connection.pid === holder.pid) await endSession(sql, holder);
-      // Whoever had the lock a moment ago may not have opened its run yet, or have closed it.
-      for (let look = 0; look < LOOKS; look++) {
+      // The process that had the lock a moment ago may not have opened its run yet, or may have closed it.
+      for (let check = 0; check < CHECKS; check++) {
         if (await tryLock()) return;
         const run = await findOpenRun(sql);
         if (run) throw lockedBy(run);
@@ -71,9 +82,10 @@ export async function acquireRunLock(url: string, options: RunLockOptions = {}):
       throw lockedBy(null);
     });
 
-  /** In a session that has the lock already this is true as well. */
+  /** Also true in a session that already has the lock. */
   async function tryLock(): Promise<boolean> {
-    // Not prepared: behind a pooler that shares sessions the statement would not be known to the next one.
+    // Not prepared: behind a pooler that shares sessions, the next session would not know the prepared
+    // statement.
     const rows = await sql.unsafe<(Session & { isLocked: boolean; isReadOnly: boolean })[]>(TRY_LOCK);
     const [row] = rows;
     if (row === undefined) throw new Error("a session did not find itself");
@@ -85,18 +97,21 @@ export async function acquireRunLock(url: string, options: RunLockOptions = {}):
     return isLocked;
   }
 
-  /** A lock on a server that only reads, such as one that another has taken the place of, keeps nobody out. */
+  /** A lock on a read-only server protects nothing, for example on the old primary after a failover. */
   function leaveReadOnly(): Error {
     renewConnections(sql);
     return Object.assign(new Error("the server takes no writes"), { code: READ_ONLY });
   }
 
-  /** One connection, two sessions: the lock stayed in a session of a pooler's and would never end. What runs in it is left alone. */
+  /**
+   * One connection has met two sessions: the lock stays in a session of the pooler and would never end. Ends
+   * that session, unless a statement runs in it.
+   */
   async function giveUp({ pid, startedAt }: Session): Promise<SharedSessionError> {
     const end = `
       select pg_terminate_backend(pid) from pg_stat_activity
       where pid = $1 and backend_start = $2::timestamptz and (state = 'idle' or pid = pg_backend_pid())`;
-    // It may be given the very session that it ends.
+    // The pooler may run this in the session that it ends.
     await sql.unsafe(end, [pid, startedAt], { prepare: false }).catch(() => {});
     return new SharedSessionError();
   }
@@ -104,17 +119,17 @@ export async function acquireRunLock(url: string, options: RunLockOptions = {}):
   /** Takes the lock for the first time. */
   async function take(): Promise<void> {
     await withStoreErrors("take the run lock", () => assertSessionPooling(sql, url));
-    for (let waitedMs = 0; ; waitedMs += OUTLAST_LOOK_MS) {
+    for (let waitedMs = 0; ; waitedMs += OUTLAST_POLL_MS) {
       try {
         await hold();
-        // Behind a pooler a second look shows whether it is still the session that has the lock.
+        // Behind a pooler a second check shows whether the connection still has the session with the lock.
         if (holder !== null && holder.connection.pid !== holder.pid) await hold();
         return;
       } catch (error) {
         const { outlastWatch } = options;
         const isRound = error instanceof LockedError && error.heldBy === "watch";
         if (!outlastWatch || !isRound || waitedMs >= OUTLAST_MS) throw error;
-        await outlastWatch.clock.sleep(OUTLAST_LOOK_MS, outlastWatch.signal);
+        await outlastWatch.clock.sleep(OUTLAST_POLL_MS, outlastWatch.signal);
       }
     }
   }
@@ -128,7 +143,7 @@ export async function acquireRunLock(url: string, options: RunLockOptions = {}):
   return { hold, release: () => sql.end({ timeout: 5 }) };
 }
 
-/** Ends a session, if it is still there, and waits until it is gone. */
+/** Ends a session, if it still exists, and waits until it is gone. */
 async function endSession(sql: Sql, { pid, startedAt }: Session): Promise<void> {
   await sql`
     select pg_terminate_backend(pid, ${GHOST_ENDS_MS}::bigint) from pg_stat_activity
@@ -143,7 +158,10 @@ interface HoldingRun {
   startedAt: string;
 }
 
-/** The run of whoever has the lock. One that a dead process left open is not it: it showed no life since the lock was taken. */
+/**
+ * The run of the process that has the lock. A run that a dead process left open does not count: its last
+ * heartbeat is older than the lock.
+ */
 async function findOpenRun(sql: Sql): Promise<HoldingRun | undefined> {
   const [run] = await sql<HoldingRun[]>`
     select id, kind, pid, host, started_at as "startedAt" from sync.runs
@@ -162,7 +180,7 @@ function lockedBy(run: HoldingRun | null): LockedError {
     ? `run ${run.id}, process ${run.pid} on ${run.host}, since ${run.startedAt}`
     : "another process";
   return new LockedError(`another run holds the lock: ${who}`, {
-    hint: "wait until it has ended; `docmirror status` shows it",
+    hint: "wait until that run has ended; `docmirror status` shows it",
     heldBy: run?.kind ?? null,
   });
 }

@@ -2,10 +2,13 @@ import type { Clock, ClockAhead } from "../clock.ts";
 import type { Sql } from "./connect.ts";
 import { withStoreErrors } from "./store-errors.ts";
 
-/** Compares the server's clock with ours. The two numbers are as far apart as the shortest of three answers took. */
+/**
+ * Compares the server's clock with ours. The two bounds are as far apart as the fastest of three answers
+ * took.
+ */
 export async function measureServerClock(sql: Sql, clock: Clock): Promise<ClockAhead> {
   let ahead: ClockAhead = { minMs: -Infinity, maxMs: Infinity };
-  for (let look = 0; look < 3; look++) {
+  for (let attempt = 0; attempt < 3; attempt++) {
     const askedMs = clock.now().getTime();
     const [row] = await withStoreErrors(
       "ask the server for its time",

@@ -2,17 +2,17 @@ import type { Sql } from "./connect.ts";
 import { withStoreErrors } from "./store-errors.ts";
 
 export interface ServerFacts {
-  /** As the server names it, as in "18.1". */
+  /** The version as the server writes it, such as "18.1". */
   version: string;
-  /** As in 180001. */
+  /** Such as 180001. */
   number: number;
   encoding: string;
   user: string;
-  /** A standby, or sessions that the server, the database or the role makes read-only. */
+  /** True on a standby, and where the server, the database or the role makes sessions read-only. */
   isReadOnly: boolean;
 }
 
-/** Which server this is and who we are to it. Throws StoreError when it cannot be reached. */
+/** Facts about the server and our role. Throws StoreError when the server cannot be reached. */
 export async function readServerFacts(sql: Sql): Promise<ServerFacts> {
   const [facts] = await withStoreErrors(
     "connect to the database",

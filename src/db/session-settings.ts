@@ -1,6 +1,7 @@
 /**
- * What the texts that we read and write rest on, whatever the server, the database, the role or the URL says. Times are sent in the
- * session's zone and style; a text is quoted, an array read and a number printed by settings too.
+ * Settings that the texts we read and write depend on, whatever the server, the database, the role or the URL
+ * say. Times are sent in the zone and style of the session. The quoting of texts and the format of arrays and
+ * numbers depend on settings too.
  */
 const OURS = {
   TimeZone: "UTC",
@@ -12,9 +13,9 @@ const OURS = {
 };
 
 /**
- * The statement that gives a session its settings: those of ours that must hold, and `wanted`, of which a later one of the same name wins.
- * It takes the values as a server takes them when a session starts, lists included. Throws nothing; a setting that the server
- * does not know fails the statement.
+ * The statement that makes the settings of a session: ours, which always hold, and `wanted`. A later setting
+ * of the same name wins. Values are read as at the start of a session, lists included. The statement fails
+ * for a setting that the server does not know.
  */
 export function sessionStatement(...wanted: Record<string, string>[]): string {
   const settings = new Map<string, string>();
@@ -27,7 +28,7 @@ export function sessionStatement(...wanted: Record<string, string>[]): string {
   return `select ${calls.join(", ")}`;
 }
 
-/** Right whatever `standard_conforming_strings` is, which is only about to be set. */
+/** Right for each value of `standard_conforming_strings`, which is not set yet. */
 function quote(text: string): string {
   return `E'${text.replaceAll("\\", "\\\\").replaceAll("'", "''")}'`;
 }

@@ -1,27 +1,30 @@
 /**
- * The start of a session, seen from between the driver and the server. The driver would give a session its settings while it logs in,
- * which a pooler refuses, and has no place for a statement that comes before all others. So the server's first "ready" is kept back until the
- * settings are made:
+ * The start of a session, between the driver and the server. The driver would send the settings during the
+ * login, which a pooler refuses, and it cannot run a statement before all others. So the server's first
+ * "ready" is held back until the settings are made:
  *
- *   login ──ready──▶ settings ──ready──▶ open       the driver hears "ready", and from then on everything as it comes
- *                             ──error──▶ refused    the driver hears the error; the connection is of no use
+ *   login ──ready──▶ settings ──ready──▶ open       the driver gets "ready", then everything as it comes
+ *                             ──error──▶ refused    the driver gets the error; the connection is useless
  */
 export type SessionState = "login" | "settings" | "open" | "refused";
 
-/** What of the server's words the driver is to hear, and what the server is to be told first, if anything. */
+/**
+ * The part of the server's bytes that goes on to the driver, and the bytes to send to the server first, if
+ * any.
+ */
 export interface Heard {
   toDriver: Buffer;
   toServer: Buffer | null;
 }
 
-/** No message of a login comes near this; what does is no Postgres, or means harm. */
+/** No message of a login is nearly as long. A longer one does not come from Postgres, or is an attack. */
 const LONGEST_MESSAGE = 1024 * 1024;
 /** The type and the length of a message. */
 const HEAD_BYTES = 5;
 
 const READY = code("Z");
 const ERROR = code("E");
-/** The rows that the statement gives, which are nobody's. */
+/** The messages of the statement's result. They are dropped. */
 const ANSWER = [code("T"), code("D"), code("C")];
 
 export class SessionStart {
@@ -29,7 +32,6 @@ export class SessionStart {
   #state: SessionState = "login";
   #kept = Buffer.alloc(0);
 
-  /** `statement` makes the settings. */
   constructor(statement: string) {
     this.#statement = statement;
   }
@@ -38,7 +40,10 @@ export class SessionStart {
     return this.#state;
   }
 
-  /** Takes what came from the server, cut anywhere. Throws an error with a `code` where that is not Postgres' protocol. */
+  /**
+   * Takes bytes from the server, split anywhere. Throws an error with a `code` if they are not Postgres'
+   * protocol.
+   */
   receive(chunk: Buffer): Heard {
     const bytes = this.#kept.length === 0 ? chunk : Buffer.concat([this.#kept, chunk]);
     const toDriver: Buffer[] = [];
@@ -82,5 +87,5 @@ function code(letter: string): number {
 }
 
 function notPostgres(): Error {
-  return Object.assign(new Error("what answers there does not speak Postgres' protocol"), { code: "08P01" });
+  return Object.assign(new Error("the server there does not speak Postgres' protocol"), { code: "08P01" });
 }

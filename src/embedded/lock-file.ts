@@ -5,12 +5,12 @@ import { systemClock } from "../clock.ts";
 import { StoreError } from "../errors.ts";
 
 const POLL_MS = 50;
-/** Starting and stopping take seconds; a recovery after a crash may take minutes. */
+/** A start or a stop takes seconds. A recovery after a crash may take minutes. */
 const PATIENCE_MS = 10 * 60_000;
 
 /**
- * Runs `fn` while no other process runs one under the same lock file. A lock whose process is gone is taken over.
- * Waits at most ten minutes, then throws StoreError; rejects with the signal's reason when aborted.
+ * Runs `fn` while no other process runs under the same lock file. A lock of a dead process is taken over.
+ * Throws StoreError after ten minutes of waiting. Rejects with the signal's reason when aborted.
  */
 export async function withLockFile<T>(
   path: string,
@@ -22,7 +22,7 @@ export async function withLockFile<T>(
   const giveUpAt = Date.now() + PATIENCE_MS;
   await writeFile(draft, mine, { mode: 0o644 });
   try {
-    // A link appears with its content at once: nobody ever reads a half-written lock.
+    // A link appears together with its content, so no process ever reads a half-written lock.
     while (!(await claim(draft, path))) {
       const holder = await readFile(path, "utf8").catch(() => undefined);
       if (holder !== undefined && isGone(holder)) {
@@ -33,7 +33,7 @@ export async function withLockFile<T>(
         throw new StoreError(
           `could not lock ${path}: process ${holder?.split(" ")[0]} has held it for ten minutes`,
           {
-            hint: "end that process, or remove the file if it is none of docmirror's",
+            hint: "end that process, or remove the file if that process is not docmirror",
           },
         );
       }
@@ -60,7 +60,9 @@ async function claim(draft: string, path: string): Promise<boolean> {
   }
 }
 
-/** Two may find the same stale lock, and the slower one must not remove the new lock of the faster one. */
+/**
+ * Two processes may find the same stale lock. The slower one must not remove the new lock of the faster one.
+ */
 async function removeStale(path: string, judged: string): Promise<void> {
   const aside = `${path}.${randomBytes(6).toString("hex")}`;
   try {
@@ -77,7 +79,7 @@ function isGone(holder: string): boolean {
   const pid = Number(pidText);
   if (!Number.isInteger(pid) || pid <= 0) return true;
   if (!isAlive(pid)) return true;
-  // The number may belong to another process by now, which then has another time of start.
+  // The pid may belong to another process by now, which has another start time.
   const actual = processStart(pid);
   return actual !== undefined && startedAt !== "-" && actual !== startedAt;
 }
@@ -91,12 +93,15 @@ export function isAlive(pid: number): boolean {
   }
 }
 
-/** Clock ticks since boot, where the system tells (Linux); with the boot's id, since ticks repeat. */
+/**
+ * The start time in clock ticks since boot, where the system shows it (Linux). It includes the id of the
+ * boot, because ticks repeat.
+ */
 function processStart(pid: number): string | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
     const boot = readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim();
-    // The name in brackets may hold anything; fields are counted from behind it.
+    // The name in brackets may contain anything, so fields are counted from its end.
     const ticks = stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19];
     return ticks === undefined ? undefined : `${ticks}@${boot}`;
   } catch {

@@ -7,9 +7,9 @@ export interface OpenDatabase {
   url: string;
   /** The URL with its password masked, for messages. */
   describe: string;
-  /** Set while the embedded Postgres is used. */
+  /** Set when the embedded Postgres is used. */
   embedded: { port: number; logFile: string; startedHere: boolean } | null;
-  /** Leaves the embedded Postgres, which stops when nobody else uses it. May be called twice. */
+  /** Leaves the embedded Postgres, which stops when no other process uses it. May be called twice. */
   close(): Promise<void>;
 }
 
@@ -19,8 +19,8 @@ export interface OpenDatabaseOptions extends Pick<Config, "databaseUrl" | "dataD
 }
 
 /**
- * Says which database is meant and makes sure that the embedded one runs. Nothing is migrated here.
- * Throws StoreError or ConfigError.
+ * Decides which database is used, and starts the embedded one if needed. Does not migrate. Throws StoreError
+ * or ConfigError.
  */
 export async function openDatabase(options: OpenDatabaseOptions): Promise<OpenDatabase> {
   const { databaseUrl, dataDir, log, signal } = options;

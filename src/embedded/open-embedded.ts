@@ -20,43 +20,43 @@ import {
 } from "./server.ts";
 
 /*
- * The embedded Postgres has three states: no cluster, stopped, running. Every move between them happens under the
- * lock file of the data directory, so that commands started together never see half of one:
+ * The embedded Postgres has three states: no cluster, stopped, running. Every move between them happens under
+ * the lock file of the data directory, so commands that start together never see half of a move:
  *
- *   open:  no cluster -> stopped (initdb) -> running (start), or joins the server that runs already;
+ *   open:  no cluster -> stopped (initdb) -> running (start), or joins the server that already runs;
  *   close: running -> stopped, when no other client is connected.
  *
- * Each user keeps one connection open from open to close. It counts the users: when a command is killed, the server
- * sees its connection break, so nobody has to clean up after it.
+ * Each user keeps one connection open from open to close. These connections count the users: when a command
+ * is killed, the server sees its connection break, so nothing has to be cleaned up.
  */
 
 export interface EmbeddedOptions {
-  /** Made when it is not there. */
+  /** Created when it is missing. */
   dataDir: string;
   log: Logger;
   signal?: AbortSignal;
-  /** Server settings that only count when this call starts the server, as in `{ fsync: "off" }`. */
+  /** Server settings. They only apply when this call starts the server. Example: `{ fsync: "off" }`. */
   settings?: Record<string, string>;
 }
 
 export interface EmbeddedServer {
   url: string;
   port: number;
-  /** The server's own log. */
+  /** The log of the server. */
   logFile: string;
-  /** False when the server was running already. */
+  /** False when the server was already running. */
   startedHere: boolean;
-  /** Stops the server unless somebody else is connected. Close your own pools first. May be called twice. */
+  /** Stops the server unless another client is connected. Close your own pools first. May be called twice. */
   close(): Promise<void>;
 }
 
 const DATABASE = "docmirror";
-/** How long other sessions may take to vanish from the server's list after their clients have left. */
+/** How long other sessions may stay in the server's list after their clients have left. */
 const LINGER_MS = 400;
 
 /**
- * Whether this data directory holds an embedded Postgres, running or not. Makes nothing. Throws StoreError
- * where it may not be looked into: that is no proof that there is none.
+ * Whether this data directory holds an embedded Postgres, running or not. Creates nothing. Throws StoreError
+ * where the directory cannot be read: that does not prove that there is none.
  */
 export function hasEmbedded(dataDir: string): boolean {
   try {
@@ -66,17 +66,15 @@ export function hasEmbedded(dataDir: string): boolean {
   }
 }
 
-/**
- * The file in this data directory that holds the password of the embedded Postgres' one role, and nothing
- * else.
- */
+/** The file that holds the password of the only role of the embedded Postgres, and nothing else. */
 export function embeddedPasswordFile(dataDir: string): string {
   return resolve(dataDir, "password");
 }
 
 /**
- * Joins the embedded Postgres of this data directory, making and starting it as needed. On loopback alone, with
- * a password of its own in `<dataDir>/password`. Throws StoreError; when aborted, rejects with the signal's reason.
+ * Joins the embedded Postgres of this data directory. Creates and starts it if needed. It listens on loopback
+ * only, and its password is in `<dataDir>/password`. Throws StoreError. Rejects with the signal's reason when
+ * aborted.
  */
 export async function openEmbedded(options: EmbeddedOptions): Promise<EmbeddedServer> {
   const { log, signal } = options;
@@ -113,7 +111,7 @@ interface Entered {
   presence: Sql;
 }
 
-/** Null when the server began to stop meanwhile; it has ended then. */
+/** Returns null when the server began to stop in the meantime. It has stopped then. */
 async function join(
   paths: EmbeddedPaths,
   server: RunningServer,
@@ -142,7 +140,7 @@ async function urlOf(paths: EmbeddedPaths, { port }: RunningServer): Promise<str
 async function start(paths: EmbeddedPaths, options: EmbeddedOptions): Promise<RunningServer> {
   const { log, signal, settings = {} } = options;
   const account = findServerAccount();
-  // Only root could read whether another user's data are of this version.
+  // Only root could read the version of another user's data.
   if (process.geteuid?.() !== 0) assertOwner(paths, account);
   await closeToOthers(paths, account, log);
   const binaries = await findBinaries(account);
@@ -151,7 +149,7 @@ async function start(paths: EmbeddedPaths, options: EmbeddedOptions): Promise<Ru
   return await startServer({ paths, binaries, account, log, signal, settings });
 }
 
-/** Opens the connection that says "in use", and makes the database where it is missing. */
+/** Opens the connection that marks the server as in use, and creates the database if it is missing. */
 async function enter(url: string): Promise<Sql> {
   const open = () => connect(url, { applicationName: "docmirror presence", max: 1 });
   return await withStoreErrors("connect to the embedded Postgres", async () => {
@@ -197,7 +195,7 @@ async function isUsedByOthers(presence: Sql): Promise<boolean> {
         where backend_type = 'client backend' and pid <> pg_backend_pid()`;
       others = row?.others ?? 0;
     } catch {
-      // It cannot be asked: crashed or being stopped by someone. Whoever needs it next starts it again.
+      // The server does not answer: it crashed or is being stopped. The next user starts it again.
       return true;
     }
     if (others === 0) return false;

@@ -4,8 +4,8 @@ import { StoreError } from "../errors.ts";
 import { SERVER_ACCOUNT, type ServerAccount } from "./account.ts";
 
 /**
- * Throws StoreError when the data are there and belong to another user than the one who is to run the server:
- * Postgres starts for their owner alone, even where root asks.
+ * Throws StoreError when the data exists and belongs to another user than the one who would run the server.
+ * Postgres only starts for the owner of its data, even if root asks.
  */
 export function assertOwner(
   { cluster, dataDir }: { cluster: string; dataDir: string },
@@ -16,7 +16,9 @@ export function assertOwner(
   if (owner !== undefined && uid !== undefined && owner !== uid) throw ownedBy(owner, dataDir);
 }
 
-/** The same for a folder that the system kept us from; null where it is our own, or nobody can tell whose. */
+/**
+ * The same error for a folder that the system denied. Null for our own folder, and when the owner is unknown.
+ */
 export function foreignOwnerError(dataDir: string, cause: unknown): StoreError | null {
   const owner = ownerOf(dataDir);
   if (owner === undefined || owner === process.geteuid?.()) return null;
@@ -25,10 +27,13 @@ export function foreignOwnerError(dataDir: string, cause: unknown): StoreError |
 
 function ownedBy(uid: number, dataDir: string, cause?: unknown): StoreError {
   const name = nameOf(uid);
-  const madeByRoot = name === SERVER_ACCOUNT ? `; what root makes belongs to ${name}, so it may be root` : "";
+  const madeByRoot =
+    name === SERVER_ACCOUNT
+      ? `; that user also owns the data that root created, so it may have been root`
+      : "";
   return new StoreError(`The data in ${dataDir} belongs to user ${name}; run docmirror as that user`, {
     cause,
-    hint: `or name another folder in DOCMIRROR_DATA_DIR${madeByRoot}`,
+    hint: `or set DOCMIRROR_DATA_DIR to another folder${madeByRoot}`,
   });
 }
 
@@ -40,7 +45,7 @@ function ownerOf(path: string): number | undefined {
   }
 }
 
-/** The number where the system knows no name for it. */
+/** The name of the user, or the number if the system knows no name. */
 function nameOf(uid: number): string {
   const name = spawnSync("id", ["-un", String(uid)], { encoding: "utf8" }).stdout?.trim() ?? "";
   return name === "" ? String(uid) : name;

@@ -11,19 +11,22 @@ export interface EmbeddedPaths {
   port: string;
   log: string;
   lock: string;
-  /** How the server's account gets to a folder of its own in the data directory. */
+  /** How the account of the server reaches a folder in the data directory. */
   seenByServer(account: ServerAccount, name: string): SeenFolder;
 }
 
 export interface SeenFolder {
   path: string;
-  /** A descriptor that the child must inherit as its number 3 for `path` to hold, or none. */
+  /** A descriptor that the child must inherit as number 3 so that `path` works, or none. */
   descriptor: number | undefined;
-  /** To be called once the child runs. */
+  /** Call it once the child runs. */
   close(): void;
 }
 
-/** Makes the data directory, for the one alone who runs docmirror. Throws StoreError when it is no folder, or without the rights. */
+/**
+ * Creates the data directory, private to the user who runs docmirror. Throws StoreError when it is not a
+ * folder or a permission is missing.
+ */
 export function createPaths(dataDirSetting: string): EmbeddedPaths {
   const wanted = resolve(dataDirSetting);
   let dataDir: string;
@@ -46,21 +49,22 @@ export function createPaths(dataDirSetting: string): EmbeddedPaths {
       }
       if (process.platform !== "linux") {
         throw new StoreError(
-          `could not use the data directory ${dataDir}: the account ${account.name} may not enter it`,
+          `could not use the data directory ${dataDir}: the account ${account.name} cannot enter it`,
           {
-            hint: "name a folder in DOCMIRROR_DATA_DIR that it may enter, or do not run as root",
+            hint: "set DOCMIRROR_DATA_DIR to a folder that it can enter, or do not run as root",
           },
         );
       }
-      // The data directory is closed to others, and root's home above it may be. A folder that root opened and handed down is not:
-      // through the descriptor the server reaches its own data and nothing else of root's.
+      // The data directory is private, and so may be the home of root above it. A folder that root opened and
+      // passed on is not closed: through the descriptor the server reaches its own data and no other data of
+      // root.
       const descriptor = openSync(join(dataDir, name), "r");
       return { path: "/proc/self/fd/3", descriptor, close: () => closeSync(descriptor) };
     },
   };
 }
 
-/** Node's own recursive mkdir never ends where a folder cannot be made below one that is there, as in /proc. */
+/** The recursive mkdir of Node never ends where an existing folder cannot have subfolders, such as /proc. */
 function makeFolder(path: string, mode = 0o700): void {
   try {
     mkdirSync(path, { mode });
@@ -73,18 +77,24 @@ function makeFolder(path: string, mode = 0o700): void {
   }
 }
 
-/** What went wrong with the data directory, in words; any other error is given back. */
+/** Explains an error of the data directory. Any other error is returned unchanged. */
 export function toDataDirError(error: unknown, dataDir: string): unknown {
   const code = (error as NodeJS.ErrnoException).code;
   const faults: Record<string, [what: string, hint: string]> = {
-    EACCES: ["no right to write there", "change its rights, or name another folder in DOCMIRROR_DATA_DIR"],
-    EPERM: ["no right to write there", "change its rights, or name another folder in DOCMIRROR_DATA_DIR"],
-    EROFS: ["the file system is read-only", "name another folder in DOCMIRROR_DATA_DIR"],
-    ENOTDIR: ["it is a file, or lies below one", "name a folder in DOCMIRROR_DATA_DIR"],
-    EEXIST: ["it is a file", "name a folder in DOCMIRROR_DATA_DIR"],
-    ENOSPC: ["no room is left on the disk", "make room, or name another folder in DOCMIRROR_DATA_DIR"],
-    EDQUOT: ["the disk quota is used up", "make room, or name another folder in DOCMIRROR_DATA_DIR"],
-    ENOENT: ["it cannot be made there, or vanished", "name another folder in DOCMIRROR_DATA_DIR"],
+    EACCES: [
+      "no permission to write there",
+      "change its permissions, or set DOCMIRROR_DATA_DIR to another folder",
+    ],
+    EPERM: [
+      "no permission to write there",
+      "change its permissions, or set DOCMIRROR_DATA_DIR to another folder",
+    ],
+    EROFS: ["the file system is read-only", "set DOCMIRROR_DATA_DIR to another folder"],
+    ENOTDIR: ["it is a file, or is below a file", "set DOCMIRROR_DATA_DIR to a folder"],
+    EEXIST: ["it is a file", "set DOCMIRROR_DATA_DIR to a folder"],
+    ENOSPC: ["the disk is full", "free space, or set DOCMIRROR_DATA_DIR to another folder"],
+    EDQUOT: ["the disk quota is used up", "free space, or set DOCMIRROR_DATA_DIR to another folder"],
+    ENOENT: ["it cannot be created there, or was removed", "set DOCMIRROR_DATA_DIR to another folder"],
   };
   const fault = code === undefined ? undefined : faults[code];
   if (fault === undefined) return error;

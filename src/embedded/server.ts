@@ -14,20 +14,20 @@ import type { EmbeddedPaths } from "./paths.ts";
 const POLL_MS = 25;
 const LOG_LIMIT_BYTES = 10e6;
 const STOP_PATIENCE_MS = 60_000;
-/** Below the ports that the system gives to outgoing connections, so that ours is rarely taken by one of them. */
+/** Below the ports that the system gives to outgoing connections, so that they rarely take ours. */
 const PORTS = { first: 20_000, last: 29_999 };
 
 /** A server that runs on our cluster. */
 export interface RunningServer {
   pid: number;
   port: number;
-  /** As in postmaster.pid: starting, ready, stopping, standby. */
+  /** The state in postmaster.pid: starting, ready, stopping or standby. */
   state: string;
 }
 
 /**
- * The server that runs on this cluster, as its own postmaster.pid tells, or null. A file whose process is gone, or
- * whose number now belongs to another program, counts as none.
+ * The server that runs on this cluster according to its postmaster.pid, or null. A file of a dead process
+ * counts as none, and so does one whose pid now belongs to another program.
  */
 export async function findServer(paths: EmbeddedPaths): Promise<RunningServer | null> {
   const file = await readPidFile(paths);
@@ -36,7 +36,7 @@ export async function findServer(paths: EmbeddedPaths): Promise<RunningServer | 
 }
 
 /**
- * Starts the server and waits until it takes connections. It is a session of its own: neither Ctrl-C in the
+ * Starts the server and waits until it accepts connections. It has its own session: neither Ctrl-C in the
  * terminal nor the end of this process stops it. Call it under the lock, with no server running.
  */
 export async function startServer(options: {
@@ -67,7 +67,7 @@ export async function startServer(options: {
     {
       cwd: "/",
       detached: true,
-      // A stale postmaster.pid may name a number that another program has by now. Postgres would refuse to start,
+      // A stale postmaster.pid may name a pid that another program has now. Postgres would refuse to start,
       // unless it takes that process for the one that started it. (Its check for orphaned sessions stays.)
       env: { ...SERVER_ENV, ...(stale === null ? {} : { PG_GRANDPARENT_PID: String(stale.pid) }) },
       stdio: ["ignore", logFile, logFile, ...(seen.descriptor === undefined ? [] : [seen.descriptor])],
@@ -95,12 +95,12 @@ export async function startServer(options: {
     await assertRoom(paths.dataDir, 40);
     throw new StoreError(
       `could not start the embedded Postgres (${error.message}): ${await lastWords(paths.log, logSize)}`,
-      { hint: `look into its log, ${paths.log}` },
+      { hint: `read its log, ${paths.log}` },
     );
   }
 }
 
-/** Waits until the server that is starting takes connections. Null when it ended or is stopping. */
+/** Waits until the server that is starting accepts connections. Null when it ended or is stopping. */
 export async function awaitRunning(
   paths: EmbeddedPaths,
   signal: AbortSignal | undefined,
@@ -122,7 +122,7 @@ export async function awaitRunning(
   }
 }
 
-/** Fast shutdown: sessions are ended, what is committed stays. Throws StoreError when it has not ended in a minute. */
+/** Fast shutdown: ends the sessions, keeps what is committed. Throws StoreError after a minute. */
 export async function stopServer(paths: EmbeddedPaths, server: RunningServer): Promise<void> {
   try {
     process.kill(server.pid, "SIGINT");
@@ -144,7 +144,7 @@ async function awaitReady(
   ended: () => string | undefined,
 ): Promise<RunningServer> {
   const startedAt = Date.now();
-  let told = false;
+  let isReported = false;
   for (;;) {
     const how = ended();
     if (how !== undefined) throw new EndedEarly(how);
@@ -153,10 +153,10 @@ async function awaitReady(
       if (server.state === "ready") return server;
       if (server.state === "stopping") throw new EndedEarly("it is stopping");
     }
-    if (!told && Date.now() - startedAt > 5000) {
-      // After a crash it goes through its log first, for as long as that takes.
+    if (!isReported && Date.now() - startedAt > 5000) {
+      // After a crash it first replays its log, which may take long.
       log.info({ logFile: paths.log }, "the embedded Postgres is still starting");
-      told = true;
+      isReported = true;
     }
     await systemClock.sleep(POLL_MS, signal);
   }
@@ -170,12 +170,9 @@ export async function awaitExit(
   const giveUpAt = Date.now() + STOP_PATIENCE_MS;
   while (isOurServer(pid, paths)) {
     if (Date.now() > giveUpAt) {
-      throw new StoreError(
-        `could not stop the embedded Postgres: process ${pid} is still there after a minute`,
-        {
-          hint: `look into its log, ${paths.log}`,
-        },
-      );
+      throw new StoreError(`could not stop the embedded Postgres: process ${pid} still runs after a minute`, {
+        hint: `read its log, ${paths.log}`,
+      });
     }
     await systemClock.sleep(POLL_MS, signal);
   }
@@ -194,30 +191,36 @@ async function readPidFile(paths: EmbeddedPaths): Promise<RunningServer | null> 
   return { pid, port: Number(lines[3]), state: lines[7]?.trim() ?? "starting" };
 }
 
-/** Whether that process is the server of this cluster: it works in the cluster's folder as long as it lives. */
+/**
+ * Whether that process is the server of this cluster. The server works in the folder of the cluster as long
+ * as it runs.
+ */
 function isOurServer(pid: number, paths: EmbeddedPaths): boolean {
   if (!isAlive(pid)) return false;
   if (process.platform !== "linux") return true;
   try {
-    // A zombie has ended, though whoever started it has not taken note yet.
+    // A zombie has ended, but its parent has not collected it yet.
     if (/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, "utf8"))) return false;
     const folder = readlinkSync(`/proc/${pid}/cwd`);
-    // At its very start it is not there yet, but runs under the name of the program.
+    // At its very start it is not in that folder yet, but already has the name of the program.
     if (folder === realpathSync(paths.cluster)) return true;
     const command = readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0");
     return folder === "/" && (command[0] ?? "").endsWith("/postgres") && command[1] === "-D";
   } catch (error) {
-    // Not ours to look at, so not ours at all; or gone in between.
+    // We may not inspect the process, so it is not ours; or it has just ended.
     return !["EACCES", "EPERM", "ENOENT", "ESRCH"].includes((error as NodeJS.ErrnoException).code ?? "");
   }
 }
 
-/** The port that was chosen once, for as long as no other program has it. */
+/** The port that was chosen before, unless another program has it now. */
 async function choosePort(paths: EmbeddedPaths, log: Logger): Promise<number> {
   const kept = Number((await readFile(paths.port, "utf8").catch(() => "")).trim());
   if (kept > 0 && kept < 65_536) {
     if (await isFree(kept)) return kept;
-    log.warn({ port: kept }, "another program took the port of the embedded Postgres: it moves to a new one");
+    log.warn(
+      { port: kept },
+      "another program uses the port of the embedded Postgres; it moves to a new port",
+    );
   }
   for (let attempt = 0; attempt < 200; attempt++) {
     const port = PORTS.first + Math.floor(Math.random() * (PORTS.last - PORTS.first + 1));
@@ -228,7 +231,7 @@ async function choosePort(paths: EmbeddedPaths, log: Logger): Promise<number> {
   throw new StoreError(
     `could not find a free port for the embedded Postgres between ${PORTS.first} and ${PORTS.last}`,
     {
-      hint: `write a free one into ${paths.port}`,
+      hint: `write a free port into ${paths.port}`,
     },
   );
 }
@@ -249,7 +252,7 @@ async function boundLog(file: string): Promise<void> {
   if (size > LOG_LIMIT_BYTES) await truncate(file, 0);
 }
 
-/** What the server wrote since it was started, the end of it. */
+/** The end of the server's output since its start. */
 async function lastWords(file: string, from: number): Promise<string> {
   const handle = await open(file, "r");
   try {
@@ -262,7 +265,7 @@ async function lastWords(file: string, from: number): Promise<string> {
       start,
     );
     const lines = buffer.toString("utf8", 0, bytesRead).trim().split("\n");
-    return lines.slice(-3).join(" | ") || "it said nothing";
+    return lines.slice(-3).join(" | ") || "it printed nothing";
   } finally {
     await handle.close();
   }

@@ -2,15 +2,15 @@ import type { TransactionSql } from "../db/connect.ts";
 import type { Question } from "../report/question.ts";
 import type { Row } from "./cells.ts";
 
-/** Answers by the names of their questions, each as soon as it is there. */
+/** Answers by the names of their questions. Each is available as soon as it arrives. */
 export interface Answers {
-  /** The rows of an answer; none for what was not asked. */
+  /** The rows of an answer. No rows for a question that was not asked. */
   of(name: string): Promise<readonly Row[]>;
 }
 
 /**
- * Sends all questions at once, to be answered one after the other on the transaction's connection: no round trip is waited for, and equal ones
- * are asked once. The transaction must not end before all that is needed has been awaited.
+ * Sends all questions at once over the transaction's connection, so that no round trip is waited for. Equal
+ * questions are sent once. The transaction must not end before all needed answers have been awaited.
  */
 export function askAll(
   tx: TransactionSql,
@@ -21,7 +21,7 @@ export function askAll(
   for (const [name, { text, params }] of questions) {
     const key = JSON.stringify([text, params]);
     const answer = sent.get(key) ?? tx.unsafe<Row[]>(text, [...params]).then((rows): readonly Row[] => rows);
-    // When one fails all that come after it do too, and nobody may be waiting for them.
+    // When one question fails, all later ones fail too, and nothing may be waiting for them.
     answer.catch(() => {});
     sent.set(key, answer);
     answers.set(name, answer);

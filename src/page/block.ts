@@ -7,35 +7,43 @@ import { withQuery } from "./links.ts";
 import { applicable, type PageFilters, scopeWords } from "./page-filters.ts";
 import type { Markup } from "./words.ts";
 
-/** What a page knows when it asks: its filters, and the project that it is of. */
+/** The filters of a page, and its project. */
 export interface PageScope {
   readonly filters: PageFilters;
   /** Undefined on the page of all projects. */
   readonly project?: string;
 }
 
-/** One answer on a page: a heading, its meaning, a chart perhaps, the rows, and the way to the same rows as CSV and SQL. */
+/**
+ * One answer on a page: a heading, its meaning, perhaps a chart, the rows, and links to the same rows as CSV
+ * and SQL.
+ */
 export interface BlockSpec {
   readonly id: string;
   readonly title: string;
   readonly relation: Relation;
-  /** What it means, where that differs from the relation's own sentence. @default the dictionary's */
+  /**
+   * Its meaning, if that differs from the sentence of the relation. @default the sentence of the dictionary
+   */
   readonly meaning?: string;
-  /** The filters of the page that apply to it. It says that the others do not. */
+  /** The filters of the page that apply to the block. The block says that the others do not. */
   readonly filters: readonly FilterName[];
-  /** False where it is not of builds, so that no filter could mean it. @default true */
+  /** False for a block that is not about builds: no filter applies to it. @default true */
   readonly isOfBuilds?: boolean;
-  /** More rows are only in the CSV. */
+  /** Further rows are only in the CSV. */
   readonly limit: number;
   ask(filters: Filters): Question;
-  /** A chart of the rows, oldest first, and of other answers of the page perhaps; the table stands folded beneath it. */
+  /**
+   * A chart of the rows, oldest first, and perhaps of other answers of the page. The table is folded below
+   * it.
+   */
   chart?(rows: readonly Row[], answers: Answers): Promise<string>;
   readonly columns: readonly Column[];
-  /** What stands there where there are no rows; good news often. */
+  /** The text shown when there are no rows. Often it is good news. */
   readonly empty: string;
 }
 
-/** The filters of the question behind a block. */
+/** The filters for the question of a block. */
 export function filtersFor(spec: BlockSpec, { filters, project }: PageScope): Filters {
   const own = applicable(filters, spec.filters);
   return {
@@ -44,7 +52,7 @@ export function filtersFor(spec: BlockSpec, { filters, project }: PageScope): Fi
   };
 }
 
-/** The question behind a block, as its SQL shows it. */
+/** The question of a block, as its SQL shows it. */
 export function questionOf(spec: BlockSpec, scope: PageScope): Question {
   return spec.ask({ ...filtersFor(spec, scope), limit: spec.limit });
 }
@@ -57,7 +65,7 @@ export async function renderBlock(
 ): Promise<Markup> {
   const rows = await answers.of(spec.id);
   const words = spec.isOfBuilds === false ? "" : scopeWords(scope.filters, spec.filters);
-  // Of what no relation answers as it stands the CSV has the builds behind it.
+  // If no relation has the answer, the CSV has the builds from which it is computed.
   const taken = filtersOf(question.relation);
   const filters = Object.entries(filtersFor(spec, scope)).filter(([name]) =>
     taken.includes(name as FilterName),
@@ -85,7 +93,7 @@ ${table}
 </section>`;
 }
 
-/** A table in a box of its own: on a phone the box scrolls, not the page. */
+/** A table in its own box: on a phone the box scrolls, not the page. */
 function renderTable({ title, columns }: BlockSpec, rows: readonly Row[]): Markup {
   const head = columns.map(
     ({ head, isNumber }) => html`<th scope="col"${isNumber ? html` class="number"` : ""}>${head}</th>`,
@@ -107,7 +115,7 @@ function renderCell({ isNumber, isLong, isName, cell }: Column, row: Row): Marku
   return isName ? html`<th scope="row"${kind}>${cell(row)}</th>` : html`<td${kind}>${cell(row)}</td>`;
 }
 
-/** A sentence of the dictionary: what stands between backticks is code. */
+/** A sentence of the dictionary. Text between backticks is code. */
 export function sentence(text: string): Markup {
   const parts = text.split("`");
   return html`${parts.map((part, index) => (index % 2 === 1 ? html`<code>${part}</code>` : part))}`;

@@ -8,13 +8,13 @@ import { outcomeWords, type Row } from "./cells.ts";
 import { projectHref } from "./links.ts";
 import { foreign, type Markup, shorten } from "./words.ts";
 
-/** Of each kind the newest so many are shown; the command line has all. */
+/** The newest entries of each kind that a page shows. The command line has all. */
 const MOST_SHOWN = 50;
-/** What texts of the service are cut to, and values of its fields. */
+/** The maximum length of texts of the service, and of values of its fields. */
 const TEXT_LENGTH = 300;
 const VALUE_LENGTH = 120;
 
-/** Labels that would say something else beside those of the reports. */
+/** Labels whose meaning would differ from the same label in the reports. */
 const LABELS: Readonly<Record<string, string>> = { project: "Project's record", version: "Version's record" };
 
 /** The row of one build in `report.fact_builds`. */
@@ -22,14 +22,14 @@ export function askForBuild(id: string): Question {
   return askFor("fact_builds", {}, (hold) => [`build_id = ${hold(id)}`]);
 }
 
-/** The row that such a question gives, if there is one. */
+/** The row that this question returns, if there is one. */
 export function findFacts(tx: TransactionSql, { text, params }: Question): Promise<readonly Row[]> {
   return tx.unsafe<Row[]>(text, params);
 }
 
 /**
- * What is known of a build and how: its facts as the reports count them, then the words that `docmirror
- * explain` has for it. `fact` is missing until the reports have been refreshed.
+ * The known facts about a build and their sources: first the facts as the reports count them, then the texts of
+ * `docmirror explain`. `fact` is missing until the reports have been refreshed.
  */
 export function renderBuild(
   id: string,
@@ -41,7 +41,7 @@ export function renderBuild(
 ${renderFacts(fact)}${renderFact("State", foreign(state, TEXT_LENGTH))}${facts.map(renderEntry)}</dl>
 <section class="block" id="states" aria-labelledby="states-title">
 <h2 id="states-title">Its states</h2>
-<p class="meaning">A state was entered after the first moment, and by the second one at the latest, when a reply first showed it.</p>
+<p class="meaning">Each state was entered between two moments. A reply first showed it at the second one.</p>
 ${newest(states, renderState)}
 </section>
 ${changes.length === 0 ? "" : renderList("changes", "What changed in its record", changes)}
@@ -55,22 +55,22 @@ ${fact === undefined ? "" : renderFactRow(fact)}
 </div>`;
 }
 
-/** Why there is no page of a build: it may wait in quarantine. */
+/** Why a build has no page. It may be in quarantine. */
 export function absenceWords({ quarantine }: BuildExplanation): Markup | string {
   const last = quarantine.findLast(({ resolved_at }) => resolved_at === null);
-  if (last === undefined) return "The mirror has no build of this id.";
-  return html`<p>The mirror has no build of this id: it came, but could not be stored: ${foreign(last.reason, 300)}</p>
+  if (last === undefined) return "The mirror has no build with this id.";
+  return html`<p>The mirror has no build with this id. The service sent it, but it could not be stored: ${foreign(last.reason, 300)}</p>
 <p><code>docmirror quarantine --resource build</code> shows what was sent.</p>`;
 }
 
-/** The row that SQL and CSV have of it, under the names that they have for it. */
+/** The row of the build, under the names that SQL and CSV use. */
 function renderFactRow(fact: Row): Markup {
   const columns = Object.entries(fact).map(([name, value]) =>
     renderFact(name, value === null ? html`<small>null</small>` : foreign(String(value), 400)),
   );
   return html`<section class="block" id="row" aria-labelledby="row-title">
 <h2 id="row-title">How the reports count it</h2>
-<p class="meaning">Its row in <code>report.fact_builds</code>. The middle of the two bounds is its duration where they are close enough to say one.</p>
+<p class="meaning">Its row in <code>report.fact_builds</code>. The duration is the middle of its two bounds, if they are close enough.</p>
 <details class="numbers"><summary>All columns</summary>
 <dl class="facts">
 ${columns}</dl>
@@ -122,7 +122,7 @@ function renderEntry({ label, lines }: Entry): Markup {
   );
 }
 
-/** A bound of a state: the moment stands out from the lines that say how it is known. */
+/** A bound of a state. The moment is bold; the lines below say how it is known. */
 function renderBound(entry: Entry): Markup {
   const [answer = [], ...reasons] = entry.lines;
   if (reasons.length === 0) return renderEntry(entry);
@@ -163,7 +163,7 @@ function renderPiece(piece: Piece): Markup | string {
   }
 }
 
-/** A moment to the fraction of a second: here a bound is what is asked for. */
+/** A moment with its fraction of a second, because the reader of a bound wants it exact. */
 function exact(text: string): Markup {
   const [day = "", time = ""] = text.replace(/\+00$/, "").split(/[ T]/);
   return html`<time datetime="${day}T${time}Z">${day} ${time}</time>`;

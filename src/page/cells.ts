@@ -3,17 +3,20 @@ import { formatBetween, formatSpan } from "../builds/format-span.ts";
 import { buildHref, projectHref } from "./links.ts";
 import { foreign, grouped, type Markup, moment, percent, percentRange } from "./words.ts";
 
-/** A row of a relation, as the driver gives it. */
+/** A row of a relation, as the driver returns it. */
 export type Row = Readonly<Record<string, unknown>>;
 
-/** A column of a table on a page: what stands above it, and what it makes of a row. Nothing is shown as nothing. */
+/**
+ * A column of a table on a page: its heading, and how to show a row. A missing value is shown as an empty
+ * cell.
+ */
 export interface Column {
   readonly head: string;
-  /** Whether it stands at the right, as numbers do. @default false */
+  /** Whether it is aligned to the right, as numbers are. @default false */
   readonly isNumber?: boolean;
   /** Whether its texts are sentences, which need room. @default false */
   readonly isLong?: boolean;
-  /** Whether it names the row, for those who hear the table. @default false */
+  /** Whether it names the row for a screen reader. @default false */
   readonly isName?: boolean;
   cell(row: Row): Markup | string | null;
 }
@@ -38,7 +41,7 @@ export function shareOf(head: string, name: string): Column {
   return { head, isNumber: true, cell: (row) => given(numberOf(row, name), percent) };
 }
 
-/** The success rate, and beside it the interval that tells how much it is worth. */
+/** The success rate, and the interval that shows how reliable it is. */
 export const RATE: readonly Column[] = [
   shareOf("Success", "success_rate"),
   {
@@ -68,7 +71,7 @@ export function momentOf(head: string, name: string): Column {
   return { head, cell: (row) => given(textOf(row, name), moment) };
 }
 
-/** A span of time of so many seconds. */
+/** A span of time, given in seconds. */
 export function spanOf(head: string, name: string): Column {
   return {
     head,
@@ -77,7 +80,7 @@ export function spanOf(head: string, name: string): Column {
   };
 }
 
-/** A time that is only known to lie between two bounds. */
+/** A duration that is only known to be between two bounds. */
 export function between(head: string, least: string, most: string): Column {
   return {
     head,
@@ -112,7 +115,7 @@ export function buildIn(head: string, name: string, isName = false): Column {
   };
 }
 
-/** What a flag says where it is set or not; a symbol and a word. */
+/** A flag in words: a symbol and a word for true and for false. */
 export function eitherOf(head: string, name: string, words: { yes: string; no: string }): Column {
   return { head, cell: (row) => (row[name] === true ? words.yes : row[name] === false ? words.no : null) };
 }
@@ -125,7 +128,7 @@ const OUTCOME_SYMBOLS: Record<string, string> = {
   vanished: "∅",
 };
 
-/** What became of a build, told apart without colour. */
+/** The outcome of a build, with a symbol so that it can be read without colour. */
 export function outcomeWords(outcome: unknown): string {
   return `${OUTCOME_SYMBOLS[String(outcome)] ?? "?"} ${String(outcome).replace("_", " ")}`;
 }

@@ -6,16 +6,17 @@ import { assertNamesKnown } from "../report/known-names.ts";
 import { askFor, type Filters } from "../report/question.ts";
 import { readAnswer, withSnapshot } from "../report/read-answer.ts";
 
-/** Each holds a connection for as long as its reader takes. */
+/** Each reply holds a connection until its reader has taken everything. */
 const MOST_AT_ONCE = 3;
-/** A reader that takes nothing for so long has gone, though its connection stands. */
+/** A reader that takes nothing for this long is gone, even if its connection is still open. */
 const READER_PATIENCE_MS = 30_000;
 
 export type CsvReply = (relation: Relation, filters: Filters, gone: AbortSignal) => Promise<Response>;
 
 /**
- * Streams answers as CSV, as `docmirror report NAME --format csv` prints them: all rows, of one snapshot, and memory does not grow with them.
- * A reply rejects before its first byte where there is no such answer, and is broken off when it fails later: half of it never looks whole.
+ * Streams an answer as CSV, as `docmirror report NAME --format csv` prints it: all rows of one snapshot, in
+ * constant memory. Rejects before the first byte when there is no such answer. Breaks the connection off when
+ * it fails later, so half a reply never looks complete.
  */
 export function createCsvReply(mirror: MirrorReader): CsvReply {
   let underWay = 0;
@@ -23,18 +24,18 @@ export function createCsvReply(mirror: MirrorReader): CsvReply {
   return async (relation, filters, gone) => {
     const question = askFor(relation, filters);
     await mirror.read((sql) => assertNamesKnown(sql, filters));
-    if (underWay >= MOST_AT_ONCE) throw new StoreError("too many answers are read as CSV just now");
+    if (underWay >= MOST_AT_ONCE) throw new StoreError("too many CSV replies are being read at the moment");
     const stop = new AbortController();
     const signal = AbortSignal.any([gone, stop.signal]);
     const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
     const reply = createReply(relation, readable);
     const writer = writable.getWriter();
-    writer.closed.catch(() => stop.abort(new Error("the reader has gone")));
+    writer.closed.catch(() => stop.abort(new Error("the reader is gone")));
 
     async function write(text: string): Promise<void> {
       const late = setTimeout(() => stop.abort(new Error("the reader takes nothing")), READER_PATIENCE_MS);
       try {
-        // The stream tells when it has room again, so a slow reader slows the cursor.
+        // The stream reports when it has room again, so a slow reader slows the cursor down.
         await untilAborted(writer.ready, signal);
         writer.write(Buffer.from(text)).catch(() => {});
       } finally {

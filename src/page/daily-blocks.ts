@@ -8,7 +8,7 @@ import type { IncidentHour } from "./charts/incident-hours.ts";
 import { type RateDay, successRateChart } from "./charts/success-rate-chart.ts";
 import { type VolumeDay, volumeChart } from "./charts/volume-chart.ts";
 
-/** Three years: more is for a tool that reads CSV or SQL. */
+/** Three years. Tools that need more read CSV or SQL. */
 const MOST_DAYS = 1100;
 
 const DAY = dayOf("Day", "day");
@@ -18,10 +18,13 @@ const STATE = [
 ] as const;
 const APPLICABLE = ["since", "until", "version", "type"] as const;
 
-/** Stored answers by day are not cut by version or type: then they are computed from the builds. */
+/**
+ * The stored daily answers are not split by version or type. With such a filter the answer is computed from
+ * the builds.
+ */
 const isCut = ({ version, type }: Filters) => version !== undefined || type !== undefined;
 
-/** How builds fared day by day: of all projects, or of one. */
+/** How builds went day by day, for all projects or for one. */
 export function dailyBlocks(of: "all" | "project"): readonly BlockSpec[] {
   const rates: Relation = of === "all" ? "success_rate_daily" : "success_rate_daily_by_project";
   const ask = (filters: Filters) => (isCut(filters) ? askForDailyRates(filters) : askFor(rates, filters));
@@ -48,7 +51,7 @@ export function dailyBlocks(of: "all" | "project"): readonly BlockSpec[] {
       id: "volume",
       title: "Builds by day",
       relation: rates,
-      meaning: "How many builds were triggered each day, and what became of them?",
+      meaning: "How many builds were triggered each day, and how did they end?",
       chart: (rows) => volumeChart(rows as unknown as VolumeDay[]),
       columns: [
         DAY,
@@ -65,7 +68,7 @@ export function dailyBlocks(of: "all" | "project"): readonly BlockSpec[] {
       title: "How long builds take",
       relation: of === "all" ? "build_times_daily" : "fact_builds",
       meaning:
-        "How long do builds take from trigger to finish? The true percentile lies between the two bounds, which are as wide as the mirror looked seldom.",
+        "How long do builds take from trigger to finish? The true percentile is between the two bounds. The more rarely the mirror polls, the wider they are.",
       ask: (filters) =>
         of === "project" || isCut(filters) ? askForDailyTimes(filters) : askFor("build_times_daily", filters),
       chart: (rows) => durationChart(rows as unknown as BuildTimesDay[]),

@@ -2,19 +2,22 @@ import { html } from "hono/html";
 import { type Markup, shorten } from "./words.ts";
 
 export interface DocumentFacts {
-  /** The one heading of the first level; of the page's title too. */
+  /** The only heading of the first level, and the title of the page. */
   readonly title: string;
-  /** What stands in the heading, where that is more than the title. @default title */
+  /** The content of the heading, if it is more than the title. @default title */
   readonly heading?: Markup;
   readonly main: Markup;
-  /** What was looked for, to stand in the search form again. */
-  readonly sought?: string;
+  /** The search text, shown again in the search form. */
+  readonly searched?: string;
 }
 
 const ICON =
   "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3Cpath d='M1 12l4-5 3 3 6-8' fill='none' stroke='%231f6f5c' stroke-width='2.4'/%3E%3C/svg%3E";
 
-/** A whole page around its main part: the same head, search and foot everywhere; no script, and no address but our own. */
+/**
+ * A whole page around its main part. Head, search and foot are the same everywhere. There is no script, and
+ * no address but our own.
+ */
 export async function renderDocument(facts: DocumentFacts, styleHref: string): Promise<string> {
   const title = shorten(facts.title, 120);
   const page = await html`<!doctype html>
@@ -33,7 +36,7 @@ export async function renderDocument(facts: DocumentFacts, styleHref: string): P
 <a class="brand" href="/">docmirror</a>
 <form class="search" action="/find" method="get" role="search">
 <label for="q">Project or build</label>
-<input id="q" name="q" type="search" required autocomplete="off" spellcheck="false" placeholder="slug or build id" value="${shorten(facts.sought ?? "", 200)}">
+<input id="q" name="q" type="search" required autocomplete="off" spellcheck="false" placeholder="slug or build id" value="${shorten(facts.searched ?? "", 200)}">
 <button>Find</button>
 </form>
 </header>

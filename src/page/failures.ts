@@ -6,18 +6,21 @@ export interface ExplainedFailure {
   readonly status: 400 | 500 | 503;
   readonly title: string;
   readonly words: string;
-  /** A bug of ours, not a fault of what was asked or of the database. */
+  /** Whether it is a bug of docmirror, not a fault of the request or the database. */
   readonly isOurs: boolean;
 }
 
 const QUERY_CANCELED = "57014";
 
-/** What a page says of what went wrong. Of the database no more than that it is away: its address is nobody's business. */
+/**
+ * How a page explains an error. For the database it only says that it does not answer: its address must not
+ * be shown.
+ */
 export function explainFailure(error: unknown): ExplainedFailure {
   if (error instanceof ConfigError) {
     return {
       status: 400,
-      title: "That cannot be answered",
+      title: "This request cannot be answered",
       words: shorten(`${error.message}${error.hint ? `: ${error.hint}` : ""}`, 500),
       isOurs: false,
     };
@@ -25,7 +28,7 @@ export function explainFailure(error: unknown): ExplainedFailure {
   if (sqlstateOf(error) === QUERY_CANCELED) {
     return {
       status: 503,
-      title: "That took too long",
+      title: "The answer took too long",
       words: "The database did not answer in time. Ask for fewer days, or try again in a minute.",
       isOurs: false,
     };
@@ -34,14 +37,14 @@ export function explainFailure(error: unknown): ExplainedFailure {
     return {
       status: 503,
       title: "The database does not answer",
-      words: "It is looked for, and this page comes back by itself. Try again in a minute.",
+      words: "docmirror keeps trying to reach it. Try again in a minute.",
       isOurs: false,
     };
   }
   return {
     status: 500,
-    title: "Something is broken here",
-    words: "This is a fault of docmirror. Its log has the details.",
+    title: "docmirror has a fault",
+    words: "The page could not be made. The log of docmirror has the details.",
     isOurs: true,
   };
 }

@@ -11,22 +11,23 @@ import { BY_TYPE, FAILING_NOW, INCIDENT_HOURS, OPEN_BUILDS, STUCK_BUILDS } from 
 import { renderTiles } from "./tiles.ts";
 import type { Markup } from "./words.ts";
 
-/** A choice of more is no choice. */
+/** A longer list is of no use to choose from. */
 const MOST_CHOICES = 300;
 
 export interface FiguresFacts {
   readonly scope: PageScope;
-  /** In the order in which they stand; the one called `success-rate` is summed up in the tiles. */
+  /** In the order of the page. The tiles sum up the block called `success-rate`. */
   readonly blocks: readonly BlockSpec[];
   readonly freshness: Freshness;
   readonly form: Pick<FilterFormFacts, "path" | "kept" | "today">;
-  /** What else is known of what the page is about. @default nothing */
+  /** Other facts about the subject of the page. @default nothing */
   readonly about?: Markup;
 }
 
 /**
- * The main part of a page of figures: how current it is, filters, tiles, then block by block. All is of the transaction's one moment. Charts are
- * drawn while the database still answers what comes after them. Throws ConfigError for a filter that is none.
+ * The main part of a page of figures: freshness, filters, tiles, then one block after the other. Everything
+ * shows the one snapshot of the transaction. Charts are drawn while the database answers the next questions.
+ * Throws ConfigError for an invalid filter.
  */
 export async function renderFigures(tx: TransactionSql, facts: FiguresFacts): Promise<Markup> {
   const { scope, blocks, freshness, form, about } = facts;
@@ -75,11 +76,11 @@ ${blocks.map(
 ${written}`;
 }
 
-/** The lists themselves are cut. */
+/** Blocks whose rows are counted, because their lists are cut. */
 const COUNTED = [FAILING_NOW, OPEN_BUILDS, STUCK_BUILDS];
 const VERSIONS = "versions to choose";
 
-/** Whatever a chart is drawn of is asked first: there is most to do with it. */
+/** The questions behind charts come first, because charts take the most work. */
 function drawnFirst(blocks: readonly BlockSpec[]): readonly BlockSpec[] {
   const isDrawn = (spec: BlockSpec) => spec.chart !== undefined || spec === INCIDENT_HOURS;
   return [...blocks.filter(isDrawn), ...blocks.filter((spec) => !isDrawn(spec))];

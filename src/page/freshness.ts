@@ -9,7 +9,7 @@ const QUESTIONS = new Map([
   ["newest run", askFor("runs", { limit: 1 })],
 ]);
 
-/** How current the figures are, and a text that is another one as soon as a page would show something else. */
+/** How fresh the figures are, and a text that changes as soon as a page would show something else. */
 export async function findFreshness(
   tx: TransactionSql,
   now: Date,
@@ -21,7 +21,7 @@ export async function findFreshness(
     answers.of("newest run"),
   ]);
   const freshness = readFreshness(lists, run, now);
-  // What grows by itself, the lag and the counts of a run under way, is no reason to make a page anew.
+  // The lag and the counts of a run under way grow all the time. They are no reason to render a page again.
   const still = lists.map((row) => ({ ...row, lag_s: null }));
   const { isStale, isBehind, lagS } = freshness;
   const staleHours = isStale && Number.isFinite(lagS) ? Math.floor(lagS / 3600) : isStale;

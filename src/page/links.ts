@@ -1,4 +1,7 @@
-/** Where a project's page is. A slug that a browser would take for a step up the path goes into the query instead. */
+/**
+ * The address of a project's page. A browser would read some slugs as a step up the path; those go into the
+ * query.
+ */
 export function projectHref(slug: string): string {
   const segment = encodeURIComponent(slug.toWellFormed());
   return /^\.{0,2}$/.test(slug) ? `/project?slug=${segment}` : `/project/${segment}`;
@@ -9,7 +12,7 @@ export function buildHref(id: string): string {
   return /^\.{0,2}$/.test(id) ? `/build?id=${segment}` : `/build/${segment}`;
 }
 
-/** A path with a query; what is undefined is left out. */
+/** A path with a query. Undefined values are left out. */
 export function withQuery(
   path: string,
   query: Readonly<Record<string, string | number | undefined>>,
@@ -23,7 +26,10 @@ export function withQuery(
   return `${path}${path.includes("?") ? "&" : "?"}${search}`;
 }
 
-/** The last segment of a request's path behind `prefix`, decoded; null where it cannot be. A closing slash does no harm. */
+/**
+ * The decoded last segment of a request's path after `prefix`. Null if it cannot be decoded. A closing slash
+ * is allowed.
+ */
 export function segmentAfter(prefix: string, url: string): string | null {
   const { pathname } = new URL(url);
   const segment = pathname.slice(prefix.length).replace(/\/$/, "");

@@ -4,7 +4,7 @@ import { dailyBlocks } from "./daily-blocks.ts";
 import { SYNCS } from "./run-strip.ts";
 import * as series from "./series-blocks.ts";
 
-/** What the page of all projects shows. */
+/** The blocks of the page of all projects. */
 export const OVERVIEW: readonly BlockSpec[] = [
   SYNCS,
   ...dailyBlocks("all"),
@@ -21,7 +21,7 @@ export const OVERVIEW: readonly BlockSpec[] = [
   series.FRESHNESS,
 ];
 
-/** The same for one project, as far as it can be told of one. */
+/** The blocks of a project's page. */
 export const OF_PROJECT: readonly BlockSpec[] = [
   ...dailyBlocks("project"),
   series.FAILING_NOW,
@@ -35,7 +35,7 @@ export const OF_PROJECT: readonly BlockSpec[] = [
   series.LAST_BUILDS,
 ].map(withoutProject);
 
-/** On the page of a project a column that names it would say nothing; the next one names the row then. */
+/** On the page of a project the project column says nothing. The next column names the row there. */
 function withoutProject(spec: BlockSpec): BlockSpec {
   const [first, ...others] = spec.columns.filter((column) => column !== PROJECT);
   return first === undefined ? spec : { ...spec, columns: [{ ...first, isName: true }, ...others] };

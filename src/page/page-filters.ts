@@ -4,16 +4,17 @@ import { resolveSpan } from "../report/time-bounds.ts";
 import { withQuery } from "./links.ts";
 import { type Markup, shorten } from "./words.ts";
 
-/** How far back a page looks where nobody says. */
+/** The days that a page shows by default. */
 const DEFAULT_DAYS = 90;
 const DAY_MS = 86_400_000;
 
-/** What a page is narrowed by, read from its query. */
+/** The filters of a page, read from its query. */
 export type PageFilters = Pick<Filters, "since" | "until" | "version" | "type">;
 
 /**
- * Reads a page's query. Without `since` it is the 90 days up to `until`, which is today unless told otherwise; a `since` that is there and empty
- * means all days, as the form sends it when its field was cleared. What else is in the query is left alone. Nothing is checked here.
+ * Reads the query of a page. Without `since` it is the 90 days up to `until`, which is today by default. An
+ * empty `since` means all days: the form sends it when its field is cleared. Other parameters are ignored.
+ * Nothing is checked here.
  */
 export function readPageFilters(query: URLSearchParams, today: string): PageFilters {
   const given = (name: keyof PageFilters) => query.get(name)?.trim() || undefined;
@@ -28,10 +29,7 @@ export function readPageFilters(query: URLSearchParams, today: string): PageFilt
   };
 }
 
-/**
- * The query of a URL in which the spans of `since` and `until`, such as `7d`, are the moments that they mean
- * now.
- */
+/** The query of a URL. Spans in `since` and `until`, such as `7d`, become the moments that they mean now. */
 export function readQuery(url: string, now: Date): URLSearchParams {
   const query = new URL(url).searchParams;
   for (const name of ["since", "until"]) {
@@ -41,13 +39,13 @@ export function readQuery(url: string, now: Date): URLSearchParams {
   return query;
 }
 
-/** Those of the filters that a block filters; the others it leaves out and says so. */
+/** The filters that apply to a block. It leaves the others out and says so. */
 export function applicable(filters: PageFilters, names: readonly FilterName[]): PageFilters {
   const entries = Object.entries(filters).filter(([name]) => names.includes(name as FilterName));
   return Object.fromEntries(entries);
 }
 
-/** What the rows of a block cover, in words. */
+/** The range of a block's rows, in words. */
 export function scopeWords(filters: PageFilters, names: readonly FilterName[]): string {
   const { since, until, version, type } = filters;
   const words: string[] = [];
@@ -66,13 +64,13 @@ export function scopeWords(filters: PageFilters, names: readonly FilterName[]): 
 }
 
 export interface FilterFormFacts {
-  /** The page's own path. */
+  /** The path of the page. */
   readonly path: string;
-  /** What stands in the query already and is no filter, such as a slug that no path can hold. */
+  /** Parameters of the query that are not filters, such as a slug that no path can hold. */
   readonly kept: Readonly<Record<string, string>>;
   readonly filters: PageFilters;
   readonly types: readonly string[];
-  /** Undefined where the page is of no single project. */
+  /** Undefined on a page that is not about a single project. */
   readonly versions?: readonly string[];
   readonly today: string;
 }
@@ -83,7 +81,7 @@ const SPANS = [
   [365, "a year"],
 ] as const;
 
-/** The filters as a plain form, with links for the spans of time that are asked for most. */
+/** The filters as a plain form, with links for the most common spans of time. */
 export function renderFilterForm({ path, kept, filters, types, versions, today }: FilterFormFacts): Markup {
   const href = (since: string) => withQuery(path, { ...kept, ...filters, since, until: undefined });
   const links = [
@@ -119,7 +117,7 @@ function renderChoice(
   return html`<p><label for="${name}">${label}</label> <select id="${name}" name="${name}"><option value="">all</option>${options}</select></p>`;
 }
 
-/** A moment does not fit into a field for days. */
+/** A moment does not fit into a date field. */
 function fieldType(value: string | undefined): string {
   return value === undefined || /^\d{4}-\d\d-\d\d$/.test(value) ? "date" : "text";
 }

@@ -27,19 +27,19 @@ import { foreign, shorten } from "./words.ts";
 
 export interface PagesDeps {
   mirror: MirrorReader;
-  /** How dates of builds are read. */
+  /** The time zone of the dates of builds. */
   sourceTimezone: string;
   clock: Clock;
   log: Logger;
 }
 
-/** A page but for what is the same on all of them. */
+/** A page without the parts that are the same on all pages. */
 interface Draft {
   readonly status: 200 | 404;
   readonly facts: DocumentFacts;
 }
 
-/** Nothing is loaded but our own style sheet, nothing runs, and nobody may frame a page. */
+/** A page loads only our own style sheet, runs no script, and may not be framed. */
 const HEADERS = {
   "content-security-policy":
     "default-src 'none'; style-src 'self'; img-src 'self' data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
@@ -50,8 +50,8 @@ const READS = ["GET", "HEAD"];
 const FOR_GOOD = "public, max-age=31536000, immutable";
 
 /**
- * The pages for people: all projects, one project, one build, and each answer as CSV. They read the mirror alone, and know no address but
- * their own paths. Whatever is asked beside them gets a page that says so.
+ * The pages for people: all projects, one project, one build, and each answer as CSV. They only read the
+ * mirror, and link only to their own paths. Any other path gets a page that says so.
  */
 export function createPages({ mirror, sourceTimezone, clock, log }: PagesDeps): Hono {
   const style = readStyleSheet();
@@ -64,9 +64,13 @@ export function createPages({ mirror, sourceTimezone, clock, log }: PagesDeps): 
     return c.html(await renderDocument(facts, style.href), status);
   }
 
-  const showAbsence = (c: Context) => show(c, notice("Not here", "There is no page of that address."), 404);
+  const showAbsence = (c: Context) =>
+    show(c, notice("Page not found", "There is no page at this address."), 404);
 
-  /** A page of figures, kept until what it shows has changed. `key` holds all that it depends on beside the figures. */
+  /**
+   * A page of figures, cached until its content changes. `key` holds everything that it depends on, except
+   * the figures.
+   */
   async function showFigures(
     c: Context,
     key: unknown,
@@ -119,7 +123,7 @@ export function createPages({ mirror, sourceTimezone, clock, log }: PagesDeps): 
   }
 
   async function showBuild(c: Context, id: string): Promise<Response> {
-    const absent = notice("No such build", "The mirror has no build of this id.", id);
+    const absent = notice("No such build", "The mirror has no build with this id.", id);
     if (!isStorableId(id)) return show(c, absent, 404);
     const question = askForBuild(id);
     const explanation = await mirror.read((sql) => explainBuild(sql, id, sourceTimezone));
@@ -130,21 +134,21 @@ export function createPages({ mirror, sourceTimezone, clock, log }: PagesDeps): 
     return show(c, { title: `Build ${shorten(id)}`, main }, 200);
   }
 
-  /** Where the search leads: to the project, or the build, or to both when there are both. */
-  async function find(c: Context, sought: string): Promise<Response> {
-    if (sought === "") return c.redirect("/", 303);
+  /** The target of a search: the project, the build, or a choice when both exist. */
+  async function find(c: Context, searched: string): Promise<Response> {
+    if (searched === "") return c.redirect("/", 303);
     const { projects, builds } = await mirror.snapshot(async (tx) => ({
-      projects: await findProjects(tx, sought),
-      builds: isStorableId(sought) ? await findFacts(tx, askForBuild(sought)) : [],
+      projects: await findProjects(tx, searched),
+      builds: isStorableId(searched) ? await findFacts(tx, askForBuild(searched)) : [],
     }));
     const isBuild = builds.length > 0;
     if (projects.length > 0 && isBuild) {
-      return show(c, notice("A project or a build?", renderEither(sought), sought), 200);
+      return show(c, notice("A project or a build?", renderEither(searched), searched), 200);
     }
-    return c.redirect(isBuild ? buildHref(sought) : projectHref(sought), 303);
+    return c.redirect(isBuild ? buildHref(searched) : projectHref(searched), 303);
   }
 
-  /** Rows as CSV. Of a HEAD nothing is read. */
+  /** Rows as CSV. A HEAD request reads nothing. */
   function showCsv(c: Context, file: string): Response | Promise<Response> {
     const name = /^([^/]+)\.csv$/.exec(file)?.[1];
     if (name === undefined) return showAbsence(c);
@@ -162,7 +166,7 @@ export function createPages({ mirror, sourceTimezone, clock, log }: PagesDeps): 
     return csvReply(relation, filters, c.req.raw.signal);
   }
 
-  /** Calls `fn` with what stands in the path behind `prefix`, where that is one segment. */
+  /** Calls `fn` with the path after `prefix`, if that is one segment. */
   function bySegment(
     c: Context,
     prefix: string,
@@ -175,7 +179,7 @@ export function createPages({ mirror, sourceTimezone, clock, log }: PagesDeps): 
   app.use(async (c, next) => {
     if (READS.includes(c.req.method)) await next();
     else {
-      const facts = notice("Only to be read", "These pages answer GET and HEAD, and change nothing.");
+      const facts = notice("Read-only pages", "These pages only answer GET and HEAD.");
       c.header("allow", READS.join(", "));
       c.res = await show(c, facts, 405);
     }
@@ -199,7 +203,7 @@ export function createPages({ mirror, sourceTimezone, clock, log }: PagesDeps): 
     else
       log[status === 503 ? "warn" : "debug"](
         { error: error.message, path, status },
-        "a page could not be given",
+        "a page could not be served",
       );
     if (status === 503) c.header("retry-after", "10");
     return show(c, notice(title, words), status);

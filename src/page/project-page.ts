@@ -8,13 +8,13 @@ import { foreign, type Markup, moment } from "./words.ts";
 const NEAREST_SHOWN = 5;
 const FETCHED_ROWS = 1000;
 
-/** The projects of a slug: none, one, or several when a slug went from one to another. */
+/** The projects with a slug: none, one, or several when a slug moved from one project to another. */
 export async function findProjects(tx: TransactionSql, slug: string): Promise<readonly Row[]> {
   const { text, params } = askFor("dim_projects", { project: slug });
   return tx.unsafe<Row[]>(text, params);
 }
 
-/** The slugs that come nearest to one that no project has. */
+/** The slugs that are most similar to an unknown one. */
 export async function findNearestProjects(tx: TransactionSql, slug: string): Promise<string[]> {
   const nearest = createNearest(slug, NEAREST_SHOWN);
   const all = tx<{ project_slug: string }[]>`select project_slug from report.dim_projects`.cursor(
@@ -24,7 +24,7 @@ export async function findNearestProjects(tx: TransactionSql, slug: string): Pro
   return nearest.names();
 }
 
-/** What is known of a project beside its builds. */
+/** Facts about a project apart from its builds. */
 export function renderProjectFacts(projects: readonly Row[]): Markup {
   return html`${projects.map((project) => {
     const facts: [string, unknown][] = [

@@ -4,7 +4,7 @@ import type { BlockSpec } from "./block.ts";
 import { type Column, countOf, momentOf, type Row, spanOf, textIn } from "./cells.ts";
 import { type Markup, moment } from "./words.ts";
 
-/** How each end of a run is told: by a symbol and a word, not by colour alone. */
+/** The status of a run as a symbol and a word, so that it can be read without colour. */
 const STATUS: Record<string, { symbol: string; kind: string }> = {
   succeeded: { symbol: "✓", kind: "good" },
   partial: { symbol: "◐", kind: "fair" },
@@ -17,7 +17,7 @@ const statusOf = (run: Row) => STATUS[String(run.status)] ?? UNDER_WAY;
 
 const STATUS_COLUMN: Column = { head: "Status", cell: (run) => `${statusOf(run).symbol} ${run.status}` };
 
-/** Asked beside the block of syncs: rounds of the watch come every minute, and would drown them. */
+/** A separate question, because the rounds of the watch, one a minute, would hide the syncs. */
 export const LAST_ROUND = "last-round";
 export const askForLastRound = (): Question => askFor("runs", { limit: 1 }, () => ["kind = 'watch'"]);
 
@@ -25,7 +25,7 @@ export const SYNCS: BlockSpec = {
   id: "runs",
   title: "Last syncs",
   relation: "runs",
-  meaning: "How did docmirror's own runs end? One mark a sync, the newest at the end.",
+  meaning: "How did docmirror's own runs end? One mark for each sync, the newest at the end.",
   filters: [],
   isOfBuilds: false,
   limit: 30,
@@ -63,7 +63,6 @@ ${marks}</ol>`;
 }
 
 function renderRound(round: Row | undefined): Markup {
-  if (round === undefined)
-    return html`<p class="meaning">No round of the watch has looked at builds yet.</p>`;
+  if (round === undefined) return html`<p class="meaning">No round of the watch has run yet.</p>`;
   return html`<p class="meaning">The last round of the watch, run ${round.run_id}, began ${moment(String(round.started_at))}: ${statusOf(round).symbol} ${round.status}.</p>`;
 }

@@ -16,9 +16,9 @@ import {
   VERSION,
 } from "./cells.ts";
 
-/** Rows of a table that nobody asked to be long. */
+/** The number of rows of a table that need not be long. */
 const ROWS = 20;
-/** Below this a flip rate is mostly chance. */
+/** With fewer builds a flip rate is mostly chance. */
 const MIN_FINISHED = 10;
 
 const SERIES = [PROJECT, VERSION, TYPE] as const;
@@ -52,7 +52,7 @@ export const BROKE: BlockSpec = {
   title: "Broke in the last 7 days",
   relation: "recoveries",
   meaning:
-    "What began to fail in the last seven days, and has it been mended? One row a streak of failures of a series (project, version, type), up to the next success.",
+    "Which series (project, version, type) began to fail in the last seven days, and have they recovered? One row for each streak of failures, up to the next success.",
   filters: CUTS,
   limit: ROWS,
   ask: (filters) => askFor("recoveries", filters, () => ["failed_at >= now() - interval '7 days'"]),
@@ -74,7 +74,7 @@ export const RECOVERED: BlockSpec = {
   id: "recovered",
   title: "Recovered in the last 7 days",
   meaning:
-    "What was mended in the last seven days, and how long did it take? One row a streak of failures, from its first one to the success.",
+    "Which series recovered in the last seven days, and how long did it take? One row for each streak of failures, from the first failure to the success.",
   ask: (filters) => askFor("recoveries", filters, () => ["recovered_at >= now() - interval '7 days'"]),
   columns: BROKE.columns.filter((column) => column !== STREAK_STATE),
   empty: "Nothing recovered in the last seven days.",
@@ -82,7 +82,7 @@ export const RECOVERED: BlockSpec = {
 
 export const ERROR_CLASSES: BlockSpec = {
   id: "error-classes",
-  title: "What builds fail of",
+  title: "Why builds fail",
   relation: "error_classes",
   filters: [],
   limit: ROWS,
@@ -117,7 +117,7 @@ export const STUCK_BUILDS: BlockSpec = {
   limit: ROWS,
   ask: (filters) => askFor("stuck_builds", filters),
   columns: OPEN_COLUMNS,
-  empty: "No build hangs.",
+  empty: "No build is stuck.",
 };
 
 export const OPEN_BUILDS: BlockSpec = {
@@ -133,9 +133,9 @@ export const OPEN_BUILDS: BlockSpec = {
 
 export const INSTABILITY: BlockSpec = {
   id: "instability",
-  title: "Restless series",
+  title: "Flaky series",
   relation: "instability",
-  meaning: `Which series change between success and failure, and is that more than chance? Over the last 20 finished builds of each; those with fewer than ${MIN_FINISHED} are left out.`,
+  meaning: `Which series change between success and failure, and is that more than chance? The last 20 finished builds of each series count. Series with fewer than ${MIN_FINISHED} are left out.`,
   filters: CUTS,
   limit: ROWS,
   ask: (filters) => askFor("instability", filters, () => [`finished >= ${MIN_FINISHED}`]),
@@ -174,7 +174,7 @@ export const INCIDENT_HOURS: BlockSpec = {
     countOf("Builds", "builds"),
     countOf("Failed", "failed"),
   ],
-  empty: "In no hour did more projects fail than their own rates allow.",
+  empty: "In no hour did more projects fail than their own rates explain.",
 };
 
 export const BY_PROJECT: BlockSpec = {
@@ -182,7 +182,7 @@ export const BY_PROJECT: BlockSpec = {
   title: "Projects",
   relation: "success_rate_by_project",
   meaning:
-    "How often do the builds of each project succeed? All of its builds count; those that fail most for sure come first.",
+    "How often do the builds of each project succeed? All builds of a project count. The projects that most certainly fail often come first.",
   filters: [],
   limit: ROWS,
   ask: (filters) => askFor("success_rate_by_project", filters),
@@ -236,7 +236,7 @@ export const LAST_BUILDS: BlockSpec = {
   id: "last-builds",
   title: "Last builds",
   relation: "fact_builds",
-  meaning: "What became of the newest builds? One row a build.",
+  meaning: "How did the newest builds end? One row for each build.",
   filters: ["since", "until", "version", "type"],
   limit: ROWS,
   ask: (filters) => askFor("fact_builds", filters),
@@ -257,7 +257,7 @@ export const LAST_FAILURES: BlockSpec = {
   ...LAST_BUILDS,
   id: "last-failures",
   title: "Last failures",
-  meaning: "What did the newest builds fail of? One row a failed build.",
+  meaning: "Why did the newest builds fail? One row for each failed build.",
   ask: (filters) => askFor("fact_builds", filters, () => ["failed = 1"]),
   columns: LAST_BUILDS.columns.filter((column) => column !== OUTCOME),
   empty: "No build failed in this time.",

@@ -5,11 +5,11 @@ const FILES = ["page.css", "charts/charts.css"];
 
 export interface StyleSheet {
   readonly text: string;
-  /** Changes with the text, so a browser may keep it for good. */
+  /** Changes with the text, so a browser may cache it for ever. */
   readonly href: string;
 }
 
-/** Puts the one style sheet of all pages together. */
+/** Joins the files into the one style sheet of all pages. */
 export function readStyleSheet(): StyleSheet {
   const text = FILES.map((file) => readFileSync(new URL(file, import.meta.url), "utf8")).join("\n");
   const hash = createHash("sha256").update(text).digest("hex").slice(0, 12);

@@ -3,14 +3,14 @@ import { wilsonInterval } from "../report/wilson-interval.ts";
 import type { Row } from "./cells.ts";
 import { grouped, type Markup, percent, percentRange } from "./words.ts";
 
-/** How many rows the lists have that a page shows the first of. */
+/** The total numbers of rows of lists that the page cuts. */
 interface Counts {
   readonly failing: number;
   readonly open: number;
   readonly stuck: number;
 }
 
-/** The figures that a reader came for, above all others. `days` are rows of a daily success rate. */
+/** The most important figures. `days` holds rows of a daily success rate. */
 export function renderTiles(days: readonly Row[], counts: Counts): Markup {
   const sum = (name: string) => days.reduce((total, day) => total + Number(day[name] ?? 0), 0);
   const [builds, finished, succeeded] = [sum("builds"), sum("finished"), sum("succeeded")];

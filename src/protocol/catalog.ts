@@ -14,14 +14,14 @@ export interface RecordTypes {
 }
 
 /**
- * One condition on a list, already checked by the protocol: the field belongs to the resource asked for and may be
- * filtered. `project` and `users` hold the id of the record pointed to, `project__slug` its slug.
+ * One condition on a list. The protocol has checked it: the field belongs to the requested resource and may
+ * be filtered. `project` and `users` hold the id of the referenced record, `project__slug` its slug.
  */
 export type Filter =
   | { field: "project" | "project__slug" | "slug" | "state" | "type" | "users" | "username"; value: string }
   | { field: "active"; value: boolean };
 
-/** A slice of a list. All filters hold at once; `offset` may lie behind the end, then no record comes back. */
+/** A slice of a list. All filters apply together. An `offset` behind the end gives no records. */
 export interface ListQuery {
   filters: readonly Filter[];
   offset: number;
@@ -30,7 +30,7 @@ export interface ListQuery {
 
 export interface Slice<R> {
   records: readonly R[];
-  /** How many records the filters let through, counted anew for each slice. */
+  /** How many records match the filters, counted again for each slice. */
   totalCount: number;
 }
 
@@ -41,37 +41,37 @@ export interface DocHit {
   project: string;
   title: string;
   version: string;
-  /** Snippets with the matched words wrapped in an HTML em element. */
+  /** Snippets in which an HTML em element surrounds each matched word. */
   content: readonly string[];
 }
 
 export interface DocHits {
   total: number;
-  /** Null where nothing was found. */
+  /** Null when nothing was found. */
   maxScore: number | null;
   hits: readonly DocHit[];
 }
 
 /**
- * Where the protocol's answers come from. Records leave as they stand on the wire; envelopes, status codes and
- * refusals are the protocol's. A rejected promise becomes a 500.
+ * The source of the protocol's replies. It returns records as they are on the wire. The protocol adds
+ * envelopes, status codes and refusals. A rejected promise becomes a 500.
  */
 export interface Catalog {
-  /** Records in the order of their list. Hidden ones are neither in it nor counted. */
+  /** Records in the order of their list. Hidden records are not in it and not counted. */
   list<R extends Resource>(resource: R, query: ListQuery): Promise<Slice<RecordTypes[R]>>;
-  /** One record by its id; undefined when there is none or the lists hide it. */
+  /** One record by its id. Undefined when there is none, or when the lists hide it. */
   find<R extends Resource>(resource: R, id: string): Promise<RecordTypes[R] | undefined>;
-  /** Files whose content holds `q`, each with its snippet. `q` is never empty. */
+  /** Files whose content contains `q`, each with a snippet. `q` is never empty. */
   searchFiles(q: string): Promise<readonly FileHit[]>;
-  /** Addresses of the anchors whose text holds `q`. `q` is never empty. */
+  /** Addresses of the anchors whose text contains `q`. `q` is never empty. */
   searchAnchors(q: string): Promise<readonly string[]>;
-  /** Undefined when there is no such project; an unknown version has no hits. */
+  /** Undefined when there is no such project. An unknown version has no hits. */
   searchDocs(query: { project: string; version: string; q: string }): Promise<DocHits | undefined>;
-  /** The schema reply kept for a resource; without it the protocol makes one from the documented fields. */
+  /** The stored schema reply of a resource. Without it the protocol makes one from the documented fields. */
   schema?(resource: Resource): Promise<unknown>;
   /**
-   * Names the present content of a resource's list: two equal answers promise that every slice between them was the
-   * same, so ready replies may be sent again. Undefined promises nothing.
+   * Identifies the current content of a resource's list. Two equal answers promise that every slice between
+   * them was the same, so cached replies may be sent again. Undefined promises nothing.
    */
   revision?(resource: Resource): string | undefined;
 }

@@ -3,8 +3,9 @@ import type { Filter } from "./catalog.ts";
 import { Refusal } from "./refusal.ts";
 
 /**
- * What the recorded schemas tell under `filtering`: 1 any comparison, 2 also fields of the record pointed to.
- * `slug` stands under `build` though builds have none, so asking for it is an unknown parameter.
+ * The filters of the recorded schemas under `filtering`: 1 allows any comparison, 2 also fields of the
+ * referenced record. `slug` is listed under `build` although builds have none, so a filter by it is an
+ * unknown parameter.
  */
 export const FILTERING: Partial<Record<Resource, Readonly<Record<string, 1 | 2 | "exact">>>> = {
   build: { project: 2, slug: 2, state: 2, type: 2 },
@@ -20,9 +21,10 @@ const COMPARISONS = new Set(
 );
 
 /**
- * Turns the query's parameters into conditions. Unknown parameters are ignored, and the full list comes back; a known
- * field that may not be filtered is refused. The documentation names no comparisons (`docs/interface.md`, "Lists"): here
- * only equality exists, and across a relation only `project__slug`.
+ * Turns the parameters of a query into conditions. Unknown parameters are ignored, so the full list comes
+ * back. A known field that may not be filtered is refused. The documentation names no comparisons
+ * (`docs/interface.md`, "Lists"): here only equality exists, and `project__slug` is the only field of another
+ * record.
  */
 export function readFilters(resource: Resource, query: URLSearchParams): Filter[] {
   const filters: Filter[] = [];

@@ -18,9 +18,9 @@ export interface PageMeta {
 }
 
 /**
- * Reads `limit` and `offset`. A limit above the maximum is clamped without a word and 0 means the maximum, as
- * recorded. Throws a `Refusal` for what is no number; the wording of the two cases that the recording does not hold
- * (a negative limit, an offset that is no number) is ours after the same pattern.
+ * Reads `limit` and `offset`. As in the recording, a limit above the maximum is silently reduced and 0 means
+ * the maximum. Throws a `Refusal` for a value that is not a number. The recording does not have a negative
+ * limit or an invalid offset: their messages are ours, after the same pattern.
  */
 export function readPage(query: URLSearchParams): Page {
   const limit = readInteger(query, "limit", DEFAULT_LIMIT, "a positive integer");
@@ -34,7 +34,10 @@ export function readPage(query: URLSearchParams): Page {
   return { limit: limit === 0 || limit > MAX_LIMIT ? MAX_LIMIT : limit, offset };
 }
 
-/** `path` is the list's own path: a list asked for by a slug in its path loses it in `next`, as recorded. */
+/**
+ * `path` is the path of the list: a list that was requested by a slug in its path loses the slug in `next`,
+ * as recorded.
+ */
 export function describePage(path: string, query: URLSearchParams, page: Page, totalCount: number): PageMeta {
   const { limit, offset } = page;
   return {
@@ -56,7 +59,7 @@ function pageAddress(path: string, query: URLSearchParams, limit: number, offset
 }
 
 function readInteger(query: URLSearchParams, name: string, fallback: number, wanted: string): number {
-  // Of a parameter given twice the last one counts, here and in the filters.
+  // When a parameter is given twice, the last one counts, here and in the filters.
   const given = query.getAll(name).at(-1);
   if (given === undefined) return fallback;
   if (!/^\s*[+-]?\d+\s*$/.test(given)) {

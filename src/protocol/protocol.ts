@@ -11,11 +11,14 @@ import { describeSchema } from "./schema-reply.ts";
 
 export interface ProtocolOptions {
   catalog: Catalog;
-  /** A path in front of `/api`, without closing slash. @default "" */
+  /** A path before `/api`, without a closing slash. @default "" */
   basePath?: string;
-  /** Whether other characters than ASCII leave as \u escapes; the recorded service sent them raw. @default false */
+  /**
+   * Whether characters outside ASCII are sent as \u escapes. The recorded service sent them raw.
+   * @default false
+   */
   ascii?: boolean;
-  /** How many bytes of ready list replies are kept for catalogs that tell revisions. @default 0 */
+  /** How many bytes of rendered list replies are cached, for catalogs that have `revision`. @default 0 */
   cacheBytes?: number;
 }
 
@@ -23,15 +26,15 @@ const LIST_PATH = /^\/api\/v1\/([^/]+)\/$/;
 const BELOW_LIST_PATH = /^\/api\/v1\/([^/]+)\/([^/]+)\/$/;
 
 /**
- * The whole interface of `docs/interface.md` over a catalog: routes, envelopes, refusals. Where the interface is not
- * documented, such as for errors, it does as the recorded service does. Details are answered with the closing slash only,
- * and a path without it is sent there. JSON comes whatever `format` and `Accept` ask for.
+ * The whole interface of `docs/interface.md` over a catalog: routes, envelopes, refusals. Where the interface
+ * is not documented, such as for errors, it follows the recorded service. Details are answered with the
+ * closing slash only, and a path without it is sent there. JSON comes whatever `format` and `Accept` ask for.
  */
 export function createProtocol(options: ProtocolOptions): Hono {
   const { catalog, basePath = "", ascii = false, cacheBytes = 0 } = options;
   const apiPath = `${basePath}/api/v1`;
   const cache = new LRUCache<string, { revision: string; reply: Buffer }>({
-    // To it 0 would mean no bound. No reply is as short as one byte.
+    // For this cache 0 would mean no limit. No reply is as short as one byte.
     maxSize: Math.max(1, cacheBytes),
     sizeCalculation: ({ reply }) => reply.length,
   });
@@ -61,14 +64,14 @@ export function createProtocol(options: ProtocolOptions): Hono {
     const { records, totalCount } = await catalog.list(resource, { filters, ...page });
     const meta = describePage(`${apiPath}/${resource}/`, url.searchParams, page, totalCount);
     const reply = renderJson({ meta, objects: records }, ascii);
-    // The content may have moved while the catalog was asked; then nobody knows which revision this is.
+    // The content may have changed while the catalog was read. Then the revision of this reply is unknown.
     if (revision !== undefined && catalog.revision?.(resource) === revision)
       cache.set(key, { revision, reply });
     return jsonBytes(reply);
   }
 
   async function answerDetail(resource: Resource, key: string, url: URL): Promise<Response> {
-    // Digits are an id, whatever slug looks the same (`docs/interface.md`, "Details").
+    // A key of digits is an id, even if a slug looks the same (`docs/interface.md`, "Details").
     if (/^\d+$/.test(key)) {
       const record = await catalog.find(resource, key);
       return record ? json(record) : notFound();
@@ -99,13 +102,14 @@ export function createProtocol(options: ProtocolOptions): Hono {
     const project = url.searchParams.get("project");
     const q = url.searchParams.get("q");
     if (!project || !q) return json({ error: "Need project and q" }, 400);
-    // The document calls `version` required, yet the recorded refusal does not name it: `latest` stands in.
+    // The documentation calls `version` required, but the recorded refusal does not name it: `latest` is the
+    // default.
     const version = url.searchParams.get("version") || "latest";
     const found = await catalog.searchDocs({ project, version, q });
     return found ? json(describeDocHits(found)) : json({ error: "Project not found" }, 404);
   }
 
-  /** The answer to a path below the base path, or undefined where nothing lives. */
+  /** The answer for a path below the base path, or undefined when the path is unknown. */
   function route(path: string, url: URL): (() => Promise<Response>) | undefined {
     if (path === "/api/v1/") return answerRoot;
     if (path === "/api/v2/docsearch/") return () => answerDocSearch(url);
@@ -177,7 +181,7 @@ function notFound(): Response {
   return empty(404);
 }
 
-/** OPTIONS tells the methods; any other one that is not GET is refused, HEAD too. */
+/** OPTIONS lists the methods. Any other method than GET is refused, HEAD too. */
 function refuseMethod(method: string, allow: string): Response {
   return empty(method === "OPTIONS" ? 200 : 405, { allow });
 }
@@ -189,7 +193,7 @@ function unknownPath(): Response {
   return new Response(page, { status: 404, headers: { "content-type": "text/html" } });
 }
 
-/** Quotes stay as they are, as in the recorded refusals. */
+/** Quotes are not escaped, as in the recorded refusals. */
 function escapeHtml(text: string): string {
   return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 }

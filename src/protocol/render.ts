@@ -1,13 +1,13 @@
 /**
- * JSON as the recorded service writes it: keys in sorted order, text raw. The blanks after comma and colon are left
- * out: no reader sees them, and they cost bytes. With `ascii`, characters outside ASCII become \u escapes.
+ * JSON as the recorded service writes it: keys sorted, text raw. The spaces after comma and colon are left
+ * out, because no reader needs them. With `ascii`, characters outside ASCII become \u escapes.
  */
 export function renderJson(value: unknown, ascii: boolean): Buffer {
   const text = JSON.stringify(sortKeys(value));
   return Buffer.from(ascii ? escapeNonAscii(text) : text);
 }
 
-/** Gives back the very same object where its keys are in order already, which is the usual case and costs little. */
+/** Returns the same object when its keys are already sorted. That is the usual case and costs little. */
 function sortKeys(value: unknown): unknown {
   if (value === null || typeof value !== "object") return value;
   if (Array.isArray(value)) {
@@ -42,7 +42,7 @@ function sortKeys(value: unknown): unknown {
 }
 
 function escapeNonAscii(text: string): string {
-  // A string whose bytes are as many as its characters is ASCII already; counting is far cheaper than replacing.
+  // A string with as many bytes as characters is ASCII already. Counting is much cheaper than replacing.
   if (Buffer.byteLength(text) === text.length) return text;
   return text.replace(/[\u0080-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }

@@ -4,8 +4,8 @@ import { FILTERING } from "./filters.ts";
 import { DEFAULT_LIMIT } from "./paging.ts";
 
 /**
- * The reply of `GET /api/v1/<resource>/schema/`. Its shape is not documented (`docs/interface.md`, "Endpoints").
- * This is the recorded service's shape, with the kinds of `src/wire`.
+ * The reply of `GET /api/v1/<resource>/schema/`. Its shape is not documented (`docs/interface.md`,
+ * "Endpoints"). This is the shape of the recorded service, with the kinds of `src/wire`.
  */
 export function describeSchema(resource: Resource, apiPath: string): Record<string, unknown> {
   const fields: Record<string, unknown> = { id: describeField(resource, "id", "string", apiPath) };
@@ -34,7 +34,7 @@ interface Traits {
 
 const MAY_BE_EMPTY: Traits = { blank: true, default: "" };
 
-/** What the recorded schemas say of single fields beyond their kind. */
+/** The properties of single fields in the recorded schemas, apart from their kind. */
 const TRAITS: Record<Resource, Record<string, Traits>> = {
   build: {
     error: MAY_BE_EMPTY,

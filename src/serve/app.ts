@@ -1,8 +1,8 @@
 import { Hono } from "hono";
 
 /**
- * One app of several, each with paths of its own. They are asked in their order, so the pages, which have an
- * answer for every path, come last.
+ * Joins several apps, each with its own paths. They are tried in their order, so the pages, which answer
+ * every path, come last.
  */
 export function createApp(parts: readonly Hono[]): Hono {
   const app = new Hono();

@@ -11,8 +11,8 @@ export interface ServeDeps {
   clock: Clock;
   log: Logger;
   /**
-   * Ends the wait for a database that is down; the database is waited for in turns, so the others wait for
-   * this one.
+   * Ends the wait for a database that is down. Only one wait runs at a time, so the other requests wait for
+   * it too.
    */
   signal: AbortSignal;
 }
@@ -20,15 +20,15 @@ export interface ServeDeps {
 export interface MirrorServer {
   readonly url: string;
   readonly mirror: ServedMirror;
-  /** Makes the first page: it loads what draws charts, for which no reader should wait. */
+  /** Renders the first page. It loads the chart library, so that no reader has to wait for it. */
   warmUp(): Promise<void>;
   /** May be called twice. */
   close(): Promise<void>;
 }
 
 /**
- * Listens at once, whether the database answers or not: until it does, every page says so. Throws ConfigError
- * when the address cannot be had.
+ * Listens at once, even if the database does not answer: every page says so until it does. Throws ConfigError
+ * when the address cannot be used.
  */
 export async function serveMirror(
   { config, clock, log, signal }: ServeDeps,
@@ -42,8 +42,8 @@ export async function serveMirror(
   const app = createApp([createPages({ mirror, sourceTimezone, clock, log })]);
   const server = await startServer({ app, host, port });
   log.info({ url: server.url }, "the report page is up");
-  // Only now: an address that cannot be had should not have started the embedded Postgres. Whether it can be
-  // opened is for the caller to ask.
+  // Opened only now, so that an unusable address does not start the embedded Postgres. The caller checks
+  // whether it could be opened.
   mirror.open().catch(() => {});
   return {
     url: server.url,

@@ -5,22 +5,19 @@ import { StoreError } from "../errors.ts";
 import type { Logger } from "../log.ts";
 import { withSnapshot } from "../report/read-answer.ts";
 
-/** No question of a page may take longer; a page has a few dozen. */
+/** The limit for each query of a page. A page has a few dozen. */
 const STATEMENT_TIMEOUT = "10s";
 const CONNECTIONS = 6;
 
 export interface ServedMirrorDeps {
-  /** Resolves to the database's URL once it answers and has our schema, however long that takes. */
+  /** Resolves to the URL of the database once it answers and has our schema, however long that takes. */
   ready(signal: AbortSignal): Promise<string>;
   log: Logger;
 }
 
-/**
- * The database behind what is served: it may be down for some of the time, and then whoever asks is told so
- * at once.
- */
+/** The database behind the HTTP server. It may be down for some time. Reads are refused at once then. */
 export interface ServedMirror extends MirrorReader {
-  /** Looks for the database, and resolves when it has answered. Rejects with what waiting cannot mend. */
+  /** Waits for the database. Rejects with an error that waiting cannot fix. */
   open(): Promise<void>;
   /** May be called twice. */
   close(): Promise<void>;
@@ -29,10 +26,10 @@ export interface ServedMirror extends MirrorReader {
 export function createServedMirror({ ready, log }: ServedMirrorDeps): ServedMirror {
   const closing = new AbortController();
   let pool: { url: string; sql: Sql } | null = null;
-  let looking: Promise<void> | null = null;
+  let waiting: Promise<void> | null = null;
 
-  /** Looks for the database until it is there: the embedded one may be started again, on another port. */
-  async function look(): Promise<void> {
+  /** Waits until the database answers. The embedded one may be started again on another port. */
+  async function reconnect(): Promise<void> {
     const url = await ready(closing.signal);
     if (pool?.url === url) return;
     const left = pool;
@@ -47,34 +44,36 @@ export function createServedMirror({ ready, log }: ServedMirrorDeps): ServedMirr
     await left?.sql.end({ timeout: 1 });
   }
 
-  function lookOnce(): Promise<void> {
-    looking ??= look().finally(() => {
-      looking = null;
+  function reconnectOnce(): Promise<void> {
+    waiting ??= reconnect().finally(() => {
+      waiting = null;
     });
-    return looking;
+    return waiting;
   }
 
-  function lookAgain(): void {
-    lookOnce().catch((error: unknown) => {
-      if (!closing.signal.aborted) log.error({ error: String(error) }, "the database cannot be served");
+  function startReconnect(): void {
+    reconnectOnce().catch((error: unknown) => {
+      if (!closing.signal.aborted) log.error({ error: String(error) }, "could not open the database");
     });
   }
 
   async function read<T>(fn: (sql: Sql) => Promise<T>): Promise<T> {
     if (pool === null) {
-      lookAgain();
-      throw new StoreError("the database is not there yet", { hint: "it is looked for; try again soon" });
+      startReconnect();
+      throw new StoreError("the database does not answer yet", {
+        hint: "docmirror keeps trying to reach it; try again soon",
+      });
     }
     try {
       return await fn(pool.sql);
     } catch (error) {
-      if (isPassing(error) || sqlstateOf(error) === "ENOTFOUND") lookAgain();
+      if (isPassing(error) || sqlstateOf(error) === "ENOTFOUND") startReconnect();
       throw toStoreError(error, "read the mirror");
     }
   }
 
   return {
-    open: lookOnce,
+    open: reconnectOnce,
     read,
     snapshot: (fn) => read((sql) => withSnapshot(sql, fn)),
     async close() {

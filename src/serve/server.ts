@@ -5,33 +5,32 @@ import { createAdaptorServer } from "@hono/node-server";
 import type { Hono } from "hono";
 import { ConfigError } from "../errors.ts";
 
-/** What a reply may still take after the stop, before its connection is cut. */
+/** How long a reply may still take after the stop, before its connection is cut. */
 const GRACE_MS = 2000;
-/** A request must be here by then, head and all: no connection is held by one that never comes to its end. */
+/** A request must have arrived completely by then, so that none holds a connection for ever. */
 const REQUEST_WITHIN_MS = 30_000;
-/** Slugs have been seen that fill Node's 16 KiB when each of their characters takes nine in a path. */
+/** Some slugs fill Node's default of 16 KiB when each character takes nine in a path. */
 const MAX_HEADER_BYTES = 131_072;
 
 export interface ServerOptions {
   app: Hono;
   host: string;
-  /** 0 takes a free one. */
+  /** 0 means a free port. */
   port: number;
   /** @default 2000 */
   graceMs?: number;
 }
 
 export interface HttpServer {
-  /** Where it listens, without a closing slash. */
+  /** The address it listens on, without a closing slash. */
   readonly url: string;
   /**
-   * Takes no more connections, lets replies under way end for a while and cuts what is left. May be called
-   * twice.
+   * Accepts no more connections, lets running replies end for a while and cuts the rest. May be called twice.
    */
   close(): Promise<void>;
 }
 
-/** Puts an app on a port. Throws ConfigError when the address cannot be had. */
+/** Serves an app on a port. Throws ConfigError when the address cannot be used. */
 export async function startServer({
   app,
   host,
@@ -74,7 +73,7 @@ export async function startServer({
 
 const REASONS: Record<string, string> = {
   EADDRINUSE: "another program listens there",
-  EACCES: "the rights for it are missing",
+  EACCES: "the permission for it is missing",
   EADDRNOTAVAIL: "this machine has no such address",
   ENOTFOUND: "the host is unknown",
 };
@@ -85,6 +84,6 @@ function addressError(error: unknown, host: string, port: number): unknown {
   if (reason === undefined) return error;
   return new ConfigError(`could not listen on ${host}, port ${port}: ${reason}`, {
     cause: error,
-    hint: "choose another with --http-host and --http-port (DOCMIRROR_HTTP_HOST, DOCMIRROR_HTTP_PORT); port 0 takes a free one",
+    hint: "choose another one with --http-host and --http-port (DOCMIRROR_HTTP_HOST, DOCMIRROR_HTTP_PORT); port 0 means a free port",
   });
 }

@@ -13,16 +13,20 @@ export type Failure =
   | "memory";
 
 /**
- * States: triggered → (cloning → installing →) building → finished. A stuck build stays `triggered` or `building`,
- * for ever or until a job closes it as failed. A pdf row is written when all is done and is born finished.
+ * States: triggered → (cloning → installing →) building → finished. A stuck build stays `triggered` or
+ * `building` for ever, or until a job closes it as failed. A pdf row is written at the end of its build, so
+ * its first state is `finished`.
  */
 export interface BuildLife {
   type: string;
-  /** In the order of time; the first one is entered when the build is created. */
+  /** In the order of time. The first state is entered when the build is created. */
   steps: readonly { state: string; at: Micros }[];
-  /** What `success` says once the build has finished; before that it is true (`docs/interface.md`, "Values"). */
+  /**
+   * The value of `success` after the build has finished. Before that it is true (`docs/interface.md`,
+   * "Values").
+   */
   success: boolean;
-  /** Why the build fails; null for a success. */
+  /** Why the build fails. Null for a success. */
   failure: Failure | null;
 }
 
@@ -44,17 +48,19 @@ const FAILURES: [Failure, ...Failure[]] = [
   "memory",
 ];
 
-/** Tells a build's whole life from its row number and its creation: nothing of it needs to be kept. */
+/**
+ * Computes the whole life of a build from its row number and its creation, so nothing of it has to be stored.
+ */
 export function createBuildLives(settings: WorldSettings) {
   const { seed, stuckShare, closeStuckAfterMs } = settings;
 
   function failureOf(random: Random, project: number, createdAt: Micros): Failure | null {
     const outcome = random.next();
     const kind = random.pick(FAILURES);
-    // Now and then the outer world fails for a few hours, and most builds with it.
+    // Now and then something outside fails for a few hours, and most builds fail with it.
     const incident = createRandom(hash(seed, STREAM.incident, Math.floor(createdAt / (3 * HOUR))));
     if (incident.chance(0.01) && outcome < 0.7) return incident.pick(["clone", "distribution", "timeout"]);
-    // Most projects build nearly always, some nearly never.
+    // Most projects nearly always succeed, some nearly never.
     const weakness = hash(seed, STREAM.failures, project) / 2 ** 32;
     return outcome < 0.02 + 0.6 * weakness ** 4 ? kind : null;
   }
@@ -100,7 +106,7 @@ export function createBuildLives(settings: WorldSettings) {
       return { ...life, steps };
     },
 
-    /** How far the service's clock runs behind: on some days for two hours, then it is set right. */
+    /** How far the service's clock is behind: on some days for two hours, then it is corrected. */
     clockLag(moment: Micros): Micros {
       if (!settings.clockSteps) return 0;
       const day = Math.floor(moment / DAY);
@@ -114,7 +120,7 @@ export function createBuildLives(settings: WorldSettings) {
 
 export type BuildLives = ReturnType<typeof createBuildLives>;
 
-/** The state a build is in at a moment not before its creation. */
+/** The state of a build at a moment, which must not be before its creation. */
 export function stateAt(life: BuildLife, moment: Micros): string {
   let state = "";
   for (const step of life.steps) {

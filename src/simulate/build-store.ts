@@ -4,28 +4,28 @@ const FIRST_ID = 90_001;
 const NO_VERSION = -1;
 
 /**
- * The bare facts of all builds in columns of numbers: 32 bytes a build and 4 for its place in the list. Everything
- * else of a build is made from its row number when it is asked for.
+ * The basic facts of all builds in columns of numbers: 32 bytes a build, and 4 for its place in the list.
+ * Everything else about a build is computed from its row number on request.
  */
 export interface BuildStore {
-  /** How many rows were ever made; a deleted build keeps its row. */
+  /** How many rows were ever created. A deleted build keeps its row. */
   readonly rowCount: number;
   readonly liveCount: number;
   add(build: { createdAt: Micros; date: Micros; project: number; version: number | null }): number;
   createdAt(row: number): Micros;
-  /** The local date on the wire; it may lie behind that of an older build. */
+  /** The local date on the wire. It may be earlier than that of an older build. */
   date(row: number): Micros;
   project(row: number): number;
   version(row: number): number | null;
-  /** Infinity while the build lives. */
+  /** Infinity while the build exists. */
   deletedAt(row: number): Micros;
-  /** The row at a place of the list, newest date first. The place must be below `liveCount`. */
+  /** The row at a place in the list, newest date first. The place must be below `liveCount`. */
   rowAt(place: number): number;
   remove(row: number, at: Micros): boolean;
-  /** The rows that `goes` names, gone in one pass. */
+  /** Removes the rows for which `goes` returns true, in one pass, and returns them. */
   removeWhere(goes: (row: number) => boolean, at: Micros): number[];
   idOf(row: number): number;
-  /** Undefined for an id that was never given or whose build is deleted. */
+  /** Undefined for an unknown id and for a deleted build. */
   rowOf(id: number): number | undefined;
 }
 
@@ -36,7 +36,7 @@ export function createBuildStore(capacity: number): BuildStore {
   let project = new Int32Array(size);
   let version = new Int32Array(size);
   let deletedAt = new Float64Array(size);
-  /** Live rows, oldest date first: new builds mostly go to the end. */
+  /** Rows that are not deleted, oldest date first. New builds mostly go to the end. */
   let order = new Int32Array(size);
   let rowCount = 0;
   let liveCount = 0;

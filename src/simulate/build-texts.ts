@@ -14,10 +14,10 @@ export interface BuildPlace {
   versionSlug: string;
 }
 
-/** A build that has not finished has said nothing yet. */
+/** A build that has not finished has no output yet. */
 export const NO_TEXTS: BuildTexts = { output: "", error: "", setup: "", setup_error: "" };
 
-/** What a finished build leaves behind, made anew from its row number each time. */
+/** The texts of a finished build, computed again from its row number each time. */
 export function buildTexts(
   seed: number,
   row: number,
@@ -43,7 +43,7 @@ export function buildTexts(
   return texts;
 }
 
-/** Whether the documentation tool was ever started. */
+/** Whether the documentation tool was started at all. */
 function reachesOutput(failure: Failure): boolean {
   return failure !== "clone" && failure !== "distribution";
 }

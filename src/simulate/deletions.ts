@@ -4,7 +4,9 @@ import type { Micros } from "./local-dates.ts";
 import type { FileRow, Population, ProjectRow, UserRow, VersionRow } from "./population.ts";
 import type { TrueDeletion } from "./truth.ts";
 
-/** Deletes rows with all that depends on them, as the service's database does, and keeps a list of what went. */
+/**
+ * Deletes rows with everything that depends on them, as the service's database does, and lists the deletions.
+ */
 export function createDeletions(population: Population, builds: BuildStore) {
   const all: TrueDeletion[] = [];
 
@@ -32,7 +34,7 @@ export function createDeletions(population: Population, builds: BuildStore) {
     /** In the order of time. */
     all: all as readonly TrueDeletion[],
     deleteVersions,
-    /** Projects go on naming the user: such references dangle. */
+    /** Projects still name the deleted user: such references dangle. */
     deleteUser(user: UserRow, at: Micros): void {
       population.users.remove(user);
       note("user", user.id, at);

@@ -7,7 +7,7 @@ import type { EventKind } from "./world-events.ts";
 
 type Happening = (at: Micros, random: Random) => void;
 
-/** What each kind of event does to the world. Where nothing is left to happen to, nothing happens. */
+/** The effect of each kind of event on the world. An event without anything to change has no effect. */
 export function createHappenings(deps: {
   population: Population;
   builds: BuildStore;
@@ -57,7 +57,7 @@ export function createHappenings(deps: {
     }),
     newVersions: toOne(projects, (project) => population.addVersion(project)),
     versionDeletions: toOne(versions, (version, at) => {
-      // A project always keeps its `latest`, which is what builds are triggered for.
+      // A project always keeps its `latest`, because builds are triggered for it.
       if (version.project.versions[0] !== version) deletions.deleteVersions(new Set([version]), at);
     }),
     newFiles: (_at, random) => population.addFile(random),

@@ -8,13 +8,13 @@ export const DAY: Micros = 86400e6;
 const QUARTER_HOUR = HOUR / 4;
 
 export interface LocalDates {
-  /** The clock on the wall at a moment, as if it were UTC. In the hour after summer time it runs through twice. */
+  /** The local time at a moment, as if it were UTC. The hour at the end of summer time occurs twice. */
   toLocal(moment: Micros): Micros;
-  /** A local date as the service writes it: no zone, and no fraction when it is zero. */
+  /** A local date as the service writes it: without a zone, and without a fraction of zero. */
   write(local: Micros): string;
 }
 
-/** Throws a RangeError for a zone that nobody knows. */
+/** Throws a RangeError for an unknown zone. */
 export function createLocalDates(timeZone: string): LocalDates {
   const format = new Intl.DateTimeFormat("en-US", {
     timeZone,
@@ -25,7 +25,7 @@ export function createLocalDates(timeZone: string): LocalDates {
     hour: "numeric",
     minute: "numeric",
   });
-  // Asking Intl costs microseconds each time, and offsets only change at quarters of an hour.
+  // Each call of Intl takes microseconds, and offsets only change at quarters of an hour.
   const offsets = new Map<number, Micros>();
 
   function offsetAt(moment: Micros): Micros {

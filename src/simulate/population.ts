@@ -4,7 +4,10 @@ import { createRoster } from "./roster.ts";
 import type { WorldSettings } from "./settings.ts";
 import { ODD_TEXTS, word } from "./words.ts";
 
-/** Rows hold what can change or must be compared; all other fields are made from the id (`records.ts`). */
+/**
+ * Rows hold the fields that can change or must be compared. All other fields are computed from the id
+ * (`records.ts`).
+ */
 export interface UserRow {
   id: number;
   lastLoginAt: Micros | null;
@@ -14,13 +17,13 @@ export interface ProjectRow {
   id: number;
   slug: string;
   hidden: boolean;
-  /** Administrators' ids; some name nobody (any more). */
+  /** The ids of the administrators. Some belong to no user (any more). */
   users: number[];
   publishedAt: Micros;
   modifiedAt: Micros;
-  /** How often its text was changed: descriptions differ from one to the next. */
+  /** How often its text was changed. Each edition has another description. */
   edition: number;
-  /** Rises with every change of its record. */
+  /** Increases with each change of its record. */
   revision: number;
   versions: VersionRow[];
 }
@@ -42,10 +45,12 @@ export interface FileRow {
 const FIRST_VERSION_ID = 1001;
 const FIRST_FILE_ID = 30_001;
 
-/** Everything but builds: the rows of a world and how they come, change and go. Ids are never used twice. */
+/**
+ * The rows of a world except the builds, and how they are created, changed and deleted. Ids are never reused.
+ */
 export function createPopulation(settings: WorldSettings, startAt: Micros) {
   const { seed } = settings;
-  /** An order that means nothing but stays: what a database gives that nobody told an order. */
+  /** An arbitrary but stable order, as a database returns rows without `order by`. */
   const arbitrary = (a: { id: number }, b: { id: number }): number =>
     hash(seed, STREAM.order, a.id) - hash(seed, STREAM.order, b.id) || a.id - b.id;
 
@@ -77,7 +82,7 @@ export function createPopulation(settings: WorldSettings, startAt: Micros) {
     let slug = random.chance(0.5)
       ? `${word(random)}-${word(random)}`
       : `${word(random)}-${word(random)}-${word(random)}`;
-    // A slug that looks like an id can only be found by the list's filter.
+    // A slug that looks like an id can only be found with the filter of the list.
     if (settings.oddTexts && id === 7) slug = "42";
     if (slugs.has(slug)) slug = `${slug}-${id}`;
     slugs.add(slug);
@@ -100,7 +105,7 @@ export function createPopulation(settings: WorldSettings, startAt: Micros) {
   function drawAdministrators(random: Random): number[] {
     const ids = new Set<number>();
     for (let wanted = 1 + Math.floor(random.next() ** 4 * 5); wanted > 0; wanted--) {
-      // A few administrators left long ago, and the reference to them stayed.
+      // A few administrators were deleted long ago, and the references to them stayed.
       ids.add(random.chance(0.01) ? 900_000 + random.int(1000) : 1 + random.int(Math.max(1, userCount)));
     }
     return [...ids];
@@ -113,7 +118,7 @@ export function createPopulation(settings: WorldSettings, startAt: Micros) {
     let slug = verboseName.toLowerCase().replace(/[^a-z0-9._-]+/g, "-") || "version";
     if (project.versions.some((other) => other.slug === slug)) {
       slug = `${slug}-${id}`;
-      // Of two branches with one name only the slug tells; usually the name does too.
+      // Only the slug distinguishes two branches with the same name. Usually the names differ too.
       if (!random.chance(0.1)) verboseName = `${verboseName}-${id}`;
     }
     const active = verboseName === "latest" || random.chance(0.7);
@@ -132,7 +137,7 @@ export function createPopulation(settings: WorldSettings, startAt: Micros) {
     return kind < 0.6 ? number : `${kind < 0.8 ? "v" : ""}${number}.${random.int(10)}`;
   }
 
-  /** Some projects have many of everything, most have few. */
+  /** A few projects have many of everything, most have few. */
   function popularProject(random: Random): ProjectRow | undefined {
     return projects.ordered[Math.floor(random.next() ** 2 * projects.ordered.length)];
   }
@@ -194,7 +199,7 @@ export function createPopulation(settings: WorldSettings, startAt: Micros) {
       else listedProjects.add(project);
       projects.touch();
     },
-    /** Something in a project's own record changed; lists that embed it change with it. */
+    /** Marks a project's record as changed. Lists that embed it change with it. */
     touchProject(project: ProjectRow): void {
       project.revision++;
       projects.touch();
@@ -209,7 +214,7 @@ function bySlug(a: ProjectRow, b: ProjectRow): number {
   return a.slug < b.slug ? -1 : a.slug > b.slug ? 1 : 0;
 }
 
-/** Whole microseconds; one date in fifty falls on a full second and loses its fraction on the wire. */
+/** Whole microseconds. One date in fifty is a full second and has no fraction on the wire. */
 function tidy(random: Random, moment: Micros): Micros {
   return random.chance(0.02) ? Math.floor(moment / 1e6) * 1e6 : Math.floor(moment);
 }

@@ -1,4 +1,4 @@
-/** What a number is drawn for: two streams of one world never meet. */
+/** The purposes of random numbers. Two streams of one world are independent. */
 export const STREAM = {
   user: 1,
   project: 2,
@@ -15,7 +15,10 @@ export const STREAM = {
   failures: 13,
 } as const;
 
-/** A whole number below 2^32 that only depends on its three arguments: any record can be made again from its id. */
+/**
+ * A whole number below 2^32 that only depends on its three arguments, so any record can be computed again
+ * from its id.
+ */
 export function hash(seed: number, stream: number, id: number): number {
   let h = Math.imul(seed ^ 0x9e3779b9, 0x85ebca6b) ^ Math.imul(stream + 1, 0xc2b2ae35) ^ (id | 0);
   h = Math.imul(h ^ (h >>> 16), 0x7feb352d);
@@ -25,13 +28,13 @@ export function hash(seed: number, stream: number, id: number): number {
 }
 
 export interface Random {
-  /** At least 0, less than 1. */
+  /** At least 0 and less than 1. */
   next(): number;
-  /** A whole number at least 0, less than `below`. */
+  /** A whole number, at least 0 and less than `below`. */
   int(below: number): number;
   chance(probability: number): boolean;
   pick<T>(choices: readonly [T, ...T[]]): T;
-  /** Exponentially distributed: the wait for an event that comes every `mean` on average. */
+  /** Exponentially distributed: the wait for an event that occurs every `mean` on average. */
   wait(mean: number): number;
   /** Normally distributed around 0 with deviation 1. */
   normal(): number;

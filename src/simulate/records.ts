@@ -12,7 +12,7 @@ import { createRandom, hash, STREAM } from "./random.ts";
 import type { WorldSettings } from "./settings.ts";
 import { capital, FIRST_NAMES, LAST_NAMES, ODD_TEXTS, sentence, word } from "./words.ts";
 
-/** Where a file lies within its version's documentation, e.g. `reed/sage.html`. */
+/** The path of a file in the documentation of its version, such as `reed/sage.html`. */
 export function filePath(seed: number, id: number): string {
   const random = createRandom(hash(seed, STREAM.file, id));
   const name = random.chance(0.5)
@@ -27,7 +27,7 @@ export function subdomain(slug: string): string {
   return `http://${slug}.docs.example.org/`;
 }
 
-/** Rows become wire records, their keys already in sorted order as the protocol sends them. */
+/** Turns rows into wire records. Their keys are sorted already, as the protocol sends them. */
 export function createRecords(deps: {
   settings: WorldSettings;
   dates: LocalDates;
@@ -56,7 +56,7 @@ export function createRecords(deps: {
     };
   }
 
-  /** A project is embedded in record after record; making it once until it changes is half of a page's cost. */
+  /** Many records embed the same project. Caching it until it changes saves half of the cost of a page. */
   const made = new WeakMap<ProjectRow, { revision: number; record: Project }>();
 
   function project(row: ProjectRow): Project {

@@ -1,20 +1,20 @@
-/** Live rows of one resource, found by id and kept in the order of their list. */
+/** The rows of one resource that are not deleted, found by id and kept in the order of their list. */
 export interface Roster<T extends { id: number }> {
   readonly ordered: readonly T[];
-  /** Rises with every change; `touch` tells of one inside a row. */
+  /** Increases with each change. `touch` reports a change inside a row. */
   readonly revision: number;
   find(id: number): T | undefined;
   add(row: T): void;
-  /** Many at once, for the price of one sort. */
+  /** Adds many rows with one sort. */
   addAll(rows: Iterable<T>): void;
   remove(row: T): boolean;
   removeWhere(goes: (row: T) => boolean): T[];
   touch(): void;
-  /** In the order of birth. */
+  /** In the order of creation. */
   byBirth(): Iterable<T>;
 }
 
-/** `compare` must tell any two rows apart, else a row cannot be found again in the order. */
+/** `compare` must order any two different rows, otherwise a row cannot be found in the order. */
 export function createRoster<T extends { id: number }>(compare: (a: T, b: T) => number): Roster<T> {
   const byId = new Map<number, T>();
   let ordered: T[] = [];

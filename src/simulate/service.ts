@@ -11,52 +11,62 @@ export interface SimulationOptions {
   world: World;
   /** @default "127.0.0.1" */
   host?: string;
-  /** 0 takes a free one. @default 0 */
+  /** 0 means a free port. @default 0 */
   port?: number;
   /** The wait before each reply. @default 0 */
   latencyMs?: number;
   /**
-   * Stands before every request: answer it, let the service do so by `next()` (and change its reply), or cut the
-   * connection without a reply by "hang up". `next` sees the world as it is when it is called.
+   * Called before each request. It answers the request itself, lets the service answer by `next()` (and may
+   * change the reply), or closes the connection without a reply by "hang up". `next` uses the state of the
+   * world at its call.
    */
   intercept?: (
     request: Request,
     next: () => Promise<Response>,
   ) => Response | "hang up" | Promise<Response | "hang up">;
-  /** Virtual milliseconds per real one; the world's clock stands still without it. @default 0 */
+  /** Virtual milliseconds per real millisecond. Without it the world's clock stands still. @default 0 */
   speed?: number;
-  /** How many bytes of ready replies are kept; 0 renders every reply anew. @default 64 MiB */
+  /** How many bytes of rendered replies are cached. With 0 each reply is rendered again. @default 64 MiB */
   cacheBytes?: number;
-  /** Whether other characters than ASCII leave as \u escapes; the recorded service sent them raw. @default false */
+  /**
+   * Whether characters outside ASCII are sent as \u escapes. The recorded service sent them raw.
+   * @default false
+   */
   ascii?: boolean;
-  /** Whether each request's arrival is kept, 8 bytes a request. @default false */
+  /** Whether to store the arrival of each request, 8 bytes each. @default false */
   recordArrivals?: boolean;
 }
 
 export interface RequestCounters {
   total: number;
-  /** By path without its query, e.g. `/api/v1/build/`. */
+  /** By path without the query, such as `/api/v1/build/`. */
   byPath: Map<string, number>;
   byStatus: Map<number, number>;
-  /** Bytes sent, heads included. */
+  /** Bytes sent, including headers. */
   bytes: number;
-  /** The greatest number of requests under way at once. */
+  /** The largest number of requests under way at once. */
   peakInFlight: number;
-  /** With `recordArrivals`, when each request came in: milliseconds of this process's `performance.now()`, ascending. */
+  /**
+   * With `recordArrivals`, the arrival of each request: milliseconds of this process's `performance.now()`,
+   * ascending.
+   */
   arrivalsMs: number[];
 }
 
 export interface Simulation {
-  /** With the world's base path, without a closing slash: what `DOCMIRROR_BASE_URL` takes. */
+  /** The URL with the world's base path, without a closing slash, as `DOCMIRROR_BASE_URL` takes it. */
   readonly url: string;
-  /** What came in since the start or the last `resetRequests()`. */
+  /** The requests since the start or the last `resetRequests()`. */
   requests(): RequestCounters;
   resetRequests(): void;
-  /** Stops listening and cuts open connections; safe to call twice. */
+  /** Stops listening and cuts open connections. Safe to call twice. */
   close(): Promise<void>;
 }
 
-/** Puts a world on a port, where every reply's `Date` is of the world's time. Rejects with the socket's own error when the port cannot be had. */
+/**
+ * Serves a world on a port. The `Date` of each reply is in the world's time. Rejects with the error of the
+ * socket when the port cannot be used.
+ */
 export async function startSimulation(options: SimulationOptions): Promise<Simulation> {
   const { world, host = "127.0.0.1", port = 0, latencyMs = 0, intercept, speed = 0 } = options;
   const { basePath } = world.settings;
@@ -72,12 +82,18 @@ export async function startSimulation(options: SimulationOptions): Promise<Simul
   let counters = createCounters();
   let inFlight = 0;
 
-  /** Time need not pass while nobody looks: each request finds the world as old as it should be by then. */
+  /**
+   * Time only has to pass when a request comes: each request brings the world to the age it should have by
+   * then.
+   */
   function dueTime(): Date {
     return speed > 0 ? new Date(startedIn + (performance.now() - startedAt) * speed) : world.now();
   }
 
-  /** What the service's own clock shows, to the second. An interceptor may have moved the world on beyond what is due. */
+  /**
+   * The time on the service's clock, to the second. An interceptor may have moved the world beyond the time
+   * that is due.
+   */
   function clockShows(): string {
     const trueMs = Math.max(dueTime().getTime(), world.now().getTime());
     return new Date(trueMs + world.settings.clockOffsetMs).toUTCString();
@@ -97,12 +113,12 @@ export async function startSimulation(options: SimulationOptions): Promise<Simul
       env.incoming.socket.destroy();
       return RESPONSE_ALREADY_SENT;
     }
-    // A reply that an interceptor dated keeps its own.
+    // A reply keeps the date that an interceptor set.
     env.outgoing.setHeader("date", clockShows());
     return reply;
   }
 
-  // The process's own Request and Response stay as they are: other parts of a test use them.
+  // The global Request and Response of the process stay unchanged, because other parts of a test use them.
   const server = createAdaptorServer({
     fetch: (request, env) => answer(request, env as HttpBindings),
     overrideGlobalObjects: false,

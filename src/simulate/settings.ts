@@ -1,11 +1,11 @@
-/** How often things happen, as events per virtual day on average. 0 switches a kind off. */
+/** How often each kind of event occurs, per virtual day on average. 0 switches a kind off. */
 export interface Rates {
   builds: number;
   buildDeletions: number;
   projectChanges: number;
-  /** Changes of a project's administrators; they do not move its `modified_date`. */
+  /** Changes of a project's administrators. They do not change its `modified_date`. */
   administratorChanges: number;
-  /** A listed project is hidden, or a hidden one comes back. */
+  /** A listed project becomes hidden, or a hidden one is listed again. */
   hides: number;
   logins: number;
   newUsers: number;
@@ -23,23 +23,28 @@ export interface Rates {
 export interface WorldOptions {
   /** The same seed and settings give the same world and the same future. @default 1 */
   seed?: number;
-  /** How many records exist at the start, hidden ones included. @default 800 */
+  /** How many records exist at the start, including hidden ones. @default 800 */
   users?: number;
   /** @default 700 */
   projects?: number;
-  /** At least one a project is made (`latest`), so fewer than `projects` are not possible. @default 3000 */
+  /**
+   * Each project has at least one version (`latest`), so there are never fewer than `projects`. @default 3000
+   */
   versions?: number;
   /** @default 3500 */
   files?: number;
   /** @default 7000 */
   builds?: number;
-  /** The virtual time at the start; all builds were triggered before it. @default 2024-05-15T12:00:00Z */
+  /** The virtual time at the start. All builds were triggered before it. @default 2024-05-15T12:00:00Z */
   startAt?: Date;
-  /** Rates that differ from the defaults, which follow the size of the world. */
+  /** Rates that differ from the defaults. The defaults depend on the size of the world. */
   rates?: Partial<Rates>;
   /** The zone of every date on the wire, an IANA name. @default "Etc/UTC" */
   timeZone?: string;
-  /** The order of rows that nothing orders: one arbitrary order for all time, or another one for every request. @default "stable" */
+  /**
+   * The order of rows that compare as equal: one arbitrary order for ever, or another one for each request.
+   * @default "stable"
+   */
   ties?: "stable" | "shuffled";
   /** The mean size of a finished build's `output` in bytes. @default 1536 */
   outputBytes?: number;
@@ -47,18 +52,21 @@ export interface WorldOptions {
   hiddenShare?: number;
   /** The share of builds that stay `triggered` or `building` (0 to 1). @default 0.01 */
   stuckShare?: number;
-  /** When given, a job closes a stuck build as failed this long after its trigger. @default never */
+  /** If set, a job closes a stuck build as failed this long after its trigger. @default never */
   closeStuckAfterMs?: number;
   /**
-   * How far the service's clock is ahead of true time, in milliseconds; negative when it is behind. Every build's `date` and every reply's `Date`
-   * are read off it; what the truth tells stays in true time. @default 0
+   * How far the service's clock is ahead of true time, in milliseconds. Negative when it is behind. The
+   * `date` of each build and the `Date` of each reply use that clock; `Truth` uses true time. @default 0
    */
   clockOffsetMs?: number;
-  /** Whether what dates builds now and then runs behind that clock, so that a newer build has an older `date`. @default true */
+  /**
+   * Whether the dates of builds are sometimes behind that clock, so that a newer build has an older `date`.
+   * @default true
+   */
   clockSteps?: boolean;
-  /** Whether texts hold Unicode, HTML and terminal escapes now and then. @default true */
+  /** Whether some texts contain Unicode, HTML and terminal escapes. @default true */
   oddTexts?: boolean;
-  /** A path in front of `/api`, without closing slash; all URIs in records carry it. @default "" */
+  /** A path before `/api`, without a closing slash. All URIs in records contain it. @default "" */
   basePath?: string;
 }
 
@@ -67,7 +75,9 @@ export type WorldSettings = Required<Omit<WorldOptions, "closeStuckAfterMs" | "r
   rates: Rates;
 };
 
-/** A world in which nothing happens but what is asked for by `triggerBuilds` and its like; open builds still finish. */
+/**
+ * A world without random events: only `triggerBuilds` and similar calls change it. Open builds still finish.
+ */
 export const QUIET: Rates = {
   builds: 0,
   buildDeletions: 0,
@@ -86,7 +96,7 @@ export const QUIET: Rates = {
   fileDeletions: 0,
 };
 
-/** Fills in the defaults. The default history holds all builds in 30 days. */
+/** Fills in the defaults. By default all builds fall into the 30 days before the start. */
 export function settleWorld(options: WorldOptions): WorldSettings {
   const projects = options.projects ?? 700;
   const versions = Math.max(options.versions ?? 3000, projects);

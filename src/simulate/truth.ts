@@ -8,16 +8,16 @@ import type { Records } from "./records.ts";
 
 export interface TrueRecord<R> {
   record: R;
-  /** False for a project that lists hide and whose detail answers 404. */
+  /** False for a project that the lists hide and whose detail answers 404. */
   listed: boolean;
 }
 
-/** A build entered a state. The first one of a build has no `from`. */
+/** A build entered a state. The first transition of a build has no `from`. */
 export interface TrueTransition {
   buildId: string;
   from: string | null;
   to: string;
-  /** Milliseconds since 1970 with a fraction: exact to the microsecond. */
+  /** Milliseconds since 1970 with a fraction, exact to the microsecond. */
   atMs: number;
 }
 
@@ -27,17 +27,23 @@ export interface TrueDeletion {
   atMs: number;
 }
 
-/** What really is and was in a world, for tests. Each call reads the world as it is then. */
+/** The true content and history of a world, for tests. Each call reads the current world. */
 export interface Truth {
-  /** All live records, in the order of their ids' birth. They are generated one by one while iterating. */
+  /**
+   * All records that are not deleted, in the order of their creation. They are generated one by one during
+   * iteration.
+   */
   records<R extends Resource>(resource: R): Iterable<TrueRecord<RecordTypes[R]>>;
-  /** All transitions up to now, build by build in the order of their ids; those of deleted builds up to their end. */
+  /**
+   * All transitions until now, build by build in the order of their ids. Those of deleted builds end with the
+   * deletion.
+   */
   transitions(): Iterable<TrueTransition>;
-  /** Everything deleted since the world began, in the order of time. */
+  /** All deletions since the world began, in the order of time. */
   deletions(): readonly TrueDeletion[];
 }
 
-/** Reads a world's rows directly, past everything that the protocol hides or orders. */
+/** Reads the rows of a world directly, without the hiding and ordering of the protocol. */
 export function createTruth(deps: {
   population: Population;
   builds: BuildStore;

@@ -28,7 +28,7 @@ export const LAST_NAMES = words(
     "Silva Tran Urban Vogel Wolff Yamada Zeller",
 );
 
-/** What users type where nobody expects it. */
+/** Texts that users enter and no program expects. */
 export const ODD_TEXTS: [string, ...string[]] = [
   "<script>alert(1)</script>",
   "<b>bold & bright</b>",
@@ -50,7 +50,7 @@ export function capital(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-/** Some words, the first one with a capital letter, and a full stop. */
+/** Some words as a sentence, with a capital letter and a full stop. */
 export function sentence(random: Random, length: number): string {
   let text = capital(word(random));
   for (let i = 1; i < length; i++) text += ` ${word(random)}`;

@@ -9,13 +9,13 @@ import type { Records } from "./records.ts";
 import type { WorldSettings } from "./settings.ts";
 import { createWorldSearch } from "./world-search.ts";
 
-/** A list without filters: rows by their place, so that a slice costs the same wherever it lies. */
+/** A list without filters. Rows are found by their place, so each slice costs the same. */
 interface Sequence<T> {
   length: number;
   at(place: number): T | undefined;
 }
 
-/** Answers the protocol from a world as it is at the moment of each request. */
+/** Answers the protocol from the state of a world at the moment of each request. */
 export function createWorldCatalog(deps: {
   settings: WorldSettings;
   population: Population;
@@ -23,7 +23,7 @@ export function createWorldCatalog(deps: {
   lives: BuildLives;
   records: Records;
   now: () => Micros;
-  /** Changes whenever the build list may have: a build moves on by time alone. */
+  /** Changes whenever the build list may have changed. Builds change by time alone. */
   buildRevision: () => number;
 }): Catalog {
   const { settings, population, builds, lives, records, now, buildRevision } = deps;
@@ -31,7 +31,7 @@ export function createWorldCatalog(deps: {
   const shuffled = settings.ties === "shuffled";
   let requests = 0;
 
-  /** Where nothing orders the rows, each request may see another order. */
+  /** Rows that compare as equal may come in another order for each request. */
   function untied<T>(ordered: readonly T[], groupAt?: (place: number) => [number, number]): Sequence<T> {
     if (!shuffled) return { length: ordered.length, at: (place) => ordered[place] };
     const random = createRandom(hash(settings.seed, STREAM.order, ++requests + 0.5e9));
@@ -146,7 +146,8 @@ export function createWorldCatalog(deps: {
       if (shuffled) return undefined;
       switch (resource) {
         case "build":
-          // Texts of a build name the slugs of its project and version, which never change while it lives.
+          // The texts of a build contain the slugs of its project and version, which never change during its
+          // life.
           return String(buildRevision());
         case "user":
           return String(users.revision);
@@ -161,7 +162,7 @@ export function createWorldCatalog(deps: {
   };
 }
 
-/** A step that visits every place of a circle of `size` once: coprime to it. */
+/** A step, coprime to `size`, that visits each place of a circle once. */
 function stepThrough(size: number, draw: number): number {
   let step = Math.max(1, Math.floor(draw * size));
   while (commonDivisor(step, size) !== 1) step++;
@@ -172,7 +173,7 @@ function commonDivisor(a: number, b: number): number {
   return b === 0 ? a : commonDivisor(b, a % b);
 }
 
-/** The stretch of versions around a place that share one `verbose_name`. */
+/** The range of versions around a place that have the same `verbose_name`. */
 function sameName(ordered: readonly VersionRow[], place: number): [number, number] {
   const name = ordered[place]?.verboseName ?? "";
   const first = (isPast: (other: string) => boolean): number => {
@@ -185,6 +186,6 @@ function sameName(ordered: readonly VersionRow[], place: number): [number, numbe
     }
     return low;
   };
-  // Names descend.
+  // Names are in descending order.
   return [first((other) => other <= name), first((other) => other < name)];
 }

@@ -4,7 +4,7 @@ import type { Rates } from "./settings.ts";
 
 export type EventKind = keyof Rates;
 
-/** The order gives each kind its own stream of numbers: append new ones, never reorder. */
+/** The order gives each kind its own stream of numbers: append new kinds, never reorder. */
 const KINDS: readonly EventKind[] = [
   "builds",
   "buildDeletions",
@@ -24,8 +24,8 @@ const KINDS: readonly EventKind[] = [
 ];
 
 /**
- * Independent events of each kind at their mean rate. Every kind draws from numbers of its own, so the same
- * things happen at the same moments however time is cut into steps.
+ * Independent events of each kind at their mean rate. Each kind has its own random numbers, so the same
+ * events happen at the same moments, whatever the steps of time are.
  */
 export function createWorldEvents(seed: number, rates: Rates, startAt: Micros) {
   const queues = KINDS.filter((kind) => rates[kind] > 0).map((kind) => {
@@ -35,7 +35,7 @@ export function createWorldEvents(seed: number, rates: Rates, startAt: Micros) {
   });
 
   return {
-    /** Lets everything happen that is due up to a moment, in its order. */
+    /** Runs all events that are due up to a moment, in their order. */
     runUntil(moment: Micros, happen: (kind: EventKind, at: Micros, random: Random) => void): void {
       for (;;) {
         let due = queues[0];

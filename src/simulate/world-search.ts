@@ -5,10 +5,12 @@ import { createRandom, hash, STREAM } from "./random.ts";
 import { filePath, type Records, subdomain } from "./records.ts";
 import { sentence } from "./words.ts";
 
-/** The interface has no limit for searches (`docs/interface.md`, "Searches"); ours is the page size of lists. */
+/**
+ * The interface has no limit for searches (`docs/interface.md`, "Searches"). Ours is the page size of lists.
+ */
 const MAX_HITS = 20;
 
-/** The content of a file, made from its id: a few sentences. */
+/** The content of a file, computed from its id: a few sentences. */
 export function fileText(seed: number, id: number): string {
   const random = createRandom(hash(seed, STREAM.fileText, id));
   let text = sentence(random, 8 + random.int(8));
@@ -16,7 +18,7 @@ export function fileText(seed: number, id: number): string {
   return text;
 }
 
-/** The three searches by whole words, no matter the case; all words asked for must be there. */
+/** The three searches by whole words, ignoring case. All words of the query must occur. */
 export function createWorldSearch(seed: number, population: Population, records: Records) {
   function* matches(pattern: readonly RegExp[], rows: Iterable<FileRow>): Iterable<[FileRow, string]> {
     for (const row of rows) {
@@ -48,7 +50,7 @@ export function createWorldSearch(seed: number, population: Population, records:
         const path = filePath(seed, row.id);
         const anchor = path.slice(path.lastIndexOf("/") + 1).replace(/\.html$/, "");
         if (!words.every((word) => word.test(anchor))) continue;
-        // The missing colon is the recorded service's fault; a client must get over it here too.
+        // The recorded service has the same fault, a missing colon. A client must cope with it here too.
         const host = subdomain(row.version.project.slug).replace("http://", "http//");
         found.push(`${host}en/${row.version.slug}/${path}#${anchor}`);
         if (found.length === MAX_HITS) break;
@@ -76,7 +78,7 @@ export function createWorldSearch(seed: number, population: Population, records:
           content: [snippet(text, words, "<em>", "</em>")],
         });
       }
-      // The score is only told, nothing is ordered by it: the fewer hits, the more each is worth.
+      // The score is only shown and orders nothing: the fewer hits, the higher the score of each.
       const maxScore = hits.length === 0 ? null : Number((1 / (1 + Math.log1p(hits.length))).toFixed(8));
       return { total: hits.length, maxScore, hits: hits.slice(0, MAX_HITS) };
     },
@@ -90,7 +92,7 @@ function wordPatterns(q: string): RegExp[] {
     .map((word) => new RegExp(`(?<![\\p{L}\\p{N}])${word}(?![\\p{L}\\p{N}])`, "iu"));
 }
 
-/** Some words around the first match, the matched words wrapped. */
+/** Some words around the first match, with the matched words marked. */
 function snippet(text: string, words: readonly RegExp[], open: string, close: string): string {
   const first = Math.min(...words.map((word) => text.search(word)));
   const start = first <= 40 ? 0 : text.indexOf(" ", first - 40) + 1;

@@ -13,27 +13,27 @@ import { createTruth, type Truth } from "./truth.ts";
 import { createWorldCatalog } from "./world-catalog.ts";
 import { createWorldEvents } from "./world-events.ts";
 
-/** A service's whole content, with a clock that only moves when it is told to. */
+/** The whole content of a service, with a clock that only moves on request. */
 export interface World {
   readonly settings: Readonly<WorldSettings>;
-  /** True time; the service's own clock is ahead of it by `clockOffsetMs`. */
+  /** True time. The service's own clock is ahead of it by `clockOffsetMs`. */
   now(): Date;
-  /** Lets virtual milliseconds pass: everything that is due in them happens, in its order. */
+  /** Lets virtual milliseconds pass: all events that are due in them happen, in their order. */
   advance(ms: number): void;
-  /** Like `advance`; a moment in the past does nothing. */
+  /** Like `advance`, up to a moment. A moment in the past changes nothing. */
   advanceTo(moment: Date): void;
   /**
-   * Triggers builds at this very moment, at the head of the list; returns their ids, oldest first. Each one takes a
-   * microsecond of virtual time, so that their dates differ. A world without projects triggers none.
+   * Triggers builds now, at the head of the list, and returns their ids, oldest first. Each build takes a
+   * microsecond of virtual time, so that the dates differ. A world without projects triggers none.
    */
   triggerBuilds(count: number): string[];
-  /** Deletes a record now, with what depends on it; false when there is none. */
+  /** Deletes a record now, with everything that depends on it. False when there is no such record. */
   deleteRecord(resource: Resource, id: string): boolean;
   truth(): Truth;
   catalog(): Catalog;
 }
 
-/** Makes a whole world from a seed; a million builds take seconds, and their texts no memory. */
+/** Creates a whole world from a seed. A million builds take seconds, and their texts take no memory. */
 export function createWorld(options: WorldOptions = {}): World {
   const settings = settleWorld(options);
   const { seed, rates } = settings;

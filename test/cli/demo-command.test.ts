@@ -108,7 +108,7 @@ describe("demo", { timeout: 240_000 }, () => {
     for (const command of ["sync", "worker"]) {
       const refused = await runCli([command, ...base], { cwd });
       expect(refused).toMatchObject({ code: 2, stdout: "" });
-      expect(refused.stderr).toContain("name a folder of its own for the real mirror");
+      expect(refused.stderr).toContain("use another folder for the real mirror");
     }
   });
 

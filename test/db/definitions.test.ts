@@ -155,7 +155,7 @@ describe("a text that Postgres cannot replace", () => {
       expect(migrate(database.url, RENAMED)).rejects.toMatchObject({
         exitCode: 4,
         message: expect.stringContaining("view mine depends on view report.open_builds"),
-        hint: expect.stringContaining("create it again"),
+        hint: expect.stringContaining("create your views again"),
       }),
     );
     expect(changed).toEqual([]);

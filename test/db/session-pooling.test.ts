@@ -12,7 +12,7 @@ import { PGBOUNCER, type Pooler, startPooler } from "../support/pgbouncer.ts";
 import { startQuickWorld } from "../support/quick-world.ts";
 
 const application = { applicationName: "docmirror test", max: 1 };
-const REASON = /a pooler in transaction mode stands before it/;
+const REASON = /a pooler in transaction mode gives one session to several connections/;
 
 /** The program as a user runs it, over this pooler. */
 function createProgram(pooler: Pooler, database: TestDatabase) {

@@ -294,7 +294,7 @@ describe("an answer as CSV", () => {
       const absent = await pages.get(path);
       expect([absent.status, await absent.text()]).toEqual([
         404,
-        expect.stringContaining("no page of that address"),
+        expect.stringContaining("no page at this address"),
       ]);
     }
   });
@@ -336,7 +336,7 @@ describe("every reply", () => {
     expect(await post.text()).toContain("<h1>");
     expect([head.status, await head.text()]).toEqual([200, ""]);
     expect(absent.status).toBe(404);
-    expect(await absent.text()).toContain("There is no page of that address");
+    expect(await absent.text()).toContain("There is no page at this address");
     expect((await pages.get("/report/fact_builds.csv", { method: "HEAD" })).status).toBe(200);
   });
 
@@ -374,7 +374,7 @@ describe("without data or database", () => {
     });
     await using served = await servePages(copy.url);
     expect(textOf(await served.page("/"))).toMatch(
-      /⚠ Nobody knows how long ago that is, since a clock was wrong/,
+      /⚠ It is unknown how long ago that is, because a clock was wrong/,
     );
   });
 

@@ -39,7 +39,7 @@ describe("a served mirror", () => {
       log: silentLog,
     });
     const opened = mirror.open();
-    await expect(mirror.read(async () => 1)).rejects.toThrow("the database is not there yet");
+    await expect(mirror.read(async () => 1)).rejects.toThrow("the database does not answer yet");
     refuse(new StoreError("no such role"));
     await expect(opened).rejects.toThrow("no such role");
     await mirror.close();

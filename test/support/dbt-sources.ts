@@ -32,9 +32,9 @@ const RESOURCES: Partial<Record<Relation, string>> = {
 const HEADER = ` Schema report as sources of dbt, with what every relation and column means. Made from src/db/report-dictionary.ts by
  \`npm run docs:dictionary\`.
 
- How fresh a relation is, no column of its own can say: on a quiet night no row changes. So dbt is told when the last good walk of the
- service's list began, since whatever happened before that is in the mirror, or when the answers were computed, whichever is earlier. A
- resource that was never read is an error.`;
+ No column of a relation shows its freshness, because on a quiet night no row changes. So dbt reads when the last
+ good walk of the service's list began, or when the answers were computed, whichever is earlier. The mirror has
+ everything that happened before. A resource that was never read is an error.`;
 
 /** `deploy/dbt/models/sources.yml`, from the dictionary. */
 export function dbtSources(): string {

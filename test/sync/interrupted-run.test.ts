@@ -432,7 +432,7 @@ describe("Postgres that goes away in mid-run", () => {
        create trigger full_disk after insert on mirror.build_transitions execute function mirror.full_disk()`,
     );
     const result = await quick.sync();
-    expect(result.error).toMatchObject({ sqlstate: "53100", hint: expect.stringContaining("make room") });
+    expect(result.error).toMatchObject({ sqlstate: "53100", hint: expect.stringContaining("free space") });
     expect(exitCodeOf(result)).toBe(4);
     await expectNothingHalfWritten(quick);
     await read(quick, "drop trigger full_disk on mirror.build_transitions; drop function mirror.full_disk");

@@ -1,5 +1,5 @@
--- How each project has done in the last four complete weeks, beside the four before them. Rates come from sums: the mean of weekly rates would
--- count a week with one build like one with a hundred.
+-- The success rate of each project in the last four complete weeks, and in the four weeks before. Rates come
+-- from sums: the mean of weekly rates would count a week with one build like a week with a hundred.
 with recent as (
     select week, row_number() over (order by week desc) as nth_last
     from {{ source('docmirror', 'success_rate_weekly') }}

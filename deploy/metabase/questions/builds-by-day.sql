@@ -1,5 +1,5 @@
 -- Title: Builds by day
--- Answers: How much is built? By the UTC day of the trigger; nothing where no sync has looked since the day began.
+-- Answers: How many builds are there by UTC day of the trigger? Empty for days that no sync has covered yet.
 -- Shown as: bar of succeeded, failed, unfinished by day
 select day, succeeded, failed, unfinished
 from report.success_rate_daily

@@ -1,5 +1,5 @@
 -- Title: Duration of builds by day
--- Answers: How long do builds take, in seconds? The true percentile lies between its two bounds; days on which these say nothing are left out.
+-- Answers: How long do builds take, in seconds? The true percentile is between its two bounds. Days whose bounds say nothing are left out.
 -- Shown as: line of p50_s_min, p50_s_max, p95_s_min, p95_s_max by day
 select day, p50_s_min, p50_s_max, p95_s_min, p95_s_max, finished
 from report.build_times_daily

@@ -1,5 +1,5 @@
--- Title: What builds fail of
--- Answers: Which kinds of failure hit the most projects? The rules that tell the class are in report.error_rules.
+-- Title: Why builds fail
+-- Answers: Which kinds of failure affect the most projects? The rules for the classes are in report.error_rules.
 -- Shown as: row of projects, failures by error_class
 select error_class, count(distinct nullif(project_id, '-1')) as projects, count(*) as failures
 from report.fact_builds

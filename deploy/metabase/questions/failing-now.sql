@@ -1,5 +1,5 @@
 -- Title: Failing now
--- Answers: What is broken at the moment, since when, and why? One row a project, version and type whose last finished build failed.
+-- Answers: What fails at the moment, since when, and why? One row for each project, version and type whose last finished build failed.
 -- Shown as: table
 select project_slug, version_slug, type, failures, failing_since, last_succeeded_at, error_class, output_excerpt, last_failed_build_id
 from report.failing_now

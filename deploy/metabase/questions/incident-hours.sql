@@ -1,5 +1,5 @@
 -- Title: Hours in which the platform was at fault
--- Answers: When did far more projects fail than their own rates allow?
+-- Answers: In which hours did far more projects fail than their own rates explain?
 -- Shown as: table
 select hour, projects, projects_failing, projects_expected, probability, builds, failed
 from report.incident_hours

@@ -1,5 +1,5 @@
 -- Title: Open and stuck builds
--- Answers: Which builds have not finished, and which of them hang? The age is that at the last look.
+-- Answers: Which builds have not finished, and which of them are stuck? The age is the one at the last sighting.
 -- Shown as: table
 select build_id, project_slug, version_slug, type, state, outcome, triggered_at, last_seen_at, age_s
 from report.open_builds

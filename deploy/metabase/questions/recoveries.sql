@@ -1,5 +1,5 @@
--- Title: Broken and mended
--- Answers: How long did it take to mend what broke? One row a streak of failures; one that is open has no end yet, so no upper bound.
+-- Title: Broken and repaired
+-- Answers: How long did it take until builds succeeded again? One row for each streak of failures. An open streak has no upper bound yet.
 -- Shown as: table
 select project_slug, version_slug, type, failures, failed_at, recovered_at, recovery_s_min, recovery_s_max, is_open, error_class
 from report.recoveries

@@ -1,5 +1,5 @@
 -- Title: Success rate by day
--- Answers: How often do builds succeed? Finished builds alone, with the 95 % interval; days that can still change are left out.
+-- Answers: How often do builds succeed? Only finished builds count, with the 95 % interval. Days that may still change are left out.
 -- Shown as: line of success_rate, success_rate_low, success_rate_high by day
 select day, success_rate, success_rate_low, success_rate_high, finished
 from report.success_rate_daily

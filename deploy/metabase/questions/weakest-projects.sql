@@ -1,5 +1,5 @@
 -- Title: The weakest projects
--- Answers: Which projects surely do badly? Ordered by the upper end of the interval, so that one failed build alone brings nobody to the top.
+-- Answers: Which projects certainly fail often? Sorted by the upper end of the interval, so that a project with one failed build does not rank first.
 -- Shown as: table
 select project_slug, finished, succeeded, failed, success_rate, success_rate_low, success_rate_high, last_triggered_at
 from report.success_rate_by_project

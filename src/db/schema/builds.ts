@@ -23,12 +23,12 @@ export const builds = mirror.table(
   (table) => [
     index("builds_project_id").on(table.project_id),
     index("builds_version_id").on(table.version_id),
-    // A build without a state is not open: nothing says that it will ever finish.
+    // A build without a state is not open: nothing shows that it will ever finish.
     index("builds_unfinished").on(table.id).where(sql`state <> 'finished' and deleted_at is null`),
   ],
 );
 
-/** A build's wide texts, apart from the fact so that scans of builds stay narrow. */
+/** The long texts of a build, in their own table so that scans of `builds` stay fast. */
 export const buildLogs = mirror.table("build_logs", {
   build_id: idText()
     .primaryKey()
@@ -39,13 +39,13 @@ export const buildLogs = mirror.table("build_logs", {
   setup_error: text(),
 });
 
-/** What set `not_before` of a transition (`docs/builds.md`). */
+/** The rule that set `not_before` of a transition (`docs/builds.md`). */
 export type BoundRule = "date" | "last_seen" | "predecessor" | "unknown";
 
 /**
- * A state was entered in the interval (`not_before`, `not_after`] (`docs/builds.md`, "Transitions"). Rows are only ever
- * added. What stands beyond `run_id` tells where the bounds come from; it is null in rows that were written before it was
- * kept.
+ * A state was entered in the interval (`not_before`, `not_after`] (`docs/builds.md`, "Transitions"). Rows are
+ * only added. The columns after `run_id` show where the bounds come from. They are null in rows of versions
+ * that did not store them.
  */
 export const buildTransitions = mirror.table(
   "build_transitions",
@@ -60,35 +60,43 @@ export const buildTransitions = mirror.table(
     not_after: moment().notNull(),
     anomaly: text(),
     run_id: bigint({ mode: "number" }).notNull(),
-    /** The path and query whose reply, here at `not_after`, first showed the state. */
+    /** The path and query whose reply first showed the state. The reply came at `not_after`. */
     request: text(),
-    /** When that request was sent: what the service said then may have changed while the reply was under way. */
+    /** When that request was sent. The state may have changed while the reply was under way. */
     asked_at: moment(),
     rule: text().$type<BoundRule>(),
-    /** The last sighting of the predecessor, which set `not_before` by the rule `last_seen`. */
+    /** The last sighting of the previous state. It set `not_before` by the rule `last_seen`. */
     previous_run_id: bigint({ mode: "number" }),
     previous_request: text(),
   },
   (table) => [
     primaryKey({ columns: [table.build_id, table.seq] }),
-    // Rows come in the order of the runs: whoever wants those of the last ones reads the end of the table.
+    // Rows are added in the order of the runs, so a query for the last runs reads the end of the table.
     index("build_transitions_run").using("brin", table.run_id),
   ],
 );
 
-/** Builds that have not finished, as they were seen last; those that finish or are deleted leave it. */
+/**
+ * Builds that have not finished, with their last sighting. A build that finishes or is deleted leaves the
+ * table.
+ */
 export const openBuilds = sync.table("open_builds", {
   build_id: idText()
     .primaryKey()
     .references(() => builds.id),
-  /** Since when the build has been in its state: its date at first sight, else when the state was first seen. */
+  /**
+   * When the build entered its state: its date at the first sighting, else the first sighting of the state.
+   */
   since: moment().notNull(),
-  /** When the request was sent that last showed the state; the one after it was entered later. */
+  /** When the request was sent that last showed the state. The next state was entered later. */
   seen_at: moment().notNull(),
   run_id: bigint({ mode: "number" }).notNull(),
   request: text(),
-  /** When its detail was last asked for without an answer that settled anything or could be stored; null when it never was. */
+  /**
+   * When its detail was last requested without a result: no answer settled anything or could be stored. Null
+   * when that never happened.
+   */
   asked_at: moment(),
-  /** When its detail first answered 404 or 410; null while it does not. */
+  /** When its detail first answered 404 or 410. Null while it does not. */
   vanished_at: moment(),
 });

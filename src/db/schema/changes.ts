@@ -3,7 +3,7 @@ import type { Resource } from "../../wire/resources.ts";
 import { idText, moment } from "./columns.ts";
 import { mirror } from "./schemas.ts";
 
-/** What happened to records after their insertion, with the changed fields alone. */
+/** Updates, deletions and restorations of records, with the changed fields only. */
 export const changes = mirror.table(
   "changes",
   {
@@ -22,7 +22,7 @@ export const changes = mirror.table(
   ],
 );
 
-/** References whose record is not here. `position` is the place in a list of references, 0 elsewhere. */
+/** References whose record is not in the mirror. `position` is the place in a list of references, else 0. */
 export const unresolvedReferences = mirror.table(
   "unresolved_references",
   {
@@ -32,11 +32,11 @@ export const unresolvedReferences = mirror.table(
     position: integer().notNull(),
     uri: text().notNull(),
     status: text().$type<"pending" | "gone" | "foreign" | "malformed">().notNull(),
-    /** When upstream was last found not to have the record; null before that. */
+    /** When upstream last answered that it does not have the record. Null before that. */
     checked_at: moment(),
-    /** When its detail was last asked for, whatever came. */
+    /** When its detail was last requested, whatever the answer was. */
     asked_at: moment(),
-    /** The record that the URI names, read once when the reference was stored; null when it names none. */
+    /** The record that the URI names, parsed once when the reference was stored. Null when it names none. */
     target_resource: text().$type<Resource>(),
     target_key: text(),
   },

@@ -3,7 +3,7 @@ import { bookkeeping, idText, localTimestamp } from "./columns.ts";
 import { mirror } from "./schemas.ts";
 import { users } from "./users.ts";
 
-/** An embedded copy may be of a project that the list hides. */
+/** Where a copy of a project came from. An embedded copy may show a project that the list hides. */
 export type ProjectSource = "list" | "detail" | "embedded";
 
 export const projects = mirror.table(
@@ -33,17 +33,19 @@ export const projects = mirror.table(
     modified_date: localTimestamp(),
     pub_date: localTimestamp(),
     version: text(),
-    /** How the stored content came here. */
+    /** Where the stored content came from. */
     source: text().$type<ProjectSource>().notNull(),
-    /** Whether the list ever showed it: a project that was only embedded cannot go missing from the list. */
+    /**
+     * Whether the list has ever shown it. A project that was only embedded cannot be missing from the list.
+     */
     listed: boolean().notNull(),
     ...bookkeeping(),
   },
-  // A hash index has no limit on the length of a slug; a B-tree refuses values over 2,704 bytes.
+  // A hash index has no limit on the length of a slug. A B-tree rejects values over 2,704 bytes.
   (table) => [index("projects_slug").using("hash", table.slug)],
 );
 
-/** A project's administrators in the order of its record. */
+/** The administrators of a project, in the order of its record. */
 export const projectUsers = mirror.table(
   "project_users",
   {

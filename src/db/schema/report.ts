@@ -4,8 +4,8 @@ import { idText, moment } from "./columns.ts";
 import { report } from "./schemas.ts";
 
 /**
- * The tables of schema `report`: dimensions with real keys, from which tools draw their joins, and the rules that users edit. All else there
- * is views. What the columns mean stands in `src/db/report-dictionary.ts`.
+ * The tables of schema `report`: dimensions with real keys, which tools use for joins, and the rules that
+ * users edit. Everything else in the schema is a view. `src/db/report-dictionary.ts` explains the columns.
  */
 export const dimProjects = report.table("dim_projects", {
   project_id: idText().primaryKey(),
@@ -62,7 +62,7 @@ export const errorRules = report.table(
     class: text().notNull(),
     note: text(),
   },
-  // Compiling is checking: a pattern that is none is refused when it is written.
+  // The check compiles the pattern, so an invalid pattern is rejected when it is written.
   (table) => [
     check("pattern_is_a_regular_expression", sql`('' ~* ${table.pattern}) is not null`),
     check("class_has_1_to_100_characters", sql`char_length(${table.class}) between 1 and 100`),

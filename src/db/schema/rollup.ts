@@ -14,33 +14,39 @@ import { bytea, idText, moment } from "./columns.ts";
 import { rollup } from "./schemas.ts";
 
 /**
- * Answers that are too dear to be computed for each who asks. Every table but `state` has a view of the same name with `_source` after it,
- * which computes what it is to hold (`src/report/sql`); `src/report/refresh.ts` brings it up to that. Columns are those of schema `report`
- * (`src/db/report-dictionary.ts`), where the views of `report` show them.
+ * Answers that are too expensive to compute for each reader. Every table except `state` has a view of the
+ * same name plus `_source`, which computes its content (`src/report/sql`). `src/report/refresh.ts` brings the
+ * table up to date. The columns are those of schema `report` (`src/db/report-dictionary.ts`), whose views
+ * show them.
  */
 export const state = rollup.table(
   "state",
   {
-    /** There is one row. */
+    /** The table has one row. */
     id: integer().primaryKey().default(1),
-    /** The settings that the answers were computed with. */
+    /** The settings with which the answers were computed. */
     source_timezone: text().notNull(),
     stuck_after_s: doublePrecision().notNull(),
-    /** One hash of the definitions that computed the answers. With other definitions all is computed anew. */
+    /**
+     * One hash of the definitions that computed the answers. When it changes, everything is computed again.
+     */
     definition: text().notNull(),
-    /** Everything that runs up to this one saw is in the answers. */
+    /** The answers include everything that the runs up to this one saw. */
     run_id: bigint({ mode: "number" }).notNull(),
-    /** What happened upstream before this moment has been read; null until a whole walk of the builds came to its end. */
+    /**
+     * Everything that happened upstream before this moment has been read. Null until a whole walk of the
+     * builds has ended.
+     */
     covered_through: moment(),
     refreshed_at: moment().notNull(),
-    /** When the dear ones among the answers were last computed, and how long that took. */
+    /** When the expensive answers were last computed, and how long that took. */
     dear_refreshed_at: moment(),
     dear_took_s: doublePrecision().notNull().default(0),
   },
   (table) => [check("state_has_one_row", sql`${table.id} = 1`)],
 );
 
-/** One row a build: what `report.fact_builds` shows, without names. */
+/** One row for each build: the content of `report.fact_builds`, without names. */
 export const rollupBuilds = rollup.table(
   "builds",
   {
@@ -52,7 +58,7 @@ export const rollupBuilds = rollup.table(
     outcome: text().notNull(),
     succeeded: integer(),
     failed: integer(),
-    /** Nothing that happens to it can change a rate any more, as far as is known. */
+    /** As far as is known, nothing that happens to the build can change a rate any more. */
     is_settled: boolean().notNull(),
     triggered_at: moment(),
     triggered_on: date({ mode: "string" }),
@@ -66,14 +72,14 @@ export const rollupBuilds = rollup.table(
     output_excerpt: text(),
     first_seen_at: moment().notNull(),
     deleted_at: moment(),
-    /** When it was last seen open; null for a build that is not. */
+    /** When the build was last seen open. Null for a build that is not open. */
     last_seen_at: moment(),
-    /** With `deleted_at` and the two keys it tells whether the record has changed since. */
+    /** Shows, with `deleted_at` and the two keys, whether the record has changed since. */
     record_hash: bytea().notNull(),
     updated_at: moment().notNull().default(sql`now()`),
   },
   (table) => [
-    // For the builds of some days as well as for the newest ones.
+    // For the builds of a range of days, and for the newest builds.
     index("builds_newest").on(
       table.triggered_on.desc().nullsLast(),
       table.triggered_at.desc().nullsLast(),
@@ -112,7 +118,7 @@ export const days = rollup.table("days", {
   unsettled: integer().notNull(),
   projects: integer().notNull(),
   success_rate_project_mean: doublePrecision(),
-  /** Builds that finished, whatever their result: of their times are the percentiles. */
+  /** Builds that finished, whatever their result. The percentiles are those of their times. */
   measured: integer().notNull(),
   p50_s_min: doublePrecision(),
   p50_s_max: doublePrecision(),
@@ -143,7 +149,7 @@ export const projectWeeks = rollup.table(
   (table) => [primaryKey({ columns: [table.project_id, table.week] })],
 );
 
-/** One row a series: project, version, type. */
+/** One row for each series: project, version, type. */
 export const series = rollup.table(
   "series",
   {
@@ -153,7 +159,7 @@ export const series = rollup.table(
     ...counts(),
     first_triggered_at: moment(),
     last_triggered_at: moment(),
-    /** Of its last 20 finished builds. */
+    /** Counts over its last 20 finished builds. */
     recent_finished: integer().notNull(),
     recent_succeeded: integer().notNull(),
     recent_flips: integer().notNull(),
@@ -161,7 +167,7 @@ export const series = rollup.table(
   (table) => [primaryKey({ columns: [table.project_id, table.version_id, table.type] })],
 );
 
-/** One row a streak of failures of a series. */
+/** One row for each streak of failures of a series. */
 export const streaks = rollup.table(
   "streaks",
   {
@@ -170,7 +176,7 @@ export const streaks = rollup.table(
     type: text().notNull(),
     first_failed_build_id: idText().notNull(),
     last_failed_build_id: idText().notNull(),
-    /** The success before it, and the one that ended it; null where there is none. */
+    /** The success before the streak, and the success that ended it. Null where there is none. */
     last_succeeded_build_id: idText(),
     last_succeeded_at: moment(),
     recovered_build_id: idText(),

@@ -6,20 +6,25 @@ import { sync } from "./schemas.ts";
 
 /** How much of the lists a sync reads. */
 export type SyncKind = "full" | "incremental";
-/** `quarantine` is a run of `quarantine --retry`: it writes, so it is a run, but it asks upstream for nothing. */
+/**
+ * `quarantine` is a run of `quarantine --retry`. It is a run because it writes, but it sends no request to
+ * upstream.
+ */
 export type RunKind = SyncKind | "watch" | "quarantine";
-/** What a run did not come to, by phase: each number is counted in records. A run with any of them is never a plain success. */
+/**
+ * The work that a run left undone, by phase, counted in records. A run with any of it is never `succeeded`.
+ */
 export interface Unfinished {
-  /** Records that their lists no longer show, and whose details settled nothing yet. */
+  /** Records that their lists no longer show, and whose details have not settled the question yet. */
   deletions: number;
-  /** Records that are referred to but not here, and that were not asked for or gave no answer. */
+  /** Records that are referred to but not in the mirror, and that were not requested or gave no answer. */
   references: number;
   /** Open builds that were due for a poll. */
   open_builds: number;
 }
 
 export type RunStatus = "running" | "succeeded" | "partial" | "failed" | "interrupted";
-/** What a walk may claim at its end (`docs/contract.md`, "The run summary"); null while it goes on. */
+/** The result of a walk (`docs/contract.md`, "The run summary"). Null while it goes on. */
 export type WalkVerdict = "whole" | "not_whole" | "head" | "skipped";
 
 export const runs = sync.table(
@@ -30,7 +35,7 @@ export const runs = sync.table(
     status: text().$type<RunStatus>().notNull(),
     started_at: moment().notNull(),
     finished_at: moment(),
-    /** Written every few seconds while the run lives; an old one tells a dead process. */
+    /** Written every few seconds while the run is alive. An old one means a dead process. */
     heartbeat_at: moment().notNull(),
     pid: integer().notNull(),
     host: text().notNull(),
@@ -42,16 +47,25 @@ export const runs = sync.table(
     references_unresolved: bigint({ mode: "number" }).notNull().default(0),
     transitions: bigint({ mode: "number" }).notNull().default(0),
     error: text(),
-    /** How much each phase behind the walks left undone (`Unfinished`); null in runs from before this was kept. */
+    /**
+     * The work that each phase after the walks left undone (`Unfinished`). Null in runs of versions that did
+     * not store it.
+     */
     unfinished: jsonb().$type<Unfinished>(),
-    /** What the run met without failing by it, each in a sentence: the service left alone for a while, deletions held back. */
+    /**
+     * Troubles that did not make the run fail, a sentence each: a pause in the requests to the service,
+     * deletions that were held back.
+     */
     warnings: text().array().notNull().default([]),
-    /** By how many milliseconds the service's clock (its `Date`) was ahead of ours, at least and at most; null when it did not tell. */
+    /**
+     * How many milliseconds the service's clock (its `Date`) was ahead of ours, at least and at most. Null
+     * when it sent no date.
+     */
     clock_ahead_min_ms: integer(),
     clock_ahead_max_ms: integer(),
   },
   (table) => [
-    // Rounds of a watch come every minute: who looks for a sync must not read through them.
+    // A watch runs a round every minute, so a search for a sync must not read through all rounds.
     index("runs_syncs").on(table.id).where(sql`kind <> 'watch'`),
     index("runs_open").on(table.id).where(sql`status = 'running'`),
   ],
@@ -77,20 +91,30 @@ export const walks = sync.table(
     restored: bigint({ mode: "number" }).notNull().default(0),
     quarantined: bigint({ mode: "number" }).notNull().default(0),
     total_count: bigint({ mode: "number" }),
-    /** The run in which the walk began: an earlier one for a walk that was resumed. Null in walks from before this was kept. */
+    /**
+     * The run in which the walk began. It is an earlier run for a resumed walk. Null in walks of versions
+     * that did not store it.
+     */
     began_run_id: bigint({ mode: "number" }),
-    /** Records that the newest whole walk of the list saw and that are no rows here, since they could not be stored. */
+    /**
+     * Records that the newest whole walk of the list saw and that have no row, because they could not be
+     * stored.
+     */
     unstored: bigint({ mode: "number" }),
     /**
-     * By how many records upstream's count was above those that its list showed and that are here, when the head of the list had joined.
-     * More than `unstored`: the mirror misses records. Less: it holds some that upstream does not. Null where it was not compared.
+     * How many records more upstream counted than its list showed and the mirror holds, after the head of the
+     * list had joined. More than `unstored` means that the mirror misses records. Less means that it holds
+     * some that upstream does not. Null when the counts were not compared.
      */
     deficit: bigint({ mode: "number" }),
-    /** Whether the list is as fresh as this walk: it was whole, or joined at the head with no difference left to explain. */
+    /**
+     * Whether the list is as fresh as this walk: it was whole, or it joined at the head and every difference
+     * is explained.
+     */
     is_good: boolean().generatedAlwaysAs(
       sql`walk = 'whole' or walk = 'head' and coalesce(deficit, 0) = coalesce(unstored, 0)`,
     ),
-    /** Where a later run goes on: set while the walk is under way, null once it ended. */
+    /** Where a later run resumes. Set while the walk is under way, null after its end. */
     checkpoint: jsonb(),
     checkpoint_at: moment(),
   },
@@ -103,8 +127,8 @@ export const walks = sync.table(
 );
 
 /**
- * The pages of the newest full walk of each resource, in its order. An equal body need not be parsed again, and
- * a resumed walk learns from `ids` what it has seen already.
+ * The pages of the newest full walk of each resource, in the order of the walk. A page with an equal body
+ * need not be parsed again. A resumed walk reads from `ids` which records it has already seen.
  */
 export const pages = sync.table(
   "pages",
@@ -117,7 +141,7 @@ export const pages = sync.table(
     ids: text().array().notNull(),
     loaded_at: moment().notNull(),
     run_id: bigint({ mode: "number" }).notNull().default(0),
-    /** The version of the normalizer that read it; 0 before that was kept. */
+    /** The version of the normalizer that read it. 0 in rows of versions that did not store it. */
     normalizer_version: integer().notNull().default(0),
   },
   (table) => [primaryKey({ columns: [table.resource, table.seq] })],
@@ -132,44 +156,53 @@ export const quarantine = sync.table(
     record_id: text(),
     reason: text().notNull(),
     payload: jsonb(),
-    /** The request whose reply held the record. */
+    /** The request whose reply contained the record. */
     request: text(),
     created_at: moment().notNull(),
     resolved_at: moment(),
-    /** Of a record that upstream cannot render: its place in the list, all that is known of it. Null for all others. */
+    /**
+     * The place in the list of a record that upstream cannot render; nothing else is known of it. Null for
+     * all other records.
+     */
     list_offset: bigint({ mode: "number" }),
   },
   (table) => [index("quarantine_resource").on(table.resource, table.id)],
 );
 
-/** The lists that are read at their head, and how many of their records are here and live. The loader keeps it. */
+/**
+ * The lists that are read at their head, and how many of their records the mirror has and are not deleted.
+ * The loader maintains it.
+ */
 export const lists = sync.table("lists", {
   resource: text().$type<Resource>().primaryKey(),
   live: bigint({ mode: "number" }).notNull(),
 });
 
 /**
- * Live records that the newest whole walk of their list did not show. Each is asked for by its detail endpoint before it is marked as
- * deleted; what one run does not come to is left for the next. A record whose detail still answers stays here with `found_at`: its list
- * hides it.
+ * Live records that the newest whole walk of their list did not show. The detail endpoint is asked for each
+ * before it is marked as deleted. A run that cannot ask for all leaves the rest to the next run. A record
+ * whose detail still answers stays here with `found_at`: its list hides it.
  */
 export const missingRecords = sync.table(
   "missing_records",
   {
     resource: text().$type<Resource>().notNull(),
     record_id: idText().notNull(),
-    /** The run whose walk missed it. */
+    /** The run whose walk did not show it. */
     run_id: bigint({ mode: "number" }).notNull(),
     noticed_at: moment().notNull(),
-    /** When its detail was last asked for, whatever came. */
+    /** When its detail was last requested, whatever the answer was. */
     asked_at: moment(),
-    /** When its detail answered with the record; null while it never did, and where it did not when it was last asked for. */
+    /**
+     * When its detail answered with the record. Null while it never did, and when the last request got
+     * another answer.
+     */
     found_at: moment(),
   },
   (table) => [primaryKey({ columns: [table.resource, table.record_id] })],
 );
 
-/** The answers of the schema endpoints, each once. */
+/** The replies of the schema endpoints, each stored once. */
 export const upstreamSchemas = sync.table(
   "upstream_schemas",
   {
@@ -182,7 +215,10 @@ export const upstreamSchemas = sync.table(
   (table) => [primaryKey({ columns: [table.resource, table.body_hash] })],
 );
 
-/** The one service that this database mirrors. A single row; none before the first sync, and in a mirror from before this was kept. */
+/**
+ * The one service that this database mirrors. It has a single row, or none before the first sync and in a
+ * mirror of a version that did not store the service.
+ */
 export const service = sync.table(
   "service",
   {
@@ -201,7 +237,7 @@ export const drift = sync.table(
   {
     id: bigint({ mode: "number" }).primaryKey().generatedAlwaysAsIdentity(),
     run_id: bigint({ mode: "number" }).notNull(),
-    /** A resource of ours, or the name of one that we do not know. */
+    /** A resource that docmirror mirrors, or the name of an unknown one. */
     resource: text().notNull(),
     field: text().notNull(),
     kind: text().$type<"appeared" | "vanished" | "type_changed">().notNull(),
@@ -211,23 +247,29 @@ export const drift = sync.table(
   (table) => [index("drift_resource").on(table.resource, table.id)],
 );
 
-/** What was thinned out. No moment before the newest `horizon` of one that took changes can be looked back at. */
+/**
+ * The removals by `docmirror prune`. A view of the past is refused for moments before the newest `horizon` that
+ * removed changes.
+ */
 export const prunings = sync.table("prunings", {
   id: bigint({ mode: "number" }).primaryKey().generatedAlwaysAsIdentity(),
-  /** Changes and runs older than this went. */
+  /** Changes and runs older than this were removed. */
   horizon: moment().notNull(),
   pruned_at: moment().notNull(),
   changes: bigint({ mode: "number" }).notNull().default(0),
   runs: bigint({ mode: "number" }).notNull().default(0),
 });
 
-/** The views and functions of the reports (`src/report/sql`). `docmirror migrate` re-creates those that differ. */
+/**
+ * The views and functions of the reports (`src/report/sql`). `docmirror migrate` re-creates those that
+ * differ.
+ */
 export const definitions = sync.table("definitions", {
-  /** With its schema. */
+  /** The name with its schema. */
   name: text().primaryKey(),
-  /** Covers its text and what it builds on; empty where a migration made it. */
+  /** Covers its text and the definitions that it uses. Empty when a migration created it. */
   hash: text().notNull(),
-  /** Of the docmirror that defined it. */
+  /** The version of docmirror that defined it. */
   version: text().notNull(),
   defined_at: moment().notNull(),
 });

@@ -4,8 +4,8 @@ import type { Layers } from "./draw-chart.ts";
 import type { Frame } from "./frame.ts";
 
 /**
- * The lowest layer, which brings the axis of days for all. It fills whole columns for the days that no sync has looked at: an empty space
- * would say that nothing was built.
+ * The lowest layer, with the axis of days for all layers. It fills the columns of days that no sync has read:
+ * an empty column would look like a day without builds.
  */
 export function backdrop(calendar: Calendar<Day>, frame: Frame): Layers {
   return [
@@ -17,12 +17,15 @@ export function backdrop(calendar: Calendar<Day>, frame: Frame): Layers {
   ];
 }
 
-/** What the key says of such days; nothing where there are none. */
+/** The entry of the key for such days. No entry when there are none. */
 export function blindKey(days: readonly Day[]): KeyEntry[] {
-  return days.some((day) => !day.is_covered) ? [{ swatch: "blind", label: "not looked at yet" }] : [];
+  return days.some((day) => !day.is_covered) ? [{ swatch: "blind", label: "not read yet" }] : [];
 }
 
-/** The highest layer: invisible columns whose words a mouse brings up. A phone has none, so its picture is spared them. */
+/**
+ * The highest layer: invisible columns whose text a mouse shows. A phone has no mouse, so the narrow picture
+ * leaves them out.
+ */
 export function titledDays<Row extends Day>(
   frame: Frame,
   days: readonly Row[],

@@ -2,7 +2,7 @@ import { grouped } from "../words.ts";
 import type { Frame } from "./frame.ts";
 
 export const DAY_MS = 86_400_000;
-/** More would be thinner than a hair: the newest ones are drawn. */
+/** More days would be too thin to see. The newest days are drawn. */
 export const MAX_DAYS = 400;
 
 /** Day rows as `report` gives them, oldest first. */
@@ -15,14 +15,17 @@ export interface Day {
 
 export interface Calendar<Row extends Day> {
   readonly days: readonly Row[];
-  /** In milliseconds; the second one is the end of the last day. */
+  /** In milliseconds. `to` is the end of the last day. */
   readonly from: number;
   readonly to: number;
-  /** Says which days were left out; undefined when none were. */
+  /** Says which days were left out. Undefined when there are none. */
   readonly note: string | undefined;
 }
 
-/** The days to draw; null where there are none. A day far ahead, as a build with a wrong date has it, would leave no room for the others. */
+/**
+ * The days to draw, or null when there are none. A day far in the future, from a build with a wrong date, is
+ * left out because it would leave no room for the others.
+ */
 export function createCalendar<Row extends Day>(rows: readonly Row[]): Calendar<Row> | null {
   const hole = rows.findIndex((row, at) => startOf(row.day) - startOf(rows[at - 1]?.day ?? row.day) > DAY_MS);
   const known = hole < 0 ? rows : rows.slice(0, hole);
@@ -32,7 +35,7 @@ export function createCalendar<Row extends Day>(rows: readonly Row[]): Calendar<
   const notes = [
     days.length < known.length &&
       `The newest ${days.length} of ${grouped(known.length)} days are drawn; the table has them all.`,
-    known.length < rows.length && "Builds with a date ahead of the calendar are in the table alone.",
+    known.length < rows.length && "Builds with a date in the future are only in the table.",
   ].filter((note) => note !== false);
   return {
     days,
@@ -47,18 +50,21 @@ export function startOf(day: string): number {
   return Date.parse(`${day}T00:00:00Z`);
 }
 
-/** The axis of days, which all layers of a chart share. Its labels stand at starts of days: every one, Mondays, or firsts of months. */
+/**
+ * The axis of days, shared by all layers of a chart. Its labels are at the starts of days: every day,
+ * Mondays, or first days of a month.
+ */
 export function dayAxis({ from, to }: { from: number; to: number }, frame: Frame) {
   const { values, format } = chooseDates(from, to, frame.dateLabels);
   return {
     type: "temporal" as const,
-    // As two dates it would clash with itself where a mark has two ends.
+    // Written as two dates it would conflict with itself where a mark has two ends.
     scale: { type: "utc" as const, domain: { expr: `[${from}, ${to}]` } },
     axis: { values, format, title: null, grid: false, labelOverlap: false },
   };
 }
 
-/** As many dates as there is room for. */
+/** Chooses as many dates as there is room for. */
 export function chooseDates(from: number, to: number, atMost: number): { values: number[]; format: string } {
   const days: number[] = [];
   for (let day = from; day < to; day += DAY_MS) days.push(day);

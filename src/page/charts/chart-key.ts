@@ -1,7 +1,7 @@
 import { PAINT } from "./paint.ts";
 import { withPatterns } from "./svg.ts";
 
-/** How a thing looks in a chart, in a box of 24 by 12. */
+/** The symbols of a chart's key, each in a box of 24 by 12. */
 const SWATCHES = {
   rate: `<path d="M0 6H24" stroke="${PAINT.rate}" stroke-width="2"/><circle cx="12" cy="6" r="2.5" fill="${PAINT.rate}"/>`,
   interval: `<path d="M0 0H24V12H0Z" fill="${PAINT.rate}" fill-opacity="0.25"/>`,
@@ -22,7 +22,7 @@ export interface KeyEntry {
   readonly label: string;
 }
 
-/** What the looks in a chart mean. It is text beside the picture, so it wraps on a phone and can be read aloud. */
+/** The key of a chart. It is text outside the picture, so it wraps on a phone and can be read aloud. */
 export function renderKey(name: string, entries: readonly KeyEntry[]): string {
   const items = entries.map(({ swatch, label }) => {
     const drawing = withPatterns(SWATCHES[swatch], `chart-${name}-key-${swatch}`);

@@ -4,24 +4,25 @@ import { type Frame, NARROW, WIDE } from "./frame.ts";
 import { PAINT } from "./paint.ts";
 import { finishSvg } from "./svg.ts";
 
-/** What is drawn over each other, the first one at the bottom. */
+/** The layers of a chart, the lowest one first. */
 export type Layers = Extract<TopLevelSpec, { layer: unknown }>["layer"];
 
 export interface Chart {
-  /** Begins the ids of its elements, so it must be the only one of that name on a page. */
+  /** The prefix of the ids of its elements, so it must be unique on a page. */
   readonly name: string;
   readonly title: string;
-  /** What it shows in words, for those who cannot see it. */
+  /** The content in words, for readers who cannot see it. */
   readonly description: string;
   readonly key: readonly KeyEntry[];
-  /** What the reader should know beside the key, such as that days were left out. */
+  /** A note below the key, for example that days were left out. */
   readonly note?: string;
   layers(frame: Frame): Layers;
 }
 
 /**
- * Draws it twice, wide and narrow: a picture that only shrinks has letters of four pixels on a phone. The style sheet shows one of the two,
- * and a screen reader meets no other. All text in it is ours or a number; nothing that users typed comes into a chart.
+ * Draws the chart twice, wide and narrow: a picture that only shrinks has letters of four pixels on a phone.
+ * The style sheet shows one of the two, and a screen reader finds only that one. All its text is ours or a
+ * number; a chart contains no text of users.
  */
 export async function drawChart(chart: Chart): Promise<string> {
   const pictures = await Promise.all([WIDE, NARROW].map((frame) => drawPicture(chart, frame)));
@@ -29,13 +30,14 @@ export async function drawChart(chart: Chart): Promise<string> {
   return `<figure class="chart">${pictures.join("")}<figcaption>${renderKey(chart.name, chart.key)}${note}</figcaption></figure>`;
 }
 
-/** What stands in the place of a chart without anything to draw. */
+/** The text in the place of a chart that has no data. */
 export function noChart(reason: string): string {
   return `<p class="empty">${reason}</p>`;
 }
 
 async function drawPicture(chart: Chart, frame: Frame): Promise<string> {
-  // Loaded by the first chart: it takes 0.2 s, and what draws none should not wait for it. Node loads a module once.
+  // Loaded by the first chart: it takes 0.2 s, and a program that draws no chart should not wait for it. Node
+  // loads a module once.
   const [vega, vegaLite] = await Promise.all([import("vega"), import("vega-lite")]);
   const spec: TopLevelSpec = {
     width: frame.width,

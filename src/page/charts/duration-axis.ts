@@ -1,7 +1,7 @@
-/** Where the axis may have a label, in seconds: each about three times the one before. */
+/** The values at which the axis may have a label, in seconds. Each is about three times the one before. */
 const TICKS = [1, 3, 10, 30, 60, 180, 600, 1800, 3600, 10_800, 36_000, 86_400, 259_200, 864_000, 2_592_000];
 const FEW_TICKS = [1, 10, 60, 600, 3600, 36_000, 86_400, 864_000];
-/** More labels would stand in each other's way. */
+/** More labels would overlap. */
 const MOST_TICKS = 8;
 
 const WORDS = [
@@ -12,8 +12,8 @@ const WORDS = [
 ].join(" : ");
 
 /**
- * A logarithmic axis of seconds for values of 0 and more: it begins at a round time below them all, at a second if need be, and ends at one
- * above.
+ * A logarithmic axis of seconds for values of 0 or more. It begins at a round value below them all, at one
+ * second at the least, and ends at a round value above them.
  */
 export function createDurationAxis(values: readonly number[]) {
   const [least, most] = [Math.min(...values), Math.max(...values)];
@@ -22,7 +22,7 @@ export function createDurationAxis(values: readonly number[]) {
   const within = (ticks: readonly number[]) => ticks.filter((tick) => tick >= foot && tick <= top);
   const ticks = within(TICKS);
   return {
-    /** What is below it is drawn there. */
+    /** Smaller values are drawn at this value. */
     foot,
     encoding: {
       scale: { type: "log" as const, domain: [foot, top], nice: false },

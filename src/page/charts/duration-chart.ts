@@ -18,11 +18,13 @@ export interface BuildTimesDay extends Day {
 
 interface Bounds {
   readonly low: number;
-  /** Null where nothing bounds it. */
+  /** Null when there is no upper bound. */
   readonly high: number | null;
 }
 
-/** Bounds further apart than this factor say nothing; what is below half a minute counts as that. */
+/**
+ * Bounds further apart than this factor say nothing. Lower bounds under half a minute count as half a minute.
+ */
 const VAGUE_FACTOR = 20;
 const SHORT_S = 30;
 
@@ -42,9 +44,10 @@ const PERCENTILES = [
 ] as const;
 
 /**
- * How long builds take by day, as a figure in HTML: for the median and the 95th percentile a box from the lower to the upper bound,
- * between which the true value lies. A day at which the mirror looked so seldom that its bounds say nothing is left out, and counted in a
- * note. The axis is logarithmic, since builds take seconds or hours; 0 is drawn at its foot.
+ * How long builds take by day, as a figure in HTML. For the median and the 95th percentile it draws a box
+ * from the lower to the upper bound; the true value is in between. Days whose bounds say nothing, because the
+ * mirror polled too rarely, are left out and counted in a note. The axis is logarithmic, since builds take
+ * seconds or hours. 0 is drawn at its lowest value.
  */
 export async function durationChart(rows: readonly BuildTimesDay[]): Promise<string> {
   const calendar = createCalendar(rows);
@@ -52,16 +55,16 @@ export async function durationChart(rows: readonly BuildTimesDay[]): Promise<str
   const newest = timed.at(-1);
   if (calendar === null || newest === undefined) return noChart("No build has finished in this time.");
   const { days } = calendar;
-  const told = PERCENTILES.map(({ boundsOf }) => timed.map(boundsOf).filter((found) => found !== null));
-  const bounds = told.flat();
+  const known = PERCENTILES.map(({ boundsOf }) => timed.map(boundsOf).filter((found) => found !== null));
+  const bounds = known.flat();
   if (bounds.length === 0)
     return noChart(
-      "The mirror looked too seldom in this time to tell how long builds take; the table has the bounds. Rounds of the watch narrow them.",
+      "The mirror polled too rarely in this time to show how long builds take. The table has the bounds. Rounds of the watch narrow them.",
     );
-  const vague = timed.length - Math.min(...told.map((found) => found.length));
+  const vague = timed.length - Math.min(...known.map((found) => found.length));
   const note = [
     calendar.note ?? "",
-    vague > 0 ? `On ${vague} of ${timed.length} days the mirror looked too seldom to tell.` : "",
+    vague > 0 ? `${vague} of ${timed.length} days are left out: the mirror polled too rarely.` : "",
   ]
     .join(" ")
     .trim();
@@ -122,7 +125,7 @@ export async function durationChart(rows: readonly BuildTimesDay[]): Promise<str
       { swatch: "median", label: "half of the builds took no longer (median)" },
       { swatch: "slow", label: "95 % took no longer" },
       ...(isUnbounded
-        ? [{ swatch: "unbounded" as const, label: "at least so long: no upper bound is known" }]
+        ? [{ swatch: "unbounded" as const, label: "at least this long: no upper bound is known" }]
         : []),
       ...blindKey(days),
     ],
@@ -131,7 +134,7 @@ export async function durationChart(rows: readonly BuildTimesDay[]): Promise<str
   });
 }
 
-/** Null where they say nothing. */
+/** Null when the bounds say nothing. */
 function boundsOf(low: number | null, high: number | null): Bounds | null {
   if (low === null || (high === null && low < SHORT_S)) return null;
   return high !== null && high > VAGUE_FACTOR * Math.max(low, SHORT_S) ? null : { low, high };
@@ -140,7 +143,7 @@ function boundsOf(low: number | null, high: number | null): Bounds | null {
 function boxesOf(day: BuildTimesDay, bounds: Bounds | null, foot: number) {
   if (bounds === null) return [];
   const at = startOf(day.day);
-  // A day's box leaves a hair of paper to the next one.
+  // A small gap separates the boxes of two days.
   return [
     {
       at: at + DAY_MS * 0.1,
@@ -159,7 +162,7 @@ function between(low: number | null, high: number | null): string {
 }
 
 function wordsOf(day: BuildTimesDay): string {
-  if (day.finished === null) return `${day.day}: not looked at yet`;
+  if (day.finished === null) return `${day.day}: not read yet`;
   if (day.p50_s_min === null) return `${day.day}: nothing finished`;
   const open = day.is_complete ? "" : "; may still change";
   return `${day.day}: ${grouped(day.finished)} finished builds, median ${between(day.p50_s_min, day.p50_s_max)}, 95th percentile ${between(day.p95_s_min, day.p95_s_max)}${open}`;

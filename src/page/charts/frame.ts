@@ -1,11 +1,11 @@
-/** The room that a picture has, in the units of its viewBox, which are pixels where it is shown at that size. */
+/** The size of a picture, in the units of its viewBox. They are pixels when it is shown at that size. */
 export interface Frame {
   readonly name: "wide" | "narrow";
   readonly width: number;
   readonly height: number;
   readonly fontSize: number;
   readonly lineWidth: number;
-  /** Dates along the bottom at most. */
+  /** The maximum number of dates on the axis. */
   readonly dateLabels: number;
 }
 

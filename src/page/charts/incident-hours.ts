@@ -10,13 +10,13 @@ export interface IncidentHour {
   readonly projects_failing: number;
 }
 
-/** Where an incident hour stands in a chart, and what a mouse is told of it. */
+/** The place of an incident hour in a chart, and the text that a mouse shows. */
 export interface IncidentMark {
   readonly at: number;
   readonly words: string;
 }
 
-/** Those of the hours that lie in the days of a chart. */
+/** The hours that are within the days of a chart. */
 export function markIncidents(
   hours: readonly IncidentHour[],
   { from, to }: Calendar<Day>,
@@ -29,7 +29,7 @@ export function markIncidents(
     .filter(({ at }) => at >= from && at < to);
 }
 
-/** An hour is half a pixel wide among 90 days, so it is a line from top to bottom. */
+/** An hour is half a pixel wide in a chart of 90 days, so it is drawn as a line from top to bottom. */
 export function incidentLines(marks: readonly IncidentMark[]): Layers {
   return [
     {
@@ -40,7 +40,7 @@ export function incidentLines(marks: readonly IncidentMark[]): Layers {
   ];
 }
 
-/** What points to the lines. It belongs above all other layers, so that a mouse finds it. */
+/** The pointers to the lines. They must be above all other layers, so that a mouse finds them. */
 export function incidentPointers(marks: readonly IncidentMark[]): Layers {
   return [
     {

@@ -1,6 +1,7 @@
 /**
- * The colours of the charts, by what they mean; `charts.css` says which ones they are by day and by night. They are told apart without
- * colour too: what failed is hatched, what has not finished is dotted, days that may still change are hollow or dashed.
+ * The colours of the charts, by their meaning. `charts.css` sets them for the light and the dark theme. The
+ * charts can be read without colour too: failed builds are hatched, unfinished ones are dotted, and days that
+ * may still change are hollow or dashed.
  */
 export const PAINT = {
   text: "var(--chart-text)",
@@ -20,7 +21,10 @@ export const PAINT = {
 const stripes = (angle: number, colour: string, width: number, gap: number): string =>
   `patternTransform="rotate(${angle})" width="${gap}" height="${gap}"><rect width="${width}" height="${gap}" fill="${colour}"/>`;
 
-/** Fillings that the browser repeats. A chart names one as `url(#hatched)`, and its picture gets the definition under an id of its own. */
+/**
+ * Patterns that the browser repeats. A chart uses one as `url(#hatched)`, and its picture gets the definition
+ * under its own id.
+ */
 export const PATTERNS: Readonly<Record<string, string>> = {
   failed: stripes(45, PAINT.failed, 3.4, 5),
   slow: stripes(-45, PAINT.slow, 1.6, 5),

@@ -15,12 +15,16 @@ export interface RateDay extends Day {
   readonly success_rate_high: number | null;
 }
 
-/** A point for each day where it has so much room; nearer to each other they hide the line. A day between two gaps always needs one. */
+/**
+ * The width in pixels that a day needs for a point. With less the points hide the line. A day between two
+ * gaps always gets one.
+ */
 const ROOM_FOR_POINT = 8;
 
 /**
- * The success rate by day with its Wilson interval as a band, as a figure in HTML: gaps where nothing finished, dashed and hollow while
- * a day may still change, incident hours marked. Its axis is always 0 to 100 %, so that two projects can be compared by sight.
+ * The success rate by day with its Wilson interval as a band, as a figure in HTML. Days on which nothing
+ * finished are gaps, days that may still change are dashed and hollow, and incident hours are marked. The
+ * axis is always 0 to 100 %, so that two projects can be compared by eye.
  */
 export async function successRateChart(
   rows: readonly RateDay[],
@@ -116,7 +120,7 @@ export async function successRateChart(
     title: "Success rate by day",
     description:
       `${days.length} days to ${days.at(-1)?.day} UTC. ${grouped(succeeded)} of ${grouped(finished)} finished builds succeeded, ` +
-      `${percent(succeeded / finished)}. The lowest rate is that of ${worst.day}, ${percent(worst.success_rate)}.`,
+      `${percent(succeeded / finished)}. The lowest rate is on ${worst.day}, ${percent(worst.success_rate)}.`,
     key: [
       { swatch: "rate", label: "share of finished builds that succeeded" },
       { swatch: "interval", label: "95 % interval: wide where few builds finished" },
@@ -152,7 +156,8 @@ function createPoints(days: readonly RateDay[]) {
       rate: day.success_rate,
       low: day.success_rate_low,
       high: day.success_rate_high,
-      // A piece of the line is dashed when one of its ends is; the solid line and the dashed one meet at a complete day.
+      // A segment of the line is dashed when one of its ends is. The solid line and the dashed line meet at a
+      // complete day.
       settled: day.is_complete ? day.success_rate : null,
       changing: touchesOpen ? day.success_rate : null,
       isComplete: day.is_complete,
@@ -163,7 +168,7 @@ function createPoints(days: readonly RateDay[]) {
 }
 
 function wordsOf(day: RateDay): string {
-  if (day.finished === null) return `${day.day}: not looked at yet`;
+  if (day.finished === null) return `${day.day}: not read yet`;
   if (!hasRate(day)) return `${day.day}: nothing finished`;
   const interval = percentRange(day.success_rate_low, day.success_rate_high);
   const open = day.is_complete ? "" : "; may still change";

@@ -9,9 +9,10 @@ export interface PictureWords {
 }
 
 /**
- * Makes Vega's picture fit for a page: a root that says what it is and takes the width that there is, coordinates to a tenth of a
- * pixel, and none of the roles that only Vega's own document would give a meaning. A mark's label becomes its title, which
- * browsers show to a mouse without any script. The page's Content-Security-Policy allows no style attribute, and Vega writes none.
+ * Adapts Vega's picture to a page: a root with a title that takes the available width, coordinates to a tenth
+ * of a pixel, and no roles that only have a meaning in Vega's own document. The label of a mark becomes its
+ * title, which browsers show to a mouse without a script. The page's Content-Security-Policy allows no style
+ * attribute, and Vega writes none.
  */
 export function finishSvg(svg: string, { id, className, title, description }: PictureWords): string {
   const viewBox = /viewBox="([^"]*)"/.exec(svg)?.[1] ?? "0 0 0 0";
@@ -34,12 +35,12 @@ export function finishSvg(svg: string, { id, className, title, description }: Pi
   );
 }
 
-/** A group of nothing but marks. */
+/** A group that contains only marks. */
 const MARKS =
   /<g>((?:<(?:path|line|text) [^>]*(?:\/>|(?<!\/)>[^<]*(?:<title>[^<]*<\/title>)?<\/(?:path|line|text)>))+)<\/g>/g;
 const INHERITED = / (?:fill|stroke|text|font)(?:-[a-z]+)?="[^"]*"/g;
 
-/** Says once for a group what all its marks say: that is half of a picture. */
+/** Moves attributes that all marks share to their group. That saves half of a picture. */
 function liftShared(marks: string): string {
   const shared = [...(/^<[^>]*>/.exec(marks)?.[0] ?? "").matchAll(INHERITED)]
     .map(([attribute]) => attribute)
@@ -52,7 +53,7 @@ function escapeText(text: string): string {
   return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;");
 }
 
-/** Gives the patterns that a picture is filled with ids of its own: those of a picture that is not shown fill nothing. */
+/** Gives the patterns of a picture their own ids: the patterns of a hidden picture would fill nothing. */
 export function withPatterns(body: string, id: string): string {
   const used = Object.keys(PATTERNS).filter((name) => body.includes(`url(#${name})`));
   if (used.length === 0) return body;

@@ -13,7 +13,10 @@ export interface VolumeDay extends Day {
   readonly unfinished: number | null;
 }
 
-/** From the ground up: what failed stands on it, since only what begins at zero can be compared by sight. */
+/**
+ * From the bottom up. The failed builds are at the bottom, because only columns that begin at zero can be
+ * compared by eye.
+ */
 const PARTS = [
   { outcome: "failed", fill: "url(#failed)", stroke: PAINT.failed },
   { outcome: "succeeded", fill: PAINT.succeeded, stroke: PAINT.succeeded },
@@ -26,7 +29,7 @@ const PARTS_IN_WORDS = [
   { outcome: "unfinished", words: "not finished" },
 ] as const;
 
-/** Builds by day and outcome as stacked columns, as a figure in HTML; days that may still change are pale. */
+/** Builds by day and outcome as stacked columns, as a figure in HTML. Days that may still change are pale. */
 export async function volumeChart(rows: readonly VolumeDay[]): Promise<string> {
   const calendar = createCalendar(rows);
   const total = calendar?.days.reduce((sum, day) => sum + (day.builds ?? 0), 0) ?? 0;
@@ -82,13 +85,13 @@ function isPale(day: VolumeDay): boolean {
   return !day.is_complete && (day.builds ?? 0) > 0;
 }
 
-/** The part of a day's column that shows one outcome; none where it has no build. */
+/** The part of a day's column for one outcome. No part when the day has no such build. */
 function columnsOf(day: VolumeDay, index: number) {
   const height = (part: number) => day[PARTS[part]?.outcome ?? "failed"] ?? 0;
   let low = 0;
   for (let below = 0; below < index; below++) low += height(below);
   const at = startOf(day.day);
-  // A hair of paper between two days.
+  // A small gap separates two days.
   return height(index) === 0
     ? []
     : [
@@ -103,7 +106,7 @@ function columnsOf(day: VolumeDay, index: number) {
 }
 
 function wordsOf(day: VolumeDay): string {
-  if (day.builds === null) return `${day.day}: not looked at yet`;
+  if (day.builds === null) return `${day.day}: not read yet`;
   const open = day.is_complete ? "" : "; may still change";
   const parts = PARTS_IN_WORDS.map(({ outcome, words }) => `${grouped(day[outcome] ?? 0)} ${words}`);
   return `${day.day}: ${grouped(day.builds)} builds, ${parts.join(", ")}${open}`;

@@ -25,8 +25,8 @@ const CHARTS = [
 /** The wide picture of a figure. */
 const wide = (figure: string) =>
   /<svg class="chart-wide".*?<\/svg>(?=<svg class="chart-narrow)/.exec(figure)?.[0] ?? "";
-/** What a mouse is told, day by day. */
-const told = (figure: string) =>
+/** The texts that a mouse shows, day by day. */
+const titlesIn = (figure: string) =>
   [...wide(figure).matchAll(/<title>([^<]*)<\/title>/g)].map(([, words]) => words);
 /** The marks that have all of these, by themselves or from the groups around them. */
 function tags(figure: string, ...parts: string[]): string[] {
@@ -96,37 +96,37 @@ describe.each(CHARTS)("the $name chart", ({ draw }) => {
   });
 
   it("tells of each day, and of the newest 400 where there are more", async () => {
-    expect(told(await draw(MIXED)).filter((words) => /^\d/.test(words ?? ""))).toHaveLength(30);
+    expect(titlesIn(await draw(MIXED)).filter((words) => /^\d/.test(words ?? ""))).toHaveLength(30);
     const figure = await draw(dayRows(1234));
-    expect(told(figure).filter((words) => /^\d/.test(words ?? ""))).toHaveLength(400);
+    expect(titlesIn(figure).filter((words) => /^\d/.test(words ?? ""))).toHaveLength(400);
     expect(figure).toContain("The newest 400 of 1,234 days are drawn");
   });
 
   it("leaves out what lies ahead of the calendar, and says so", async () => {
     const ahead = { ...dayRow("2031-01-01"), is_complete: false, is_covered: false };
     const figure = await draw([...MIXED, ahead]);
-    expect(told(figure)).toEqual(told(await draw(MIXED)));
-    expect(figure).toContain("ahead of the calendar are in the table alone");
+    expect(titlesIn(figure)).toEqual(titlesIn(await draw(MIXED)));
+    expect(figure).toContain("Builds with a date in the future are only in the table");
   });
 
   it("marks the days that no sync has looked at", async () => {
     const figure = await draw(MIXED);
     expect(tags(figure, "-blind)")).toHaveLength(1);
-    expect(told(figure)).toContain("2026-11-21: not looked at yet");
-    expect(figure).toContain("not looked at yet</li>");
-    expect(await draw(dayRows(3))).not.toContain("not looked at");
+    expect(titlesIn(figure)).toContain("2026-11-21: not read yet");
+    expect(figure).toContain("not read yet</li>");
+    expect(await draw(dayRows(3))).not.toContain("not read");
   });
 });
 
 describe("successRateChart", () => {
   it("tells the rate, its interval and the builds of a day as the row has them", async () => {
     const figure = await successRateChart(dayRows(2, (index) => (index ? { succeeded: 2, failed: 1 } : {})));
-    expect(told(figure)).toEqual([
+    expect(titlesIn(figure)).toEqual([
       "2026-11-20: 90.0\u00a0% (72.0–95.0\u00a0%) of 10 finished builds",
       "2026-11-21: 66.7\u00a0% (53.3–83.3\u00a0%) of 3 finished builds",
     ]);
     expect(figure).toContain(
-      "11 of 13 finished builds succeeded, 84.6\u00a0%. The lowest rate is that of 2026-11-21, 66.7\u00a0%.",
+      "11 of 13 finished builds succeeded, 84.6\u00a0%. The lowest rate is on 2026-11-21, 66.7\u00a0%.",
     );
   });
 
@@ -164,14 +164,14 @@ describe("successRateChart", () => {
     const dashed = tags(figure, 'stroke-width="2"', "dasharray");
     expect(dashed).toHaveLength(1);
     expect(/ d="([^"]*)"/.exec(dashed[0] ?? "")?.[1]?.match(/[ML]/g)).toEqual(["M", "L", "L"]);
-    expect(told(figure).filter((words) => words?.endsWith("; may still change"))).toHaveLength(2);
+    expect(titlesIn(figure).filter((words) => words?.endsWith("; may still change"))).toHaveLength(2);
   });
 
   it("marks the incident hours of its days, and no others", async () => {
     const earlier = { ...INCIDENT, hour: "2026-11-01 14:00:00+00" };
     const figure = await successRateChart(dayRows(5), [INCIDENT, earlier]);
-    expect(told(figure)).toContain("Incident hour 2026-11-19 14:00 UTC: 15 of 20 projects failed");
-    expect(told(figure).filter((words) => words?.startsWith("Incident"))).toHaveLength(1);
+    expect(titlesIn(figure)).toContain("Incident hour 2026-11-19 14:00 UTC: 15 of 20 projects failed");
+    expect(titlesIn(figure).filter((words) => words?.startsWith("Incident"))).toHaveLength(1);
     expect(await successRateChart(dayRows(5), [earlier])).not.toContain("incident hour");
   });
 });
@@ -191,7 +191,7 @@ describe("volumeChart", () => {
     const [first = 0] = perBuild.flat();
     expect(first).toBeGreaterThan(1);
     for (const height of perBuild.flat()) expect(height).toBeCloseTo(first, 0);
-    expect(told(figure)[1]).toBe("2026-11-21: 50 builds, 40 succeeded, 8 failed, 2 not finished");
+    expect(titlesIn(figure)[1]).toBe("2026-11-21: 50 builds, 40 succeeded, 8 failed, 2 not finished");
   });
 
   it("is pale where a day may still change", async () => {
@@ -204,7 +204,7 @@ describe("volumeChart", () => {
 describe("durationChart", () => {
   it("tells both percentiles with their bounds", async () => {
     const figure = await durationChart(dayRows(1));
-    expect(told(figure)).toEqual([
+    expect(titlesIn(figure)).toEqual([
       "2026-11-21: 10 finished builds, median 1m 0s to 2m 0s, 95th percentile 10m 0s to 20m 0s",
     ]);
     expect(figure).toContain(">1 min</text>");
@@ -214,7 +214,7 @@ describe("durationChart", () => {
     const figure = await durationChart(
       dayRows(2, (index) => (index ? { p50_s_max: null, p95_s_max: null } : {})),
     );
-    expect(told(figure)[1]).toContain("median 1m 0s or longer, 95th percentile 10m 0s or longer");
+    expect(titlesIn(figure)[1]).toContain("median 1m 0s or longer, 95th percentile 10m 0s or longer");
     expect(figure).toContain("no upper bound is known");
     expect(await durationChart(dayRows(2))).not.toContain("no upper bound is known");
   });
@@ -222,11 +222,11 @@ describe("durationChart", () => {
   it("leaves out the days whose bounds say nothing, and says so", async () => {
     const seldom = { p50_s_min: 0, p50_s_max: 80_000, p95_s_min: 0, p95_s_max: 90_000 };
     const figure = await durationChart(dayRows(5, (index) => (index < 2 ? seldom : {})));
-    expect(figure).toContain("On 2 of 5 days the mirror looked too seldom to tell.");
+    expect(figure).toContain("2 of 5 days are left out: the mirror polled too rarely.");
     expect(tags(figure, "-slow)")).toHaveLength(3);
-    expect(told(figure)[0]).toContain("median up to 22h 13m");
+    expect(titlesIn(figure)[0]).toContain("median up to 22h 13m");
     expect(await durationChart(dayRows(5, () => seldom))).toMatch(
-      /^<p class="empty">The mirror looked too seldom/,
+      /^<p class="empty">The mirror polled too rarely/,
     );
   });
 
@@ -234,7 +234,7 @@ describe("durationChart", () => {
     const figure = await durationChart(dayRows(2, () => ({ p50_s_min: 0 })));
     expect(figure).not.toMatch(/NaN|Infinity/);
     expect(figure).toContain(">1 s</text>");
-    expect(told(figure)[0]).toContain("median up to 2m 0s");
+    expect(titlesIn(figure)[0]).toContain("median up to 2m 0s");
   });
 });
 

@@ -1,5 +1,5 @@
--- Title: What changes between success and failure
--- Answers: Which series change more often than dice would, over their last 20 finished builds? Ten at least, or nothing can be told.
+-- Title: Flaky series
+-- Answers: Which series change between success and failure more often than by chance? Their last 20 finished builds count. Series with fewer than ten are left out.
 -- Shown as: table
 select project_slug, version_slug, type, finished, failed, flips, flip_rate, flip_rate_by_chance
 from report.instability
