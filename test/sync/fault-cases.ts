@@ -566,13 +566,13 @@ export const FAULTS: readonly FaultSection[] = [
         fault: "429, `Retry-After` a year",
         play: retryAfter(() => String(365 * 86_400)),
         ...isLost,
-        says: /the service asks to be left alone for .*: GET .*offset=40.* answered 429/,
+        says: /the service asks for a pause for .*: GET .*offset=40.* answered 429/,
       },
       {
         fault: "429, `Retry-After` a date in a year",
         play: retryAfter(dateIn(365 * 86_400_000)),
         ...isLost,
-        says: /the service asks to be left alone for .*: GET .*offset=40.* answered 429/,
+        says: /the service asks for a pause for .*: GET .*offset=40.* answered 429/,
       },
       {
         fault: "429 for ever, for one list",
@@ -702,7 +702,7 @@ export const FAULTS: readonly FaultSection[] = [
         },
         settings: { retries: 5 },
         ...passes,
-        warns: /^the service was left alone for 30 s after 6 failures in a row: GET/,
+        warns: /^paused all requests for 30 s after 6 failures in a row: GET/,
       },
       {
         fault: "the host goes away for good",
@@ -710,7 +710,7 @@ export const FAULTS: readonly FaultSection[] = [
         settings: { retries: 5 },
         ...isLost,
         says: /GET .* got no answer/,
-        warns: /^the service was left alone for 60 s after 7 failures in a row: GET/,
+        warns: /^paused all requests for 60 s after 7 failures in a row: GET/,
       },
       {
         fault: "the host is away from the start",
