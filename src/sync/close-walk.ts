@@ -1,7 +1,7 @@
 import { finishWalk } from "../db/run-ledger.ts";
 import { withTransaction } from "../db/transaction.ts";
 import { setLive } from "../load/live-count.ts";
-import { noteSeen } from "../load/open-builds.ts";
+import { recordSeen } from "../load/open-builds.ts";
 import { createPageMemory } from "../load/page-memory.ts";
 import { resolveHoles } from "../load/quarantine.ts";
 import { countKnown, forgetSeen, noteMissing } from "./missing-records.ts";
@@ -44,7 +44,7 @@ export async function closeWalk(
         whyHeld = noted.held;
         unstored = seen.size - noted.met;
       } else await forgetSeen(tx, resource, seen);
-      if (isFull && resource === "build") await noteSeen(tx, seen, { ...start, runId, request: listPath });
+      if (isFull && resource === "build") await recordSeen(tx, seen, { ...start, runId, request: listPath });
       await finishWalk(tx, runId, resource, {
         ...outcome,
         reason: outcome.reason ?? whyHeld,
