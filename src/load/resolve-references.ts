@@ -102,7 +102,7 @@ export async function countDanglingTargets(sql: Sql, due: DueTargets): Promise<n
 }
 
 /** Stores that records were requested, with any result, so that they come after those that were not. */
-export async function noteTargetsAsked(
+export async function recordTargetsAsked(
   sql: Sql,
   targets: readonly DanglingTarget[],
   at: string,

@@ -879,7 +879,7 @@ export const SHOWN_ELSEWHERE: readonly ShownElsewhere[] = [
   {
     fault: "a checkpoint older than six hours",
     exit: "0",
-    outcome: "the walk starts afresh",
+    outcome: "the walk starts again",
     file: "test/sync/interrupted-run.test.ts",
     test: "is not gone on from when its checkpoint is older than six hours",
   },
