@@ -42,7 +42,7 @@ export async function decodeBody(
   const name = (encoding ?? "identity").trim().toLowerCase().replace(/^x-/, "");
   if (name === "identity" || name === "") return body;
   if (name !== "gzip" && name !== "deflate" && name !== "br")
-    throw new UndecodableBodyError(`its content encoding '${name.slice(0, 40)}' was not asked for`);
+    throw new UndecodableBodyError(`its content encoding '${name.slice(0, 40)}' was not requested`);
   try {
     return [await DECODERS[name](Buffer.concat(body), { maxOutputLength: maxBytes })];
   } catch (error) {

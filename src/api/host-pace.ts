@@ -25,7 +25,7 @@ export interface HostPace {
   slow(): void;
   /** Makes the pace one percent faster, up to the rate. */
   ease(): void;
-  /** Starts a hold for a refusal. Of two holds, the one that ends last counts. */
+  /** Starts a hold for a refusal. If a hold is running, the one that ends last counts. */
   hold(waitMs: number, refusal: HttpStatusError): void;
   /** The current hold, or null. */
   held(): Hold | null;

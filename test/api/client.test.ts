@@ -246,7 +246,7 @@ describe("a body", () => {
   });
 
   it.each([
-    ["an encoding that was not asked for", packed("zstd", Buffer.from(text)), "'zstd' was not asked for"],
+    ["an encoding that was not asked for", packed("zstd", Buffer.from(text)), "'zstd' was not requested"],
     ["broken gzip", packed("gzip", gzipSync(text).subarray(0, 20)), "could not be unpacked from gzip"],
     ["no gzip at all", packed("gzip", Buffer.from(text)), "could not be unpacked from gzip"],
     [

@@ -655,7 +655,7 @@ export const FAULTS: readonly FaultSection[] = [
         fault: "an encoding that nobody asked for",
         play: at40(bytes((body) => body, { "content-encoding": "rot13" })),
         ...breaksOff,
-        says: /GET .*offset=40.* answered with an unusable body: its content encoding 'rot13' was not asked for/,
+        says: /GET .*offset=40.* answered with an unusable body: its content encoding 'rot13' was not requested/,
       },
       { fault: "the connection is closed before the reply, once", play: once(hangUp), ...passes },
       {
