@@ -4,15 +4,17 @@ import type { Resource } from "../wire/resources.ts";
 import type { Client, FetchOptions } from "./client.ts";
 import { type Detail, detailPath, fetchDetail } from "./fetch-detail.ts";
 
-/** What the detail endpoint says of a record. */
+/** The answer of the detail endpoint about one record. */
 export type DetailAnswer =
   | { kind: "found"; detail: Detail }
-  /** It answers 404 or 410. The moments are those of that reply; one out of a cache counts as asked for when the cache got it. */
+  /**
+   * It answered 404 or 410 at these moments. A reply from a cache counts as asked for when the cache got it.
+   */
   | { kind: "gone"; request: string; askedAt: Date; observedAt: Date }
-  /** It says nothing that can be used: no answer, another status, or another record. */
+  /** No usable answer: none at all, another status, or another record. */
   | { kind: "unclear"; error: UpstreamError | null };
 
-/** Asks for a record by its id. Throws only what is no fault of upstream, such as a stop. */
+/** Asks for a record by its id. Throws only errors that are not upstream's, such as a stop. */
 export async function askDetail(
   client: Client,
   resource: Resource,

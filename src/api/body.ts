@@ -1,7 +1,7 @@
 import { promisify } from "node:util";
 import { brotliDecompress, gunzip, inflate } from "node:zlib";
 
-/** What `api` asks for; nothing else is unpacked. */
+/** The encodings that requests ask for. No other one is decoded. */
 export const ACCEPT_ENCODING = "gzip, deflate, br";
 
 /** The body was longer than allowed, before or after decompression. */
@@ -9,14 +9,14 @@ export class BodyTooLargeError extends Error {
   override name = "BodyTooLargeError";
 }
 
-/** The body came whole, but in an encoding that nobody asked for, or broken. */
+/** The body is complete, but its encoding was not requested, or its data is broken. */
 export class UndecodableBodyError extends Error {
   override name = "UndecodableBodyError";
 }
 
 /**
- * Reads a body to its end, at most `maxBytes` as it comes over the wire, in the pieces in which it came: one that is known by its
- * hash need not be put together. The caller destroys the stream on failure.
+ * Reads a body to its end, at most `maxBytes` before decompression. Returns the pieces as they came, because
+ * a body with a known hash is never joined. The caller destroys the stream on failure.
  */
 export async function readBody(stream: AsyncIterable<Buffer>, maxBytes: number): Promise<Buffer[]> {
   const pieces: Buffer[] = [];
@@ -31,7 +31,9 @@ export async function readBody(stream: AsyncIterable<Buffer>, maxBytes: number):
 
 const DECODERS = { gzip: promisify(gunzip), deflate: promisify(inflate), br: promisify(brotliDecompress) };
 
-/** Unpacks a body by its `Content-Encoding`, at most `maxBytes` after it. Rejects with one of the two errors above. */
+/**
+ * Unpacks a body by its `Content-Encoding`, to at most `maxBytes`. Rejects with one of the two errors above.
+ */
 export async function decodeBody(
   body: Buffer[],
   encoding: string | undefined,
@@ -40,7 +42,7 @@ export async function decodeBody(
   const name = (encoding ?? "identity").trim().toLowerCase().replace(/^x-/, "");
   if (name === "identity" || name === "") return body;
   if (name !== "gzip" && name !== "deflate" && name !== "br")
-    throw new UndecodableBodyError(`its content encoding '${name.slice(0, 40)}' was not asked for`);
+    throw new UndecodableBodyError(`its content encoding '${name.slice(0, 40)}' was not requested`);
   try {
     return [await DECODERS[name](Buffer.concat(body), { maxOutputLength: maxBytes })];
   } catch (error) {

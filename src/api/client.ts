@@ -32,21 +32,27 @@ export interface ClientOptions
     "ratePerSecond" | "concurrency" | "timeoutMs" | "retries" | "maxBodyBytes" | "proxies"
   > {
   baseUrl: URL;
-  /** What the host's other clients keep to as well; `ratePerSecond` then counts for nothing. @default the client's own */
+  /** The pace that all clients of the host share. It replaces `ratePerSecond`. @default the client's own */
   pace?: HostPace;
   clock: Clock;
   log: Logger;
   signal?: AbortSignal;
-  /** Told what the run's summary should say: that the service was left alone for a while, or that it held requests back. */
+  /** Called with warnings for the summary of the run: requests were paused, or the service held them back. */
   onWarning?(message: string): void;
 }
 
 export interface FetchOptions<T> {
-  /** Turns the parsed JSON into what is wanted, or throws `UnexpectedShapeError`; a reply that fails is asked for again. */
+  /**
+   * Turns the parsed JSON into the value. Throws `UnexpectedShapeError` for a bad reply, which is then
+   * retried.
+   */
   parse(value: unknown, url: string): T;
-  /** The hash of a body that is known already: an equal one is not parsed. It may be looked up while the request is under way. */
+  /**
+   * The hash of a known body. A body with this hash is not parsed. It may be a promise, looked up during the
+   * request.
+   */
   knownHash?: string | Promise<string | undefined>;
-  /** Tries after the first for this request. @default the client's own */
+  /** The number of retries for this request. @default the client's own */
   retries?: number;
   signal?: AbortSignal;
 }
@@ -59,37 +65,41 @@ export interface JsonReply<T> {
   hash: string;
   bytes: number;
   /**
-   * When the request was sent that this answers: that of the try that succeeded, behind its last redirect. What came out of a cache was
-   * made earlier, and counts as if it had been asked for then.
+   * When the answered request was sent: the last try, after its last redirect. A reply from a cache counts as
+   * sent when the cache got it.
    */
   sentAt: Date;
-  /** When the last byte was here. */
+  /** When the last byte arrived. */
   receivedAt: Date;
-  /** The server's own clock, when it told. */
+  /** The `Date` header of the reply, or null. */
   serverDate: Date | null;
 }
 
-/** Asks the service, one request in and one parsed reply out, at the pace and with the patience of its options. */
+/** Sends requests to the service at a steady pace, with retries. One request in, one parsed reply out. */
 export interface Client {
   readonly baseUrl: URL;
   /**
-   * Fetches JSON from a path of the API. Throws `HttpStatusError`, `NetworkError`, `TimeoutError` or `UnexpectedShapeError` after all
-   * retries, and the signal's reason when aborted. Once the host is lost (see `host-gate.ts`), requests under way and later ones fail at
-   * once with one of the first three. Safe to repeat: every request is a GET.
+   * Fetches JSON from a path of the API. Throws `HttpStatusError`, `NetworkError`, `TimeoutError` or
+   * `UnexpectedShapeError` after all retries, and the signal's reason when aborted. Once the host is lost
+   * (see `host-gate.ts`), all requests fail at once with one of the first three errors. Safe to repeat: every
+   * request is a GET.
    */
   fetchJson<T>(path: string, options: FetchOptions<T>): Promise<JsonReply<T>>;
   /**
-   * Whether the service answers at its root at this moment, for a caller whose page or record keeps failing. False once the host is lost.
-   * Rejects when `signal` is aborted or the client is closed.
+   * Whether the root of the API answers now. For callers whose page or record keeps failing. False once the
+   * host is lost. Rejects when `signal` is aborted or the client is closed.
    */
   isUp(signal?: AbortSignal): Promise<boolean>;
-  /** Aborted when the host is lost; its reason is what requests fail with from then on. */
+  /** Aborted when the host is lost. Its reason is the error of every request from then on. */
   readonly lost: AbortSignal;
-  /** Requests sent, with retries, and body bytes received, since the client was made. */
+  /** Requests sent, retries included, and body bytes received, since the client was created. */
   stats(): { requests: number; bytes: number };
-  /** By how much the service's clock is ahead, after all replies so far that told a `Date`, refusals too; null when none did. */
+  /**
+   * How far the service's clock is ahead, from the `Date` headers of all replies so far. Null when no reply
+   * had one.
+   */
   clockAhead(): ClockAhead | null;
-  /** Ends every request, under way or waiting, with an error, and refuses later ones. May be called twice. */
+  /** Fails every request, running or waiting, and every later one. May be called twice. */
   close(): Promise<void>;
 }
 
@@ -101,13 +111,13 @@ export function createClient(options: ClientOptions): Client {
     connections: options.concurrency,
     timeoutMs: options.timeoutMs,
   });
-  // The one queue that every request to the host passes.
+  // Every request to the host passes this queue.
   const queue = new PQueue({ concurrency: options.concurrency });
   const parseTurn = createTurnstile();
   const stats = { requests: 0, bytes: 0 };
   const clockDifference = createClockDifference();
   const closing = new AbortController();
-  // Every request that is under way or waits listens to it.
+  // Every running and every waiting request listens to it.
   setMaxListeners(0, closing.signal);
   const gate = createHostGate({
     pace: options.pace ?? createHostPace(options),
@@ -122,11 +132,13 @@ export function createClient(options: ClientOptions): Client {
     const url = apiUrl(ROOT_PATH, baseUrl) ?? baseUrl;
     const sent = await sendInTime(url, closing.signal);
     if (sent.redirect === null && sent.ageMs > 0) {
-      throw new NetworkError(`GET ${showUrl(url)} was answered by a cache alone`, { url: showUrl(url) });
+      throw new NetworkError(`GET ${showUrl(url)} was answered by a cache, not by the service`, {
+        url: showUrl(url),
+      });
     }
   }
 
-  /** One request and what it came to: a body, or the place that a redirect within the service leads to. */
+  /** Sends one request. Gives the body, or the target of a redirect within the service. */
   async function send(url: URL, signal: AbortSignal): Promise<Sent> {
     stats.requests += 1;
     const sentAt = clock.now();
@@ -142,7 +154,7 @@ export function createClient(options: ClientOptions): Client {
     });
     const header = (name: string) => [reply.headers[name]].flat()[0];
     const serverDate = parseHttpDate(header("date"));
-    // With an age it came out of a cache: it was dated, and what it shows was so, that long ago.
+    // A reply with an age comes from a cache. Its date and its content are that old.
     const ageMs = cacheAgeMs(header("age"));
     if (serverDate && ageMs === 0) clockDifference.learn(serverDate, sentAt, clock.now());
     if (Number(header("content-length")) > maxBodyBytes) {
@@ -165,7 +177,7 @@ export function createClient(options: ClientOptions): Client {
     if (status < 200 || status >= 300) {
       const text = Buffer.concat(await decoded.catch(() => []));
       const hasLogin = authorization(baseUrl).authorization !== undefined;
-      // A date stands on the server's clock, which may be another than ours.
+      // A date is on the server's clock, which may differ from ours.
       const retryAfterMs = parseRetryAfter(header("retry-after"), serverDate ?? clock.now());
       throw statusError(url, {
         status,
@@ -201,7 +213,7 @@ export function createClient(options: ClientOptions): Client {
     signal: AbortSignal,
     fetchOptions: FetchOptions<T>,
   ): Promise<JsonReply<T>> {
-    // Every request passes the gate, retries and redirects too; the time limit runs from then on.
+    // Every request passes the gate, retries and redirects too. The time limit starts after the gate.
     const ask = (place: URL) => gate.ask(() => sendInTime(place, signal), attemptNumber, signal);
     let sent = await ask(url);
     for (let redirects = 1; sent.redirect !== null; redirects++) {
@@ -213,7 +225,7 @@ export function createClient(options: ClientOptions): Client {
     const hash = hashOf(body);
     const known = hash === (await fetchOptions.knownHash);
     if (!known) await parseTurn();
-    // Outside what turns errors into upstream's: a bug in `parse` is no fault of the network.
+    // Not inside `sendInTime`, so that a bug in `parse` is not reported as a network error.
     const value = known
       ? null
       : fetchOptions.parse(parseJson(Buffer.concat(body), showUrl(url)), showUrl(url));
@@ -226,10 +238,10 @@ export function createClient(options: ClientOptions): Client {
       const url = apiUrl(path, baseUrl);
       if (!url) {
         throw new UnexpectedShapeError(
-          `'${path.slice(0, 200)}' does not lead to the API below ${showUrl(baseUrl)}`,
+          `'${path.slice(0, 200)}' is not a path of the API below ${showUrl(baseUrl)}`,
           {
             url: path.slice(0, 200),
-            hint: "a link that leads elsewhere is never followed",
+            hint: "docmirror only follows links within the API",
           },
         );
       }
@@ -279,7 +291,10 @@ type Sent =
   | { redirect: URL }
   | { redirect: null; body: Buffer[]; sentAt: Date; ageMs: number; serverDate: Date | null };
 
-/** How old a reply was when it came, by its `Age` in seconds (RFC 9111), which may have been cut; 0 for none, a year at most. */
+/**
+ * How old a reply was on arrival, by its `Age` in whole seconds (RFC 9111). 0 without one, at most about a
+ * year.
+ */
 function cacheAgeMs(age: string | undefined): number {
   if (age === undefined || !/^\d+$/.test(age.trim()) || Number(age) === 0) return 0;
   return Math.min(Number(age) + 1, 366 * 86_400) * 1000;

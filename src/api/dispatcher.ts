@@ -4,7 +4,7 @@ import { ProxyPool } from "./proxy-pool.ts";
 export interface DispatcherOptions {
   /** Null: directly. */
   proxy: URL | null;
-  /** Connections to the service at most. */
+  /** The most connections to the service. */
   connections: number;
   /** For each step: to connect, to wait for the head of a reply, to wait for more of its body. */
   timeoutMs: number;
@@ -19,14 +19,15 @@ export function createDispatcher({ proxy, connections, timeoutMs }: DispatcherOp
   const token = proxyLogin(proxy);
   return new ProxyAgent({
     ...limits,
-    // The login is made here: undici leaves a lone user out and throws for a bare percent sign.
+    // The login header is built here, because undici drops a user without a password and throws for a bare
+    // percent sign.
     uri: `${protocol}//${host}`,
     ...(token === null ? {} : { token }),
-    // A plain request is forwarded, as with curl: many proxies refuse a tunnel to port 80.
+    // Plain HTTP is forwarded without a tunnel, as curl does it: many proxies refuse a tunnel to port 80.
     proxyTunnel: false,
     proxyTls: connect,
     requestTls: connect,
-    // Both are made without the limits above.
+    // undici would create both without the limits above.
     factory: (origin, options) => new Pool(origin, { ...options, ...limits }),
     clientFactory: (origin, options) => new ProxyPool(origin, { ...options, headersTimeout: timeoutMs }),
   });
@@ -37,7 +38,7 @@ function proxyLogin({ username, password }: URL): string | null {
   return basicLogin(username, password);
 }
 
-/** The value of a header that carries a login, of a user and a password as they stand in a URL. */
+/** The value of a login header, for a user and a password as written in a URL. */
 export function basicLogin(username: string, password: string): string {
   const credentials = `${percentDecode(username)}:${percentDecode(password)}`;
   return `Basic ${Buffer.from(credentials).toString("base64")}`;

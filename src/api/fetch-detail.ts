@@ -6,9 +6,9 @@ import type { Client, FetchOptions } from "./client.ts";
 export interface Detail {
   record: unknown;
   request: string;
-  /** When the request was sent; the record is no older. */
+  /** When the request was sent. The record is not older than that. */
   askedAt: Date;
-  /** When the reply was here; the record is no younger. */
+  /** When the reply arrived. The record is not newer than that. */
   observedAt: Date;
 }
 
@@ -18,8 +18,8 @@ export function detailPath(resource: Resource, key: string): string {
 }
 
 /**
- * Asks for one record by id, or a project by its slug. Throws `UnexpectedShapeError` for a list, which is what a
- * version asked for by a project's slug gives.
+ * Asks for one record by id, or a project by its slug. Throws `UnexpectedShapeError` for a list: services
+ * answer so when a version is asked for by the slug of a project.
  */
 export async function fetchDetail(
   client: Client,

@@ -1,21 +1,23 @@
 /**
- * When the host may be asked, for all requests together: not faster than its pace, not while it asks to wait, and not while it is away.
+ * Decides when the host may be asked, for all requests together: not faster than the pace, not while the host
+ * asks to wait, and not while it is away.
  *
- *   open ──5 failed rounds──▶ in doubt: the API's root is asked, all others wait
+ *   open ──5 failed rounds──▶ in doubt: only the API's root is asked, all other requests wait
  *     ▲                         │  ▲
  *     │                         │  └──30 s, then 60 s──┐
  *     ├──the root answers───────┤                      │
- *     │                         └──it does not──▶ left alone ──after the last pause──▶ lost
+ *     │                         └──it does not──▶ paused ──after the last pause──▶ lost
  *     └──any other answer, also a late one to an earlier request
  *
- * A round is a failure together with those of all requests that were under way when it came: they have one cause. One record or page
- * that always fails is no reason to give the host up, and so only the root decides. It is the cheapest page, and all services of this
- * kind have it.
+ * A round is one failure together with the failures of all requests that ran at the same time: they have one
+ * cause. One record or page that always fails does not mean that the host is away, so only the root decides.
+ * It is the cheapest page, and every such service has it.
  *
- * 429 and 503 hold all requests back besides, each for as long as it asks. That outlasts the gate, which belongs to one run: the pace
- * keeps it.
+ * In addition, 429 and 503 hold all requests back, for as long as the reply asks. The pace stores this hold,
+ * because it outlasts the gate, which belongs to one run.
  *
- * A request may keep its place in the client's queue while it waits here: as long as the gate is shut, nobody could use that place.
+ * A request keeps its place in the client's queue while it waits here. While the gate is shut, no other
+ * request could use that place.
  */
 import { EventEmitter, once, setMaxListeners } from "node:events";
 import type { Clock } from "../clock.ts";
@@ -30,28 +32,31 @@ import type { Hold, HostPace } from "./host-pace.ts";
 import { linkSignals } from "./link-signals.ts";
 import { isRefusal, MAX_RETRY_AFTER_MS, retryWaitMs } from "./retry.ts";
 
-/** Failed rounds in a row after which the host is left alone. */
+/** After this many failed rounds in a row, only the root is asked. */
 const MAX_FAILED_ROUNDS = 5;
 const FIRST_PAUSE_MS = 30_000;
 const MAX_PAUSES = 2;
-/** Shorter holds are daily business and are not told. */
-const TOLD_HOLD_MS = 5000;
+/** Shorter holds are normal and are not reported. */
+const REPORTED_HOLD_MS = 5000;
 const YEAR_MS = 365 * 86_400_000;
 
 export interface HostGateOptions {
-  /** The host's, which other gates may share, one after the other or at once. */
+  /** The pace of the host. Other gates may share it, later or at the same time. */
   pace: HostPace;
-  /** Tries of a request after its first. The host is lost after as many pauses, at most 2; with 0 it is lost without any. */
+  /**
+   * The number of retries of a request. The host is lost after as many pauses, at most 2. With 0 it is lost
+   * without a pause.
+   */
   retries: number;
   clock: Clock;
   /**
-   * Asks the API's root once, past the gate. Rejects as a request does. An answer out of a cache must reject too: it says nothing of the
-   * host.
+   * Asks the root of the API once, without passing the gate. Rejects as a request does, and also for an
+   * answer from a cache, because that says nothing about the host.
    */
   probe(): Promise<unknown>;
-  /** Ends the waits that belong to no request. */
+  /** Ends the waits that do not belong to a request. */
   signal: AbortSignal;
-  /** Told of each pause as it begins, and of each time of more than 5 s in which 429 or 503 held requests back. */
+  /** Called at the start of each pause, and after 429 or 503 held requests back for more than 5 s. */
   onWarning(message: string): void;
   /** @default Math.random */
   random?: () => number;
@@ -59,13 +64,17 @@ export interface HostGateOptions {
 
 export interface HostGate {
   /**
-   * Sends as soon as the host may be asked, and learns from what came of it. `attempt` counts the tries of the request from 1. Rejects
-   * as `send` does, or with the reason of the signal, which should be linked to `lost`.
+   * Sends as soon as the host may be asked, and learns from the result. `attempt` counts the tries of the
+   * request from 1. Rejects as `send` does, or with the reason of the signal, which should be linked to
+   * `lost`.
    */
   ask<T>(send: () => Promise<T>, attempt: number, signal: AbortSignal): Promise<T>;
   /** Whether the root answers now. False once the host is lost. Rejects with the signal's reason. */
   isUp(signal: AbortSignal): Promise<boolean>;
-  /** Aborted when the host is given up; the reason is the error of every request from then on. It is of the last failure's class. */
+  /**
+   * Aborted when the host is lost. The reason is the error of every request from then on, and has the class
+   * of the last failure.
+   */
   readonly lost: AbortSignal;
 }
 
@@ -82,11 +91,11 @@ export function createHostGate(options: HostGateOptions): HostGate {
   let failedInARow = 0;
   let round = 0;
   let isHeld = false;
-  // A host that never answered is given up by the retries alone, so that a wrong base URL fails soon.
+  // A host that never answered gets no pauses, so that a wrong base URL fails soon.
   let hasAnswered = false;
 
   function isOpen(): boolean {
-    obeyHold();
+    applyHold();
     return !isHeld && doubt === null && !lost.signal.aborted;
   }
 
@@ -98,7 +107,7 @@ export function createHostGate(options: HostGateOptions): HostGate {
     }
   }
 
-  function noteAnswer(): void {
+  function recordAnswer(): void {
     hasAnswered = true;
     failedInARow = 0;
     pace.ease();
@@ -108,21 +117,24 @@ export function createHostGate(options: HostGateOptions): HostGate {
     changes.emit("change");
   }
 
-  function noteFailure(error: UpstreamError, isNewRound: boolean, attempt: number): void {
+  function recordFailure(error: UpstreamError, isNewRound: boolean, attempt: number): void {
     if (isRefusal(error)) {
       pace.hold(retryWaitMs(error, attempt, options.random), error);
       if (isNewRound) pace.slow();
-      obeyHold();
+      applyHold();
     }
     if (!isNewRound || lost.signal.aborted) return;
     round += 1;
     failedInARow += 1;
     const isDoubtful = hasAnswered && failedInARow >= MAX_FAILED_ROUNDS;
-    // What it rejects with is the end of the doubt or of the run.
+    // It rejects only when the doubt or the run is over.
     if (isDoubtful && doubt === null) examine(error).catch(() => {});
   }
 
-  /** Finds out whether the host is still there, and gives it up when it is not. Rejects when the doubt is over or the run is. */
+  /**
+   * Finds out whether the host still answers, and loses it when it does not. Rejects when the doubt or the
+   * run is over.
+   */
   async function examine(cause: UpstreamError): Promise<void> {
     const mine = new AbortController();
     doubt = mine;
@@ -132,18 +144,18 @@ export function createHostGate(options: HostGateOptions): HostGate {
       for (let pauses = 0; ; pauses++) {
         const failure = await probe(signal);
         signal.throwIfAborted();
-        if (failure === null) return noteAnswer();
+        if (failure === null) return recordAnswer();
         error = failure;
         failedInARow += 1;
         if (pauses >= maxPauses) {
           return lose(
             error,
-            `the service is left alone since ${failedInARow} requests in a row failed; the last`,
+            `stopped asking the service after ${failedInARow} failures in a row; the last one`,
           );
         }
         const pauseMs = FIRST_PAUSE_MS * 2 ** pauses;
         options.onWarning(
-          `the service was left alone for ${inWords(pauseMs)} after ${failedInARow} failures in a row: ${error.message}`,
+          `paused all requests for ${describeTime(pauseMs)} after ${failedInARow} failures in a row: ${error.message}`,
         );
         await clock.sleep(pauseMs, signal);
       }
@@ -152,7 +164,10 @@ export function createHostGate(options: HostGateOptions): HostGate {
     }
   }
 
-  /** Asks the root as soon as nothing holds requests back; null when the host answers, whatever it says. All who ask share one answer. */
+  /**
+   * Asks the root as soon as no hold is left. Null when the host answers with any content. All callers share
+   * one answer.
+   */
   async function probe(signal: AbortSignal): Promise<UpstreamError | null> {
     do {
       while (isHeld) await nextChange(signal);
@@ -174,40 +189,45 @@ export function createHostGate(options: HostGateOptions): HostGate {
       if (!isUpstreamLost(error)) return null;
       if (isRefusal(error)) {
         pace.hold(retryWaitMs(error, 1, options.random), error);
-        obeyHold();
+        applyHold();
       }
       return error as UpstreamError;
     }
   }
 
-  /** Shuts the gate while the pace holds, whichever run brought that about; what is too long to sleep through ends this one. */
-  function obeyHold(): void {
+  /**
+   * Shuts the gate while the pace has a hold, from this run or another one. A hold that is too long to wait
+   * for ends this run.
+   */
+  function applyHold(): void {
     const hold = pace.held();
     if (!hold) return;
-    if (!isBearable(hold)) lose(hold.refusal, `the service asks to be left alone ${inFull(hold)}`);
-    else if (!isHeld) sleepThrough(hold).catch(() => {});
+    if (!isShortEnough(hold)) lose(hold.refusal, `the service asks for a pause ${describeHold(hold)}`);
+    else if (!isHeld) waitOut(hold).catch(() => {});
   }
 
-  async function sleepThrough(first: Hold): Promise<void> {
+  async function waitOut(first: Hold): Promise<void> {
     isHeld = true;
     const since = clock.now().getTime();
     let last = first;
-    for (let hold: Hold | null = first; hold && isBearable(hold); hold = pace.held()) {
+    for (let hold: Hold | null = first; hold && isShortEnough(hold); hold = pace.held()) {
       await clock.sleep(hold.leftMs(), options.signal);
       pace.release(hold);
       last = hold;
     }
     isHeld = false;
     const heldMs = clock.now().getTime() - since;
-    if (heldMs > TOLD_HOLD_MS) {
+    if (heldMs > REPORTED_HOLD_MS) {
       const { status } = last.refusal;
-      options.onWarning(`requests were held back for ${inWords(heldMs)}: the service answered ${status}`);
+      options.onWarning(
+        `requests were held back for ${describeTime(heldMs)}: the service answered ${status}`,
+      );
     }
     changes.emit("change");
   }
 
   function lose(error: UpstreamError, why: string): void {
-    lost.abort(retell(error, `${why}: ${error.message}`));
+    lost.abort(withMessage(error, `${why}: ${error.message}`));
     changes.emit("change");
   }
 
@@ -218,18 +238,19 @@ export function createHostGate(options: HostGateOptions): HostGate {
         while (!isOpen()) await nextChange(signal);
         await pace.turn(signal);
         signal.throwIfAborted();
-        // The gate may have been shut while this one waited for its turn. From here on nothing comes between.
+        // The gate may have been shut during the wait for the turn. No other code runs between this check and
+        // `send`.
       } while (!isOpen());
       const sentIn = round;
       try {
         const reply = await send();
-        noteAnswer();
+        recordAnswer();
         return reply;
       } catch (error) {
-        // A request that was stopped says nothing of the host.
+        // A stopped request says nothing about the host.
         signal.throwIfAborted();
-        if (!isUpstreamLost(error)) noteAnswer();
-        else noteFailure(error as UpstreamError, sentIn === round, attempt);
+        if (!isUpstreamLost(error)) recordAnswer();
+        else recordFailure(error as UpstreamError, sentIn === round, attempt);
         signal.throwIfAborted();
         throw error;
       }
@@ -241,12 +262,12 @@ export function createHostGate(options: HostGateOptions): HostGate {
   };
 }
 
-/** The same failure in other words. Its class stays, for the caller acts by it. */
-function retell(error: UpstreamError, message: string): UpstreamError {
+/** The same failure with another message. It keeps its class, because callers decide by the class. */
+function withMessage(error: UpstreamError, message: string): UpstreamError {
   const facts = {
     url: error.url,
     cause: error,
-    hint: "try again later: what was read is kept, and the next run goes on from there",
+    hint: "try again later: what was read is stored, and the next run continues from there",
   };
   if (error instanceof HttpStatusError) {
     const { status, retryAfterMs } = error;
@@ -255,20 +276,20 @@ function retell(error: UpstreamError, message: string): UpstreamError {
   return error instanceof TimeoutError ? new TimeoutError(message, facts) : new NetworkError(message, facts);
 }
 
-function isBearable(hold: Hold): boolean {
+function isShortEnough(hold: Hold): boolean {
   return hold.leftMs() <= MAX_RETRY_AFTER_MS;
 }
 
-/** How long a hold lasts yet and, unless it is too far away to have a date, when it is over. */
-function inFull(hold: Hold): string {
+/** How long a hold still lasts and, if that is less than a year, when it ends. */
+function describeHold(hold: Hold): string {
   const leftMs = hold.leftMs();
-  if (leftMs > YEAR_MS) return `for ${inWords(leftMs)}`;
+  if (leftMs > YEAR_MS) return `for ${describeTime(leftMs)}`;
   const over = new Date(Math.ceil(hold.untilMs / 1000) * 1000);
-  return `for ${inWords(leftMs)}, until ${over.toISOString().replace(".000", "")}`;
+  return `for ${describeTime(leftMs)}, until ${over.toISOString().replace(".000", "")}`;
 }
 
-/** A time as people tell it; servers ask for as much as 10^20 seconds. */
-function inWords(ms: number): string {
+/** A time in words. Some servers ask for 10^20 seconds. */
+function describeTime(ms: number): string {
   const seconds = Math.round(ms / 1000);
   if (seconds < 120) return `${seconds} s`;
   if (seconds < 2 * 3600) return `${Math.round(seconds / 60)} minutes`;

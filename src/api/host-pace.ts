@@ -2,31 +2,34 @@ import type { Clock } from "../clock.ts";
 import type { HttpStatusError } from "../errors.ts";
 import { createTurns } from "./turns.ts";
 
-/** A time in which the host is to be left alone, because it refused a request with 429 or 503. */
+/** A time without requests to the host, after it refused one with 429 or 503. */
 export interface Hold {
   readonly refusal: HttpStatusError;
-  /** When it is over, in milliseconds since 1970; Infinity is possible, since servers ask for anything. */
+  /** When it ends, in milliseconds since 1970. It may be Infinity, because servers ask for any number. */
   readonly untilMs: number;
-  /** What is left of it in milliseconds; never more than was asked for. Should our clock be set back, it begins anew from there. */
+  /**
+   * The milliseconds that are left, never more than the server asked for. When our clock is set back, the
+   * rest counts from the new time.
+   */
   leftMs(): number;
 }
 
 /**
- * What holds for every request to one host, whichever run it belongs to: the even pace, slowed after refusals, and how long the host
- * asked to be left alone. A process makes one for all its runs.
+ * The limits for all requests to one host, from every run of the process: an even pace, slower after
+ * refusals, and the hold that the host asked for. A process creates one for all its runs.
  */
 export interface HostPace {
-  /** Resolves when the next request may start. A request that is aborted while it waits takes no turn. */
+  /** Resolves when the next request may start. A request that is aborted before takes no turn. */
   turn(signal: AbortSignal): Promise<void>;
-  /** Doubles the time between turns, up to 16 times the time that the rate gives. Does nothing where there is no rate. */
+  /** Doubles the time between turns, up to 16 times that of the rate. Does nothing without a rate. */
   slow(): void;
-  /** Takes one percent of the slowness back. */
+  /** Makes the pace one percent faster, up to the rate. */
   ease(): void;
-  /** Notes a refusal and the wait that follows from it. The hold that ends last counts. */
+  /** Starts a hold for a refusal. If a hold is running, the one that ends last counts. */
   hold(waitMs: number, refusal: HttpStatusError): void;
-  /** The hold that is running, or null. */
+  /** The current hold, or null. */
   held(): Hold | null;
-  /** Ends a hold that was slept through, whatever the time of day says. A hold that came meanwhile stays. */
+  /** Ends a hold after its wait, even if the clock was set in between. A newer hold stays. */
   release(hold: Hold): void;
 }
 
@@ -37,14 +40,14 @@ export interface HostPaceOptions {
 }
 
 const MAX_SLOWNESS = 16;
-/** About 70 answers bring a pace that was halved back to nearly the old one. */
+/** After about 70 answers, a pace that was halved is nearly back at the old one. */
 const EASE = 0.99;
 
 export function createHostPace({ ratePerSecond, clock }: HostPaceOptions): HostPace {
   const nowMs = () => clock.now().getTime();
   const turns = createTurns(ratePerSecond);
   let slowness = 1;
-  /** Empty turns that are due because of the slowness, as a fraction. */
+  /** The number of empty turns to take because of the slowness; it may be a fraction. */
   let emptyTurns = 0;
   let held: Hold | null = null;
 
@@ -85,7 +88,7 @@ function createHold(waitMs: number, refusal: HttpStatusError, nowMs: () => numbe
     },
     leftMs() {
       const now = nowMs();
-      // Else a hold from a clock that stood years ahead would last as many years.
+      // Otherwise a hold from a clock that was years ahead would last for years.
       if (now < latestMs) untilMs = now + Math.min(waitMs, untilMs - latestMs);
       latestMs = now;
       return untilMs - now;

@@ -1,10 +1,13 @@
 export interface LinkedSignal {
   signal: AbortSignal;
-  /** Lets go of the outer signals, which may live much longer. May be called twice. */
+  /** Removes the listeners from the outer signals, which may live much longer. May be called twice. */
   release(): void;
 }
 
-/** One signal that is aborted with the first of several, for the same reason. AbortSignal.any would pile up on one that lives long. */
+/**
+ * One signal that aborts with the first of several, for the same reason. AbortSignal.any would leak memory on
+ * a signal that lives long.
+ */
 export function linkSignals(outer: readonly (AbortSignal | undefined)[]): LinkedSignal {
   const controller = new AbortController();
   const releases: (() => void)[] = [];

@@ -1,21 +1,21 @@
 import { type Dispatcher, errors, Pool } from "undici";
 
-/** A tunnel that a proxy did not make. The reason is the status that it answered, or the cause. */
+/** The proxy did not open a tunnel. `status` or `cause` says why. */
 export class TunnelError extends Error {
   override name = "TunnelError";
-  /** Null where it answered nothing. */
+  /** Null when it did not answer. */
   readonly status: number | null;
 
   constructor(status: number | null, cause?: unknown) {
-    super("the proxy made no tunnel", { cause });
+    super("the proxy opened no tunnel", { cause });
     this.status = status;
   }
 }
 
 /**
- * The connections to a proxy over which tunnels are asked for. As undici 7 has it, one that the proxy closes meanwhile is asked for again
- * and again, without a pause and without an end (nodejs/undici#3897), because its error looks like that of an idle connection. In a class
- * of its own it also shows that it was the proxy, not the service, that failed.
+ * The connections to a proxy, used to open tunnels. When the proxy closes one, undici 7 retries without a
+ * pause and without an end (nodejs/undici#3897), because the error looks like that of an idle connection.
+ * `TunnelError` prevents that. It also shows that the proxy failed, not the service.
  */
 export class ProxyPool extends Pool {
   override async connect(options: Dispatcher.ConnectOptions): Promise<Dispatcher.ConnectData> {

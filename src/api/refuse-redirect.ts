@@ -3,12 +3,12 @@ import { WrongAddressError } from "../errors.ts";
 import { showUrl } from "./upstream-errors.ts";
 
 const API = "/api/v1/";
-/** A server may send anything as a Location: longer ones are cut in messages. */
+/** Messages cut a longer Location: a server may send any text. */
 const SHOWN_LENGTH = 200;
 
 /**
- * Throws that `url` is redirected to a `Location` that is not followed, and which base URL to set where that
- * tells.
+ * Throws the error for a redirect that is not followed. Names the base URL to set, if the `Location` shows
+ * it.
  */
 export function refuseRedirect(url: URL, status: number, location: string): never {
   const shown = maskUrl(location).slice(0, SHOWN_LENGTH);
@@ -17,7 +17,7 @@ export function refuseRedirect(url: URL, status: number, location: string): neve
   if (baseUrl !== null) {
     throw new WrongAddressError(`It has moved to ${baseUrl}; set DOCMIRROR_BASE_URL to that (${what})`, {
       url: showUrl(url),
-      hint: "see first that this address is the service's own",
+      hint: "first check that this address belongs to the service",
     });
   }
   throw new WrongAddressError(what, {
@@ -26,15 +26,18 @@ export function refuseRedirect(url: URL, status: number, location: string): neve
   });
 }
 
-/** Throws that redirects lead from one to the next without an end. */
+/** Throws the error for too many redirects in a row. */
 export function refuseRedirects(url: URL, most: number): never {
   throw new WrongAddressError(
     `GET ${showUrl(url)} answered with more than ${most} redirects, which is not followed`,
-    { url: showUrl(url), hint: "the service redirects in a circle: report it to those who run it" },
+    {
+      url: showUrl(url),
+      hint: "the service redirects in a circle: report it to the operator of the service",
+    },
   );
 }
 
-/** The base URL that the same request has at its new place, or null where the `Location` is no such place. */
+/** The base URL of the same API at its new address, or null when the `Location` is not such an address. */
 function movedTo(url: URL, location: string): string | null {
   if (location === "" || !URL.canParse(location, url.href)) return null;
   const place = new URL(location, url);

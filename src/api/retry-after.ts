@@ -1,8 +1,9 @@
 import { parseHttpDate } from "./http-date.ts";
 
 /**
- * The wait that a `Retry-After` header asks for, in milliseconds from `now`: seconds or an HTTP date (RFC 9110, 10.2.3). A date that has
- * passed, and a negative number, are 0. Undefined when the header is absent or cannot be read.
+ * The wait that a `Retry-After` header asks for, in milliseconds from `now`: seconds or an HTTP date (RFC
+ * 9110, 10.2.3). A past date or a negative number gives 0. Undefined when the header is missing or cannot be
+ * read.
  */
 export function parseRetryAfter(header: string | undefined, now: Date): number | undefined {
   const text = header?.trim();

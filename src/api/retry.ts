@@ -10,26 +10,26 @@ import {
 import { BodyTooLargeError } from "./body.ts";
 import { ProxyRefusedError } from "./proxy-errors.ts";
 
-/** The first wait's upper bound; it doubles with every further try. */
+/** The upper bound of the first wait. It doubles with every try. */
 const BASE_WAIT_MS = 500;
 const MAX_WAIT_MS = 60_000;
-/** A longer `Retry-After` is not slept through: the request fails, and the run ends with what it has. */
+/** A longer `Retry-After` is not waited for: the request fails, and the run ends with what it has. */
 export const MAX_RETRY_AFTER_MS = 5 * 60_000;
-/** A proxy's error page with status 200 may pass; a server that speaks another language will not. */
+/** A proxy's error page with status 200 may be gone soon. A server with another interface stays wrong. */
 const MAX_SHAPE_RETRIES = 2;
 
 export interface RetryOptions {
-  /** Tries after the first. */
+  /** The number of retries. */
   retries: number;
   clock: Clock;
   signal: AbortSignal | undefined;
-  /** Told before each further try; `waitMs` is null where the wait is everyone's. */
+  /** Called before each retry. `waitMs` is null when the gate holds all requests back instead. */
   onRetry(error: UpstreamError, attempt: number, waitMs: number | null): void;
   /** @default Math.random */
   random?: () => number;
 }
 
-/** Whether the same request may succeed later: the one place that decides it. `attempt` counts from 1. */
+/** Whether the same request may succeed later. Only this function decides that. `attempt` counts from 1. */
 export function isRetryable(error: unknown, attempt: number): error is UpstreamError {
   if (error instanceof HttpStatusError) {
     if ((error.retryAfterMs ?? 0) > MAX_RETRY_AFTER_MS) return false;
@@ -43,12 +43,12 @@ export function isRetryable(error: unknown, attempt: number): error is UpstreamE
   return error instanceof NetworkError || error instanceof TimeoutError;
 }
 
-/** A reply that asks not only this request to wait. The gate to the host sees to that, for all of them. */
+/** A reply that asks all requests to wait, not only this one. The gate to the host makes them wait. */
 export function isRefusal(error: unknown): error is HttpStatusError {
   return error instanceof HttpStatusError && (error.status === 429 || error.status === 503);
 }
 
-/** The wait before the try that follows `attempt`: what `Retry-After` asked for, else full jitter below a ceiling that doubles. */
+/** The wait after try number `attempt`: the `Retry-After`, or else full jitter below a limit that doubles. */
 export function retryWaitMs(
   error: UpstreamError,
   attempt: number,
@@ -59,9 +59,9 @@ export function retryWaitMs(
 }
 
 /**
- * Runs `attempt`, which is given the number of its try from 1, until it succeeds, fails in a way that no
- * repetition repairs, or the tries are used up; then it throws the last error. Between tries it waits by
- * `retryWaitMs`, but not after refusals: `attempt` itself waits as long as everyone does.
+ * Calls `attempt` with the number of the try, from 1, until it succeeds. Throws the last error when a retry
+ * cannot help or all tries are used. Between tries it waits by `retryWaitMs`, but not after refusals: then
+ * `attempt` itself waits at the gate.
  */
 export async function withRetries<T>(
   attempt: (number: number) => Promise<T>,

@@ -2,26 +2,32 @@ import { setMaxListeners } from "node:events";
 import PQueue from "p-queue";
 import { linkSignals } from "./link-signals.ts";
 
-/** Timers come a millisecond or two late. Shorter intervals would lose too much of the rate by it, so a higher rate gets more turns in each. */
+/**
+ * Timers fire a millisecond or two late, which would cost too much of the rate in shorter intervals. So a
+ * higher rate gets more turns in each interval.
+ */
 const SHORTEST_INTERVAL_MS = 40;
 const CLOCK_CHECK_MS = 1000;
 
 /** Turns at an even pace, first come, first served. */
 export interface Turns {
-  /** Resolves when it is the caller's turn; rejects with the signal's reason, and takes no turn, when aborted before. */
+  /**
+   * Resolves when it is the caller's turn. When aborted before, rejects with the reason and takes no turn.
+   */
   take(signal: AbortSignal): Promise<void>;
 }
 
 /**
- * p-queue's own rate control. `strict` bounds every window of time: without it two windows meet, and up to 83 requests a second
- * pass where 50 are allowed.
+ * Uses the rate control of p-queue. `strict` limits every window of time. Without it, up to 83 requests a
+ * second pass where 50 are allowed, at the border of two windows.
  *
- * p-queue measures by the time of day. After the system's clock was set back it would wait until that time comes again, which may
- * be hours. So a new queue takes the place of one that waits across such a change.
+ * p-queue measures by the time of day. When the system clock is set back, it would wait until that time comes
+ * again, perhaps for hours. So a new queue then replaces the old one.
  */
 export function createTurns(ratePerSecond: number): Turns {
   const intervalCap = Math.max(1, Math.round((ratePerSecond * SHORTEST_INTERVAL_MS) / 1000));
-  // p-queue counts whole milliseconds: half of one less never lets two turns come closer, and a timer that is in time may pass.
+  // p-queue counts whole milliseconds. Half a millisecond less never lets two turns come closer, and lets a
+  // timer that fires on time pass.
   const interval = Math.ceil((intervalCap * 1000) / ratePerSecond) - 0.5;
   const createQueue = () => {
     const replaced = new AbortController();

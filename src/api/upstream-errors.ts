@@ -8,17 +8,17 @@ import {
   WrongAddressError,
 } from "../errors.ts";
 import { BodyTooLargeError, UndecodableBodyError } from "./body.ts";
-import { SCHEME_HINT, tellWrongScheme } from "./wrong-scheme.ts";
+import { describeWrongScheme, SCHEME_HINT } from "./wrong-scheme.ts";
 
-/** A link of upstream's may be as long as its reply. */
+/** A link from upstream may be as long as a whole reply. */
 const SHOWN_LENGTH = 500;
 
-/** A URL as messages show it, without the credentials that the base URL may carry, and cut where it is endless. */
+/** A URL for messages: without the login of the base URL, and cut when it is too long. */
 export function showUrl(url: URL): string {
   return `${url.origin}${url.pathname}${url.search}`.slice(0, SHOWN_LENGTH);
 }
 
-/** The first words of a body that is no use, on one line and without control characters, to tell what answered. */
+/** The first words of an unusable body, on one line and without control characters, to show what answered. */
 export function excerpt(body: Buffer): string {
   const text = body
     .subarray(0, 400)
@@ -28,7 +28,10 @@ export function excerpt(body: Buffer): string {
   return text === "" ? " with an empty body" : `: ${text.slice(0, 120)}`;
 }
 
-/** What a request failed with, as the error that tells the caller what to do; `timeoutMs` where our own time limit ended it. */
+/**
+ * Turns the failure of a request into the error that callers act on. `timeoutMs` is set when our own time
+ * limit ended it.
+ */
 export function toUpstreamError(
   error: unknown,
   url: URL,
@@ -49,7 +52,7 @@ export function toUpstreamError(
     );
   }
   const reason = error instanceof AggregateError ? error.errors[0] : error;
-  const scheme = tellWrongScheme(reason, url);
+  const scheme = describeWrongScheme(reason, url);
   if (scheme !== null) return new WrongAddressError(scheme, { ...facts, hint: SCHEME_HINT });
   const text = reason instanceof Error ? reason.message : String(reason);
   if (
@@ -61,25 +64,24 @@ export function toUpstreamError(
   }
   return new NetworkError(`GET ${showUrl(url)} got no answer: ${text}`, {
     ...facts,
-    hint: isUntrusted(reason) ? TRUST_HINT : isWordless(reason, url) ? WORDLESS_HINT : HINT,
+    hint: isUntrusted(reason) ? TRUST_HINT : isClosedWithoutAnswer(reason, url) ? CLOSED_HINT : HINT,
   });
 }
 
 const HINT = "check DOCMIRROR_BASE_URL and that the service is up";
 const TRUST_HINT =
-  "the service's certificate is not trusted; if an authority of your own signed it, name its file in NODE_EXTRA_CA_CERTS";
-const WORDLESS_HINT = `if the service speaks TLS at this port, use https://; else ${HINT}`;
+  "the service's certificate is not trusted; if your own certificate authority signed it, set its file in NODE_EXTRA_CA_CERTS";
+const CLOSED_HINT = `if the service speaks TLS at this port, use https://; otherwise ${HINT}`;
 
-/** Whether a connection failed since nobody vouches for who answered, by OpenSSL's and Node's codes. */
+/** Whether a connection failed because its certificate is not trusted, by the codes of OpenSSL and Node. */
 export function isUntrusted(reason: unknown): boolean {
   const code = (reason as { code?: unknown } | null)?.code;
   return typeof code === "string" && /CERT|VERIFY/.test(code);
 }
 
 /**
- * Whether the connection was closed before anything was said, as many servers do that expect TLS and get
- * plain HTTP.
+ * Whether the server closed the connection without a byte. Many servers that expect TLS do so for plain HTTP.
  */
-function isWordless(reason: unknown, url: URL): boolean {
+function isClosedWithoutAnswer(reason: unknown, url: URL): boolean {
   return url.protocol === "http:" && reason instanceof errors.SocketError && reason.socket?.bytesRead === 0;
 }

@@ -1,6 +1,6 @@
 import { errors } from "undici";
 
-/** OpenSSL's codes for a server that answers the first message of TLS in plain text. */
+/** The codes of OpenSSL for a server that answers TLS in plain text. */
 const NO_TLS = /^ERR_SSL_(?:WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG)$/;
 /** How nginx, Apache and Go answer plain HTTP at a port of TLS, with status 400. */
 const NO_PLAIN_HTTP =
@@ -8,25 +8,25 @@ const NO_PLAIN_HTTP =
 
 export const SCHEME_HINT = "correct the scheme in DOCMIRROR_BASE_URL";
 
-/**
- * The sentence for a connection that failed because the base URL names the wrong one of http and https; else
- * null.
- */
-export function tellWrongScheme(reason: unknown, url: URL): string | null {
+/** The message for a connection that failed because the base URL has the wrong scheme; otherwise null. */
+export function describeWrongScheme(reason: unknown, url: URL): string | null {
   if (url.protocol === "https:") {
     const { code } = (reason ?? {}) as { code?: unknown };
     const isPlain = typeof code === "string" && NO_TLS.test(code);
     return isPlain ? `The service speaks plain HTTP at this port; use http:// (${url.origin})` : null;
   }
   if (!(reason instanceof errors.HTTPParserError)) return null;
-  // A server that expects TLS may answer with an alert of it: type 21, version 3. undici's types leave out
-  // what it could not parse.
+  // A server that expects TLS may answer with a TLS alert: type 21, version 3. undici's types lack the field
+  // with the data that it could not parse.
   const { data } = reason as { data?: string };
   return data?.startsWith("\u0015\u0003") ? tlsAt(url) : null;
 }
 
-/** The same for a reply. `words` is the beginning of its body. */
-export function tellTlsExpected(url: URL, status: number, words: string): string | null {
+/**
+ * The message for a reply that says that TLS is expected; otherwise null. `words` is the beginning of the
+ * body.
+ */
+export function describeTlsExpected(url: URL, status: number, words: string): string | null {
   return url.protocol === "http:" && status === 400 && NO_PLAIN_HTTP.test(words) ? tlsAt(url) : null;
 }
 

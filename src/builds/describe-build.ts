@@ -10,22 +10,22 @@ import type {
 import { type Entry, foreign, type Line, moment, type Piece, type Section } from "./piece.ts";
 
 /**
- * What is known about one build and how, in words. `docmirror explain` prints it and the page of a build
+ * All that is known about one build and how, as text. `docmirror explain` prints it, and the page of a build
  * shows it.
  */
 export interface BuildDescription {
   /** State, outcome, type, and whether it is deleted. */
   state: string;
   facts: Entry[];
-  /** For each state that it was seen to enter: between which moments, and why these. */
+  /** For each state that it entered: the two bounds, and the reason for each. */
   states: Section[];
-  /** What changed in its record. */
+  /** The changes of its record. */
   changes: Entry[];
   /** Replies that could not be stored. */
   quarantine: Entry[];
 }
 
-/** Puts an explained build into words, the oldest first. */
+/** Describes an explained build, the oldest states and changes first. */
 export function describeBuild(
   build: ExplainedBuild,
   quarantine: readonly QuarantinedBuild[],
@@ -42,7 +42,7 @@ export function describeBuild(
 
 function describeState({ state, success, type, deleted_at }: ExplainedBuild): string {
   const words = [stateName(state)];
-  // Before a build has finished, `success` says nothing.
+  // `success` means nothing before the build has finished.
   if (state === "finished" && success !== null) words.push(success ? "success" : "failure");
   if (type !== null) words.push(type);
   if (deleted_at !== null) words.push("deleted");
@@ -56,10 +56,9 @@ function describeFacts(build: ExplainedBuild): Entry[] {
     describeDate(build),
     entry("first seen", [moment(first_seen_at)]),
   ];
-  if (changed_at !== first_seen_at)
-    entries.push(entry("changed", [moment(changed_at), " for the last time"]));
+  if (changed_at !== first_seen_at) entries.push(entry("changed", ["last at ", moment(changed_at)]));
   if (deleted_at !== null)
-    entries.push(entry("deleted", [moment(deleted_at), ": a whole walk missed it and its detail was gone"]));
+    entries.push(entry("deleted", [moment(deleted_at), ": missing in a whole walk, and its detail is gone"]));
   if (pruned !== null) entries.push(entry("pruned", ["changes before ", moment(pruned)]));
   if (open !== null) entries.push(...describeOpen(open));
   if (duration !== null)
@@ -82,7 +81,7 @@ function nameOf({ id, slug }: ExplainedReference): Piece[] {
 }
 
 function describeDate({ date, date_read: read }: ExplainedBuild): Entry {
-  const sent: Line = date === null ? ["none that can be read"] : [foreign(date), " as sent, without a zone"];
+  const sent: Line = date === null ? ["none, or not readable"] : [foreign(date), " as sent, without a zone"];
   if (read === null) return entry("date", sent);
   const { earliest, latest, hour, zone } = read;
   const other: Line =
@@ -102,7 +101,7 @@ function describeOpen({ since, last_seen, vanished_at }: NonNullable<ExplainedBu
     entries.push(
       entry("vanished", [
         moment(vanished_at),
-        ": its detail answered that it is not there; a whole walk will tell whether it is deleted",
+        ": its detail answered that it is gone; the next whole walk shows whether it is deleted",
       ]),
     );
   return entries;
@@ -121,7 +120,7 @@ function describeTransition(transition: ExplainedTransition, next: ExplainedTran
     entry(
       "by",
       [moment(transition.not_after)],
-      ["when the reply was here that first showed it"],
+      ["when the first reply that showed it arrived"],
       ...sourceOf(first_seen),
     ),
     entry("within", [isKnown ? { kind: "length", ms: width_ms } : "unknown"]),
@@ -136,7 +135,7 @@ function describeTransition(transition: ExplainedTransition, next: ExplainedTran
   return { title: `${seq}. ${title}`, entries };
 }
 
-/** From where a moment is known: the run, and what it asked for. */
+/** The source of a moment: the run and its request. */
 function sourceOf({ run, request }: BuildSighting): Line[] {
   return [[{ kind: "run", run }], [{ kind: "request", path: request }]];
 }
@@ -155,7 +154,7 @@ function describeChange({ kind, observed_at, run_id, before, after }: ExplainedC
   return entry(kind, [moment(observed_at), `, run ${run_id}`], ...lines);
 }
 
-/** Texts of the log stand there by their hash. */
+/** Changes hold the texts of the log as hashes. */
 function describeValue(value: unknown): Piece {
   const { md5, bytes } = (value ?? {}) as { md5?: unknown; bytes?: unknown };
   if (typeof md5 === "string" && typeof bytes === "number")
@@ -163,8 +162,8 @@ function describeValue(value: unknown): Piece {
   return { kind: "value", json: JSON.stringify(value ?? null) };
 }
 
-function describeQuarantined(sighting: QuarantinedBuild): Entry {
-  const { id, run_id, reason, request, created_at, resolved_at } = sighting;
+function describeQuarantined(record: QuarantinedBuild): Entry {
+  const { id, run_id, reason, request, created_at, resolved_at } = record;
   const resolved = resolved_at === null ? ["not resolved"] : ["resolved ", moment(resolved_at)];
   return entry(
     `row ${id}`,

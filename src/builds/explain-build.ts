@@ -1,18 +1,18 @@
 /**
- * All that the mirror knows about one build and from where: what `docmirror explain build ID` tells. Names are those of the tables, times are
- * texts in UTC as Postgres prints them, spans are milliseconds.
+ * All that the mirror knows about one build, with the sources: the content of `docmirror explain build ID`.
+ * Names are those of the tables, times are texts in UTC as Postgres prints them, spans are in milliseconds.
  */
 import type { Sql } from "../db/connect.ts";
 import type { BoundRule } from "../db/schema/builds.ts";
 import type { RunKind } from "../db/schema/runs.ts";
 
-/** A reply that showed the build. `kind` and `started_at` are null where the run was pruned since. */
+/** A reply that showed the build. `kind` and `started_at` are null when the run was pruned since. */
 export interface BuildSighting {
-  /** When its request was sent; null where that was not kept. */
+  /** When its request was sent; null when that was not stored. */
   asked_at: string | null;
-  /** When the reply was here; null where only the request counts. */
+  /** When the reply arrived; null when only the request counts. */
   observed_at: string | null;
-  /** Path and query; null where they were not kept. */
+  /** Path and query; null when they were not stored. */
   request: string | null;
   run: { id: number; kind: RunKind | null; started_at: string | null };
 }
@@ -21,25 +21,27 @@ export interface ExplainedTransition {
   seq: number;
   from_state: string | null;
   to_state: string | null;
-  /** "-infinity" where nothing is known. */
+  /** "-infinity" when nothing is known. */
   not_before: string;
   not_after: string;
-  /** How far the two are apart; null when that is not known. */
+  /** The time between the two; null when that is not known. */
   width_ms: number | null;
-  /** What set `not_before`; null in rows that an older docmirror wrote. */
+  /** The rule that set `not_before`; null in rows that an older version wrote. */
   rule: BoundRule | null;
   anomalies: string[];
-  /** By how much `not_before` lies before the build's date as it is read now; null but by the rule `date`. */
+  /**
+   * How much earlier `not_before` is than the build's date as it is read now; null unless the rule is `date`.
+   */
   before_date_ms: number | null;
   /** The first sighting in this state. */
   first_seen: BuildSighting;
-  /** The last sighting in the state before, where that set `not_before`. */
+  /** The last sighting in the state before, if it set `not_before`. */
   predecessor_last_seen: BuildSighting | null;
   /** How long the build was in the state; null while it is in it. */
   lasted: Span | null;
 }
 
-/** What a time took at least and at most; null: unknown, the most. */
+/** The shortest and the longest possible length of a time. `most_ms` is null when it is unknown. */
 export interface Span {
   least_ms: number;
   most_ms: number | null;
@@ -48,13 +50,16 @@ export interface Span {
 export interface ExplainedReference {
   field: "project" | "version";
   uri: string | null;
-  /** `none`: there is no reference; `found`, or why its record is not here (`mirror.unresolved_references`). */
+  /**
+   * `none`: there is no reference. `found`: its record is here. The others say why it is not
+   * (`mirror.unresolved_references`).
+   */
   status: "none" | "found" | "pending" | "gone" | "foreign" | "malformed";
   id: string | null;
   slug: string | null;
   /** When the record itself was found deleted. */
   deleted_at: string | null;
-  /** When the service was last asked for a record that is not here. */
+  /** When the service was last asked for the record, if it is not here. */
   checked_at: string | null;
 }
 
@@ -63,7 +68,7 @@ export interface ExplainedChange {
   kind: "updated" | "deleted" | "restored";
   observed_at: string;
   run_id: number;
-  /** The changed fields alone; texts of the log as `{"md5", "bytes"}`. */
+  /** Only the changed fields. Texts of the log are given as `{"md5", "bytes"}`. */
   before: Record<string, unknown> | null;
   after: Record<string, unknown> | null;
 }
@@ -81,7 +86,10 @@ export interface ExplainedBuild {
   id: string;
   /** As sent, without a zone; null when it was null or missing. */
   date: string | null;
-  /** The moments that the date may mean in the source zone: two in an hour that summer time repeats or skips. */
+  /**
+   * The moments that the date may mean in the source zone. There are two in an hour that summer time repeats
+   * or skips.
+   */
   date_read: { zone: string; earliest: string; latest: string; hour: "repeated" | "skipped" | null } | null;
   state: string | null;
   success: boolean | null;
@@ -96,18 +104,18 @@ export interface ExplainedBuild {
   open: { since: string; last_seen: BuildSighting; vanished_at: string | null } | null;
   references: ExplainedReference[];
   changes: ExplainedChange[];
-  /** Changes before it were pruned, though the build was known by then; null while all of its changes are here. */
+  /** Older changes of this build were pruned; null when all of its changes are here. */
   changes_pruned_before: string | null;
 }
 
 export interface BuildExplanation {
   /** Null when the mirror never stored such a build. */
   build: ExplainedBuild | null;
-  /** Replies in which the build could not be stored, resolved ones too. */
+  /** The quarantined records of this build, resolved ones too. */
   quarantine: QuarantinedBuild[];
 }
 
-/** Finds what is known about a build. `sourceTimezone` reads its date. */
+/** Finds all that is known about a build. Its date is read in `sourceTimezone`. */
 export async function explainBuild(sql: Sql, id: string, sourceTimezone: string): Promise<BuildExplanation> {
   const [row] = await sql<BuildRow[]>`
     select build.id, coalesce(extra -> 'values' ->> 'date', replace(date::text, ' ', 'T')) as date, state, success, type, first_seen_at, changed_at, deleted_at,
@@ -158,13 +166,15 @@ type BuildRow = Pick<
   | "changes_pruned_before"
 > & { earliest: string | null; latest: string | null; hour: "repeated" | "skipped" | null };
 
-/** The interval in which a state was entered, in microseconds since 1970; null where it is open to the past. */
+/**
+ * The bounds of the entry into a state, in microseconds since 1970. The lower one is null when it is unknown.
+ */
 interface Bounds {
   not_before_us: number | null;
   not_after_us: number;
 }
 
-/** What lies between two moments of which only the bounds are known; the second is not before the first. */
+/** The span between two moments with known bounds. The second moment is not before the first. */
 function spanBetween(from: Bounds, to: Bounds): Span {
   return {
     least_ms: to.not_before_us === null ? 0 : Math.max(0, to.not_before_us - from.not_after_us) / 1000,
@@ -173,8 +183,9 @@ function spanBetween(from: Bounds, to: Bounds): Span {
 }
 
 /**
- * The trigger is not before the build's own date, which set the first lower bound, and not after the first sight, whatever state that showed.
- * The date itself is no upper bound: the clock that dates builds may run behind.
+ * How long a build took. The trigger is between the build's own date, which set the first lower bound, and
+ * the first sighting in any state. The date is not an upper bound, because the clock that dates builds may be
+ * behind.
  */
 function durationOf(
   state: string | null,

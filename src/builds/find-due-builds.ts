@@ -1,25 +1,27 @@
 import type { Sql } from "../db/connect.ts";
 
-/** A build is asked for again after this share of the time that it has been in its state. */
+/** A build is polled again after this share of the time that it has been in its state. */
 const AGE_SHARE = 0.1;
-/** Once a day, with room for a nightly run that comes a little earlier than the day before. */
+/** Once a day, with some room for a nightly run that starts earlier than on the day before. */
 const LONGEST_HOURS = 22;
-/** Of the builds that are asked for, stuck ones may have so many though others are due as well. */
+/** The share of places that stuck builds keep even when enough other builds are due. */
 const STUCK_SHARE = 0.1;
-/** A tick comes a little early now and then; what is due within so many seconds is due. */
+/** A build that is due within these seconds is due now, because a round may start a little early. */
 const SLACK_SECONDS = 30;
 
 export interface WaitFacts {
   now: Date;
-  /** What was seen since then is left alone: this run has read it in the list. */
+  /** Builds seen since then are not due: this run has read them in the list. */
   notSeenSince: Date;
   stuckAfterMs: number;
 }
 
 export interface DueFacts extends WaitFacts {
-  /** Builds at most, stuck ones included. */
+  /** The most builds, stuck ones included. */
   maxDetails: number;
-  /** Stuck builds at most; where all are more than `maxDetails`, a tenth of that is theirs. */
+  /**
+   * The most stuck builds. When more builds are due than `maxDetails`, stuck ones keep a tenth of the places.
+   */
   maxStuck: number;
 }
 
@@ -29,18 +31,19 @@ export interface DueBuild {
 }
 
 /**
- * The open builds whose detail is to be asked for, the longest overdue first, stuck ones last.
+ * The open builds to poll now, the longest overdue first, stuck ones last.
  *
- * The wait grows with the age of the state, as it was when the build was seen last:
+ * The wait grows with the age of the state, at the time the build was last seen:
  *
- *   younger than 10 minutes   each round: most builds finish within minutes, and each moment unseen widens the bounds
- *   then                      a tenth of the age: how long a build took is known to a tenth, whether it took an hour or two
- *   stuck                     as long again as it has been stuck: it is not expected to finish, and if it does, by a clean-up job
- *   from 22 hours on          22 hours: what has hung for a year is still looked at daily
+ *   younger than 10 minutes   each round: most builds finish within minutes, and a delay widens the bounds
+ *   then                      a tenth of the age: so the length of a build is known to a tenth
+ *   stuck                     the full age: it will hardly finish, except by a clean-up
+ *   from 22 hours on          22 hours: a build that has hung for a year is still polled daily
  *
- * A sighting that lies ahead was made on a clock that has gone back since; it is due, and its age is how far the two moments are apart.
+ * A sighting in the future was made before our clock was set back. Its build is due, and the age is the
+ * distance between the two moments.
  *
- * So a build that hangs for ever costs some forty requests on its first day, and one a day from then on.
+ * So a build that hangs for ever costs about forty requests on its first day, and one a day from then on.
  */
 export async function findDueBuilds(sql: Sql, facts: DueFacts): Promise<DueBuild[]> {
   return sql<DueBuild[]>`
@@ -55,7 +58,7 @@ export async function findDueBuilds(sql: Sql, facts: DueFacts): Promise<DueBuild
     limit ${facts.maxDetails}`;
 }
 
-/** The open builds that are due, without a bound. */
+/** The number of open builds that are due. */
 export async function countDueBuilds(sql: Sql, facts: WaitFacts): Promise<number> {
   const [row] = await sql<{ due: number }[]>`select count(*) as due from (${dueBuilds(sql, facts)}) as due`;
   return row?.due ?? 0;
@@ -65,9 +68,9 @@ export interface DueState {
   state: string;
   /** Stuck builds that are due. */
   due: number;
-  /** All that are open in this state. */
+  /** All open builds in this state. */
   open: number;
-  /** When the list of this state was last asked for, as far as it showed any of them. */
+  /** When the list of this state was last requested, if it showed any of them. */
   listedAt: string | null;
 }
 
@@ -94,26 +97,26 @@ function dueBuilds(sql: Sql, { now, notSeenSince, stuckAfterMs }: WaitFacts) {
   return sql`
     select build_id as id, is_stuck, due_at
     from (
-      select build_id, seen_at, looked_at, greatest(looked_at - since, since - looked_at) as age
+      select build_id, seen_at, polled_at, greatest(polled_at - since, since - polled_at) as age
       from sync.open_builds
-      cross join lateral (select greatest(seen_at, asked_at) as looked_at) as look
+      cross join lateral (select greatest(seen_at, asked_at) as polled_at) as latest
     ) as waiting
     cross join lateral (select age >= ${stuckAfterMs}::float8 * interval '1 ms' as is_stuck) as stuck
     cross join lateral (
-      select looked_at + case
+      select polled_at + case
         when is_stuck then least(age, ${LONGEST_HOURS} * interval '1 hour')
         else age * ${AGE_SHARE}::float8
       end as due_at
     ) as next
     cross join lateral (select ${now.toISOString()}::timestamptz + ${SLACK_SECONDS} * interval '1 second' as soon) as clock
-    where seen_at < ${notSeenSince.toISOString()}::timestamptz and due_at <= soon or looked_at > soon`;
+    where seen_at < ${notSeenSince.toISOString()}::timestamptz and due_at <= soon or polled_at > soon`;
 }
 
 /**
- * Puts builds off that were asked for without an answer that settles anything: none that can be used, or one with a record that could not be
- * stored. Those that were seen since then are left alone.
+ * Postpones builds that were polled without a usable result: no usable answer, or a record that could not be
+ * stored. Builds that were seen since are not changed.
  */
-export async function noteAsked(
+export async function postponeBuilds(
   sql: Sql,
   ids: readonly string[],
   { at, notSeenSince }: { at: Date; notSeenSince: Date },

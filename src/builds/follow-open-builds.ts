@@ -2,8 +2,8 @@ import { type Polled, type PollOptions, pollOpenBuilds } from "./poll-open-build
 import { type SweepOptions, sweepStuckBuilds } from "./sweep-stuck-builds.ts";
 
 /**
- * Polls the open builds that are due: stuck ones by their list where they are many, all others by their details. What the run has seen
- * already is left alone.
+ * Polls the open builds that are due: many stuck ones by their list, all others by their details. Builds that
+ * the run has seen already are skipped.
  */
 export async function followOpenBuilds(options: PollOptions & SweepOptions): Promise<Polled> {
   if (!options.client.lost.aborted) await sweepStuckBuilds(options);

@@ -1,6 +1,6 @@
 import type { Span } from "./explain-build.ts";
 
-/** A length of time in its two largest units, as in `2h 5m`; below a minute with a tenth of a second. */
+/** A length of time in its two largest units, such as `2h 5m`. Below a minute in tenths of a second. */
 export function formatSpan(ms: number): string {
   if (ms < 59_950) return `${(ms / 1000).toFixed(1)}s`;
   const seconds = Math.round(ms / 1000);
@@ -13,14 +13,14 @@ export function formatSpan(ms: number): string {
   return hours > 0 ? `${hours}h ${minutes}m` : `${minutes}m ${seconds % 60}s`;
 }
 
-/** What a time took, as far as that is known. */
+/** A span in words, as far as it is known. */
 export function formatBetween({ least_ms, most_ms }: Span): string {
   if (most_ms === null) return least_ms === 0 ? "unknown" : `${formatSpan(least_ms)} or longer`;
   if (least_ms === 0) return `up to ${formatSpan(most_ms)}`;
   return `${formatSpan(least_ms)} to ${formatSpan(most_ms)}`;
 }
 
-/** A time of Postgres in UTC, without the zone that goes without saying. */
+/** A UTC time as Postgres prints it, without the zone. */
 export function formatTime(text: string): string {
   return text.replace(/\+00$/, "");
 }

@@ -1,11 +1,11 @@
 /**
- * Words about a build as plain data: lines of pieces, each with what it is, so that a terminal and a page
- * show the same ones in their own way.
+ * The text about a build as plain data: lines of pieces with a kind, so that a terminal and a page can each
+ * show them in their own way.
  */
 import type { BuildSighting, Span } from "./explain-build.ts";
 import { formatBetween, formatSpan, formatTime } from "./format-span.ts";
 
-/** A bare string is our own words. All other texts may hold whatever users typed. */
+/** A plain string is our own text. All other texts may contain anything that users typed. */
 export type Piece =
   | string
   | { kind: "foreign"; text: string }
@@ -14,17 +14,17 @@ export type Piece =
   | { kind: "value"; json: string }
   /** A moment as Postgres prints it, in UTC. */
   | { kind: "moment"; at: string }
-  /** What a time took, as far as that is known. */
+  /** A span, as far as it is known. */
   | { kind: "interval"; took: Span }
   | { kind: "length"; ms: number }
-  /** The run that a reply came to. */
+  /** The run that received a reply. */
   | { kind: "run"; run: BuildSighting["run"] }
-  /** Path and query; null where they were not kept. */
+  /** Path and query; null when they were not stored. */
   | { kind: "request"; path: string | null };
 
 export type Line = readonly Piece[];
 
-/** A label and its lines, at least one: the answer, then why it is so and how it is known. */
+/** A label with one line or more: first the answer, then the reason and the source. */
 export interface Entry {
   label: string;
   lines: readonly Line[];
@@ -38,7 +38,7 @@ export interface Section {
 export const foreign = (text: string): Piece => ({ kind: "foreign", text });
 export const moment = (at: string): Piece => ({ kind: "moment", at });
 
-/** A piece as plain text, as long as it is. Foreign text is not made printable. */
+/** A piece as plain text, not cut. Foreign text is not made printable. */
 export function pieceText(piece: Piece): string {
   if (typeof piece === "string") return piece;
   switch (piece.kind) {
@@ -56,11 +56,11 @@ export function pieceText(piece: Piece): string {
     case "run":
       return runText(piece.run);
     case "request":
-      return piece.path === null ? "the request was not kept" : `GET ${piece.path}`;
+      return piece.path === null ? "the request was not stored" : `GET ${piece.path}`;
   }
 }
 
 function runText({ id, kind, started_at }: BuildSighting["run"]): string {
   const began = started_at === null ? "" : `, began ${formatTime(started_at)}`;
-  return `run ${id} (${kind ?? "pruned since"}${began})`;
+  return `run ${id} (${kind ?? "pruned"}${began})`;
 }

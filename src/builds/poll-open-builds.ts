@@ -7,11 +7,11 @@ import { withStoreErrors } from "../db/store-errors.ts";
 import type { LoadablePage, Loader } from "../load/loader.ts";
 import type { BuildSighting } from "../load/record-transitions.ts";
 import type { Logger } from "../log.ts";
-import { findDueBuilds, noteAsked } from "./find-due-builds.ts";
+import { findDueBuilds, postponeBuilds } from "./find-due-builds.ts";
 
-/** Details that are stored together, and lost together when the process dies. */
+/** The number of details stored in one transaction. They are lost together if the process dies. */
 const BATCH = 25;
-/** The next round asks again. */
+/** One retry is enough, because the next round asks again. */
 const RETRIES = 1;
 
 export interface PollOptions {
@@ -21,33 +21,37 @@ export interface PollOptions {
   clock: Clock;
   log: Logger;
   signal: AbortSignal;
-  /** When the run began that polls: what it has seen since is not asked for again. */
+  /** When this run began. Builds that it has seen since are not polled again. */
   startedAt: Date;
   stuckAfterMs: number;
-  /** Details asked for at most, those of stuck builds included. */
+  /** The most details to request, those of stuck builds included. */
   maxDetails: number;
-  /** Of stuck builds at most so many. */
+  /** The most stuck builds. */
   maxStuck: number;
-  /** The time after which no more are asked for than the first 25: a slowed pace must not make a round endless. @default none */
+  /**
+   * After this time no further batch starts, so that a slow pace cannot make a round endless. The first batch
+   * always runs.
+   * @default none
+   */
   until?: Date;
-  /** What to do when the database is away for a moment. @default the round fails */
+  /** How to wait for a database that is away. @default the round fails */
   patience?: Patience;
 }
 
 export interface Polled {
   asked: number;
-  /** Builds that answered 404 or 410. */
+  /** Builds whose detail answered 404 or 410. */
   gone: number;
-  /** Builds whose turn it was, and of which no answer came that can be used. */
+  /** Builds that were due but gave no usable answer. */
   unsettled: number;
 }
 
 type Asked = { id: string; answer: DetailAnswer };
 
 /**
- * Asks for each open build that is due by its detail endpoint and loads what came, so that a run that did not read the whole list still
- * sees builds move. One that answers 404 or 410 vanishes; one that does not answer stays as it is. Asks for nothing once the host is
- * lost. Safe to break off anywhere.
+ * Polls the detail of each open build that is due, and loads it. So a run that did not read the whole list
+ * still sees transitions. A build whose detail answers 404 or 410 enters `vanished`. A build without an
+ * answer stays as it is. Sends nothing once the host is lost. May be interrupted at any point.
  */
 export async function pollOpenBuilds(options: PollOptions): Promise<Polled> {
   const { sql, client, clock, log, signal, patience = withStoreErrors } = options;
@@ -68,21 +72,21 @@ export async function pollOpenBuilds(options: PollOptions): Promise<Polled> {
     polled.unsettled += countOf("unclear");
     await settle(options, answers);
   }
-  // Those that a late round leaves have their turn in the next one.
+  // The next round polls the builds that a late round did not reach.
   if (client.lost.aborted) polled.unsettled += due.length - polled.asked;
-  if (polled.asked > 0) log.debug({ ...polled }, "open builds were asked for");
+  if (polled.asked > 0) log.debug({ ...polled }, "polled open builds");
   return polled;
 }
 
 async function ask({ client, log }: PollOptions, id: string): Promise<Asked> {
   const answer = await askDetail(client, "build", id, { retries: RETRIES });
   if (answer.kind === "unclear" && answer.error) {
-    log.warn({ buildId: id, error: answer.error.message }, "an open build could not be asked for");
+    log.warn({ buildId: id, error: answer.error.message }, "polling an open build failed");
   }
   return { id, answer };
 }
 
-/** Writes down what a batch of answers says. */
+/** Stores the results of a batch. */
 async function settle(options: PollOptions, batch: readonly Asked[]): Promise<void> {
   const { sql, loader, clock, startedAt, patience = withStoreErrors } = options;
   const pages: LoadablePage[] = [];
@@ -96,5 +100,7 @@ async function settle(options: PollOptions, batch: readonly Asked[]): Promise<vo
   if (pages.length > 0) await loader.load({ resource: "build", pages, source: "detail" });
   if (gone.length > 0) await loader.vanish(gone);
   const ids = batch.map(({ id }) => id);
-  await patience("put builds off", () => noteAsked(sql, ids, { at: clock.now(), notSeenSince: startedAt }));
+  await patience("postpone builds", () =>
+    postponeBuilds(sql, ids, { at: clock.now(), notSeenSince: startedAt }),
+  );
 }

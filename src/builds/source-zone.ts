@@ -2,10 +2,13 @@ import type { OffsetSpan } from "./zone-evidence.ts";
 import { createZoneOffset, listZones } from "./zone-offsets.ts";
 
 const DAY_MS = 86_400_000;
-/** The newest days with evidence tell what the zone is now; the ones before, whether it keeps summer time as a zone does. */
+/**
+ * The newest days with evidence show the current offset. The days before show whether the zone has summer
+ * time.
+ */
 const RECENT_DAYS = 7;
 
-/** On how many of the days a zone's offset is that of most builds. */
+/** On how many days the offset of a zone fits most builds. */
 export interface ZoneFit {
   zone: string;
   days: number;
@@ -17,13 +20,18 @@ export interface ZoneJudgement {
   days: string[];
   builds: number;
   configured: ZoneFit;
-  /** The zone that fits best, the configured one when none fits better. Null when none fits on any day. */
+  /**
+   * The zone that fits best; the configured one if no other fits better. Null when no zone fits on any day.
+   */
   best: ZoneFit | null;
-  /** How many further zones fit as well as the best. */
+  /** How many other zones fit as well as the best one. */
   alike: number;
-  /** Builds on the days that the best zone fits and the configured one does not. */
+  /** The number of builds on days that the best zone fits and the configured one does not. */
   against: number;
-  /** What the clocks of the two zones are ahead of UTC at the end of the newest day that tells them apart, in minutes; else of the newest day. */
+  /**
+   * How many minutes the two zones are ahead of UTC, at the end of the newest day that separates them, or
+   * else of the newest day.
+   */
   offsets: { configured: number; best: number };
 }
 
@@ -36,9 +44,10 @@ interface Day {
 }
 
 /**
- * Judges the zone in which the service's dates are read by the builds that were seen fresh. A zone fits on a day when its offset explains half of
- * the day's builds or more: single ones may be dated or listed wrongly. A zone that fits on more of the newest days is better, then one
- * that fits on more of all days. Null without evidence.
+ * Checks the zone in which the service's dates are read, against the builds that were seen soon after they
+ * began. A zone fits on a day when its offset explains at least half of the day's builds: single builds may
+ * have a wrong date. The best zone fits on most of the newest days, and then on most of all days. Null
+ * without evidence.
  */
 export function judgeZone(spans: readonly OffsetSpan[], configuredZone: string): ZoneJudgement | null {
   const days = toDays(spans);
@@ -86,7 +95,7 @@ function toDays(spans: readonly OffsetSpan[]): Day[] {
   });
 }
 
-/** On the day on which summer time begins or ends, either offset may be the one of most builds. */
+/** On a day on which summer time begins or ends, both offsets are accepted. */
 function fittingDays(zone: string, days: readonly Day[]): Set<Day> {
   const offsetAt = createZoneOffset(zone);
   return new Set(

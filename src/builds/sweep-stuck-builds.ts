@@ -7,22 +7,26 @@ import { requestText } from "../walk/page-request.ts";
 import { findDueStates } from "./find-due-builds.ts";
 import type { PollOptions } from "./poll-open-builds.ts";
 
-/** From so many due builds in a state on, its list costs less than their details, or than leaving them unseen for days. */
+/**
+ * From this number of due builds on, the list of their state is cheaper than their details, and faster than
+ * waiting for days.
+ */
 const WORTH_A_LIST = 200;
-/** What a list did not show an hour ago, or where it broke off, it will not show now. */
+/** A list that was read less than an hour ago is not read again, because it would show the same. */
 const LISTED_WITHIN_MS = 3_600_000;
-/** A state with more open builds than this is no list of hung builds. */
+/** A state with more open builds than this does not hold hung builds only. */
 const MAX_BUILDS = 50_000;
 
 export interface SweepOptions extends Omit<PollOptions, "maxDetails" | "maxStuck" | "until"> {
-  /** Records asked for at once. */
+  /** The number of records in one request. */
   pageSize: number;
 }
 
 /**
- * Looks at stuck builds by the list of all builds in their state, where so many are due that their details would take hours: ten thousand
- * hung builds are a hundred pages once a day. Only where the service's own schema says that the list may be narrowed by `state`; a page
- * that shows another state ends it. It proves nothing of what it does not show: that stays due, and is asked for by its detail.
+ * Polls stuck builds by the list of all builds in their state, when so many are due that their details would
+ * take hours: ten thousand hung builds are a hundred pages once a day. It needs a schema of the service that
+ * allows the filter `state`; a page with another state ends it. A build that the list does not show stays
+ * due, and its detail is requested.
  */
 export async function sweepStuckBuilds(options: SweepOptions): Promise<void> {
   const { sql, clock, log, startedAt, stuckAfterMs, patience = withStoreErrors } = options;
@@ -34,24 +38,24 @@ export async function sweepStuckBuilds(options: SweepOptions): Promise<void> {
   );
   if (worth.length === 0) return;
   if (!(await patience("read the schema", () => mayFilterByState(sql)))) {
-    // Said each round as long as it is so.
+    // Each round repeats this, so it is only a debug message.
     const due = worth.reduce((sum, state) => sum + state.due, 0);
-    log.debug({ due }, "the service does not offer the list of stuck builds: each waits for its turn");
+    log.debug({ due }, "the service has no list of builds by state; stuck builds are polled one by one");
     return;
   }
   for (const { state, due, open } of worth) {
     if (options.client.lost.aborted) return;
     try {
       const seen = await sweep(options, state, open);
-      log.info({ state, due, seen }, "stuck builds were looked at by their list");
+      log.info({ state, due, seen }, "polled stuck builds by their list");
     } catch (error) {
       if (!(error instanceof UpstreamError)) throw error;
-      log.warn({ state, error: error.message }, "the list of stuck builds could not be read");
+      log.warn({ state, error: error.message }, "reading the list of stuck builds failed");
     }
   }
 }
 
-/** Reads the list of builds in a state, page by page; gives the number of records that came. */
+/** Reads the list of builds in a state, page by page. Returns the number of records. */
 async function sweep(
   { client, loader, log, signal, pageSize }: SweepOptions,
   state: string,
@@ -59,7 +63,7 @@ async function sweep(
 ): Promise<number> {
   const others = new URLSearchParams({ format: "json", state }).toString();
   let offset = 0;
-  // What is served beyond twice of what is known moves faster than it can be read.
+  // A list with more than twice the known builds changes faster than it can be read.
   while (offset < 2 * open + pageSize) {
     signal.throwIfAborted();
     const request = requestText({ path: "/api/v1/build/", limit: pageSize, offset, others });
@@ -70,7 +74,7 @@ async function sweep(
     if (records.some((record) => (record as { state?: unknown } | null)?.state !== state)) {
       log.warn(
         { state },
-        "the service does not narrow its list of builds by state, though its schema says so",
+        "the service does not filter its list of builds by state, although its schema says so",
       );
       return offset;
     }

@@ -1,15 +1,15 @@
 import { parseLocalTime } from "../wire/local-time.ts";
 import type { ColumnSpec, Row } from "./tables.ts";
 
-/** 2000-01-01, from which Postgres counts, in microseconds since 1970. */
+/** 2000-01-01, where Postgres starts to count, in microseconds since 1970. */
 const POSTGRES_EPOCH = 946_684_800_000_000n;
 const SIGNATURE = Buffer.from("PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0", "latin1");
-/** Chunks are about so large: Postgres stores the rows of one while the next is written. */
+/** The approximate size of a chunk. Postgres stores the rows of one chunk while the next one is encoded. */
 const CHUNK_BYTES = 128 * 1024;
 
 /**
- * Rows in Postgres' binary COPY format (PostgreSQL manual, COPY, "Binary Format"), in chunks that together are the whole stream. Throws on a value
- * that does not fit its column, which is a bug.
+ * Rows in Postgres' binary COPY format (PostgreSQL manual, COPY, "Binary Format"), in chunks that together
+ * are the whole stream. Throws for a value that does not fit its column; that is a bug.
  */
 export function* encodeCopy(columns: readonly ColumnSpec[], rows: readonly Row[]): Generator<Buffer> {
   let buffer = Buffer.allocUnsafe(CHUNK_BYTES);
@@ -22,14 +22,15 @@ export function* encodeCopy(columns: readonly ColumnSpec[], rows: readonly Row[]
     buffer = larger;
   };
   const writeText = (text: string) => {
-    // UTF-8 needs at most three bytes for each UTF-16 unit; reserving them saves measuring the text first.
+    // UTF-8 needs at most three bytes for each UTF-16 unit. Reserving that many is faster than measuring the
+    // text first.
     reserve(4 + text.length * 3);
     const bytes = buffer.write(text, length + 4, "utf8");
     buffer.writeInt32BE(bytes, length);
     length += 4 + bytes;
   };
 
-  // Moments are our own (`Date.toISOString`); all rows of a page have the same.
+  // Moments come from `Date.toISOString`. All rows of a page have the same one, so the last one is cached.
   let moment = "";
   let momentValue = 0n;
   const momentMicroseconds = (text: string) => {
@@ -91,7 +92,7 @@ export function* encodeCopy(columns: readonly ColumnSpec[], rows: readonly Row[]
   yield buffer.subarray(0, length);
 }
 
-/** Local times are read by `parseLocalTime`, and were once: anything else is a bug. */
+/** `parseLocalTime` has read these texts before, so a failure here is a bug. */
 function localMicroseconds(text: string): bigint {
   const time = parseLocalTime(text);
   if (!time) throw new Error(`not a local time: ${text}`);

@@ -3,37 +3,38 @@ import type { Reference } from "../wire/resource-uri.ts";
 import { RESOURCES, type Resource } from "../wire/resources.ts";
 import { RECORD_TABLES } from "./tables.ts";
 
-/** The resources that others refer to: of them every id must be known to turn references into keys. */
+/** The resources that others refer to. All their ids must be known to turn references into keys. */
 const REFERRED: readonly Resource[] = ["user", "project", "version"];
 
 const READ_ROWS = 5000;
 
 /** Knows which records are in the mirror, without asking Postgres for every page. */
 export interface KnownKeys {
-  /** Makes ready for records with these references. To be awaited before the others are used. */
+  /** Prepares for records with these references. Await it before you call the other methods. */
   prepare(references: Iterable<Reference>): Promise<void>;
   /** The id to store as key for a reference, or null while the record is not here. */
   resolve(reference: Reference): string | null;
-  /** Whether it is certain that no row has this id, so that none need be looked up. */
+  /** Whether it is certain that no row has this id. Then no look-up is needed. */
   isNew(resource: Resource, id: string): boolean;
-  /** Notes a row that the transaction under way adds. */
+  /** Adds a row of the current transaction. */
   add(resource: Resource, id: string): void;
-  /** Takes a row back that was added, when only its own part of the transaction was rolled back. */
+  /** Removes an added row after only its part of the transaction was rolled back. */
   drop(resource: Resource, id: string): void;
   commit(): void;
-  /** Forgets what was added since the last commit. */
+  /** Removes the rows added since the last commit. */
   rollback(): void;
 }
 
-/** What holds ids; `walk` has one that takes little memory. */
+/** A set of ids. `walk` has one that needs little memory. */
 interface Ids {
   add(id: string): boolean;
   has(id: string): boolean;
 }
 
 /**
- * Reads all ids once, for a run that loads whole lists. Rows are never removed and one run writes at a time, so an id that is known stays known. Of files and builds, to which nothing
- * refers, the ids are followed only when the table was empty at the start: the first night needs no look-ups at all.
+ * Reads all ids once, for a run that loads whole lists. Rows are never removed and only one run writes at a
+ * time, so a known id stays known. Nothing refers to files and builds, so their ids are kept only when the
+ * table was empty at the start. Then the first night needs no look-ups at all.
  */
 export function createKnownKeys(sql: Sql, createIds: () => Ids): KnownKeys {
   const known = new Map<Resource, { ids: Ids; isComplete: boolean; added: Set<string> }>(
@@ -45,7 +46,8 @@ export function createKnownKeys(sql: Sql, createIds: () => Ids): KnownKeys {
     const entry = known.get(resource);
     if (!entry) return;
     if (REFERRED.includes(resource)) {
-      // By keys, not by a cursor: when its connection is lost between two batches, a cursor of the driver ends as if it had read all.
+      // This reads by keys, not by a cursor. When the connection is lost between two batches, a cursor of the
+      // driver ends as if it had read all rows.
       for (let after = ""; ; ) {
         const rows = await sql.unsafe<{ id: string }[]>(
           `select id from ${RECORD_TABLES[resource].name} where id > $1 order by id limit ${READ_ROWS}`,

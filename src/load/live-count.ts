@@ -2,16 +2,16 @@ import type { Sql, TransactionSql } from "../db/connect.ts";
 import type { Resource } from "../wire/resources.ts";
 import { RECORD_TABLES } from "./tables.ts";
 
-/** The lists that are read at their head, where a count of what is here must not cost a look at every row. */
+/** The lists that are read at their head. Counting their records must not read every row. */
 const COUNTED: readonly Resource[] = ["build"];
 
-/** Moves the count of live records, in the transaction that adds, restores or retires them. */
+/** Changes the count of live records, in the transaction that adds, restores or retires them. */
 export async function addLive(tx: TransactionSql, resource: Resource, records: number): Promise<void> {
   if (records === 0 || !COUNTED.includes(resource)) return;
   await tx`update sync.lists set live = live + ${records} where resource = ${resource}`;
 }
 
-/** Sets the count anew, in the transaction that ends a whole walk: it has looked at every row. */
+/** Sets the count, in the transaction that ends a whole walk, which has read every row. */
 export async function setLive(tx: TransactionSql, resource: Resource, records: number): Promise<void> {
   if (!COUNTED.includes(resource)) return;
   await tx`
@@ -20,8 +20,8 @@ export async function setLive(tx: TransactionSql, resource: Resource, records: n
 }
 
 /**
- * The live records that upstream's list shows, as far as is known: all that are here, without those that its newest whole walk did not
- * show and the builds whose details are gone. Counts every row once, and from then on only what changes.
+ * The number of live records that upstream's list should show: all that are here, without missing ones and
+ * without vanished builds. The first call counts every row; later only changes are counted.
  */
 export async function countShown(sql: Sql, resource: Resource): Promise<number> {
   const [list] = await sql<{ live: number }[]>`select live from sync.lists where resource = ${resource}`;

@@ -26,47 +26,52 @@ export interface LoadCounts {
   restored: number;
 }
 
-/** What was loaded, and the builds among it whose state may be new, or that are open: `recordTransitions` is for them. */
+/**
+ * The result of loading. `moving` are the builds that are open or whose state may be new; pass them to
+ * `recordTransitions`.
+ */
 export interface Loaded {
   counts: LoadCounts;
   moving: BuildSighting[];
-  /** Records that were left out though they differ: something later was seen of them already. They count as unchanged. */
+  /** Changed records that were skipped because something newer is known already. They count as unchanged. */
   stale: number;
 }
 
 interface Sorted {
   added: ObservedRecord[];
   changed: ObservedRecord[];
-  /** Deleted here, yet upstream shows them again. */
+  /** Deleted here, but upstream shows them again. */
   returned: ObservedRecord[];
   unchanged: ObservedRecord[];
 }
 
 /**
- * Brings records of one resource into their tables, within the caller's transaction: new ones are added, changed ones replaced with their
- * change recorded, equal ones not touched at all. Each id must come once. The transitions of builds are left to the caller.
+ * Loads records of one resource into their tables, within the caller's transaction. New records are added,
+ * changed ones are replaced and their change is recorded, equal ones are not touched. Each id must come once.
+ * The caller records the transitions of builds.
  */
 export async function loadRecords(
   tx: TransactionSql,
   resource: Resource,
-  sightings: readonly ObservedRecord[],
+  observed: readonly ObservedRecord[],
   source: ProjectSource,
   facts: LoadFacts,
 ): Promise<Loaded> {
-  if (sightings.length === 0) {
+  if (observed.length === 0) {
     return { counts: { inserted: 0, updated: 0, unchanged: 0, restored: 0 }, moving: [], stale: 0 };
   }
-  // With `insert` something was not as it was known to be: then nothing is taken for new without looking.
-  const ids = sightings
+  // `insert` is used after a failed load. Then the known keys may be wrong, so every id is looked up.
+  const ids = observed
     .map(({ record }) => record.id)
     .filter((id) => facts.method === "insert" || !facts.keys.isNew(resource, id));
   const stored = await findAnyStored(tx, resource, ids);
-  const sorted = sortRecords(sightings, stored, source);
+  const sorted = sortRecords(observed, stored, source);
   if (resource === "project") sorted.changed = await keepUserOrder(tx, sorted.changed);
   const { moving, stale } =
     resource === "build" ? await leaveOutStale(tx, sorted, facts.runId) : { moving: [], stale: 0 };
 
-  // The record's own columns become the row: copying each of them would be a tenth of the work of a first night.
+  // The columns of the record become the row without a copy: copying would be a tenth of the work of a first
+  // night.
   const toRow = ({ record, observedAt }: ObservedRecord): Row => {
     const known = stored.get(record.id);
     const row: Row = record.columns;
@@ -92,8 +97,8 @@ export async function loadRecords(
   await recordChanges(tx, { resource, runId: facts.runId }, changes);
   for (const { record } of sorted.added) facts.keys.add(resource, record.id);
   await addRows(tx, RECORD_TABLES[resource], sorted.added.map(toRow), facts.method);
-  await loadSatellites(tx, resource, sorted, facts);
-  if (resource === "project") await markListed(tx, sightings, stored as Map<string, StoredProject>, source);
+  await loadDependentRows(tx, resource, sorted, facts);
+  if (resource === "project") await markListed(tx, observed, stored as Map<string, StoredProject>, source);
   await addLive(tx, resource, sorted.added.length + sorted.returned.length);
 
   return {
@@ -108,7 +113,9 @@ export async function loadRecords(
   };
 }
 
-/** Of two sightings of a build the later one counts, whichever comes first. */
+/**
+ * Skips builds of which something newer is known: the later of two sightings wins, in any order of arrival.
+ */
 async function leaveOutStale(
   tx: TransactionSql,
   sorted: Sorted,
@@ -117,7 +124,7 @@ async function leaveOutStale(
   const open = sorted.unchanged.filter(({ record: { columns } }) => isOpenState(columns.state));
   const stale = await findStale(tx, runId, [...sorted.changed, ...open].map(toShownState));
   const isFresh = ({ record }: ObservedRecord) => !stale.has(record.id);
-  const late = sorted.changed.filter((sighting) => !isFresh(sighting));
+  const late = sorted.changed.filter((one) => !isFresh(one));
   sorted.unchanged.push(...late);
   sorted.changed = sorted.changed.filter(isFresh);
   sorted.returned = sorted.returned.filter(isFresh);
@@ -125,7 +132,7 @@ async function leaveOutStale(
   return { moving: moving.map(toBuildSighting), stale: late.length };
 }
 
-/** A build without a state is not open: nothing says that it will ever finish. */
+/** A build without a state is not open, because nothing shows that it will ever finish. */
 function isOpenState(state: unknown): boolean {
   return state !== null && state !== "finished";
 }
@@ -134,24 +141,24 @@ function toBuildSighting({ record, askedAt, observedAt, request }: ObservedRecor
   return { id: record.id, askedAt, observedAt, request };
 }
 
-function toShownState(sighting: ObservedRecord): ShownState {
-  return { ...toBuildSighting(sighting), state: sighting.record.columns.state };
+function toShownState(one: ObservedRecord): ShownState {
+  return { ...toBuildSighting(one), state: one.record.columns.state };
 }
 
-/** What loading these records would count, without writing anything. */
+/** The counts that loading these records would give. Writes nothing. */
 export async function compareRecords(
   tx: TransactionSql,
   resource: Resource,
   records: readonly NormalizedRecord[],
   source: ProjectSource,
 ): Promise<LoadCounts> {
-  const sightings = records.map((record) => ({ record, askedAt: "", observedAt: "", request: null }));
+  const observed = records.map((record) => ({ record, askedAt: "", observedAt: "", request: null }));
   const stored = await findAnyStored(
     tx,
     resource,
     records.map(({ id }) => id),
   );
-  const { added, changed, returned, unchanged } = sortRecords(sightings, stored, source);
+  const { added, changed, returned, unchanged } = sortRecords(observed, stored, source);
   return {
     inserted: added.length,
     updated: changed.length,
@@ -170,29 +177,31 @@ async function findAnyStored(
 }
 
 function sortRecords(
-  sightings: readonly ObservedRecord[],
+  observed: readonly ObservedRecord[],
   stored: ReadonlyMap<string, StoredRecord>,
   source: ProjectSource,
 ): Sorted {
   const sorted: Sorted = { added: [], changed: [], returned: [], unchanged: [] };
-  for (const sighting of sightings) {
-    const { record } = sighting;
+  for (const one of observed) {
+    const { record } = one;
     const known = stored.get(record.id);
     if (!known) {
-      sorted.added.push(sighting);
+      sorted.added.push(one);
       continue;
     }
-    if (known.hash === record.hash || !isNewer(record, known, source)) sorted.unchanged.push(sighting);
-    else sorted.changed.push(sighting);
-    // An embedded copy proves that somebody still points to the project, not that upstream still has it.
-    if (known.deleted && source !== "embedded") sorted.returned.push(sighting);
+    if (known.hash === record.hash || !isNewer(record, known, source)) sorted.unchanged.push(one);
+    else sorted.changed.push(one);
+    // An embedded copy only proves that another record still refers to the project, not that upstream still
+    // has it.
+    if (known.deleted && source !== "embedded") sorted.returned.push(one);
   }
   return sorted;
 }
 
 /**
- * Of two copies of a project the newest `modified_date` wins, and a listed one beats an embedded one of the same age. A
- * listed copy always replaces what a list or a detail said before. Other resources come from one place alone.
+ * Decides between two copies of a project. The newer `modified_date` wins; at the same date, a copy from a
+ * list or a detail wins over an embedded one. Such a copy always replaces an earlier one from a list or a
+ * detail. Other resources have only one kind of copy.
  */
 function isNewer(record: NormalizedRecord, known: StoredRecord, source: ProjectSource): boolean {
   if (!("source" in known)) return true;
@@ -205,13 +214,13 @@ function isNewer(record: NormalizedRecord, known: StoredRecord, source: ProjectS
   return !isEmbedded || project.source === "embedded";
 }
 
-/** Local times of equal length compare as texts. */
+/** Makes local times equally long, so that they can be compared as texts. */
 function padFraction(date: unknown): string {
   if (typeof date !== "string") return "";
   return date.includes(".") ? date : `${date}.000000`;
 }
 
-/** Sets the foreign keys whose records are here; a reference that dangles leaves its key null. */
+/** Sets the foreign keys whose records are here. The others stay null. */
 function setKeys(row: Row, resource: Resource, record: NormalizedRecord, keys: KnownKeys): void {
   row.project_id = record.projectId;
   if (resource === "build") row.version_id = null;
@@ -219,14 +228,15 @@ function setKeys(row: Row, resource: Resource, record: NormalizedRecord, keys: K
 }
 
 /**
- * Replaces rows whose hash differs, and gives their changes. `equal` of them differ in nothing that upstream sent: another version of the
- * normalizer hashed them, or a list shows what was embedded before. They keep when they were changed.
+ * Replaces rows whose hash differs, and returns their changes. `equal` is the number of rows without a
+ * changed field: another version of the normalizer hashed them, or a list shows a record that was embedded
+ * before. These rows keep their `changed_at`.
  */
 async function replaceChanged(
   tx: TransactionSql,
   resource: Resource,
   changed: readonly ObservedRecord[],
-  toRow: (sighting: ObservedRecord) => Row,
+  toRow: (one: ObservedRecord) => Row,
   facts: LoadFacts,
 ): Promise<{ changes: Change[]; equal: number }> {
   if (changed.length === 0) return { changes: [], equal: 0 };
@@ -254,13 +264,13 @@ async function restoreReturned(
   runId: number,
 ): Promise<Change[]> {
   if (returned.length === 0) return [];
-  const sightings = returned.map(({ record, observedAt }) => ({ id: record.id, at: observedAt }));
+  const observed = returned.map(({ record, observedAt }) => ({ id: record.id, at: observedAt }));
   await tx.unsafe(
     `update ${RECORD_TABLES[resource].name} as record set deleted_at = null, changed_at = returned.at, changed_run_id = $2
      from jsonb_to_recordset($1::text::jsonb) as returned (id text, at timestamptz) where record.id = returned.id`,
-    [JSON.stringify(sightings), runId],
+    [JSON.stringify(observed), runId],
   );
-  return sightings.map(({ id, at }) => ({
+  return observed.map(({ id, at }) => ({
     recordId: id,
     kind: "restored",
     observedAt: at,
@@ -271,8 +281,11 @@ async function restoreReturned(
 
 const toLog = ({ record }: ObservedRecord): Row => ({ build_id: record.id, ...record.logs });
 
-/** What hangs on the records of a resource: a build's texts, a project's administrators, and references to what is not here. */
-async function loadSatellites(
+/**
+ * Loads the rows in other tables that belong to the records: the texts of builds, the administrators of
+ * projects, and unresolved references.
+ */
+async function loadDependentRows(
   tx: TransactionSql,
   resource: Resource,
   sorted: Sorted,
@@ -294,16 +307,19 @@ async function loadSatellites(
   await replaceUnresolved(tx, resource, [], unresolved, facts.method);
 }
 
-/** A project that the list shows, equal to the copy that came embedded, is from then on a listed one. */
+/**
+ * Marks projects as listed when the list shows them for the first time, also when they equal the embedded
+ * copy.
+ */
 async function markListed(
   tx: TransactionSql,
-  sightings: readonly ObservedRecord[],
+  observed: readonly ObservedRecord[],
   stored: ReadonlyMap<string, StoredProject>,
   source: ProjectSource,
 ): Promise<void> {
   if (source !== "list") return;
-  const unlisted = sightings.filter(({ record }) => stored.get(record.id)?.listed === false);
-  const equal = sightings.filter(({ record }) => {
+  const unlisted = observed.filter(({ record }) => stored.get(record.id)?.listed === false);
+  const equal = observed.filter(({ record }) => {
     const known = stored.get(record.id);
     return known?.hash === record.hash && known.source !== "list";
   });

@@ -9,14 +9,14 @@ import type { LoadableBatch, PreparedBatch } from "./prepare-batch.ts";
 import type { RefusedRecord } from "./quarantine.ts";
 import { type BuildSighting, recordTransitions } from "./record-transitions.ts";
 
-/** What the earlier states of a batch came to. */
+/** The counts of the earlier states in a batch. */
 export interface EarlierCounts {
   inserted: number;
   restored: number;
   transitions: number;
 }
 
-/** Brings one set of states to the builds' lives, before the states that came after them. */
+/** Records the transitions of one set of earlier states, before the later states of the same builds. */
 export async function addEarlier(
   tx: TransactionSql,
   facts: LoadFacts,
@@ -29,8 +29,8 @@ export async function addEarlier(
 }
 
 /**
- * Loads a batch that Postgres refused record by record, each in a savepoint, and gives beside what was loaded those that it refuses by
- * themselves. Throws what is no fault of a record.
+ * Loads a batch that Postgres refused, record by record, each in a savepoint. Returns the loaded records and
+ * the refused ones. Throws errors that no record caused.
  */
 export async function loadOneByOne(
   tx: TransactionSql,
@@ -54,19 +54,15 @@ export async function loadOneByOne(
         request,
       }))
       .findLast(({ payload }) => recordId(payload) === record.id);
-  const attempt = async (
-    of: Resource,
-    sighting: ObservedRecord,
-    from: ProjectSource,
-  ): Promise<Loaded | null> => {
-    const { id } = sighting.record;
+  const attempt = async (of: Resource, one: ObservedRecord, from: ProjectSource): Promise<Loaded | null> => {
+    const { id } = one.record;
     try {
-      return await tx.savepoint((savepoint) => loadRecords(savepoint, of, [sighting], from, facts));
+      return await tx.savepoint((savepoint) => loadRecords(savepoint, of, [one], from, facts));
     } catch (error) {
       if (!isDataFault(error)) throw error;
       facts.keys.drop(of, id);
-      const { payload, request = "" } = findSent(of, sighting) ?? {};
-      const { observedAt } = sighting;
+      const { payload, request = "" } = findSent(of, one) ?? {};
+      const { observedAt } = one;
       const reason = refusalOf(error, of, id);
       refused.push({ resource: of, recordId: id, reason, payload, request, observedAt });
       return null;

@@ -1,10 +1,12 @@
 /**
- * The only writer of the mirrored tables. Pages come from several walks at once and are loaded in turn, those of one call in one
- * transaction with whatever the caller writes alongside (its checkpoint): either all of it is there or nothing. Among
- * those that wait, resources that others refer to go first, so that most references find their records here.
+ * The only writer of the mirrored tables. Pages come from several walks at once and are loaded one call after
+ * another. Each call is one transaction, together with the caller's own writes (its checkpoint): all of it is
+ * stored, or nothing. Among waiting calls, resources that others refer to go first, so that most references
+ * find their records.
  *
- * Pages that Postgres refuses are loaded again record by record, so that one bad record never costs the others; what cannot be
- * stored goes to `sync.quarantine` with its payload and Postgres' reason.
+ * Pages that Postgres refuses are loaded again record by record, so that a bad record does not affect the
+ * others. A record that cannot be stored goes to `sync.quarantine` with its payload and the reason of
+ * Postgres.
  */
 import { LRUCache } from "lru-cache";
 import PQueue from "p-queue";
@@ -25,14 +27,14 @@ import { type BuildSighting, recordTransitions, type TransitionFacts } from "./r
 import { type GoneRecord, type Retired, type RetiredCounts, retireRecords } from "./retire-records.ts";
 import { findStale } from "./stale-sightings.ts";
 
-/** So many projects at most, so that memory does not grow with them. */
+/** The most project hashes in memory. */
 const MAX_COPIES = 20_000;
 
 export type { LoadableBatch, LoadablePage } from "./prepare-batch.ts";
 
 export interface BatchCounts extends LoadCounts {
   transitions: number;
-  /** Builds of which something later was seen already, and which are not as these pages show them. */
+  /** Changed builds that were skipped because something newer is known already. */
   stale: number;
   quarantined: number;
   replacedNul: number;
@@ -42,31 +44,36 @@ export interface LoaderOptions extends TransitionFacts {
   sql: Sql;
   keys: KnownKeys;
   baseUrl: URL;
-  /** What to do when the database is away for a moment. @default the load fails */
+  /** How to wait for a database that is away. @default the load fails */
   patience?: Patience;
-  /** Ends each transaction; throws, and so takes it back, when this run may write no more. @default it may */
+  /**
+   * Called at the end of each transaction. Throws, which rolls it back, when this run may no longer write.
+   * @default it may
+   */
   assertMayWrite?: (tx: TransactionSql) => Promise<void>;
 }
 
 export interface Loader {
-  /** Does a page's own part of the work beforehand, when the page arrives rather than when its turn comes. */
+  /** Normalizes a page when it arrives, before its turn to load. */
   normalize(resource: Resource, records: readonly unknown[]): NormalizedPage;
-  /** Loads pages; `alongside` runs in the same transaction, after them. Throws `StoreError`. Safe to repeat. */
+  /**
+   * Loads pages. `alongside` runs in the same transaction, after them. Throws `StoreError`. Safe to repeat.
+   */
   load(
     batch: LoadableBatch,
     alongside?: (tx: TransactionSql, counts: Omit<BatchCounts, "transitions">) => Promise<unknown>,
   ): Promise<BatchCounts>;
   /**
-   * Marks records that are on `sync.missing_records` as deleted; `alongside` runs in the same transaction, after that. Throws
-   * `StoreError`. Safe to repeat.
+   * Marks records of `sync.missing_records` as deleted. `alongside` runs in the same transaction, after that.
+   * Throws `StoreError`. Safe to repeat.
    */
   retire(
     gone: readonly GoneRecord[],
     alongside?: (tx: TransactionSql, counts: RetiredCounts) => Promise<unknown>,
   ): Promise<Retired>;
   /**
-   * Notes of open builds that their details are gone; returns the number of transitions. They are not deleted by it. Throws `StoreError`.
-   * Safe to repeat.
+   * Records that the details of open builds are gone, without deleting the builds. Returns the number of
+   * transitions. Throws `StoreError`. Safe to repeat.
    */
   vanish(builds: readonly BuildSighting[]): Promise<number>;
 }
@@ -75,8 +82,8 @@ export function createLoader(options: LoaderOptions): Loader {
   const { sql, keys, patience = withStoreErrors } = options;
   const turns = new PQueue({ concurrency: 1 });
   /**
-   * The hash of the newest copy of each project that was brought to its table lately. Embedded projects stand in
-   * every record of a list; a copy that is the newest one already need be neither normalized nor looked up.
+   * The hash of the newest loaded copy of each recent project. Every record of a list embeds its project, so
+   * most copies equal the newest one and need neither normalizing nor a look-up.
    */
   const copies = new LRUCache<string, string>({ max: MAX_COPIES });
 
@@ -110,8 +117,8 @@ export function createLoader(options: LoaderOptions): Loader {
         const { drift, observedAt, replacedNul } = prepared;
         await recordDrift(tx, { resource, runId: options.runId, observedAt }, drift);
         const counts = { ...loaded.counts, stale: loaded.stale, quarantined: rejected.length, replacedNul };
-        // These need not wait for one another. The last of them, before the commit, shows a failed COPY, which the
-        // stream itself does not.
+        // These do not wait for one another. The last statement before the commit shows a failed COPY,
+        // because the stream does not.
         const [transitions] = await Promise.all([
           recordTransitions(tx, facts, loaded.moving),
           alongside?.(tx, counts),
@@ -123,8 +130,8 @@ export function createLoader(options: LoaderOptions): Loader {
         inTransaction(async (tx) => {
           await loadRecords(tx, "project", prepared.embedded, "embedded", facts);
           const before = { inserted: 0, restored: 0, transitions: 0 };
-          for (const sightings of prepared.earlier) {
-            const loaded = await loadRecords(tx, resource, sightings, source, facts);
+          for (const states of prepared.earlier) {
+            const loaded = await loadRecords(tx, resource, states, source, facts);
             await addEarlier(tx, facts, before, loaded);
           }
           const loaded = await loadRecords(tx, resource, prepared.records, source, facts);
@@ -137,7 +144,7 @@ export function createLoader(options: LoaderOptions): Loader {
           const { loaded, refused } = await loadOneByOne(tx, batch, prepared, singly, before);
           return finishAfter(tx, before, loaded, [...prepared.rejected, ...refused]);
         });
-      /** A build that was new and moved on within the batch counts as new. */
+      /** A build that is new and changed its state within the batch counts as new. */
       const finishAfter = async (
         tx: TransactionSql,
         before: EarlierCounts,
@@ -152,8 +159,9 @@ export function createLoader(options: LoaderOptions): Loader {
       };
 
       const counts = await turns.add(
-        // A commit whose answer was lost may have been made. Then COPY meets its own rows, a fault of the data, and what is loaded record
-        // by record finds them equal: no change, no transition, no quarantine twice. Only the counts call those records unchanged.
+        // A commit whose answer was lost may have succeeded. Then COPY finds its own rows and fails with a
+        // data fault, and loading record by record finds them equal: no second change, transition or
+        // quarantine row. Only the counts show those records as unchanged.
         () =>
           patience(`load a page of ${resource}s`, async () => {
             await keys.prepare(referencesOf(prepared));
@@ -169,7 +177,7 @@ export function createLoader(options: LoaderOptions): Loader {
         for (const { record } of prepared.records) copies.set(record.id, record.hash);
       return counts;
     },
-    // One that is deleted here already is neither counted nor noted again.
+    // A record that is deleted here already is neither counted nor recorded again.
     retire: (gone, alongside) =>
       turns.add(() =>
         patience("mark records as deleted", () =>
@@ -182,7 +190,7 @@ export function createLoader(options: LoaderOptions): Loader {
       ),
     vanish: (builds) =>
       turns.add(() =>
-        patience("note which builds are gone", () =>
+        patience("record which builds are gone", () =>
           inTransaction(async (tx) => {
             const stale = await findStale(tx, options.runId, builds);
             const fresh = builds.filter(({ id }) => !stale.has(id));

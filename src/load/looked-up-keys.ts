@@ -4,8 +4,8 @@ import type { KnownKeys } from "./known-keys.ts";
 import { RECORD_TABLES } from "./tables.ts";
 
 /**
- * Keys for a run that loads a page or two: it looks up the references of each page, and nothing else. What it knows is never complete, so
- * every record is looked up before it is taken for new.
+ * Known keys for a run that loads only a few pages. It looks up only the references of each page. Its
+ * knowledge is never complete, so `isNew` is always false and every record is looked up.
  */
 export function createLookedUpKeys(sql: Sql): KnownKeys {
   const here = new Map<Resource, Set<string>>();

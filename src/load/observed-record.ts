@@ -1,12 +1,12 @@
 import type { NormalizedRecord } from "../normalize/normalized.ts";
 
-/** Where and when a reply came from: what it shows was so at some moment between the asking and the arrival. */
+/** The source of a reply. Its content was true at some moment between the request and the arrival. */
 export interface Observation {
   /** When the request was sent. */
   askedAt: string;
-  /** When the reply was here. */
+  /** When the reply arrived. */
   observedAt: string;
-  /** The path and query that was asked for; null where it was not kept. */
+  /** The requested path and query; null when it was not stored. */
   request: string | null;
 }
 

@@ -1,24 +1,24 @@
 import type { TransactionSql } from "../db/connect.ts";
 
-/** Open builds looked at with one query. */
+/** The number of open builds read with one query. */
 const WINDOW = 5000;
 
 export interface WalkedList {
   runId: number;
   /** The run in which the walk began. */
   beganRunId: number;
-  /** When the walk began, in whichever run that was. */
+  /** When the walk began, in this run or an earlier one. */
   startedAt: string;
   /** The list's path. */
   request: string;
 }
 
 /**
- * Notes that a full walk met these open builds in the state that is recorded: a page with the bytes of the last walk is not loaded, and yet
- * shows them. To be called within the transaction that ends the walk. What was seen later stays as it is, and so does what the walk met but
- * could not store.
+ * Records that a full walk saw these open builds in their stored state. Loading alone does not record that,
+ * because a page with the same bytes as in the last walk is not loaded. Call it within the transaction that
+ * ends the walk. It does not change builds that were seen later, or that the walk saw but could not store.
  */
-export async function noteSeen(
+export async function recordSeen(
   tx: TransactionSql,
   seen: { has(id: string): boolean },
   { runId, beganRunId, startedAt, request }: WalkedList,
@@ -32,11 +32,11 @@ export async function noteSeen(
           select from sync.quarantine
           where resource = 'build' and record_id = open.build_id and resolved_at is null)
       order by build_id limit ${WINDOW}`;
-    const met = open.filter(({ id }) => seen.has(id)).map(({ id }) => id);
-    if (met.length > 0) {
+    const shown = open.filter(({ id }) => seen.has(id)).map(({ id }) => id);
+    if (shown.length > 0) {
       await tx`
         update sync.open_builds set seen_at = ${startedAt}::timestamptz, run_id = ${runId}, request = ${request}
-        where build_id = any (${met}::text[])`;
+        where build_id = any (${shown}::text[])`;
     }
     if (open.length < WINDOW) return;
     last = open.at(-1)?.id ?? last;

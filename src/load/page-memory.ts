@@ -3,13 +3,16 @@ import { NORMALIZER_VERSION } from "../normalize/normalizer-version.ts";
 import type { Resource } from "../wire/resources.ts";
 import { RECORD_TABLES } from "./tables.ts";
 
-/** Pages looked up with one query. */
+/** The number of pages read with one query. */
 const WINDOW = 32;
 
-/** A page as it is remembered; `meta` is whatever the walk made of the envelope. */
+/** A page as it is remembered. `meta` is what the walk read from the envelope. */
 export interface MemorizedPage<Meta> {
   request: string;
-  /** Empty for a page that must be read again: it held a bad record, or another version of the normalizer read it. */
+  /**
+   * Empty for a page that must be read again: it had a bad record, or another version of the normalizer read
+   * it.
+   */
   bodyHash: string;
   meta: Meta;
   ids: string[];
@@ -17,26 +20,27 @@ export interface MemorizedPage<Meta> {
 
 export interface LoadedPage<Meta> extends MemorizedPage<Meta> {
   seq: number;
-  /** When its reply was here, as its records say in `changed_at`. */
+  /** When its reply arrived, as in `changed_at` of its records. */
   loadedAt: string;
 }
 
 /**
- * Remembers the pages of the newest full walk of a resource. A page whose body is still the same need be neither parsed nor compared,
- * and a walk that was interrupted learns from here what it had seen.
+ * Remembers the pages of the newest full walk of a resource. A page with the same body is neither parsed nor
+ * compared, and an interrupted walk finds here what it has seen.
  */
 export interface PageMemory<Meta> {
   /**
-   * Drops every page of which a record was written by anyone else since (a watch, a repair, a later page), or is deleted or vanished here:
-   * only a page whose records are as it left them may be skipped. To be done before a walk recalls any. Pages before `seq` stay.
+   * Drops pages with a record that was written since (by a watch, a repair or a later page), or that is
+   * deleted or vanished here: only a page whose records did not change may be skipped. Call it before a walk
+   * recalls pages. Pages before `seq` stay.
    */
   forgetStale(seq: number): Promise<void>;
   recall(seq: number): Promise<MemorizedPage<Meta> | null>;
-  /** Writes pages within the transaction that loads them. */
+  /** Stores pages within the transaction that loads them. */
   store(tx: TransactionSql, pages: readonly LoadedPage<Meta>[]): Promise<void>;
   /** All pages before `seq`, in their order. */
   pagesBefore(seq: number): AsyncIterable<MemorizedPage<Meta>>;
-  /** Drops pages that the walk, now at its end, did not reach. */
+  /** Drops pages that the finished walk did not reach. */
   forgetFrom(tx: TransactionSql, seq: number): Promise<void>;
 }
 
@@ -93,7 +97,8 @@ export function createPageMemory<Meta>(sql: Sql, resource: Resource, runId: numb
           normalizer_version = excluded.normalizer_version`;
     },
     async *pagesBefore(seq) {
-      // By windows, not by a cursor: when its connection is lost between two batches, a cursor of the driver ends as if it had read all.
+      // This reads by windows, not by a cursor. When the connection is lost between two batches, a cursor of
+      // the driver ends as if it had read all rows.
       for (let from = 0; from < seq; from += WINDOW) {
         const window = await readWindow(from / WINDOW);
         for (const [at, page] of [...window].sort(([one], [other]) => one - other)) if (at < seq) yield page;

@@ -11,40 +11,40 @@ export interface LoadablePage {
   records: readonly unknown[];
   /** The path and query that gave the records. */
   request: string;
-  /** When the request was sent that brought the records. @default observedAt */
+  /** When the request for the records was sent. @default observedAt */
   askedAt?: Date;
   observedAt: Date;
-  /** What `Loader.normalize` made of the records; made by `load` where it is missing. */
+  /** The result of `Loader.normalize`. `load` normalizes the records itself when this is missing. */
   normalized?: NormalizedPage;
 }
 
 export interface LoadableBatch {
   resource: Resource;
-  /** In the order in which they were seen: of two sightings of a record the later one counts. */
+  /** In the order of reading: when a record comes twice, the later copy wins. */
   pages: readonly LoadablePage[];
   source: Exclude<ProjectSource, "embedded">;
 }
 
-/** The pages of a batch as they are loaded. */
+/** The pages of a batch, ready to load. */
 export interface PreparedBatch {
   /** Each record once, as it was seen last. */
   records: ObservedRecord[];
-  /** Builds that were seen in another state before that, in the order of their states; on most pages there are none. */
+  /** Earlier states of builds that come more than once, in their order. Most pages have none. */
   earlier: ObservedRecord[][];
   embedded: ObservedRecord[];
   rejected: RefusedRecord[];
   replacedNul: number;
   drift: FieldDrift[];
-  /** When the last of the pages was here. */
+  /** When the last page arrived. */
   observedAt: string;
 }
 
-/** Sorts what the pages of a batch show; `normalize` is for pages that came without their rows. */
+/** Sorts the records of a batch. `normalize` is called for pages that are not normalized yet. */
 export function prepareBatch(
   { resource, pages }: LoadableBatch,
   normalize: (resource: Resource, records: readonly unknown[]) => NormalizedPage,
 ): PreparedBatch {
-  const sightings: ObservedRecord[] = [];
+  const observed: ObservedRecord[] = [];
   const prepared: PreparedBatch = {
     records: [],
     earlier: [],
@@ -64,7 +64,7 @@ export function prepareBatch(
       observedAt: at,
       request,
     });
-    sightings.push(...page.records.map(seen));
+    observed.push(...page.records.map(seen));
     prepared.embedded.push(...page.embeddedProjects.map(seen));
     prepared.rejected.push(
       ...page.rejected.map((record) => ({ ...record, resource, request, observedAt: at })),
@@ -73,45 +73,48 @@ export function prepareBatch(
     prepared.drift.push(...findDrift(resource, page.records));
     prepared.observedAt = at;
   }
-  if (resource === "build") prepared.earlier = earlierStates(sightings);
-  prepared.records = latestById(sightings, () => true);
+  if (resource === "build") prepared.earlier = earlierStates(observed);
+  prepared.records = latestById(observed, () => true);
   prepared.embedded = latestById(prepared.embedded, isNotOlder);
   return prepared;
 }
 
-/** The last sighting of each id, unless `replaces` says that the earlier one stays. */
+/** The last copy of each id, unless `replaces` says that the earlier one stays. */
 function latestById(
-  sightings: readonly ObservedRecord[],
+  observed: readonly ObservedRecord[],
   replaces: (later: NormalizedRecord, earlier: NormalizedRecord) => boolean,
 ): ObservedRecord[] {
   const byId = new Map<string, ObservedRecord>();
-  for (const sighting of sightings) {
-    const earlier = byId.get(sighting.record.id);
-    // One that came again unchanged is dated as it came first: the page that held it then is not made to look stale.
-    if (earlier?.record.hash === sighting.record.hash) continue;
-    if (!earlier || replaces(sighting.record, earlier.record)) byId.set(sighting.record.id, sighting);
+  for (const copy of observed) {
+    const earlier = byId.get(copy.record.id);
+    // A record that came again unchanged keeps its first date, so that its first page does not look stale.
+    if (earlier?.record.hash === copy.record.hash) continue;
+    if (!earlier || replaces(copy.record, earlier.record)) byId.set(copy.record.id, copy);
   }
   return [...byId.values()];
 }
 
-/** Of builds that came in several states the first sighting of each: the first states, the second ones, and so on, without each build's last. */
-function earlierStates(sightings: readonly ObservedRecord[]): ObservedRecord[][] {
-  const latest = new Map<string, { sighting: ObservedRecord; turn: number }>();
+/**
+ * For builds that came in several states, the first copy of each state: a list of first states, a list of
+ * second states, and so on, without the last state of each build.
+ */
+function earlierStates(observed: readonly ObservedRecord[]): ObservedRecord[][] {
+  const latest = new Map<string, { copy: ObservedRecord; turn: number }>();
   const turns: ObservedRecord[][] = [];
-  for (const sighting of sightings) {
-    const { id, columns } = sighting.record;
+  for (const copy of observed) {
+    const { id, columns } = copy.record;
     const before = latest.get(id);
-    const hasMoved = before !== undefined && before.sighting.record.columns.state !== columns.state;
+    const hasMoved = before !== undefined && before.copy.record.columns.state !== columns.state;
     if (hasMoved) {
       if (turns.length === before.turn) turns.push([]);
-      turns[before.turn]?.push(before.sighting);
+      turns[before.turn]?.push(before.copy);
     }
-    if (!before || hasMoved) latest.set(id, { sighting, turn: before ? before.turn + 1 : 0 });
+    if (!before || hasMoved) latest.set(id, { copy, turn: before ? before.turn + 1 : 0 });
   }
   return turns;
 }
 
-/** Every reference that loading the batch may have to resolve. */
+/** Every reference of the records in the batch. */
 export function* referencesOf({ records, earlier }: PreparedBatch): Generator<Reference> {
   for (const { record } of [records, ...earlier].flat())
     for (const { target } of record.references) yield target;

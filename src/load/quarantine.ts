@@ -4,9 +4,12 @@ import { jsonText } from "../normalize/json-text.ts";
 import type { RejectedRecord } from "../normalize/normalized.ts";
 import type { Resource } from "../wire/resources.ts";
 
-/** In characters. Postgres takes 256 MiB of jsonb, and a character has four bytes at most. */
+/**
+ * The most characters of a payload stored as JSON. Postgres allows 256 MiB of jsonb, and a character has at
+ * most four bytes.
+ */
 const MAX_JSON_LENGTH = 50_000_000;
-/** Of a payload that is kept as text, in characters. */
+/** The most characters of a payload stored as text. */
 const MAX_TEXT_LENGTH = 1_000_000;
 
 /** A record that cannot be stored, and where it came from. */
@@ -17,7 +20,10 @@ export interface RefusedRecord extends RejectedRecord {
   observedAt: string;
 }
 
-/** Keeps records that could not be stored, with their payload and the reason; one that is there already is not kept twice. */
+/**
+ * Stores refused records in quarantine, with their payload and the reason. A record that is there already is
+ * not stored twice.
+ */
 export async function quarantineRecords(
   tx: TransactionSql,
   runId: number,
@@ -28,7 +34,7 @@ export async function quarantineRecords(
   await insertRows(tx, runId, rows);
 }
 
-/** One statement for all: with as many in quarantine already, one for each would look through them as many times. */
+/** One statement for all records, because each statement searches the whole quarantine of the resource. */
 async function insertRows(
   tx: TransactionSql,
   runId: number,
@@ -65,16 +71,16 @@ function toJson(payload: unknown): string {
   }
 }
 
-/** What Node or Postgres cannot take as JSON (nested too deep, or too long) is kept as one text, cut where it is endless. */
+/** A payload that is nested too deep or too long for JSON is stored as one text, cut when it is too long. */
 function toText(payload: unknown): string {
   return JSON.stringify(jsonText(payload, MAX_TEXT_LENGTH));
 }
 
-/** A place in a list whose record upstream itself cannot render: it has no payload, and no id is known of it. */
+/** A place in a list whose record upstream cannot render. It has no payload, and its id is not known. */
 export interface ListHole {
   resource: Resource;
   runId: number;
-  /** The path and query that fails. */
+  /** The path and query that fail. */
   request: string;
   /** From 0. */
   offset: number;
@@ -82,7 +88,7 @@ export interface ListHole {
   observedAt: string;
 }
 
-/** Notes a hole in a list, once for each place while it is unresolved. */
+/** Stores a hole in a list, once for each place while it is unresolved. */
 export async function quarantineHole(tx: TransactionSql | Sql, hole: ListHole): Promise<void> {
   const { resource, runId, request, offset, observedAt } = hole;
   await tx`
@@ -94,7 +100,7 @@ export async function quarantineHole(tx: TransactionSql | Sql, hole: ListHole): 
       where resource = ${resource} and resolved_at is null and list_offset = ${offset}::bigint)`;
 }
 
-/** Closes every hole of a list, which a later walk has read without any. Returns how many there were. */
+/** Resolves every hole of a list, after a walk without holes. Returns how many there were. */
 export async function resolveHoles(
   tx: TransactionSql | Sql,
   resource: Resource,

@@ -5,13 +5,16 @@ import type { ObservedRecord } from "./observed-record.ts";
 import { RECORD_TABLES, type Row } from "./tables.ts";
 import { jsonRows } from "./write-rows.ts";
 
-/** Columns that tell about our copy, and so are no change of the record. */
+/** Columns about our copy. A difference in them is not a change of the record. */
 const NOT_UPSTREAM = [
   ...["first_seen_at", "first_seen_run_id", "changed_at", "changed_run_id", "deleted_at", "record_hash"],
   ...["source", "listed"],
 ];
 
-/** A build's keys, which follow from its URIs: that the record a URI names has come is no change of the build. */
+/**
+ * The keys of a build follow from its URIs. When the record that a URI names arrives, the build does not
+ * change.
+ */
 const BUILD_KEYS = ["project_id", "version_id"];
 
 export interface Change {
@@ -23,18 +26,18 @@ export interface Change {
 }
 
 /**
- * Compares rows that are about to be stored with those that are there, and gives the fields that differ, field by field as
- * Postgres prints them. Must run before the rows are replaced. Records that are equal but for bookkeeping come back with empty fields.
+ * Compares new rows with the stored ones, and returns the fields that differ, as Postgres prints them. Call
+ * it before the rows are replaced. Records without a difference from upstream come back with empty fields.
  */
 export async function findChanges(
   tx: TransactionSql,
   resource: Resource,
-  sightings: readonly ObservedRecord[],
+  observed: readonly ObservedRecord[],
   incoming: readonly Row[],
 ): Promise<Change[]> {
   const table = RECORD_TABLES[resource];
-  // An embedded project has no URI of its own, so its key is the field. A build's key goes with its URI: whoever asks what the
-  // mirror knew before needs the record that the old URI named.
+  // An embedded project has no URI, so its key is the field. The key of a build changes with its URI, and is
+  // stored with it: a query about the past needs the record that the old URI named.
   const following = resource === "build" ? BUILD_KEYS : [];
   const rows = await tx.unsafe<{ id: string; before: Change["before"]; after: Change["after"] }[]>(
     `select incoming.id, before, after
@@ -49,7 +52,7 @@ export async function findChanges(
      ) as difference`,
     [jsonRows(table, incoming), NOT_UPSTREAM, following],
   );
-  const observedAt = new Map(sightings.map((sighting) => [sighting.record.id, sighting.observedAt]));
+  const observedAt = new Map(observed.map((one) => [one.record.id, one.observedAt]));
   const changes = new Map<string, Change>();
   for (const { id, before, after } of rows) {
     changes.set(id, {
@@ -60,18 +63,21 @@ export async function findChanges(
       after: after ?? {},
     });
   }
-  if (resource === "build") await addLogChanges(tx, sightings, changes);
-  if (resource === "project") await addUserChanges(tx, sightings, changes);
+  if (resource === "build") await addLogChanges(tx, observed, changes);
+  if (resource === "project") await addUserChanges(tx, observed, changes);
   return [...changes.values()];
 }
 
-/** The texts of a build are compared and kept by hash: `changes` stays narrow, and the text itself is in `build_logs`. */
+/**
+ * The texts of a build are compared and stored as hashes. So `changes` stays small; the text itself is in
+ * `build_logs`.
+ */
 async function addLogChanges(
   tx: TransactionSql,
-  sightings: readonly ObservedRecord[],
+  observed: readonly ObservedRecord[],
   changes: Map<string, Change>,
 ): Promise<void> {
-  const logs = sightings.map(({ record }) => ({ build_id: record.id, ...record.logs }));
+  const logs = observed.map(({ record }) => ({ build_id: record.id, ...record.logs }));
   for (const field of LOG_FIELDS) {
     const rows = await tx.unsafe<{ id: string; before: unknown; after: unknown }[]>(
       `select incoming.build_id as id, ${textHash(`stored.${field}`)} as before, ${textHash(`incoming.${field}`)} as after
@@ -90,16 +96,16 @@ const textHash = (column: string) =>
 
 async function addUserChanges(
   tx: TransactionSql,
-  sightings: readonly ObservedRecord[],
+  observed: readonly ObservedRecord[],
   changes: Map<string, Change>,
 ): Promise<void> {
   const stored = await tx<{ id: string; users: string[] }[]>`
     select project_id as id, jsonb_agg(user_uri order by position) as users
     from mirror.project_users
-    where project_id = any (${sightings.map(({ record }) => record.id)}::text[])
+    where project_id = any (${observed.map(({ record }) => record.id)}::text[])
     group by project_id`;
   const usersById = new Map(stored.map(({ id, users }) => [id, users]));
-  for (const { record } of sightings) {
+  for (const { record } of observed) {
     const before = usersById.get(record.id) ?? [];
     const after = record.references.filter(({ field }) => field === "users").map(({ uri }) => uri);
     if (JSON.stringify(before) !== JSON.stringify(after))
@@ -125,7 +131,7 @@ export function hasFields({ after }: Change): boolean {
   return Object.keys(after ?? {}).length > 0;
 }
 
-/** Writes changes; those without a field that differs are left out. */
+/** Stores changes. An update without a changed field is left out. */
 export async function recordChanges(
   tx: TransactionSql,
   facts: { resource: Resource; runId: number },

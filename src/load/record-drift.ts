@@ -1,7 +1,7 @@
 import type { TransactionSql } from "../db/connect.ts";
 import type { FieldDrift } from "../normalize/find-drift.ts";
 
-/** Writes into `sync.drift` what was never noted before of a resource: each field, kind and detail once. */
+/** Stores new drift of a resource in `sync.drift`: each field, kind and detail once. */
 export async function recordDrift(
   tx: TransactionSql,
   facts: { resource: string; runId: number; observedAt: string },

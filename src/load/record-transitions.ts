@@ -1,47 +1,55 @@
 /**
- * The one place that writes down how builds move (`docs/builds.md`, "Transitions"), whoever saw it: a sync,
- * a watch, a resumed run, a repair.
+ * The only place that stores transitions of builds (`docs/builds.md`, "Transitions"), for every kind of run:
+ * a sync, a watch, a resumed run, a repair.
  *
- * A state was entered in (`not_before`, `not_after`]. `not_after` is when the reply that first showed it was here. What sets `not_before`
- * is named in `rule`:
+ * A build entered the state in (`not_before`, `not_after`]. `not_after` is when the first reply that showed
+ * the state arrived. `rule` names the source of `not_before`:
  *
- *   last_seen    when the request was sent whose reply last showed the predecessor: what came after may have happened on its way back
- *   date         at first sight the build's own date, in its earliest reading, on our clock
- *   predecessor  our clock went back since the predecessor was seen, nobody knows how far: what bounds the first state bounds all of them
- *   unknown      -infinity: there is no date, or it lies in the future; nothing is claimed
+ *   last_seen    when the last request that showed the state before was sent
+ *   date         for the first state: the build's own date, in its earliest reading, on our clock
+ *   predecessor  our clock was set back since the state before was seen, and it is unknown how far: the
+ *                bound of the first state is used
+ *   unknown      -infinity: there is no date, or it is in the future
  *
- * What is unusual is named in `anomaly`, separated by commas when there is more than one thing: `backward` (among the three documented
- * states), `no_date`, `future_date`, `repeated_hour` and `skipped_hour` (summer time: the earlier reading counts), and `clock` (the bound
- * was moved back for a clock that is off).
+ * `anomaly` names what is unusual, separated by commas: `backward` (among the three documented states),
+ * `no_date`, `future_date`, `repeated_hour` and `skipped_hour` (summer time: the earlier reading is used),
+ * and `clock` (the bound was moved back because a clock was wrong).
  */
 import type { TransactionSql } from "../db/connect.ts";
 import type { Observation } from "./observed-record.ts";
 
-/** What `to_state` says of an open build whose detail is gone. Upstream's own last word stays in `mirror.builds.state`. */
+/**
+ * The `to_state` of an open build whose detail is gone. `mirror.builds.state` keeps the last state from
+ * upstream.
+ */
 export const VANISHED = "vanished";
 
-/** From so many milliseconds on a difference between the clocks is named: `Date` has no finer grain. */
+/** A smaller difference between the clocks is not reported as `clock`, because `Date` has whole seconds. */
 const NAMED_DIFFERENCE_MS = 1000;
-/** Three thousand years. A clock that is off by more moves nothing further: Postgres knows no moment before 4713 BC. */
+/**
+ * About three thousand years. A larger clock error moves no bound further, because Postgres has no moment
+ * before 4713 BC.
+ */
 const LONGEST_DIFFERENCE_MS = 1e14;
 
 export interface TransitionFacts {
   runId: number;
   /** The zone in which `date` is read. */
   sourceTimezone: string;
-  /** By how much the service's clock is ahead of ours, as far as is known. @default it is not */
+  /** How far the service's clock is ahead of ours, if it is known. @default unknown */
   clockAhead?: () => { minMs: number; maxMs: number } | null;
 }
 
-/** A build that was asked for, and when. */
+/** A reply that showed a build, or showed that it is gone. */
 export interface BuildSighting extends Observation {
   id: string;
 }
 
 /**
- * Writes a transition for each of these builds whose state is not the one last recorded, and notes of those that are open that they were
- * seen. Without `isGone` the state is the one that `mirror.builds` holds by now; with it their details answered that they are
- * not there, which is noted of open ones. Returns the number of transitions. Safe to repeat: a state that is recorded adds nothing.
+ * Stores a transition for each of these builds whose state differs from the last stored one, and updates
+ * `sync.open_builds`. Without `isGone` the state is the current one of `mirror.builds`. With it, the details
+ * of the builds are gone, which is stored for open ones. Returns the number of transitions. Safe to repeat: a
+ * state that is stored already adds nothing.
  */
 export async function recordTransitions(
   tx: TransactionSql,
@@ -53,7 +61,7 @@ export async function recordTransitions(
   const { minMs = null, maxMs = null } = facts.clockAhead?.() ?? {};
   const mostAhead = Math.min(Math.max(0, maxMs ?? 0), LONGEST_DIFFERENCE_MS);
   const leastAhead = minMs ?? 0;
-  // Where the clocks may agree, they are taken to.
+  // When the clocks may agree, they are assumed to agree.
   const surelyAhead = leastAhead > 0 ? mostAhead : 0;
   const seen = JSON.stringify(
     sightings.map(({ id, askedAt, observedAt, request }) => ({ id, askedAt, observedAt, request })),
@@ -105,14 +113,15 @@ export async function recordTransitions(
       from (select reading.earliest - ${surelyAhead}::float8 * interval '1 ms' > sighting.at as is_cut) as cut
     ) as created
     left join mirror.build_transitions as first on first.build_id = sighting.id and first.seq = 1
-    -- What is open was last seen when that says: later than its last transition, if not by our clock.
+    -- sync.open_builds has the last sighting of an open build. It is later than the last transition, even if
+    -- the clocks do not show that.
     cross join lateral (
       select
         case when open.build_id is null then coalesce(last.asked_at, last.not_after) else open.seen_at end as at,
         case when open.build_id is null then last.run_id else open.run_id end as run_id,
         case when open.build_id is null then last.request else open.request end as request
     ) as sighted
-    -- The service's clock tells by how much ours may have gone back since that run.
+    -- The service's clock shows how far our clock may have been set back since that run.
     left join sync.runs as sighted_by on sighted_by.id = sighted.run_id
     cross join lateral (
       select ${minMs}::float8 - sighted_by.clock_ahead_max_ms as surely_back, sighted.run_id, sighted.request,
@@ -129,15 +138,23 @@ export async function recordTransitions(
       end as rule
     ) as bound
     where last.seq is null or last.to_state is distinct from sighting.state`;
-  await noteSeen(tx, facts.runId, seen, isGone);
+  await updateOpenBuilds(tx, facts.runId, seen, isGone);
   return result.count;
 }
 
 /** The states that upstream documents, in the order of a build's life. */
 export const DOCUMENTED = ["triggered", "building", "finished"];
 
-/** Keeps `sync.open_builds` beside the transitions: what is open was seen, what has finished, or has no state any more, leaves. */
-async function noteSeen(tx: TransactionSql, runId: number, seen: string, isGone: boolean): Promise<void> {
+/**
+ * Updates `sync.open_builds` with the transitions: open builds were seen now; builds that have finished, or
+ * have no state any more, are removed.
+ */
+async function updateOpenBuilds(
+  tx: TransactionSql,
+  runId: number,
+  seen: string,
+  isGone: boolean,
+): Promise<void> {
   await tx`
     with sighting as (
       select build.id, build.state, seen."askedAt" as asked_at, seen."observedAt" as at, seen.request
@@ -155,13 +172,13 @@ async function noteSeen(tx: TransactionSql, runId: number, seen: string, isGone:
       case when ${isGone} then coalesce(known.vanished_at, sighting.at) end
     from sighting
     cross join lateral (
-      -- What was open at first sight may have been so for long; what was seen to move has not.
+      -- A build that was open at its first sighting may have been open for long.
       select case when seq = 1 and isfinite(not_before) then not_before else not_after end as at
       from mirror.build_transitions as transition
       where transition.build_id = sighting.id order by seq desc limit 1
     ) as entered
     left join sync.open_builds as known on known.build_id = sighting.id
-    -- What was seen after this reply was here, yet by an earlier run, was seen on a clock that has gone back since.
+    -- A sighting after this reply, but by an earlier run, was made before our clock was set back.
     where (${isGone} or sighting.state <> 'finished')
       and (known.since = entered.at and (known.vanished_at is not null) = ${isGone}
         and known.seen_at between sighting.asked_at and sighting.at) is not true

@@ -5,7 +5,7 @@ import type { KnownKeys } from "./known-keys.ts";
 import { type Row, UNRESOLVED_REFERENCES } from "./tables.ts";
 import { addRows, type WriteMethod } from "./write-rows.ts";
 
-/** The rows for the references of a record whose own records are not here (yet). */
+/** The rows for the references of a record whose targets are not here yet. */
 export function unresolvedRows(resource: Resource, record: NormalizedRecord, keys: KnownKeys): Row[] {
   return record.references
     .filter(({ target }) => keys.resolve(target) === null)
@@ -30,8 +30,8 @@ function unresolvedRow(resource: Resource, recordId: string, reference: FieldRef
 }
 
 /**
- * Stores the unresolved references of records in place of those that were stored for them before. What upstream did not have when it was
- * asked stays `gone`: that the record changed says nothing about the one it names.
+ * Replaces the stored unresolved references of records. A reference to a record that upstream does not have
+ * stays `gone`: a change of the referring record says nothing about its target.
  */
 export async function replaceUnresolved(
   tx: TransactionSql,

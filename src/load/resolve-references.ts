@@ -2,8 +2,8 @@ import type { Sql } from "../db/connect.ts";
 import { RECORD_TABLES } from "./tables.ts";
 
 /**
- * The fields that refer, and the key each fills. One join brings all references of a field whose records have arrived to their keys, and
- * takes them off the list of unresolved ones.
+ * The fields with references, and the key that each one fills. For each field, one join sets the keys of all
+ * references whose records have arrived, and removes them from the unresolved ones.
  */
 const FIELDS = [
   { resource: "project", field: "users", table: "project_users", key: "user_id", target: "user" },
@@ -13,9 +13,10 @@ const FIELDS = [
   { resource: "build", field: "version", table: "builds", key: "version_id", target: "version" },
 ] as const;
 
-/** Sets every key whose record is here by now. Returns how many references that resolved. Safe to repeat. */
+/** Sets every key whose record is here now. Returns the number of resolved references. Safe to repeat. */
 export async function resolveReferences(sql: Sql): Promise<number> {
-  // Rows come and go in bulk; with the statistics of yesterday the joins below would go row by row.
+  // Many rows come and go at once. With old statistics the planner would pick a nested loop for the joins
+  // below.
   await sql`analyze mirror.unresolved_references`;
   let resolved = 0;
   for (const { resource, field, table, key, target } of FIELDS) {
@@ -42,8 +43,8 @@ export async function resolveReferences(sql: Sql): Promise<number> {
 }
 
 /**
- * A slug stands only where the key is no number: /project/42/ is id 42, whatever project is called 42. Of several projects with a
- * slug, one that still exists is meant.
+ * A key is read as a slug only when it is not a number: /project/42/ is id 42, even if another project has
+ * the slug 42. When several projects have the slug, one that still exists is used.
  */
 const bySlug = (fill: string) =>
   `with named as (
@@ -63,7 +64,9 @@ export interface DanglingTarget {
   key: string;
 }
 
-/** When a record that was found gone is asked for again: checked before `goneBefore`, or after `now` by a clock that was wrong. */
+/**
+ * When a gone record is requested again: it was checked before `goneBefore`, or after `now` by a wrong clock.
+ */
 export interface DueTargets {
   goneBefore: string;
   now: string;
@@ -74,9 +77,9 @@ const isDue = (sql: Sql, { goneBefore, now }: DueTargets) => sql`
     or status = 'gone' and checked_at not between ${goneBefore}::timestamptz and ${now}::timestamptz)`;
 
 /**
- * The records that are referred to but not here and that it is time to ask for, `limit` at most: first those that were never asked for,
- * then those whose turn is longest ago. When those were asked for that a clock dated after `now` is not known: they count as never asked
- * for.
+ * The referenced records that are not here and are due, at most `limit`. First those that were never
+ * requested, then those that were requested longest ago. A request dated after `now` comes from a wrong clock
+ * and does not count.
  */
 export async function findDanglingTargets(
   sql: Sql,
@@ -90,7 +93,7 @@ export async function findDanglingTargets(
     limit ${limit}`;
 }
 
-/** The records that `findDanglingTargets` would give without a limit. */
+/** The number of records that `findDanglingTargets` would return without a limit. */
 export async function countDanglingTargets(sql: Sql, due: DueTargets): Promise<number> {
   const [row] = await sql<{ count: number }[]>`
     select count(distinct (target_resource, target_key)) as count
@@ -98,8 +101,8 @@ export async function countDanglingTargets(sql: Sql, due: DueTargets): Promise<n
   return row?.count ?? 0;
 }
 
-/** Notes that records were asked for, whatever came, and so puts them behind those that were not. */
-export async function noteTargetsAsked(
+/** Stores that records were requested, with any result, so that they come after those that were not. */
+export async function recordTargetsAsked(
   sql: Sql,
   targets: readonly DanglingTarget[],
   at: string,
@@ -110,7 +113,9 @@ export async function noteTargetsAsked(
     where reference.target_resource = asked.resource and reference.target_key = asked.key`;
 }
 
-/** Takes new references for gone as well where another one to the same record was found so at or after `since`. */
+/**
+ * Marks new references as gone when another reference to the same record was found gone at or after `since`.
+ */
 export async function spreadGone(sql: Sql, since: string): Promise<void> {
   await sql`
     update mirror.unresolved_references as reference set status = 'gone', checked_at = known.checked_at
@@ -124,7 +129,7 @@ export async function spreadGone(sql: Sql, since: string): Promise<void> {
       and reference.target_key = known.target_key`;
 }
 
-/** Notes that upstream has no such record, for every reference to it. */
+/** Stores that upstream has no such record, for every reference to it. */
 export async function markGone(sql: Sql, target: DanglingTarget, checkedAt: string): Promise<void> {
   await sql`
     update mirror.unresolved_references set status = 'gone', checked_at = ${checkedAt}::timestamptz

@@ -2,22 +2,29 @@ import type { Sql } from "../db/connect.ts";
 import { RESOURCES, type Resource } from "../wire/resources.ts";
 import { RECORD_TABLES } from "./tables.ts";
 
-/** Whether the row of a record was written, or marked as deleted, after the bad one was seen. Looked up by key. */
+/**
+ * Whether the row of a record was written, or marked as deleted, after its bad copy was seen. Uses the key of
+ * the table.
+ */
 const IS_WRITTEN_SINCE = RESOURCES.map(
   (resource) =>
     `when '${resource}' then exists (
        select from ${RECORD_TABLES[resource].name} where id = unresolved.record_id and ${isLater("changed_run_id", "changed_at")})`,
 ).join("\n");
 
-/** Runs tell what came later. Rows and pages from before runs were kept with them have 0; their times tell. */
+/**
+ * The run says which one came later. Rows and pages from versions that did not store the run have 0; then the
+ * time decides.
+ */
 function isLater(runId: string, at: string): string {
   return `((${runId}, ${at}) > (unresolved.run_id, unresolved.created_at) or ${runId} = 0 and ${at} > unresolved.created_at)`;
 }
 
 /**
- * Closes what is in quarantine of records that came well since: the row was written after the bad one was seen, or a page that was
- * loaded after it, and held nothing bad, lists the record. That its row is there from before proves nothing: the bad
- * content was to replace it. Returns how many were closed. Cheap where nothing is in quarantine; safe to repeat.
+ * Resolves quarantined records that came in good form later: their row was written after the bad copy was
+ * seen, or a later page without a bad record lists them. An older row proves nothing, because the bad copy
+ * was meant to replace it. Returns the number of resolved ones. Cheap when the quarantine is empty. Safe to
+ * repeat.
  */
 export async function resolveSuperseded(
   sql: Sql,

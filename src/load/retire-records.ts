@@ -6,7 +6,7 @@ import { recordChanges } from "./record-changes.ts";
 import { recordTransitions, type TransitionFacts } from "./record-transitions.ts";
 import { RECORD_TABLES } from "./tables.ts";
 
-/** A record that upstream said it does not have, and the reply that said so. */
+/** A record that upstream no longer has, and the reply that says so. */
 export interface GoneRecord extends Observation {
   resource: Resource;
   id: string;
@@ -17,14 +17,15 @@ export type RetiredCounts = Partial<Record<Resource, number>>;
 
 export interface Retired {
   counts: RetiredCounts;
-  /** Of builds that were open until then. */
+  /** The number of transitions of builds that were open. */
   transitions: number;
 }
 
 /**
- * Sets `deleted_at` of records that are gone, records the change, and takes them off `sync.missing_records`, within the caller's
- * transaction. A build that was open vanishes by it. A record that is no longer on that list, because a walk met it meanwhile, or that is deleted already, is
- * left as it is: so it is safe to repeat. Rows are never removed, and what points to them stays.
+ * Marks records as deleted, records the change, and removes them from `sync.missing_records`, within the
+ * caller's transaction. An open build enters `vanished`. A record that is no longer on that list, because a
+ * walk has met it, or that is deleted already, is not changed, so this is safe to repeat. Rows are never
+ * removed, and references to them stay.
  */
 export async function retireRecords(
   tx: TransactionSql,
@@ -65,7 +66,7 @@ export async function retireRecords(
   return { counts, transitions };
 }
 
-/** A deleted build is not followed any more; if it was open, its life ends here. */
+/** A deleted build is not polled any more. If it was open, its last transition is stored here. */
 async function retireOpenBuilds(
   tx: TransactionSql,
   facts: TransitionFacts,

@@ -11,7 +11,7 @@ import { type LoadFacts, loadRecords } from "./load-records.ts";
 import { recordTransitions } from "./record-transitions.ts";
 import { RECORD_TABLES } from "./tables.ts";
 
-/** A record in quarantine as it was put there. */
+/** A record as it is in quarantine. */
 export interface QuarantinedRecord {
   id: number;
   runId: number;
@@ -20,22 +20,22 @@ export interface QuarantinedRecord {
   payload: unknown;
   request: string | null;
   createdAt: string;
-  /** Not after the request was sent; null where the run that sent it was pruned since. */
+  /** A moment not after the request was sent; null when its run was pruned since. */
   askedAt: string | null;
-  /** By how much the service's clock was ahead in that run; null when it did not tell. */
+  /** How far the service's clock was ahead in that run; null when it is not known. */
   clockAhead: { minMs: number; maxMs: number } | null;
 }
 
-/** No reply takes longer. */
+/** Longer than any request takes. */
 const LONGEST_REQUEST_MS = 86_400_000;
 
 export interface RetryFacts {
   keys: KnownKeys;
   baseUrl: URL;
   sourceTimezone: string;
-  /** When the record counts as resolved. */
+  /** The moment to store as `resolved_at`. */
   at: string;
-  /** Ends each transaction; throws, and so takes it back, when the run may write no more. */
+  /** Called at the end of each transaction. Throws, which rolls it back, when the run may no longer write. */
   assertMayWrite(tx: TransactionSql): Promise<void>;
 }
 
@@ -43,8 +43,9 @@ export interface RetryFacts {
 export type RetryOutcome = "stored" | "superseded" | "refused";
 
 /**
- * Loads a record from quarantine as if it had been stored when it was seen, and closes its row in the same transaction. What fails
- * again stays, with its new reason. Throws only what is no fault of the record.
+ * Loads a record from quarantine as if it had been stored when it was seen, and resolves its row in the same
+ * transaction. A record that fails again stays, with its new reason. Throws only errors that the record did
+ * not cause.
  */
 export async function retryRecord(
   sql: Sql,
@@ -53,7 +54,7 @@ export async function retryRecord(
 ): Promise<RetryOutcome> {
   const sent = readPayload(row.payload);
   if (sent === CUT)
-    return refuse(sql, row, "its payload was kept as a text that is cut: it cannot be tried again");
+    return refuse(sql, row, "its payload was too long and was cut, so it cannot be loaded again");
   const page = normalizePage(row.resource, [sent], facts.baseUrl);
   const [record] = page.records;
   if (!record) return refuse(sql, row, page.rejected[0]?.reason ?? "the record cannot be read");
@@ -93,7 +94,7 @@ async function load(
     clockAhead: () => row.clockAhead,
     method: "insert",
   };
-  // The row of a project that is here is as new as this copy or newer.
+  // The row of a known project is at least as new as this copy.
   const newProjects = embedded.filter(({ id }) => keys.isNew("project", id));
   const { request } = row;
   const askedAt = row.askedAt ?? new Date(Date.parse(observedAt) - LONGEST_REQUEST_MS).toISOString();
@@ -123,19 +124,24 @@ async function isWrittenSince(
   return rows.length > 0;
 }
 
-/** Where a project was shown: in its own list, as a detail, or within a record of another resource. */
+/** Where a project came from: its own list, its detail, or a record of another resource. */
 function sourceOf({ resource, request }: QuarantinedRecord): ProjectSource {
   const [, of, key] = /\/api\/v1\/([^/?]+)\/?([^/?]*)/.exec(request ?? "") ?? [];
   if (of !== undefined && of !== resource) return "embedded";
   return key === "" ? "list" : "detail";
 }
 
-/** What `cleanJson` made of an id that cannot be stored, which would be taken for the id of another record. */
+/**
+ * An id that `cleanJson` changed because it cannot be stored. It could be read as the id of another record.
+ */
 const CLEANED_ID = /\uFFFD|^-?Infinity$/;
 
 const CUT = Symbol("cut");
 
-/** The record that was sent. One that Postgres could not take as JSON is kept as the text of it, cut where that was too long. */
+/**
+ * The record as it was sent. One that Postgres could not store as JSON is stored as text, cut when it was too
+ * long.
+ */
 function readPayload(payload: unknown): unknown {
   if (typeof payload !== "string" || !payload.startsWith("{")) return payload;
   try {

@@ -1,17 +1,18 @@
 import type { TransactionSql } from "../db/connect.ts";
 import { type BuildSighting, DOCUMENTED, VANISHED } from "./record-transitions.ts";
 
-/** A sighting with the state that it shows; without one the build was gone. */
+/** A sighting with its state. Without a state the build was gone. */
 export interface ShownState extends BuildSighting {
   state?: unknown;
 }
 
 /**
- * Which of these builds were seen later than this already, in another state or the same: by a later run, or later in this one. Runs come one after
- * another, so their order tells even where a clock was set back between them. Replaying what was observed thus changes nothing.
+ * Finds the builds that were already seen later than in these sightings, in any state: by a later run, or
+ * later in this run. Runs never overlap, so their order is right even when a clock was set back between them.
+ * So replaying old sightings changes nothing.
  *
- * Two requests that were under way at the same time, or a reply out of a cache, do not tell which of them shows the later state. None of them
- * takes a build back: the one that would is stale.
+ * When two requests ran at the same time, or a reply came from a cache, it is unknown which one shows the
+ * later state. Neither may move a build backward: the one that would is stale.
  */
 export async function findStale(
   tx: TransactionSql,

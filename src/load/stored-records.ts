@@ -3,7 +3,7 @@ import type { ProjectSource } from "../db/schema/projects.ts";
 import type { Resource } from "../wire/resources.ts";
 import { RECORD_TABLES } from "./tables.ts";
 
-/** What the loader must know of a record that is here to tell new, changed and equal ones apart. */
+/** The facts about a stored record that the loader needs to separate new, changed and equal records. */
 export interface StoredRecord {
   id: string;
   hash: string;
@@ -17,7 +17,7 @@ export interface StoredProject extends StoredRecord {
   modifiedDate: string | null;
 }
 
-/** Looks up the records of a page in one query. */
+/** Finds the stored records of a page in one query. */
 export async function findStored(
   tx: TransactionSql,
   resource: Exclude<Resource, "project">,

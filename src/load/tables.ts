@@ -20,7 +20,9 @@ export interface ColumnSpec {
   type: CellType;
 }
 
-/** A table as the loader writes it, read off the drizzle description so that no column is listed twice. */
+/**
+ * A table as the loader writes it. It comes from the drizzle description, so that no column is listed twice.
+ */
 export interface TableSpec {
   /** Schema-qualified and quoted. */
   name: string;
@@ -55,5 +57,8 @@ export const BUILD_LOGS = specOf(buildLogs);
 export const PROJECT_USERS = specOf(projectUsers);
 export const UNRESOLVED_REFERENCES = specOf(unresolvedReferences);
 
-/** A row by column name: texts (times and hashes in hex among them), booleans, whole numbers, JSON values for jsonb, or null. */
+/**
+ * A row by column name: texts (times and hashes in hex among them), booleans, whole numbers, JSON values for
+ * jsonb, or null.
+ */
 export type Row = Record<string, unknown>;

@@ -3,8 +3,9 @@ import type { FieldReference } from "../normalize/normalized.ts";
 import type { ObservedRecord } from "./observed-record.ts";
 
 /**
- * Puts the administrators of changed projects into the order in which they were first seen, new ones last. Upstream gives them in none:
- * they are a set, and another order is no change. Must run before the rows are compared and replaced.
+ * Sorts the administrators of changed projects by when they were first seen, new ones last. They are a set:
+ * upstream sends them in any order, and another order is not a change. Call it before the rows are compared
+ * and replaced.
  */
 export async function keepUserOrder(
   tx: TransactionSql,
@@ -16,14 +17,14 @@ export async function keepUserOrder(
     select project_id as id, array_agg(coalesce(user_uri, '') order by position) as uris
     from mirror.project_users where project_id = any (${ids}::text[]) group by project_id`;
   const stored = new Map(rows.map(({ id, uris }) => [id, uris]));
-  return changed.map((sighting) => {
-    const { record } = sighting;
+  return changed.map((one) => {
+    const { record } = one;
     const references = inOrder(record.references, stored.get(record.id) ?? []);
-    return { ...sighting, record: { ...record, references } };
+    return { ...one, record: { ...record, references } };
   });
 }
 
-/** A URI that comes twice has two places. */
+/** A URI that comes twice keeps two places. */
 function inOrder(references: readonly FieldReference[], uris: readonly string[]): FieldReference[] {
   const left = [...references];
   const kept = uris.flatMap((uri) => {

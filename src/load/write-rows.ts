@@ -3,10 +3,10 @@ import type { TransactionSql } from "../db/connect.ts";
 import { encodeCopy } from "./copy-binary.ts";
 import type { Row, TableSpec } from "./tables.ts";
 
-/** How rows go in: COPY for the common case; INSERT tells what is wrong with a row that COPY refused. */
+/** How rows are written: COPY in the common case; INSERT shows what is wrong with a row that COPY refused. */
 export type WriteMethod = "copy" | "insert";
 
-/** Adds rows that are not there yet. With `copy`, a fault shows only in the next statement of the transaction. */
+/** Adds new rows. With `copy`, an error shows only in the next statement of the transaction. */
 export async function addRows(
   tx: TransactionSql,
   table: TableSpec,
@@ -28,13 +28,14 @@ export async function addRows(
 }
 
 /**
- * Sends the data of a COPY and ends it, without waiting for the server's word: postgres.js does not tell a failure to the stream, the
- * statement that follows fails instead, and with it the transaction. But the driver takes no statement before the data is out.
+ * Sends the data of a COPY and ends it, without waiting for the result. postgres.js does not report a failure
+ * to the stream. Instead the next statement fails, and with it the transaction. But the driver accepts no
+ * statement before the data is sent.
  */
 async function sendCopy(stream: Writable, chunks: Iterable<Buffer>): Promise<void> {
   const cancel = stream.destroy.bind(stream);
-  // A stream that has finished is destroyed by Node, for which the driver sends CopyFail; when the next COPY has begun
-  // by then, that one is what fails.
+  // Node destroys a finished stream, and then the driver sends CopyFail. If the next COPY has begun by then,
+  // that one would fail.
   stream.destroy = () => stream;
   stream.on("error", () => {});
   try {
@@ -44,14 +45,14 @@ async function sendCopy(stream: Writable, chunks: Iterable<Buffer>): Promise<voi
       });
     }
   } catch (error) {
-    // Rows that cannot be encoded: the server must not wait for more.
+    // The rows cannot be encoded, so the server must not wait for more.
     cancel(error instanceof Error ? error : new Error(String(error)));
     throw error;
   }
   stream.end();
 }
 
-/** Replaces rows by id. Columns named in `keep` stay as they are. */
+/** Replaces rows by id. The columns in `keep` are not changed. */
 export async function replaceRows(
   tx: TransactionSql,
   table: TableSpec,
@@ -72,7 +73,10 @@ export async function replaceRows(
   );
 }
 
-/** Rows as the JSON that `jsonb_populate_recordset` reads, the table's columns alone: a bytea is written `\\x…`. */
+/**
+ * Rows as JSON for `jsonb_populate_recordset`, with only the columns of the table. A bytea is written as
+ * `\\x…`.
+ */
 export function jsonRows(table: TableSpec, rows: readonly Row[]): string {
   return JSON.stringify(
     rows.map((row) =>

@@ -1,20 +1,23 @@
 /**
- * Levels of lists and objects within a value of upstream's. What is nested deeper is put aside as text: neither JSON.stringify nor Postgres
- * can be trusted with it, since the stack of each has an end. No record that was ever served has more than five.
+ * The most levels of lists and objects that a value may have. Deeper values go to quarantine as text, because
+ * they could exhaust the stack of JSON.stringify or Postgres. Real records have five levels at most.
  */
 export const MAX_DEPTH = 500;
 
-/** Throws a RangeError for a value so deep within another that it cannot be kept. */
+/** Throws a RangeError for a value that is nested too deep to be stored. */
 export function assertDepth(depth: number): void {
   if (depth > MAX_DEPTH) throw new RangeError(`it is nested more than ${MAX_DEPTH} levels deep`);
 }
 
-/** Counts what had to be replaced, over one page. */
+/** Counts the replaced texts of one page. */
 export interface Replacements {
   nul: number;
 }
 
-/** A text that Postgres can hold: U+0000 and lone surrogates become U+FFFD. The first are counted. */
+/**
+ * A text that Postgres can hold: U+0000 and lone surrogates become U+FFFD. Only texts with U+0000 are
+ * counted.
+ */
 export function cleanText(text: string, replacements: Replacements): string {
   if (text.includes("\u0000")) {
     replacements.nul += 1;
@@ -24,9 +27,10 @@ export function cleanText(text: string, replacements: Replacements): string {
 }
 
 /**
- * The same for every text and key within a JSON value. A number beyond a double's range, which JSON.parse makes infinite and
- * JSON cannot write, becomes the text "Infinity" or "-Infinity". Objects come back without a prototype, so no key is special. Throws a
- * RangeError for a value that is nested too deep (`MAX_DEPTH`).
+ * Cleans every text and key within a JSON value. A number beyond the range of a double becomes the text
+ * "Infinity" or "-Infinity": JSON.parse makes it infinite, and JSON cannot hold that. The objects returned
+ * have no prototype, so no key is special. Throws a RangeError for a value that is nested too deep
+ * (`MAX_DEPTH`).
  */
 export function cleanJson(value: unknown, replacements: Replacements, depth = 0): unknown {
   assertDepth(depth);

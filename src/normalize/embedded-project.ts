@@ -8,13 +8,13 @@ import { keepInExtra, normalizeFields } from "./record.ts";
 import { hashRecord } from "./record-hash.ts";
 
 /**
- * Collects the embedded projects of one page. The same project stands in many records of a page, so an equal copy is recognized by
- * its fields and is hashed and normalized once; one that was handed on already by an earlier page is left out.
+ * Collects the embedded projects of one page. Many records of a page hold the same project, so equal copies
+ * are hashed and normalized once. A copy that an earlier page has already brought is left out.
  */
 export interface EmbeddedProjects {
-  /** The id of the embedded project, or null when `value` is no project. */
+  /** The id of the embedded project, or null when `value` is not a project. */
   add(value: unknown): string | null;
-  /** Every distinct copy that was added and not handed on before, in order. */
+  /** Every distinct new copy, in the order of arrival. */
   all(): NormalizedRecord[];
 }
 
@@ -32,8 +32,8 @@ export function createEmbeddedProjects(context: NormalizeContext): EmbeddedProje
       if (known?.some((copy) => copy.hash === hash)) return id;
       if (known) known.push({ record, hash });
       else copies.set(id, [{ record, hash }]);
-      // With another copy on the page the order of all of them counts.
-      if (known || context.isHandedOn?.(id, hash) !== true)
+      // When the page holds different copies, all of them are kept: their order decides which one wins.
+      if (known || context.isAlreadyLoaded?.(id, hash) !== true)
         news.push(normalizeProject(id, record, context, hash));
       return id;
     },
@@ -74,7 +74,10 @@ export function normalizeWithProject(
   return normalized;
 }
 
-/** Equal field by field. Lists are compared element by element; anything deeper counts as different, and its hash tells. */
+/**
+ * Whether two records are equal field by field. Lists are compared element by element. Deeper values count as
+ * different; then the hashes decide.
+ */
 function isSameRecord(one: Record<string, unknown>, other: Record<string, unknown>): boolean {
   const keys = Object.keys(one);
   if (keys.length !== Object.keys(other).length) return false;

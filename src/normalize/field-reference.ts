@@ -3,8 +3,8 @@ import { RELATED } from "../wire/resources.ts";
 import type { FieldReference, NormalizeContext } from "./normalized.ts";
 
 /**
- * Reads the URI in a related field. One that names a record of another resource than the field's own counts as malformed: its key
- * would be taken for a record that nobody meant.
+ * Reads the URI in a related field. A URI of the wrong resource counts as malformed, because its key would
+ * point to an unrelated record.
  */
 export function fieldReference(
   field: FieldReference["field"],

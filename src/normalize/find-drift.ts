@@ -5,14 +5,14 @@ import type { NormalizedRecord } from "./normalized.ts";
 export interface FieldDrift {
   field: string;
   kind: "appeared" | "vanished" | "type_changed";
-  /** What came, in words; it never holds the value. */
+  /** Describes what came, but never holds the value. */
   detail: string;
 }
 
-/** A hostile server may send any number of fields; more than these of one page are not told apart. */
+/** The most differences reported for one page: a hostile server may send any number of fields. */
 const MAX_DRIFT = 100;
 
-/** What a page's records show beyond or beside the documented fields, each once. */
+/** Finds how the records of a page differ from the documented fields. Each difference is reported once. */
 export function findDrift(resource: Resource, records: readonly NormalizedRecord[]): FieldDrift[] {
   const kinds = RESOURCE_FIELDS[resource];
   const found = new Map<string, FieldDrift>();
@@ -25,7 +25,7 @@ export function findDrift(resource: Resource, records: readonly NormalizedRecord
     for (const [field, value] of Object.entries(extra.values ?? {})) {
       const isKnown = field === "id" || Object.hasOwn(kinds, field);
       if (!isKnown) add({ field, kind: "appeared", detail: "in records" });
-      // A date whose text is only written in another way has its column, and is none.
+      // A date that is only written in another way fills its column, so it is no drift.
       else if (typeof columns[field] !== "string")
         add({ field, kind: "type_changed", detail: `${nameOf(value)} in records` });
     }

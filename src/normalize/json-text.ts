@@ -1,6 +1,6 @@
 /**
- * A parsed value as JSON again, at most `maxLength` characters of it. Unlike JSON.stringify it needs no stack, however deep the value
- * is nested, and makes no text that is longer than what is kept and one value more.
+ * Writes a parsed value as JSON, cut to `maxLength` characters. Unlike JSON.stringify it does not recurse, so
+ * deep nesting is safe, and it stops soon after `maxLength`, so a huge value costs little memory.
  */
 export function jsonText(value: unknown, maxLength: number): string {
   const open: { members: Iterator<[string | number, unknown]>; end: "]" | "}"; isFirst: boolean }[] = [];

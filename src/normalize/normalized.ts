@@ -11,26 +11,28 @@ export interface FieldReference {
   target: Reference;
 }
 
-/** One record as rows: its own columns, and what other tables hold of it. */
+/** One record as rows: its own columns, and its values in other tables. */
 export interface NormalizedRecord {
   id: string;
-  /** Equal for records that were sent with equal content (`hashRecord`). */
+  /** Records with equal content have equal hashes (`hashRecord`). */
   hash: string;
   columns: Columns;
   extra: Extra | null;
   references: FieldReference[];
-  /** Of a version or file: the id of its embedded project. */
+  /** The id of the embedded project of a version or file. */
   projectId: string | null;
-  /** Of a build: the four texts of `build_logs`, which stand among `columns` too. */
+  /** The four texts of a build that go to `build_logs`. They are in `columns` too. */
   logs: Columns | null;
 }
 
-/** What every normalizer may look at: nothing but the record and where the service stands. */
+/** All that a normalizer knows in addition to the record. */
 export interface NormalizeContext {
   baseUrl: URL;
   replacements: { nul: number };
-  /** Whether the newest copy of this embedded project that was handed on has this hash: then it need not be made again. */
-  isHandedOn?: ((id: string, hash: string) => boolean) | undefined;
+  /**
+   * Whether the newest loaded copy of this embedded project has this hash. Then it is not normalized again.
+   */
+  isAlreadyLoaded?: ((id: string, hash: string) => boolean) | undefined;
 }
 
 /** A record that cannot become a row. Its payload is kept for inspection. */

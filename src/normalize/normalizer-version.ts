@@ -1,5 +1,5 @@
 /**
- * Raised with each change of what normalizing makes of a record: another field is read, or a value is read in another way. Records and
- * pages are remembered by hashes that hold it, so the next walk after an upgrade reads all of them anew, once.
+ * Raise this whenever normalizing gives another result: a new field, or a value read in another way. The
+ * hashes of records and pages include it, so the next walk after an upgrade reads all of them again, once.
  */
 export const NORMALIZER_VERSION = 2;

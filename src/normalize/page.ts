@@ -17,14 +17,17 @@ export interface NormalizedPage {
   replacedNul: number;
 }
 
-/** Turns the records of one reply into rows. One bad record never costs the others: it is handed back as rejected. */
+/**
+ * Turns the records of one reply into rows. A bad record is returned as rejected; the others are not
+ * affected.
+ */
 export function normalizePage(
   resource: Resource,
   records: readonly unknown[],
   baseUrl: URL,
-  isHandedOn?: NormalizeContext["isHandedOn"],
+  isAlreadyLoaded?: NormalizeContext["isAlreadyLoaded"],
 ): NormalizedPage {
-  const context: NormalizeContext = { baseUrl, replacements: { nul: 0 }, isHandedOn };
+  const context: NormalizeContext = { baseUrl, replacements: { nul: 0 }, isAlreadyLoaded };
   const projects = createEmbeddedProjects(context);
   const page: NormalizedPage = { resource, records: [], embeddedProjects: [], rejected: [], replacedNul: 0 };
   for (const record of records) {

@@ -7,14 +7,17 @@ import { hashRecord } from "./record-hash.ts";
 
 const HASHED = ["id", ...Object.keys(projectFields)];
 
-/** `users` counts as the set that it is: servers of this kind give it in no order. */
+/** Sorts `users` before hashing: it is a set, and services send it in any order. */
 export function hashProject(record: Record<string, unknown>): string {
   const { users } = record;
   const isList = Array.isArray(users) && users.length > 1 && users.every((user) => typeof user === "string");
   return hashRecord(isList ? { ...record, users: users.toSorted() } : record, HASHED, null);
 }
 
-/** The administrators become references, in the order of the record; anything in `users` that is no list of texts stays in `extra`. */
+/**
+ * The administrators become references, in the order of the record. When `users` is not a list of texts, it
+ * stays in `extra`.
+ */
 export function normalizeProject(
   id: string,
   record: Record<string, unknown>,

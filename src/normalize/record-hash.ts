@@ -3,9 +3,10 @@ import { assertDepth } from "./clean-text.ts";
 import { NORMALIZER_VERSION } from "./normalizer-version.ts";
 
 /**
- * The first 16 bytes of SHA-256, in hex, over the parsed fields of a record and the version of the normalizer: the order of its keys does
- * not count, everything else does. Every value is written with its kind and its length, so that no two records share an encoding. Throws a RangeError for a
- * record that is nested too deep to be kept (`MAX_DEPTH`).
+ * The first 16 bytes of SHA-256, in hex, over the parsed fields of a record and the version of the
+ * normalizer: the order of its keys does not count, everything else does. Each value is encoded with its kind
+ * and its length, so that two different records never have the same encoding. Throws a RangeError for a
+ * record that is nested too deep to be stored (`MAX_DEPTH`).
  */
 export function hashRecord(
   record: Record<string, unknown>,

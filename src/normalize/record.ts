@@ -9,14 +9,14 @@ export type Columns = Record<string, string | boolean | null>;
 export interface NormalizedFields {
   columns: Columns;
   extra: Extra | null;
-  /** What stood in the fields that are no plain column (`uris` and `embedded`), cleaned. */
+  /** The values of the fields that have no column of their own (`uris` and `embedded`), as they were sent. */
   related: Record<string, unknown>;
 }
 
 /**
- * Sorts the fields of one record into columns and `extra`, losing nothing: columns plus `extra` give the record
- * back as it was sent, but for U+0000 and lone surrogates. A `uri` field fills the column `<field>_uri`. Of a field that is related in another
- * way only the missing ones are noted here; whoever knows the resource stores it.
+ * Sorts the fields of one record into columns and `extra`. Nothing is lost: columns and `extra` together give
+ * the record as it was sent, except for U+0000 and lone surrogates. A `uri` field fills the column
+ * `<field>_uri`. Fields of kind `uris` and `embedded` are returned in `related`, and the caller stores them.
  */
 export function normalizeFields(
   record: Record<string, unknown>,
@@ -75,7 +75,7 @@ function withoutEmpty(values: Record<string, unknown> | null, missing: string[] 
   return { ...(values && { values }), ...(missing && { missing }) };
 }
 
-/** Adds to `extra` a value that its own table could not hold whole. */
+/** Adds to `extra` a value that does not fit its own table. */
 export function keepInExtra(
   extra: Extra | null,
   field: string,

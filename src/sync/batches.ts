@@ -1,26 +1,26 @@
 import type { NormalizedPage } from "../normalize/page.ts";
 import type { Page } from "../walk/page.ts";
 
-/** A page and, unless it was skipped unparsed, what the loader made of its records. */
+/** A page and, unless it was skipped unparsed, its normalized records. */
 export type ReadPage = Page & { normalized?: NormalizedPage };
 
-/** Bodies that gather while a batch is loaded hold at most so many bytes; one page may be larger. */
+/** The most bytes of the pages that wait while a batch is loaded. A single page may be larger. */
 const MAX_BATCH_BYTES = 2 * 1024 * 1024;
 
-/** Batches handed on at once: while Postgres takes one, the next is made ready. */
+/** The most batches at the same time: while Postgres stores one, the next is prepared. */
 const MAX_UNDER_WAY = 2;
 
-/** Hands pages on in their order; what arrives meanwhile gathers for the next batch. */
+/** Passes pages on in their order. Pages that arrive during a batch form the next one. */
 export interface Batches<P extends ReadPage> {
-  /** Waits while a full batch gathers behind those that are under way. Throws what an earlier batch threw. */
+  /** Waits while a full batch is behind the running ones. Throws the error of an earlier batch. */
   add(page: P): Promise<void>;
-  /** Waits until everything is handed on. */
+  /** Waits until all pages are passed on. */
   end(): Promise<void>;
 }
 
 /**
- * `settle` is called for the batches in their order, a second time before the first call has ended. `maxPages` 1 hands each page on
- * before the next one is taken.
+ * Calls `settle` for the batches in their order. The second call starts before the first one has ended. With
+ * `maxPages` 1, each page is passed on before the next one is taken.
  */
 export function createBatches<P extends ReadPage>(
   settle: (pages: readonly P[]) => Promise<void>,
@@ -48,7 +48,7 @@ export function createBatches<P extends ReadPage>(
       });
   }
 
-  /** Resolves when any batch has ended. */
+  /** Resolves when the next batch ends. */
   async function nextEnd(): Promise<void> {
     await new Promise<void>((resolve) => {
       wake = resolve;

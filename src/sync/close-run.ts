@@ -8,12 +8,13 @@ import type { Logger } from "../log.ts";
 
 /** How long the end of a run waits for a database that is away. */
 const CLOSE_WITHIN_MS = 60_000;
-/** Whoever stopped the run, or lost the database, has waited enough. */
+/** A short wait after a stop or a lost database, because the run has waited already. */
 const CLOSE_BROKEN_WITHIN_MS = 1000;
 
 /**
- * Writes down how a run ended. When that cannot be done and the run has failed already, it is left open for the next one to close: what
- * ended it weighs more. Throws `StoreError`, or `LockedError` when another run has closed it, where the run had gone well till then.
+ * Stores how a run ended. If that fails after the run itself has failed, the run stays open and the next one
+ * closes it, because the first error matters more. If the run was good until then, throws `StoreError`, or
+ * `LockedError` when another run has closed it.
  */
 export async function closeRun(
   { sql, lock, clock, log }: { sql: Sql; lock: RunLock; clock: Clock; log: Logger },

@@ -1,16 +1,17 @@
 import { finishWalk } from "../db/run-ledger.ts";
 import { withTransaction } from "../db/transaction.ts";
 import { setLive } from "../load/live-count.ts";
-import { noteSeen } from "../load/open-builds.ts";
+import { recordSeen } from "../load/open-builds.ts";
 import { createPageMemory } from "../load/page-memory.ts";
 import { resolveHoles } from "../load/quarantine.ts";
-import { countKnown, forgetSeen, noteMissing } from "./missing-records.ts";
+import { countKnown, forgetSeen, recordMissing } from "./missing-records.ts";
 import type { Reading } from "./read-pages.ts";
 import type { WalkEnding, WalkResourceOptions } from "./walk-options.ts";
 
 /**
- * Ends a walk in one transaction: what a whole one did not show is written down as missing, the holes it filled are closed, and its row
- * says how it ended. A whole walk that came empty though records are known is not believed.
+ * Ends a walk in one transaction: stores the records that a whole walk did not show as missing, resolves the
+ * holes, and stores how the walk ended. A whole walk without any record is not accepted when records are
+ * known.
  */
 export async function closeWalk(
   options: WalkResourceOptions,
@@ -37,14 +38,14 @@ export async function closeWalk(
         await resolveHoles(tx, resource, finishedAt);
         const { maxDeleteRatio, allowMassDelete } = options;
         const { beganRunId } = start;
-        const noted = await noteMissing(tx, {
+        const missing = await recordMissing(tx, {
           ...{ resource, runId, beganRunId, noticedAt: finishedAt, maxDeleteRatio, allowMassDelete, seen },
         });
-        await setLive(tx, resource, noted.live);
-        whyHeld = noted.held;
-        unstored = seen.size - noted.met;
+        await setLive(tx, resource, missing.live);
+        whyHeld = missing.held;
+        unstored = seen.size - missing.met;
       } else await forgetSeen(tx, resource, seen);
-      if (isFull && resource === "build") await noteSeen(tx, seen, { ...start, runId, request: listPath });
+      if (isFull && resource === "build") await recordSeen(tx, seen, { ...start, runId, request: listPath });
       await finishWalk(tx, runId, resource, {
         ...outcome,
         reason: outcome.reason ?? whyHeld,

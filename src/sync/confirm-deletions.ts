@@ -9,12 +9,12 @@ import type { LoadablePage, Loader } from "../load/loader.ts";
 import type { GoneRecord } from "../load/retire-records.ts";
 import type { Logger } from "../log.ts";
 import type { Resource } from "../wire/resources.ts";
-import { countUnsettled, findMissing, type MissingRecord, noteAsked } from "./missing-records.ts";
+import { countUnsettled, findMissing, type MissingRecord, recordAsked } from "./missing-records.ts";
 
-/** Details asked for in one run at most; what is left over is asked for by the next. */
+/** The most details requested in one run. The next run requests the rest. */
 const MAX_DETAILS = 2000;
 const BATCH = 50;
-/** A slow service must not make a night endless. */
+/** A time limit, so that a slow service cannot make a night endless. */
 const MAX_MS = 30 * 60_000;
 
 export interface ConfirmOptions {
@@ -25,28 +25,31 @@ export interface ConfirmOptions {
   log: Logger;
   signal: AbortSignal;
   runId: number;
-  /** When the run began: an older answer, which a cache may give, says nothing of a record that its walk missed. */
+  /**
+   * When the run began. An older answer, from a cache, says nothing about a record that this run's walk
+   * missed.
+   */
   startedAt: Date;
   /**
-   * The lists that this run saw whole, or joined at the head. What is missing from any other list is left alone: a list that cannot be
-   * read today is no day to delete.
+   * The lists that this run read whole, or joined at the head. Records missing from other lists are skipped:
+   * nothing is deleted on a day when its list cannot be read.
    */
   resources: readonly Resource[];
-  /** Called with the deletions as they are committed. */
+  /** Called after deletions are committed. */
   onDeleted(resource: Resource, count: number): void;
-  /** Details asked for at most, all resources together. @default 2000 */
+  /** The most details requested, for all resources together. @default 2000 */
   maxDetails?: number;
-  /** What to do when the database is away for a moment. @default the work fails */
+  /** How to wait for a database that is away. @default the work fails */
   patience?: Patience;
 }
 
 type Asked = MissingRecord & { answer: DetailAnswer };
 
 /**
- * Asks for the records that a whole walk missed by their detail endpoints. One that answers 404 or 410 is deleted. One that comes is
- * loaded: its list hides it. Every other answer settles nothing, and the record waits behind those that were not asked for yet. Stops
- * when the host is lost, or after half an hour. Returns how many records are not settled. Safe to repeat and to break off anywhere: what
- * a batch settled is committed with it.
+ * Requests the details of the records that a whole walk missed. A record whose detail answers 404 or 410 is
+ * deleted. A record that is returned is loaded: its list hides it. Any other answer decides nothing, and the
+ * record waits until the others had their turn. Stops when the host is lost, or after half an hour. Returns
+ * the number of undecided records. Safe to repeat and to interrupt: each batch is committed by itself.
  */
 export async function confirmDeletions(options: ConfirmOptions): Promise<number> {
   const { sql, client, clock, log, signal, resources, patience = withStoreErrors } = options;
@@ -63,7 +66,7 @@ export async function confirmDeletions(options: ConfirmOptions): Promise<number>
     await settle(options, await Promise.all(batch.map((record) => ask(options, record))));
   }
   const unsettled = await patience("count missing records", () => countUnsettled(sql));
-  if (asked > 0) log.info({ asked, unsettled }, "asked for the records that their lists no longer show");
+  if (asked > 0) log.info({ asked, unsettled }, "requested the details of missing records");
   return unsettled;
 }
 
@@ -71,16 +74,16 @@ async function ask({ client, log, startedAt }: ConfirmOptions, missing: MissingR
   const { resource, id } = missing;
   const answer = await askDetail(client, resource, id);
   if (answer.kind === "gone" && answer.askedAt < startedAt) {
-    log.warn({ resource, id }, "a cache answered that a missing record is gone, from before the run");
+    log.warn({ resource, id }, "ignored a cached answer from before the run that a missing record is gone");
     return { ...missing, answer: { kind: "unclear", error: null } };
   }
   if (answer.kind === "unclear") {
-    log.warn({ resource, id, error: answer.error?.message }, "a missing record could not be asked for");
+    log.warn({ resource, id, error: answer.error?.message }, "requesting a missing record failed");
   }
   return { ...missing, answer };
 }
 
-/** Writes down what a batch of answers settles. */
+/** Stores the results of a batch of answers. */
 async function settle(options: ConfirmOptions, batch: readonly Asked[]): Promise<void> {
   const { loader, clock, runId, resources } = options;
   const pages: Record<string, LoadablePage[]> = {};
@@ -107,7 +110,7 @@ async function settle(options: ConfirmOptions, batch: readonly Asked[]): Promise
     for (const resource of resources) {
       if (counts[resource]) await addDeleted(tx, runId, resource, counts[resource]);
     }
-    await noteAsked(tx, asked, clock.now().toISOString());
+    await recordAsked(tx, asked, clock.now().toISOString());
   });
   for (const resource of resources) {
     if (deleted[resource]) options.onDeleted(resource, deleted[resource]);

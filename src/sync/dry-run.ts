@@ -21,13 +21,13 @@ import { createUpstreamClient } from "./upstream-client.ts";
 import { createWarnings } from "./warnings.ts";
 
 /**
- * Walks as a run would, compares every record with what is stored, and writes nothing at all: no rows, no ledger, no lock. References are
- * not looked up, no missing record is asked for, and the head of the build list is not compared with upstream's count. So a run may find
- * more than this. Throws what upstream or the database throws.
+ * Walks as a run would, compares every record with the stored one, and writes nothing at all: no rows, no
+ * ledger, no lock. It does not look up references, request missing records, or compare the head of the build
+ * list with upstream's count. So a real run may find more. Throws the errors of upstream and the database.
  */
 export async function runDrySync(options: SyncOptions & { hasSchema: boolean }): Promise<RunSummary> {
   const { settings, clock } = options;
-  // Every request and every place in the queue listens to it.
+  // Every request and every place in the queue listens to this signal.
   const { signal, release } = linkSignals([options.signal]);
   setMaxListeners(0, signal);
   const startedAt = clock.now();
@@ -112,7 +112,7 @@ async function countWalk(
       return { walk: verdict, ...(reason && { reason }), ...counts, total_count: totalCount };
     }
     const page = normalizePage(plan.resource, step.value.records ?? [], settings.baseUrl);
-    // Pages overlap, and nothing is stored by which a second sighting could be told.
+    // Pages overlap, and a dry run stores nothing, so records are counted once by their ids.
     const records = page.records.filter(({ id }) => counted.add(id));
     const compared = sql
       ? await sql.begin("read only", (tx) => compareRecords(tx, plan.resource, records, "list"))

@@ -8,10 +8,10 @@ import type { Resource } from "../wire/resources.ts";
 
 export interface ResourceFreshness {
   resource: Resource;
-  /** When the newest good walk ended: a whole one, or a head whose counts agree. Null where there is none. */
+  /** When the newest good walk ended: a whole one, or a head whose counts agree. Null when there is none. */
   last_good_at: string | null;
   walk: WalkVerdict | null;
-  /** Rows that upstream still has. */
+  /** The number of rows that are not deleted. */
   rows: number;
 }
 
@@ -28,21 +28,27 @@ export interface RunRow {
 export interface OpenBuilds {
   state: string | null;
   open: number;
-  /** Those among them that were older than `stuckAfterMs` when they were last seen. */
+  /** How many of them were older than `stuckAfterMs` when they were last seen. */
   stuck: number;
-  /** Those among them whose detail is gone, and which no whole walk has missed yet. */
+  /** How many of them have vanished but are not deleted yet. */
   vanished: number;
   oldest: string | null;
 }
 
 export interface MirrorStatus {
-  /** The mirror is as fresh as its oldest list: the earliest `last_good_at` of all five. Null while one of them was never read well. */
+  /**
+   * The mirror is as fresh as its oldest list: the earliest `last_good_at` of all five. Null until all lists
+   * were read well.
+   */
   last_good_at: string | null;
-  /** The age of the mirror by that, in milliseconds. Null where it is not known: a list was never read well, or a clock was wrong. */
+  /**
+   * The age of the mirror, in milliseconds. Null when it is unknown: a list was never read well, or a clock
+   * was wrong.
+   */
   age_ms: number | null;
-  /** The list that decides it, and why; for people. */
+  /** The list that decides the age, and why; for people. */
   oldest_list: { resource: Resource; why: string };
-  /** Moments that lie ahead of now, because a clock is or was wrong; for people. */
+  /** Moments in the future, because a clock is or was wrong; for people. */
   clock_faults: string[];
   resources: ResourceFreshness[];
   /** The newest syncs. */
@@ -50,18 +56,20 @@ export interface MirrorStatus {
   /** The newest round of the watch; null when there was none. */
   last_watch_round: RunRow | null;
   open_builds: OpenBuilds[];
-  /** Records put aside and not yet stored. */
+  /** The number of unresolved records in quarantine. */
   quarantined: number;
   unresolved_references: number;
 }
 
 export interface StatusOptions extends Pick<Config, "stuckAfterMs" | "sourceTimezone"> {
   now: Date;
-  /** Runs listed. @default 10 */
+  /** The number of runs to list. @default 10 */
   runs?: number;
 }
 
-/** What `docmirror status` shows: how fresh the mirror is, how the last runs went, and which builds are open. */
+/**
+ * What `docmirror status` shows: how fresh the mirror is, how the last runs went, and which builds are open.
+ */
 export async function findStatus(sql: Sql, options: StatusOptions): Promise<MirrorStatus> {
   const { now } = options;
   const lists = await findListFreshness(sql);
@@ -71,7 +79,7 @@ export async function findStatus(sql: Sql, options: StatusOptions): Promise<Mirr
     select ${columns} from sync.runs where kind <> 'watch' order by id desc limit ${options.runs ?? 10}`;
   const [round] = await sql<RunRow[]>`
     select ${columns} from sync.runs where kind = 'watch' order by id desc limit 1`;
-  // As in the reports: how old it was when it was last seen open. What became of it since is not known.
+  // As in the reports, the age is that of the last sighting, because the later state is not known.
   const stuckAfterS = options.stuckAfterMs / 1000;
   const openBuilds = await sql<OpenBuilds[]>`
     select build.state, count(*) as open,
@@ -108,7 +116,7 @@ export async function findStatus(sql: Sql, options: StatusOptions): Promise<Mirr
   };
 }
 
-/** Postgres prints all in UTC, so the texts sort as the moments do. */
+/** Postgres prints all moments in UTC, so sorting the texts sorts the moments. */
 function oldestOf(lists: readonly ListFreshness[]): string | null {
   return lists.map(({ finishedAt }) => finishedAt).sort()[0] ?? null;
 }
@@ -118,16 +126,16 @@ function findClockFaults(
   runs: readonly RunRow[],
   now: Date,
 ): string[] {
-  const lies = "lies ahead of now: a clock is or was wrong";
+  const fault = "is in the future: a clock is or was wrong";
   return [
     ...runs
       .filter(({ started_at, finished_at }) => isAhead(started_at, now) || isAhead(finished_at, now))
-      .map(({ run_id, started_at }) => `run ${run_id} began at ${started_at}, which ${lies}`),
+      .map(({ run_id, started_at }) => `run ${run_id} began at ${started_at}, which ${fault}`),
     ...resources
       .filter(({ last_good_at }) => isAhead(last_good_at, now))
       .map(
         ({ resource, last_good_at }) =>
-          `the ${resource} list was last read at ${last_good_at}, which ${lies}`,
+          `the ${resource} list was last read at ${last_good_at}, which ${fault}`,
       ),
   ];
 }

@@ -3,8 +3,9 @@ import { RESOURCES, type Resource } from "../wire/resources.ts";
 import type { SyncSettings } from "./sync-settings.ts";
 
 /**
- * How long full walks take at the rate that is set, in seconds: the records that each list counted last, by pages of the size that is
- * set or of the size that the service gave, whichever is smaller. 0 where there is no rate, and for a list that was never walked.
+ * Estimates the seconds of full walks at the rate that is set, from the newest count of each list and the
+ * page size. The page size is the smaller one of the setting and what the service allowed. 0 without a rate,
+ * and for a list that was never walked.
  */
 export async function estimateFullWalks(
   sql: Sql,

@@ -1,18 +1,23 @@
-/** So many records in a row must be known before the head of a list has joined what was read before. */
+/** The number of known records in a row after which the head has joined what was read before. */
 const JOIN_RECORDS = 20;
-/** Known records read in a row at most, in search of those that upstream counts and that are not here. */
+/**
+ * The most known records in a row to read, in search of records that upstream counts and that are not here.
+ */
 const SEARCHED_RECORDS = 1000;
 
-/** What a page of the head showed. */
+/** A page of the head. */
 export interface HeadPage {
   ids: readonly string[];
-  /** Whether every record on it is live and was stored by a run that left no gap. A refused record is not known. */
+  /**
+   * Whether every record of the page is live and was stored by a run that left no gap. A refused record is
+   * not known.
+   */
   isKnown: boolean;
 }
 
 /**
- * Counts how many known records came in a row, page by page. One known record proves nothing: a build dated in the future stays at the
- * top, and one with an older date, or an id out of order, stands among known ones.
+ * Counts the known records in a row, page by page. One known record proves nothing: a build dated in the
+ * future stays at the top, and a new build with an older date is among known ones.
  */
 export function createHeadJoin() {
   let inARow = new Set<string>();
@@ -21,7 +26,7 @@ export function createHeadJoin() {
       if (!isKnown) inARow = new Set();
       else for (const id of ids) inARow.add(id);
     },
-    /** Whether the head has joined. While `mayFindMore` it reads on, 1,000 records at most. */
+    /** Whether the head has joined. With `mayFindMore` it reads further, up to 1,000 known records. */
     isJoined(mayFindMore: boolean): boolean {
       return inARow.size >= (mayFindMore ? SEARCHED_RECORDS : JOIN_RECORDS);
     },

@@ -7,8 +7,8 @@ import { LockedError } from "../errors.ts";
 const HEARTBEAT_MS = 5000;
 
 /**
- * Shows that the run lives and makes sure that it still has the lock. When another run has it, or no lock can be held over this connection,
- * `onLost` is called with the reason.
+ * Shows that the run is alive, and checks that it still has the lock. Calls `onLost` with the reason when
+ * another run has the lock, or when this connection cannot hold a lock.
  */
 export function startHeart(
   sql: Sql,
@@ -24,7 +24,7 @@ export function startHeart(
       await lock.hold();
       await beatHeart(sql, runId);
     } catch (error) {
-      // A database that is away is for the work itself to wait for.
+      // If the database is away, the work itself waits for it.
       if (error instanceof LockedError || error instanceof SharedSessionError) onLost(error);
     } finally {
       isBeating = false;

@@ -2,8 +2,8 @@ import { noteService, serviceUrl } from "../db/mirrored-service.ts";
 import type { OpenRun } from "./with-run.ts";
 
 /**
- * Keeps of which service the mirror is, and what its root listing names. One that holds records already and did not say, as older versions
- * made it, is taken to be of this service, with a warning.
+ * Stores the service of the mirror, and the names in its root listing. A mirror from an older version did not
+ * store its service. It then becomes the mirror of this service, with a warning.
  */
 export async function keepService(
   { sql, patience, runId, startedAt, client, warn }: OpenRun,
@@ -11,9 +11,9 @@ export async function keepService(
 ): Promise<void> {
   const { baseUrl } = client;
   const at = startedAt.toISOString();
-  const { isAdopted } = await patience("note the service", () =>
+  const { isAdopted } = await patience("store the service", () =>
     noteService(sql, { baseUrl, resources, runId, at }),
   );
   if (isAdopted)
-    warn(`this mirror did not say of which service it is; it is taken to be of ${serviceUrl(baseUrl)}`);
+    warn(`this mirror had not stored its service; it is now the mirror of ${serviceUrl(baseUrl)}`);
 }

@@ -10,9 +10,9 @@ export interface QuarantineRow {
   run_id: number;
   created_at: string;
   resolved_at: string | null;
-  /** Set for a place in a list that upstream cannot render: then there is no payload. */
+  /** The place of a hole in its list. A hole has no payload. */
   list_offset: number | null;
-  /** JSON, cut to `payloadLength` characters where that is not null. Null when there is none. */
+  /** JSON, cut to `payloadLength` characters unless that is null. Null when there is no payload. */
   payload: string | null;
 }
 
@@ -23,7 +23,7 @@ export interface QuarantineFilter {
   all: boolean;
 }
 
-/** What is in quarantine, newest first, one row at a time: a payload may be as long as a reply. */
+/** The quarantine, newest first. It reads one row at a time, because a payload may be as long as a reply. */
 export async function* listQuarantine(
   sql: Sql,
   { resource, all }: QuarantineFilter,
@@ -38,7 +38,7 @@ export async function* listQuarantine(
   for await (const batch of rows.cursor(1)) yield* batch;
 }
 
-/** How many records and how many holes in lists there are. */
+/** The number of records and of holes in quarantine. */
 export async function countQuarantine(
   sql: Sql,
   { resource, all }: QuarantineFilter,

@@ -1,59 +1,59 @@
 /**
- * Live records that the newest whole walk of their list did not show. A walk writes them down in the transaction that ends it, so that a
- * run which dies before it asked for their details leaves them to the next one. They stay until a walk shows them again or their details
- * say that they are gone.
+ * Missing records: live records that the newest whole walk of their list did not show. The transaction that
+ * ends a walk stores them, so when a run dies before it requests their details, the next run does that. They
+ * stay missing until a walk shows them again or their details answer that they are gone.
  */
 import type { Sql, TransactionSql } from "../db/connect.ts";
 import { RECORD_TABLES } from "../load/tables.ts";
 import type { IdSet } from "../walk/id-set.ts";
 import type { Resource } from "../wire/resources.ts";
 
-/** Ids compared with what was seen at once: memory does not grow with the table. */
+/** The number of ids compared at once, so that memory does not grow with the table. */
 const WINDOW = 5000;
-/** So many may go missing whatever the ratio says: 5 % of a list of 40 would be 2. */
+/** This many may always go missing, because 5 % of a list of 40 would be only 2. */
 const ALWAYS_ALLOWED = 20;
 
 export interface MissingFacts {
   resource: Resource;
-  /** Every id that the walk met. */
+  /** Every id that the walk saw. */
   seen: Pick<IdSet, "has" | "size">;
   runId: number;
-  /** The run in which the walk began: an earlier one where it was resumed. */
+  /** The run in which the walk began. For a resumed walk it is an earlier one. */
   beganRunId: number;
   noticedAt: string;
   /** The share of the known records that may be missing, 0 to 1; 20 always may. */
   maxDeleteRatio: number;
-  /** Lifts that bound. */
+  /** Removes that limit. */
   allowMassDelete: boolean;
 }
 
-export interface NotedMissing {
-  /** Live records of the list that are here. */
+export interface MissingCounts {
+  /** The number of live records of the list. */
   live: number;
-  /** Those among them that the walk met. */
+  /** How many of them the walk saw. */
   met: number;
-  /** Live records that were here before the walk began. */
+  /** The number of live records that were stored before the walk began. */
   known: number;
-  /** Those among them that the walk did not meet. */
+  /** How many of them the walk did not see. */
   missing: number;
-  /** Why the new ones are not written down, when they are too many; else null. */
+  /** Why new missing records are not stored, when they are too many; otherwise null. */
   held: string | null;
 }
 
 /**
- * Writes down which live records a whole walk did not meet, beside those that an earlier walk missed and this one did not meet either. Only
- * records that were here before the walk began count, and of projects only those that the list ever showed. When the new ones are
- * too many none of them is written down. To be
- * called in the transaction that ends a whole walk, and for no other walk. Throws when the walk met nothing though
- * something is known: such a walk is not whole.
+ * Stores which live records a whole walk did not see, in addition to those that an earlier walk missed and
+ * this one did not see either. Only records from before the walk count, and only projects that the list has
+ * shown. When the new ones are too many, none of them is stored. Call it in the transaction that ends a whole
+ * walk, and for no other walk. Throws when the walk saw nothing although records are known, because such a
+ * walk is not whole.
  */
-export async function noteMissing(tx: TransactionSql, facts: MissingFacts): Promise<NotedMissing> {
+export async function recordMissing(tx: TransactionSql, facts: MissingFacts): Promise<MissingCounts> {
   const { resource, seen, beganRunId, runId, noticedAt, maxDeleteRatio } = facts;
   await forgetSeen(tx, resource, seen);
   const waiting = await countMissing(tx, [resource]);
   const counts = { live: 0, met: 0, known: 0, missing: 0 };
   for await (const rows of liveRows(tx, resource, beganRunId)) {
-    if (seen.size === 0) throw new Error(`a walk of ${resource}s that met nothing was taken for whole`);
+    if (seen.size === 0) throw new Error(`a walk of ${resource}s that saw nothing was accepted as whole`);
     counts.live += rows.length;
     for (const { id, isOlder } of rows) {
       const isMet = seen.has(id);
@@ -63,7 +63,7 @@ export async function noteMissing(tx: TransactionSql, facts: MissingFacts): Prom
     }
   }
   const { known, missing } = counts;
-  // What an earlier walk missed within its bounds, and no run has come to yet, is still to be asked for.
+  // Records that an earlier walk missed, and that wait for their details, are not new.
   const isHeld =
     missing - waiting > Math.max(ALWAYS_ALLOWED, maxDeleteRatio * known) && !facts.allowMassDelete;
   if (isHeld) {
@@ -86,7 +86,7 @@ export async function noteMissing(tx: TransactionSql, facts: MissingFacts): Prom
 
 interface LiveRow {
   id: string;
-  /** Whether it was here before the walk began. Runs tell, since a clock may be wrong. */
+  /** Whether it was stored before the walk began. The run ids decide, because a clock may be wrong. */
   isOlder: boolean;
 }
 
@@ -101,7 +101,10 @@ function liveRows(tx: TransactionSql, resource: Resource, beganRunId: number): A
   );
 }
 
-/** Rows that a query gives by their ids, `$1` being the last id so far. A cursor would let no other statement pass meanwhile. */
+/**
+ * The rows of a query in windows; `$1` is the last id so far. A cursor would block all other statements of
+ * the transaction.
+ */
 async function* windows<Row extends { id: string }>(
   sql: Sql | TransactionSql,
   query: string,
@@ -117,8 +120,8 @@ async function* windows<Row extends { id: string }>(
 }
 
 /**
- * Takes back what an earlier walk missed and this one met. To be called when a walk ends that is not whole, at the head of a list
- * too; on most nights nothing is missing, and it is one look at an empty table.
+ * Removes missing records that this walk saw. Call it when a walk ends that is not whole, also after the head
+ * of a list. On most nights it reads only an empty table.
  */
 export async function forgetSeen(
   sql: Sql | TransactionSql,
@@ -136,7 +139,7 @@ export async function forgetSeen(
   }
 }
 
-/** Takes records off the list: they are still there. */
+/** Removes records from the missing ones, because upstream still has them. */
 export async function forgetMissing(
   sql: Sql | TransactionSql,
   resource: Resource,
@@ -152,9 +155,9 @@ export interface MissingRecord {
 }
 
 /**
- * The missing records to ask for first: as many of each resource while it has any. Within one resource those that were never asked for
- * come first, then those whose turn is longest ago. When those were asked for that a clock dated after `now` is not known: they count as
- * never asked for.
+ * The missing records to request first, in turn from each resource. Within one resource, those that were
+ * never requested come first, then those that were requested longest ago. A request dated after `now` comes
+ * from a wrong clock and does not count.
  */
 export async function findMissing(
   sql: Sql,
@@ -182,10 +185,10 @@ export async function countMissing(
 }
 
 /**
- * Notes that records were asked for, whatever came, and so puts them behind those that were not. `found` ones answered; one that did so
- * once and no longer does is as unsettled as any other.
+ * Stores that records were requested, with any result, so that they come after those that were not. `found`
+ * ones answered. A record that answered once and no longer does is undecided again.
  */
-export async function noteAsked(
+export async function recordAsked(
   tx: TransactionSql,
   asked: readonly (MissingRecord & { found: boolean })[],
   at: string,
@@ -198,14 +201,17 @@ export async function noteAsked(
     where missing.resource = asked.resource and missing.record_id = asked.id`;
 }
 
-/** Missing records whose details have not said yet whether they are gone or hidden, or said nothing when they were last asked for. */
+/**
+ * The number of missing records that are undecided: never requested, or without a usable answer to the last
+ * request.
+ */
 export async function countUnsettled(sql: Sql): Promise<number> {
   const [row] = await sql<{ count: number }[]>`
     select count(*) as count from sync.missing_records where found_at is null`;
   return row?.count ?? 0;
 }
 
-/** Live records that a walk of the list should meet. */
+/** The number of live records that a walk of the list should see. */
 export async function countKnown(sql: Sql, resource: Resource): Promise<number> {
   const [row] = await sql.unsafe<{ count: number }[]>(
     `select count(*) as count from ${RECORD_TABLES[resource].name} where ${isListed(resource)}`,
@@ -213,7 +219,10 @@ export async function countKnown(sql: Sql, resource: Resource): Promise<number> 
   return row?.count ?? 0;
 }
 
-/** What tells the live records that a list should show: a project that was only ever embedded may be hidden there. */
+/**
+ * The condition for live records that a list should show. A project that was only embedded so far may be
+ * hidden there.
+ */
 function isListed(resource: Resource): string {
   return `deleted_at is null${resource === "project" ? " and listed" : ""}`;
 }

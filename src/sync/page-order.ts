@@ -1,9 +1,9 @@
 import type { ReadPage } from "./batches.ts";
 
-/** Pages whose records are remembered: more than are ever asked for ahead. */
+/** The number of pages whose records are remembered: more than are ever asked for ahead. */
 const REMEMBERED_PAGES = 64;
 
-/** A page in its place, and the time from which on its records are known to be as it shows them. */
+/** A page, and the time from which its records are known to be as it shows them. */
 export interface OrderedPage extends ReadPage {
   loadedAt: Date;
 }
@@ -15,14 +15,14 @@ interface Remembered {
 }
 
 /**
- * Pages that were asked for ahead may be older than the page in front of them, and the two share some records. Of two sightings of a
- * record the later one counts: an older one with other content is left out, so that no build moves back. A page
- * without such a record is as good as if it had come in its place.
+ * A page that was asked for ahead may be older than the page in front of it, and the two share some records.
+ * When a record differs between the two, the older copy is left out, so that no build moves backward. A page
+ * without such a record counts as if it had come in order.
  */
 export function createPageOrder(): (page: ReadPage) => OrderedPage {
   const recent: Remembered[] = [];
 
-  function hasLaterSighting(id: string, hash: string, at: number): boolean {
+  function hasNewerCopy(id: string, hash: string, at: number): boolean {
     return recent.some((page) => page.at > at && (page.hashes.get(id) ?? hash) !== hash);
   }
 
@@ -31,7 +31,7 @@ export function createPageOrder(): (page: ReadPage) => OrderedPage {
     const at = page.observedAt.getTime();
     const latest = recent.reduce((newest, one) => Math.max(newest, one.at), at);
     const all = normalized?.records ?? [];
-    const records = latest > at ? all.filter(({ id, hash }) => !hasLaterSighting(id, hash, at)) : all;
+    const records = latest > at ? all.filter(({ id, hash }) => !hasNewerCopy(id, hash, at)) : all;
     recent.push({ at, hashes: new Map(records.map(({ id, hash }) => [id, hash])) });
     if (recent.length > REMEMBERED_PAGES) recent.shift();
     const isWhole = records.length === all.length;

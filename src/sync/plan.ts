@@ -5,24 +5,26 @@ import type { ServiceRoot } from "./root-listing.ts";
 import type { SyncSettings } from "./sync-settings.ts";
 
 const DAY_MS = 86_400_000;
-/** A night may come a few hours earlier than the one before. */
+/** A nightly run may start a few hours earlier than the one before. */
 const SLACK_MS = DAY_MS / 2;
-/** `auto` walks in full every night where that takes at most this long, else every 7 days. */
+/** `auto` walks in full every night if that takes at most this long, or else every 7 days. */
 const FULL_WALK_SECONDS = 1800;
 const RARE_FULL_DAYS = 7;
 
 export interface PlanInput {
-  /** What was asked for; null leaves it to the plan. */
+  /** The requested kind; null lets the plan decide. */
   kind: SyncKind | null;
-  /** The resources asked for; null means all. */
+  /** The requested resources; null means all. */
   resources: readonly Resource[] | null;
   root: ServiceRoot;
   fullEveryDays: SyncSettings["fullEveryDays"];
-  /** When the newest whole walk of builds began; null where there is none. */
+  /** When the newest whole walk of builds began; null when there is none. */
   lastWholeBuildWalk: string | null;
-  /** Whether upstream's count of builds did not agree with what is here when it was last compared, and no whole walk came since. */
+  /**
+   * Whether the last comparison with upstream's count of builds found a difference, with no whole walk since.
+   */
   hasUnexplainedDeficit: boolean;
-  /** What a full walk takes at the rate that is set, in seconds. */
+  /** The estimated seconds of a full walk at the rate that is set. */
   fullWalkSeconds: { all: number; build: number };
   now: Date;
 }
@@ -30,7 +32,7 @@ export interface PlanInput {
 export interface WalkPlan {
   resource: Resource;
   listPath: string;
-  /** Every page, or the head alone until it joins what is known. */
+  /** Every page, or only the head until it joins what is known. */
   kind: "full" | "head";
   /** Whether a head that joined with an unexplained deficit is followed by a full walk in the same run. */
   mayWalkInFull: boolean;
@@ -39,14 +41,15 @@ export interface WalkPlan {
 export interface Plan {
   kind: SyncKind;
   walks: WalkPlan[];
-  /** Asked for, yet not in the root listing. */
+  /** Requested, but not in the root listing. */
   absent: Resource[];
 }
 
 /**
- * Decides what a run walks. Builds are the one list that has its newest records at the head, so an incremental run reads only its head;
- * all other lists are walked in full. Where nobody asked for a kind, a run is full when no whole walk of builds began within the days
- * that are set, or when the newest head read did not agree with upstream's count.
+ * Decides what a run walks. Only the build list has its newest records at the head, so an incremental run
+ * reads only that head, and walks all other lists in full. Without a requested kind, a run is full when no
+ * whole walk of builds began within the days that are set, or when the newest reading of the head did not
+ * agree with upstream's count.
  */
 export function planRun(input: PlanInput): Plan {
   const { root, fullWalkSeconds } = input;

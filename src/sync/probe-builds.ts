@@ -5,17 +5,20 @@ import { type ParsedPage, parsePage } from "../walk/page.ts";
 import { firstRequest, requestText } from "../walk/page-request.ts";
 
 export interface BuildProbe {
-  /** What the list says that it holds; null when it does not tell. */
+  /** The count of the list; null when it has none. */
   totalCount: number | null;
-  /** Of the newest build; null when there is none, or when it cannot be stored. */
+  /** The id of the newest build; null when there is none, or when it cannot be stored. */
   id: string | null;
   /** Why the newest build cannot be stored. */
   rejected: string | null;
-  /** In what its fields differ from the documented ones. */
+  /** How its fields differ from the documented ones. */
   drift: FieldDrift[];
 }
 
-/** Asks for the first build of the list, in one request. Throws `UpstreamError`, `UnexpectedShapeError` for what is no page of a list. */
+/**
+ * Asks for the first build of the list, in one request. Throws `UpstreamError`; `UnexpectedShapeError` when
+ * the reply is not a page of a list.
+ */
 export async function probeBuilds(client: Client, listPath: string): Promise<BuildProbe> {
   const reply = await client.fetchJson<ParsedPage>(requestText(firstRequest(listPath, 1)), {
     parse: (value, url) => parsePage(value, "build", url),

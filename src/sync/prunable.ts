@@ -1,7 +1,7 @@
 /**
- * What may be pruned. Of the changes there stays what looks back from the horizon on need: all that came later, and of each record
- * the newest older change, with which its oldest known state began, and its newest older deletion or return. Of the runs there
- * stay those that go on or that a later one leans on.
+ * Decides what may be pruned. Looking back to any moment after the horizon must still work. So all changes
+ * after it stay, and for each record the newest older change, which began its oldest known state, and the
+ * newest older deletion or return. Runs stay while they are running or while a later run needs them.
  */
 import type { Sql } from "../db/connect.ts";
 import { withStoreErrors } from "../db/store-errors.ts";
@@ -13,9 +13,9 @@ export interface PruneCounts {
 }
 
 /**
- * The ids of changes that may go, out of all changes of some records; $1 is the horizon.
- * A change is old when it was observed before the horizon, and so was every one of its record that was written before it: one that was
- * stored late counts from when those before it were seen.
+ * Selects the ids of the changes to prune, among all changes of some records; $1 is the horizon. A change is
+ * old when it and all earlier changes of its record were observed before the horizon. So a change that was
+ * stored late counts from the time of the changes before it.
  */
 export const prunableChanges = (source: string) => `
   select id from (
@@ -32,10 +32,10 @@ export const prunableChanges = (source: string) => `
   where is_old and id < newest and (kind = 'updated' or id < newest_turn)`;
 
 /**
- * The ids of runs that may go; $1 is the horizon, $2 all resources.
- * A later run leans on the newest whole walk of each list, on the newest that was whole or joined at the head, and on all since, which may
- * have left a gap or a checkpoint; of a list that was never seen well, on all. The newest run of each kind and end tells how fresh
- * the mirror is.
+ * Selects the ids of the runs to prune; $1 is the horizon, $2 all resources. Later runs need the newest whole
+ * walk of each list, the newest one that was whole or joined at the head, and all walks since, which may have
+ * left a gap or a checkpoint. For a list that was never read well they need all walks. The newest run of each
+ * kind and status shows how fresh the mirror is.
  */
 export const PRUNABLE_RUNS = `
   select id from sync.runs as run
@@ -54,7 +54,7 @@ export const PRUNABLE_RUNS = `
       where walk.run_id = run.id and walk.run_id >= needed_from
     )`;
 
-/** Counts what `prune` would take away, and takes nothing. Throws `StoreError`. */
+/** Counts what `prune` would remove, and removes nothing. Throws `StoreError`. */
 export async function countPrunable(sql: Sql, horizon: string): Promise<PruneCounts> {
   return withStoreErrors("count what may be pruned", async () => {
     const [row] = await sql.unsafe<PruneCounts[]>(

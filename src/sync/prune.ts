@@ -1,9 +1,9 @@
 /**
- * Thins out changes and finished runs, never transitions (`prunable.ts` says which). The horizon is written down in the transaction of
- * the first batch, so that no look back before it can give a wrong answer.
+ * Removes old changes and finished runs, never transitions (`prunable.ts` says which). The transaction of the
+ * first batch stores the horizon, so that a query about an earlier moment cannot give a wrong answer.
  *
- * It needs no run lock: runs only add changes, which are younger than the horizon, and never read them; and no run that goes on
- * can lose one that it leans on. Two prunings at once take away the same.
+ * It needs no run lock. Runs only add changes, which are newer than the horizon, and never read them. A
+ * running run cannot lose a run that it needs. Two prunings at the same time remove the same rows.
  */
 import type { Sql, TransactionSql } from "../db/connect.ts";
 import { withStoreErrors } from "../db/store-errors.ts";
@@ -11,39 +11,39 @@ import { withTransaction } from "../db/transaction.ts";
 import { RESOURCES, type Resource } from "../wire/resources.ts";
 import { PRUNABLE_RUNS, type PruneCounts, prunableChanges } from "./prunable.ts";
 
-/** Changes or runs taken away in one transaction at most. */
+/** The most changes or runs removed in one transaction. */
 const BATCH = 5000;
-/** Records whose changes are looked through at once. */
+/** The number of records whose changes are checked at once. */
 const RECORDS = 1000;
 
 export interface PruneOptions {
   sql: Sql;
-  /** What is older may go: an ISO time. */
+  /** Older changes and runs may be removed. An ISO time. */
   horizon: string;
-  /** When that was asked for: an ISO time. */
+  /** When the pruning was requested. An ISO time. */
   prunedAt: string;
   signal: AbortSignal;
 }
 
 /**
- * Takes away old changes and runs, batch by batch; what an earlier batch took stays gone when a later one fails or the signal comes. Safe
- * to repeat. Throws `StoreError`, or the signal's reason.
+ * Removes old changes and runs, batch by batch. Each batch is committed by itself, also when a later one
+ * fails or the signal is aborted. Safe to repeat. Throws `StoreError`, or the signal's reason.
  */
 export async function prune(options: PruneOptions): Promise<PruneCounts> {
   const { sql, horizon, signal } = options;
-  const taken: PruneCounts = { changes: 0, runs: 0 };
+  const removed: PruneCounts = { changes: 0, runs: 0 };
   let pruningId: number | null = null;
 
-  async function takeBatch(what: keyof PruneCounts, take: (tx: TransactionSql) => Promise<number>) {
+  async function removeBatch(what: keyof PruneCounts, remove: (tx: TransactionSql) => Promise<number>) {
     signal.throwIfAborted();
     const done = await withTransaction(sql, async (tx) => {
-      const count = await take(tx);
-      const counts = { ...taken, [what]: taken[what] + count };
+      const count = await remove(tx);
+      const counts = { ...removed, [what]: removed[what] + count };
       if (count === 0) return { count, counts, id: pruningId };
-      return { count, counts, id: await notePruning(tx, pruningId, options, counts) };
+      return { count, counts, id: await recordPruning(tx, pruningId, options, counts) };
     });
     pruningId = done.id;
-    Object.assign(taken, done.counts);
+    Object.assign(removed, done.counts);
     return done.count;
   }
 
@@ -51,21 +51,21 @@ export async function prune(options: PruneOptions): Promise<PruneCounts> {
     for (let after: RecordKey | null = { resource: "", recordId: "" }; after !== null; ) {
       const from: RecordKey = after;
       let last: RecordKey | null = null;
-      const count = await takeBatch("changes", async (tx) => {
+      const count = await removeBatch("changes", async (tx) => {
         const batch = await deleteChanges(tx, horizon, from);
         last = batch.last;
         return batch.deleted;
       });
-      // Of a batch that was cut something is left among the same records.
+      // A full batch may leave more changes of the same records.
       after = count < BATCH ? last : from;
     }
     let count = BATCH;
-    while (count === BATCH) count = await takeBatch("runs", (tx) => deleteRuns(tx, horizon));
-    return taken;
+    while (count === BATCH) count = await removeBatch("runs", (tx) => deleteRuns(tx, horizon));
+    return removed;
   });
 }
 
-/** From when on the mirror can be looked back at; null while nothing was pruned. */
+/** The earliest moment that the mirror can show; null while nothing was pruned. */
 export async function findHistoryBegin(sql: Sql): Promise<string | null> {
   const [row] = await sql<{ at: string }[]>`select mirror.history_begins_at() as at`;
   return row && row.at !== "-infinity" ? row.at : null;
@@ -76,7 +76,7 @@ interface RecordKey {
   recordId: string;
 }
 
-/** Looks through the next records; `last` is the last of them, or null when there is none behind. */
+/** Prunes the changes of the next records. `last` is the last of them; null when no records are left. */
 async function deleteChanges(
   tx: TransactionSql,
   horizon: string,
@@ -108,8 +108,8 @@ async function deleteRuns(tx: TransactionSql, horizon: string): Promise<number> 
   return count;
 }
 
-/** Writes down what was taken so far, in one row for each pruning; one that takes nothing has none. */
-async function notePruning(
+/** Stores what was removed so far, in one row for each pruning. A pruning that removes nothing has no row. */
+async function recordPruning(
   tx: TransactionSql,
   id: number | null,
   { horizon, prunedAt }: PruneOptions,

@@ -14,13 +14,17 @@ import { settlePages } from "./settle-pages.ts";
 import { emptyCounts } from "./summary.ts";
 import type { WalkResourceOptions } from "./walk-options.ts";
 
-/** A record that comes or goes while the head is read makes the counts differ. It is read again before a difference is believed. */
+/**
+ * The most readings of the head. A record that comes or goes during a reading makes the counts differ, so a
+ * difference is checked again.
+ */
 const MAX_READINGS = 3;
 
 /**
- * Reads the head of a list until it joins what was read down to a known record before, and compares what upstream counts with the live
- * records that its list showed. The comparison tells whether something is missing further down, where a build with an old date may come.
- * Where upstream counts more, it reads on for a while. A difference that stays is the walk's `deficit`.
+ * Reads the head of a list until it joins what was read before, and compares upstream's count with the live
+ * records here. The comparison shows whether something is missing further down, for example a new build with
+ * an old date. When upstream counts more, it reads further for a while. A difference that stays is the
+ * `deficit` of the walk.
  */
 export async function readHead(options: WalkResourceOptions): Promise<Reading> {
   const { sql, client, clock, log, runId, patience, signal } = options;
@@ -35,17 +39,18 @@ export async function readHead(options: WalkResourceOptions): Promise<Reading> {
   let counts = emptyCounts();
   for (let readings = 1; ; readings++) {
     const course = createCourse({ resource, listPath, pageSize: options.pageSize, isListPath });
-    // Nobody knows before the last page where the head ends. A page asked for ahead would be for nothing each time.
+    // The end of the head is not known before its last page, so a page asked for ahead would always be
+    // wasted.
     const source = createPageSource({ client, resource, lookAhead: 0, signal });
     const walk = createWalk({ resource, course, source, signal });
     const join = createHeadJoin();
-    // The first reading joined, so what this run stored has no gap either.
+    // The first reading joined, so the records of this run have no gap either.
     const gapFreeRunId = readings === 1 ? joinedRunId : runId;
     let counted: number | null | undefined;
     let deficit: number | null = null;
 
     const onSettled = async (page: Page): Promise<void> => {
-      // What comes in while the head is read stands above it, and is for the next run.
+      // New records that come during the reading are above the head. The next run reads them.
       if (counted === undefined) counted = page.meta.totalCount;
       const isKnown = await patience("look up records", () => areKnown(sql, resource, page, gapFreeRunId));
       join.add({ ids: page.ids, isKnown });
@@ -67,13 +72,13 @@ export async function readHead(options: WalkResourceOptions): Promise<Reading> {
   }
 }
 
-/** What earlier walks of the list found out. */
+/** The results of earlier walks of the list. */
 interface Earlier {
   /** The difference that the newest whole walk explains. */
   unstored: number;
-  /** The difference that the newest walk that compared found, and could not do away with. */
+  /** The difference that the newest comparison found and could not resolve. */
   known: number;
-  /** Up to this run what is stored has no gap at the head; 0 where nothing was read yet. */
+  /** The records stored up to this run have no gap at the head; 0 when nothing was read yet. */
   joinedRunId: number;
 }
 
@@ -85,7 +90,7 @@ async function findEarlier(sql: Sql, resource: Resource): Promise<Earlier> {
   return { unstored, known, joinedRunId };
 }
 
-/** Whether a page counts, and all its records are live and were stored up to a run. */
+/** Whether a page counts, and all its records are live and were stored by this run or an earlier one. */
 async function areKnown(sql: Sql, resource: Resource, page: Page, runId: number): Promise<boolean> {
   if (!page.isAnchored || page.holes.length > 0 || page.meta.count !== page.ids.length) return false;
   const [row] = await sql.unsafe<{ known: number }[]>(
@@ -96,13 +101,13 @@ async function areKnown(sql: Sql, resource: Resource, page: Page, runId: number)
   return row?.known === new Set(page.ids).size;
 }
 
-/** Says what is wrong with a head whose count does not agree. */
+/** Adds the reason when the count of a head does not agree. */
 function judge({ outcome, deficit, unstored }: Reading, resource: Resource): Reading["outcome"] {
   if (outcome.walk !== "head") return outcome;
   const because = (reason: string) => ({ ...outcome, reason: `${resource} list: ${reason}` });
   if (deficit === null) {
     return {
-      ...because("its head says no total_count, so nobody knows whether records are missing"),
+      ...because("its head has no total_count, so it is unknown whether records are missing"),
       walk: "not_whole",
     };
   }

@@ -11,8 +11,9 @@ import { settlePages } from "./settle-pages.ts";
 import type { WalkResourceOptions } from "./walk-options.ts";
 
 /**
- * Reads every page of a list, from its start or from the checkpoint that an interrupted run left. A page that is as it was in the last full
- * walk is neither parsed nor loaded. `counts` is what this run has done in the list before.
+ * Reads every page of a list, from its start or from the checkpoint of an interrupted run. A page that did
+ * not change since the last full walk is neither parsed nor loaded. `counts` are those of this run's earlier
+ * reading of the list.
  */
 export async function readList(options: WalkResourceOptions, counts: WalkCounts): Promise<Reading> {
   const { sql, client, clock, log, runId, patience, signal, resume } = options;
@@ -27,7 +28,7 @@ export async function readList(options: WalkResourceOptions, counts: WalkCounts)
   const seq = from?.checkpoint.seq ?? 0;
   const start: WalkStart = from ?? { startedAt: clock.now().toISOString(), beganRunId: runId };
   const before = from ? countsOf(from) : counts;
-  // The first pages are asked for meanwhile; none is compared with what is remembered before this is done.
+  // The first pages are requested during this. No page is compared with a remembered one before it is done.
   const forgotten = patience("forget stale pages", () => memory.forgetStale(seq));
   forgotten.catch(() => {});
   await patience("open a walk", () => startWalk(sql, runId, resource, start, before, from));

@@ -7,15 +7,15 @@ import type { Walk } from "../walk/walk.ts";
 import type { Resource } from "../wire/resources.ts";
 import type { SettledPages } from "./settle-pages.ts";
 
-/** What reading a list came to, before its walk is closed. */
+/** The result of reading a list, before its walk is closed. */
 export interface Reading {
   start: WalkStart;
   outcome: WalkOutcome;
-  /** The failure of upstream that broke it off, or null. */
+  /** The failure of upstream that ended it early, or null. */
   brokenBy: UpstreamError | null;
   seen: IdSet;
   counts: WalkCounts;
-  /** Pages of the list that are remembered for the next walk; 0 where none is. */
+  /** The number of pages remembered for the next walk. */
   memorized: number;
   checkpoint: Checkpoint | null;
   /** See `sync.walks`. */
@@ -24,8 +24,8 @@ export interface Reading {
 }
 
 /**
- * Takes all pages of a walk to the tables. A failure of upstream ends it as `not_whole`; a failure of the database, a stop or a bug is
- * thrown. Nothing is written any more when it has returned or thrown.
+ * Stores all pages of a walk. A failure of upstream ends it as `not_whole`; a failure of the database, a stop
+ * or a bug is thrown. After it has returned or thrown, nothing more is written.
  */
 export async function readPages(
   walk: Walk,

@@ -12,18 +12,18 @@ import {
   type DanglingTarget,
   findDanglingTargets,
   markGone,
-  noteTargetsAsked,
+  recordTargetsAsked,
   resolveReferences,
   spreadGone,
 } from "../load/resolve-references.ts";
 import type { Logger } from "../log.ts";
 
-/** Details asked for in one run at most; what is left over is asked for by the next. */
+/** The most details requested in one run. The next run requests the rest. */
 const MAX_DETAILS = 2000;
 const BATCH = 100;
-/** A slow service must not make a night endless. */
+/** A time limit, so that a slow service cannot make a night endless. */
 const MAX_MS = 30 * 60_000;
-/** A record that was gone is not asked for again for a week. */
+/** A gone record is not requested again for a week. */
 const GONE_FOR_MS = 7 * 86_400_000;
 
 export interface RepairOptions {
@@ -33,22 +33,22 @@ export interface RepairOptions {
   clock: Clock;
   log: Logger;
   signal: AbortSignal;
-  /** What to do when the database is away for a moment; each step says the same when it is done twice. @default the repair fails */
+  /** How to wait for a database that is away. Each step is safe to repeat. @default the repair fails */
   patience?: Patience;
 }
 
 export interface Repaired {
   resolved: number;
-  /** References that name records that are not here. */
+  /** The number of references whose record is not here. */
   unresolved: number;
-  /** Records that are referred to, and that were not asked for or gave no answer that settles anything. */
+  /** The number of referenced records that were not requested, or gave no usable answer. */
   unsettled: number;
 }
 
 /**
- * Turns URI references into keys: joins what is here, asks for what is not by its detail endpoint, stores what it finds, and writes down
- * why the rest dangles. A failure that may pass leaves a reference pending, behind those that were not asked for yet. Asks for nothing
- * once the host is lost.
+ * Turns URI references into keys. Sets the keys of records that are here, requests the details of the others,
+ * loads what it finds, and stores why the rest stays unresolved. After a temporary failure a reference stays
+ * pending, and waits until the others had their turn. Requests nothing once the host is lost.
  */
 export async function repairReferences(options: RepairOptions): Promise<Repaired> {
   const { sql, client, clock, log, signal, patience = withStoreErrors } = options;
@@ -57,7 +57,7 @@ export async function repairReferences(options: RepairOptions): Promise<Repaired
   const now = clock.now();
   const goneBefore = new Date(now.getTime() - GONE_FOR_MS).toISOString();
   const due = { goneBefore, now: now.toISOString() };
-  await patience("note which records are gone", () => spreadGone(sql, goneBefore));
+  await patience("mark gone references", () => spreadGone(sql, goneBefore));
   const targets = await patience("find references to resolve", () =>
     findDanglingTargets(sql, { ...due, limit: MAX_DETAILS }),
   );
@@ -69,13 +69,13 @@ export async function repairReferences(options: RepairOptions): Promise<Repaired
     asked += batch.length;
     await Promise.all(batch.map((target) => fetchTarget(options, target)));
     const at = clock.now().toISOString();
-    await patience("note which references were asked for", () => noteTargetsAsked(sql, batch, at));
+    await patience("store which references were requested", () => recordTargetsAsked(sql, batch, at));
   }
   resolved += await resolve();
   const unresolved = await patience("count unresolved references", () => countUnresolved(sql));
-  if (unresolved > 0) log.info({ unresolved }, "references still name records that are not here");
+  if (unresolved > 0) log.info({ unresolved }, "some references are still unresolved");
   const after = { ...due, now: clock.now().toISOString() };
-  const unsettled = await patience("count references to ask for", () => countDanglingTargets(sql, after));
+  const unsettled = await patience("count due references", () => countDanglingTargets(sql, after));
   return { resolved, unresolved, unsettled };
 }
 
@@ -91,14 +91,14 @@ async function fetchTarget(options: RepairOptions, target: DanglingTarget): Prom
   } catch (error) {
     if (!(error instanceof UpstreamError)) throw error;
     const isGone = error instanceof HttpStatusError && (error.status === 404 || error.status === 410);
-    // A list, which is what a version asked for by a project's slug gives, will never be the record. A reply that could not be read at
-    // all (it has a cause) is a proxy's page, which passes.
+    // A list is final: services answer so when a version is requested by the slug of a project. A reply that
+    // could not be read at all (it has a cause) is the error page of a proxy, which is temporary.
     const isNoRecord = error instanceof UnexpectedShapeError && error.cause === undefined;
     if (isGone || isNoRecord) {
       const checkedAt = (error instanceof HttpStatusError ? error.askedAt : undefined) ?? options.clock.now();
-      await patience("note that a record is gone", () => markGone(sql, target, checkedAt.toISOString()));
+      await patience("store that a record is gone", () => markGone(sql, target, checkedAt.toISOString()));
       return;
     }
-    log.warn({ ...target, error: error.message }, "a referenced record could not be asked for");
+    log.warn({ ...target, error: error.message }, "requesting a referenced record failed");
   }
 }

@@ -7,8 +7,8 @@ import type { PageMeta } from "../walk/page.ts";
 import { requestText } from "../walk/page-request.ts";
 
 /**
- * Brings the course of an interrupted walk back: the pages before its checkpoint are read once more from memory. Null when they do not
- * lead to the checkpoint, and then the walk has to start afresh.
+ * Restores the course of an interrupted walk by reading the remembered pages before its checkpoint again.
+ * Null when they do not lead to the checkpoint. Then the walk must start again.
  */
 export async function resumeWalk(
   from: ResumableWalk,
@@ -26,7 +26,7 @@ export async function resumeWalk(
     const { request } = course;
     const facts = { resource, request: checkpoint.request, fromRun: runId, pages };
     if (pages < checkpoint.seq || !request || requestText(request) !== checkpoint.request) {
-      log.warn(facts, "the checkpoint does not fit the pages before it; the walk starts afresh");
+      log.warn(facts, "the checkpoint does not fit the pages before it; the walk starts again");
       return null;
     }
     log.info(facts, "walk resumes at its checkpoint");

@@ -13,13 +13,14 @@ export interface RetryOptions extends RunOptions {
   resource: Resource | null;
 }
 
-/** What became of the records that were in quarantine; `holes` are places in lists, for which upstream has to be asked. */
+/** The results for the records in quarantine. `holes` are not retried here: the next sync requests them. */
 export type RetryCounts = Record<RetryOutcome | "holes", number>;
 
 /**
- * Tries every record in quarantine again, oldest first, one at a time: a payload may be as long as a reply. It is a run like any other,
- * since it writes: under the run lock, with a row in the ledger. Asks upstream for nothing. Throws `LockedError` when another run has
- * the lock, or took it meanwhile, and `StoreError`; what was resolved before stays so.
+ * Retries every record in quarantine, oldest first, one at a time because a payload may be as long as a
+ * reply. It is a run like any other, because it writes: under the run lock, with a row in the ledger. It
+ * sends no requests to upstream. Throws `StoreError`, and `LockedError` when another run has the lock, or
+ * took it since. Records resolved before stay resolved.
  */
 export async function retryQuarantine(options: RetryOptions): Promise<RetryCounts> {
   const counts: RetryCounts = { stored: 0, superseded: 0, refused: 0, holes: 0 };
@@ -52,7 +53,7 @@ async function retryAll(
     signal.throwIfAborted();
     const outcome = await retryRecord(sql, row, facts);
     counts[outcome] += 1;
-    log.debug({ id: row.id, resource: row.resource, outcome }, "record from quarantine tried again");
+    log.debug({ id: row.id, resource: row.resource, outcome }, "retried a record from quarantine");
   }
   if (counts.stored > 0) await resolveReferences(sql);
   counts.holes = await countHoles(sql, resource);

@@ -5,25 +5,25 @@ import { HttpStatusError, UnexpectedShapeError } from "../errors.ts";
 import { cleanText } from "../normalize/clean-text.ts";
 import { isResource, RESOURCES, type RootListing } from "../wire/resources.ts";
 
-/** Names that a root listing may have beyond the resources that we know; more are not kept. */
+/** The most unknown names of a root listing that are stored. */
 const MAX_UNKNOWN = 20;
 const MAX_NAME_LENGTH = 100;
 
-/** What the service says that it has. */
+/** The resources of the service, from its root listing. */
 export interface ServiceRoot {
   resources: RootListing;
   /** Names of resources that docmirror does not know, shortened and cleaned. */
   unknown: string[];
 }
 
-/** Who asks is refused, not the address that was asked: the base URL may well be right. */
+/** These statuses refuse the user, not the address, so the base URL may be right. */
 const REFUSALS: readonly number[] = [401, 403, 407];
 
 const Endpoints = z.looseObject({ list_endpoint: z.string(), schema: z.string().optional() });
 
 /**
- * Asks for the root listing: which resources there are and where. Throws `UnexpectedShapeError` when what answers at the base URL is not this
- * interface, which is what a wrong base URL looks like.
+ * Requests the root listing: the resources and their addresses. Throws `UnexpectedShapeError` when the reply
+ * is not from this interface, which is how a wrong base URL shows.
  */
 export async function fetchRootListing(client: Client): Promise<ServiceRoot> {
   const hint = `check DOCMIRROR_BASE_URL: ${client.baseUrl.origin}${client.baseUrl.pathname} should be the part before /api/v1/`;

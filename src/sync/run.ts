@@ -1,4 +1,7 @@
-/** One sync: root listing, schemas, the walks side by side, deletions, open builds, references. Its frame is `with-run.ts`. */
+/**
+ * One sync: root listing, schemas, the walks side by side, deletions, open builds, references. `with-run.ts`
+ * opens and closes it.
+ */
 import { countDueBuilds } from "../builds/find-due-builds.ts";
 import { followOpenBuilds } from "../builds/follow-open-builds.ts";
 import { CLOCK_TOLERANCE_MS } from "../clock.ts";
@@ -27,9 +30,9 @@ import { recordUpstreamSchemas } from "./upstream-schemas.ts";
 import { walkLists } from "./walk-lists.ts";
 import { type OpenRun, type RunOptions, type RunResult, withRun } from "./with-run.ts";
 
-/** An older checkpoint is not gone on from: too much may have moved in the list since. */
+/** An older checkpoint is not used: the list may have changed too much since. */
 const RESUME_WITHIN_MS = 6 * 3_600_000;
-/** Details of open builds asked for in one sync, at most. */
+/** The most details of open builds requested in one sync. */
 const MAX_OPEN_BUILDS = 500;
 
 export type { SyncSettings } from "./sync-settings.ts";
@@ -41,14 +44,14 @@ export interface SyncOptions extends RunOptions {
   kind?: SyncKind | null;
   /** @default null: all */
   resources?: readonly Resource[] | null;
-  /** Deletes what is gone even where `maxDeleteRatio` holds it back. @default false */
+  /** Deletes gone records even when `maxDeleteRatio` would hold them back. @default false */
   allowMassDelete?: boolean;
   onProgress?(resource: Resource, counts: WalkCounts, totalCount: number | null): void;
 }
 
 /**
- * Runs one sync. Throws only what kept the run from beginning (`LockedError`, `StoreError`); what goes wrong later is in the
- * result, with a summary of what was done. Safe to repeat: a second identical run changes no row.
+ * Runs one sync. Throws only errors from before the run began (`LockedError`, `StoreError`). Later errors are
+ * in the result, with a summary of what was done. Safe to repeat: a second identical run changes no row.
  */
 export function runSync(options: SyncOptions): Promise<SyncResult> {
   return withRun(options, options.kind ?? "full", (run) => sync(options, run));
@@ -58,9 +61,9 @@ async function sync(options: SyncOptions, run: OpenRun): Promise<void> {
   const { settings } = options;
   const { runId, startedAt, sql, log, abort, patience, totals, ending, clock } = run;
   const { resources } = ending;
-  const found = await patience("find where to go on", () => findWhereToGoOn(sql, settings, startedAt));
+  const found = await patience("find the starting point", () => findStartingPoint(sql, settings, startedAt));
   const root = await fetchRootListing(run.client);
-  await noteRoot(run, root);
+  await storeRoot(run, root);
   const plan = planRun({
     ...found,
     kind: options.kind ?? null,
@@ -71,11 +74,11 @@ async function sync(options: SyncOptions, run: OpenRun): Promise<void> {
   });
   ending.kind = plan.kind;
   await patience(
-    "note the kind of the run",
+    "store the kind of the run",
     () => sql`update sync.runs set kind = ${plan.kind} where id = ${runId}`,
   );
   for (const resource of plan.absent) {
-    log.error({ resource }, "the root listing does not have this resource; it is skipped");
+    log.error({ resource }, "skipped a resource that is not in the root listing");
     const message = `the root listing has no ${resource}`;
     resources[resource] = { walk: "skipped", reason: message, ...emptyCounts(), total_count: null };
     ending.error ??= new UnexpectedShapeError(message, { url: settings.baseUrl.origin });
@@ -98,14 +101,14 @@ async function sync(options: SyncOptions, run: OpenRun): Promise<void> {
     resources,
     onProgress: options.onProgress,
   });
-  // All comes to rest before anything is concluded: nothing may be written after the run is closed.
+  // Everything must end before the result is decided, because nothing may be written after the run is closed.
   const [walked, asked] = await Promise.allSettled([walks, schemas()]);
   for (const settled of [walked, asked])
     if (settled.status === "rejected") throw abort.signal.reason ?? settled.reason;
   ending.brokenBy = walked.status === "fulfilled" ? walked.value : null;
 
-  // One list that cannot be read is no reason to leave what follows alone. Each phase asks for nothing once the host is lost, and counts
-  // what it did not come to. Deletions are first: a build that is gone need not be polled.
+  // The next phases run even if a list could not be read. Once the host is lost, each phase sends nothing and
+  // counts what is left. Deletions come first, because a gone build need not be polled.
   const { unfinished } = totals;
   unfinished.deletions = await confirmDeletions({
     ...run,
@@ -115,7 +118,8 @@ async function sync(options: SyncOptions, run: OpenRun): Promise<void> {
       if (walk) walk.deleted += count;
     },
   });
-  // A whole walk has seen every open build. One that broke off is no reason to leave those alone that it did not come to.
+  // A whole walk has seen every open build. After any other walk, the open builds that it did not see are
+  // polled.
   const isWalked = plan.walks.some(({ resource }) => resource === "build");
   if (isWalked && resources.build?.walk !== "whole") {
     unfinished.open_builds = await followBuilds(run, settings);
@@ -123,10 +127,10 @@ async function sync(options: SyncOptions, run: OpenRun): Promise<void> {
   const { unsettled, ...references } = await repairReferences(run);
   Object.assign(totals, references);
   unfinished.references = unsettled;
-  await patience("close what came well since", () => resolveSuperseded(sql, clock.now().toISOString()));
+  await patience("resolve superseded records", () => resolveSuperseded(sql, clock.now().toISOString()));
 }
 
-async function findWhereToGoOn(sql: Sql, settings: SyncSettings, startedAt: Date) {
+async function findStartingPoint(sql: Sql, settings: SyncSettings, startedAt: Date) {
   const ms = startedAt.getTime();
   const moment = (atMs: number) => new Date(atMs).toISOString();
   const whole = await findLastWholeWalk(sql, "build");
@@ -138,19 +142,19 @@ async function findWhereToGoOn(sql: Sql, settings: SyncSettings, startedAt: Date
   };
 }
 
-/** Keeps which service this is, and says what of it docmirror does not know. */
-async function noteRoot(run: OpenRun, root: ServiceRoot): Promise<void> {
+/** Stores which service this is, and warns about resources that docmirror does not know. */
+async function storeRoot(run: OpenRun, root: ServiceRoot): Promise<void> {
   const { sql, patience, runId, startedAt, warn } = run;
   await keepService(run, [...Object.keys(root.resources), ...root.unknown]);
   for (const resource of root.unknown) {
     warn(`the service has a resource '${resource}' that docmirror does not know; it is not mirrored`);
     const drift = [{ field: "", kind: "appeared" as const, detail: "a resource in the root listing" }];
     const facts = { resource, runId, observedAt: startedAt.toISOString() };
-    await patience("note a new resource", () => withTransaction(sql, (tx) => recordDrift(tx, facts, drift)));
+    await patience("store a new resource", () => withTransaction(sql, (tx) => recordDrift(tx, facts, drift)));
   }
 }
 
-/** Polls the open builds that are due; gives how many are left that were due. */
+/** Polls the open builds that are due. Returns how many due ones are left. */
 async function followBuilds(run: OpenRun, settings: SyncSettings): Promise<number> {
   const { stuckAfterMs, pageSize } = settings;
   const most = { maxDetails: MAX_OPEN_BUILDS, maxStuck: MAX_OPEN_BUILDS };

@@ -1,6 +1,6 @@
 /**
- * The way of pages from a walk into the tables: in their order, gathered into batches, each batch in one transaction with the counts of
- * its walk and the checkpoint behind it.
+ * Brings the pages of a walk into the tables: in their order and in batches. Each batch is one transaction
+ * with the counts of its walk and the checkpoint after it.
  */
 import type { Clock } from "../clock.ts";
 import type { Sql, TransactionSql } from "../db/connect.ts";
@@ -16,9 +16,13 @@ import type { Resource } from "../wire/resources.ts";
 import { createBatches } from "./batches.ts";
 import { createPageOrder, type OrderedPage } from "./page-order.ts";
 
-/** Pages that gather while others are loaded go in together, so many at most: a statement costs more than its rows. */
+/**
+ * The most pages of a batch. Waiting pages are loaded together, because a statement costs more than its rows.
+ */
 const MAX_BATCH_PAGES = 16;
-/** Pages that were skipped unparsed move the checkpoint only so often: there is nothing else to commit for them. */
+/**
+ * The time between checkpoints while all pages are skipped unparsed, because then nothing else is committed.
+ */
 const IDLE_CHECKPOINT_MS = 2000;
 
 export interface SettlePagesOptions {
@@ -28,24 +32,27 @@ export interface SettlePagesOptions {
   patience: Patience;
   runId: number;
   resource: Resource;
-  /** The counts of the walk so far; replaced as batches are committed. */
+  /** The counts of the walk so far. They are replaced as batches are committed. */
   counts: WalkCounts;
-  /** Distinct ids that the walk saw. */
+  /** The distinct ids that the walk saw. */
   seen: IdSet;
-  /** Remembers pages for the next walk, and keeps a checkpoint. Null for a walk that is never resumed. */
+  /** Remembers pages for the next walk, and stores checkpoints. Null for a walk that is never resumed. */
   memory: PageMemory<PageMeta> | null;
-  /** Called behind each batch, before the next page of a walk without a memory is taken. */
+  /** Called after each batch. In a walk without a memory, before the next page is taken. */
   onSettled?(last: Page): Promise<void>;
   onProgress(counts: WalkCounts, totalCount: number | null): void;
 }
 
 export interface SettledPages {
-  /** Takes the next page of the walk. Throws what an earlier batch threw. */
+  /** Takes the next page of the walk. Throws the error of an earlier batch. */
   add(page: Page): Promise<void>;
-  /** Waits until all pages are committed. Must be awaited in any case: nothing may be written after a walk has ended. */
+  /**
+   * Waits until all pages are committed. Always await it, because nothing may be written after a walk has
+   * ended.
+   */
   end(): Promise<void>;
   readonly counts: WalkCounts;
-  /** Where the walk goes on behind what is committed; null where it cannot. */
+  /** Where the walk can resume after the committed pages; null when it cannot. */
   readonly checkpoint: Checkpoint | null;
 }
 
@@ -72,28 +79,30 @@ export function settlePages(options: SettlePagesOptions): SettledPages {
     const changed = pages.flatMap((page) =>
       page.records === null ? [] : [{ ...page, records: page.records }],
     );
-    const behind = memory ? checkpointBehind(last) : null;
+    const behind = memory ? checkpointAfter(last) : null;
     const at = last.observedAt.toISOString();
     let settled: WalkCounts | undefined;
     try {
-      // The loader keeps the order by itself; pages that need no loading have to wait for those before them.
+      // The loader keeps the order of its calls. Pages that need no loading must wait for the pages before
+      // them.
       if (changed.length === 0) {
         await earlier;
         if (pages.some(({ holes }) => holes.length > 0))
-          await patience("note a hole", () => withTransaction(sql, (tx) => noteHoles(tx, pages)));
+          await patience("store a hole", () => withTransaction(sql, (tx) => storeHoles(tx, pages)));
       } else {
         await loader.load({ resource, pages: changed, source: "list" }, async (tx, loaded) => {
-          // A checkpoint behind pages that failed would lose them for ever.
+          // A checkpoint after failed pages would lose them for ever.
           if (isFailed) throw new Error("an earlier batch of this walk failed");
           settled = addLoaded(addPages(counts, pages, seen), loaded);
           const memorized = changed.map((page) => ({
             ...page,
-            // A page with a record that could not be stored, or was left out, is never skipped: each night tries it again.
+            // A page with a record that was refused or left out is never skipped, so that each night tries it
+            // again.
             bodyHash: loaded.quarantined + loaded.stale > 0 ? "" : page.bodyHash,
             loadedAt: page.loadedAt.toISOString(),
           }));
           await Promise.all([
-            noteHoles(tx, pages),
+            storeHoles(tx, pages),
             memory?.store(tx, memorized),
             saveProgress(tx, runId, resource, settled, behind, at),
           ]);
@@ -115,7 +124,7 @@ export function settlePages(options: SettlePagesOptions): SettledPages {
     }
   }
 
-  async function noteHoles(tx: TransactionSql, pages: readonly OrderedPage[]): Promise<void> {
+  async function storeHoles(tx: TransactionSql, pages: readonly OrderedPage[]): Promise<void> {
     for (const { holes, observedAt } of pages) {
       for (const hole of holes)
         await quarantineHole(tx, { ...hole, resource, runId, observedAt: observedAt.toISOString() });
@@ -137,12 +146,12 @@ export function settlePages(options: SettlePagesOptions): SettledPages {
   };
 }
 
-/** Where the walk goes on behind a page; null behind the last one. */
-function checkpointBehind(page: Page): Checkpoint | null {
+/** The checkpoint after a page; null after the last one. */
+function checkpointAfter(page: Page): Checkpoint | null {
   return page.following === null ? null : { seq: page.seq + 1, request: page.following };
 }
 
-/** The counts with pages that were read. Holes count as records put aside. */
+/** The counts plus the pages read. Holes count as quarantined records. */
 function addPages(counts: WalkCounts, pages: readonly OrderedPage[], seen: IdSet): WalkCounts {
   const holes = pages.flatMap((page) => page.holes).length;
   return withUnchanged({
@@ -163,7 +172,7 @@ function addLoaded(counts: WalkCounts, loaded: Omit<BatchCounts, "transitions">)
   });
 }
 
-/** Pages overlap and a list may be read twice, so the records that did not change are counted by what is left. */
+/** Pages overlap and a list may be read twice, so unchanged records are counted as the rest. */
 function withUnchanged(counts: WalkCounts): WalkCounts {
   return { ...counts, unchanged: Math.max(0, counts.records - counts.inserted - counts.updated) };
 }

@@ -2,10 +2,10 @@ import type { WalkCounts } from "../db/run-ledger.ts";
 import type { RunKind, RunStatus, Unfinished, WalkVerdict } from "../db/schema/runs.ts";
 import type { Resource } from "../wire/resources.ts";
 
-/** One resource in the run summary. */
+/** The result for one resource in the run summary. */
 export interface WalkSummary extends WalkCounts {
   walk: WalkVerdict;
-  /** Why the walk is not whole, or why its deletions are held back; absent when there is nothing to say. */
+  /** Why the walk is not whole, or why its deletions are held back; absent when both are fine. */
   reason?: string;
   total_count: number | null;
 }
@@ -22,12 +22,12 @@ export interface RunSummary {
   bytes: number;
   resources: Partial<Record<Resource, WalkSummary>>;
   references: { resolved: number; unresolved: number };
-  /** What the phases behind the walks did not come to, in records. With any of them the run is no plain success. */
+  /** The number of records that the phases after the walks left undone. A run with any of them is partial. */
   unfinished: Unfinished;
   transitions: number;
-  /** What went wrong, when the status is not `succeeded`. */
+  /** The error, when the status is not `succeeded`. */
   error?: string;
-  /** What else is worth knowing, such as that the service was left alone for a while; absent when there is nothing. */
+  /** Other warnings, such as that requests were paused for a while; absent when there are none. */
   warnings?: string[];
 }
 
@@ -47,8 +47,8 @@ export function emptyCounts(): WalkCounts {
 export const NOTHING_UNFINISHED: Unfinished = { deletions: 0, references: 0, open_builds: 0 };
 
 /**
- * Plain success needs every walk whole or joined at its head, counts that agree, no deletion held back, no record put aside, and no phase
- * with work left.
+ * Success needs every walk whole or joined at its head, counts that agree, no held-back deletion, no
+ * quarantined record, and no phase with work left.
  */
 export function isPartial({ resources, unfinished }: Pick<RunSummary, "resources" | "unfinished">): boolean {
   if (Object.values(unfinished).some((records) => records > 0)) return true;

@@ -1,7 +1,7 @@
 import type { SettingKey } from "../config/settings.ts";
 import type { Config } from "../config.ts";
 
-/** The settings by which a run asks the service. */
+/** The settings for requests to the service. */
 export const REQUEST_SETTINGS = [
   "pageSize",
   "ratePerSecond",
@@ -20,7 +20,10 @@ export const SYNC_SETTINGS = [
   "stuckAfterMs",
 ] as const satisfies readonly SettingKey[];
 
-/** What a run reads of the settings (`docs/contract.md`, "Settings"), where it reads and where it writes. In a `Config` the last two may be null. */
+/**
+ * The settings of a run (`docs/contract.md`, "Settings"), with the service and the database. In a `Config`
+ * these two may be null.
+ */
 export interface SyncSettings extends Pick<Config, (typeof SYNC_SETTINGS)[number] | "proxies"> {
   readonly databaseUrl: string;
   readonly baseUrl: URL;

@@ -4,7 +4,10 @@ import type { Clock } from "../clock.ts";
 import type { Logger } from "../log.ts";
 import type { SyncSettings } from "./sync-settings.ts";
 
-/** The client that a run's settings ask for. `onWarning` is told what the run's summary should say of the service. */
+/**
+ * Creates the client of a run from its settings. `onWarning` is called with warnings for the summary of the
+ * run.
+ */
 export function createUpstreamClient(
   { settings, clock, log, pace }: { settings: SyncSettings; clock: Clock; log: Logger; pace?: HostPace },
   signal: AbortSignal,

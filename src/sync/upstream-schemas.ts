@@ -10,7 +10,7 @@ import type { Logger } from "../log.ts";
 import { cleanJson } from "../normalize/clean-text.ts";
 import { RESOURCE_FIELDS, type Resource, type RootListing } from "../wire/resources.ts";
 
-/** More fields than any schema has, and longer names: what a hostile service sends beyond them is not looked at. */
+/** More fields and longer names than any real schema has. The rest of a hostile reply is ignored. */
 const MAX_FIELDS = 1000;
 const MAX_NAME_LENGTH = 200;
 
@@ -20,8 +20,8 @@ export interface SchemaFacts {
 }
 
 /**
- * Keeps the answers of the schema endpoints, each once by its hash, and writes what differs from the newest one before into
- * `sync.drift`. A service without schema endpoints loses nothing by it: a failure is logged and the run goes on.
+ * Stores the answers of the schema endpoints, each once by its hash, and the differences from the previous
+ * one in `sync.drift`. The run does not need them: a failure is logged and the run continues.
  */
 export async function recordUpstreamSchemas(
   deps: { sql: Sql; client: Client; log: Logger; patience?: Patience },
@@ -35,15 +35,16 @@ export async function recordUpstreamSchemas(
       try {
         const reply = await deps.client.fetchJson(schema, { parse: (value) => value });
         const body = cleanJson(reply.value, { nul: 0 });
-        // A schema that is stored already is the same as the newest one, and adds nothing.
+        // Safe to repeat: a schema that is stored already adds nothing.
         await patience(`store the schema of ${resource}s`, () =>
           storeSchema(deps.sql, resource, body, facts),
         );
       } catch (error) {
-        // A RangeError: the reply is nested too deep. A data fault: Postgres cannot hold it.
+        // A RangeError means that the reply is nested too deep. A data fault means that Postgres cannot store
+        // it.
         const isOfReply = error instanceof UpstreamError || error instanceof RangeError || isDataFault(error);
         if (!isOfReply) throw error;
-        deps.log.warn({ resource, error: (error as Error).message }, "schema endpoint gave no answer");
+        deps.log.warn({ resource, error: (error as Error).message }, "reading a schema failed");
       }
     }),
   );
@@ -72,7 +73,10 @@ async function storeSchema(sql: Sql, resource: Resource, body: unknown, facts: S
   });
 }
 
-/** How a schema's fields differ from the documented ones; null when the service has no schema of the known form. */
+/**
+ * How a schema's fields differ from the documented ones; null when the service has no schema of the known
+ * form.
+ */
 export interface SchemaDifference {
   unknown: string[];
   missing: string[];
@@ -94,7 +98,7 @@ export async function compareUpstreamSchema(
   };
 }
 
-/** Field names with their types, as a tastypie schema tells them; empty when the reply is of another kind. */
+/** The field names and types of a tastypie schema; empty when the reply has another form. */
 function readFields(body: unknown): Map<string, string> {
   const fields = (body as { fields?: unknown } | null)?.fields;
   if (typeof fields !== "object" || fields === null) return new Map();

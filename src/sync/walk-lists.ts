@@ -14,11 +14,11 @@ export interface WalkListsOptions
   > {
   walks: readonly WalkPlan[];
   settings: Pick<SyncSettings, "pageSize" | "concurrency" | "maxDeleteRatio">;
-  /** What an interrupted run left. */
+  /** The walks that an interrupted run left. */
   resumable: readonly ResumableWalk[];
-  /** Aborted with the first failure, so that no walk goes on in vain. */
+  /** Aborted with the first failure, so that no walk continues in vain. */
   abort: AbortController;
-  /** Filled in as the walks go on. */
+  /** Filled in during the walks. */
   resources: RunSummary["resources"];
   onProgress:
     | ((resource: Resource, ...counts: Parameters<WalkResourceOptions["onProgress"]>) => void)
@@ -26,8 +26,8 @@ export interface WalkListsOptions
 }
 
 /**
- * The walks of a run, side by side. A list that upstream breaks off leaves the others alone; gives the first such failure, or null. Throws
- * what a walk throws, when all have ended.
+ * Runs the walks of a run at the same time. When upstream fails one list, the others continue. Returns the
+ * first such failure, or null. Throws the error of a walk after all have ended.
  */
 export async function walkLists(options: WalkListsOptions): Promise<UpstreamError | null> {
   const { walks, settings, resumable, abort, resources, onProgress, ...shared } = options;

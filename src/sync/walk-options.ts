@@ -9,7 +9,7 @@ import type { Logger } from "../log.ts";
 import type { WalkPlan } from "./plan.ts";
 import type { WalkSummary } from "./summary.ts";
 
-/** What the walk of one list works with. */
+/** The options for the walk of one list. */
 export interface WalkResourceOptions {
   sql: Sql;
   client: Client;
@@ -28,7 +28,7 @@ export interface WalkResourceOptions {
   onProgress(counts: WalkCounts, totalCount: number | null): void;
 }
 
-/** How a walk ended, and the failure of upstream that broke it off, if one did. */
+/** How a walk ended, and the failure of upstream that ended it early, or null. */
 export interface WalkEnding {
   summary: WalkSummary;
   brokenBy: UpstreamError | null;

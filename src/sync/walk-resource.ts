@@ -5,8 +5,9 @@ import { emptyCounts } from "./summary.ts";
 import type { WalkEnding, WalkResourceOptions } from "./walk-options.ts";
 
 /**
- * Walks one list as planned and loads it page by page. A head whose count does not agree is followed by a full walk where the plan allows
- * it. A walk that upstream breaks off ends as `not_whole` and keeps its checkpoint; a failure of the database, a stop or a bug is thrown.
+ * Walks one list as planned and loads it page by page. When the count of a head does not agree, a full walk
+ * follows if the plan allows it. When upstream fails, the walk ends as `not_whole` and keeps its checkpoint.
+ * A failure of the database, a stop or a bug is thrown.
  */
 export async function walkResource(options: WalkResourceOptions): Promise<WalkEnding> {
   const { plan, log } = options;
@@ -18,7 +19,7 @@ export async function walkResource(options: WalkResourceOptions): Promise<WalkEn
   }
   log.warn(
     { resource: plan.resource, reason: outcome.reason },
-    "the head does not agree; the list is read in full",
+    "the count of the head does not agree; reading the list in full",
   );
   return closeWalk(options, await readList(options, head.counts), true);
 }

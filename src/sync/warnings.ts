@@ -2,11 +2,11 @@ import type { Logger } from "../log.ts";
 
 const MAX_WARNINGS = 20;
 
-/** What a run has to say that is no failure of its own. */
+/** The warnings of a run, which are not failures. */
 export interface Warnings {
-  /** Logs a warning at once and keeps it, as far as there are not too many. */
+  /** Logs a warning at once and keeps it, unless there are too many. */
   warn(message: string): void;
-  /** The first 20 in their order, and one more that says how many were left out. */
+  /** The first 20 warnings in order, and one more that says how many were left out. */
   list(): string[];
 }
 
@@ -15,7 +15,7 @@ export function createWarnings(log: Logger): Warnings {
   let leftOut = 0;
   return {
     warn(message) {
-      log.warn({ warning: message }, "noted for the summary of the run");
+      log.warn({ warning: message }, "warning for the summary of the run");
       if (kept.length < MAX_WARNINGS) kept.push(message);
       else leftOut += 1;
     },

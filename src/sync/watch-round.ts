@@ -1,6 +1,6 @@
 /**
- * One round of the watch: the head of the build list until it joins what is known, then the details of open builds that are due. It writes
- * what it sees at once, so that each round knows what the last one saw.
+ * One round of the watch: the head of the build list until it joins what is known, then the details of open
+ * builds that are due. It stores what it sees at once, so that each round knows what the last one saw.
  */
 import { followOpenBuilds } from "../builds/follow-open-builds.ts";
 import { ageMs } from "../clock.ts";
@@ -11,20 +11,25 @@ import { emptyCounts } from "./summary.ts";
 import { walkLists } from "./walk-lists.ts";
 import { type OpenRun, type RunOptions, type RunResult, withRun } from "./with-run.ts";
 
-/** A page of the head: on most rounds it is all that is read, and each build comes with its whole output. */
+/** The page size of the head. Most rounds read only one page, and each build comes with its whole output. */
 const HEAD_PAGE_SIZE = 20;
-/** After a longer time without a round the pages are as large as a sync's: there may be much to read. */
+/**
+ * After a longer time without a round, pages are as large as in a sync, because there may be much to read.
+ */
 const SMALL_PAGES_WITHIN_MS = 3_600_000;
-/** What details may take of a minute, and of the requests that it has room for, so that the next round begins in time. */
+/**
+ * The seconds of a minute for details, so that the next round begins in time. It also limits their number, by
+ * the rate.
+ */
 const DETAIL_SECONDS = 48;
-/** Where there is no rate. */
+/** The most details without a rate. */
 const MAX_DETAILS = 1000;
-/** Of stuck builds so few in a round: 240 an hour, at a round a minute. */
+/** The most stuck builds in a round: 240 an hour, at one round a minute. */
 const MAX_STUCK = 4;
 
 /**
- * Runs one round, under the run lock as a sync. Throws `LockedError` at once when another run has it, and `StoreError` when the database cannot
- * be used; what goes wrong later is in the result. Safe to repeat.
+ * Runs one round, under the run lock like a sync. Throws `LockedError` at once when another run has the lock,
+ * and `StoreError` when the database cannot be used. Later errors are in the result. Safe to repeat.
  */
 export function runWatchRound(options: RunOptions): Promise<RunResult> {
   return withRun(options, "watch", (run) => watch(options, run));
@@ -38,15 +43,15 @@ async function watch({ settings }: RunOptions, run: OpenRun): Promise<void> {
     service: await findService(sql),
   }));
   if (joined === null) {
-    // To join, there must be something: the whole list is for a sync to read.
-    const reason = "no builds are mirrored yet: the watch begins when a sync has read them once";
+    // The head can only join stored builds, so a sync must read the whole list first.
+    const reason = "no builds are mirrored yet: the watch starts after a sync has read them";
     ending.resources.build = { walk: "skipped", reason, ...emptyCounts(), total_count: null };
     return;
   }
-  // From here on it writes what this service says. The next sync adds what the root listing names.
+  // From here on the round stores data of this service. The next sync adds the names of the root listing.
   if (service === null) await keepService(run, []);
   const isRecent = ageMs(ended?.finishedAt ?? null, startedAt) < SMALL_PAGES_WITHIN_MS;
-  // A page asked for ahead would be for nothing on most rounds, and as expensive as the one that is read.
+  // On most rounds a page asked for ahead would be wasted, and as expensive as the page that is read.
   const reading = isRecent
     ? { ...settings, pageSize: Math.min(settings.pageSize, HEAD_PAGE_SIZE), concurrency: 0 }
     : settings;

@@ -1,10 +1,11 @@
 /**
- * The frame of every run, a sync's as well as a watch's: lock, ledger, one way to the service, and an end that says what became of it.
+ * Opens and closes every run, of a sync or a watch: lock, ledger, one client, and an end with the result.
  *
- *   running ──▶ succeeded    all that was to be read is read, nothing put aside
- *           ──▶ partial      what is stored is consistent; a walk is not whole, a count does not agree, work is left, or records are in quarantine
+ *   running ──▶ succeeded    everything was read and stored
+ *           ──▶ partial      the stored data is consistent, but a walk is not whole, a count does not agree,
+ *                            work is left, or records are in quarantine
  *           ──▶ failed       upstream or the database could not be used
- *           ──▶ interrupted  asked to stop, or the process died; the next run goes on at the checkpoints
+ *           ──▶ interrupted  asked to stop, or the process died; the next run resumes at the checkpoints
  */
 import { setMaxListeners } from "node:events";
 import type { Client } from "../api/client.ts";
@@ -32,14 +33,17 @@ import { createWarnings } from "./warnings.ts";
 
 export interface RunOptions {
   settings: SyncSettings;
-  /** What the other runs of the process keep to as well, made with the same `settings.ratePerSecond`. @default the run's own */
+  /**
+   * The pace that all runs of the process share, created with the same `settings.ratePerSecond`.
+   * @default the run's own
+   */
   pace?: HostPace;
   clock: Clock;
   log: Logger;
   signal: AbortSignal;
 }
 
-/** A run that is under way. */
+/** A running run. */
 export interface OpenRun {
   readonly runId: number;
   readonly startedAt: Date;
@@ -50,34 +54,37 @@ export interface OpenRun {
   readonly clock: Clock;
   readonly log: Logger;
   readonly signal: AbortSignal;
-  /** Aborted with the first failure that leaves nothing to go on for: the database, a bug, a lost lock, a stop. */
+  /** Aborted with the first failure that ends the run: of the database, a bug, a lost lock, a stop. */
   readonly abort: AbortController;
   readonly totals: RunTotals;
   readonly warn: (message: string) => void;
-  /** What the run came to so far; its work fills it in. */
+  /** The results of the run so far. Its work fills them in. */
   readonly ending: RunEnding;
 }
 
 export interface RunEnding {
   kind: RunKind;
   resources: RunSummary["resources"];
-  /** What ended the run early, or null. */
+  /** The error that ended the run early, or null. */
   error: unknown;
-  /** What broke a walk off. It is the run's error when not one page could be read, or when it is likely to pass. */
+  /**
+   * The failure of upstream that ended a walk early. It becomes the error of the run when no page could be
+   * read, or when it is likely to be temporary.
+   */
   brokenBy: UpstreamError | null;
-  /** Set by work that left something undone which neither walks nor phases show. @default false */
+  /** Set by work that left something undone that neither walks nor phases show. @default false */
   isPartial: boolean;
 }
 
-/** How a run ended. `error` is what ended it early, or null. */
+/** How a run ended. `error` ended it early, or is null. */
 export interface RunResult {
   summary: RunSummary;
   error: unknown;
 }
 
 /**
- * Opens a run, does its work, and closes it. Throws only what kept the run from beginning (`LockedError`, `StoreError`); what the work
- * throws is in the result, with a summary of what was done.
+ * Opens a run, does its work, and closes it. Throws only errors from before the run began (`LockedError`,
+ * `StoreError`). Errors of the work are in the result, with a summary of what was done.
  */
 export async function withRun(
   options: RunOptions,
@@ -85,12 +92,12 @@ export async function withRun(
   work: (run: OpenRun) => Promise<void>,
 ): Promise<RunResult> {
   const { settings, clock, log, signal } = options;
-  // A round of the watch is over soon. It waits for no other run, and other runs wait for it.
+  // A round of the watch is short. It does not wait for other runs, but they wait for it.
   const lock = await acquireRunLock(
     settings.databaseUrl,
     kind === "watch" ? {} : { outlastWatch: { clock, signal } },
   );
-  // The run goes on when the server crashed and is up again: what was confirmed to it must be there still.
+  // A run continues after the server has crashed and restarted, so all confirmed commits must still be there.
   const session = { synchronous_commit: "on" };
   const sql = connect(settings.databaseUrl, {
     applicationName: `docmirror ${kind === "watch" ? "watch" : "sync"}`,
@@ -117,9 +124,9 @@ async function runLocked(
 ): Promise<RunResult> {
   const { settings, clock, log } = options;
   const startedAt = clock.now();
-  // A failure of the database or a bug in one walk ends the others too.
+  // A failure of the database, or a bug, in one walk ends the others too.
   const abort = new AbortController();
-  // Every request and every place in the queue listens to it.
+  // Every request and every place in the queue listens to this signal.
   setMaxListeners(0, abort.signal);
   const forward = () => abort.abort(options.signal.reason);
   options.signal.addEventListener("abort", forward, { once: true });
@@ -144,12 +151,11 @@ async function runLocked(
     regain: lock.hold,
     renew: () => renewConnections(sql),
   });
-  await patience("read of which service the mirror is", () => assertService(sql, settings.baseUrl));
+  await patience("read the service of the mirror", () => assertService(sql, settings.baseUrl));
   const { interrupted, runId } = await patience("open the run", () =>
     startRun(sql, kind, startedAt.toISOString()),
   );
-  for (const id of interrupted)
-    log.warn({ runId: id }, "an earlier run had died; it is closed as interrupted");
+  for (const id of interrupted) log.warn({ runId: id }, "an earlier run had died; closed it as interrupted");
   const heart = startHeart(sql, runId, lock, (reason) => abort.abort(reason));
   const loader = countTotals(
     createLoader({
@@ -192,10 +198,10 @@ async function runLocked(
   Object.assign(totals, client.stats(), { clockAhead: client.clockAhead() });
   const { resources } = ending;
   const { unfinished } = totals;
-  // That the service is out of reach weighs more than what it lacked.
+  // A lost host matters more than a missing resource.
   const isUpstreamFault = ending.error === null || ending.error instanceof UpstreamError;
   if (client.lost.aborted && isUpstreamFault) ending.error = client.lost.reason;
-  // A list that was refused, or that nobody answered for, is worth another try soon; one that is strange is not.
+  // A list that was refused or got no answer is worth another try soon; one with a wrong form is not.
   if (isUpstreamLost(ending.brokenBy) || !isSomethingRead(resources)) ending.error ??= ending.brokenBy;
   const { error } = ending;
   const hasGaps = ending.isPartial || isPartial({ resources, unfinished });
@@ -238,14 +244,14 @@ function isSomethingRead(resources: RunSummary["resources"]): boolean {
   return Object.values(resources).some(({ pages }) => pages > 0);
 }
 
-/** The exit code of a run. A partial run that lost upstream says so; any other partial one is a 3. */
+/** The exit code of a run. A partial run that lost upstream has its own code; any other partial run has 3. */
 export function exitCodeOf({ summary, error }: RunResult): number {
   if (summary.status === "succeeded") return EXIT.done;
   if (summary.status === "partial" && !isUpstreamLost(error)) return EXIT.partial;
   return error instanceof MirrorError ? error.exitCode : error === null ? EXIT.partial : EXIT.bug;
 }
 
-/** The loader, with what it did added up over the run. */
+/** The loader, with its counts added to the totals of the run. */
 function countTotals(loader: Loader, totals: RunTotals): Loader {
   return {
     ...loader,

@@ -1,33 +1,35 @@
 /**
- * The course of a walk: from the pages read so far, what to ask for next, and whether all of the list was
- * seen. The course gathers the facts after each page; the table in `verdicts.ts` says what follows from them.
+ * The course of a walk. From the pages read so far it decides what to ask for next, and whether the whole
+ * list was seen. The course collects facts after each page; the table in `verdicts.ts` says what follows from
+ * them.
  *
  *   pass ──page──▶ page … ──next is null──▶ end of the pass ──a row of proof──▶ whole
- *     ▲   no anchor: step back                   │  └─nothing new, a bound, a fault, a hole──▶ not_whole
+ *     ▲   no anchor: step back                   │  └─nothing new, a limit, a fault, a hole──▶ not_whole
  *     └──── again, with larger pages ────────────┘
  *
- * The proof. Let the list have a fixed order: of two records, the one that comes first does so in every reply
- * that holds both. Then a reply is a run of the list without gaps, as the list was at one moment. Call
- * covered what the pass has read, and suppose: every record that exists all through the walk and stands
- * before the end of what is covered, is covered. It holds for the first page, which begins at the start. Each
- * later request begins some records before the end of what is covered, and its page counts only when it holds
- * an anchor: a record that is covered already. From the anchor to its end the page has no gap, and up to the
- * anchor nothing is missing; so with the page added it holds again. When a page that counts has no next one,
- * the list ended there, and every record that existed all through the walk was seen, whatever was inserted or
- * deleted meanwhile, and in whatever order of time the pages were asked for. A page without an anchor proves
- * nothing: more was deleted in front of it than it overlaps. The course steps back, twice as far each time,
- * at worst to the start, where no anchor is needed.
+ * The proof. Assume that the list has a fixed order: when record A is before record B in one reply, it is so
+ * in every reply with both. Then a reply is a section of the list without gaps, as the list was at one
+ * moment. The records that the pass has read are covered. The claim: every record that exists during the
+ * whole walk, and is before the end of the covered part, is covered. The claim is true for the first page,
+ * which begins at the start of the list. Each later request begins some records before the end of the covered
+ * part, and its page counts only when it holds an anchor: a record that is covered already. From the anchor
+ * to its end the page has no gap, and before the anchor nothing is missing. So the claim is still true with
+ * this page added. When a page that counts has no next one, the list ended there. Then every record that
+ * existed during the whole walk was seen, no matter what was inserted or deleted in between, and no matter in
+ * which order the pages were requested. A page without an anchor proves nothing: more records were deleted in
+ * front of it than it overlaps. The course then steps back, twice as far each time, at worst to the start,
+ * where no anchor is needed.
  *
  * Is the order fixed? A list may show it: the pages of builds are sorted by a date that never changes. With
- * two anchors at every border one of them lies inside an earlier page, between an earlier and a later date,
- * so that no other record can share its place: such a pass is proof by itself. Any other order is only
- * believed. It is not fixed when anchors come in another order than before, or when fewer distinct ids were
- * seen than `total_count` says; and where records came and went, the two can hide each other. Then the list
- * is read again, with larger pages and so fewer borders.
+ * two anchors at every border, one of them is inside an earlier page, between an earlier and a later date, so
+ * no other record can share its place. Such a pass is proof by itself. Any other order is only an assumption.
+ * It is wrong when anchors come in another order than before, or when fewer distinct ids were seen than
+ * `total_count` says. When records came and went, these two signs can cancel out. Then the list is read
+ * again, with larger pages and so with fewer borders.
  *
- * A page that cannot be rendered, or is too heavy to come, is asked for in halves down to the record at
- * fault. That record is left out as a hole. Everything here follows from the pages alone, so an interrupted
- * walk is brought back by reading the remembered pages once more.
+ * A page that the service cannot render, or that is too large, is requested in halves, down to the record at
+ * fault. That record is left out as a hole. Everything here follows from the pages alone, so reading the
+ * remembered pages again restores an interrupted walk.
  */
 import type { Resource } from "../wire/resources.ts";
 import { type CoveredIds, createCoveredIds } from "./covered-ids.ts";
@@ -37,30 +39,27 @@ import type { PageMeta } from "./page.ts";
 import { firstRequest, type PageRequest, parsePageRequest, requestText } from "./page-request.ts";
 import { type PassFacts, type VerdictName, verdictOn, type WalkFacts } from "./verdicts.ts";
 
-/** What a server of this kind allows at most; one that allows less clamps it. */
+/** The largest `limit` that such services allow. A service that allows less reduces it. */
 const MAX_LIMIT = 1000;
 const LIMIT_GROWTH = 10;
-/**
- * One record in so many is read a second time by the next page; two at least, and never more than half a
- * page.
- */
+/** The next page reads one record in this many again: at least two, and never more than half a page. */
 const OVERLAP_SHARE = 50;
-/** More records at fault side by side mean that the list cannot be read, not that its records are bad. */
+/** More holes side by side mean that the list cannot be read, not that its records are bad. */
 const MAX_ADJACENT_HOLES = 20;
 
 export interface CourseOptions {
   resource: Resource;
   /** The list's path from the root listing, such as `/api/v1/build/`. */
   listPath: string;
-  /** The `limit` of the first pass. An overlap needs 2 at least. */
+  /** The `limit` of the first pass. An overlap needs at least 2. */
   pageSize: number;
-  /** Whether a path that a `next` names is the list's own. */
+  /** Whether the path of a `next` is the path of this list. */
   isListPath(path: string): boolean;
-  /** Switched off only by the test that proves the proof. @default true */
+  /** Only the test of the proof switches this off. @default true */
   isOverlapping?: boolean;
 }
 
-/** What the course must know of a page. */
+/** The facts about a page that the course needs. */
 export interface PageFacts {
   meta: PageMeta;
   /** The ids on the page in its order; records without one are left out. */
@@ -70,41 +69,42 @@ export interface PageFacts {
 /** How a walk ended. */
 export interface WalkOutcome {
   walk: "whole" | "not_whole" | "head";
-  /** Why it is not whole, in words. */
+  /** Why it is not whole, for people. */
   reason: string | null;
-  /** What the last page said. */
+  /** The `total_count` of the last page. */
   totalCount: number | null;
   /** Distinct ids seen. */
   records: number;
 }
 
 export interface Course {
-  /** What is to be asked for next; null when the walk is at its end. */
+  /** The next request; null at the end of the walk. */
   readonly request: PageRequest | null;
   /** Set when `request` is null. */
   readonly outcome: WalkOutcome | null;
-  /** The row of `VERDICTS` that the page just read met; null before the first page. */
+  /** The row of `VERDICTS` for the page just read; null before the first page. */
   readonly verdict: VerdictName | null;
-  /** The distance between the page just read and the next one, while pages follow one another. */
+  /** The distance from the page just read to the next one; 0 when the next one does not follow it. */
   readonly step: number;
-  /** Whether the last page counted; what a page without an anchor shows may have a gap before it. */
+  /** Whether the last page counted. There may be a gap before a page without an anchor. */
   readonly isAnchored: boolean;
   /**
-   * Whether `request` is for more than the page size that was set, so that its failure may lie in its size.
+   * Whether `request` is for more records than the page size that was set, so that its size may be why it
+   * fails.
    */
   readonly isEnlarged: boolean;
-  /** Distinct ids of all passes. */
+  /** The distinct ids of all passes. */
   readonly seen: IdSet;
   /** Takes the reply to `request`. */
   read(page: PageFacts): void;
   /**
-   * Takes it that `request` cannot be rendered. Pages that were enlarged keep the size that was set from then
-   * on. False when nothing smaller is left to ask for: the list as a whole is at fault.
+   * Called when `request` cannot be rendered: makes the next request smaller. Enlarged pages go back to the
+   * size that was set. False when no smaller request is left, because the whole list is at fault.
    */
   narrow(): boolean;
   /**
-   * Takes a remembered page in the place of a reply; false when it does not fit here, and then this course is
-   * of no more use. A page smaller than what would be asked for had been narrowed.
+   * Takes a remembered page instead of a reply. False when it does not fit here; then do not use this course
+   * any more. A page smaller than the request was narrowed in the earlier walk.
    */
   replay(page: PageFacts & { request: string }): boolean;
 }
@@ -113,9 +113,9 @@ export interface Course {
 interface Pass extends PassFacts {
   limit: number;
   covered: CoveredIds;
-  /** Up to this offset no anchor is needed: the start of the list, or where none can be had. */
+  /** Up to this offset no anchor is needed: at the start of the list, or where no anchor is possible. */
   barrier: number;
-  /** The last page that counts. */
+  /** The last page that counted. */
   last: { offset: number; ids: readonly string[] };
 }
 
@@ -131,7 +131,7 @@ export function createCourse(options: CourseOptions): Course {
   const holes: number[] = [];
   let holeCount = 0;
   let adjacentHoles = 0;
-  /** `grown` of the pass before. */
+  /** `grown` of the previous pass. */
   let lastGrown = 0;
   let pass: Pass;
   let request: PageRequest | null;
@@ -174,7 +174,7 @@ export function createCourse(options: CourseOptions): Course {
     if (!request) throw new Error("the walk is at its end");
     adjacentHoles = 0;
     const at = request;
-    noteTotal(page.meta.totalCount);
+    recordTotal(page.meta.totalCount);
     for (const id of page.ids) if (seen.add(id)) pass.fresh += 1;
     const isStart = at.offset <= pass.barrier;
     const { anchors, isDisordered } = pass.covered.compare(page.ids);
@@ -188,7 +188,7 @@ export function createCourse(options: CourseOptions): Course {
         pass.nameless += page.meta.count - page.ids.length;
         goOnUnproven(at.offset + page.meta.count);
       }
-      // What came and went in front of the page shifts its anchors, also where the count stays the same.
+      // Records that came or went in front of the page shift its anchors, even when the count stays the same.
       if (!isStart && !startsWith(page.ids, pass.last.ids.slice(at.offset - pass.last.offset)))
         pass.isStill = false;
       added = pass.covered.cover(page.ids);
@@ -197,11 +197,11 @@ export function createCourse(options: CourseOptions): Course {
     }
     pass.pages += 1;
     if (added > 0) pass.newsPages += 1;
-    conclude(at, page);
+    followVerdict(at, page);
   }
 
-  /** Does what the verdict on the page says. */
-  function conclude(at: PageRequest, page: PageFacts) {
+  /** Acts on the verdict on the page. */
+  function followVerdict(at: PageRequest, page: PageFacts) {
     const facts = factsOf(at, page);
     const row = verdictOn(facts);
     verdict = row.name;
@@ -253,28 +253,28 @@ export function createCourse(options: CourseOptions): Course {
   }
 
   function goOn({ at, count, next }: WalkFacts): void {
-    // A server that gave less than it was asked for may have clamped the limit; nothing else in `next` changes it.
+    // A server that sent fewer records may have reduced the limit. Nothing else in `next` changes the limit.
     const served = count < at.limit ? Math.min(at.limit, Math.max(count, next.limit)) : at.limit;
     const isNarrowed = at.limit < pass.limit;
     if (served < at.limit) pass.limit = served;
     const limit = isNarrowed ? Math.min(pass.limit, served * 2) : served;
-    // Never beyond what came: a short page that has a next one leaves no gap behind it.
+    // Never beyond the records that came, so that a short page with a next one leaves no gap.
     const behind = Math.min(next.offset, at.offset + count);
     const overlap = isOverlapping ? Math.min(overlapOf(limit), behind - at.offset - 1) : 0;
-    // After a page of one record there is no room for an anchor.
+    // A page of one record leaves no room for an anchor.
     if (isOverlapping && overlap === 0) goOnUnproven(behind);
-    // Of `next` only the offset is taken: a filter in it would hide records.
+    // Only the offset of `next` is used: a filter in it would hide records.
     request = { ...at, limit, offset: Math.max(Math.min(pass.barrier, behind), behind - overlap) };
     step = request.offset - at.offset;
   }
 
-  /** Lets the page at this offset count without an anchor, at the price of the proof. */
+  /** Lets the page at this offset count without an anchor. The pass is then no proof. */
   function goOnUnproven(offset: number): void {
     pass.isProven = false;
     pass.barrier = offset;
   }
 
-  function noteTotal(count: number | null): void {
+  function recordTotal(count: number | null): void {
     if (totalCount !== null && count !== totalCount) hasMoved = true;
     if (totalCount !== null && count !== null) pass.grown += Math.max(0, count - totalCount);
     totalCount = count;

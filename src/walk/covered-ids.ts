@@ -1,21 +1,21 @@
 import { createIdSet } from "./id-set.ts";
 
-/** So many of the latest sightings keep their place, to tell whether records come in the order in which they came before. */
+/** The number of latest records whose place is remembered, to check that records keep their order. */
 const REMEMBERED = 4096;
 
-/** What a page shows of the part of the list that was covered before it. */
+/** How a page overlaps the part of the list that was covered before it. */
 export interface Overlap {
-  /** Records of the page that were covered already. */
+  /** The number of records of the page that were covered already. */
   anchors: number;
-  /** Whether anchors came in another order than before: the order of this list is not fixed. */
+  /** Whether anchors came in another order than before. Then the order of this list is not fixed. */
   isDisordered: boolean;
 }
 
-/** The records that one pass over a list has covered, and where the latest of them stood. */
+/** The records that one pass over a list has covered, and the places of the latest ones. */
 export interface CoveredIds {
   /** Compares a page with what is covered. */
   compare(ids: readonly string[]): Overlap;
-  /** Adds a page to what is covered; gives the number of its records that were not. */
+  /** Adds a page to the covered part. Returns the number of its new records. */
   cover(ids: readonly string[]): number;
   /** Distinct records covered. */
   readonly size: number;
@@ -23,13 +23,13 @@ export interface CoveredIds {
 
 export function createCoveredIds(): CoveredIds {
   const covered = createIdSet();
-  /** The place in the order of the list, the oldest sighting first. */
+  /** The places in the order of the list. The records that were read first come first. */
   const places = new Map<string, number>();
   let nextPlace = 0;
 
   /**
-   * Gives new records of a page their places: behind all others, or, when a known record follows, between their neighbours, for they
-   * were added there since.
+   * Gives the new records of a page their places: after all others, or, before a known record, between their
+   * neighbours, because they were added there since.
    */
   function place(ids: readonly string[]): void {
     let waiting: string[] = [];

@@ -2,17 +2,18 @@
 const CHUNK_BITS = 512;
 
 /**
- * A set of record ids in little memory: ids that are plain whole numbers below 2^32 share chunks of 512 bits, and a chunk of one id is
- * that id's bit alone. All others are entries of a Set. A million ids in a row take 0.6 MB, a million that lie far apart 26 MB.
+ * A set of record ids that needs little memory. Ids that are whole numbers below 2^32 share chunks of 512
+ * bits; a chunk with one id is stored as a number. All other ids are entries of a Set. A million ids in a row
+ * take 0.6 MB, a million ids far apart 26 MB.
  */
 export interface IdSet {
-  /** False when the id was there already. */
+  /** False when the set has the id already. */
   add(id: string): boolean;
   has(id: string): boolean;
   readonly size: number;
 }
 
-/** The place of the only id of a chunk, or a bit for each of its ids. */
+/** The place of the only id in a chunk, or one bit for each of its ids. */
 type Chunk = number | Uint32Array;
 
 export function createIdSet(): IdSet {
@@ -68,7 +69,7 @@ function setBit(bits: Uint32Array, bit: number): void {
   bits[bit >>> 5] = (bits[bit >>> 5] ?? 0) | (1 << (bit & 31));
 }
 
-/** The number that an id spells, or null: `007` and `7` are two ids. */
+/** The number that an id spells, or null. `007` and `7` are two ids. */
 function toUint32(id: string): number | null {
   if (id.length > 10 || !/^(0|[1-9]\d*)$/.test(id)) return null;
   const number = Number(id);

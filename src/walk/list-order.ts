@@ -2,9 +2,9 @@ import { parseLocalTime } from "../wire/local-time.ts";
 import type { Resource } from "../wire/resources.ts";
 
 /**
- * Whether a page shows by its own records that the list is sorted: builds come newest first by `date`, which never changes, so dates that
- * fall strictly prove the order. No other list shows a sort key that could be compared here: slugs and
- * names are sorted by the rules of the service's database, users and files by none.
+ * Whether the records of a page prove that the list is sorted. Builds come newest first by `date`, which
+ * never changes, so strictly falling dates prove the order. No other list has a sort key that can be compared
+ * here: slugs and names are sorted by the rules of the service's database, users and files by no rule.
  */
 export function showsItsOrder(resource: Resource, records: readonly unknown[]): boolean {
   if (resource !== "build") return false;

@@ -1,22 +1,22 @@
 import { type PageRequest, parsePageRequest } from "./page-request.ts";
 
-/** A `next` as it came is shown in a message up to this length. */
+/** Messages show a `next` up to this length. */
 const SHOWN_LENGTH = 200;
 
-/** What the `next` of a page says. */
+/** Where the `next` of a page leads. */
 export interface NextLink {
   /**
    * `nowhere`: it is null, the list ends here. `unclear`: it names no page by limit and offset. `elsewhere`:
-   * it leaves the list. `back`: to this page or one in front of it. `on`: forward in this list.
+   * it leaves the list. `back`: to this page or an earlier one. `on`: forward in this list.
    */
   leads: "nowhere" | "unclear" | "elsewhere" | "back" | "on";
-  /** As it came, shortened and in quotes. */
+  /** The link as it came, shortened and in quotes. */
   text: string;
   limit: number;
   offset: number;
 }
 
-/** Where the `next` of the page at `at` leads. */
+/** Reads the `next` of the page at `at`. */
 export function readNext(
   next: string | null,
   at: PageRequest,

@@ -1,4 +1,7 @@
-/** A request for one page of a list. `offset` and `limit` are what its query says; the other parameters are kept as they come. */
+/**
+ * A request for one page of a list. `offset` and `limit` come from its query; the other parameters stay as
+ * they are.
+ */
 export interface PageRequest {
   path: string;
   limit: number;
@@ -11,7 +14,7 @@ export function firstRequest(listPath: string, limit: number): PageRequest {
   return { path: listPath, limit, offset: 0, others: "format=json" };
 }
 
-/** Reads a `next` link; null when it is no link of this kind (no limit, or an offset that is no number). */
+/** Reads a `next` link. Null when it has no limit, or when its offset is not a number. */
 export function parsePageRequest(link: string): PageRequest | null {
   if (!URL.canParse(link, "http://base.invalid")) return null;
   const url = new URL(link, "http://base.invalid");
@@ -26,7 +29,7 @@ export function parsePageRequest(link: string): PageRequest | null {
   return { path: origin + url.pathname, limit, offset, others: url.searchParams.toString() };
 }
 
-/** The path and query to ask for; also the request's identity. */
+/** The path and query to ask for. Equal requests have equal texts. */
 export function requestText(request: PageRequest): string {
   const offset = request.offset === 0 ? "" : `&offset=${request.offset}`;
   return `${request.path}?${request.others}&limit=${request.limit}${offset}`;

@@ -4,19 +4,21 @@ import type { Resource } from "../wire/resources.ts";
 import { type Page, type ParsedPage, parsePage, type RememberedPage } from "./page.ts";
 import { type PageRequest, requestText } from "./page-request.ts";
 
-/** Pages asked for ahead hold at most so many bytes together, judged by the size of the last page. */
+/** The most bytes that pages asked for ahead hold together, estimated from the size of the last page. */
 const LOOK_AHEAD_BYTES = 4 * 1024 * 1024;
-/** Wrong guesses that are forgiven; a list that moves or is narrowed makes some now and then. */
+/** The number of wrong guesses allowed: a list that changes or is narrowed causes some. */
 const FORGIVEN_MISSES = 3;
 const HITS_PER_MISS = 16;
 
-/** A page without what only the walk knows of it. */
+/** A page without the fields that only the walk knows. */
 export type FetchedPage = Omit<Page, "seq" | "resource" | "holes" | "isAnchored" | "following">;
 
 export interface PageSource {
-  /** Throws what the client throws. `retries` is for this request alone. */
+  /** Throws what the client throws. `retries` is for this request only. */
   take(request: PageRequest, seq: number, retries?: number): Promise<FetchedPage>;
-  /** Asks for pages that will probably be taken: `from` and those that lie `step` apart behind it, as far as `end`. */
+  /**
+   * Asks for pages that will probably be needed: `from` and the following ones, `step` apart, up to `end`.
+   */
   askAhead(
     from: PageRequest,
     seq: number,
@@ -25,25 +27,25 @@ export interface PageSource {
     pageBytes: number,
     retries?: number,
   ): void;
-  /** Whether the service answers at all, for a page that keeps failing. */
+  /** Whether the service answers at all. For a page that keeps failing. */
   isServiceUp(): Promise<boolean>;
-  /** Ends what is still asked for. */
+  /** Ends the requests that still run. */
   close(): void;
 }
 
 export interface PageSourceOptions {
   client: Client;
   resource: Resource;
-  /** Pages asked for ahead of the one that is read, at most. */
+  /** The most pages asked for ahead of the current one. */
   lookAhead: number;
-  /** What is known of the page at a place of the walk. */
+  /** Returns what is remembered of the page at a place of the walk. */
   remember?: (seq: number) => Promise<RememberedPage | null>;
   signal?: AbortSignal;
 }
 
 /**
- * Fetches pages, and guesses which ones will be wanted next, so that a slow line is kept busy. A guess is used only for exactly the request that it
- * was made for; where guesses keep failing, asking ahead ends.
+ * Fetches pages, and asks ahead for those that will probably come next, so that a slow line is used fully. A
+ * guess is used only for exactly its own request. When too many guesses are wrong, asking ahead ends.
  */
 export function createPageSource(options: PageSourceOptions): PageSource {
   const { client, resource, signal } = options;
@@ -60,13 +62,13 @@ export function createPageSource(options: PageSourceOptions): PageSource {
     until: AbortSignal | undefined,
     retries?: number,
   ): Promise<FetchedPage> {
-    // Looked up while the request is under way. Without ids a page could not be told from an empty one; it is rare enough
-    // to be parsed anew.
+    // Looked up during the request. A page without ids would look like an empty one; that is rare, so it is
+    // parsed again.
     const recalled = Promise.resolve(options.remember?.(seq)).then((page) =>
       page?.request === request && page.ids.length > 0 ? page : null,
     );
     const knownHash = recalled.then((page) => page?.bodyHash);
-    // A failure to recall counts where it is awaited, unless the request failed before.
+    // A failed look-up is thrown where it is awaited, unless the request failed before.
     for (const promise of [recalled, knownHash]) promise.catch(() => {});
     const reply = await client.fetchJson<ParsedPage>(request, {
       parse: (value, url) => parsePage(value, resource, url),
@@ -81,7 +83,7 @@ export function createPageSource(options: PageSourceOptions): PageSource {
     return { ...parsed, request, bodyHash: hash, bytes, askedAt: sentAt, observedAt: receivedAt };
   }
 
-  /** Pages that were asked for in vain are not waited for. */
+  /** Drops the pages that were asked for in vain. */
   function forgetGuesses(): void {
     if (ahead.size === 0) return;
     misses += 1;
@@ -113,7 +115,7 @@ export function createPageSource(options: PageSourceOptions): PageSource {
         const text = requestText({ ...from, offset });
         if (ahead.has(text)) continue;
         const promise = fetchPage(text, seq + count, guesses.signal, retries);
-        // A failure counts only when the page is needed; whoever takes it then sees it.
+        // A failure matters only when the page is needed. `take` then throws it.
         promise.catch(() => {});
         ahead.set(text, promise);
       }

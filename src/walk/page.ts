@@ -5,55 +5,55 @@ import { recordId } from "../wire/record-id.ts";
 import type { Resource } from "../wire/resources.ts";
 import { showsItsOrder } from "./list-order.ts";
 
-/** What the envelope of a page says. Numbers that are none, or negative, are null. */
+/** The envelope of a page. A value that is not a number, or is negative, is null. */
 export interface PageMeta {
   limit: number | null;
   offset: number | null;
   next: string | null;
   totalCount: number | null;
-  /** What stood in the place of a count that is none, shortened. */
+  /** The value that came instead of a count, shortened. */
   badTotal?: string;
-  /** Records on the page, those without an id too. */
+  /** The number of records on the page, including those without an id. */
   count: number;
-  /** Whether the records show by themselves that the list is sorted (`showsItsOrder`). */
+  /** Whether the records prove that the list is sorted (`showsItsOrder`). */
   showsOrder: boolean;
 }
 
-/** A record that the service cannot render: of it only the place in the list is known. */
+/** A record that the service cannot render. Only its place in the list is known. */
 export interface Hole {
   offset: number;
-  /** The path and query that was asked for. */
+  /** The requested path and query. */
   request: string;
   reason: string;
 }
 
-/** One page of a list as the walk hands it on. */
+/** One page of a list, as the walk returns it. */
 export interface Page {
   resource: Resource;
   /** The place of the page in its walk, from 0. */
   seq: number;
-  /** The path and query that was asked for. */
+  /** The requested path and query. */
   request: string;
   meta: PageMeta;
   /** The ids on the page in its order; records without one are left out. */
   ids: string[];
-  /** Null when the body is the one that is remembered: its records are known to be here already. */
+  /** Null when the body equals the remembered one: its records are stored already. */
   records: unknown[] | null;
   bodyHash: string;
   bytes: number;
-  /** When the request was sent; what the page shows is no older. */
+  /** When the request was sent. The content of the page is not older than that. */
   askedAt: Date;
-  /** When the reply was here; what the page shows is no younger. */
+  /** When the reply arrived. The content of the page is not newer than that. */
   observedAt: Date;
-  /** What could not be had between the page before and this one. */
+  /** The holes between the page before and this one. */
   holes: Hole[];
-  /** Whether the page counts: one without an anchor may have a gap before it. */
+  /** Whether the page counts. There may be a gap before a page without an anchor. */
   isAnchored: boolean;
-  /** The request behind this page; null at the end of the walk. */
+  /** The request after this page; null at the end of the walk. */
   following: string | null;
 }
 
-/** What is remembered of a page of an earlier walk, or of an earlier part of this one. */
+/** A page of an earlier walk, or of an earlier part of this one, as it is remembered. */
 export interface RememberedPage {
   request: string;
   bodyHash: string;
@@ -67,7 +67,7 @@ export interface ParsedPage {
   records: unknown[];
 }
 
-/** Takes a reply for a page of a list; throws `UnexpectedShapeError` when it has no `meta` or no `objects`. */
+/** Reads a reply as a page of a list. Throws `UnexpectedShapeError` when it has no `meta` or no `objects`. */
 export function parsePage(value: unknown, resource: Resource, url: string): ParsedPage {
   const envelope = Envelope.safeParse(value);
   if (!envelope.success) {
@@ -76,7 +76,7 @@ export function parsePage(value: unknown, resource: Resource, url: string): Pars
       `${resource} list: GET ${url} should answer with a page ({"meta": …, "objects": […]}), but ${issue?.path.join(".") || "the reply"}: ${issue?.message}`,
       {
         url,
-        hint: "nothing was taken from this reply; if it stays so, the service no longer speaks this interface",
+        hint: "nothing from this reply was stored; if this stays so, the service no longer has this interface",
       },
     );
   }

@@ -1,6 +1,6 @@
 /**
- * The verdict on a pass, as a table. After each page the course gathers the facts and follows the first row
- * that applies. Rows without a next page end the pass; the proof that they refer to opens `course.ts`.
+ * The verdict on a pass, as a table. After each page the course collects the facts and follows the first row
+ * that applies. Rows without a next page end the pass. Their proof is at the start of `course.ts`.
  * `docs/reliability.md` shows this table, and a test keeps it equal.
  */
 import type { NextLink } from "./next-link.ts";
@@ -8,65 +8,65 @@ import type { PageRequest } from "./page-request.ts";
 
 const MAX_PASSES = 5;
 /**
- * Pages without a new record that a pass may have beyond those with one. A service that always has a next
- * page meets it.
+ * How many more pages without a new record than with one a pass may have. It stops a service that always has
+ * a next page.
  */
 const SPARE_PAGES = 50;
-/** No list is followed further: a service that makes up records for ever must not fill the disk. */
+/** The most pages of a pass, so that a service that invents records without end cannot fill the disk. */
 const MAX_PAGES = 1_000_000;
 const TOO_LONG = `pages without a new record outnumber those with one by more than ${SPARE_PAGES}`;
 
-/** What the course counts during one pass. */
+/** The facts that the course counts during one pass. */
 export interface PassFacts {
   pages: number;
-  /** Those of them that brought a new record. */
+  /** The number of pages that brought a new record. */
   newsPages: number;
-  /** Every page after the first held an anchor, and all anchors came in their order. */
+  /** Every page after the first had an anchor, and all anchors came in their order. */
   isProven: boolean;
-  /** The pages showed by their records that the order is fixed. */
+  /** The records of the pages show that the order is fixed. */
   showsOrder: boolean;
-  /** Every page began with the very records with which the one before had ended. */
+  /** Every page began with exactly the records with which the page before ended. */
   isStill: boolean;
   /** A page had no anchor, and the course stepped back. */
   hasGaps: boolean;
-  /** Ids that no earlier pass saw. */
+  /** The number of ids that no earlier pass saw. */
   fresh: number;
-  /** Records without an id. */
+  /** The number of records without an id. */
   nameless: number;
-  /** By how much `total_count` rose from page to page, summed up: so many records at least were inserted. */
+  /** The sum of all rises of `total_count` from page to page. At least this many records were inserted. */
   grown: number;
 }
 
-/** What is known of a walk and its pass when a page was read. */
+/** The facts about a walk and its pass after a page. */
 export interface WalkFacts extends PassFacts {
   /** The request for the page just read. */
   at: PageRequest;
-  /** Records on that page. */
+  /** The number of records on that page. */
   count: number;
   next: NextLink;
-  /** Whether that page counts: it holds an anchor, or needs none. */
+  /** Whether that page counts: it has an anchor, or needs none. */
   isAnchored: boolean;
-  /** Whether the pass has a page that counted without an anchor, because none could be had. */
+  /** Whether a page of the pass counted without an anchor, because none was possible. */
   hasUnanchored: boolean;
-  /** Whether the service may be asked for larger pages than those of the pass. */
+  /** Whether larger pages than those of the pass are possible. */
   canGrow: boolean;
-  /** Distinct ids that the pass has covered. */
+  /** The number of distinct ids that the pass has covered. */
   covered: number;
-  /** Passes of the walk, with this one. */
+  /** The number of passes of the walk, including this one. */
   passes: number;
-  /** Passes in a row that were proven, up to this one. */
+  /** The number of proven passes in a row, up to this one. */
   provenPasses: number;
-  /** `grown` of the pass before. */
+  /** `grown` of the previous pass. */
   lastGrown: number;
-  /** Distinct ids of all passes. */
+  /** The number of distinct ids of all passes. */
   seen: number;
-  /** What the last page said; null when that is no number. */
+  /** The `total_count` of the last page; null when it is not a number. */
   totalCount: number | null;
-  /** What stood in the place of a number. */
+  /** The value that came instead of a number. */
   badTotal: string;
   /** Whether `total_count` ever changed. */
   hasMoved: boolean;
-  /** Records that cannot be rendered. */
+  /** The number of records that cannot be rendered. */
   holeCount: number;
   /** The offsets of the first of them. */
   holes: readonly number[];
@@ -74,25 +74,25 @@ export interface WalkFacts extends PassFacts {
 
 interface Row {
   name: string;
-  /** The condition in words. Earlier rows do not apply. */
+  /** The condition in words, for the case that no earlier row applies. */
   when: string;
   applies(facts: WalkFacts): boolean;
   /** Why this is proof, or why it is not. */
   why: string;
 }
 
-/** What comes next. */
+/** One row of the table, with its outcome. */
 export type Verdict =
   | (Row & {
       /**
-       * `larger_pages` gives the pass up and begins another; `read_again` begins another behind a pass that
-       * came to its end. `step_back` asks for the page further back; `go_on` asks for the next page.
+       * `larger_pages` gives the pass up and begins another one. `read_again` begins another one after a pass
+       * that reached its end. `step_back` requests the page further back. `go_on` requests the next page.
        */
       outcome: "whole" | "larger_pages" | "read_again" | "step_back" | "go_on";
     })
   | (Row & {
       outcome: "not_whole";
-      /** What the user reads. */
+      /** The reason that the user reads. */
       reason(facts: WalkFacts): string;
     });
 
@@ -107,7 +107,7 @@ export const VERDICTS = [
       facts.pages < MAX_PAGES &&
       facts.passes < MAX_PASSES,
     outcome: "larger_pages",
-    why: "In an order that is new for every request small pages hold few anchors; larger ones may hold more.",
+    why: "When every request has a new order, small pages have few anchors; larger ones may have more.",
   },
   {
     name: "no end",
@@ -120,17 +120,17 @@ export const VERDICTS = [
   },
   {
     name: "no anchor",
-    when: "the page holds no record that is covered already, and needs one",
+    when: "the page holds no record that is covered already, but needs one",
     applies: ({ isAnchored }) => !isAnchored,
     outcome: "step_back",
-    why: "More records went in front of the page than it overlaps, so there may be a gap before it. An empty page behind the end of a list that became shorter holds no anchor either.",
+    why: "More records were deleted in front of the page than it overlaps, so there may be a gap before it. An empty page after the end of a list that became shorter has no anchor either.",
   },
   {
     name: "next is unclear",
     when: "`next` names no page by limit and offset",
     applies: ({ next }) => next.leads === "unclear",
     outcome: "not_whole",
-    why: "The list goes on, and nothing says where.",
+    why: "The list continues, and nothing says where.",
     reason: ({ next }) => `next should name a page by limit and offset, but is ${next.text}`,
   },
   {
@@ -138,15 +138,15 @@ export const VERDICTS = [
     when: "`next` leads to another path or another service",
     applies: ({ next }) => next.leads === "elsewhere",
     outcome: "not_whole",
-    why: "The list goes on, but the records there may be those of another list.",
+    why: "The list continues, but the records there may belong to another list.",
     reason: ({ at, next }) => `next should stay on ${at.path}, but is ${next.text}`,
   },
   {
     name: "next leads back",
-    when: "`next` leads to this page or one in front of it",
+    when: "`next` leads to this page or an earlier one",
     applies: ({ next }) => next.leads === "back",
     outcome: "not_whole",
-    why: "The list goes on, but this way the same pages would be read for ever.",
+    why: "The list continues, but the same pages would be read for ever.",
     reason: ({ at, next }) =>
       `next should lead on from offset ${at.offset}, but leads to offset ${next.offset}`,
   },
@@ -155,7 +155,7 @@ export const VERDICTS = [
     when: "the page holds no record, yet it has a next one",
     applies: ({ next, count }) => next.leads === "on" && count === 0,
     outcome: "not_whole",
-    why: "It leaves the next page no anchor and no place to begin.",
+    why: "It gives the next page no anchor and no place to begin.",
     reason: () => "the page holds no record, yet it has a next one",
   },
   {
@@ -163,14 +163,14 @@ export const VERDICTS = [
     when: "there is a next page",
     applies: ({ next }) => next.leads === "on",
     outcome: "go_on",
-    why: "Up to the end of this page nothing is missing; the end of the list is not reached.",
+    why: "Nothing is missing up to the end of this page, and the list has not ended yet.",
   },
   {
     name: "no count",
-    when: "`total_count` is no number",
+    when: "`total_count` is not a number",
     applies: ({ totalCount }) => totalCount === null,
     outcome: "not_whole",
-    why: "A `next` that is null too early would pass for the end of the list.",
+    why: "Without the count, a `next` that is null too early would look like the end of the list.",
     reason: ({ badTotal }) => `total_count should be a number, but is ${badTotal}`,
   },
   {
@@ -178,7 +178,7 @@ export const VERDICTS = [
     when: "a record could not be rendered",
     applies: ({ holeCount }) => holeCount > 0,
     outcome: "not_whole",
-    why: "The list holds a record of which only the place is known.",
+    why: "Only the place of that record in the list is known.",
     reason: ({ holeCount, holes }) => {
       const places = `${holeCount === 1 ? "offset" : "offsets"} ${holes.join(", ")}${holeCount > holes.length ? ", …" : ""}`;
       return `the service cannot render ${holeCount} of its records, at ${places}`;
@@ -189,7 +189,7 @@ export const VERDICTS = [
     when: "the last page began at the start of the list, and the pass has as many ids as `total_count` says, or more",
     applies: (facts) => facts.at.offset === 0 && unseenIn(facts.covered, facts) <= 0,
     outcome: "whole",
-    why: "One reply held all of the list, as it was at one moment: there is no border at which a record could be missed.",
+    why: "One reply held the whole list at one moment. There is no border at which a record could be missed.",
   },
   {
     name: "order shown",
@@ -203,7 +203,7 @@ export const VERDICTS = [
     when: "the pass is proven, every page began as the one before had ended, and `total_count` never changed and is the number of ids seen",
     applies: (facts) => facts.isProven && facts.isStill && isMetAtRest(facts),
     outcome: "whole",
-    why: "Nothing shows that a record came or went, and the ids are as many as the count says.",
+    why: "Nothing shows that a record came or went, and the number of ids equals the count.",
   },
   {
     name: "two proven passes",
@@ -211,21 +211,21 @@ export const VERDICTS = [
     applies: (facts) =>
       facts.provenPasses > 1 && isInserted(facts) && facts.fresh <= facts.lastGrown + facts.grown,
     outcome: "whole",
-    why: "The order is only believed, but two readings with other borders bear it out: the first missed nothing that the second found.",
+    why: "The fixed order is only an assumption, but two readings with different borders confirm it: the second found nothing that the first had missed.",
   },
   {
     name: "count met, nothing new",
-    when: "the pass has no new id; and every page of it had its anchor and its ids are as many as `total_count` says, or `total_count` never changed and is the number of ids seen",
+    when: "the pass has no new id; and either each of its pages had its anchor and it has as many ids as `total_count` says, or `total_count` never changed and is the number of ids seen",
     applies: (facts) => facts.fresh === 0 && (isMetByPass(facts) || isMetAtRest(facts)),
     outcome: "whole",
-    why: "The order may not be fixed, but reading the list again found nothing that was missed, and the count has no room for more.",
+    why: "The order may not be fixed, but reading the list again found nothing new, and the count leaves no room for more.",
   },
   {
     name: "records without an id",
     when: "there are unseen records, and no more of them than records of the pass without an id",
     applies: (facts) => unseen(facts) > 0 && unseen(facts) <= facts.nameless,
     outcome: "not_whole",
-    why: "Nothing distinguishes these records, and reading the list again would give them no ids.",
+    why: "These records cannot be distinguished, and reading the list again would give them no ids.",
     reason: (facts) => `${countsOf(facts)}: ${facts.nameless} of its records have no id`,
   },
   {
@@ -233,7 +233,7 @@ export const VERDICTS = [
     when: "a later pass has no new id, and is not proven, or more records are unseen than were inserted during it",
     applies: (facts) => facts.passes > 1 && facts.fresh === 0 && !(facts.isProven && isInserted(facts)),
     outcome: "not_whole",
-    why: "The ids and the count do not agree, and one more reading would bring nothing.",
+    why: "The ids and the count do not agree, and one more reading would find nothing.",
     reason: (facts) => `${countsOf(facts)}, and reading it again found nothing new${orderOf(facts)}`,
   },
   {
@@ -241,7 +241,7 @@ export const VERDICTS = [
     when: `${MAX_PASSES} passes were read`,
     applies: ({ passes }) => passes >= MAX_PASSES,
     outcome: "not_whole",
-    why: "No pass was proof, and a list that always changes must not be read for ever.",
+    why: "No pass was proof, and a list that always changes must not be read without end.",
     reason: (facts) => `${countsOf(facts)}, after ${facts.passes} passes${orderOf(facts)}`,
   },
   {
@@ -249,7 +249,7 @@ export const VERDICTS = [
     when: "in all other cases",
     applies: () => true,
     outcome: "read_again",
-    why: "Larger pages have fewer borders, where records hide: the next pass may be proof.",
+    why: "Records are missed at borders. Larger pages have fewer borders, so the next pass may be proof.",
   },
 ] as const satisfies readonly Verdict[];
 
@@ -266,7 +266,7 @@ function isTooLong({ pages, newsPages }: WalkFacts): boolean {
   return pages - newsPages > SPARE_PAGES + newsPages || pages >= MAX_PAGES;
 }
 
-/** How many more records `total_count` says than these. */
+/** How many more records `total_count` says than this number of ids. */
 function unseenIn(ids: number, { totalCount }: WalkFacts): number {
   return (totalCount ?? 0) - ids;
 }
@@ -276,21 +276,21 @@ function unseen(facts: WalkFacts): number {
   return unseenIn(facts.seen, facts);
 }
 
-/** Whether all that was not seen may have been inserted during this pass. */
+/** Whether all unseen records may have been inserted during this pass. */
 function isInserted(facts: WalkFacts): boolean {
   return unseen(facts) <= facts.grown;
 }
 
 /**
- * Ids that went away meanwhile count among those seen: in a list that moves, one pass alone must meet the
- * count. Where a page counted without an anchor, what it left out can be made up for by an id that went away
- * in the same pass.
+ * Whether this pass alone has as many ids as the count says. The ids of all passes include deleted ones, so
+ * in a list that changes they prove nothing. A pass with a page that counted without an anchor proves nothing
+ * either: a deleted id can make up for a record that the page left out.
  */
 function isMetByPass(facts: WalkFacts): boolean {
   return unseenIn(facts.covered, facts) <= 0 && !facts.hasUnanchored;
 }
 
-/** Whether the count never changed and was met. */
+/** Whether the count never changed and equals the ids seen. */
 function isMetAtRest(facts: WalkFacts): boolean {
   return unseen(facts) === 0 && !facts.hasMoved;
 }

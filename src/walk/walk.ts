@@ -1,5 +1,6 @@
 /**
- * The walk: all pages of one list, asked for in the course that `course.ts` sets and proves.
+ * The walk: reads all pages of one list. `course.ts` decides which page comes next, and proves when it is
+ * whole.
  */
 import { BodyTooLargeError } from "../api/body.ts";
 import { HttpStatusError, isUpstreamLost, UnexpectedShapeError, UpstreamError } from "../errors.ts";
@@ -10,24 +11,26 @@ import type { Hole, Page } from "./page.ts";
 import { requestText } from "./page-request.ts";
 import type { FetchedPage, PageSource } from "./page-source.ts";
 
-/** A page that failed is narrowed. It has had its retries, so its parts get one; so does a page that was enlarged. */
+/**
+ * The retries for a part of a page that failed, because the page has had its own. Also for an enlarged page.
+ */
 const NARROWED_RETRIES = 1;
 
 export interface WalkOptions {
   resource: Resource;
   course: Course;
   source: PageSource;
-  /** The place of the first page: of a resumed walk, the number of pages that were read before. @default 0 */
+  /** The place of the first page. For a resumed walk, the number of pages read before. @default 0 */
   seq?: number;
   signal?: AbortSignal;
 }
 
 export interface Walk {
-  /** The pages in the order of reading. Throws what the source throws. */
+  /** The pages in the order of reading. Throws the errors of the source. */
   pages(): AsyncGenerator<Page, WalkOutcome>;
-  /** Asks the walk to end after the page just given, or after the next one that counts; its outcome is `head`. */
+  /** Ends the walk after the current page, or after the next one that counts. Its outcome is `head`. */
   stop(): void;
-  /** Distinct ids so far. */
+  /** The distinct ids so far. */
   readonly seen: IdSet;
 }
 
@@ -86,7 +89,10 @@ export function createWalk({ resource, course, source, seq: firstSeq = 0, signal
     }
   }
 
-  /** Whether a page that gets no answer, or a proxy's, is to blame itself: the service answers elsewhere. */
+  /**
+   * Whether a page without an answer, or with a proxy's error, is itself the cause: the service still answers
+   * at its root.
+   */
   async function isTooHeavy(error: UpstreamError): Promise<boolean> {
     if (error instanceof HttpStatusError && error.status < 500) return false;
     return isUpstreamLost(error) && (await source.isServiceUp());
@@ -106,7 +112,7 @@ function retriesFor({ isEnlarged }: Course): number | undefined {
   return isEnlarged ? NARROWED_RETRIES : undefined;
 }
 
-/** Whether a page failed for what is on it, so that a smaller one may not. */
+/** Whether a page failed because of its records, so that a smaller page may succeed. */
 function cannotBeRendered(error: UpstreamError): boolean {
   if (error instanceof HttpStatusError) return error.status === 400 || error.status === 500;
   return error instanceof UnexpectedShapeError && error.cause instanceof BodyTooLargeError;

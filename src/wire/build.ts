@@ -15,7 +15,10 @@ export interface Build {
   setup_error: string | null;
 }
 
-/** The documented states (`docs/interface.md`, "Build"), in their order. Others were served and are kept as they are. */
+/**
+ * The documented states (`docs/interface.md`, "Build"), in their order. Services have sent others too; they
+ * are kept as they are.
+ */
 export const BUILD_STATES = ["triggered", "building", "finished"] as const;
 
 export const buildFields = {

@@ -1,10 +1,10 @@
 import * as z from "zod";
 
 /**
- * One list reply (`docs/interface.md`, "Lists"). `next` and `objects` must be there: a reply without
- * them is no page, and taking it for the last one would end a walk early. The other numbers are only told, so
- * they may be anything; whoever uses them checks them. U+0000 and lone surrogates in `next` become U+FFFD: Postgres, which
- * remembers the page, cannot hold them.
+ * One list reply (`docs/interface.md`, "Lists"). `next` and `objects` are required. Without them a reply is
+ * not a page, and reading it as the last page would end a walk early. The other fields may hold anything; the
+ * code that uses them checks them. U+0000 and lone surrogates in `next` become U+FFFD, because Postgres
+ * stores the page and cannot hold them.
  */
 export const Envelope = z.looseObject({
   meta: z.looseObject({

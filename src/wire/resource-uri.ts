@@ -1,15 +1,18 @@
 import { isStorableId } from "./record-id.ts";
 import { isResource, type Resource } from "./resources.ts";
 
-/** Where a URI reference points. `key` is an id or, where the service uses one in its place, a slug. */
+/** The target of a URI reference. `key` is an id, or a slug where the service uses slugs. */
 export type Reference =
   | { kind: "record"; resource: Resource; key: string }
-  /** Another host, or a path that is not below this API. */
+  /** On another host, or on a path outside this API. */
   | { kind: "foreign" }
-  /** Nothing that names a record. */
+  /** Does not name a record. */
   | { kind: "malformed" };
 
-/** What stands in the place of a key on other endpoints (`docs/interface.md`, "Endpoints"), and steps within the path. */
+/**
+ * Path segments of other endpoints (`docs/interface.md`, "Endpoints"), and the relative steps: these are not
+ * keys.
+ */
 const NO_KEYS: readonly string[] = ["schema", "search", "anchor", "set", ".", ".."];
 
 /**
@@ -26,7 +29,7 @@ export function parseResourceUri(uri: string, baseUrl: URL): Reference {
     if (url.host !== baseUrl.host || !/^https?:$/.test(url.protocol)) return { kind: "foreign" };
     path = url.pathname;
   }
-  // Cut off first: a path within the query must not be taken for the reference.
+  // This comes first, so that a path inside the query is not read as the reference.
   path = path.replace(/[?#].*$/s, "");
   const match = /^(.*)\/api\/v1\/([^/]+)\/([^/]+)\/?$/.exec(path);
   if (!match) return { kind: /^\/[^\s]*$/.test(path) ? "foreign" : "malformed" };
@@ -38,7 +41,7 @@ export function parseResourceUri(uri: string, baseUrl: URL): Reference {
   return { kind: "record", resource, key };
 }
 
-/** The key that a path segment spells, or null where no record could have it: then it need not be looked for, or stored. */
+/** The key in a path segment. Null when no record can have that key. */
 function decodeKey(segment: string): string | null {
   try {
     const key = decodeURIComponent(segment);

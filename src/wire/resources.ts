@@ -5,7 +5,7 @@ import { projectFields } from "./project.ts";
 import { userFields } from "./user.ts";
 import { versionFields } from "./version.ts";
 
-/** The five resources of v1, each after those that it refers to (`docs/interface.md`, "Endpoints"). */
+/** The five resources of v1. Each one follows those that it refers to (`docs/interface.md`, "Endpoints"). */
 export const RESOURCES = ["user", "project", "version", "file", "build"] as const;
 export type Resource = (typeof RESOURCES)[number];
 
@@ -13,7 +13,7 @@ export function isResource(name: string): name is Resource {
   return (RESOURCES as readonly string[]).includes(name);
 }
 
-/** Every documented field of a resource but `id`, with the kind of value it holds. */
+/** Every documented field of a resource except `id`, with its kind of value. */
 export const RESOURCE_FIELDS: Record<Resource, FieldKinds> = {
   user: userFields,
   project: projectFields,

@@ -246,7 +246,7 @@ describe("a body", () => {
   });
 
   it.each([
-    ["an encoding that was not asked for", packed("zstd", Buffer.from(text)), "'zstd' was not asked for"],
+    ["an encoding that was not asked for", packed("zstd", Buffer.from(text)), "'zstd' was not requested"],
     ["broken gzip", packed("gzip", gzipSync(text).subarray(0, 20)), "could not be unpacked from gzip"],
     ["no gzip at all", packed("gzip", Buffer.from(text)), "could not be unpacked from gzip"],
     [
@@ -501,9 +501,7 @@ describe("the tries", () => {
     expect(await Promise.all(waiting)).toHaveLength(3);
     expect(server.requests).toHaveLength(11);
     expect(warnings).toEqual([
-      expect.stringMatching(
-        /^the service was left alone for 30 s after 6 failures in a row: GET .* answered 502/,
-      ),
+      expect.stringMatching(/^paused all requests for 30 s after 6 failures in a row: GET .* answered 502/),
     ]);
   });
 });
@@ -541,7 +539,7 @@ describe("a host that is lost", () => {
       status: 503,
       exitCode: 5,
       message: expect.stringMatching(
-        /^the service asks to be left alone for 8760 hours, until 2025-05-15T12:00:00Z: GET /,
+        /^the service asks for a pause for 8760 hours, until 2025-05-15T12:00:00Z: GET /,
       ),
       hint: expect.any(String),
     });

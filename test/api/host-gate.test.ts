@@ -207,7 +207,7 @@ describe("429 and 503", () => {
     expect(asker.is).toBeInstanceOf(HttpStatusError);
     expect(asker.is).toMatchObject({
       status: 429,
-      message: `the service asks to be left alone for ${words}: answered 429`,
+      message: `the service asks for a pause for ${words}: answered 429`,
     });
     expect([underWay.is, later.is]).toEqual([asker.is, asker.is]);
     expect(sent).toHaveLength(2);
@@ -257,7 +257,7 @@ describe("a gate that shares its pace with those of other runs", () => {
     expect(asker.is).toBeInstanceOf(HttpStatusError);
     expect(asker.is).toMatchObject({
       status: 429,
-      message: "the service asks to be left alone for 60 minutes, until 2024-05-15T14:00:00Z: answered 429",
+      message: "the service asks for a pause for 60 minutes, until 2024-05-15T14:00:00Z: answered 429",
     });
     expect(second.gate.lost.reason).toBe(asker.is);
     expect(asker.is).not.toBe(first.gate.lost.reason);
@@ -332,13 +332,13 @@ describe("five failed rounds in a row", () => {
     expect(reason).toBeInstanceOf(error.constructor);
     expect(isUpstreamLost(reason)).toBe(true);
     expect(reason.message).toBe(
-      `the service is left alone since 8 requests in a row failed; the last: ${error.message}`,
+      `stopped asking the service after 8 failures in a row; the last one: ${error.message}`,
     );
     expect(waiting.map(({ is }) => is)).toEqual([reason, reason, reason, reason]);
     expect(later.is).toBe(reason);
     expect(warnings).toEqual([
-      `the service was left alone for 30 s after 6 failures in a row: ${error.message}`,
-      `the service was left alone for 60 s after 7 failures in a row: ${error.message}`,
+      `paused all requests for 30 s after 6 failures in a row: ${error.message}`,
+      `paused all requests for 60 s after 7 failures in a row: ${error.message}`,
     ]);
   });
 
@@ -353,7 +353,7 @@ describe("five failed rounds in a row", () => {
       await clock.advance(60_000);
     }
     expect(probes.map(({ at }) => at)).toEqual(asked);
-    expect(asker.is).toMatchObject({ message: expect.stringContaining("the service is left alone since") });
+    expect(asker.is).toMatchObject({ message: expect.stringContaining("stopped asking the service after") });
   });
 
   it.each([
@@ -413,7 +413,7 @@ describe("the probe", () => {
     expect(times()).toEqual([90, 90, 90]);
     for (let failure = 0; failure < 5; failure++) await pass(down);
     await probes[3]?.answer(down);
-    expect(warnings.at(-1)).toContain("left alone for 30 s after 6 failures");
+    expect(warnings.at(-1)).toContain("paused all requests for 30 s after 6 failures");
   });
 
   it("is not needed any more when an earlier request is answered after all", async () => {
@@ -539,7 +539,7 @@ describe("whatever the host answers and whoever stops", () => {
             }
           },
           onWarning(message) {
-            const [, seconds] = /left alone for (\d+) s/.exec(message) ?? [];
+            const [, seconds] = /paused all requests for (\d+) s/.exec(message) ?? [];
             if (seconds) pausedUntil = nowMs() + Number(seconds) * 1000;
             else seen.held += 1;
           },

@@ -104,9 +104,9 @@ describe.each(SCHEMES)("a proxy before a service of %s", (scheme) => {
     expect(error).toMatchObject({
       exitCode: 5,
       message: expect.stringMatching(
-        /: the proxy http:\/\/\S*127\.0\.0\.1:\d+ \(HTTPS?_PROXY\) wants another login \(407\)$/,
+        /: the proxy http:\/\/\S*127\.0\.0\.1:\d+ \(HTTPS?_PROXY\) requires a valid login \(407\)$/,
       ),
-      hint: expect.stringMatching(/^give user and password in HTTPS?_PROXY/),
+      hint: expect.stringMatching(/^set user and password in HTTPS?_PROXY/),
     });
     expect(`${error}`).not.toMatch(/secret|token/);
     expect(proxy.requests).toHaveLength(1);
@@ -139,7 +139,7 @@ it.each([
   const error = await failureOf(proxiesOf(proxy.url), `https://${HOST}`);
   expect(error).toBeInstanceOf(NetworkError);
   expect(error).not.toBeInstanceOf(HttpStatusError);
-  expect(error.message).toContain(`makes no connection to ${HOST}: it answered ${status}`);
+  expect(error.message).toContain(`did not connect to ${HOST}: it answered ${status}`);
   expect(proxy.requests).toEqual([`CONNECT ${HOST}:443`]);
 });
 

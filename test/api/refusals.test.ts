@@ -30,12 +30,12 @@ async function errorOf(scheme: "http" | "https", greet: (socket: Socket) => void
 
 describe("a refusal", () => {
   it.each([
-    [401, "http://%", "The service wants a login (401); docmirror reads public interfaces only"],
+    [401, "http://%", "The service requires a login (401); docmirror reads public interfaces only"],
     [403, "http://%", "The service refuses to answer (403); docmirror reads public interfaces only"],
     [401, "http://me:secret@%", "The user or the password in DOCMIRROR_BASE_URL is refused (401)"],
     [401, "http://token@%", "The user or the password in DOCMIRROR_BASE_URL is refused (401)"],
     [403, "http://me:secret@%", "The user in DOCMIRROR_BASE_URL may not read this (403)"],
-    [407, "http://%", "A proxy on the way to the service wants a login (407)"],
+    [407, "http://%", "A proxy in front of the service requires a login (407)"],
   ])("with %i below %s says who is refused, after one request", async (status, base, sentence) => {
     const { error, count } = await refusalOf({ status, body: "no" }, base);
     expect(error).toBeInstanceOf(HttpStatusError);
@@ -108,6 +108,6 @@ describe("the wrong scheme", () => {
   it("http at a port that closes without a word says what that may mean", async () => {
     const { error } = await errorOf("http", (socket) => socket.once("data", () => socket.destroy()));
     expect(error.message).toContain("got no answer");
-    expect(error.hint).toMatch(/^if the service speaks TLS at this port, use https:\/\/; else check/);
+    expect(error.hint).toMatch(/^if the service speaks TLS at this port, use https:\/\/; otherwise check/);
   });
 });

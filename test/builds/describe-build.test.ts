@@ -42,7 +42,7 @@ describe("describeBuild", () => {
       label: "after",
       lines: [
         [moment("2025-06-02 10:02:00+00")],
-        [foreign("when the request was sent whose reply last showed it triggered")],
+        [foreign("when the last request that showed it triggered was sent")],
         [{ kind: "run", run: { id: 3, kind: "watch", started_at: "2025-06-02 10:02:00+00" } }],
         [{ kind: "request", path: "/api/v1/build/42/" }],
       ],

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { findDueBuilds, noteAsked } from "../../src/builds/find-due-builds.ts";
+import { findDueBuilds, postponeBuilds } from "../../src/builds/find-due-builds.ts";
 import { type Loading, setUpLoading } from "../support/loading.ts";
 import { wireBuild } from "../support/wire-records.ts";
 
@@ -58,7 +58,7 @@ describe("an open build", () => {
     await using loading = await setUpLoading();
     await seeAt(loading, HOUR_MS);
     const at = new Date(TRIGGERED + 2 * HOUR_MS - 1);
-    await noteAsked(loading.sql, ["1"], { at, notSeenSince: at });
+    await postponeBuilds(loading.sql, ["1"], { at, notSeenSince: at });
     expect(await due(loading, 2 * HOUR_MS + 5 * MINUTE_MS)).toEqual([]);
     expect(await due(loading, 2 * HOUR_MS + 12 * MINUTE_MS)).toHaveLength(1);
   });

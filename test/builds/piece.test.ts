@@ -16,10 +16,10 @@ describe("pieceText", () => {
     [
       "a run that was pruned",
       { kind: "run", run: { id: 4, kind: null, started_at: null } },
-      "run 4 (pruned since)",
+      "run 4 (pruned)",
     ],
     ["a request", { kind: "request", path: "/api/v1/build/42/" }, "GET /api/v1/build/42/"],
-    ["a request that was not kept", { kind: "request", path: null }, "the request was not kept"],
+    ["a request that was not stored", { kind: "request", path: null }, "the request was not stored"],
   ])("gives %s", (_what, piece, text) => {
     expect(pieceText(piece)).toBe(text);
   });

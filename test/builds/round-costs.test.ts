@@ -51,7 +51,7 @@ describe.concurrent("an hour of rounds", () => {
     const [hour] = await measureRounds(options);
     // From minute 30 on they are due.
     expect(hour).toEqual({ headPages: 60, statePages: 0, details: 31 * 4, mostDetails: 4 });
-    const said = messages().filter((message) => message.includes("does not offer the list of stuck builds"));
+    const said = messages().filter((message) => message.includes("has no list of builds by state"));
     expect(said).toHaveLength(31);
   });
 

@@ -99,7 +99,7 @@ describe("builds that hang by the hundred", () => {
       page([...hanging(1, 3), ...hanging(300, 600, { state: "finished" })], query),
     );
     expect(requests).toHaveLength(1);
-    expect(messages.join()).toContain("does not narrow its list of builds by state");
+    expect(messages.join()).toContain("does not filter its list of builds by state");
     expect(await unseen(loading)).toHaveLength(210);
     expect(await loading.sql`select 1 from mirror.builds`).toHaveLength(210);
   });
@@ -117,14 +117,14 @@ describe("builds that hang by the hundred", () => {
     const { messages } = await sweep(loading, (query) =>
       query.offset > 0 ? { status: 500 } : page(hanging(1, 210), query),
     );
-    expect(messages.join()).toContain("could not be read");
+    expect(messages.join()).toContain("reading the list of stuck builds failed");
     expect(await unseen(loading)).toHaveLength(110);
   });
 
   test("are left alone when the service does not answer, which is logged", async () => {
     await using loading = await startHanging();
     const { messages } = await sweep(loading, () => ({ instead: "hang up" }));
-    expect(messages.join()).toContain("could not be read");
+    expect(messages.join()).toContain("reading the list of stuck builds failed");
     expect(await unseen(loading)).toHaveLength(210);
   });
 

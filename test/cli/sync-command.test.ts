@@ -114,7 +114,7 @@ describe("wrong input", () => {
     [
       "wants a login",
       [{ status: 401, body: "" }],
-      /The service wants a login \(401\)(?![\s\S]*check DOCMIRROR)/,
+      /The service requires a login \(401\)(?![\s\S]*check DOCMIRROR)/,
     ],
   ] as [string, Script, RegExp][])("a base URL that %s exits 6", async (_, script, message) => {
     await using server = await startScriptedServer(script);

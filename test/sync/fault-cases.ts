@@ -566,13 +566,13 @@ export const FAULTS: readonly FaultSection[] = [
         fault: "429, `Retry-After` a year",
         play: retryAfter(() => String(365 * 86_400)),
         ...isLost,
-        says: /the service asks to be left alone for .*: GET .*offset=40.* answered 429/,
+        says: /the service asks for a pause for .*: GET .*offset=40.* answered 429/,
       },
       {
         fault: "429, `Retry-After` a date in a year",
         play: retryAfter(dateIn(365 * 86_400_000)),
         ...isLost,
-        says: /the service asks to be left alone for .*: GET .*offset=40.* answered 429/,
+        says: /the service asks for a pause for .*: GET .*offset=40.* answered 429/,
       },
       {
         fault: "429 for ever, for one list",
@@ -655,7 +655,7 @@ export const FAULTS: readonly FaultSection[] = [
         fault: "an encoding that nobody asked for",
         play: at40(bytes((body) => body, { "content-encoding": "rot13" })),
         ...breaksOff,
-        says: /GET .*offset=40.* answered with an unusable body: its content encoding 'rot13' was not asked for/,
+        says: /GET .*offset=40.* answered with an unusable body: its content encoding 'rot13' was not requested/,
       },
       { fault: "the connection is closed before the reply, once", play: once(hangUp), ...passes },
       {
@@ -702,7 +702,7 @@ export const FAULTS: readonly FaultSection[] = [
         },
         settings: { retries: 5 },
         ...passes,
-        warns: /^the service was left alone for 30 s after 6 failures in a row: GET/,
+        warns: /^paused all requests for 30 s after 6 failures in a row: GET/,
       },
       {
         fault: "the host goes away for good",
@@ -710,7 +710,7 @@ export const FAULTS: readonly FaultSection[] = [
         settings: { retries: 5 },
         ...isLost,
         says: /GET .* got no answer/,
-        warns: /^the service was left alone for 60 s after 7 failures in a row: GET/,
+        warns: /^paused all requests for 60 s after 7 failures in a row: GET/,
       },
       {
         fault: "the host is away from the start",
@@ -879,7 +879,7 @@ export const SHOWN_ELSEWHERE: readonly ShownElsewhere[] = [
   {
     fault: "a checkpoint older than six hours",
     exit: "0",
-    outcome: "the walk starts afresh",
+    outcome: "the walk starts again",
     file: "test/sync/interrupted-run.test.ts",
     test: "is not gone on from when its checkpoint is older than six hours",
   },

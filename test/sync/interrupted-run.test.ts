@@ -166,7 +166,7 @@ test("a process killed in mid-walk leaves a run that the next one closes and goe
   expect(summary.status).toBe("succeeded");
   expect(messages()).toEqual(
     expect.arrayContaining([
-      "an earlier run had died; it is closed as interrupted",
+      "an earlier run had died; closed it as interrupted",
       "walk resumes at its checkpoint",
     ]),
   );

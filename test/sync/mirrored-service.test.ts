@@ -97,7 +97,7 @@ describe("a mirror is of one service", () => {
     await ask(quick.databaseUrl, forgetService);
     const { summary } = await quick.sync();
     expect(summary.warnings).toEqual([
-      expect.stringMatching(/^this mirror did not say of which service it is; it is taken to be of http:/),
+      expect.stringMatching(/^this mirror had not stored its service; it is now the mirror of http:/),
     ]);
     expect((await quick.sync()).summary.warnings).toBeUndefined();
   });
@@ -108,7 +108,7 @@ describe("a mirror is of one service", () => {
     await quick.sync();
     await ask(quick.databaseUrl, forgetService);
     expect((await quick.watch()).summary.warnings).toEqual([
-      expect.stringMatching(/^this mirror did not say of which service it is; it is taken to be of http:/),
+      expect.stringMatching(/^this mirror had not stored its service; it is now the mirror of http:/),
     ]);
     await expect(syncOnce(quick.databaseUrl, other.baseUrl)).rejects.toThrow("this mirror is of http:");
     const { summary } = await quick.sync();

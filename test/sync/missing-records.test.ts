@@ -3,8 +3,8 @@ import {
   findMissing,
   forgetSeen,
   type MissingFacts,
-  noteAsked,
-  noteMissing,
+  recordAsked,
+  recordMissing,
 } from "../../src/sync/missing-records.ts";
 import { createIdSet } from "../../src/walk/id-set.ts";
 import type { Resource } from "../../src/wire/resources.ts";
@@ -22,7 +22,7 @@ function note({ sql }: Loading, seen: readonly string[], facts: Partial<MissingF
   // The first run has loaded what is here before; the walk began in the second.
   const defaults = { resource: "user" as Resource, beganRunId: 2, runId: 2, noticedAt: DURING };
   return sql.begin((tx) =>
-    noteMissing(tx, { ...defaults, maxDeleteRatio: 0.05, allowMassDelete: false, seen: set, ...facts }),
+    recordMissing(tx, { ...defaults, maxDeleteRatio: 0.05, allowMassDelete: false, seen: set, ...facts }),
   );
 }
 
@@ -89,7 +89,7 @@ describe("a whole walk's missing records", () => {
       { at: BEFORE },
     );
     await note(loading, ["3", "4"]);
-    await loading.sql.begin((tx) => noteAsked(tx, [{ resource: "user", id: "1", found: false }], DURING));
+    await loading.sql.begin((tx) => recordAsked(tx, [{ resource: "user", id: "1", found: false }], DURING));
     await note(loading, ["2", "4"], { runId: 3, noticedAt: "2024-05-16T00:00:00Z" });
     expect(await noted(loading)).toMatchObject([
       { record_id: "1", run_id: 3, noticed_at: "2024-05-15 00:00:01+00", asked_at: "2024-05-15 00:00:01+00" },
@@ -176,7 +176,7 @@ describe("a whole walk's missing records", () => {
     await using loading = await setUpLoading();
     await loading.load("user", [wireUser("1")], { at: BEFORE });
     await expect(note(loading, [], { allowMassDelete: true })).rejects.toThrow(
-      "a walk of users that met nothing",
+      "a walk of users that saw nothing",
     );
     expect(await noted(loading)).toEqual([]);
     expect(await note(loading, [], { resource: "file" })).toMatchObject({

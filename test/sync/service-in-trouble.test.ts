@@ -9,7 +9,7 @@ import { createFakeClock } from "../support/fake-clock.ts";
 import { startQuickWorld } from "../support/quick-world.ts";
 
 const SETTINGS = { retries: 5, concurrency: 4 };
-const WARNING = /^the service was left alone for 30 s after 6 failures in a row: GET .* got no answer/;
+const WARNING = /^paused all requests for 30 s after 6 failures in a row: GET .* got no answer/;
 
 /** What `sync` prints of a run. */
 async function printed(run: Parameters<typeof printSummary>[0]): Promise<string> {
@@ -60,9 +60,9 @@ test("a service that stays away is lost after two pauses: the run keeps what it 
     status: "partial",
     error: expect.stringContaining("got no answer"),
   });
-  expect(result.summary.warnings?.map((warning) => warning.slice(0, 37))).toEqual([
-    "the service was left alone for 30 s a",
-    "the service was left alone for 60 s a",
+  expect(result.summary.warnings?.map((warning) => warning.slice(0, 30))).toEqual([
+    "paused all requests for 30 s a",
+    "paused all requests for 60 s a",
   ]);
   expect(exitCodeOf(result)).toBe(5);
 });
@@ -78,7 +78,7 @@ test("a service that asks to be left alone for a day ends the run at once with w
   expect(result.summary).toMatchObject({
     status: "partial",
     error: expect.stringMatching(
-      /^the service asks to be left alone for 24 hours, until .*Z: GET .* answered 429/,
+      /^the service asks for a pause for 24 hours, until .*Z: GET .* answered 429/,
     ),
   });
   expect(exitCodeOf(result)).toBe(5);
@@ -102,7 +102,7 @@ test("a run with the pace of an earlier one asks nothing while the service wants
     status: "failed",
     requests: 0,
     error: expect.stringMatching(
-      /^the service asks to be left alone for 24 hours, until .*Z: GET .* answered 429/,
+      /^the service asks for a pause for 24 hours, until .*Z: GET .* answered 429/,
     ),
   });
   expect(exitCodeOf(second)).toBe(5);
