@@ -23,16 +23,20 @@ export async function readRecords(
   const records = new Map(
     rows.map((row) => [row.id, restoreRecord(resource, { ...toStored(resource, row), ...belongings(row) })]),
   );
-  return ids.flatMap((id) => records.get(id) ?? []);
+  return ids.flatMap((id) => {
+    const record = records.get(id);
+    return record ? [record] : [];
+  });
 }
 
 async function readRows(sql: AnySql, resource: Resource, ids: readonly string[]): Promise<Row[]> {
   const logs = resource === "build" ? "left join mirror.build_logs as logs on logs.build_id = r.id" : "";
   const columns = resource === "build" ? "r.*, logs.output, logs.error, logs.setup, logs.setup_error" : "r.*";
-  return sql.unsafe<Row[]>(
+  const rows = await sql.unsafe<Row[]>(
     `select ${columns} from ${RECORD_TABLES[resource].name} as r ${logs} where r.id = any ($1::text[])`,
     [ids as string[]],
   );
+  return rows;
 }
 
 /** What other tables hold of these records: administrators, or embedded projects. */

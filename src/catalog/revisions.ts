@@ -13,17 +13,16 @@ const PARTS: Record<Resource, readonly Resource[]> = {
 export interface ListRevision {
   /** Equal revisions of a list mean equal lists. */
   revision: string;
-  /** When the list last changed, by the clock of the database. */
-  changedAt: string;
+  /** When the list last changed, by the clock of the database. Null while the mirror is empty. */
+  changedAt: string | null;
 }
 
 /** The revision of a list, from the rows that triggers keep (`sync.revisions`). */
 export async function readRevision(sql: AnySql, resource: Resource): Promise<ListRevision> {
-  const [found] = await sql.unsafe<{ revision: string; changed_at: string }[]>(
+  const [found] = await sql.unsafe<{ revision: string | null; changed_at: string | null }[]>(
     `select sum(revision)::text as revision, max(changed_at) as changed_at
      from sync.revisions where resource = any ($1::text[])`,
     [[...PARTS[resource]]],
   );
-  if (!found?.changed_at) throw new Error(`sync.revisions has no row for ${resource}`);
-  return { revision: found.revision, changedAt: found.changed_at };
+  return { revision: found?.revision ?? "0", changedAt: found?.changed_at ?? null };
 }
