@@ -24,7 +24,7 @@ export function serveCommand(summary: string): Command {
   return createCommand({
     name: "serve",
     summary,
-    settings: ["databaseUrl", "dataDir", "httpHost", "httpPort", ...REFRESH_SETTINGS],
+    settings: ["databaseUrl", "dataDir", "httpHost", "httpPort", "httpRate", "httpCors", ...REFRESH_SETTINGS],
     examples: [
       ["serve", "prints the address of the report page and serves it until Ctrl-C"],
       ["serve --http-port 0", "on a free port"],
