@@ -48,6 +48,8 @@ describe("defaults", () => {
       maxDeleteRatio: 0.05,
       httpHost: "127.0.0.1",
       httpPort: 8321,
+      httpRate: "auto",
+      httpCors: null,
       logLevel: "info",
       logFormat: "json",
     });
@@ -56,6 +58,15 @@ describe("defaults", () => {
   it("log prettily on a terminal only", () => {
     expect(load({ isTty: true }).config.logFormat).toBe("pretty");
     expect(load({ isTty: true, env: { DOCMIRROR_LOG_FORMAT: "json" } }).config.logFormat).toBe("json");
+  });
+
+  it("give way to origins, which are read as a list", () => {
+    const origins = (text: string) => load({ env: { DOCMIRROR_HTTP_CORS: text } }).config.httpCors;
+    expect(origins("*")).toBe("*");
+    expect(origins("https://a.example, http://localhost:3000")).toEqual([
+      "https://a.example",
+      "http://localhost:3000",
+    ]);
   });
 
   it("cannot be changed through the config", () => {
@@ -211,6 +222,11 @@ describe("faults", () => {
     ["DOCMIRROR_MAX_DELETE_RATIO", ["1.01", "5%", "-0.1"]],
     ["DOCMIRROR_HTTP_HOST", ["http://x", "x/y", "a b"]],
     ["DOCMIRROR_HTTP_PORT", ["65536", "-1", "http"]],
+    ["DOCMIRROR_HTTP_RATE", ["-1", "fast", "10/s"]],
+    [
+      "DOCMIRROR_HTTP_CORS",
+      ["docs.example.org", "https://a.example/", "https://a.example/path", "*,https://a.example", "null"],
+    ],
     ["DOCMIRROR_LOG_LEVEL", ["loud", "verbose"]],
     ["DOCMIRROR_LOG_FORMAT", ["xml"]],
   ])("%s refuses nonsense", (name, texts) => {

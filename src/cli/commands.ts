@@ -79,7 +79,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   },
   {
     name: "grant-reader",
-    summary: "gives a role the right to read the schema report and nothing else",
+    summary: "gives a role the right to read the schema report, or all that serve reads",
     load: async () => (await import("./grant-reader-command.ts")).grantReaderCommand,
   },
   {

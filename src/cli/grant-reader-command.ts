@@ -7,6 +7,7 @@ import { withMirror } from "./with-mirror.ts";
 
 interface Options {
   withPeople?: true;
+  interface?: true;
   dryRun?: true;
   json?: true;
 }
@@ -20,11 +21,18 @@ export function grantReaderCommand(summary: string): Command {
       ["grant-reader metabase", "a role for a BI tool; created where it is missing; safe to repeat"],
       ["grant-reader metabase --dry-run > reader.sql", "the SQL, for someone who may run it"],
       ["grant-reader support --with-people", "users' names and logins too"],
+      ["grant-reader docmirror_serve --interface", "a role for `docmirror serve`, which only reads"],
     ],
   })
     .argument("<role>", "the role that gets the rights, spelled as Postgres stores it")
     .addOption(
       new Option("--with-people", "users' names and logins too; without this flag a role loses that right"),
+    )
+    .addOption(
+      new Option(
+        "--interface",
+        "all that `docmirror serve` reads: the mirrored records too, with users' names and logins",
+      ),
     )
     .addOption(new Option("--dry-run", "print the SQL that would run, change nothing"))
     .option("--json", "print one JSON document")
@@ -33,24 +41,29 @@ export function grantReaderCommand(summary: string): Command {
         const { out, log } = context;
         const isDry = options.dryRun === true;
         const grant = await withMirror(context, { command: "grant-reader" }, async (sql) => {
-          const planned = await planReaderGrant(sql, role, { withPeople: options.withPeople === true });
+          const planned = await planReaderGrant(sql, role, {
+            withPeople: options.withPeople === true,
+            withInterface: options.interface === true,
+          });
           if (!isDry) await grantReader(sql, planned);
           return planned;
         });
-        const { isNew, withPeople, statements, warnings } = grant;
+        const { isNew, withPeople, withInterface, statements, warnings } = grant;
         if (options.json) {
           await out.json({
             role,
             is_new: isNew,
             with_people: withPeople,
+            with_interface: withInterface,
             dry_run: isDry,
             statements,
             warnings,
           });
         } else if (isDry) await out.write(statements.map((statement) => `${statement};\n`).join(""));
         else {
-          const what = withPeople ? "the schemas report and report_people" : "the schema report";
-          await out.write(`${role}${isNew ? ", a new role," : ""} can read ${what}\n`);
+          const schemas = withPeople ? "the schemas report and report_people" : "the schema report";
+          const records = withInterface ? " and the records of the interface" : "";
+          await out.write(`${role}${isNew ? ", a new role," : ""} can read ${schemas}${records}\n`);
         }
         for (const warning of warnings) log.warn(`${role}: ${warning}`);
         if (isNew && !isDry)

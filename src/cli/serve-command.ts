@@ -6,7 +6,7 @@ import { openDatabase } from "../embedded/open-database.ts";
 import { EXIT, MirrorError } from "../errors.ts";
 import { tryRefresh } from "../report/after-run.ts";
 import { readDefinitions } from "../report/definitions.ts";
-import { isReportBehind } from "../report/refresh.ts";
+import { isReportBehind, mayRefresh } from "../report/refresh.ts";
 import { REFRESH_SETTINGS } from "../report/refresh-settings.ts";
 import { type MirrorServer, serveMirror } from "../serve/serve-mirror.ts";
 import { createKeptDatabase, type KeptDatabase } from "../worker/kept-database.ts";
@@ -24,7 +24,7 @@ export function serveCommand(summary: string): Command {
   return createCommand({
     name: "serve",
     summary,
-    settings: ["databaseUrl", "dataDir", "httpHost", "httpPort", ...REFRESH_SETTINGS],
+    settings: ["databaseUrl", "dataDir", "httpHost", "httpPort", "httpRate", "httpCors", ...REFRESH_SETTINGS],
     examples: [
       ["serve", "prints the address of the report page and serves it until Ctrl-C"],
       ["serve --http-port 0", "on a free port"],
@@ -63,7 +63,7 @@ async function serve(context: CommandContext, options: Options): Promise<never> 
     else await out.write(`${server.url}\n`);
     // A fault that waiting does not repair ends the command here, with its own exit code.
     await server.mirror.open();
-    await bringUpToDate(context, server, database);
+    await bringUpToDate(context, database);
     await server.warmUp();
     return await untilStopped(signal);
   } finally {
@@ -77,18 +77,18 @@ async function serve(context: CommandContext, options: Options): Promise<never> 
 
 /**
  * Refreshes answers that are older than the last run, as after a killed run. The page is served meanwhile,
- * and also when this fails.
+ * and also when this fails. A role that only reads leaves it to the role that syncs.
  */
-async function bringUpToDate(
-  { config, log, signal }: CommandContext,
-  { mirror }: MirrorServer,
-  database: KeptDatabase,
-): Promise<void> {
-  // If the database is down again, the page says so.
-  const isBehind = await mirror.read(isReportBehind).catch(() => false);
-  if (!isBehind) return;
-  log.info("the figures are older than the last run; refreshing them");
+async function bringUpToDate({ config, log, signal }: CommandContext, database: KeptDatabase): Promise<void> {
   const url = await database.ready(signal);
+  const isDue = await withSql(url, { applicationName: "docmirror serve", max: 1 }, async (sql) => {
+    if (await mayRefresh(sql)) return isReportBehind(sql);
+    log.info("this role only reads, so the figures stay as the last sync left them");
+    return false;
+  }).catch(() => false);
+  // If the database is down again, the page says so.
+  if (!isDue) return;
+  log.info("the figures are older than the last run; refreshing them");
   const error = await tryRefresh(url, { ...config, keepsSettings: true, signal }, log);
   if (error === null) log.info("the figures are up to date");
 }

@@ -26,6 +26,8 @@ export function workerCommand(summary: string): Command {
       ...SYNC_SETTINGS,
       "httpHost",
       "httpPort",
+      "httpRate",
+      "httpCors",
     ],
     examples: [
       [

@@ -28,6 +28,7 @@ export function createNearest(wrong: string, most = 3) {
 }
 
 function distanceOf(sought: string, name: string, maxDistance: number): number {
+  if (sought === name) return 0;
   if (sought.length > 2 && isPart(sought, name)) return 1;
   const begun = distanceFromBegin(sought, name);
   if (begun <= sought.length / 4) return 1 + begun;

@@ -87,6 +87,19 @@ export const host: Parse<string> = (text) => {
     : { fault: "is not a host name or address without scheme, port and path" };
 };
 
+/** Origins of web pages, as browsers write them: scheme, host, and a port that is not the usual one. */
+export const origins: Parse<"*" | readonly string[]> = (text) => {
+  if (text.trim() === "*") return { value: "*" };
+  const given = text.split(",").map((origin) => origin.trim());
+  const wrong = given.find(
+    (origin) => !/^https?:/.test(origin) || !URL.canParse(origin) || new URL(origin).origin !== origin,
+  );
+  if (wrong === undefined) return { value: given };
+  return {
+    fault: "is neither * nor a list of origins, such as https://docs.example.org,http://localhost:3000",
+  };
+};
+
 /** An absolute path. It is not checked here: the code that opens the database makes the directory. */
 export function path(text: string, { cwd }: Pick<Surroundings, "cwd">): Parsed<string> {
   if (/^~(?:\/|$)/.test(text))

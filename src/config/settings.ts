@@ -195,6 +195,27 @@ export const SETTINGS = {
     parse: values.whole(0, 65_535),
     meaning: "the port of worker and serve; 0 takes a free one",
   },
+  /** 0 means no limit. */
+  httpRate: {
+    name: "DOCMIRROR_HTTP_RATE",
+    flag: "http-rate",
+    value: "number",
+    default: "auto",
+    parse: values.wordOr("auto", values.decimal(0, 100_000)),
+    meaning:
+      "requests a second that worker and serve answer to each client; 0 is no limit, auto is 0 on a loopback address and 100 on any other",
+  },
+  /** Null means none. */
+  httpCors: {
+    name: "DOCMIRROR_HTTP_CORS",
+    flag: "http-cors",
+    value: "origins",
+    default: null,
+    without: "none",
+    parse: values.origins,
+    meaning:
+      "the origins whose web pages may read the interface in a browser, separated by commas, such as https://docs.example.org; * is any",
+  },
   logLevel: {
     name: "DOCMIRROR_LOG_LEVEL",
     flag: "log-level",

@@ -85,4 +85,10 @@ export interface Catalog {
    * replies may be sent again. Undefined promises nothing.
    */
   revision?(resource: Resource): Promise<string | undefined>;
+  /**
+   * When the data of a resource's replies last changed: its list, its details, and the records embedded in
+   * them. A server sends it as `Last-Modified`. It is asked before the reply is read, for each request, so it
+   * must be cheap. Undefined when that is not known.
+   */
+  lastModified?(resource: Resource): Promise<Date | undefined>;
 }

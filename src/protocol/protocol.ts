@@ -23,6 +23,8 @@ export interface ProtocolOptions {
   ascii?: boolean;
   /** How many bytes of rendered list replies are cached, for catalogs that have `revision`. @default 0 */
   cacheBytes?: number;
+  /** The reply when the catalog fails. @default 500 with `error_message`, as the framework sends it */
+  onFailure?: (error: Error, path: string) => Response;
 }
 
 /**
@@ -175,8 +177,9 @@ export function createProtocol(options: ProtocolOptions): Hono {
 
   const app = new Hono();
   app.all("*", answer);
-  app.onError((error) => {
+  app.onError((error, c) => {
     if (error instanceof Refusal) return json({ error: escapeHtml(error.message) }, 400);
+    if (options.onFailure) return options.onFailure(error, new URL(c.req.url).pathname);
     return json(
       { error_message: "Sorry, this request could not be processed. Please try again later." },
       500,

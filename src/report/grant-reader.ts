@@ -9,6 +9,8 @@ export interface ReaderGrant {
   isNew: boolean;
   /** Users' names and logins too. */
   withPeople: boolean;
+  /** What `docmirror serve` reads for the interface. */
+  withInterface: boolean;
   /** The statements that give the role just these rights, in order and without semicolons. Safe to repeat. */
   statements: string[];
   /** Rights of the role beyond reading, which it already had. */
@@ -20,7 +22,42 @@ export interface ReaderOptions {
    * Users' names and logins too (schema `report_people`); without it, a role loses that right. @default false
    */
   withPeople?: boolean;
+  /**
+   * What `docmirror serve` reads: the mirrored records, users too, and what shows that the schema is current.
+   * @default false
+   */
+  withInterface?: boolean;
 }
+
+/**
+ * What `docmirror serve` reads beside schema `report`: the interface the records, the page of a build its
+ * history. Nothing else of docmirror's is granted, such as the replies of upstream in `sync.pages`. A table
+ * that this version does not have is left out.
+ */
+const INTERFACE_RELATIONS = [
+  "mirror.build_logs",
+  "mirror.build_transitions",
+  "mirror.builds",
+  "mirror.changes",
+  "mirror.file_contents",
+  "mirror.files",
+  "mirror.project_users",
+  "mirror.projects",
+  "mirror.unresolved_references",
+  "mirror.users",
+  "mirror.versions",
+  "sync.definitions",
+  "sync.lists",
+  "sync.migrations",
+  "sync.missing_records",
+  "sync.open_builds",
+  "sync.prunings",
+  "sync.quarantine",
+  "sync.runs",
+  "sync.service",
+  "sync.upstream_schemas",
+  "sync.walks",
+];
 
 /** A longer query of a BI tool is probably a mistake, and a refresh may have to wait for it. */
 const STATEMENT_TIMEOUT = "60s";
@@ -37,7 +74,8 @@ interface RoleFacts {
 }
 
 /**
- * Plans the grants that let a role read schema `report` and nothing else of docmirror's. Changes nothing.
+ * Plans the grants that let a role read schema `report` and nothing else of docmirror's, except what the
+ * options add. Changes nothing.
  * Throws ConfigError for a name that no role can have, and for a role that can already read the rest, because
  * the grants would not limit it.
  */
@@ -46,7 +84,8 @@ export async function planReaderGrant(
   role: string,
   options: ReaderOptions = {},
 ): Promise<ReaderGrant> {
-  const { withPeople = false } = options;
+  const { withPeople = false, withInterface = false } = options;
+  const granted = withInterface ? INTERFACE_RELATIONS : [];
   assertRoleName(role);
   return withStoreErrors("read the rights of the role", async () => {
     const [facts] = await sql<RoleFacts[]>`
@@ -62,6 +101,7 @@ export async function planReaderGrant(
         from pg_class as relation
         join pg_namespace as space on space.oid = relnamespace
         where relkind in ('r', 'p', 'v', 'm') and nspname in ('mirror', 'sync', 'rollup')
+          and nspname || '.' || relname <> all (${[...granted]})
       )
       select reader.name <> 'public' as exists, coalesce(rolsuper, false) as superuser,
              coalesce(rolcreaterole, false) as createrole, readable.name as reads, readable.acting as through
@@ -75,9 +115,9 @@ export async function planReaderGrant(
       ) as readable on true`;
     if (facts === undefined) throw new Error("a select over one row gave none");
     assertFenced(role, facts);
-    const statements = await listStatements(sql, role, { isNew: !facts.exists, withPeople });
+    const statements = await listStatements(sql, role, { isNew: !facts.exists, withPeople, granted });
     const warnings = facts.createrole ? ["it may create roles, and so give itself more rights"] : [];
-    return { role, isNew: !facts.exists, withPeople, statements, warnings };
+    return { role, isNew: !facts.exists, withPeople, withInterface, statements, warnings };
   });
 }
 
@@ -102,7 +142,7 @@ export async function grantReader(sql: Sql, { role, statements }: ReaderGrant): 
 async function listStatements(
   sql: Sql,
   role: string,
-  { isNew, withPeople }: { isNew: boolean; withPeople: boolean },
+  { isNew, withPeople, granted }: { isNew: boolean; withPeople: boolean; granted: readonly string[] },
 ): Promise<string[]> {
   // Postgres quotes the names, because it knows its reserved words. Rights on later views must name the role
   // that will create them.
@@ -115,6 +155,13 @@ async function listStatements(
              nspname = 'report' or ${withPeople} as may_read
       from pg_namespace
       join unnest(array['report', 'report_people']) with ordinality as ours (ours, place) on nspname = ours
+    ),
+    granted as (
+      select 10 + row_number() over (order by nspname) as place, quote_ident(nspname) as name,
+             string_agg(format('%I.%I', nspname, relname), ', ' order by relname) as relations
+      from pg_class join pg_namespace as space on space.oid = relnamespace
+      where nspname || '.' || relname = any (${[...granted]})
+      group by nspname
     )
     select statement from (
       select 0 as place, 1 as step, format('create role %s login', role) as statement from names where ${isNew}
@@ -135,6 +182,10 @@ async function listStatements(
             'alter default privileges for role %3$s in schema %1$s revoke select on tables from %2$s')
       ) as steps (step, granting, revoking)
       where may_read or not ${isNew}
+      union all
+      select place, 1, format('grant usage on schema %s to %s', granted.name, role) from names, granted
+      union all
+      select place, 2, format('grant select on %s to %s', relations, role) from names, granted
     ) as steps
     order by place, step`;
   return rows.map(({ statement }) => statement);
@@ -158,7 +209,8 @@ function assertFenced(role: string, { superuser, reads, through }: RoleFacts): v
   if (superuser) throw new ConfigError(`${role} is a superuser and can already read everything`, { hint });
   if (reads === null) return;
   const by = through === role ? "" : ` as ${through}`;
+  const keep = INTERFACE_RELATIONS.includes(reads) ? ", or keep it with --interface" : "";
   throw new ConfigError(`${role} can already read more than the report: ${reads}${by}`, {
-    hint: `${hint}; or revoke that right first`,
+    hint: `${hint}; or revoke that right first${keep}`,
   });
 }

@@ -97,6 +97,23 @@ export async function isReportBehind(sql: Sql): Promise<boolean> {
 }
 
 /**
+ * Whether the role of this session may refresh the answers. False for a role that only reads, and for a
+ * session or a server that is read-only.
+ */
+export async function mayRefresh(sql: Sql): Promise<boolean> {
+  const [row] = await withStoreErrors(
+    "read the rights of the role",
+    () => sql<{ mayWrite: boolean }[]>`
+      select current_setting('transaction_read_only') = 'off' and exists (
+        select from pg_class join pg_namespace as space on space.oid = relnamespace
+        where (nspname, relname) = ('rollup', 'state')
+          and has_schema_privilege(space.oid, 'usage') and has_table_privilege(pg_class.oid, 'insert')
+      ) as "mayWrite"`,
+  );
+  return row?.mayWrite === true;
+}
+
+/**
  * One hash of all definitions that compute stored answers. When it differs from that of the last refresh,
  * everything is computed again.
  */

@@ -1,11 +1,38 @@
 import { Hono } from "hono";
+import type { Clock } from "../clock.ts";
+import type { Logger } from "../log.ts";
+import type { Catalog } from "../protocol/catalog.ts";
+import { compression } from "./compression.ts";
+import { crossOrigin, type Origins } from "./cross-origin.ts";
+import { createInterface, INTERFACE_PATHS } from "./interface.ts";
+import { rateLimit } from "./rate-limit.ts";
+import { boundBody } from "./request-bounds.ts";
+import { securityHeaders } from "./security-headers.ts";
+
+export interface AppDeps {
+  /** Answers every path that the interface does not have. */
+  pages: Hono;
+  /** The records that the interface answers with. @default the pages are all there is */
+  catalog?: Catalog;
+  /** Requests a second that one client may send; 0 means no limit. @default 0 */
+  ratePerSecond?: number;
+  /** The origins whose pages may read the interface in a browser. @default null, none */
+  origins?: Origins;
+  clock: Clock;
+  log: Logger;
+}
 
 /**
- * Joins several apps, each with its own paths. They are tried in their order, so the pages, which answer
- * every path, come last.
+ * Everything that the server answers: the interface, its description and the pages. Each reply passes through
+ * the same rules for safety, rate, bounds and compression.
  */
-export function createApp(parts: readonly Hono[]): Hono {
+export function createApp({ pages, catalog, ratePerSecond = 0, origins = null, clock, log }: AppDeps): Hono {
   const app = new Hono();
-  for (const part of parts) app.route("/", part);
+  app.use(securityHeaders());
+  // This comes before the limits, so that a page of another origin can read their refusals.
+  for (const paths of INTERFACE_PATHS) app.use(paths, crossOrigin(origins));
+  app.use(rateLimit({ ratePerSecond }), boundBody(), compression());
+  if (catalog !== undefined) app.route("/", createInterface({ catalog, clock, log }));
+  app.route("/", pages);
   return app;
 }

@@ -1,13 +1,15 @@
+import { createMirrorCatalog } from "../catalog/mirror-catalog.ts";
 import type { Clock } from "../clock.ts";
 import type { Config } from "../config.ts";
 import type { Logger } from "../log.ts";
 import { createPages } from "../page/pages.ts";
 import { createApp } from "./app.ts";
+import { usualRate } from "./rate-limit.ts";
 import { createServedMirror, type ServedMirror, type ServedMirrorDeps } from "./served-mirror.ts";
 import { startServer } from "./server.ts";
 
 export interface ServeDeps {
-  config: Pick<Config, "httpHost" | "httpPort" | "sourceTimezone">;
+  config: Pick<Config, "httpHost" | "httpPort" | "httpRate" | "httpCors" | "sourceTimezone">;
   clock: Clock;
   log: Logger;
   /**
@@ -34,12 +36,19 @@ export async function serveMirror(
   { config, clock, log, signal }: ServeDeps,
   database: Pick<ServedMirrorDeps, "ready">,
 ): Promise<MirrorServer> {
-  const { httpHost: host, httpPort: port, sourceTimezone } = config;
+  const { httpHost: host, httpPort: port, httpRate, httpCors: origins, sourceTimezone } = config;
   const mirror = createServedMirror({
     ready: (closing) => database.ready(AbortSignal.any([closing, signal])),
     log,
   });
-  const app = createApp([createPages({ mirror, sourceTimezone, clock, log })]);
+  const app = createApp({
+    pages: createPages({ mirror, sourceTimezone, clock, log }),
+    catalog: createMirrorCatalog(mirror),
+    ratePerSecond: httpRate === "auto" ? usualRate(host) : httpRate,
+    origins,
+    clock,
+    log,
+  });
   const server = await startServer({ app, host, port });
   log.info({ url: server.url }, "the report page is up");
   // Opened only now, so that an unusable address does not start the embedded Postgres. The caller checks

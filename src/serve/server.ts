@@ -9,6 +9,8 @@ import { ConfigError } from "../errors.ts";
 const GRACE_MS = 2000;
 /** A request must have arrived completely by then, so that none holds a connection for ever. */
 const REQUEST_WITHIN_MS = 30_000;
+/** A connection on which nothing moves for this long is closed, so that a reader who stops does not hold a reply. */
+const IDLE_MS = 120_000;
 /** Some slugs fill Node's default of 16 KiB when each character takes nine in a path. */
 const MAX_HEADER_BYTES = 131_072;
 
@@ -44,6 +46,7 @@ export async function startServer({
     serverOptions,
   }) as Server;
   server.requestTimeout = REQUEST_WITHIN_MS;
+  server.timeout = IDLE_MS;
   server.listen(port, host);
   try {
     await once(server, "listening");

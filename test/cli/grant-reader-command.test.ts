@@ -128,6 +128,57 @@ describe("grant-reader", () => {
     expect(await readable(role, "report")).toHaveLength(RELATIONS.length);
   });
 
+  it("--interface adds the records and what shows the state of the schema, by name", async () => {
+    const role = roleName();
+    const { stdout } = await grant(role, "--interface");
+    expect(stdout).toBe(`${role}, a new role, can read the schema report and the records of the interface\n`);
+    const tables = async (schema: string) =>
+      (await readable(role, schema)).map((text) => /"?\w+"?\."?(\w+)/.exec(text)?.[1]).sort();
+    expect(await tables("mirror")).toEqual(
+      expect.arrayContaining([
+        "build_logs",
+        "builds",
+        "files",
+        "project_users",
+        "projects",
+        "users",
+        "versions",
+      ]),
+    );
+    expect(await tables("sync")).not.toContain("pages");
+    expect(await tables("rollup")).toEqual([]);
+    expect(await tables("report_people")).toEqual([]);
+    const writes = [
+      "insert into mirror.users select * from mirror.users",
+      "update mirror.builds set state = 'x'",
+      "delete from mirror.files",
+      "truncate mirror.build_logs",
+      "create table mirror.mine ()",
+      "create schema mine",
+      "drop table mirror.builds",
+      "update sync.runs set status = 'x'",
+      "delete from report.error_rules",
+      "select * from sync.pages",
+      "select * from rollup.builds",
+    ];
+    expect(await allowed(role, writes)).toEqual([]);
+    const again = await grant(role, "--interface", "--json");
+    expect(JSON.parse(again.stdout)).toMatchObject({ is_new: false, with_interface: true });
+    const without = await grant(role);
+    expect(without).toMatchObject({ code: 2, stdout: "" });
+    expect(without.stderr).toContain("or keep it with --interface");
+  });
+
+  it("--interface refuses a role that reads more than that", async () => {
+    const role = roleName();
+    const quoted = await createRole(role);
+    await sql.unsafe(`grant usage on schema sync to ${quoted}; grant select on sync.pages to ${quoted}`);
+    const { code, stderr } = await grant(role, "--interface");
+    expect(code).toBe(2);
+    expect(stderr).toContain("can already read more than the report: sync.pages");
+    expect(await readable(role, "mirror")).toEqual([]);
+  });
+
   it("--dry-run prints just what would run, and changes nothing", async () => {
     const role = roleName();
     const { code, stdout } = await grant(role, "--dry-run", "--with-people");

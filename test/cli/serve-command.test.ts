@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { describe, expect, inject, it } from "vitest";
-import { replaceDatabase, withSql } from "../../src/db/connect.ts";
+import { replaceDatabase, type Sql, withSql } from "../../src/db/connect.ts";
+import { grantReader, planReaderGrant } from "../../src/report/grant-reader.ts";
 import { runCli, startCli } from "../support/cli.ts";
 import { createTestDatabase } from "../support/database.ts";
 import { seedPages } from "../support/served-pages.ts";
@@ -31,6 +32,56 @@ describe("serve", () => {
     );
     cli.signal("SIGTERM");
     expect(await cli.ended).toMatchObject({ code: 143, stdout: `${url}\n` });
+  });
+
+  it("serves with a role that can only read, which the database holds to it", async () => {
+    await using database = await createTestDatabase();
+    await seedPages(database.url);
+    const role = `docmirror_test_serve_${randomBytes(4).toString("hex")}`;
+    const password = randomBytes(12).toString("hex");
+    const asAdmin = <T>(fn: (sql: Sql) => Promise<T>) =>
+      withSql(database.url, { applicationName: "docmirror test", max: 1 }, fn);
+    await asAdmin(async (sql) => {
+      await grantReader(sql, await planReaderGrant(sql, role, { withInterface: true }));
+      await sql.unsafe(`alter role ${role} password '${password}'`);
+      // A run that was killed before its refresh, which this role may not do.
+      await sql`insert into sync.runs (kind, status, started_at, finished_at, heartbeat_at, pid, host)
+        values ('watch', 'succeeded', now(), now(), now(), 1, 'killed before its refresh')`;
+    });
+    try {
+      const url = new URL(database.url);
+      url.username = role;
+      url.password = password;
+      await using cli = startCli([...ANY_PORT, "--database-url", url.href]);
+      const [address] = await cli.waitFor("stdout", /^http:\/\/127\.0\.0\.1:\d+(?=\n)/);
+      await cli.waitFor("stderr", /this role only reads/);
+      for (const path of ["/", "/project/pip", "/build/1001", "/build/2000", "/report/runs.csv"]) {
+        expect([path, (await fetch(address + path)).status]).toEqual([path, 200]);
+      }
+      cli.signal("SIGTERM");
+      const { code, stderr } = await cli.ended;
+      expect(code).toBe(143);
+      expect(stderr).not.toMatch(/error|could not/i);
+
+      const settings = { applicationName: "docmirror test", max: 1 };
+      const refusals = await withSql(url.href, settings, async (sql) => {
+        const codeOf = (statement: string) =>
+          sql.unsafe(statement).then(
+            () => "done",
+            (error) => error.code,
+          );
+        const asItIs = await codeOf("create temporary table mine ()");
+        await sql`set default_transaction_read_only = off`;
+        return [
+          asItIs,
+          await codeOf("delete from mirror.files"),
+          await codeOf("create table mirror.mine ()"),
+        ];
+      });
+      expect(refusals).toEqual(["25006", "42501", "42501"]);
+    } finally {
+      await asAdmin((sql) => sql.unsafe(`drop owned by ${role}; drop role ${role}`));
+    }
   });
 
   it("is up while the database is down, says so, and still stops at once", async () => {

@@ -29,6 +29,34 @@ describe("a served mirror", () => {
     }
   });
 
+  it("cannot write, even where its role owns everything", async () => {
+    await using database = await createTestDatabase();
+    const mirror = createServedMirror({ ready: async () => database.url, log: silentLog });
+    try {
+      await mirror.open();
+      for (const statement of [
+        "insert into mirror.users (id, first_seen_at, changed_at, record_hash) values ('1', now(), now(), '')",
+        "update mirror.builds set state = 'x'",
+        "delete from mirror.files",
+        "truncate mirror.build_logs",
+        "create table mirror.mine ()",
+        "create temporary table mine ()",
+        "drop table mirror.builds cascade",
+        "create role mine",
+        "select nextval(pg_get_serial_sequence('sync.runs', 'id'))",
+      ]) {
+        await expect(
+          mirror.read((sql) => sql.unsafe(statement)),
+          statement,
+        ).rejects.toMatchObject({
+          sqlstate: "25006",
+        });
+      }
+    } finally {
+      await mirror.close();
+    }
+  });
+
   it("tells at once that a database is not there yet, and by open() what waiting cannot mend", async () => {
     let refuse: (error: Error) => void = () => {};
     const mirror = createServedMirror({

@@ -3,21 +3,11 @@ import { connect } from "node:net";
 import { Hono } from "hono";
 import { describe, expect, it } from "vitest";
 import { ConfigError } from "../../src/errors.ts";
-import { createApp } from "../../src/serve/app.ts";
 import { startServer } from "../../src/serve/server.ts";
 
 const LOCAL = { host: "127.0.0.1", port: 0 };
 
 describe("a server", () => {
-  it("asks its parts in their order", async () => {
-    const first = new Hono().get("/first", (c) => c.text("of the first"));
-    const last = new Hono().all("*", (c) => c.text("of the last", 404));
-    const server = await startServer({ app: createApp([first, last]), ...LOCAL });
-    const get = async (path: string) => (await fetch(server.url + path)).text();
-    expect([await get("/first"), await get("/other")]).toEqual(["of the first", "of the last"]);
-    await server.close();
-  });
-
   it("says why an address cannot be had", async () => {
     const server = await startServer({ app: new Hono(), ...LOCAL });
     const port = Number(new URL(server.url).port);

@@ -126,7 +126,8 @@ ${entries(PATHS)
   .map(([path, shows]) => `- \`${path}\`: ${shows}`)
   .join("\n")}
 
-Pages and CSV take \`since\`, \`until\`, \`version\` and \`type\`. CSV takes \`project\` too. The service's own API is not answered yet.
+Pages and CSV take \`since\`, \`until\`, \`version\` and \`type\`. CSV takes \`project\` too. Below \`/api/\` the
+server answers the service's own API, and \`/openapi.json\` describes it ([how](serving.md)).
 `;
 }
 

@@ -21,7 +21,12 @@ export async function servePages(
 ): Promise<ServedPages> {
   const mirror = createServedMirror({ ready, log: silentLog });
   const pages = createPages({ mirror, sourceTimezone: "Etc/UTC", clock: systemClock, log: silentLog });
-  const server = await startServer({ app: createApp([pages]), host: "127.0.0.1", port: 0, graceMs: 100 });
+  const server = await startServer({
+    app: createApp({ pages, clock: systemClock, log: silentLog }),
+    host: "127.0.0.1",
+    port: 0,
+    graceMs: 100,
+  });
   mirror.open().catch(() => {});
   const get = (path: string, init?: RequestInit) => fetch(server.url + path, { redirect: "manual", ...init });
   return {

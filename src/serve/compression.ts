@@ -1,0 +1,99 @@
+import { promisify } from "node:util";
+import { brotliCompress, gzip, constants as zlib } from "node:zlib";
+import type { MiddlewareHandler } from "hono";
+import { errorReply } from "./error-reply.ts";
+
+/** Compressing a shorter body saves no packet. */
+const MIN_BYTES = 1024;
+/** Texts that are made as a whole. CSV is not among them: its rows are sent as they are read. */
+const COMPRESSIBLE = /^(?:text\/(?:html|css|plain)|application\/json|image\/svg\+xml)\b/;
+
+/**
+ * The levels are chosen for speed. Of a page of 1000 builds (316 kB) gzip 4 makes 29 kB in 1.1 ms and brotli 4
+ * makes 22 kB in 3.5 ms; the next level of each costs twice the time.
+ */
+const CODERS = {
+  br: (body: Uint8Array) =>
+    promisify(brotliCompress)(body, {
+      params: { [zlib.BROTLI_PARAM_QUALITY]: 4, [zlib.BROTLI_PARAM_SIZE_HINT]: body.length },
+    }),
+  gzip: (body: Uint8Array) => promisify(gzip)(body, { level: 4 }),
+} as const;
+
+export type Coding = keyof typeof CODERS | "identity";
+
+/**
+ * Compresses whole text replies as the client's `Accept-Encoding` prefers. A compressed body is another
+ * representation, so its entity tag becomes a weak one (RFC 9110, section 8.8.1). A client that accepts no
+ * coding that we have gets 406.
+ */
+export function compression(): MiddlewareHandler {
+  return async (c, next) => {
+    await next();
+    const reply = c.res;
+    const isText = COMPRESSIBLE.test(reply.headers.get("content-type") ?? "");
+    if (!isText && reply.status !== 304) return;
+    reply.headers.append("vary", "Accept-Encoding");
+    if (reply.body === null || reply.headers.has("content-encoding")) return;
+
+    const accepted = c.req.header("accept-encoding");
+    const coding = chooseCoding(accepted);
+    if (coding === "identity") return;
+    if (coding === null) {
+      // Hono would add the headers of the reply that is replaced.
+      c.res = undefined;
+      c.res = errorReply(406, "No Accept-Encoding that this server has: br, gzip and identity.", {
+        vary: "Accept-Encoding",
+      });
+      return;
+    }
+    const body = new Uint8Array(await reply.arrayBuffer());
+    const isWorthIt = body.length >= MIN_BYTES || !isIdentityAccepted(accepted);
+    const sent = isWorthIt ? new Uint8Array(await CODERS[coding](body)) : body;
+    const headers = new Headers(reply.headers);
+    headers.set("content-length", String(sent.length));
+    if (isWorthIt) {
+      headers.set("content-encoding", coding);
+      const etag = headers.get("etag");
+      if (etag?.startsWith('"')) headers.set("etag", `W/${etag}`);
+    }
+    c.res = undefined;
+    c.res = new Response(sent, { status: reply.status, headers });
+  };
+}
+
+/**
+ * The coding that a client likes best, by its `Accept-Encoding` (RFC 9110, section 12.5.3). Brotli wins a tie.
+ * Without the header nothing is compressed. Null when it accepts none that we have.
+ */
+export function chooseCoding(header: string | undefined): Coding | null {
+  const weights = readWeights(header);
+  const weightOf = (coding: string) => weights.get(coding) ?? weights.get("*");
+  let best: Coding | null = isIdentityAccepted(header) ? "identity" : null;
+  // An identity that is not named is accepted, but nobody asked for it.
+  let bestWeight = weights.get("identity") ?? 0;
+  for (const coding of ["gzip", "br"] as const) {
+    const weight = weightOf(coding) ?? 0;
+    if (weight > 0 && weight >= bestWeight) {
+      best = coding;
+      bestWeight = weight;
+    }
+  }
+  return best;
+}
+
+function isIdentityAccepted(header: string | undefined): boolean {
+  const weights = readWeights(header);
+  return (weights.get("identity") ?? weights.get("*")) !== 0;
+}
+
+/** The weight of each named coding, 0 to 1. A part that cannot be read is left out. */
+function readWeights(header = ""): Map<string, number> {
+  const weights = new Map<string, number>();
+  for (const part of header.toLowerCase().split(",")) {
+    const [, coding, weight = "1"] =
+      /^\s*([!#$%&'*+.^_`|~\w-]+)\s*(?:;\s*q\s*=\s*([01](?:\.\d{0,3})?)\s*)?$/.exec(part) ?? [];
+    if (coding !== undefined) weights.set(coding === "x-gzip" ? "gzip" : coding, Math.min(1, Number(weight)));
+  }
+  return weights;
+}

@@ -1,0 +1,69 @@
+import { Hono } from "hono";
+import type { Clock } from "../clock.ts";
+import type { Logger } from "../log.ts";
+import type { Catalog } from "../protocol/catalog.ts";
+import { MIRROR } from "../protocol/manners.ts";
+import { createProtocol } from "../protocol/protocol.ts";
+import { entityTags } from "./entity-tags.ts";
+import { failureReply, lateReply } from "./failure-reply.ts";
+import { lastModified } from "./last-modified.ts";
+import { describeInterface } from "./openapi.ts";
+import { boundUrl } from "./request-bounds.ts";
+
+/** Longer than a statement may take (`served-mirror.ts`), so that the database says first what is wrong. */
+const ANSWER_WITHIN_MS = 15_000;
+/** Rendered lists that are kept until their list changes. */
+const CACHE_BYTES = 32 * 1024 * 1024;
+/** No parameter of the interface needs more. */
+const MAX_URL_LENGTH = 16_384;
+/** Which paths the interface has. */
+export const INTERFACE_PATHS = ["/api/*", "/openapi.json"] as const;
+const METHODS = "GET, HEAD, OPTIONS";
+
+export interface InterfaceDeps {
+  catalog: Catalog;
+  clock: Clock;
+  log: Logger;
+}
+
+/**
+ * The service's interface over a catalog, below `/api/`, and its description at `/openapi.json`. Replies have
+ * entity tags. A catalog that fails gives 503 or 500 with `{"error": sentence}`, and one that hangs gives 503
+ * after 15 s.
+ */
+export function createInterface({ catalog, clock, log }: InterfaceDeps): Hono {
+  const protocol = createProtocol({
+    catalog,
+    manners: MIRROR,
+    cacheBytes: CACHE_BYTES,
+    onFailure: (error, path) => failureReply(error, path, log),
+  });
+  const description = JSON.stringify(describeInterface());
+  const app = new Hono();
+
+  /** HEAD is answered as GET, because tags and lengths come from the body. The server drops it at the end. */
+  async function answer(request: Request, path: string): Promise<Response> {
+    const { url, headers } = request;
+    const asked = request.method === "HEAD" ? new Request(url, { headers }) : request;
+    const answered = new AbortController();
+    const late = clock
+      .sleep(ANSWER_WITHIN_MS, answered.signal)
+      .then(() => lateReply(path, ANSWER_WITHIN_MS, log));
+    try {
+      return await Promise.race([protocol.fetch(asked), late]);
+    } finally {
+      answered.abort();
+    }
+  }
+
+  app.use("/api/*", boundUrl(MAX_URL_LENGTH), lastModified(catalog, clock), entityTags());
+  app.use("/openapi.json", boundUrl(MAX_URL_LENGTH), entityTags());
+  app.all("/api/*", (c) => answer(c.req.raw, c.req.path));
+  app.all("/openapi.json", (c) => {
+    if (c.req.method === "OPTIONS") return c.body(null, 204, { allow: METHODS });
+    if (!["GET", "HEAD"].includes(c.req.method)) return c.body(null, 405, { allow: METHODS });
+    return c.body(description, 200, { "content-type": "application/json", "cache-control": "no-cache" });
+  });
+  app.onError((error, c) => failureReply(error, c.req.path, log));
+  return app;
+}

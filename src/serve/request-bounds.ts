@@ -1,0 +1,29 @@
+import type { MiddlewareHandler } from "hono";
+import { errorReply } from "./error-reply.ts";
+
+/** No path reads a body. Some programs send an empty JSON document with each request. */
+const MAX_BODY_BYTES = 1024;
+
+/**
+ * Refuses a request with a long body by 413, without reading it. A body of unknown length counts as long. The
+ * connection is closed after the reply, because the rest of the body still fills it.
+ */
+export function boundBody(): MiddlewareHandler {
+  return async (c, next) => {
+    const length = Number(c.req.header("content-length") ?? 0);
+    const isUnknown = c.req.header("transfer-encoding") !== undefined;
+    if (!isUnknown && length <= MAX_BODY_BYTES) return next();
+    return errorReply(413, `This server takes no body of more than ${MAX_BODY_BYTES} bytes.`, {
+      connection: "close",
+    });
+  };
+}
+
+/** Refuses a request by 414 when its path and query have more than `maxLength` characters. */
+export function boundUrl(maxLength: number): MiddlewareHandler {
+  return async (c, next) => {
+    const { pathname, search } = new URL(c.req.url);
+    if (pathname.length + search.length <= maxLength) return next();
+    return errorReply(414, `This server takes no path of more than ${maxLength} characters.`);
+  };
+}
