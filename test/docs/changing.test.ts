@@ -91,12 +91,10 @@ describe("docs/changing.md", () => {
     // The words of the first version: a file that a newer resource is missing in is found by them.
     const first = ["user", "project", "version", "file", "build"];
     const files = SOURCES.filter((path) => first.every((resource) => names(path, resource)));
-    for (const path of files) {
-      expect(
-        RESOURCES.filter((resource) => !names(path, resource)),
-        path,
-      ).toEqual([]);
-    }
+    const forgotten = files.flatMap((path) =>
+      RESOURCES.filter((resource) => !names(path, resource)).map((resource) => `${path}: no ${resource}`),
+    );
+    expect(forgotten).toEqual([]);
     const listed = pathsOf(sectionOfResource).filter((path) => /^src\/.*\.(ts|sql)$/.test(path));
     // These two name the resources that they treat, and not all of them.
     const some = ["src/protocol/filters.ts", "src/simulate/population.ts"];
