@@ -1,5 +1,10 @@
 import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
+import { scratchFolder } from "./test/support/scratch-folder.ts";
+
+// Before any process of the tests starts: all of them make their folders there.
+const scratch = process.env.TMPDIR ?? scratchFolder();
+if (scratch) process.env.TMPDIR = scratch;
 
 export default defineConfig({
   test: {

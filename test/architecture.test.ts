@@ -4,15 +4,15 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 
 /**
- * The rooms of `src` and what each may import: `cli → worker, simulate, serve → page, protocol → sync, report
+ * The rooms of `src` and what each may import: `cli → worker, simulate, serve → page, catalog → sync, report, protocol
  * → builds → walk, load → api, normalize, embedded → wire, db → leaves`. Arrows point to the right alone, so
  * a newcomer can read the rooms one by one, and none needs the whole house to be tested.
  */
 const ROOMS: readonly (readonly string[])[] = [
   ["cli"],
   ["worker", "simulate", "serve"],
-  ["page", "protocol"],
-  ["sync", "report"],
+  ["page", "catalog"],
+  ["sync", "report", "protocol"],
   ["builds"],
   ["walk", "load"],
   ["api", "normalize", "embedded"],

@@ -49,7 +49,7 @@ describe("docs/tables.md", () => {
 
   test("every example of SQL runs on the schema", async () => {
     const statements = statementsOf(text);
-    expect(statements).toHaveLength(6);
+    expect(statements).toHaveLength(4);
     await runAll(statements);
   });
 
@@ -86,7 +86,7 @@ describe("docs/reports.md", () => {
 
   test("every example of SQL runs on the schema", async () => {
     const statements = statementsOf(text);
-    expect(statements).toHaveLength(10);
+    expect(statements).toHaveLength(7);
     await runAll(statements);
   });
 

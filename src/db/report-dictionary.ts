@@ -24,126 +24,120 @@ export interface RelationEntry {
 export const DICTIONARY = {
   dim_projects: {
     answers:
-      "Which projects are there? One row per project, and one with id '-1' for builds whose project is not in the mirror.",
+      "Which projects are there? One row per project, and '-1' for builds whose project is not in the mirror.",
     columns: {
-      project_id: "Primary key: the project's id upstream, '-1' for the unknown one.",
+      project_id: "Primary key: the project's id; '-1' for the unknown one.",
       project_slug: "The project's slug; its id where it has none.",
       project_name: "Its name; the slug where it has none.",
-      repo: "The address of its source repository, as the project states it.",
-      repo_type: "git, hg, bzr or svn, as the project states it.",
-      documentation_type: "The tool that builds its documentation, as the project states it.",
-      default_version: "The slug of the version that readers get by default.",
+      repo: "The address of its source repository.",
+      repo_type: "git, hg, bzr or svn.",
+      documentation_type: "The tool that builds its documentation.",
+      default_version: "The slug of its default version.",
       default_branch: "The branch that latest is built from; null where none is set.",
-      published_on: "The UTC day on which it was created (pub_date read in the source zone).",
-      is_listed: "False for a project that the list hides; it is known from records that refer to it.",
+      published_on: "The UTC day on which it was created (pub_date).",
+      is_listed: "False where the list hides it, and only references show it.",
       is_deleted: "True when the service no longer has it; its builds still count.",
       first_seen_at: "When the mirror first saw it.",
-      deleted_at: "When the mirror found that it was deleted; null while it exists.",
+      deleted_at: "When the mirror found it deleted; null while it exists.",
     },
   },
   dim_versions: {
-    answers:
-      "Which versions are there? One row per version, and one with id '-1' for builds without a known version.",
+    answers: "Which versions are there? One row per version, and '-1' for builds without a known version.",
     columns: {
-      version_id: "Primary key: the version's id upstream, '-1' for the unknown one.",
-      project_id: "The project it belongs to: key of dim_projects, '-1' where that is not in the mirror.",
-      version_slug: "The version's slug, such as latest; its id where it has none.",
+      version_id: "Primary key: the version's id; '-1' for the unknown one.",
+      project_id: "Its project: key of dim_projects; '-1' where that is not in the mirror.",
+      version_slug: "Its slug, such as latest; its id where it has none.",
       version_name: "Its name as its repository spells it (verbose_name).",
-      identifier: "The branch, tag or commit that it is built from.",
+      identifier: "Its branch, tag or commit.",
       is_active: "Whether its documentation is kept up to date.",
       is_built: "Whether it was ever built, as the service says.",
       is_uploaded: "Whether its documentation was uploaded, not built.",
       is_deleted: "True when the service no longer has it; its builds still count.",
       first_seen_at: "When the mirror first saw it.",
-      deleted_at: "When the mirror found that it was deleted; null while it exists.",
+      deleted_at: "When the mirror found it deleted; null while it exists.",
     },
   },
   dim_dates: {
-    answers: "The calendar without gaps: every UTC day from the first build to the end of next year.",
+    answers: "The calendar: every UTC day from the first build to the end of next year.",
     columns: {
       day: "Primary key: the UTC day.",
       week: "The Monday of its ISO week.",
       iso_week: "The ISO week, such as 2026-W47.",
       month: "The month, such as 2026-11.",
       quarter: "The quarter, such as 2026-Q4.",
-      year: "The calendar year; that of the ISO week may differ around New Year.",
+      year: "The calendar year; the ISO week's year may differ.",
       day_of_week: "1 for Monday to 7 for Sunday.",
-      is_weekend: "True on Saturdays and Sundays.",
+      is_weekend: "True on Saturday and Sunday.",
     },
   },
   fact_builds: {
     answers: "What is the result of each build? One row per build, deleted ones included.",
     columns: {
-      build_id: "The build's id upstream; no two rows have the same.",
+      build_id: "The build's id; no two rows have the same.",
       project_id: "Key of dim_projects; '-1' where the project is not in the mirror.",
       project_slug: PROJECT.project_slug,
       project_name: "The project's name.",
-      version_id: "Key of dim_versions; '-1' where the build names none, or one that is not in the mirror.",
+      version_id: "Key of dim_versions; '-1' where the version is not known.",
       version_slug: VERSION.version_slug,
       version_name: "The version's name as its repository spells it.",
       ...TYPE,
       state: "The state as the service last sent it; triggered, building and finished are documented.",
       outcome:
-        "succeeded, failed, open, stuck (open for longer than DOCMIRROR_STUCK_AFTER when last seen), vanished (gone upstream before it was seen finished) or unknown_state (no state, an undocumented one, or finished without success being true or false).",
-      succeeded:
-        "1 where it succeeded, 0 where it failed, null while that is not known, so that sums and averages are right.",
-      failed: "1 where it failed, 0 where it succeeded, null while that is not known.",
+        "succeeded; failed; open; stuck (open for longer than DOCMIRROR_STUCK_AFTER when last seen); vanished (gone before it was seen finished); unknown_state (no state, an undocumented one, or finished without a result).",
+      succeeded: "1 where it succeeded, 0 where it failed, null while not known.",
+      failed: "1 where it failed, 0 where it succeeded, null while not known.",
       triggered_at:
-        "When it was triggered: its date, read in DOCMIRROR_SOURCE_TIMEZONE; null where it has no date.",
-      triggered_on: "The UTC day of triggered_at: key of dim_dates.",
+        "When it was triggered: its date, read in DOCMIRROR_SOURCE_TIMEZONE; null where it has none.",
+      triggered_on: "Its UTC day: key of dim_dates.",
       triggered_week: "The Monday of that day's ISO week.",
-      triggered_iso_week: "That week's name, such as 2026-W47.",
+      triggered_iso_week: "That week, such as 2026-W47.",
       triggered_month: "That day's month, such as 2026-11.",
       is_time_ambiguous:
-        "True where the date is in an hour that summer time repeats or skips: triggered_at may be wrong by an hour.",
-      finished_after:
-        "It finished after this moment, when it was seen unfinished or was just triggered; null while it has not finished, or where nothing is known.",
+        "True where summer time repeats or skips that hour: triggered_at may be wrong by an hour.",
+      finished_after: "It finished after this moment; null while it has not finished or nothing is known.",
       finished_before: "It was seen finished at this moment; null while it has not finished.",
-      duration_s_min:
-        "The shortest time that it may have taken from trigger to finish, in seconds; null while it has not finished.",
+      duration_s_min: "The shortest time from trigger to finish, in seconds; null while it has not finished.",
       duration_s_max:
-        "The longest time that it may have taken, in seconds; null while it has not finished, or where no upper bound is known.",
+        "The longest time from trigger to finish; null while it has not finished or no upper bound is known.",
       duration_s:
-        "The middle of duration_s_min and duration_s_max, where they are at most 60 s or a quarter of duration_s_max apart; else null, because the time is not known well enough.",
+        "The middle of duration_s_min and duration_s_max, where they are at most 60 s or a quarter of duration_s_max apart; else null.",
       error_class:
-        "The class that error_rules give the error line of a failed build, or unclassified; null for other builds.",
+        "The class that error_rules give the error line of a failed build, or unclassified; null for others.",
       error_fingerprint:
-        "16 hex digits for the error line of a failed build. They are the same for lines that differ only in paths, hashes, numbers, dates and URLs. Null for other builds.",
-      output_excerpt:
-        "The error line of a failed build: the line of its texts that says what went wrong, 400 characters at most. Null where there is none, and for other builds.",
+        "16 hex digits, the same for error lines that differ only in paths, hashes, numbers, dates and URLs; null for builds that did not fail.",
+      output_excerpt: "The error line of a failed build, at most 400 characters; null where there is none.",
       first_seen_at: "When the mirror first saw it.",
-      deleted_at: "When the mirror found that it was deleted upstream; null while it exists.",
+      deleted_at: "When the mirror found it deleted; null while it exists.",
       updated_at: "When this row last changed.",
     },
   },
   success_rate_daily: {
-    answers:
-      "How often do builds succeed, day by day? One row for every UTC day from the first build to today.",
+    answers: "How often do builds succeed, day by day? One row per UTC day from the first build to today.",
     columns: {
       day: "The UTC day on which the builds were triggered.",
       ...RATE,
       ...PROJECT_MEAN,
-      projects: "Projects with a build on the day, without the unknown one.",
+      projects: "Projects with such a build, without the unknown one.",
       ...UNFINISHED,
       ...COVERAGE("day"),
     },
   },
   success_rate_weekly: {
     answers:
-      "How often do builds succeed, week by week? One row for every ISO week from the first build to this one.",
+      "How often do builds succeed, week by week? One row per ISO week from the first build to this one.",
     columns: {
       week: "The Monday of the ISO week in which the builds were triggered.",
-      iso_week: "Its name, such as 2026-W47.",
+      iso_week: "That week, such as 2026-W47.",
       ...RATE,
       ...PROJECT_MEAN,
-      projects: "Projects with a build in the week, without the unknown one.",
+      projects: "Projects with such a build, without the unknown one.",
       ...UNFINISHED,
       ...COVERAGE("week"),
     },
   },
   success_rate_daily_by_project: {
     answers:
-      "How often do the builds of a project succeed, day by day? One row per project and day, from its first build to today, without gaps.",
+      "How often do the builds of a project succeed, day by day? One row per project and day from its first build to today.",
     columns: {
       day: "The UTC day on which the builds were triggered.",
       ...PROJECT,
@@ -153,8 +147,7 @@ export const DICTIONARY = {
     },
   },
   success_rate_by_project: {
-    answers:
-      "How often do the builds of each project succeed? One row per project with builds; all of its builds count.",
+    answers: "How often do the builds of each project succeed? One row per project with builds.",
     columns: {
       ...PROJECT,
       ...RATE,
@@ -182,62 +175,60 @@ export const DICTIONARY = {
       ...TYPE,
       ...RATE,
       ...PROJECT_MEAN,
-      projects: "Projects with a build of the type, without the unknown one.",
+      projects: "Projects with such a build, without the unknown one.",
       ...UNFINISHED,
     },
   },
   build_times_daily: {
     answers:
-      "How long do builds take? One row for every UTC day. The true percentile is between the two bounds; the more often builds are polled, the closer these are.",
+      "How long do builds take? One row per UTC day. Each true percentile lies between its two bounds.",
     columns: {
       day: "The UTC day on which the builds were triggered.",
-      finished: "Finished builds of the day, with any result. The percentiles are over these.",
-      p50_s_min:
-        "The median of the lower bounds, in seconds: the true median is not below it. Null where nothing finished.",
-      p50_s_max: "The median of the upper bounds, in seconds; null where no upper bound is known.",
-      p90_s_min: "The 90th percentile of the lower bounds, in seconds.",
-      p90_s_max: "The 90th percentile of the upper bounds, in seconds; null where no upper bound is known.",
-      p95_s_min: "The 95th percentile of the lower bounds, in seconds.",
-      p95_s_max: "The 95th percentile of the upper bounds, in seconds; null where no upper bound is known.",
+      finished: "Finished builds of the day, with any result; the percentiles are over these.",
+      p50_s_min: "The median of the lower bounds, in seconds; null where nothing finished.",
+      p50_s_max: "The median of the upper bounds; null where none is known.",
+      p90_s_min: "The 90th percentile of the lower bounds.",
+      p90_s_max: "The 90th percentile of the upper bounds; null where none is known.",
+      p95_s_min: "The 95th percentile of the lower bounds.",
+      p95_s_max: "The 95th percentile of the upper bounds; null where none is known.",
       is_complete: COVERAGE("day").is_complete,
       is_covered: "False where no sync has read the build list since the day began.",
     },
   },
   failing_now: {
     answers:
-      "What fails now? One row per series (project, version, type) whose last finished build failed, without those whose project or version is deleted.",
+      "What fails now? One row per series (project, version, type) whose last finished build failed, without deleted projects and versions.",
     columns: {
       ...SERIES,
-      failures: "Consecutive finished builds that failed, up to the last one.",
+      failures: "Consecutive finished builds that failed.",
       failing_since: "When the first of them was triggered.",
-      first_failed_build_id: "The first of them.",
+      first_failed_build_id: "The first of these failures.",
       last_failed_at: "When the last of them was triggered.",
       last_failed_build_id: "The last of them.",
-      last_succeeded_at: "When the last build that succeeded was triggered; null where none ever did.",
-      last_succeeded_build_id: "That build; null where none ever did.",
+      last_succeeded_at: "When the last build that succeeded was triggered; null where none did.",
+      last_succeeded_build_id: "That build; null where none did.",
       error_class: "The error class of the last failure.",
       error_fingerprint: "The fingerprint of the last failure.",
       output_excerpt: "The error line of the last failure.",
     },
   },
   recoveries: {
-    answers:
-      "How long did repairs take? One row per streak of failures of a series, from its first failure to the next success. A streak without a success yet is open.",
+    answers: "How long did repairs take? One row per streak of failures of a series, up to the next success.",
     columns: {
       ...SERIES,
       failures: "Consecutive finished builds that failed.",
-      first_failed_build_id: "The failure that began the streak.",
-      failed_at: "When that build was triggered.",
-      failed_after: "It finished after this moment; null where nothing is known.",
-      failed_before: "It was seen finished at this moment.",
-      recovered_build_id: "The success that ended the streak; null while there is none.",
-      recovered_at: "When that build was triggered; null while there is none.",
-      recovered_after: "It finished after this moment; null while there is none, or nothing is known.",
-      recovered_before: "It was seen finished at this moment; null while there is none.",
+      first_failed_build_id: "The first of these failures.",
+      failed_at: "When the first failure was triggered.",
+      failed_after: "The first failure finished after this moment; null where nothing is known.",
+      failed_before: "The first failure was seen finished at this moment.",
+      recovered_build_id:
+        "The success that ended the streak; null while there is none, and so are the columns about it.",
+      recovered_at: "When that success was triggered.",
+      recovered_after: "That success finished after this moment; null where nothing is known.",
+      recovered_before: "That success was seen finished at this moment.",
       recovery_s_min:
-        "The shortest time that may be between the end of the first failure and the end of the success, in seconds; while the streak is open, between that failure and the last sync.",
-      recovery_s_max:
-        "The longest time that may be between the two, in seconds; null while the streak is open, or where no bound is known.",
+        "The shortest time between the ends of the first failure and of the success, in seconds; of an open streak, between that failure and the last sync.",
+      recovery_s_max: "The longest such time; null while the streak is open or no bound is known.",
       is_open: "True while no later build of the series has succeeded.",
       is_overlapped:
         "True where the success was triggered after the failure, but may have finished before it.",
@@ -249,13 +240,13 @@ export const DICTIONARY = {
       "Which series change between success and failure, and is that more than chance? One row per series with two finished builds or more, over its last 20.",
     columns: {
       ...SERIES,
-      finished: "Finished builds that count here, 20 at most.",
-      succeeded: "Those among them that succeeded.",
-      failed: "Those among them that failed.",
+      finished: "Finished builds that count here, at most 20.",
+      succeeded: "Those that succeeded.",
+      failed: "Those that failed.",
       flips: "How often the result differs from the one before.",
       flip_rate: "flips / (finished - 1).",
       flip_rate_by_chance:
-        "2p(1-p), where p is the share that succeeded: the flip rate of random results. A series is flaky only if its flip rate is far above this.",
+        "2p(1-p), where p is the share that succeeded: the flip rate of random results. Flaky series are far above it.",
     },
   },
   open_builds: {
@@ -264,21 +255,20 @@ export const DICTIONARY = {
   },
   stuck_builds: {
     answers:
-      "Which builds are stuck? One row per open build that was older than DOCMIRROR_STUCK_AFTER when it was last seen.",
+      "Which builds are stuck? One row per build that was older than DOCMIRROR_STUCK_AFTER when last seen open.",
     columns: OPEN_BUILD,
   },
   incident_hours: {
     answers:
-      "When was it the platform's fault? One row per hour in which far more projects failed than their own base rates predict. This reads all builds, so on a large mirror it may be some minutes older than the other answers.",
+      "When was it the platform's fault? One row per hour in which far more projects failed than their own rates predict. It may be minutes older than the other answers.",
     columns: {
       hour: "The UTC hour in which the builds were triggered.",
       projects: "Projects with a finished build of that hour, at least 8.",
       projects_failing: "Projects with a failed build of that hour.",
       projects_expected: "How many projects would fail at their rates of all other hours.",
-      probability:
-        "The chance that this many projects or more fail, by a binomial tail; hours up to 0.00001 are listed.",
+      probability: "The chance that so many or more fail (binomial), at most 0.00001.",
       builds: "Finished builds of the hour.",
-      failed: "Those among them that failed.",
+      failed: "Failed builds of the hour.",
     },
   },
   error_classes: {
@@ -286,10 +276,10 @@ export const DICTIONARY = {
       "Why do builds fail? One row per class and fingerprint of failures, ranked by the projects that they hit.",
     columns: {
       rank: "1 for the one that hits the most projects; then by failures.",
-      error_class: "The class that the rules of error_rules give.",
-      error_fingerprint: "The fingerprint that these failures share (see fact_builds).",
+      error_class: "The class, by error_rules.",
+      error_fingerprint: "The fingerprint (see fact_builds).",
       example: "The error line of the newest of them.",
-      failures: "Failed builds with this class and fingerprint.",
+      failures: "Failed builds of this class and fingerprint.",
       failure_share: "Their share of all failures, 0 to 1.",
       projects: "Projects with such a failure, without the unknown one.",
       project_share: "Their share of all projects with a failure, 0 to 1.",
@@ -300,11 +290,10 @@ export const DICTIONARY = {
   },
   error_rules: {
     answers:
-      "Which rules classify failures? You may edit them; `docmirror reclassify` applies them to stored failures. The first rule that matches counts.",
+      "Which rules classify failures? The first that matches counts. You may edit them; `docmirror reclassify` applies them to stored failures.",
     columns: {
       order: "Primary key: lower ones are tried first.",
-      pattern:
-        "A POSIX regular expression as Postgres reads it, matched against the error line without regard to case.",
+      pattern: "A POSIX regular expression, matched against the error line in any case.",
       class: "The class of a failure that matches.",
       note: "Why the rule is there.",
     },
@@ -314,7 +303,7 @@ export const DICTIONARY = {
     columns: {
       ...PROJECT,
       week: "The Monday of the ISO week in which the builds were triggered.",
-      iso_week: "Its name, such as 2026-W47.",
+      iso_week: "That week, such as 2026-W47.",
       ...RATE,
       active_days: "Days of the week with a build.",
       failure_days: "Days of the week with a failed build.",
@@ -325,29 +314,26 @@ export const DICTIONARY = {
     columns: {
       resource: "user, project, version, build or file.",
       last_good_at:
-        "When the newest good walk of its list ended. A good walk is whole, or it read the head and the counts agree. Null where there is none.",
-      current_through:
-        "When that walk began: everything that happened upstream before is in the mirror. Null where there is none.",
-      lag_s: "Seconds from current_through to now; null where a wrong clock dated it ahead of now.",
-      last_walk:
-        "How that walk ended: whole (all records read) or head (all new ones); null where there is none.",
+        "When the newest good walk of its list ended: a whole one, or a head whose counts agree. Null where there is none.",
+      current_through: "When that walk began: the mirror has everything that happened before.",
+      lag_s: "Seconds from current_through to now; null where a wrong clock dated it ahead.",
+      last_walk: "How that walk ended: whole or head.",
       last_whole_at: "When the last whole walk ended; null where there is none.",
-      last_attempt_at: "When the last walk began, however it ended; null where there is none.",
+      last_attempt_at: "When the last walk began, however it ended.",
       is_whole: "True when the last walk that ended was a good one.",
-      records: "Records that upstream still has, as of the last refresh.",
-      deleted_records: "Records that upstream no longer has, as of the last refresh.",
-      quarantined: "Records that could not be stored and wait in quarantine.",
+      records: "Records that the service still has, as of the last refresh.",
+      deleted_records: "Records that it no longer has, as of the last refresh.",
+      quarantined: "Records that wait in quarantine.",
       refreshed_at: "When the answers of this schema were last computed.",
       deficit:
-        "How many more records upstream counted than the mirror has, when the head of the list was last read; negative for fewer. Null where the whole list was read.",
+        "How many more records the service counted than the mirror has, when the head was last read; null where the whole list was read.",
       mirror_last_good_at:
-        "The earliest last_good_at of all lists, the same in each row: the mirror is as fresh as its oldest list. Null while a list has no good walk.",
-      mirror_current_through: "The earliest current_through of all lists, the same in each row.",
+        "The earliest last_good_at of all lists: the mirror is as fresh as its oldest list. Null while a list has none.",
+      mirror_current_through: "The earliest current_through of all lists.",
     },
   },
   runs: {
-    answers:
-      "What did docmirror do? One row per run: a sync, a round of the watch, or a retry of the quarantine.",
+    answers: "What did docmirror do? One row per run.",
     columns: {
       run_id: "The run's number; the payload of NOTIFY docmirror_run.",
       kind: "full, incremental, watch or quarantine.",
@@ -358,29 +344,28 @@ export const DICTIONARY = {
       requests: "Requests sent.",
       bytes: "Bytes received.",
       pages: "Pages of lists read.",
-      records: "Records met in them.",
+      records: "Records on those pages.",
       inserted: "Records that were new.",
       updated: "Records that had changed.",
-      deleted: "Records found to be gone.",
+      deleted: "Records that were gone.",
       restored: "Records that were gone and came back.",
       quarantined: "Records that could not be stored.",
-      transitions: "Transitions of builds that were seen.",
-      warnings: "How many warnings it gave; `docmirror sync --json` lists them.",
-      error: "The error that ended it early; null where there was none.",
+      transitions: "Transitions of builds.",
+      warnings: "How many warnings it gave.",
+      error: "What ended it early; null where nothing did.",
       unfinished:
-        "Records that it did not reach: deletions to confirm, references to ask for, open builds to poll. Null in runs of older versions.",
+        "Work that it left: deletions to confirm, references to ask for, open builds to poll. Null in runs of older versions.",
     },
   },
   data_dictionary: {
-    answers:
-      "What does each column mean? One row per column of this schema, from the comments in the database.",
+    answers: "What does each column mean? One row per column of this schema.",
     columns: {
       relation: "The table or view.",
       relation_comment: "The question that it answers.",
-      position: "The column's place in it, from 1.",
+      position: "The column's place, from 1.",
       column_name: "The column.",
       data_type: "Its type, as Postgres names it.",
-      description: "The meaning of the column.",
+      description: "Its meaning.",
     },
   },
 } as const satisfies Record<string, RelationEntry>;

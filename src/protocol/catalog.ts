@@ -14,12 +14,18 @@ export interface RecordTypes {
 }
 
 /**
- * One condition on a list. The protocol has checked it: the field belongs to the requested resource and may
- * be filtered. `project` and `users` hold the id of the referenced record, `project__slug` its slug.
+ * One condition on a list: equality. The protocol has checked that the path leads to a field and that the
+ * field may have this value.
  */
-export type Filter =
-  | { field: "project" | "project__slug" | "slug" | "state" | "type" | "users" | "username"; value: string }
-  | { field: "active"; value: boolean };
+export interface Filter {
+  /** The compared field, after the references that lead to it: `["state"]`, `["project", "slug"]`. */
+  path: readonly string[];
+  /**
+   * A text, a boolean, a date as `LocalTime.text` (`src/wire/local-time.ts`), or the id of the referenced
+   * record.
+   */
+  value: string | boolean;
+}
 
 /** A slice of a list. All filters apply together. An `offset` behind the end gives no records. */
 export interface ListQuery {
@@ -32,6 +38,8 @@ export interface Slice<R> {
   records: readonly R[];
   /** How many records match the filters, counted again for each slice. */
   totalCount: number;
+  /** The revision of the list that the slice was read from. Undefined promises nothing. */
+  revision?: string | undefined;
 }
 
 /** One hit of the doc search (`docs/interface.md`, "Searches"). */
@@ -61,8 +69,11 @@ export interface Catalog {
   list<R extends Resource>(resource: R, query: ListQuery): Promise<Slice<RecordTypes[R]>>;
   /** One record by its id. Undefined when there is none, or when the lists hide it. */
   find<R extends Resource>(resource: R, id: string): Promise<RecordTypes[R] | undefined>;
-  /** Files whose content contains `q`, each with a snippet. `q` is never empty. */
-  searchFiles(q: string): Promise<readonly FileHit[]>;
+  /**
+   * Files whose content contains `q`, each with a snippet: one page of at most 20. `q` is never empty. Pages
+   * count from 1; a page behind the end is empty.
+   */
+  searchFiles(query: { q: string; page: number }): Promise<readonly FileHit[]>;
   /** Addresses of the anchors whose text contains `q`. `q` is never empty. */
   searchAnchors(q: string): Promise<readonly string[]>;
   /** Undefined when there is no such project. An unknown version has no hits. */
@@ -70,10 +81,10 @@ export interface Catalog {
   /** The stored schema reply of a resource. Without it the protocol makes one from the documented fields. */
   schema?(resource: Resource): Promise<unknown>;
   /**
-   * Identifies the current content of a resource's list. Two equal answers promise that every slice between
-   * them was the same, so cached replies may be sent again. Undefined promises nothing.
+   * Identifies the current content of a resource's list. Slices of equal revisions are equal, so cached
+   * replies may be sent again. Undefined promises nothing.
    */
-  revision?(resource: Resource): string | undefined;
+  revision?(resource: Resource): Promise<string | undefined>;
   /**
    * When the data of a resource's replies last changed: its list, its details, and the records embedded in
    * them. A server sends it as `Last-Modified`. It is asked before the reply is read, for each request, so it

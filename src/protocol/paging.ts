@@ -58,6 +58,13 @@ function pageAddress(path: string, query: URLSearchParams, limit: number, offset
   return `${path}?${next}`;
 }
 
+/** The `page` of the file search, from 1. Throws a `Refusal` for anything else. */
+export function readPageNumber(query: URLSearchParams): number {
+  const page = readInteger(query, "page", 1, "a positive integer");
+  if (page < 1) throw new Refusal(`Invalid page '${page}' provided. Please provide a positive integer.`);
+  return page;
+}
+
 function readInteger(query: URLSearchParams, name: string, fallback: number, wanted: string): number {
   // When a parameter is given twice, the last one counts, here and in the filters.
   const given = query.getAll(name).at(-1);

@@ -4,13 +4,16 @@ import { isResource, RESOURCES, type Resource, type RootListing } from "../wire/
 import type { Catalog, Filter } from "./catalog.ts";
 import { describeDocHits } from "./doc-search-reply.ts";
 import { readFilters } from "./filters.ts";
-import { describePage, readPage } from "./paging.ts";
+import { type Manners, RECORDED } from "./manners.ts";
+import { describePage, readPage, readPageNumber } from "./paging.ts";
 import { Refusal } from "./refusal.ts";
 import { renderJson } from "./render.ts";
 import { describeSchema } from "./schema-reply.ts";
 
 export interface ProtocolOptions {
   catalog: Catalog;
+  /** @default RECORDED */
+  manners?: Manners;
   /** A path before `/api`, without a closing slash. @default "" */
   basePath?: string;
   /**
@@ -24,16 +27,13 @@ export interface ProtocolOptions {
   onFailure?: (error: Error, path: string) => Response;
 }
 
-const LIST_PATH = /^\/api\/v1\/([^/]+)\/$/;
-const BELOW_LIST_PATH = /^\/api\/v1\/([^/]+)\/([^/]+)\/$/;
-
 /**
  * The whole interface of `docs/interface.md` over a catalog: routes, envelopes, refusals. Where the interface
- * is not documented, such as for errors, it follows the recorded service. Details are answered with the
- * closing slash only, and a path without it is sent there. JSON comes whatever `format` and `Accept` ask for.
+ * is not documented it follows `manners`, and errors look like the recorded service's. JSON comes whatever
+ * `Accept` asks for.
  */
 export function createProtocol(options: ProtocolOptions): Hono {
-  const { catalog, basePath = "", ascii = false, cacheBytes = 0 } = options;
+  const { catalog, manners = RECORDED, basePath = "", ascii = false, cacheBytes = 0 } = options;
   const apiPath = `${basePath}/api/v1`;
   const cache = new LRUCache<string, { revision: string; reply: Buffer }>({
     // For this cache 0 would mean no limit. No reply is as short as one byte.
@@ -52,48 +52,63 @@ export function createProtocol(options: ProtocolOptions): Hono {
     return json(listing);
   }
 
-  async function answerList(
-    resource: Resource,
-    url: URL,
-    conditions: readonly Filter[] = [],
-  ): Promise<Response> {
-    const revision = catalog.revision?.(resource);
+  /** A list, of one project's records when its path holds the slug of the project. */
+  async function answerList(resource: Resource, url: URL, projectSlug?: string): Promise<Response> {
     const key = url.pathname + url.search;
     const ready = cache.get(key);
-    if (ready && ready.revision === revision) return jsonBytes(ready.reply);
-    const page = readPage(url.searchParams);
-    const filters = [...conditions, ...readFilters(resource, url.searchParams)];
-    const { records, totalCount } = await catalog.list(resource, { filters, ...page });
-    const meta = describePage(`${apiPath}/${resource}/`, url.searchParams, page, totalCount);
+    if (ready && ready.revision === (await catalog.revision?.(resource))) return jsonBytes(ready.reply);
+    const query = new URLSearchParams(url.searchParams);
+    const page = readPage(query);
+    const filters = readFilters(resource, query, manners.filters);
+    if (projectSlug !== undefined) {
+      filters.push({ path: ["project", "slug"], value: projectSlug });
+      if (manners.nextKeepsProject) query.set("project__slug", projectSlug);
+    }
+    const { records, totalCount, revision } = await catalog.list(resource, { filters, ...page });
+    const meta = describePage(`${apiPath}/${resource}/`, query, page, totalCount);
     const reply = renderJson({ meta, objects: records }, ascii);
-    // The content may have changed while the catalog was read. Then the revision of this reply is unknown.
-    if (revision !== undefined && catalog.revision?.(resource) === revision)
-      cache.set(key, { revision, reply });
+    if (revision !== undefined) cache.set(key, { revision, reply });
     return jsonBytes(reply);
   }
 
   async function answerDetail(resource: Resource, key: string, url: URL): Promise<Response> {
     // A key of digits is an id, even if a slug looks the same (`docs/interface.md`, "Details").
-    if (/^\d+$/.test(key)) {
+    const isNumber = /^\d+$/.test(key);
+    if (isNumber || manners.slugsOfDigits) {
       const record = await catalog.find(resource, key);
-      return record ? json(record) : notFound();
+      if (record) return json(record);
+      if (isNumber && !manners.slugsOfDigits) return notFound();
     }
     switch (resource) {
       case "build":
       case "version":
-        return answerList(resource, url, [{ field: "project__slug", value: key }]);
+        if (isNumber && !(await isProjectSlug(key))) return notFound();
+        return answerList(resource, url, key);
       case "project":
-        return answerOnly(resource, { field: "slug", value: key });
+        return answerOnly(resource, { path: ["slug"], value: key });
       case "user":
-        return answerOnly(resource, { field: "username", value: key });
+        return answerOnly(resource, { path: ["username"], value: key });
       case "file":
         return notFound();
     }
   }
 
+  async function isProjectSlug(slug: string): Promise<boolean> {
+    const filters = [{ path: ["slug"], value: slug }];
+    const { records } = await catalog.list("project", { filters, offset: 0, limit: 1 });
+    return records.length > 0;
+  }
+
   async function answerOnly(resource: Resource, filter: Filter): Promise<Response> {
     const { records } = await catalog.list(resource, { filters: [filter], offset: 0, limit: 1 });
     return records[0] ? json(records[0]) : notFound();
+  }
+
+  async function answerFileSearch(kind: "search" | "anchor", url: URL): Promise<Response> {
+    const q = url.searchParams.get("q")?.trim() ?? "";
+    if (kind === "anchor") return json({ objects: q === "" ? [] : await catalog.searchAnchors(q) });
+    const page = readPageNumber(url.searchParams);
+    return json({ objects: q === "" ? [] : await catalog.searchFiles({ q, page }) });
   }
 
   async function answerSchema(resource: Resource): Promise<Response> {
@@ -113,19 +128,22 @@ export function createProtocol(options: ProtocolOptions): Hono {
 
   /** The answer for a path below the base path, or undefined when the path is unknown. */
   function route(path: string, url: URL): (() => Promise<Response>) | undefined {
-    if (path === "/api/v1/") return answerRoot;
-    if (path === "/api/v2/docsearch/") return () => answerDocSearch(url);
-    const list = LIST_PATH.exec(path)?.[1];
-    if (list !== undefined) return isResource(list) ? () => answerList(list, url) : undefined;
-    const [, resource, encodedKey] = BELOW_LIST_PATH.exec(path) ?? [];
-    if (resource === undefined || encodedKey === undefined || !isResource(resource)) return undefined;
-    const key = decode(encodedKey);
+    const segments = path.split("/").map(decode);
+    // A path that starts and ends with a slash has an empty segment at each end.
+    if (segments.shift() !== "" || segments.pop() !== "") return undefined;
+    const [api, version, resource, key, ...rest] = segments;
+    if (api !== "api" || rest.length > 0) return undefined;
+    if (version === "v2") {
+      return resource === "docsearch" && key === undefined ? () => answerDocSearch(url) : undefined;
+    }
+    if (version !== "v1") return undefined;
+    if (resource === undefined) return answerRoot;
+    if (!isResource(resource)) return undefined;
+    if (key === undefined) return () => answerList(resource, url);
+    if (key === "") return undefined;
     if (key === "schema") return () => answerSchema(resource);
     if (resource === "file" && (key === "search" || key === "anchor")) {
-      const q = url.searchParams.get("q")?.trim() ?? "";
-      if (q === "") return async () => json({ objects: [] });
-      return async () =>
-        json({ objects: await (key === "search" ? catalog.searchFiles(q) : catalog.searchAnchors(q)) });
+      return () => answerFileSearch(key, url);
     }
     return () => answerDetail(resource, key, url);
   }
@@ -135,12 +153,21 @@ export function createProtocol(options: ProtocolOptions): Hono {
     const method = c.req.raw.method;
     if (basePath !== "" && !url.pathname.startsWith(`${basePath}/`)) return unknownPath();
     const path = url.pathname.slice(basePath.length);
-    const found = route(path, url);
-    if (!found) {
-      if (path.endsWith("/") || !route(`${path}/`, url)) return unknownPath();
+    const found = route(path, url) ?? (path.endsWith("/") ? undefined : route(`${path}/`, url));
+    if (!found) return unknownPath();
+    if (!path.endsWith("/") && manners.closingSlash === "redirect") {
       return empty(301, { location: `${url.pathname}/${url.search}` });
     }
-    if (method !== "GET") return refuseMethod(method, path.startsWith("/api/v2/") ? "OPTIONS, GET" : "GET");
+    if (manners.methods === "GET") {
+      // OPTIONS lists the methods. Any other method than GET is refused, HEAD too.
+      const allow = path.startsWith("/api/v2/") ? "OPTIONS, GET" : "GET";
+      if (method !== "GET") return empty(method === "OPTIONS" ? 200 : 405, { allow });
+    } else {
+      if (method === "OPTIONS")
+        return new Response(null, { status: 204, headers: { allow: manners.methods } });
+      if (method !== "GET" && method !== "HEAD") return empty(405, { allow: manners.methods });
+    }
+    if (manners.format === "json only") assertJson(url.searchParams);
     return found();
   }
 
@@ -184,9 +211,10 @@ function notFound(): Response {
   return empty(404);
 }
 
-/** OPTIONS lists the methods. Any other method than GET is refused, HEAD too. */
-function refuseMethod(method: string, allow: string): Response {
-  return empty(method === "OPTIONS" ? 200 : 405, { allow });
+/** Several values of `format` are read as their last one, like those of every parameter. */
+function assertJson(query: URLSearchParams): void {
+  const format = query.getAll("format").at(-1) ?? "json";
+  if (format !== "json") throw new Refusal(`Invalid format '${format}' provided. Only 'json' is available.`);
 }
 
 function unknownPath(): Response {

@@ -2,6 +2,7 @@ import { Hono } from "hono";
 import type { Clock } from "../clock.ts";
 import type { Logger } from "../log.ts";
 import type { Catalog } from "../protocol/catalog.ts";
+import { MIRROR } from "../protocol/manners.ts";
 import { createProtocol } from "../protocol/protocol.ts";
 import { entityTags } from "./entity-tags.ts";
 import { failureReply, lateReply } from "./failure-reply.ts";
@@ -11,6 +12,8 @@ import { boundUrl } from "./request-bounds.ts";
 
 /** Longer than a statement may take (`served-mirror.ts`), so that the database says first what is wrong. */
 const ANSWER_WITHIN_MS = 15_000;
+/** Rendered lists that are kept until their list changes. */
+const CACHE_BYTES = 32 * 1024 * 1024;
 /** No parameter of the interface needs more. */
 const MAX_URL_LENGTH = 16_384;
 /** Which paths the interface has. */
@@ -31,6 +34,8 @@ export interface InterfaceDeps {
 export function createInterface({ catalog, clock, log }: InterfaceDeps): Hono {
   const protocol = createProtocol({
     catalog,
+    manners: MIRROR,
+    cacheBytes: CACHE_BYTES,
     onFailure: (error, path) => failureReply(error, path, log),
   });
   const description = JSON.stringify(describeInterface());

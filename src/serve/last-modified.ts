@@ -7,6 +7,9 @@ import { notModified } from "./not-modified.ts";
 /** Below a list, the paths that are not those of a record. */
 const NO_RECORDS = new Set(["schema", "search", "anchor"]);
 
+/** Longer than a batch takes to be stored. */
+const SETTLED_MS = 60_000;
+
 /**
  * Sends the moment of a resource's data as `Last-Modified` with its lists and details, and answers 304 to a
  * client that has data of that moment (RFC 9110, sections 8.8.2 and 13.1.3). `If-None-Match` is more exact, so
@@ -20,8 +23,8 @@ export function lastModified(catalog: Pick<Catalog, "lastModified">, clock: Cloc
     await next();
     if (c.res.status !== 200 || moment === undefined) return;
     const seconds = Math.floor(moment.getTime() / 1000);
-    // The header counts whole seconds, so within the same second the data could change again unseen.
-    if (!(seconds < Math.floor(clock.now().getTime() / 1000))) return;
+    // The header counts whole seconds, and a change has its moment some time before it can be seen.
+    if (clock.now().getTime() - moment.getTime() < SETTLED_MS) return;
     c.res.headers.set("last-modified", new Date(seconds * 1000).toUTCString());
     if (c.req.header("if-none-match") !== undefined) return;
     const since = Date.parse(c.req.header("if-modified-since") ?? "");

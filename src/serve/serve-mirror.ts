@@ -1,3 +1,4 @@
+import { createMirrorCatalog } from "../catalog/mirror-catalog.ts";
 import type { Clock } from "../clock.ts";
 import type { Config } from "../config.ts";
 import type { Logger } from "../log.ts";
@@ -42,6 +43,7 @@ export async function serveMirror(
   });
   const app = createApp({
     pages: createPages({ mirror, sourceTimezone, clock, log }),
+    catalog: createMirrorCatalog(mirror),
     ratePerSecond: httpRate === "auto" ? usualRate(host) : httpRate,
     origins,
     clock,

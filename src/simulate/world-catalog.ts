@@ -1,9 +1,10 @@
 import type { Catalog, Filter, ListQuery, RecordTypes, Slice } from "../protocol/catalog.ts";
+import { matchesFilter } from "../protocol/match-filter.ts";
 import type { Resource } from "../wire/resources.ts";
 import { type BuildLives, stateAt } from "./build-life.ts";
 import type { BuildStore } from "./build-store.ts";
 import type { Micros } from "./local-dates.ts";
-import type { Population, ProjectRow, UserRow, VersionRow } from "./population.ts";
+import type { Population, VersionRow } from "./population.ts";
 import { createRandom, hash, STREAM } from "./random.ts";
 import type { Records } from "./records.ts";
 import type { WorldSettings } from "./settings.ts";
@@ -68,39 +69,32 @@ export function createWorldCatalog(deps: {
   }
 
   function fits(resource: Resource, row: unknown, filter: Filter): boolean {
-    if (resource === "build") return buildFits(row as number, filter);
-    if (resource === "user") {
-      return filter.field === "username" && records.user(row as UserRow).username === filter.value;
+    const [field, inner, ...rest] = filter.path;
+    // Making the record of a build takes much longer than asking for these three.
+    if (resource === "build" && rest.length === 0) {
+      const build = row as number;
+      const project = builds.project(build);
+      if (field === "project" && inner === undefined) return String(project) === filter.value;
+      if (field === "project" && inner === "slug") return projects.find(project)?.slug === filter.value;
+      const life = () => lives.lifeOf(build, builds.createdAt(build), project);
+      if (field === "state") return stateAt(life(), now()) === filter.value;
+      if (field === "type") return life().type === filter.value;
     }
-    if (resource === "project") {
-      const project = row as ProjectRow;
-      if (filter.field === "users") return project.users.includes(Number(filter.value));
-      return filter.field === "slug" && project.slug === filter.value;
-    }
-    if (resource === "version") {
-      const version = row as VersionRow;
-      if (filter.field === "active") return version.active === filter.value;
-      if (filter.field === "slug") return version.slug === filter.value;
-      if (filter.field === "project") return String(version.project.id) === filter.value;
-      return filter.field === "project__slug" && version.project.slug === filter.value;
-    }
-    return false;
+    return matchesFilter(resource, toRecord(resource, row), filter, findRecord);
   }
 
-  function buildFits(row: number, filter: Filter): boolean {
-    const project = builds.project(row);
-    switch (filter.field) {
-      case "project":
-        return String(project) === filter.value;
-      case "project__slug":
-        return projects.find(project)?.slug === filter.value;
-      case "state":
-        return stateAt(lives.lifeOf(row, builds.createdAt(row), project), now()) === filter.value;
-      case "type":
-        return lives.lifeOf(row, builds.createdAt(row), project).type === filter.value;
-      default:
-        return false;
-    }
+  /** Hidden projects too: builds are still filtered by their fields. */
+  function findRecord(resource: Resource, id: string): RecordTypes[Resource] | undefined {
+    const row = resource === "project" ? projects.find(Number(id)) : rowOf(resource, id);
+    return row === undefined ? undefined : toRecord(resource, row);
+  }
+
+  /** Only ids as the service writes them are ids: not `007`, and not `1e3`. */
+  function rowOf(resource: Resource, text: string): unknown {
+    if (!/^(0|[1-9]\d*)$/.test(text)) return undefined;
+    const id = Number(text);
+    if (resource === "build") return builds.rowOf(id);
+    return { user: users, project: listedProjects, version: versions, file: files }[resource].find(id);
   }
 
   function toRecord<R extends Resource>(resource: R, row: unknown): RecordTypes[R];
@@ -108,8 +102,27 @@ export function createWorldCatalog(deps: {
     return resource === "build" ? records.build(row as number, now()) : records[resource](row as never);
   }
 
+  function revisionOf(resource: Resource): string | undefined {
+    if (shuffled) return undefined;
+    switch (resource) {
+      case "build":
+        // The texts of a build contain the slugs of its project and version, which never change during its
+        // life.
+        return String(buildRevision());
+      case "user":
+        return String(users.revision);
+      case "project":
+        return String(projects.revision);
+      case "version":
+        return `${versions.revision}.${projects.revision}`;
+      case "file":
+        return `${files.revision}.${projects.revision}`;
+    }
+  }
+
   return {
     async list<R extends Resource>(resource: R, query: ListQuery): Promise<Slice<RecordTypes[R]>> {
+      const revision = revisionOf(resource);
       const sequence = sequenceOf(resource);
       const end = query.offset + query.limit;
       const found: RecordTypes[R][] = [];
@@ -117,7 +130,7 @@ export function createWorldCatalog(deps: {
         for (let place = query.offset; place < Math.min(end, sequence.length); place++) {
           found.push(toRecord(resource, sequence.at(place)));
         }
-        return { records: found, totalCount: sequence.length };
+        return { records: found, totalCount: sequence.length, revision };
       }
       let totalCount = 0;
       for (let place = 0; place < sequence.length; place++) {
@@ -126,38 +139,18 @@ export function createWorldCatalog(deps: {
         if (totalCount >= query.offset && totalCount < end) found.push(toRecord(resource, row));
         totalCount++;
       }
-      return { records: found, totalCount };
+      return { records: found, totalCount, revision };
     },
 
-    async find<R extends Resource>(resource: R, text: string): Promise<RecordTypes[R] | undefined> {
-      const id = Number(text);
-      const row =
-        resource === "build"
-          ? builds.rowOf(id)
-          : { user: users, project: listedProjects, version: versions, file: files }[
-              resource as Exclude<Resource, "build">
-            ].find(id);
+    async find<R extends Resource>(resource: R, id: string): Promise<RecordTypes[R] | undefined> {
+      const row = rowOf(resource, id);
       return row === undefined ? undefined : toRecord(resource, row);
     },
 
     ...createWorldSearch(settings.seed, population, records),
 
-    revision(resource) {
-      if (shuffled) return undefined;
-      switch (resource) {
-        case "build":
-          // The texts of a build contain the slugs of its project and version, which never change during its
-          // life.
-          return String(buildRevision());
-        case "user":
-          return String(users.revision);
-        case "project":
-          return String(projects.revision);
-        case "version":
-          return `${versions.revision}.${projects.revision}`;
-        case "file":
-          return `${files.revision}.${projects.revision}`;
-      }
+    async revision(resource) {
+      return revisionOf(resource);
     },
   };
 }

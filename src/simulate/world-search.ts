@@ -9,6 +9,7 @@ import { sentence } from "./words.ts";
  * The interface has no limit for searches (`docs/interface.md`, "Searches"). Ours is the page size of lists.
  */
 const MAX_HITS = 20;
+const FILES_A_PAGE = 20;
 
 /** The content of a file, computed from its id: a few sentences. */
 export function fileText(seed: number, id: number): string {
@@ -28,16 +29,18 @@ export function createWorldSearch(seed: number, population: Population, records:
   }
 
   return {
-    async searchFiles(q: string): Promise<FileHit[]> {
+    async searchFiles({ q, page }: { q: string; page: number }): Promise<FileHit[]> {
       const words = wordPatterns(q);
+      let before = (page - 1) * FILES_A_PAGE;
       const hits: FileHit[] = [];
       if (words.length === 0) return hits;
       for (const [row, text] of matches(words, population.files.ordered)) {
+        if (before-- > 0) continue;
         hits.push({
           ...records.file(row),
           text: snippet(text, words, '<span class="highlighted">', "</span>"),
         });
-        if (hits.length === MAX_HITS) break;
+        if (hits.length === FILES_A_PAGE) break;
       }
       return hits;
     },

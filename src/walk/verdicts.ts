@@ -1,7 +1,7 @@
 /**
  * The verdict on a pass, as a table. After each page the course collects the facts and follows the first row
  * that applies. Rows without a next page end the pass. Their proof is at the start of `course.ts`.
- * `docs/reliability.md` shows this table, and a test keeps it equal.
+ * `docs/reliability.md` shows the conditions and outcomes, and a test keeps them equal.
  */
 import type { NextLink } from "./next-link.ts";
 import type { PageRequest } from "./page-request.ts";
@@ -14,7 +14,7 @@ const MAX_PASSES = 5;
 const SPARE_PAGES = 50;
 /** The most pages of a pass, so that a service that invents records without end cannot fill the disk. */
 const MAX_PAGES = 1_000_000;
-const TOO_LONG = `pages without a new record outnumber those with one by more than ${SPARE_PAGES}`;
+const TOO_LONG = `pages without a new record outnumber the others by more than ${SPARE_PAGES}`;
 
 /** The facts that the course counts during one pass. */
 export interface PassFacts {
@@ -120,7 +120,7 @@ export const VERDICTS = [
   },
   {
     name: "no anchor",
-    when: "the page holds no record that is covered already, but needs one",
+    when: "the page needs an anchor and has none",
     applies: ({ isAnchored }) => !isAnchored,
     outcome: "step_back",
     why: "More records were deleted in front of the page than it overlaps, so there may be a gap before it. An empty page after the end of a list that became shorter has no anchor either.",
@@ -152,7 +152,7 @@ export const VERDICTS = [
   },
   {
     name: "empty page",
-    when: "the page holds no record, yet it has a next one",
+    when: "the page holds no record, but has a next one",
     applies: ({ next, count }) => next.leads === "on" && count === 0,
     outcome: "not_whole",
     why: "It gives the next page no anchor and no place to begin.",
@@ -186,28 +186,28 @@ export const VERDICTS = [
   },
   {
     name: "one reply",
-    when: "the last page began at the start of the list, and the pass has as many ids as `total_count` says, or more",
+    when: "the last page began at the start of the list, and the pass has at least `total_count` ids",
     applies: (facts) => facts.at.offset === 0 && unseenIn(facts.covered, facts) <= 0,
     outcome: "whole",
     why: "One reply held the whole list at one moment. There is no border at which a record could be missed.",
   },
   {
     name: "order shown",
-    when: "the pass is proven, its pages show that the order is fixed, and no more records are unseen than were inserted during it",
+    when: "the pass is proven, its pages show a fixed order, and no more records are unseen than were inserted",
     applies: (facts) => facts.isProven && facts.showsOrder && isInserted(facts),
     outcome: "whole",
     why: "In a fixed order each page continues the one before it without a gap, and the pages show that it is fixed.",
   },
   {
     name: "still list",
-    when: "the pass is proven, every page began as the one before had ended, and `total_count` never changed and is the number of ids seen",
+    when: "the pass is proven, every page began as the one before had ended, and `total_count` never changed and equals the ids seen",
     applies: (facts) => facts.isProven && facts.isStill && isMetAtRest(facts),
     outcome: "whole",
     why: "Nothing shows that a record came or went, and the number of ids equals the count.",
   },
   {
     name: "two proven passes",
-    when: "this pass and the one before it are proven, no more records are unseen than were inserted during it, and no more of its ids are new than were inserted during both",
+    when: "this pass and the one before are proven, no more records are unseen than were inserted, and no more ids are new than were inserted in both",
     applies: (facts) =>
       facts.provenPasses > 1 && isInserted(facts) && facts.fresh <= facts.lastGrown + facts.grown,
     outcome: "whole",
@@ -215,14 +215,14 @@ export const VERDICTS = [
   },
   {
     name: "count met, nothing new",
-    when: "the pass has no new id; and either each of its pages had its anchor and it has as many ids as `total_count` says, or `total_count` never changed and is the number of ids seen",
+    when: "the pass has no new id; and either all its pages had anchors and it has at least `total_count` ids, or `total_count` never changed and equals the ids seen",
     applies: (facts) => facts.fresh === 0 && (isMetByPass(facts) || isMetAtRest(facts)),
     outcome: "whole",
     why: "The order may not be fixed, but reading the list again found nothing new, and the count leaves no room for more.",
   },
   {
     name: "records without an id",
-    when: "there are unseen records, and no more of them than records of the pass without an id",
+    when: "records are unseen, and at least as many of the pass have no id",
     applies: (facts) => unseen(facts) > 0 && unseen(facts) <= facts.nameless,
     outcome: "not_whole",
     why: "These records cannot be distinguished, and reading the list again would give them no ids.",
@@ -230,7 +230,7 @@ export const VERDICTS = [
   },
   {
     name: "count not met, nothing new",
-    when: "a later pass has no new id, and is not proven, or more records are unseen than were inserted during it",
+    when: "a later pass has no new id, and is not proven or has more unseen than inserted records",
     applies: (facts) => facts.passes > 1 && facts.fresh === 0 && !(facts.isProven && isInserted(facts)),
     outcome: "not_whole",
     why: "The ids and the count do not agree, and one more reading would find nothing.",

@@ -1,13 +1,14 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { cleanJson } from "../../src/normalize/clean-text.ts";
+import type { NormalizedRecord } from "../../src/normalize/normalized.ts";
 import { normalizePage } from "../../src/normalize/page.ts";
+import { restoreRecord } from "../../src/normalize/restore-record.ts";
 import { parseLocalTime } from "../../src/wire/local-time.ts";
 import { RESOURCE_FIELDS, RESOURCES, type Resource } from "../../src/wire/resources.ts";
 import { canonicalJson } from "../support/canonical-json.ts";
 import { hostileRecord } from "../support/hostile-records.ts";
 import { recordedExchanges } from "../support/replay-upstream.ts";
-import { restoreRecord } from "../support/restore-record.ts";
 
 const BASE = new URL("http://docs.example.org");
 
@@ -17,10 +18,20 @@ function thereAndBack(resource: Resource, sent: unknown): unknown {
   expect(page.rejected).toEqual([]);
   const [row] = page.records;
   if (!row) throw new Error("the record gave no row");
-  return restoreRecord(resource, row, (id) => {
-    const project = page.embeddedProjects.find((copy) => copy.id === id);
-    return project ? restoreRecord("project", project, () => null) : null;
-  });
+  const project = page.embeddedProjects.find((copy) => copy.id === row.projectId);
+  return restore(resource, row, project ? restore("project", project) : null);
+}
+
+function restore(
+  resource: Resource,
+  { id, extra, columns, references }: NormalizedRecord,
+  project: Record<string, unknown> | null = null,
+): Record<string, unknown> {
+  const users = references
+    .filter(({ field }) => field === "users")
+    .sort((one, other) => one.position - other.position)
+    .map(({ uri }) => uri);
+  return restoreRecord(resource, { id, extra, columns, users, project });
 }
 
 describe.each(RESOURCES)("a %s", (resource) => {
@@ -221,9 +232,9 @@ describe("embedded projects", () => {
       BASE,
     );
     expect(page.embeddedProjects).toHaveLength(copies.length);
-    expect(
-      page.embeddedProjects.map((row) => canonicalJson(restoreRecord("project", row, () => null))),
-    ).toEqual(copies.map(canonicalJson));
+    expect(page.embeddedProjects.map((row) => canonicalJson(restore("project", row)))).toEqual(
+      copies.map(canonicalJson),
+    );
     expect(new Set(page.embeddedProjects.map(({ hash }) => hash)).size).toBe(copies.length);
   });
 

@@ -154,11 +154,11 @@ describe("ready replies", () => {
     let asked = 0;
     const counted: Catalog = {
       ...catalog,
-      list: (resource, query) => {
+      async list(resource, query) {
         asked++;
-        return catalog.list(resource, query);
+        return { ...(await catalog.list(resource, query)), revision: revision() };
       },
-      revision,
+      revision: async () => revision(),
     };
     return { catalog: counted, asked: () => asked };
   }

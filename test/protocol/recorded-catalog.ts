@@ -1,7 +1,10 @@
 import { readFileSync } from "node:fs";
 import type { Catalog, DocHit, Filter, RecordTypes } from "../../src/protocol/catalog.ts";
+import { matchesFilter } from "../../src/protocol/match-filter.ts";
 import type { FileHit } from "../../src/wire/file.ts";
+import type { Project } from "../../src/wire/project.ts";
 import { RESOURCES, type Resource } from "../../src/wire/resources.ts";
+import type { Version } from "../../src/wire/version.ts";
 
 export interface Exchange {
   method: string;
@@ -46,29 +49,21 @@ export function createRecordedCatalog(exchanges: readonly Exchange[]): Catalog {
     }
     records.set(resource, listed);
   }
-  const slugs = new Map<string, string>();
-  for (const record of [...records.values()].flat()) {
-    if ("repo" in record) slugs.set(record.resource_uri, record.slug);
-    else if ("project" in record && typeof record.project !== "string") {
-      slugs.set(record.project.resource_uri, record.project.slug);
-    }
+  const find = (resource: Resource, id: string) =>
+    records.get(resource)?.find((record) => record.id === id) ?? embedded.get(id);
+  // Some projects are hidden from their list, and versions still embed them.
+  const embedded = new Map<string, Project>();
+  for (const record of [...(records.get("version") ?? []), ...(records.get("file") ?? [])]) {
+    const { project } = record as Version;
+    embedded.set(project.id, project);
   }
-
-  function fits(record: RecordTypes[Resource], filter: Filter): boolean {
-    const fields: Record<string, unknown> = { ...record };
-    const project = fields.project;
-    const uri =
-      typeof project === "string" ? project : (project as { resource_uri: string } | undefined)?.resource_uri;
-    if (filter.field === "project") return uri === `/api/v1/project/${filter.value}/`;
-    if (filter.field === "project__slug") return slugs.get(uri ?? "") === filter.value;
-    if (filter.field === "users") return (fields.users as string[]).includes(`/api/v1/user/${filter.value}/`);
-    return fields[filter.field] === filter.value;
-  }
+  const fits = (resource: Resource, record: object, filter: Filter) =>
+    matchesFilter(resource, record, filter, find);
 
   return {
     async list<R extends Resource>(resource: R, query: Parameters<Catalog["list"]>[1]) {
       const all = records.get(resource) as RecordTypes[R][];
-      const fitting = all.filter((record) => query.filters.every((filter) => fits(record, filter)));
+      const fitting = all.filter((record) => query.filters.every((filter) => fits(resource, record, filter)));
       return {
         records: fitting.slice(query.offset, query.offset + query.limit),
         totalCount: fitting.length,
@@ -77,7 +72,7 @@ export function createRecordedCatalog(exchanges: readonly Exchange[]): Catalog {
     async find<R extends Resource>(resource: R, id: string) {
       return (records.get(resource) as RecordTypes[R][]).find((record) => record.id === id);
     },
-    async searchFiles(q): Promise<FileHit[]> {
+    async searchFiles({ q }): Promise<FileHit[]> {
       return JSON.parse(replies.get(`/api/v1/file/search/?q=${q}`) ?? "").objects;
     },
     async searchAnchors(q): Promise<string[]> {

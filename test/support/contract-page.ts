@@ -1,10 +1,6 @@
 import type { Option } from "commander";
-import { is } from "drizzle-orm";
-import { getTableConfig, PgTable } from "drizzle-orm/pg-core";
 import { COMMANDS } from "../../src/cli/commands.ts";
 import { SETTING_KEYS, SETTINGS, type Setting } from "../../src/config/settings.ts";
-import { RELATIONS } from "../../src/db/report-dictionary.ts";
-import * as schema from "../../src/db/schema/index.ts";
 import { EXIT } from "../../src/errors.ts";
 import type { RunSummary, WalkSummary } from "../../src/sync/summary.ts";
 
@@ -86,19 +82,16 @@ ${(await Promise.all(COMMANDS.map(commandLine))).join("\n")}
 
 ## Exit codes
 
-A code that is not listed is a failure. A script may try again after 3 and 5. Code 10 is not a fault. The other codes need a person.
+Any other code is a failure. A script may try again after 3 and 5. Code 10 is not a fault. The others need a person.
 
-| code | means | then |
-| --- | --- | --- |
 ${entries(EXIT)
-  .map(([key, code]) => `| ${code} | ${EXIT_WORDS[key].join(" | ")} |`)
+  .map(([key, code]) => `- ${code}: ${EXIT_WORDS[key].filter(Boolean).join(" → ")}`)
   .join("\n")}
 
 ## Settings
 
 Flags override the environment, the environment overrides \`.env\`, and \`.env\` overrides the defaults. \`NAME_FILE=path\` reads a setting from a
-file. A wrong name or value stops the program before it does anything, and the message lists all faults. \`docmirror config\` prints the values
-in force.
+file. A wrong name or value stops the program before it does anything. \`docmirror config\` prints the values in force.
 
 ${SETTING_KEYS.map((key) => settingLine(SETTINGS[key])).join("\n")}
 
@@ -120,14 +113,8 @@ ${summaryExample()}
 
 ## Tables
 
-Columns of records have the names of the API's fields.
-
-- Schema \`mirror\` ([tables.md](tables.md#mirror)): ${tablesOf("mirror")}.
-- Views and functions of the past ([tables.md](tables.md#history)): \`project_history\`, \`version_history\`, \`projects_as_of(moment)\`,
-  \`versions_as_of(moment)\`, \`builds_as_of(moment)\`, \`history_begins_at()\`.
-- Schema \`sync\` ([tables.md](tables.md#sync)): ${tablesOf("sync")}, \`migrations\`.
-- Schema \`report\` ([data-dictionary.md](data-dictionary.md)): ${RELATIONS.map((name) => `\`${name}\``).join(", ")}. Columns
-  are only ever added, at the end.
+- Schemas \`mirror\` and \`sync\`: every table, view, function and column of [tables.md](tables.md).
+- Schema \`report\`: every relation and column of [data-dictionary.md](data-dictionary.md). Columns are only ever added, at the end.
 
 Schema \`rollup\` is not part of the contract. [Each refresh](reports.md#refreshes) notifies the channel \`docmirror_run\`.
 
@@ -173,16 +160,6 @@ async function commandLine({ name, summary, load }: (typeof COMMANDS)[number]): 
 
 function settingLine({ name, default: value, without, meaning }: Setting): string {
   return `- \`${name}\` (${value === null ? without : `\`${value}\``}): ${meaning}`;
-}
-
-function tablesOf(name: string): string {
-  return Object.values(schema)
-    .filter((value) => is(value, PgTable))
-    .map((table) => getTableConfig(table))
-    .filter((table) => table.schema === name)
-    .map((table) => `\`${table.name}\``)
-    .toSorted()
-    .join(", ");
 }
 
 function entries<K extends string, V>(record: Readonly<Record<K, V>>): [K, V][] {

@@ -17,12 +17,12 @@ export interface TestDatabaseOptions {
 
 /** A fresh database of its own on the server that the global setup chose. */
 export async function createTestDatabase(options: TestDatabaseOptions = {}): Promise<TestDatabase> {
-  const { adminUrl, template } = inject("databaseServer");
+  const { adminUrl, template, strategy } = inject("databaseServer");
   const name = `docmirror_test_${randomBytes(6).toString("hex")}`;
   const empty = options.migrated === false ? "template0" : template;
   const source = options.copyOf === undefined ? empty : new URL(options.copyOf).pathname.slice(1);
   await withSql(adminUrl, { applicationName: "docmirror test", max: 1 }, (sql) =>
-    sql.unsafe(`create database ${name} template ${source}`),
+    sql.unsafe(`create database ${name} template ${source} ${strategy}`),
   );
   let dropped: Promise<void> | undefined;
   const dispose = () => {

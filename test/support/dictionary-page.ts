@@ -1,32 +1,60 @@
+import { RATE, SERIES } from "../../src/db/report-dictionary/shared-columns.ts";
 import { DICTIONARY, type RelationEntry } from "../../src/db/report-dictionary.ts";
 
-/** From how many relations on a column of one meaning is explained once for all. */
-const MANY = 3;
+/** Columns that stand together in many relations. They are named as one. */
+const GROUPS: readonly { name: string; columns: RelationEntry["columns"] }[] = [
+  { name: "Series", columns: SERIES },
+  { name: "Rates", columns: RATE },
+];
 
-/** `docs/data-dictionary.md`, from the dictionary. What a column means in many relations is said once. */
+/** From how many relations on a column of one meaning is explained once for all. */
+const MANY = 2;
+
+/** `docs/data-dictionary.md`, from the dictionary. What a column means in several relations is said once. */
 export function dictionaryPage(): string {
   const relations = Object.entries<RelationEntry>(DICTIONARY);
+  const first = new Map<RelationEntry["columns"], string>();
+  for (const [name, { columns }] of relations) if (!first.has(columns)) first.set(columns, name);
   const uses = new Map<string, number>();
-  for (const line of relations.flatMap(([, { columns }]) => linesOf(columns))) {
-    uses.set(line, (uses.get(line) ?? 0) + 1);
-  }
-  const isShared = (line: string) => (uses.get(line) ?? 0) >= MANY;
-  const sections = relations.map(([name, { answers, columns }]) => {
-    const own = linesOf(columns).filter((line) => !isShared(line));
-    const shared = Object.entries(columns).filter((column) => isShared(lineOf(column)));
-    const names = shared.map(([column]) => `\`${column}\``).join(", ");
-    const lines = names === "" ? own : [...own, `- as [in many](#columns-of-many-relations): ${names}`];
-    return `## ${name}\n\n${answers}\n\n${lines.join("\n")}\n`;
-  });
+  for (const line of [...first.keys()].flatMap(linesOf)) uses.set(line, (uses.get(line) ?? 0) + 1);
+  const grouped = new Set(GROUPS.flatMap(({ columns }) => linesOf(columns)));
+  const isShared = (line: string) => grouped.has(line) || (uses.get(line) ?? 0) >= MANY;
+
+  const linesFor = (name: string, columns: RelationEntry["columns"]): string => {
+    const twin = first.get(columns) ?? name;
+    if (twin !== name) return `- as in [${twin}](#${twin})`;
+    const lines = linesOf(columns);
+    const groups = GROUPS.filter((group) => linesOf(group.columns).every((line) => lines.includes(line)));
+    const inGroups = new Set(groups.flatMap((group) => linesOf(group.columns)));
+    const shared = Object.entries(columns).filter((column) => {
+      const line = lineOf(column);
+      return isShared(line) && !inGroups.has(line);
+    });
+    const names = [
+      ...groups.map((group) => `[${group.name.toLowerCase()}](#${group.name.toLowerCase()})`),
+      ...shared.map(([column]) => `\`${column}\``),
+    ].join(", ");
+    const own = lines.filter((line) => !isShared(line));
+    return (names === "" ? own : [...own, `- and ${names}`]).join("\n");
+  };
+
+  const sections = relations.map(
+    ([name, { answers, columns }]) => `## ${name}\n\n${answers}\n\n${linesFor(name, columns)}\n`,
+  );
+  const groups = GROUPS.map(({ name, columns }) => `### ${name}\n\n${linesOf(columns).join("\n")}\n`);
+  const others = [...uses.keys()].filter((line) => isShared(line) && !grouped.has(line));
   return `# Data dictionary
 
 For authors of queries and dashboards: every relation and column of schema \`report\`. The same sentences are comments in the database and rows of
 \`report.data_dictionary\`. \`npm run docs:dictionary\` writes this page from \`src/db/report-dictionary.ts\`.
 
-## Columns of many relations
+## Columns of several relations
 
-${[...uses.keys()].filter(isShared).join("\n")}
+The last line of a relation names those of them that it has.
 
+${others.join("\n")}
+
+${groups.join("\n")}
 ${sections.join("\n")}`;
 }
 

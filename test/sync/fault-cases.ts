@@ -37,16 +37,16 @@ import {
 
 /** What the database holds when the run with the fault is over. */
 export const LEFT = {
-  all: "every record, as without the fault",
-  stored: "every record; what no column can hold is in `extra`",
-  soFar: "what came before it, and the other lists whole",
-  lost: "what came before it",
-  none: "none of this list, and the other lists whole",
+  all: "every record",
+  stored: "every record; `extra` has what no column can hold",
+  soFar: "what came before, and the other lists",
+  lost: "what came before",
+  none: "the other lists",
   nothing: "as before",
-  holes: "all but the records at fault; their offsets in `sync.quarantine`",
-  aside: "all but that record, which is in `sync.quarantine`",
-  kept: "as before: nothing deleted",
-  deleted: "the records marked deleted; restored when they return",
+  holes: "all other records; the holes in `sync.quarantine`",
+  aside: "all other records; this one in `sync.quarantine`",
+  kept: "nothing deleted",
+  deleted: "marked deleted; restored when they return",
   moved: "every record that existed all through the walk",
 } as const;
 
@@ -126,19 +126,19 @@ export const FAULTS: readonly FaultSection[] = [
     title: "The way from page to page",
     cases: [
       {
-        fault: "`next` names the page just read",
+        fault: "`next` names: the page just read",
         play: at40(nextTo((query) => query.set("offset", "40"))),
         ...breaksOff,
         says: atPage("next should lead on from offset 40, but leads to offset 40"),
       },
       {
-        fault: "`next` names a page read before, at a smaller offset",
+        fault: "`next` names: an earlier page",
         play: at40(nextTo((query) => query.set("offset", "10"))),
         ...breaksOff,
         says: atPage("next should lead on from offset 40, but leads to offset 10"),
       },
       {
-        fault: "`next` names another host",
+        fault: "`next` names: another host",
         play: (stage) =>
           when(
             page40,
@@ -148,25 +148,25 @@ export const FAULTS: readonly FaultSection[] = [
         says: atPage("next should stay on /api/v1/build/, but is 'http:"),
       },
       {
-        fault: "`next` names another path",
+        fault: "`next` names: another path",
         play: at40(nextTo(() => {}, "/etc/passwd")),
         ...breaksOff,
         says: atPage("next should stay on /api/v1/build/, but is '/etc/passwd"),
       },
       {
-        fault: "`next` names another resource",
+        fault: "`next` names: another resource",
         play: at40(nextTo(() => {}, "/api/v1/user/")),
         ...breaksOff,
         says: atPage("next should stay on /api/v1/build/, but is '/api/v1/user/"),
       },
       {
-        fault: "`next` names no limit",
+        fault: "`next` names: no limit",
         play: at40(nextTo((query) => query.delete("limit"))),
         ...breaksOff,
         says: atPage("next should name a page by limit and offset, but is '/api/v1/build/"),
       },
       {
-        fault: "`next` is no link at all",
+        fault: "`next` is: no link",
         play: at40(meta("next", "http://[")),
         ...breaksOff,
         says: atPage("next should name a page by limit and offset, but is 'http://\\['"),
@@ -187,7 +187,7 @@ export const FAULTS: readonly FaultSection[] = [
         ...passes,
       },
       {
-        fault: "the service gives four records a page, whatever it is asked for",
+        fault: "four records a page, whatever is asked for",
         play: always(
           page((body, { offset }) => {
             const isCut = body.objects.length > 4;
@@ -198,22 +198,22 @@ export const FAULTS: readonly FaultSection[] = [
         ),
         ...passes,
       },
-      { fault: "`total_count` is too small", play: always(meta("total_count", 115)), ...passes },
+      { fault: "`total_count` is: too small", play: always(meta("total_count", 115)), ...passes },
       {
-        fault: "`total_count` is too small in a list whose order is only believed",
+        fault: "`total_count` is: too small in a list whose order is only believed",
         play: () => when(listOf("version"), meta("total_count", 25)),
         list: "version",
         ...passes,
       },
       {
-        fault: "`total_count` is too large",
+        fault: "`total_count` is: too large",
         play: always(meta("total_count", 125)),
         ...notWhole,
         left: "all",
         says: /^build list: \/api\S+: 120 distinct ids were seen where total_count says 125, and reading it again found nothing new/,
       },
       {
-        fault: "`total_count` is huge",
+        fault: "`total_count` is: huge",
         play: always(meta("total_count", 9e15)),
         ...notWhole,
         left: "all",
@@ -227,7 +227,7 @@ export const FAULTS: readonly FaultSection[] = [
         ] as const
       ).map(
         ([what, value]): FaultCase => ({
-          fault: `\`total_count\` is ${what}`,
+          fault: `\`total_count\` is: ${what}`,
           play: always(meta("total_count", value)),
           ...notWhole,
           left: "all",
@@ -237,7 +237,7 @@ export const FAULTS: readonly FaultSection[] = [
         }),
       ),
       {
-        fault: "`next` past the end for ever, the pages empty",
+        fault: "`next` past the end for ever, the pages: empty",
         play: always(
           page((body, { offset }) => {
             body.meta.next = `/api/v1/build/?limit=10&offset=${offset + 10}`;
@@ -248,7 +248,7 @@ export const FAULTS: readonly FaultSection[] = [
         says: /^build list: .*offset=\d+: the page holds no record, yet it has a next one/,
       },
       {
-        fault: "`next` past the end for ever, the last page repeated",
+        fault: "`next` past the end for ever, the pages: like the last one",
         play: () => {
           let last: WireRecord[] = [];
           return when(
@@ -264,9 +264,9 @@ export const FAULTS: readonly FaultSection[] = [
         left: "all",
         says: /^build list: .*offset=\d+: the list should have come to its end, but goes on after \d+ pages/,
       },
-      { fault: "`next` is null too early, on one page", play: at40(meta("next", null)), ...passes },
+      { fault: "`next` is null too early on one page", play: at40(meta("next", null)), ...passes },
       {
-        fault: "`next` is null on every page of ten",
+        fault: "`next` is: null on every page",
         play: always(
           page((body) => {
             body.objects = body.objects.slice(0, 10);
@@ -288,13 +288,13 @@ export const FAULTS: readonly FaultSection[] = [
         ...passes,
       },
       {
-        fault: "`meta` is missing",
+        fault: "missing: `meta`",
         play: at40(page((body) => Reflect.deleteProperty(body, "meta"))),
         ...breaksOff,
         says: atPage("should answer with a page .*, but meta:"),
       },
       {
-        fault: "`objects` is missing",
+        fault: "missing: `objects`",
         play: at40(page((body) => Reflect.deleteProperty(body, "objects"))),
         ...breaksOff,
         says: atPage("should answer with a page .*, but objects:"),
@@ -317,31 +317,31 @@ export const FAULTS: readonly FaultSection[] = [
     title: "Lists that move, or have no order",
     cases: [
       {
-        fault: "versions, users and files in a new order for every request",
+        fault: "versions, users and files in a new order for each request",
         play: () => (_request, next) => next(),
         world: { ties: "shuffled" },
         list: "version",
         ...passes,
       },
       {
-        fault: "the whole list in a new order for every request",
+        fault: "the whole list in a new order",
         play: shuffled("build"),
         ...passes,
       },
       {
-        fault: "a row deleted in front of every page",
+        fault: "deleted in front of every page: a row",
         play: meanwhile(20, (world) => deleteNewest(world, 1)),
         ...succeeds,
         left: "moved",
       },
       {
-        fault: "more rows deleted between two pages than these overlap",
+        fault: "more rows deleted between two pages than the overlap",
         play: meanwhile(4, (world) => deleteNewest(world, 5)),
         ...succeeds,
         left: "moved",
       },
       {
-        fault: "a version deleted in front of every page of versions",
+        fault: "deleted in front of every page: a version",
         play: ({ world }) => {
           const ids = listed(world, "version").map(({ id }) => String(id));
           return when(first(6, listOf("version")), (next) => {
@@ -366,14 +366,14 @@ export const FAULTS: readonly FaultSection[] = [
     cases: [
       ...[400, 500, 502, 504].map(
         (code): FaultCase => ({
-          fault: `one page answers ${code} for ever, its halves do not`,
+          fault: `one page whose halves can be rendered: ${code}`,
           play: at40(status(code)),
           ...passes,
         }),
       ),
       ...[400, 500, 502, 504].map(
         (code): FaultCase => ({
-          fault: `every page with one certain record answers ${code}`,
+          fault: `every page with a certain record: ${code}`,
           play: unrendered(code, 45),
           ...notWhole,
           left: "holes",
@@ -382,7 +382,7 @@ export const FAULTS: readonly FaultSection[] = [
         }),
       ),
       {
-        fault: "every page with one certain record never answers",
+        fault: "every page with a certain record: no answer",
         play: () => when(holding("build", 45), silence),
         settings: { ...inTime, retries: 1 },
         ...notWhole,
@@ -391,7 +391,7 @@ export const FAULTS: readonly FaultSection[] = [
         says: /^build list: \/api\S+: the service cannot render 1 of its records, at offset 45/,
       },
       {
-        fault: "three such records side by side",
+        fault: "such records: three side by side",
         play: unrendered(500, 44, 45, 46),
         ...notWhole,
         left: "holes",
@@ -399,7 +399,7 @@ export const FAULTS: readonly FaultSection[] = [
         says: /^build list: \/api\S+: the service cannot render 3 of its records, at offsets 44, 45, 46/,
       },
       {
-        fault: "the first and the last record",
+        fault: "such records: the first and the last",
         play: unrendered(500, 0, 119),
         ...notWhole,
         left: "holes",
@@ -416,7 +416,7 @@ export const FAULTS: readonly FaultSection[] = [
         says: /^build list: \/api\S+: the service cannot render 1 of its records, at offset 45/,
       },
       {
-        fault: "a gzip bomb in every page with one certain record",
+        fault: "every page with a certain record: a gzip bomb",
         play: () =>
           when(
             holding("build", 45),
@@ -438,11 +438,11 @@ export const FAULTS: readonly FaultSection[] = [
     ],
   },
   {
-    title: "Deletions, in a mirror that was whole the night before",
+    title: "Records that are suddenly not in their list",
     cases: [
       ...[404, 410].map(
         (code): FaultCase => ({
-          fault: `a user is not in its list, its detail answers ${code}`,
+          fault: `a user whose detail is: ${code}`,
           play: keepBack("user", 1, status(code)),
           list: "user",
           afterNight: true,
@@ -452,7 +452,7 @@ export const FAULTS: readonly FaultSection[] = [
         }),
       ),
       {
-        fault: "a user is not in its list, its detail shows it",
+        fault: "a user whose detail shows it",
         play: keepBack("user", 1, (next) => next()),
         list: "user",
         afterNight: true,
@@ -461,13 +461,13 @@ export const FAULTS: readonly FaultSection[] = [
       },
       ...(
         [
-          ["answers 500", status(500)],
-          ["answers with a list", json({ meta: { next: null, total_count: 0 }, objects: [] })],
-          ["answers with another record", json({ id: "4711", username: "eve" })],
+          ["500", status(500)],
+          ["a list", json({ meta: { next: null, total_count: 0 }, objects: [] })],
+          ["another record", json({ id: "4711", username: "eve" })],
         ] as const
       ).map(
         ([what, detail]): FaultCase => ({
-          fault: `a user is not in its list, its detail ${what}`,
+          fault: `a user whose detail is: ${what}`,
           play: keepBack("user", 1, detail),
           list: "user",
           afterNight: true,
@@ -477,7 +477,7 @@ export const FAULTS: readonly FaultSection[] = [
         }),
       ),
       {
-        fault: "a build is not in its list, its detail answers 404, and the walk is not whole",
+        fault: "a build with 404, when the walk is not whole",
         play: (stage) => {
           const hide = keepBack("build", 1, status(404))(stage);
           const fail = when(page40, json({}));
@@ -489,7 +489,7 @@ export const FAULTS: readonly FaultSection[] = [
         says: atPage("should answer with a page"),
       },
       {
-        fault: "21 of 30 versions are not in their list, their details answer 404",
+        fault: "21 of 30 versions with 404",
         play: keepBack("version", 21, status(404)),
         list: "version",
         afterNight: true,
@@ -500,7 +500,7 @@ export const FAULTS: readonly FaultSection[] = [
         says: /^21 of 30 known versions were not in the walk, more than DOCMIRROR_MAX_DELETE_RATIO 0.05 allows/,
       },
       {
-        fault: "the same with `--allow-mass-delete`",
+        fault: "21 of 30 versions, with `--allow-mass-delete`",
         play: keepBack("version", 21, status(404)),
         list: "version",
         afterNight: true,
@@ -510,7 +510,7 @@ export const FAULTS: readonly FaultSection[] = [
         deleted: 21,
       },
       {
-        fault: "a list is suddenly empty, `total_count` 0, all details answer 404",
+        fault: "an empty list, `total_count` 0, all details 404",
         play: () =>
           when(
             ({ resource }) => resource === "build",
@@ -528,7 +528,7 @@ export const FAULTS: readonly FaultSection[] = [
         says: /^build list: it should hold the 120 records that are known, but came empty; nothing is deleted/,
       },
       {
-        fault: "the same with `--allow-mass-delete`",
+        fault: "an empty list, with `--allow-mass-delete`",
         play: always(json({ meta: { limit: 10, next: null, offset: 0, total_count: 0 }, objects: [] })),
         afterNight: true,
         allowMassDelete: true,
@@ -537,7 +537,7 @@ export const FAULTS: readonly FaultSection[] = [
         says: /^build list: it should hold the 120 records that are known, but came empty/,
       },
       {
-        fault: "a list is suddenly half as long, `total_count` too, all details answer 404",
+        fault: "half a list, `total_count` too, all other details 404",
         play: keepBack("build", 60, status(404)),
         afterNight: true,
         exit: 3,
@@ -551,25 +551,25 @@ export const FAULTS: readonly FaultSection[] = [
   {
     title: "Refusals",
     cases: [
-      { fault: "429, `Retry-After: 3`", play: retryAfter(() => "3"), ...passes, waits: [3000, 3000] },
+      { fault: "429 with `Retry-After`: 3", play: retryAfter(() => "3"), ...passes, waits: [3000, 3000] },
       {
-        fault: "429, `Retry-After` a date in a minute",
+        fault: "429 with `Retry-After`: a date in a minute",
         play: retryAfter(dateIn(60_000)),
         ...passes,
         waits: [60_000, 60_000],
       },
-      { fault: "429, `Retry-After: 0`", play: retryAfter(() => "0"), ...passes, waits: [0, 0] },
-      { fault: "429, `Retry-After: -5`", play: retryAfter(() => "-5"), ...passes, waits: [0, 0] },
-      { fault: "429, `Retry-After: soon`", play: retryAfter(() => "soon"), ...passes, waits: [0, 500] },
+      { fault: "429 with `Retry-After`: 0", play: retryAfter(() => "0"), ...passes, waits: [0, 0] },
+      { fault: "429 with `Retry-After`: -5", play: retryAfter(() => "-5"), ...passes, waits: [0, 0] },
+      { fault: "429 with `Retry-After`: a word", play: retryAfter(() => "soon"), ...passes, waits: [0, 500] },
       { fault: "429 without `Retry-After`", play: once(status(429)), ...passes, waits: [0, 500] },
       {
-        fault: "429, `Retry-After` a year",
+        fault: "429 with `Retry-After`: a year",
         play: retryAfter(() => String(365 * 86_400)),
         ...isLost,
         says: /the service asks for a pause for .*: GET .*offset=40.* answered 429/,
       },
       {
-        fault: "429, `Retry-After` a date in a year",
+        fault: "429 with `Retry-After`: a date in a year",
         play: retryAfter(dateIn(365 * 86_400_000)),
         ...isLost,
         says: /the service asks for a pause for .*: GET .*offset=40.* answered 429/,
@@ -582,14 +582,14 @@ export const FAULTS: readonly FaultSection[] = [
         says: /GET .*\/api\/v1\/build\/.* answered 429/,
       },
       { fault: "503 for a while", play: () => when(first(2, page40), status(503)), ...passes },
-      { fault: "502 with HTML, once", play: once(html(502)), ...passes },
-      { fault: "504 with HTML, once", play: once(html(504)), ...passes },
+      { fault: "HTML once with: 502", play: once(html(502)), ...passes },
+      { fault: "HTML once with: 504", play: once(html(504)), ...passes },
       {
         fault: "502 for ever, for one page",
         play: at40(html(502)),
         ...passes,
       },
-      { fault: "200 with HTML, once", play: once(html(200)), ...passes },
+      { fault: "HTML once with: 200", play: once(html(200)), ...passes },
       {
         fault: "200 with HTML for ever",
         play: at40(html(200)),
@@ -610,12 +610,12 @@ export const FAULTS: readonly FaultSection[] = [
         says: /GET .*\/api\/v1\/build\/.* answered 404/,
       },
       {
-        fault: "302 to the same page",
+        fault: "302 to: the same page",
         play: once(moved((asked) => `${asked.path}?limit=10&offset=40&x=1`)),
         ...passes,
       },
       {
-        fault: "302 to another origin",
+        fault: "302 to: another origin",
         play: (stage) =>
           when(
             page40,
@@ -636,18 +636,18 @@ export const FAULTS: readonly FaultSection[] = [
     title: "Broken replies and lost connections",
     cases: [
       {
-        fault: "JSON cut off in the middle, once",
+        fault: "once: JSON cut off in the middle",
         play: once(bytes((body) => body.subarray(0, 999))),
         ...passes,
       },
       {
-        fault: "JSON cut off in the middle, for ever",
+        fault: "JSON cut off for ever",
         play: at40(bytes((body) => body.subarray(0, 999))),
         ...breaksOff,
         says: /GET .*\/api\/v1\/build\/.*offset=40.* answered with no JSON/,
       },
       {
-        fault: "gzip that cannot be unpacked, once",
+        fault: "once: gzip that cannot be unpacked",
         play: once(bytes((body) => gzipSync(body).subarray(0, 99), gzip)),
         ...passes,
       },
@@ -657,9 +657,9 @@ export const FAULTS: readonly FaultSection[] = [
         ...breaksOff,
         says: /GET .*offset=40.* answered with an unusable body: its content encoding 'rot13' was not requested/,
       },
-      { fault: "the connection is closed before the reply, once", play: once(hangUp), ...passes },
+      { fault: "once: the connection closed before the reply", play: once(hangUp), ...passes },
       {
-        fault: "the connection is closed in the body, once",
+        fault: "once: the connection closed in the body",
         play: once(
           bytes((body) => half(body, (end) => end.close()), {
             "content-length": "999999",
@@ -669,25 +669,25 @@ export const FAULTS: readonly FaultSection[] = [
         ...passes,
       },
       {
-        fault: "`Content-Length` larger than the body, once",
+        fault: "once: `Content-Length` too large",
         play: once(bytes((body) => half(body, (end) => end.close()), { "content-length": "999999" })),
         settings: inTime,
         ...passes,
       },
       {
-        fault: "`Content-Length` smaller than the body, once",
+        fault: "once: `Content-Length` too small",
         play: once(bytes((body) => half(body, (end) => end.close()), { "content-length": "99" })),
         settings: inTime,
         ...passes,
       },
-      { fault: "no reply, once", play: once(silence), settings: inTime, ...passes },
+      { fault: "once: no reply", play: once(silence), settings: inTime, ...passes },
       {
-        fault: "a body that stops in the middle, once",
+        fault: "once: a body that stops in the middle",
         play: once(bytes((body) => half(body))),
         settings: inTime,
         ...passes,
       },
-      { fault: "a body byte by byte, once", play: once(bytes(drip)), settings: inTime, ...passes },
+      { fault: "once: a body byte by byte", play: once(bytes(drip)), settings: inTime, ...passes },
       {
         fault: "no reply to one page for ever",
         play: at40(silence),
@@ -736,13 +736,13 @@ export const FAULTS: readonly FaultSection[] = [
       },
       ...(
         [
-          ["is HTML", html(200)],
-          ["answers 404", status(404)],
-          ["has none of the resources", json({ error: "Sorry" })],
+          ["HTML", html(200)],
+          ["404", status(404)],
+          ["none of the resources", json({ error: "Sorry" })],
         ] as const
       ).map(
         ([what, reply]): FaultCase => ({
-          fault: `the root listing ${what}`,
+          fault: `the root listing: ${what}`,
           play: () => when(({ path }) => path === "/api/v1/", reply),
           exit: 6,
           run: "failed",
@@ -782,11 +782,11 @@ export const FAULTS: readonly FaultSection[] = [
       },
       ...(
         [
-          ["a number where text was", "build", { type: 5 }],
-          ["text where an object was", "version", { project: "my project" }],
+          ["a number for a text", "build", { type: 5 }],
+          ["a text for an object", "version", { project: "my project" }],
           ["a date that is none", "build", { date: "yesterday" }],
           ["a boolean as a word", "build", { success: "yes" }],
-          ["a field that nobody knows", "build", { shoes: { size: 44 } }],
+          ["an unknown field", "build", { shoes: { size: 44 } }],
           [
             "keys named `__proto__` and `constructor`",
             "build",
@@ -812,9 +812,9 @@ export const FAULTS: readonly FaultSection[] = [
             "null everywhere",
             (build) => Object.keys(build).map((key) => key !== "id" && Object.assign(build, { [key]: null })),
           ],
-          ["10 MB of text", (build) => Object.assign(build, { output: "x".repeat(10_000_000) })],
-          ["U+0000 in a text", (build) => Object.assign(build, { output: "a\u0000b" })],
-          ["a lone surrogate in a text", (build) => Object.assign(build, { output: "a\ud800b" })],
+          ["a text with: 10 MB", (build) => Object.assign(build, { output: "x".repeat(10_000_000) })],
+          ["a text with: U+0000", (build) => Object.assign(build, { output: "a\u0000b" })],
+          ["a text with: a lone surrogate", (build) => Object.assign(build, { output: "a\ud800b" })],
         ] as [string, (build: WireRecord) => unknown][]
       ).map(
         ([what, change]): FaultCase => ({
@@ -825,7 +825,7 @@ export const FAULTS: readonly FaultSection[] = [
         }),
       ),
       {
-        fault: "the same id twice on a page, with other content",
+        fault: "the same id twice on a page",
         play: at40(page(({ objects }) => objects.splice(5, 0, { ...objects[4], state: "building" }))),
         ...succeeds,
         left: "stored",
@@ -844,21 +844,21 @@ export interface ShownElsewhere {
   test: string;
 }
 
-const resumes = "the next run resumes; the mirror is that of an undisturbed run";
-const waitedOut = "waited out; the mirror is that of an undisturbed run";
+const resumes = "the next run resumes";
+const waitedOut = "waited out";
 
 export const SHOWN_ELSEWHERE: readonly ShownElsewhere[] = [
   {
     fault: "SIGKILL at random moments",
     exit: "137",
-    outcome: `the run is closed as \`interrupted\` by the next one; ${resumes}`,
+    outcome: `\`interrupted\`; ${resumes}`,
     file: "test/sync/crash.test.ts",
     test: "a run that is killed ends, once it is let be, as if nothing had been",
   },
   {
     fault: "SIGINT or SIGTERM",
     exit: "130, 143",
-    outcome: `\`interrupted\` with a checkpoint; ${resumes}`,
+    outcome: `\`interrupted\`; ${resumes}`,
     file: "test/cli/sync-command.test.ts",
     test: "by %s exits %i, and the next sync ends in the rows of an undisturbed one",
   },
@@ -898,7 +898,7 @@ export const SHOWN_ELSEWHERE: readonly ShownElsewhere[] = [
     test: "a run whose lock went to another run writes nothing more and ends with exit code 10",
   },
   {
-    fault: "Postgres killed in mid-run and started again",
+    fault: "Postgres: killed and started again",
     exit: "0",
     outcome: waitedOut,
     file: "test/sync/killed-server.test.ts",
@@ -907,54 +907,54 @@ export const SHOWN_ELSEWHERE: readonly ShownElsewhere[] = [
   {
     fault: "Postgres killed for good",
     exit: "4",
-    outcome: "nothing half-written; the hint names the embedded server's log",
+    outcome: "the hint names the server's log",
     file: "test/sync/killed-server.test.ts",
     test: "killed for good ends the run with exit code 4, and the hint names its log",
   },
   {
-    fault: "Postgres ends all sessions",
+    fault: "Postgres: ends all sessions",
     exit: "0",
     outcome: waitedOut,
     file: "test/sync/interrupted-run.test.ts",
     test: "and ends all sessions is waited out: the run ends like an undisturbed one",
   },
   {
-    fault: "Postgres refuses connections for a while",
+    fault: "Postgres: refuses connections for a while",
     exit: "0",
     outcome: waitedOut,
     file: "test/sync/interrupted-run.test.ts",
     test: "and refuses connections for a while is waited out",
   },
   {
-    fault: "Postgres is out of connections",
+    fault: "Postgres: out of connections",
     exit: "0",
-    outcome: "waited out",
+    outcome: waitedOut,
     file: "test/sync/killed-server.test.ts",
     test: "a server out of connections in mid-run is waited for",
   },
   {
     fault: "Postgres stays away",
     exit: "4",
-    outcome: `nothing half-written; ${resumes}`,
+    outcome: resumes,
     file: "test/sync/interrupted-run.test.ts",
     test: "and stays away ends the run with exit code 4 and nothing half-written; the next one goes on",
   },
   {
     fault: "Postgres' disk is full",
     exit: "4",
-    outcome: `at once, nothing half-written; ${resumes}`,
+    outcome: `at once; ${resumes}`,
     file: "test/sync/interrupted-run.test.ts",
     test: "and whose disk is full ends the run with exit code 4 at once and nothing half-written",
   },
   {
-    fault: "a certificate that nobody vouches for",
+    fault: "an untrusted certificate",
     exit: "5",
     outcome: "refused before anything is sent",
     file: "test/api/tls.test.ts",
     test: "whose certificate nobody vouches for is refused before anything is sent, with a hint",
   },
   {
-    fault: "a service that takes the connection and says nothing",
+    fault: "a service that accepts and says nothing",
     exit: "5",
     outcome: "the time-out",
     file: "test/api/tls.test.ts",
@@ -970,28 +970,28 @@ export const SHOWN_ELSEWHERE: readonly ShownElsewhere[] = [
   {
     fault: "429 while the pace is fast",
     exit: "-",
-    outcome: "the pace slows and recovers slowly",
+    outcome: "the pace slows",
     file: "test/api/host-gate.test.ts",
     test: "slow the pace once a round; every answer eases it",
   },
   {
-    fault: "a new run with the pace of one whose `Retry-After` lasts for hours yet",
+    fault: "a later run while `Retry-After` lasts",
     exit: "5",
-    outcome: "fails without a request, and says until when",
+    outcome: "no request; the error says until when",
     file: "test/sync/service-in-trouble.test.ts",
     test: "a run with the pace of an earlier one asks nothing while the service wants to be left alone",
   },
   {
     fault: "more missing records than one run may ask for",
     exit: "3",
-    outcome: "those left over are asked for by the next run",
+    outcome: "the next run does the rest",
     file: "test/sync/confirm-deletions.test.ts",
     test: "are asked for by turns of their lists up to the bound, the others in the next run",
   },
   {
-    fault: "a run that dies before it asked for what is missing",
+    fault: "a run that dies before it asked for missing records",
     exit: "143",
-    outcome: "the next run asks and deletes",
+    outcome: "the next run does the rest",
     file: "test/sync/deletions.test.ts",
     test: "is deleted by the next run when this one dies before it asked",
   },
@@ -1003,24 +1003,23 @@ export const SHOWN_ELSEWHERE: readonly ShownElsewhere[] = [
     test: "stores every record with an id and puts the rest aside, at random",
   },
   {
-    fault: "what is in quarantine is tried again",
+    fault: "the quarantine is tried again",
     exit: "0, 3",
-    outcome: "stored where it can be by now",
+    outcome: "stored where that is possible now",
     file: "test/cli/quarantine-command.test.ts",
     test: "--retry stores what can be stored by now, tells the rest and exits 3; 0 when nothing stays",
   },
   {
-    fault: "any change of a list between any two pages, at random",
+    fault: "any change of a list between two pages, at random",
     exit: "-",
-    outcome: "no record missed in a whole walk",
+    outcome: "no record is missed",
     file: "test/walk/schedules.test.ts",
     test: "loses no record that was there all through a whole walk, whatever comes and goes meanwhile",
   },
   {
     fault: "builds appear far below the head of the list",
     exit: "3, 0",
-    outcome:
-      "an incremental run says how many are missing; the full walk that follows, at once or next, finds them",
+    outcome: "the run says so; a full walk finds them",
     file: "test/sync/head-deficit.test.ts",
     test: "make an incremental run partial, which says how many are missing, and the next run full",
   },
@@ -1032,37 +1031,37 @@ export const SHOWN_ELSEWHERE: readonly ShownElsewhere[] = [
     test: "three builds that come where three others go are healed by the next full walk",
   },
   {
-    fault: "a run on a machine whose clock stands ten years ahead",
+    fault: "our clock ten years ahead",
     exit: "0",
-    outcome: "the next run is full, deletes what went and follows what moves",
+    outcome: "the next run is full and repairs it",
     file: "test/sync/head-deficit.test.ts",
     test: "after a run whose clock stood ten years ahead the next one is full, deletes what went and follows what moves",
   },
   {
-    fault: "the service is lost behind the walks",
+    fault: "the service is lost after the walks",
     exit: "5",
-    outcome: "the run says how much is left of each phase; the next one does it",
+    outcome: "the next run does the rest",
     file: "test/sync/unfinished-phases.test.ts",
     test: "makes the run partial, with how many references nobody asked for, and the next run asks",
   },
   {
     fault: "one list fails for ever",
     exit: "5",
-    outcome: "the other lists have their deletions, references and open builds",
+    outcome: "the other lists are complete",
     file: "test/sync/unfinished-phases.test.ts",
     test: "for ever by %s keeps no other list from deletions and references",
   },
   {
     fault: "another service than that of the mirror",
     exit: "2",
-    outcome: "refused before anything is asked or written",
+    outcome: "refused at once",
     file: "test/sync/mirrored-service.test.ts",
     test: "and refuses another one before anything is asked or written",
   },
   {
     fault: "any JSON at any place of any reply, at random",
-    exit: "never 1",
-    outcome: "no other list is touched; the next runs forget it",
+    exit: "-",
+    outcome: "no other list is touched; the next run repairs it",
     file: "test/sync/hostile-replies.test.ts",
     test: "is no bug of ours, and costs no other list anything, wherever it stands",
   },

@@ -262,20 +262,39 @@ async function empty(databaseUrl: string): Promise<void> {
 
 /** The matrix as it stands in the docs: the faults of a section by what comes of them, the mildest end first. */
 function renderMatrix(): string {
+  const intro = `Each line has the exit code, the result of the walk, what the mirror then holds, and the faults that end so.
+\`test/sync/fault-cases.ts\` has the details.\n`;
   const sections = FAULTS.map(({ title, cases }) => {
-    const ends = new Map<string, string[]>();
-    for (const { fault, exit, run, walk, left } of cases.toSorted((one, other) => one.exit - other.exit)) {
-      const end = `Exit ${exit}, run ${run}, walk ${walk}. Afterwards: ${LEFT[left]}.`;
-      ends.set(end, [...(ends.get(end) ?? []), fault]);
-    }
-    const groups = [...ends].map(([end, faults]) => `${end}\n\n${list(faults)}`);
-    return `### ${title}\n\n${groups.join("\n")}`;
+    const ended = cases
+      .toSorted((one, other) => one.exit - other.exit)
+      .map(({ fault, exit, walk, left }) => ({ fault, end: `${exit}, ${walk}; ${LEFT[left]}` }));
+    return `### ${title}\n\n${byEnd(ended)}`;
   });
-  const lines = SHOWN_ELSEWHERE.map(
-    ({ fault, exit, outcome, file }) => `${fault} → ${exit}: ${outcome} (\`${file}\`)`,
-  );
-  sections.push(`### Shown by tests of their own\n\n${list(lines)}`);
-  return sections.join("\n");
+  const shown = SHOWN_ELSEWHERE.map(({ fault, exit, outcome }) => ({
+    fault,
+    end: exit === "-" ? outcome : `${exit}; ${outcome}`,
+  }));
+  return [intro, ...sections, `### Shown by tests of their own\n\n${byEnd(shown)}`].join("\n");
 }
 
-const list = (lines: readonly string[]) => lines.map((line) => `- ${line}\n`).join("");
+/** A line for each end. Faults with the same words in front of a colon share them. */
+function byEnd(cases: readonly { fault: string; end: string }[]): string {
+  const ends = gather(cases.map(({ end, fault }) => [end, fault]));
+  return [...ends].map(([end, faults]) => `- **${end}**: ${joined(faults)}.\n`).join("");
+}
+
+function joined(faults: readonly string[]): string {
+  const kinds = gather(
+    faults.map((fault) => {
+      const [, kind = fault, rest = ""] = /^(.*?): (.*)$/.exec(fault) ?? [];
+      return [kind, rest];
+    }),
+  );
+  return [...kinds].map(([kind, rests]) => [kind, rests.join(", ")].filter(Boolean).join(": ")).join("; ");
+}
+
+function gather(pairs: readonly (readonly [key: string, value: string])[]): Map<string, string[]> {
+  const gathered = new Map<string, string[]>();
+  for (const [key, value] of pairs) gathered.set(key, [...(gathered.get(key) ?? []), value]);
+  return gathered;
+}

@@ -1,6 +1,6 @@
 import { sql } from "drizzle-orm";
 import { bigint, boolean, index, integer, primaryKey, text } from "drizzle-orm/pg-core";
-import { bookkeeping, idText, localTimestamp, moment } from "./columns.ts";
+import { bookkeeping, idText, listIndex, localTimestamp, moment } from "./columns.ts";
 import { projects } from "./projects.ts";
 import { mirror, sync } from "./schemas.ts";
 import { versions } from "./versions.ts";
@@ -23,6 +23,7 @@ export const builds = mirror.table(
   (table) => [
     index("builds_project_id").on(table.project_id),
     index("builds_version_id").on(table.version_id),
+    listIndex("builds_list", table, sql`coalesce(date, 'infinity'::timestamp) desc`),
     // A build without a state is not open: nothing shows that it will ever finish.
     index("builds_unfinished").on(table.id).where(sql`state <> 'finished' and deleted_at is null`),
   ],

@@ -1,5 +1,6 @@
+import { sql } from "drizzle-orm";
 import { boolean, index, integer, primaryKey, text } from "drizzle-orm/pg-core";
-import { bookkeeping, idText, localTimestamp } from "./columns.ts";
+import { bookkeeping, idText, listIndex, localTimestamp } from "./columns.ts";
 import { mirror } from "./schemas.ts";
 import { users } from "./users.ts";
 
@@ -42,7 +43,10 @@ export const projects = mirror.table(
     ...bookkeeping(),
   },
   // A hash index has no limit on the length of a slug. A B-tree rejects values over 2,704 bytes.
-  (table) => [index("projects_slug").using("hash", table.slug)],
+  (table) => [
+    index("projects_slug").using("hash", table.slug),
+    listIndex("projects_list", table, sql`left(coalesce(slug, ''), 300) collate "C"`),
+  ],
 );
 
 /** The administrators of a project, in the order of its record. */

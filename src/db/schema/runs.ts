@@ -179,6 +179,16 @@ export const lists = sync.table("lists", {
 });
 
 /**
+ * How often the records of a resource have changed. Triggers on their tables maintain it, so no writer can
+ * forget it. Replies made from an equal revision are equal.
+ */
+export const revisions = sync.table("revisions", {
+  resource: text().$type<Resource>().primaryKey(),
+  revision: bigint({ mode: "number" }).notNull(),
+  changed_at: moment().notNull(),
+});
+
+/**
  * Live records that the newest whole walk of their list did not show. The detail endpoint is asked for each
  * before it is marked as deleted. A run that cannot ask for all leaves the rest to the next run. A record
  * whose detail still answers stays here with `found_at`: its list hides it.

@@ -1,13 +1,17 @@
 import { text } from "drizzle-orm/pg-core";
-import { bookkeeping, idText, localTimestamp } from "./columns.ts";
+import { bookkeeping, idText, listIndex, localTimestamp } from "./columns.ts";
 import { mirror } from "./schemas.ts";
 
-export const users = mirror.table("users", {
-  id: idText().primaryKey(),
-  resource_uri: text(),
-  username: text(),
-  first_name: text(),
-  last_name: text(),
-  last_login: localTimestamp(),
-  ...bookkeeping(),
-});
+export const users = mirror.table(
+  "users",
+  {
+    id: idText().primaryKey(),
+    resource_uri: text(),
+    username: text(),
+    first_name: text(),
+    last_name: text(),
+    last_login: localTimestamp(),
+    ...bookkeeping(),
+  },
+  (table) => [listIndex("users_list", table)],
+);

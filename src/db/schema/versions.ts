@@ -1,5 +1,6 @@
+import { sql } from "drizzle-orm";
 import { boolean, index, text } from "drizzle-orm/pg-core";
-import { bookkeeping, idText } from "./columns.ts";
+import { bookkeeping, idText, listIndex } from "./columns.ts";
 import { projects } from "./projects.ts";
 import { mirror } from "./schemas.ts";
 
@@ -17,5 +18,8 @@ export const versions = mirror.table(
     project_id: idText().references(() => projects.id),
     ...bookkeeping(),
   },
-  (table) => [index("versions_project_id").on(table.project_id)],
+  (table) => [
+    index("versions_project_id").on(table.project_id),
+    listIndex("versions_list", table, sql`left(coalesce(verbose_name, ''), 300) collate "C" desc`),
+  ],
 );

@@ -1,0 +1,49 @@
+import { RECORD_TABLES } from "../load/tables.ts";
+import { LOG_FIELDS } from "../normalize/build.ts";
+import { cleanText } from "../normalize/clean-text.ts";
+import type { Filter } from "../protocol/catalog.ts";
+import { kindOf, relatedBy } from "../protocol/filters.ts";
+import type { Resource } from "../wire/resources.ts";
+
+/**
+ * The SQL condition of a filter over the row `r` of its resource. Values are added to `params`. Names come
+ * from the lists of documented fields alone.
+ */
+export function filterCondition(
+  resource: Resource,
+  { path, value }: Filter,
+  params: unknown[],
+  row = "r",
+): string {
+  const [field = "", ...rest] = path;
+  const kind = kindOf(resource, field);
+  const related = relatedBy(kind, field);
+  const bind = (given: unknown) => `$${params.push(given)}`;
+  if (related === undefined) {
+    if (resource === "build" && (LOG_FIELDS as readonly string[]).includes(field)) {
+      const text = bind(cleanText(String(value), { nul: 0 }));
+      return `exists (select from mirror.build_logs as logs where logs.build_id = ${row}.id and logs.${field} = ${text})`;
+    }
+    if (kind === "boolean") return `${row}.${field} = ${bind(value)}`;
+    if (kind === "datetime") return `${row}.${field} = ${bind(value)}::text::timestamp`;
+    return `${row}.${field} = ${bind(cleanText(String(value), { nul: 0 }))}`;
+  }
+  if (rest.length > 0) {
+    const target = `${row}${row.length}`;
+    const inner = filterCondition(related, { path: rest, value }, params, target);
+    // An array, so that the ids are found once and the index on the reference finds the rows.
+    const ids = `array(select ${target}.id from ${RECORD_TABLES[related].name} as ${target} where ${inner})`;
+    return kind === "uris"
+      ? `${row}.id = any (array(select project_id from mirror.project_users where user_id = any (${ids})))`
+      : `${row}.${field}_id = any (${ids})`;
+  }
+  const id = cleanText(String(value), { nul: 0 });
+  const uri = bind(`%/api/v1/${related}/${encodeURIComponent(id).replace(/[%_\\]/g, "\\$&")}/`);
+  if (kind === "uris") {
+    return `${row}.id = any (array(select project_id from mirror.project_users
+      where user_id = ${bind(id)} or (user_id is null and user_uri like ${uri})))`;
+  }
+  // A reference to a record that is not in the mirror has its URI alone. An embedded project always has its id.
+  if (kind === "embedded") return `${row}.${field}_id = ${bind(id)}`;
+  return `(${row}.${field}_id = ${bind(id)} or (${row}.${field}_id is null and ${row}.${field}_uri like ${uri}))`;
+}

@@ -1,0 +1,60 @@
+import type { TransactionSql } from "../db/connect.ts";
+import type { MirrorReader } from "../db/mirror-reader.ts";
+import { RECORD_TABLES } from "../load/tables.ts";
+import type { Catalog, ListQuery, RecordTypes, Slice } from "../protocol/catalog.ts";
+import { isStorableId } from "../wire/record-id.ts";
+import type { Resource } from "../wire/resources.ts";
+import { createListSlices, isShown } from "./list-slice.ts";
+import { readRecords } from "./read-records.ts";
+import { readRevision } from "./revisions.ts";
+
+/**
+ * Answers the protocol from the mirror's tables, each reply from one snapshot. Deleted records are absent, and
+ * so is what upstream's lists do not show. The details of hidden projects are absent too; other hidden records
+ * are found by their id.
+ */
+export function createMirrorCatalog(mirror: MirrorReader): Catalog {
+  const slices = createListSlices();
+
+  return {
+    list<R extends Resource>(resource: R, query: ListQuery): Promise<Slice<RecordTypes[R]>> {
+      return mirror.snapshot(async (tx) => {
+        const { revision } = await readRevision(tx, resource);
+        const { ids, totalCount } = await slices(tx, resource, query, revision);
+        const records = await readRecords(tx, resource, ids);
+        return { records: records as unknown as RecordTypes[R][], totalCount, revision };
+      });
+    },
+
+    async find<R extends Resource>(resource: R, id: string): Promise<RecordTypes[R] | undefined> {
+      if (!isStorableId(id)) return undefined;
+      return mirror.snapshot(async (tx) => {
+        if (!(await isLive(tx, resource, id))) return undefined;
+        const [record] = await readRecords(tx, resource, [id]);
+        return record as unknown as RecordTypes[R] | undefined;
+      });
+    },
+
+    searchFiles: async () => [],
+    searchAnchors: async () => [],
+    searchDocs: async () => undefined,
+
+    schema: (resource) =>
+      mirror.read(async (sql) => {
+        const [stored] = await sql<{ body: unknown }[]>`
+          select body from sync.upstream_schemas where resource = ${resource} order by run_id desc limit 1`;
+        return stored?.body;
+      }),
+
+    revision: (resource) => mirror.read(async (sql) => (await readRevision(sql, resource)).revision),
+  };
+}
+
+async function isLive(tx: TransactionSql, resource: Resource, id: string): Promise<boolean> {
+  const shown = resource === "project" ? ` and r.listed and ${isShown(resource)}` : "";
+  const found = await tx.unsafe(
+    `select from ${RECORD_TABLES[resource].name} as r where r.id = $1 and r.deleted_at is null${shown}`,
+    [id],
+  );
+  return found.length > 0;
+}
