@@ -257,13 +257,3 @@ describe("docs/README.md", () => {
     expect(read(page)).toMatch(/^# .+\n\nFor /);
   });
 });
-
-describe("docs/changing.md", () => {
-  test("has a row for each room", () => {
-    const rooms = [...read("docs/changing.md").matchAll(/^\| `([a-z]+)` \|/gm)].map(([, room]) => room);
-    const folders = readdirSync(new URL("src/", ROOT), { withFileTypes: true })
-      .filter((entry) => entry.isDirectory())
-      .map(({ name }) => name);
-    expect([...rooms, "config"].toSorted()).toEqual(folders.toSorted());
-  });
-});

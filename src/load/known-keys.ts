@@ -1,10 +1,10 @@
 import type { Sql } from "../db/connect.ts";
 import type { Reference } from "../wire/resource-uri.ts";
-import { RESOURCES, type Resource } from "../wire/resources.ts";
+import { REFERENCE_FIELDS, RESOURCES, type Resource } from "../wire/resources.ts";
 import { RECORD_TABLES } from "./tables.ts";
 
 /** The resources that others refer to. All their ids must be known to turn references into keys. */
-const REFERRED: readonly Resource[] = ["user", "project", "version"];
+const REFERRED = new Set(REFERENCE_FIELDS.map(({ target }) => target));
 
 const READ_ROWS = 5000;
 
@@ -45,7 +45,7 @@ export function createKnownKeys(sql: Sql, createIds: () => Ids): KnownKeys {
   async function read(resource: Resource): Promise<void> {
     const entry = known.get(resource);
     if (!entry) return;
-    if (REFERRED.includes(resource)) {
+    if (REFERRED.has(resource)) {
       // This reads by keys, not by a cursor. When the connection is lost between two batches, a cursor of the
       // driver ends as if it had read all rows.
       for (let after = ""; ; ) {

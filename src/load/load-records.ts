@@ -10,7 +10,7 @@ import type { BuildSighting, TransitionFacts } from "./record-transitions.ts";
 import { replaceUnresolved, unresolvedRows } from "./references.ts";
 import { findStale, type ShownState } from "./stale-sightings.ts";
 import { findStored, findStoredProjects, type StoredProject, type StoredRecord } from "./stored-records.ts";
-import { BUILD_LOGS, PROJECT_USERS, RECORD_TABLES, type Row } from "./tables.ts";
+import { BUILD_LOGS, PROJECT_USERS, RECORD_TABLES, type Row, URI_KEYS } from "./tables.ts";
 import { keepUserOrder } from "./user-order.ts";
 import { addRows, replaceRows, type WriteMethod } from "./write-rows.ts";
 
@@ -223,7 +223,7 @@ function padFraction(date: unknown): string {
 /** Sets the foreign keys whose records are here. The others stay null. */
 function setKeys(row: Row, resource: Resource, record: NormalizedRecord, keys: KnownKeys): void {
   row.project_id = record.projectId;
-  if (resource === "build") row.version_id = null;
+  for (const key of URI_KEYS[resource]) row[key] = null;
   for (const { field, target } of record.references) row[`${field}_id`] = keys.resolve(target);
 }
 

@@ -2,7 +2,7 @@ import type { TransactionSql } from "../db/connect.ts";
 import { LOG_FIELDS } from "../normalize/build.ts";
 import type { Resource } from "../wire/resources.ts";
 import type { ObservedRecord } from "./observed-record.ts";
-import { RECORD_TABLES, type Row } from "./tables.ts";
+import { RECORD_TABLES, type Row, URI_KEYS } from "./tables.ts";
 import { jsonRows } from "./write-rows.ts";
 
 /** Columns about our copy. A difference in them is not a change of the record. */
@@ -10,12 +10,6 @@ const NOT_UPSTREAM = [
   ...["first_seen_at", "first_seen_run_id", "changed_at", "changed_run_id", "deleted_at", "record_hash"],
   ...["source", "listed"],
 ];
-
-/**
- * The keys of a build follow from its URIs. When the record that a URI names arrives, the build does not
- * change.
- */
-const BUILD_KEYS = ["project_id", "version_id"];
 
 export interface Change {
   recordId: string;
@@ -36,9 +30,8 @@ export async function findChanges(
   incoming: readonly Row[],
 ): Promise<Change[]> {
   const table = RECORD_TABLES[resource];
-  // An embedded project has no URI, so its key is the field. The key of a build changes with its URI, and is
-  // stored with it: a query about the past needs the record that the old URI named.
-  const following = resource === "build" ? BUILD_KEYS : [];
+  // An embedded project has no URI, so its key is the field. The key for a URI changes with it, and is stored
+  // with it: a query about the past needs the record that the old URI named.
   const rows = await tx.unsafe<{ id: string; before: Change["before"]; after: Change["after"] }[]>(
     `select incoming.id, before, after
      from jsonb_populate_recordset(null::${table.name}, $1::text::jsonb) as incoming
@@ -50,7 +43,7 @@ export async function findChanges(
          and (key <> all ($3::text[])
            or to_jsonb(incoming) -> replace(key, '_id', '_uri') is distinct from to_jsonb(stored) -> replace(key, '_id', '_uri'))
      ) as difference`,
-    [jsonRows(table, incoming), NOT_UPSTREAM, following],
+    [jsonRows(table, incoming), NOT_UPSTREAM, URI_KEYS[resource]],
   );
   const observedAt = new Map(observed.map((one) => [one.record.id, one.observedAt]));
   const changes = new Map<string, Change>();

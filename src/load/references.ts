@@ -1,6 +1,6 @@
 import type { TransactionSql } from "../db/connect.ts";
 import type { FieldReference, NormalizedRecord } from "../normalize/normalized.ts";
-import type { Resource } from "../wire/resources.ts";
+import { RELATED, type Resource } from "../wire/resources.ts";
 import type { KnownKeys } from "./known-keys.ts";
 import { type Row, UNRESOLVED_REFERENCES } from "./tables.ts";
 import { addRows, type WriteMethod } from "./write-rows.ts";
@@ -14,7 +14,7 @@ export function unresolvedRows(resource: Resource, record: NormalizedRecord, key
 
 function unresolvedRow(resource: Resource, recordId: string, reference: FieldReference): Row {
   const { target } = reference;
-  const expected = reference.field === "users" ? "user" : reference.field;
+  const expected = RELATED[reference.field];
   const fits = target.kind === "record" && target.resource === expected;
   return {
     resource,

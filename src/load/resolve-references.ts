@@ -1,30 +1,24 @@
 import type { Sql } from "../db/connect.ts";
-import { RECORD_TABLES } from "./tables.ts";
+import { REFERENCE_FIELDS, type Resource } from "../wire/resources.ts";
+import { PROJECT_USERS, RECORD_TABLES } from "./tables.ts";
 
 /**
- * The fields with references, and the key that each one fills. For each field, one join sets the keys of all
- * references whose records have arrived, and removes them from the unresolved ones.
+ * Sets every key whose record is here now. For each field, one join sets the keys of all references whose
+ * records have arrived, and removes them from the unresolved ones. Returns the number of resolved references. Safe to
+ * repeat.
  */
-const FIELDS = [
-  { resource: "project", field: "users", table: "project_users", key: "user_id", target: "user" },
-  { resource: "version", field: "project", table: "versions", key: "project_id", target: "project" },
-  { resource: "file", field: "project", table: "files", key: "project_id", target: "project" },
-  { resource: "build", field: "project", table: "builds", key: "project_id", target: "project" },
-  { resource: "build", field: "version", table: "builds", key: "version_id", target: "version" },
-] as const;
-
-/** Sets every key whose record is here now. Returns the number of resolved references. Safe to repeat. */
 export async function resolveReferences(sql: Sql): Promise<number> {
   // Many rows come and go at once. With old statistics the planner would pick a nested loop for the joins
   // below.
   await sql`analyze mirror.unresolved_references`;
   let resolved = 0;
-  for (const { resource, field, table, key, target } of FIELDS) {
-    const [owner, place] =
-      table === "project_users"
-        ? ["owner.project_id", "and owner.position = resolved.position"]
-        : ["owner.id", ""];
-    const fill = `update mirror.${table} as owner set ${key} = resolved.id
+  for (const { resource, field, kind, target } of REFERENCE_FIELDS) {
+    // Only the administrators of a project are a list of references.
+    const [table, key, owner, place] =
+      kind === "uris"
+        ? [PROJECT_USERS, "user_id", "owner.project_id", "and owner.position = resolved.position"]
+        : [RECORD_TABLES[resource], `${field}_id`, "owner.id", ""];
+    const fill = `update ${table.name} as owner set ${key} = resolved.id
        from resolved where ${owner} = resolved.record_id ${place}`;
     const byId = await sql.unsafe(
       `with resolved as (
@@ -60,7 +54,7 @@ const bySlug = (fill: string) =>
    ${fill}`;
 
 export interface DanglingTarget {
-  resource: "user" | "project" | "version";
+  resource: Resource;
   key: string;
 }
 

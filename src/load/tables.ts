@@ -3,7 +3,7 @@ import type { PgTable } from "drizzle-orm/pg-core";
 import { getTableConfig } from "drizzle-orm/pg-core";
 import { unresolvedReferences } from "../db/schema/changes.ts";
 import { buildLogs, builds, files, projects, projectUsers, users, versions } from "../db/schema/index.ts";
-import type { Resource } from "../wire/resources.ts";
+import { REFERENCE_FIELDS, RESOURCES, type Resource } from "../wire/resources.ts";
 
 export type CellType =
   | "text"
@@ -53,6 +53,16 @@ export const RECORD_TABLES: Record<Resource, TableSpec> = {
   file: specOf(files),
   build: specOf(builds),
 };
+/**
+ * The columns for the keys of records that a record names by URI. A key follows from its URI: when the named
+ * record arrives, the key is set, but the record does not change.
+ */
+export const URI_KEYS = Object.fromEntries(
+  RESOURCES.map((resource) => {
+    const fields = REFERENCE_FIELDS.filter((field) => field.resource === resource && field.kind === "uri");
+    return [resource, fields.map(({ field }) => `${field}_id`)];
+  }),
+) as Record<Resource, string[]>;
 export const BUILD_LOGS = specOf(buildLogs);
 export const PROJECT_USERS = specOf(projectUsers);
 export const UNRESOLVED_REFERENCES = specOf(unresolvedReferences);

@@ -1,5 +1,5 @@
 import { buildFields } from "./build.ts";
-import type { FieldKinds } from "./fields.ts";
+import type { FieldKind, FieldKinds } from "./fields.ts";
 import { fileFields } from "./file.ts";
 import { projectFields } from "./project.ts";
 import { userFields } from "./user.ts";
@@ -24,6 +24,22 @@ export const RESOURCE_FIELDS: Record<Resource, FieldKinds> = {
 
 /** The resource that a related field points to. */
 export const RELATED: Record<string, Resource> = { project: "project", version: "version", users: "user" };
+
+export interface ReferenceField {
+  resource: Resource;
+  field: string;
+  kind: FieldKind;
+  /** The resource that the field refers to. */
+  target: Resource;
+}
+
+/** Every field that refers to other records, in the order of the resources. */
+export const REFERENCE_FIELDS: readonly ReferenceField[] = RESOURCES.flatMap((resource) =>
+  Object.entries(RESOURCE_FIELDS[resource]).flatMap(([field, kind]) => {
+    const target = ["uri", "uris", "embedded"].includes(kind) ? RELATED[field] : undefined;
+    return target ? [{ resource, field, kind, target }] : [];
+  }),
+);
 
 /** The reply of `GET /api/v1/` (`docs/interface.md`, "Root listing"). */
 export type RootListing = Partial<Record<Resource, { list_endpoint: string; schema: string }>>;

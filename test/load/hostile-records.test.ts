@@ -10,15 +10,7 @@ import { canonicalJson } from "../support/canonical-json.ts";
 import { hostileJson, hostileRecord } from "../support/hostile-records.ts";
 import { type Loading, setUpLoading } from "../support/loading.ts";
 import { restoreStored } from "../support/stored-mirror.ts";
-import { wireBuild, wireFile, wireProject, wireUser, wireVersion } from "../support/wire-records.ts";
-
-const WHOLE: Record<Resource, (id: string) => Record<string, unknown>> = {
-  user: (id) => wireUser(id),
-  project: (id) => wireProject(id),
-  version: (id) => wireVersion(id, null),
-  file: (id) => wireFile(id, null),
-  build: (id) => wireBuild(id),
-};
+import { WHOLE, wireBuild } from "../support/wire-records.ts";
 
 /** Braces and brackets so deep that Node's own stack is too small to look through them. */
 const deep = (open: string, inner: string, close: string) =>

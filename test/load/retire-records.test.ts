@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { RESOURCES, type Resource } from "../../src/wire/resources.ts";
 import { type Loading, setUpLoading } from "../support/loading.ts";
 import { fingerprint } from "../support/stored-mirror.ts";
-import { wireBuild, wireFile, wireProject, wireUser, wireVersion } from "../support/wire-records.ts";
+import { WHOLE, wireBuild, wireFile, wireProject, wireUser, wireVersion } from "../support/wire-records.ts";
 
 const AT = "2024-05-16T03:00:00.000Z";
 const BACK = "2024-05-17T03:00:00.000Z";
@@ -100,21 +100,13 @@ describe("a record that is gone", () => {
   });
 });
 
-const WIRE: Record<Resource, Record<string, unknown>> = {
-  user: wireUser("1"),
-  project: wireProject("1"),
-  version: wireVersion("1", wireProject("1")),
-  file: wireFile("1", wireProject("1")),
-  build: wireBuild("1"),
-};
-
 describe("a record that was gone and is shown again", () => {
   test.each(RESOURCES)("is in the changes with both, though nothing of the %s changed", async (resource) => {
     await using loading = await setUpLoading();
-    await loading.load(resource, [WIRE[resource]]);
+    await loading.load(resource, [WHOLE[resource]("1")]);
     await retire(loading, resource, ["1"]);
     loading.nextRun();
-    await loading.load(resource, [WIRE[resource]], { at: BACK });
+    await loading.load(resource, [WHOLE[resource]("1")], { at: BACK });
     const empty = { resource, record_id: "1", before: null, after: null };
     expect(await changes(loading)).toEqual([
       { ...empty, kind: "deleted", run_id: 1, observed_at: "2024-05-16 03:00:00+00" },

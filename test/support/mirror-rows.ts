@@ -1,12 +1,9 @@
 import { withSql } from "../../src/db/connect.ts";
+import { RESOURCES } from "../../src/wire/resources.ts";
 
 const TABLES = [
-  "users",
-  "projects",
+  ...RESOURCES.map((resource) => `${resource}s`),
   "project_users",
-  "versions",
-  "files",
-  "builds",
   "build_logs",
   "build_transitions",
   "unresolved_references",

@@ -1,6 +1,7 @@
 import type { Build } from "../../src/wire/build.ts";
 import type { File } from "../../src/wire/file.ts";
 import type { Project } from "../../src/wire/project.ts";
+import type { Resource } from "../../src/wire/resources.ts";
 import type { User } from "../../src/wire/user.ts";
 import type { Version } from "../../src/wire/version.ts";
 
@@ -94,3 +95,12 @@ export function wireBuild(id: string, over: Over<Build> = {}): Record<string, un
     ...over,
   };
 }
+
+/** One whole record of each resource that refers to no embedded project. */
+export const WHOLE: Record<Resource, (id: string) => Record<string, unknown>> = {
+  user: (id) => wireUser(id),
+  project: (id) => wireProject(id),
+  version: (id) => wireVersion(id, null),
+  file: (id) => wireFile(id, null),
+  build: (id) => wireBuild(id),
+};
