@@ -39,6 +39,7 @@ const INTERFACE_RELATIONS = [
   "mirror.build_transitions",
   "mirror.builds",
   "mirror.changes",
+  "mirror.file_anchors",
   "mirror.file_contents",
   "mirror.files",
   "mirror.project_users",
@@ -47,16 +48,14 @@ const INTERFACE_RELATIONS = [
   "mirror.users",
   "mirror.versions",
   "sync.definitions",
-  "sync.lists",
   "sync.migrations",
   "sync.missing_records",
   "sync.open_builds",
   "sync.prunings",
   "sync.quarantine",
+  "sync.revisions",
   "sync.runs",
-  "sync.service",
   "sync.upstream_schemas",
-  "sync.walks",
 ];
 
 /** A longer query of a BI tool is probably a mistake, and a refresh may have to wait for it. */

@@ -9,6 +9,8 @@ import { ConfigError } from "../errors.ts";
 const GRACE_MS = 2000;
 /** A request must have arrived completely by then, so that none holds a connection for ever. */
 const REQUEST_WITHIN_MS = 30_000;
+/** How often that is looked at. Node's default is as long as the time itself. */
+const LOOK_EVERY_MS = 5000;
 /** A connection on which nothing moves for this long is closed, so that a reader who stops does not hold a reply. */
 const IDLE_MS = 120_000;
 /** Some slugs fill Node's default of 16 KiB when each character takes nine in a path. */
@@ -39,7 +41,7 @@ export async function startServer({
   port,
   graceMs = GRACE_MS,
 }: ServerOptions): Promise<HttpServer> {
-  const serverOptions = { maxHeaderSize: MAX_HEADER_BYTES };
+  const serverOptions = { maxHeaderSize: MAX_HEADER_BYTES, connectionsCheckingInterval: LOOK_EVERY_MS };
   const server = createAdaptorServer({
     fetch: app.fetch,
     overrideGlobalObjects: false,

@@ -55,7 +55,20 @@ describe("serve", () => {
       await using cli = startCli([...ANY_PORT, "--database-url", url.href]);
       const [address] = await cli.waitFor("stdout", /^http:\/\/127\.0\.0\.1:\d+(?=\n)/);
       await cli.waitFor("stderr", /this role only reads/);
-      for (const path of ["/", "/project/pip", "/build/1001", "/build/2000", "/report/runs.csv"]) {
+      for (const path of [
+        ...[
+          "/",
+          "/project/pip",
+          "/build/1001",
+          "/build/2000",
+          "/report/runs.csv",
+          "/openapi.json",
+          "/api/v1/",
+        ],
+        ...["/api/v1/project/?slug=pip", "/api/v1/user/", "/api/v1/version/pip/", "/api/v1/build/1001/"],
+        ...["/api/v1/build/?project__slug=pip&version__slug=latest", "/api/v1/project/?users__username=ada"],
+        ...["/api/v1/file/schema/", "/api/v1/file/search/?q=pip", "/api/v1/file/anchor/?q=pip"],
+      ]) {
         expect([path, (await fetch(address + path)).status]).toEqual([path, 200]);
       }
       cli.signal("SIGTERM");
