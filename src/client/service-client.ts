@@ -59,8 +59,10 @@ export interface FileSearchOptions extends CallOptions {
  * one even rate. A call may be repeated: every request is a GET.
  *
  * Each call may reject with `HttpStatusError` (a status that is no success), `NetworkError` (no reply),
- * `TimeoutError` (no whole reply in time), all three after the retries, `UnexpectedShapeError` (a reply that
- * does not follow the interface), and with the reason of its `signal`.
+ * `TimeoutError` (no whole reply in time), all three after the retries that may help, `UnexpectedShapeError`
+ * (a reply that does not follow the interface), and with the reason of its `signal`. When even the root of
+ * the service stays unreachable, the client gives the service up: every later call rejects at once. A program
+ * that lives longer makes a new client.
  */
 export interface ServiceClient extends AsyncDisposable {
   /** The base URL without its user and password. */
