@@ -6,7 +6,6 @@ import type { Clock } from "../clock.ts";
 import { findProxyRoute } from "../config/proxy-route.ts";
 import type { Config } from "../config.ts";
 import { NetworkError, UnexpectedShapeError } from "../errors.ts";
-import type { Logger } from "../log.ts";
 import { apiUrl } from "./api-url.ts";
 import { ACCEPT_ENCODING, BodyTooLargeError, decodeBody, readBody } from "./body.ts";
 import { type ClockAhead, createClockDifference } from "./clock-difference.ts";
@@ -26,6 +25,11 @@ import { excerpt, showUrl, toUpstreamError } from "./upstream-errors.ts";
 const MAX_REDIRECTS = 3;
 const ROOT_PATH = "/api/v1/";
 
+/** The part of a log that the client writes to. `waitMs` is null when all requests are held back. */
+export interface RetryLog {
+  warn(facts: { attempt: number; waitMs: number | null; error: string }, message: string): void;
+}
+
 export interface ClientOptions
   extends Pick<
     Config,
@@ -35,7 +39,8 @@ export interface ClientOptions
   /** The pace that all clients of the host share. It replaces `ratePerSecond`. @default the client's own */
   pace?: HostPace;
   clock: Clock;
-  log: Logger;
+  /** Hears of each retry. The program's log is one. */
+  log: RetryLog;
   signal?: AbortSignal;
   /** Called with warnings for the summary of the run: requests were paused, or the service held them back. */
   onWarning?(message: string): void;

@@ -1,5 +1,6 @@
 import type { Option } from "commander";
 import { COMMANDS } from "../../src/cli/commands.ts";
+import * as client from "../../src/client/index.ts";
 import { SETTING_KEYS, SETTINGS, type Setting } from "../../src/config/settings.ts";
 import { EXIT } from "../../src/errors.ts";
 import type { RunSummary, WalkSummary } from "../../src/sync/summary.ts";
@@ -117,6 +118,16 @@ ${summaryExample()}
 - Schema \`report\`: every relation and column of [data-dictionary.md](data-dictionary.md). Columns are only ever added, at the end.
 
 Schema \`rollup\` is not part of the contract. [Each refresh](reports.md#refreshes) notifies the channel \`docmirror_run\`.
+
+## The client
+
+\`docmirror/client\` ([client.md](client.md)) exports the types of its options and answers, and:
+${Object.keys(client)
+  .toSorted()
+  .map((name) => `\`${name}\``)
+  .join(", ")}.
+
+No other path of the package is part of the contract.
 
 ## HTTP
 
