@@ -14,6 +14,15 @@ export default defineConfig({
     maxWorkers: Math.max(2, availableParallelism() - 1),
     testTimeout: 60_000,
     hookTimeout: 120_000,
+    // No test replaces a module. A new process for each file would load the same modules 190 times.
+    isolate: false,
     sequence: { shuffle: true },
+    // `npm test` leaves these out; `npm run test:long` runs just them.
+    tags: [
+      {
+        name: "long",
+        description: "Takes seconds, or repeats by many random cases what a short test shows.",
+      },
+    ],
   },
 });

@@ -54,6 +54,13 @@ CREATE TRIGGER "count_update" AFTER UPDATE ON "mirror"."builds" REFERENCING NEW 
   FOR EACH STATEMENT EXECUTE FUNCTION sync.count_change('build');--> statement-breakpoint
 CREATE TRIGGER "count_delete" AFTER DELETE ON "mirror"."builds" REFERENCING OLD TABLE AS changed
   FOR EACH STATEMENT EXECUTE FUNCTION sync.count_change('build');--> statement-breakpoint
+-- A reference that is resolved later changes this table alone.
+CREATE TRIGGER "count_insert" AFTER INSERT ON "mirror"."project_users" REFERENCING NEW TABLE AS changed
+  FOR EACH STATEMENT EXECUTE FUNCTION sync.count_change('project');--> statement-breakpoint
+CREATE TRIGGER "count_update" AFTER UPDATE ON "mirror"."project_users" REFERENCING NEW TABLE AS changed
+  FOR EACH STATEMENT EXECUTE FUNCTION sync.count_change('project');--> statement-breakpoint
+CREATE TRIGGER "count_delete" AFTER DELETE ON "mirror"."project_users" REFERENCING OLD TABLE AS changed
+  FOR EACH STATEMENT EXECUTE FUNCTION sync.count_change('project');--> statement-breakpoint
 -- A list does not show the records that are missing from it.
 CREATE FUNCTION "sync"."count_missing"() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN

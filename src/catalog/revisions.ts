@@ -1,13 +1,13 @@
 import type { AnySql } from "../db/connect.ts";
 import type { Resource } from "../wire/resources.ts";
 
-/** The tables that a list's records are read from. */
+/** The resources that a list is read from: its own, those embedded in it, and those that its filters can reach. */
 const PARTS: Record<Resource, readonly Resource[]> = {
   user: ["user"],
-  project: ["project"],
-  version: ["version", "project"],
-  file: ["file", "project"],
-  build: ["build"],
+  project: ["project", "user"],
+  version: ["version", "project", "user"],
+  file: ["file", "project", "user"],
+  build: ["build", "version", "project", "user"],
 };
 
 export interface ListRevision {

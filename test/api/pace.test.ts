@@ -19,7 +19,9 @@ function worstSecond({ requests }: ScriptedServer): number {
 }
 
 describe("the pace", () => {
-  it("at 50 a second with 8 in flight keeps to the rate as the server sees it, and uses it", async () => {
+  it("at 50 a second with 8 in flight keeps to the rate as the server sees it, and uses it", {
+    tags: ["long"],
+  }, async () => {
     await using server = await startScriptedServer([{}]);
     await using client = createTestClient(server.url, { concurrency: 8, ratePerSecond: 50 });
     await Promise.all(Array.from({ length: 151 }, () => client.fetchJson("/api/v1/", asIs)));
@@ -84,7 +86,7 @@ describe("the pace", () => {
     expect(performance.now() - start).toBeLessThan(500);
   });
 
-  it("goes on when the system's clock is set back by an hour", async () => {
+  it("goes on when the system's clock is set back by an hour", { tags: ["long"] }, async () => {
     const pace = createHostPace({ ratePerSecond: 5, clock: systemClock });
     const { signal } = new AbortController();
     await pace.turn(signal);

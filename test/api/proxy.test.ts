@@ -119,7 +119,9 @@ describe.each(SCHEMES)("a proxy before a service of %s", (scheme) => {
     expect(proxy.requests).toHaveLength(3);
   });
 
-  it("that says nothing runs into the time-out, and a stop does not wait for it", async () => {
+  it("that says nothing runs into the time-out, and a stop does not wait for it", {
+    tags: ["long"],
+  }, async () => {
     await using proxy = await startProxy({ port: 1, instead: "say nothing" });
     const error = await failureOf(proxiesOf(proxy.url), base, { retries: 0, timeoutMs: 100 });
     expect(error).toBeInstanceOf(TimeoutError);

@@ -32,7 +32,9 @@ describe.skipIf(!HAS_OPENSSL)("a service over TLS", () => {
   });
 });
 
-it("a service that takes the connection and says nothing of TLS runs into the time-out", async () => {
+it("a service that takes the connection and says nothing of TLS runs into the time-out", {
+  tags: ["long"],
+}, async () => {
   const server = createServer((socket) => socket.on("error", () => {}).resume()).listen(0, "127.0.0.1");
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;

@@ -108,7 +108,9 @@ describe("an open build", () => {
     expect(await due(loading, DAY_MS + MINUTE_MS, { maxDetails: 20, maxStuck: 0 })).toHaveLength(20);
   });
 
-  test("that hangs for ever costs 40 requests on its first day and one a day from then on", async () => {
+  test("that hangs for ever costs 40 requests on its first day and one a day from then on", {
+    tags: ["long"],
+  }, async () => {
     await using loading = await setUpLoading();
     await seeAt(loading, 30_000);
     const asked: number[] = [];

@@ -1,3 +1,4 @@
+/** @module-tag long */
 import { afterAll, beforeAll, describe, expect, inject, test, vi } from "vitest";
 import { withSql } from "../../src/db/connect.ts";
 import { DAY_MS, type HungBuilds, measureRounds } from "../month/round-costs.ts";

@@ -39,7 +39,9 @@ describe("judgeZone", () => {
     expect(judgeZone([], "Etc/UTC")).toBeNull();
   });
 
-  test("never finds a better zone than the true one, whatever the zone, the season and the delays", () => {
+  test("never finds a better zone than the true one, whatever the zone, the season and the delays", {
+    tags: ["long"],
+  }, () => {
     const sighting = fc
       .record({
         second: fc.integer({ min: 0, max: 120 * 86_400 }),
@@ -69,7 +71,7 @@ describe("judgeZone", () => {
     );
   });
 
-  test("finds a zone that fits everywhere, whatever is configured", () => {
+  test("finds a zone that fits everywhere, whatever is configured", { tags: ["long"] }, () => {
     fc.assert(
       fc.property(fc.constantFrom(...listZones()), fc.constantFrom(...listZones()), (zone, configured) => {
         const spans = watched(zone, "2025-02-20", 40);

@@ -41,28 +41,34 @@ async function watch(
 const shareOf = ({ of, seen }: { of: number; seen: number }) => seen / of;
 
 describe.concurrent("each transition lies within its bounds", () => {
-  test("of builds watched each minute, of which nearly all are seen while they build", async () => {
+  test("of builds watched each minute, of which nearly all are seen while they build", {
+    tags: ["long"],
+  }, async () => {
     const { seen } = await watch({ everyMinutes: 1, days: 1 / 24, buildsPerDay: 3000 });
     expect(shareOf(seen.building), `LIFE_SEED=${SEED}`).toBeGreaterThan(0.8);
   });
 
-  test("of builds watched each five minutes", async () => {
+  test("of builds watched each five minutes", { tags: ["long"] }, async () => {
     const { seen } = await watch({ everyMinutes: 5, days: 3 / 24 });
     expect(shareOf(seen.building), `LIFE_SEED=${SEED}`).toBeGreaterThan(0.35);
   });
 
-  test("of builds watched hourly", () => watch({ everyMinutes: 60, days: 0.6, buildsPerDay: 600 }));
+  test("of builds watched hourly", { tags: ["long"] }, () =>
+    watch({ everyMinutes: 60, days: 0.6, buildsPerDay: 600 }),
+  );
 
-  test("of builds that only a sync sees, each night", () =>
-    watch({ everyMinutes: null, days: 8, buildsPerDay: 150, world: { closeStuckAfterMs: 30 * HOUR_MS } }));
+  test("of builds that only a sync sees, each night", { tags: ["long"] }, () =>
+    watch({ everyMinutes: null, days: 8, buildsPerDay: 150, world: { closeStuckAfterMs: 30 * HOUR_MS } }),
+  );
 
-  test("of a service whose clock is ahead by 90 s", () =>
-    watch({ everyMinutes: 5, days: 2 / 24, world: { clockOffsetMs: 90_000 } }, { isClockAhead: true }));
+  test("of a service whose clock is ahead by 90 s", { tags: ["long"] }, () =>
+    watch({ everyMinutes: 5, days: 2 / 24, world: { clockOffsetMs: 90_000 } }, { isClockAhead: true }),
+  );
 
   test("of a service whose clock is behind by 90 s", () =>
     watch({ everyMinutes: 5, days: 2 / 24, world: { clockOffsetMs: -90_000 } }));
 
-  test("of a service in Chicago in the night that ends summer time", () =>
+  test("of a service in Chicago in the night that ends summer time", { tags: ["long"] }, () =>
     watch(
       {
         everyMinutes: 5,
@@ -70,5 +76,6 @@ describe.concurrent("each transition lies within its bounds", () => {
         world: { timeZone: "America/Chicago", startAt: new Date("2024-11-03T05:00:00Z") },
       },
       { repeatedHour: "2024-11-03 01:" },
-    ));
+    ),
+  );
 });

@@ -50,7 +50,9 @@ describe("findOffsetSpans", () => {
     expect(spans.reduce((sum, { builds }) => sum + builds, 0)).toBe(9);
   });
 
-  test("allows for a service's clock that is off, and uses no run in which it was off by far", async () => {
+  test("allows for a service's clock that is off, and uses no run in which it was off by far", {
+    tags: ["long"],
+  }, async () => {
     await using quick = await startWatchedWorld({ rates });
     await read(quick, async (sql) => {
       // Dated by a clock that is 8 minutes ahead: an offset of 8 minutes, as far as the dates tell.
@@ -75,7 +77,7 @@ describe("findOffsetSpans", () => {
     });
   });
 
-  test("leaves out builds whose dates no zone explains", async () => {
+  test("leaves out builds whose dates no zone explains", { tags: ["long"] }, async () => {
     await using quick = await startWatchedWorld({ rates });
     const spans = await read(quick, async (sql) => {
       await sql`update mirror.builds set date = date + interval '3 days' where id = (select max(id) from mirror.builds)`;
@@ -86,7 +88,9 @@ describe("findOffsetSpans", () => {
 });
 
 describe("findFutureDates", () => {
-  test("finds the dates that lie ahead of their first sight, as they are read", async () => {
+  test("finds the dates that lie ahead of their first sight, as they are read", {
+    tags: ["long"],
+  }, async () => {
     await using quick = await startWatchedWorld({ rates, timeZone: "Asia/Tokyo", minutesApart: 60 });
     await read(quick, async (sql) => {
       const wrong = await findFutureDates(sql, "Etc/UTC", SINCE);

@@ -7,7 +7,7 @@ import { startCli } from "../support/cli.ts";
 import { createDataDir } from "../support/data-dir.ts";
 
 describe("database", () => {
-  it("prints its URL without the password, and says where that is", async () => {
+  it("prints its URL without the password, and says where that is", { tags: ["long"] }, async () => {
     await using dataDir = await createDataDir();
     await using cli = startCli(["database", "--json", "--data-dir", dataDir.path]);
     await cli.waitFor("stderr", /the embedded Postgres is up/);
@@ -26,7 +26,9 @@ describe("database", () => {
     await cli.ended;
   });
 
-  it("--with-password prints a URL that a client can use, until a signal stops it", async () => {
+  it("--with-password prints a URL that a client can use, until a signal stops it", {
+    tags: ["long"],
+  }, async () => {
     const dataDir = mkdtempSync(join(tmpdir(), "docmirror-database-"));
     try {
       await using cli = startCli(["database", "--with-password", "--data-dir", dataDir]);

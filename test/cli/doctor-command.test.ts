@@ -83,7 +83,9 @@ describe("doctor", () => {
     expect(found["time zone"]?.mend).toMatch(/^set DOCMIRROR_SOURCE_TIMEZONE=America\/Chicago, or/);
   });
 
-  it("asks the service four times, the database for nothing but answers, and writes nothing", async () => {
+  it("asks the service four times, the database for nothing but answers, and writes nothing", {
+    tags: ["long"],
+  }, async () => {
     const read = () => withSql(quick.databaseUrl, { applicationName: "docmirror test" }, fingerprint);
     const before = await read();
     quick.simulation.resetRequests();
@@ -92,7 +94,9 @@ describe("doctor", () => {
     expect(await read()).toEqual(before);
   });
 
-  it("tells what cannot be tested, and why, where there is no database yet, and makes none", async () => {
+  it("tells what cannot be tested, and why, where there is no database yet, and makes none", {
+    tags: ["long"],
+  }, async () => {
     const folder = mkdtempSync(join(tmpdir(), "docmirror-doctor-"));
     try {
       const dataDir = join(folder, "data");
@@ -109,7 +113,7 @@ describe("doctor", () => {
     }
   });
 
-  it("starts an embedded Postgres that is there, and leaves it stopped", async () => {
+  it("starts an embedded Postgres that is there, and leaves it stopped", { tags: ["long"] }, async () => {
     await using dataDir = await createDataDir();
     await dataDir.withDatabase(async () => {});
     expect(await dataDir.serverPid()).toBeNull();
@@ -126,7 +130,9 @@ describe("doctor", () => {
     expect(await dataDir.serverPid()).toBeNull();
   });
 
-  it("ends at once when it is told to stop, though the service does not answer", async () => {
+  it("ends at once when it is told to stop, though the service does not answer", {
+    tags: ["long"],
+  }, async () => {
     await using server = await startScriptedServer([{ instead: "say nothing" }]);
     const args = ["doctor", "--base-url", server.url.href, "--database-url", quick.databaseUrl];
     await using cli = startCli(args);
@@ -137,7 +143,7 @@ describe("doctor", () => {
 });
 
 describe("doctor finds", () => {
-  it("a run that was dated ten years ahead", async () => {
+  it("a run that was dated ten years ahead", { tags: ["long"] }, async () => {
     await using copy = await createTestDatabase({ copyOf: quick.databaseUrl });
     await withSql(copy.url, { applicationName: "docmirror test", max: 1 }, async (sql) => {
       await sql`update sync.runs set started_at = started_at + interval '10 years', finished_at = finished_at + interval '10 years'`;
@@ -158,7 +164,7 @@ describe("doctor finds", () => {
     expect(withStatus("unknown")).toEqual(CHECKS.slice(1));
   });
 
-  it("that there is no base URL, and still tests the database", async () => {
+  it("that there is no base URL, and still tests the database", { tags: ["long"] }, async () => {
     const result = await run([
       "doctor",
       "--database-url",
@@ -172,7 +178,7 @@ describe("doctor finds", () => {
     expect(result.stdout).toContain("1 fault, 4 not tested");
   });
 
-  it("that the database is down, and still tests the service", async () => {
+  it("that the database is down, and still tests the service", { tags: ["long"] }, async () => {
     const { code, found, withStatus } = await diagnose({
       "database-url": "postgres://nobody@127.0.0.1:1/none",
     });
@@ -186,7 +192,7 @@ describe("doctor finds", () => {
     expect(found.service?.status).toBe("ok");
   });
 
-  it("that the password is wrong, and does not print it", async () => {
+  it("that the password is wrong, and does not print it", { tags: ["long"] }, async () => {
     const url = new URL(quick.databaseUrl);
     url.password = "se-cr-et";
     url.username = `docmirror_test_nobody_${process.pid}`;
@@ -196,7 +202,7 @@ describe("doctor finds", () => {
     expect(JSON.stringify(found)).not.toContain("se-cr-et");
   });
 
-  it("that the role may not write, and what it may not", async () => {
+  it("that the role may not write, and what it may not", { tags: ["long"] }, async () => {
     const { hostname, port } = new URL(quick.databaseUrl);
     const role = `docmirror_test_reader_${process.pid}`;
     const admin = <T>(fn: Parameters<typeof withSql<T>>[2]) =>
@@ -222,7 +228,7 @@ describe("doctor finds", () => {
     }
   });
 
-  it("a schema that is older, newer, or not there yet", async () => {
+  it("a schema that is older, newer, or not there yet", { tags: ["long"] }, async () => {
     await using older = await createTestDatabase();
     await using newer = await createTestDatabase();
     await using none = await createTestDatabase({ migrated: false });
@@ -246,7 +252,7 @@ describe("doctor finds", () => {
       expect(found["time zone"]?.finding).toContain("see migrations");
   });
 
-  it("that the database is the demo's, of another service", async () => {
+  it("that the database is the demo's, of another service", { tags: ["long"] }, async () => {
     await using database = await createTestDatabase();
     const name = new URL(database.url).pathname.slice(1);
     await withSql(
@@ -259,7 +265,7 @@ describe("doctor finds", () => {
     expect(found.database?.finding).toContain("`docmirror demo` made");
   });
 
-  it("that the service is down, after two tries", async () => {
+  it("that the service is down, after two tries", { tags: ["long"] }, async () => {
     const { code, found, withStatus } = await diagnose({
       "base-url": "http://127.0.0.1:1",
       "source-timezone": "America/Chicago",
@@ -269,7 +275,7 @@ describe("doctor finds", () => {
     expect(withStatus("unknown")).toEqual(["builds", "build schema", "service clock"]);
   });
 
-  it("that something else answers at the base URL", async () => {
+  it("that something else answers at the base URL", { tags: ["long"] }, async () => {
     const html: ScriptedReply = {
       headers: { "content-type": "text/html" },
       body: "<h1>\u001b[2JWelcome</h1>",
@@ -285,7 +291,9 @@ describe("doctor finds", () => {
     expect(result.stdout).not.toContain("\u001b");
   });
 
-  it("resources and fields that are not as documented, and a clock that is off", async () => {
+  it("resources and fields that are not as documented, and a clock that is off", {
+    tags: ["long"],
+  }, async () => {
     const list = (resource: string) => ({
       list_endpoint: `/api/v1/${resource}/`,
       schema: `/api/v1/${resource}/schema/`,
@@ -321,7 +329,9 @@ describe("doctor finds", () => {
     );
   });
 
-  it("that the list of builds came empty, and a service without schemas as none of its faults", async () => {
+  it("that the list of builds came empty, and a service without schemas as none of its faults", {
+    tags: ["long"],
+  }, async () => {
     const list = (resource: string) => ({ list_endpoint: `/api/v1/${resource}/` });
     const names = ["user", "project", "version", "file", "build"];
     await using server = await startScriptedServer((_request, { pathname }) => {

@@ -9,7 +9,7 @@ const explain = ({ url }: TestDatabase, id: string, ...args: string[]) =>
   });
 
 describe("explain build", () => {
-  it("tells its life, 80 columns wide, with the rule of each bound", async () => {
+  it("tells its life, 80 columns wide, with the rule of each bound", { tags: ["long"] }, async () => {
     await using told = await createToldBuild();
     const { code, stdout, stderr } = await explain(told, "42");
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
@@ -79,7 +79,9 @@ quarantine (1)
     });
   });
 
-  it("tells of an open build that vanished, and of a long history the newest part", async () => {
+  it("tells of an open build that vanished, and of a long history the newest part", {
+    tags: ["long"],
+  }, async () => {
     await using told = await createToldBuild();
     await withTold(told, async (sql) => {
       await sql`update mirror.builds set state = 'building', deleted_at = '2025-06-09 02:17Z'`;
@@ -101,7 +103,7 @@ quarantine (1)
     expect(stdout.match(/^ {2}updated/gm)).toHaveLength(20);
   });
 
-  it("prints nothing that a terminal would obey", async () => {
+  it("prints nothing that a terminal would obey", { tags: ["long"] }, async () => {
     await using told = await createToldBuild();
     const evil = "\u001b[2J\u202e\u009b";
     await withTold(told, async (sql) => {
@@ -119,7 +121,7 @@ quarantine (1)
     }
   });
 
-  it("of an unknown id says so and exits 12", async () => {
+  it("of an unknown id says so and exits 12", { tags: ["long"] }, async () => {
     await using told = await createToldBuild();
     const [plain, json, evil] = await Promise.all([
       explain(told, "43"),

@@ -72,7 +72,9 @@ async function stored(relation: Relation, key: string): Promise<unknown[][]> {
 const tree = async (out: string) => (await readdir(out, { recursive: true })).toSorted();
 
 describe("export", () => {
-  it("writes Parquet that is read back row for row, a folder a month, with types that say what they are", async () => {
+  it("writes Parquet that is read back row for row, a folder a month, with types that say what they are", {
+    tags: ["long"],
+  }, async () => {
     const { code, stdout, stderr } = await exportTo(folder);
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
     expect(stdout).toMatch(/^fact_builds +204 +4$/m);
@@ -113,7 +115,7 @@ describe("export", () => {
     expect(types.has("triggered_month")).toBe(false);
   });
 
-  it("says in _docmirror.json as of which run it is, and what is in it", async () => {
+  it("says in _docmirror.json as of which run it is, and what is in it", { tags: ["long"] }, async () => {
     const out = join(parent, "told");
     const { stdout } = await exportTo(out, ["--format", "csv", "--since", "2025-08-01", "--json"]);
     const facts = JSON.parse(await readFile(join(out, "_docmirror.json"), "utf8"));
@@ -185,7 +187,7 @@ describe("export", () => {
     expect(await tree(parent)).toEqual(before);
   });
 
-  it("without DuckDB says how to install it, exit 2; CSV needs none", async () => {
+  it("without DuckDB says how to install it, exit 2; CSV needs none", { tags: ["long"] }, async () => {
     const hooks = `export const resolve = (name, context, next) => {
       if (name.startsWith("@duckdb/")) throw new Error("not here");
       return next(name, context);

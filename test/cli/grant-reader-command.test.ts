@@ -105,7 +105,7 @@ describe("grant-reader", () => {
     });
   });
 
-  it("may be repeated, and covers relations that come later", async () => {
+  it("may be repeated, and covers relations that come later", { tags: ["long"] }, async () => {
     const role = roleName();
     await grant(role);
     await sql`create view report.later as select 1 as one`;
@@ -118,7 +118,9 @@ describe("grant-reader", () => {
     }
   });
 
-  it("gives people's names with --with-people alone, and takes them away without it", async () => {
+  it("gives people's names with --with-people alone, and takes them away without it", {
+    tags: ["long"],
+  }, async () => {
     const role = roleName();
     expect((await grant(role, "--with-people")).stdout).toContain("the schemas report and report_people");
     expect(await readable(role, "report_people")).toEqual(await readsOf("report_people"));
@@ -180,6 +182,7 @@ describe("grant-reader", () => {
   });
 
   it("--dry-run prints just what would run, and changes nothing", async () => {
+  it("--dry-run prints just what would run, and changes nothing", { tags: ["long"] }, async () => {
     const role = roleName();
     const { code, stdout } = await grant(role, "--dry-run", "--with-people");
     expect(code).toBe(0);

@@ -21,7 +21,9 @@ describe("help", () => {
     expect(stderr).toContain("Usage: docmirror");
   });
 
-  it("of config shows the name and the default of every setting beside its flag", async () => {
+  it("of config shows the name and the default of every setting beside its flag", {
+    tags: ["long"],
+  }, async () => {
     const flat = (await runCli(["config", "--help"])).stdout.replace(/\s+/g, " ");
     for (const key of SETTING_KEYS) {
       const setting = SETTINGS[key];
@@ -112,7 +114,7 @@ describe("config", () => {
     expect(JSON.parse(stdout)).toMatchObject({ DOCMIRROR_LOG_LEVEL: { value: "debug" } });
   });
 
-  it("has coloured heads only where colour is wanted", async () => {
+  it("has coloured heads only where colour is wanted", { tags: ["long"] }, async () => {
     expect((await runCli(["config"])).stdout).not.toContain("\u001b[");
     expect((await runCli(["config"], { env: { FORCE_COLOR: "1" } })).stdout).toContain("\u001b[1msetting");
     expect((await runCli(["--no-color", "config"], { env: { FORCE_COLOR: "1" } })).stdout).not.toContain(

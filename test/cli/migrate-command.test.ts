@@ -5,7 +5,7 @@ import { runCli } from "../support/cli.ts";
 import { createTestDatabase } from "../support/database.ts";
 
 describe("migrate", () => {
-  it("lists and prints what is missing without doing it, then does it once", async () => {
+  it("lists and prints what is missing without doing it, then does it once", { tags: ["long"] }, async () => {
     await using database = await createTestDatabase({ migrated: false });
     const migrate = (...args: string[]) =>
       runCli(["migrate", ...args], { env: { DATABASE_URL: database.url } });

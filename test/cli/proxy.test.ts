@@ -38,7 +38,7 @@ async function countBuilds(url: string) {
 }
 
 describe("a sync through a proxy", () => {
-  it("mirrors a service of plain HTTP, and asks nothing past the proxy", async () => {
+  it("mirrors a service of plain HTTP, and asks nothing past the proxy", { tags: ["long"] }, async () => {
     await using database = await createTestDatabase();
     await using proxy = await startProxy({ port, login: `me:${SECRET}` });
     const env = { DATABASE_URL: database.url, http_proxy: addressOf(proxy.url) };
@@ -49,43 +49,47 @@ describe("a sync through a proxy", () => {
     expect(proxy.requests.length).toBeGreaterThan(5);
   });
 
-  it.skipIf(!HAS_OPENSSL)("mirrors a service over TLS, in tunnels that it keeps", async () => {
-    const folder = mkdtempSync(join(tmpdir(), "docmirror-proxy-"));
-    const certificate = makeCertificate(`DNS:${HOST}`);
-    const tls = createTlsServer(certificate, (socket) => {
-      const onward = connect(port, "127.0.0.1");
-      socket.on("error", () => onward.destroy()).on("close", () => onward.destroy());
-      onward.on("error", () => socket.destroy());
-      socket.pipe(onward).pipe(socket);
-    }).listen(0, "127.0.0.1");
-    try {
-      await once(tls, "listening");
-      writeFileSync(join(folder, "authority.crt"), certificate.cert);
-      await using database = await createTestDatabase();
-      await using proxy = await startProxy({
-        port: (tls.address() as AddressInfo).port,
-        login: `me:${SECRET}`,
-      });
-      const env = {
-        DATABASE_URL: database.url,
-        HTTPS_PROXY: addressOf(proxy.url),
-        NODE_EXTRA_CA_CERTS: join(folder, "authority.crt"),
-      };
-      const { code, stderr } = await run(
-        ["sync", "--base-url", `https://${HOST}`, "--concurrency", "2"],
-        env,
-      );
-      expect({ code, stderr }).toMatchObject({ code: 0 });
-      expect(await countBuilds(database.url)).toBe(20);
-      expect(new Set(proxy.requests)).toEqual(new Set([`CONNECT ${HOST}:443`]));
-      expect(proxy.requests.length).toBeLessThanOrEqual(2);
-    } finally {
-      tls.close();
-      rmSync(folder, { recursive: true, force: true });
-    }
-  });
+  it.skipIf(!HAS_OPENSSL)(
+    "mirrors a service over TLS, in tunnels that it keeps",
+    { tags: ["long"] },
+    async () => {
+      const folder = mkdtempSync(join(tmpdir(), "docmirror-proxy-"));
+      const certificate = makeCertificate(`DNS:${HOST}`);
+      const tls = createTlsServer(certificate, (socket) => {
+        const onward = connect(port, "127.0.0.1");
+        socket.on("error", () => onward.destroy()).on("close", () => onward.destroy());
+        onward.on("error", () => socket.destroy());
+        socket.pipe(onward).pipe(socket);
+      }).listen(0, "127.0.0.1");
+      try {
+        await once(tls, "listening");
+        writeFileSync(join(folder, "authority.crt"), certificate.cert);
+        await using database = await createTestDatabase();
+        await using proxy = await startProxy({
+          port: (tls.address() as AddressInfo).port,
+          login: `me:${SECRET}`,
+        });
+        const env = {
+          DATABASE_URL: database.url,
+          HTTPS_PROXY: addressOf(proxy.url),
+          NODE_EXTRA_CA_CERTS: join(folder, "authority.crt"),
+        };
+        const { code, stderr } = await run(
+          ["sync", "--base-url", `https://${HOST}`, "--concurrency", "2"],
+          env,
+        );
+        expect({ code, stderr }).toMatchObject({ code: 0 });
+        expect(await countBuilds(database.url)).toBe(20);
+        expect(new Set(proxy.requests)).toEqual(new Set([`CONNECT ${HOST}:443`]));
+        expect(proxy.requests.length).toBeLessThanOrEqual(2);
+      } finally {
+        tls.close();
+        rmSync(folder, { recursive: true, force: true });
+      }
+    },
+  );
 
-  it.skipIf(!HAS_OPENSSL)("goes through one that is spoken to over TLS", async () => {
+  it.skipIf(!HAS_OPENSSL)("goes through one that is spoken to over TLS", { tags: ["long"] }, async () => {
     const folder = mkdtempSync(join(tmpdir(), "docmirror-proxy-"));
     const certificate = makeCertificate("DNS:localhost");
     try {
@@ -105,7 +109,7 @@ describe("a sync through a proxy", () => {
     }
   });
 
-  it("that is not there exits 5, names the proxy and prints no secret", async () => {
+  it("that is not there exits 5, names the proxy and prints no secret", { tags: ["long"] }, async () => {
     await using database = await createTestDatabase();
     const env = { DATABASE_URL: database.url, HTTP_PROXY: `http://me:${SECRET}@127.0.0.1:1` };
     const args = ["sync", "--base-url", `http://${HOST}`, "--retries", "0"];
@@ -141,7 +145,7 @@ describe("doctor", () => {
     expect(proxy.requests.length).toBeGreaterThan(0);
   });
 
-  it("shows why the service is asked directly", async () => {
+  it("shows why the service is asked directly", { tags: ["long"] }, async () => {
     const env = { HTTP_PROXY: "http://127.0.0.1:1", NO_PROXY: "example.org,127.0.0.0/8" };
     const { settings, service } = await doctor(quick.simulation.url, env);
     expect(settings?.finding).toMatch(/asked directly: NO_PROXY has 127\.0\.0\.0\/8$/);
@@ -154,7 +158,7 @@ describe("doctor", () => {
     ).toMatch(/asked directly: HTTP_PROXY is not set$/);
   });
 
-  it("finds that the proxy is not there", async () => {
+  it("finds that the proxy is not there", { tags: ["long"] }, async () => {
     const { settings, service } = await doctor(`http://${HOST}`, {
       HTTP_PROXY: `http://me:${SECRET}@127.0.0.1:1`,
     });
@@ -174,7 +178,9 @@ describe("doctor", () => {
   });
 });
 
-it("a proxy that cannot be used matters to nobody where it is not gone through", async () => {
+it("a proxy that cannot be used matters to nobody where it is not gone through", {
+  tags: ["long"],
+}, async () => {
   await using database = await createTestDatabase();
   const env = { DATABASE_URL: database.url, HTTP_PROXY: "socks5://proxy:1080", NO_PROXY: "127.0.0.1" };
   expect(await run(["sync", "--base-url", quick.simulation.url], env)).toMatchObject({ code: 0 });

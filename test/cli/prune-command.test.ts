@@ -15,7 +15,9 @@ async function setUpOldChanges() {
 }
 
 describe("prune", () => {
-  it("--dry-run counts and takes nothing; without it just that goes, also while a run lives", async () => {
+  it("--dry-run counts and takes nothing; without it just that goes, also while a run lives", {
+    tags: ["long"],
+  }, async () => {
     await using loading = await setUpOldChanges();
     const lock = await acquireRunLock(loading.url);
     try {
@@ -36,7 +38,7 @@ describe("prune", () => {
     expect(await loading.sql`select after from mirror.changes`).toEqual([{ after: { first_name: "d" } }]);
   });
 
-  it("--json is one document", async () => {
+  it("--json is one document", { tags: ["long"] }, async () => {
     await using loading = await setUpOldChanges();
     const first = JSON.parse((await prune(loading.url, "--older-than", "1d", "--json", "--dry-run")).stdout);
     expect(first).toMatchObject({ dry_run: true, changes: 2, runs: 0, history_begins_at: null });

@@ -25,7 +25,7 @@ async function setUpQuarantine(long = "") {
 }
 
 describe("quarantine", () => {
-  it("of a mirror in which nothing was put aside says so", async () => {
+  it("of a mirror in which nothing was put aside says so", { tags: ["long"] }, async () => {
     await using loading = await setUpLoading();
     expect(await quarantine(loading.url)).toMatchObject({
       code: 0,
@@ -47,7 +47,7 @@ describe("quarantine", () => {
     expect(stdout).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/);
   });
 
-  it("--json is one document with payloads whole, as safe to look at", async () => {
+  it("--json is one document with payloads whole, as safe to look at", { tags: ["long"] }, async () => {
     await using loading = await setUpQuarantine("x".repeat(1000));
     const { stdout } = await quarantine(loading.url, "--json");
     const told = JSON.parse(stdout);
@@ -61,7 +61,9 @@ describe("quarantine", () => {
     expect(stdout).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/);
   });
 
-  it("lists one resource, so many as are asked for, and resolved ones on demand", async () => {
+  it("lists one resource, so many as are asked for, and resolved ones on demand", {
+    tags: ["long"],
+  }, async () => {
     await using loading = await setUpQuarantine();
     await loading.sql`update sync.quarantine set resolved_at = ${MONDAY} where id = 1`;
     const ids = async (...args: string[]) =>
@@ -74,7 +76,9 @@ describe("quarantine", () => {
     expect(stdout).toContain("2 records and 1 hole in lists, resolved ones too (the newest 1 are shown");
   });
 
-  it("--retry stores what can be stored by now, tells the rest and exits 3; 0 when nothing stays", async () => {
+  it("--retry stores what can be stored by now, tells the rest and exits 3; 0 when nothing stays", {
+    tags: ["long"],
+  }, async () => {
     await using loading = await setUpQuarantine();
     await loading.sql`alter table mirror.builds drop constraint no_shoes`;
     const first = await quarantine(loading.url, "--retry");
@@ -92,7 +96,7 @@ describe("quarantine", () => {
     expect(JSON.parse(last.stdout)).toMatchObject({ stored: 0, superseded: 0, refused: 0, holes: 0 });
   });
 
-  it("--retry exits 10 while a run lives, and writes nothing", async () => {
+  it("--retry exits 10 while a run lives, and writes nothing", { tags: ["long"] }, async () => {
     await using loading = await setUpQuarantine();
     await loading.sql`alter table mirror.builds drop constraint no_shoes`;
     const lock = await acquireRunLock(loading.url);

@@ -7,7 +7,7 @@ const readClasses = (sql: Sql) =>
   sql`select error_class, count(*)::int as failures from report.fact_builds where failed = 1 group by 1 order by 2 desc`;
 
 describe("reclassify", () => {
-  it("applies changed rules to what is stored; --dry-run counts alone", async () => {
+  it("applies changed rules to what is stored; --dry-run counts alone", { tags: ["long"] }, async () => {
     await using database = await createReportedMirror();
     const reclassify = (...args: string[]) =>
       runCli(["reclassify", ...args], { env: { DATABASE_URL: database.url } });

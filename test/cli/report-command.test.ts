@@ -59,7 +59,9 @@ describe("report NAME", () => {
     expect(stderr).toContain("only the first 50 rows are shown; --limit shows more, --format csv shows all");
   });
 
-  it("--json is one document: the columns, then a row an object, values as JSON has them", async () => {
+  it("--json is one document: the columns, then a row an object, values as JSON has them", {
+    tags: ["long"],
+  }, async () => {
     const { code, stdout } = await report("fact_builds", "--json");
     expect(code).toBe(0);
     const told = JSON.parse(stdout);
@@ -78,7 +80,9 @@ describe("report NAME", () => {
     });
   });
 
-  it("--format csv has every row, and nothing that a spreadsheet would compute", async () => {
+  it("--format csv has every row, and nothing that a spreadsheet would compute", {
+    tags: ["long"],
+  }, async () => {
     const { code, stdout } = await report("dim_projects", "--format", "csv");
     expect(code).toBe(0);
     const lines = stdout.split("\r\n");
@@ -88,7 +92,7 @@ describe("report NAME", () => {
     expect(lines).toHaveLength(7);
   });
 
-  it("narrows by project, version, type and time, as the page does", async () => {
+  it("narrows by project, version, type and time, as the page does", { tags: ["long"] }, async () => {
     const args = ["--project", HOSTILE_SLUGS.markup, "--version", "stable", "--type", "html"];
     const { stdout } = await report(
       "fact_builds",
@@ -103,7 +107,7 @@ describe("report NAME", () => {
     expect(ids).toEqual(["9", "1"]);
   });
 
-  it("takes spans, counted back from now", async () => {
+  it("takes spans, counted back from now", { tags: ["long"] }, async () => {
     // The first run is of the summer of 2025; other tests add some of this minute.
     const runsOf = async (...times: string[]) =>
       JSON.parse((await report("runs", "--json", ...times)).stdout).rows;
@@ -128,7 +132,7 @@ describe("answers that are older than the last run", () => {
     insert into sync.runs (kind, status, started_at, finished_at, heartbeat_at, pid, host)
     values ('watch', 'succeeded', now(), now(), now(), 1, 'test')`;
 
-  it("are brought up to it before they are printed", async () => {
+  it("are brought up to it before they are printed", { tags: ["long"] }, async () => {
     await leaveBehind();
     await sql`update mirror.builds set state = 'finished', success = false, record_hash = 'moved' where id = '201'`;
     const { stdout, stderr } = await report("fact_builds", "--json", "--since", "2025-08-14");
@@ -138,7 +142,9 @@ describe("answers that are older than the last run", () => {
     );
   });
 
-  it("are printed as they are, with a warning, where the role may only read", async () => {
+  it("are printed as they are, with a warning, where the role may only read", {
+    tags: ["long"],
+  }, async () => {
     await withReader(database, async (asReader) => {
       expect(await asReader("success_rate_by_type")).toMatchObject({ code: 0, stderr: "" });
       await leaveBehind();
@@ -149,7 +155,7 @@ describe("answers that are older than the last run", () => {
     });
   });
 
-  it("are not called old behind a run that a clock dated ten years ahead", async () => {
+  it("are not called old behind a run that a clock dated ten years ahead", { tags: ["long"] }, async () => {
     await using fresh = await createReportedMirror();
     await withSql(
       fresh.url,
@@ -164,7 +170,7 @@ describe("answers that are older than the last run", () => {
     });
   });
 
-  it("are computed where they never were, but by nobody who may only read", async () => {
+  it("are computed where they never were, but by nobody who may only read", { tags: ["long"] }, async () => {
     await using fresh = await createReportedMirror({ refreshed: false });
     await withReader(fresh, async (asReader) => {
       const { code, stdout, stderr } = await asReader("success_rate_by_type", "--json");

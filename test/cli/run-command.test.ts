@@ -5,7 +5,7 @@ const script = new URL("./probe.ts", import.meta.url);
 const probe = (args: string[], options: CliOptions = {}) => runCli(args, { script, ...options });
 
 describe("exit codes", () => {
-  it("the command's own code is the process's", async () => {
+  it("the command's own code is the process's", { tags: ["long"] }, async () => {
     expect(await probe(["code"])).toMatchObject({ code: 3, stderr: "" });
     expect(await probe(["nothing"])).toMatchObject({ code: 0, stdout: "", stderr: "" });
   });
@@ -68,7 +68,7 @@ describe("signals", () => {
     expect(await cli.ended).toMatchObject({ code: 143 });
   });
 
-  it("a command that hangs is cut short 9 s after the first, and says so", async () => {
+  it("a command that hangs is cut short 9 s after the first, and says so", { tags: ["long"] }, async () => {
     await using cli = startCli(["deaf"], { script });
     await cli.waitFor("stdout", /ready/);
     cli.signal("SIGTERM");
@@ -123,12 +123,12 @@ describe("the log", () => {
     ]);
   });
 
-  it("tells more with --verbose unless a level is named", async () => {
+  it("tells more with --verbose unless a level is named", { tags: ["long"] }, async () => {
     expect((await probe(["log", "--verbose"])).stderr).toContain("a debug line");
     expect((await probe(["log", "--verbose", "--log-level", "error"])).stderr).toBe("");
   });
 
-  it("has colour only where it is wanted", async () => {
+  it("has colour only where it is wanted", { tags: ["long"] }, async () => {
     const pretty = { DOCMIRROR_LOG_FORMAT: "pretty" };
     expect((await probe(["log"], { env: pretty })).stderr).not.toContain("\u001b[");
     expect((await probe(["log"], { env: { ...pretty, FORCE_COLOR: "1" } })).stderr).toContain("\u001b[");

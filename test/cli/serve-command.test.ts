@@ -11,7 +11,9 @@ const ANY_PORT = ["serve", "--http-port", "0"];
 const NOBODY = "postgres://nobody@127.0.0.1:1/none";
 
 describe("serve", () => {
-  it("prints its address, brings old figures up to date, and serves the page until a signal comes", async () => {
+  it("prints its address, brings old figures up to date, and serves the page until a signal comes", {
+    tags: ["long"],
+  }, async () => {
     await using database = await createTestDatabase();
     await seedPages(database.url);
     await withSql(database.url, { applicationName: "docmirror test", max: 1 }, async (sql) => {

@@ -32,7 +32,7 @@ async function syncedDatabase() {
 }
 
 describe("status", () => {
-  it("of a mirror that was never filled says so", async () => {
+  it("of a mirror that was never filled says so", { tags: ["long"] }, async () => {
     await using database = await createTestDatabase();
     const { code, stdout } = await status(database.url);
     expect(code).toBe(0);
@@ -48,7 +48,7 @@ describe("status", () => {
     expect(stderr).toMatch(/^docmirror: There is no mirror in the database .*; `docmirror sync` makes one\n/);
   });
 
-  it("tells rows, runs and open builds, and --json has the same", async () => {
+  it("tells rows, runs and open builds, and --json has the same", { tags: ["long"] }, async () => {
     const { database, world } = await syncedDatabase();
     await using _ = database;
     const [plain, json] = await Promise.all([status(database.url), status(database.url, "--json")]);
@@ -71,7 +71,7 @@ describe("status", () => {
     expect(states.reduce((sum, one) => sum + one.stuck, 0)).toBe(open);
   });
 
-  it("--max-age exits 11 when one of the lists is older, or was never read", async () => {
+  it("--max-age exits 11 when one of the lists is older, or was never read", { tags: ["long"] }, async () => {
     const { database } = await syncedDatabase();
     await using _ = database;
     expect((await status(database.url, "--max-age", "30h")).code).toBe(0);
@@ -91,7 +91,9 @@ describe("status", () => {
     expect(never.stderr).toContain("the file list was never read to its end");
   });
 
-  it("--max-age exits 11 when a clock that stood ahead dated the last sync, and names the run", async () => {
+  it("--max-age exits 11 when a clock that stood ahead dated the last sync, and names the run", {
+    tags: ["long"],
+  }, async () => {
     const { database } = await syncedDatabase();
     await using _ = database;
     await withSql(database.url, { applicationName: "docmirror test", max: 1 }, async (sql) => {

@@ -116,20 +116,24 @@ describe("wrong input", () => {
       [{ status: 401, body: "" }],
       /The service requires a login \(401\)(?![\s\S]*check DOCMIRROR)/,
     ],
-  ] as [string, Script, RegExp][])("a base URL that %s exits 6", async (_, script, message) => {
-    await using server = await startScriptedServer(script);
-    const result = await sync(["--retries", "0"], { databaseUrl: untouched.url, baseUrl: server.url.href });
-    expectFailure(result, 6, message);
-  });
+  ] as [string, Script, RegExp][])(
+    "a base URL that %s exits 6",
+    { tags: ["long"] },
+    async (_, script, message) => {
+      await using server = await startScriptedServer(script);
+      const result = await sync(["--retries", "0"], { databaseUrl: untouched.url, baseUrl: server.url.href });
+      expectFailure(result, 6, message);
+    },
+  );
 
   it.each([
     ["refuses", "http://127.0.0.1:1", /ECONNREFUSED/],
     ["is unknown", "http://nobody.invalid", /nobody\.invalid/],
-  ])("a service that %s exits 5", async (_, baseUrl, message) => {
+  ])("a service that %s exits 5", { tags: ["long"] }, async (_, baseUrl, message) => {
     expectFailure(await sync(["--retries", "0"], { databaseUrl: untouched.url, baseUrl }), 5, message);
   });
 
-  it("a service that asks to come back tomorrow exits 5 at once", async () => {
+  it("a service that asks to come back tomorrow exits 5 at once", { tags: ["long"] }, async () => {
     await using server = await startScriptedServer([{ status: 429, headers: { "retry-after": "86400" } }]);
     expectFailure(
       await sync([], { databaseUrl: untouched.url, baseUrl: server.url.href }),
@@ -139,7 +143,7 @@ describe("wrong input", () => {
     expect(server.requests).toHaveLength(1);
   });
 
-  it("a database that refuses exits 4", async () => {
+  it("a database that refuses exits 4", { tags: ["long"] }, async () => {
     expectFailure(
       await sync([], { databaseUrl: "postgres://me@127.0.0.1:1/mirror" }),
       4,
@@ -147,7 +151,7 @@ describe("wrong input", () => {
     );
   });
 
-  it("a database that does not exist exits 4", async () => {
+  it("a database that does not exist exits 4", { tags: ["long"] }, async () => {
     const databaseUrl = replaceDatabase(inject("databaseServer").adminUrl, "docmirror_is_not_here");
     expectFailure(await sync([], { databaseUrl }), 4, /docmirror_is_not_here/);
   });
@@ -155,19 +159,23 @@ describe("wrong input", () => {
   it.each([
     ["newer", "insert into sync.migrations (tag, hash) values ('0999_of_tomorrow', 'x')"],
     ["older", "delete from sync.migrations where tag = (select max(tag) from sync.migrations)"],
-  ])("a database with a schema that is %s exits 7 and is left alone", async (age, statement) => {
-    await using other = await createTestDatabase();
-    await ask(other.url, statement);
-    const ledger = () => ask(other.url, "select * from sync.migrations order by tag");
-    const before = await ledger();
-    const message = new RegExp(`${age} than this program`);
-    const both = [sync([], { databaseUrl: other.url }), runCli(["status", "--database-url", other.url])];
-    for (const result of await Promise.all(both)) expectFailure(result, 7, message);
-    expect(await ledger()).toEqual(before);
-    expect(await ask(other.url, "select * from sync.runs")).toEqual([]);
-  });
+  ])(
+    "a database with a schema that is %s exits 7 and is left alone",
+    { tags: ["long"] },
+    async (age, statement) => {
+      await using other = await createTestDatabase();
+      await ask(other.url, statement);
+      const ledger = () => ask(other.url, "select * from sync.migrations order by tag");
+      const before = await ledger();
+      const message = new RegExp(`${age} than this program`);
+      const both = [sync([], { databaseUrl: other.url }), runCli(["status", "--database-url", other.url])];
+      for (const result of await Promise.all(both)) expectFailure(result, 7, message);
+      expect(await ledger()).toEqual(before);
+      expect(await ask(other.url, "select * from sync.runs")).toEqual([]);
+    },
+  );
 
-  it("a data directory that is a file exits 4", async () => {
+  it("a data directory that is a file exits 4", { tags: ["long"] }, async () => {
     const folder = mkdtempSync(join(tmpdir(), "docmirror-data-"));
     try {
       const dataDir = join(folder, "file");
@@ -179,7 +187,7 @@ describe("wrong input", () => {
     }
   });
 
-  it("with --verbose has its stack trace", async () => {
+  it("with --verbose has its stack trace", { tags: ["long"] }, async () => {
     const result = await sync(["--retries", "0", "--verbose"], {
       databaseUrl: untouched.url,
       baseUrl: "http://127.0.0.1:1",
@@ -190,7 +198,9 @@ describe("wrong input", () => {
 });
 
 describe("sync", () => {
-  it("mirrors everything; the summary has the promised keys and a second run changes no row", async () => {
+  it("mirrors everything; the summary has the promised keys and a second run changes no row", {
+    tags: ["long"],
+  }, async () => {
     await using own = await createTestDatabase({ migrated: false });
     const first = await sync(["--json"], { databaseUrl: own.url });
     expect(first.code).toBe(0);
@@ -223,7 +233,7 @@ describe("sync", () => {
     expect(await ask(own.url, "select * from mirror.changes")).toEqual([]);
   });
 
-  it("prints a table and a closing line without --json, and nothing secret", async () => {
+  it("prints a table and a closing line without --json, and nothing secret", { tags: ["long"] }, async () => {
     const baseUrl = service.url.replace("://", "://me:hunter2@");
     const { code, stdout, stderr } = await sync(["--resource", "user,project", "--verbose"], { baseUrl });
     expect(code).toBe(0);
@@ -234,7 +244,7 @@ describe("sync", () => {
     expect(stdout + stderr).not.toContain("hunter2");
   });
 
-  it("--dry-run fetches and counts, and writes nothing at all", async () => {
+  it("--dry-run fetches and counts, and writes nothing at all", { tags: ["long"] }, async () => {
     await using empty = await createTestDatabase({ migrated: false });
     const { code, stdout, stderr } = await sync(["--dry-run", "--json"], { databaseUrl: empty.url });
     expect(stderr).not.toContain("Warning");
@@ -254,7 +264,9 @@ describe("sync", () => {
     expect(Object.values(await mirrorRows(migrated.url)).flat()).toEqual([]);
   });
 
-  it("deletions beyond --max-delete-ratio are held back: exit 3 and why; --allow-mass-delete makes them", async () => {
+  it("deletions beyond --max-delete-ratio are held back: exit 3 and why; --allow-mass-delete makes them", {
+    tags: ["long"],
+  }, async () => {
     await using own = await createTestDatabase();
     const users = (...args: string[]) => sync(["--resource", "user", ...args], { databaseUrl: own.url });
     await syncOnce(own.url, new URL(service.url), { resources: ["user"] });
@@ -275,7 +287,9 @@ describe("sync", () => {
     expect(await ask(own.url, "select 1 from mirror.users where deleted_at is null")).toHaveLength(12);
   });
 
-  it("a walk that is not whole makes the run partial: exit 3, and what came is kept", async () => {
+  it("a walk that is not whole makes the run partial: exit 3, and what came is kept", {
+    tags: ["long"],
+  }, async () => {
     await using own = await createTestDatabase();
     const lying = await startSimulation({
       world,
@@ -304,7 +318,7 @@ describe("sync", () => {
     }
   });
 
-  it("a resource that the root listing lost makes the run partial", async () => {
+  it("a resource that the root listing lost makes the run partial", { tags: ["long"] }, async () => {
     await using own = await createTestDatabase();
     const poorer = await startSimulation({
       world,
@@ -332,47 +346,53 @@ describe("a stop in the middle of a sync", () => {
   it.each([
     ["SIGINT", 130],
     ["SIGTERM", 143],
-  ] as const)("by %s exits %i, and the next sync ends in the rows of an undisturbed one", async (signal, code) => {
-    await using own = await createTestDatabase();
-    await using undisturbed = await createTestDatabase();
-    const small = ["--page-size", "5", "--concurrency", "1"];
-    {
-      await using gated = await startGated("/build/?format=json&limit=5&offset=21");
-      await using cli = startCli([
-        "sync",
-        ...FAST,
-        ...small,
-        "--base-url",
-        gated.url,
-        "--database-url",
-        own.url,
+  ] as const)(
+    "by %s exits %i, and the next sync ends in the rows of an undisturbed one",
+    { tags: ["long"] },
+    async (signal, code) => {
+      await using own = await createTestDatabase();
+      await using undisturbed = await createTestDatabase();
+      const small = ["--page-size", "5", "--concurrency", "1"];
+      {
+        await using gated = await startGated("/build/?format=json&limit=5&offset=21");
+        await using cli = startCli([
+          "sync",
+          ...FAST,
+          ...small,
+          "--base-url",
+          gated.url,
+          "--database-url",
+          own.url,
+        ]);
+        await gated.reached;
+        cli.signal(signal);
+        const result = await cli.ended;
+        expect(result.code).toBe(code);
+        expect(result.stderr).toContain(`docmirror: stopped by ${signal}`);
+        expect(result.stderr).not.toMatch(/a bug|^\s+at /m);
+      }
+      const runs = () => ask<{ status: string }>(own.url, "select status from sync.runs order by id");
+      expect(await runs()).toEqual([{ status: "interrupted" }]);
+
+      await withSql(own.url, { applicationName: "docmirror test" }, forgetService);
+      const [next] = await Promise.all([
+        sync([...small, "--json"], { databaseUrl: own.url }),
+        sync(small, { databaseUrl: undisturbed.url }),
       ]);
-      await gated.reached;
-      cli.signal(signal);
-      const result = await cli.ended;
-      expect(result.code).toBe(code);
-      expect(result.stderr).toContain(`docmirror: stopped by ${signal}`);
-      expect(result.stderr).not.toMatch(/a bug|^\s+at /m);
-    }
-    const runs = () => ask<{ status: string }>(own.url, "select status from sync.runs order by id");
-    expect(await runs()).toEqual([{ status: "interrupted" }]);
+      expect(next.code).toBe(0);
+      expect(JSON.parse(next.stdout)).toMatchObject({
+        status: "succeeded",
+        resources: { build: { walk: "whole" } },
+      });
+      expect(next.stderr).toContain("walk resumes at its checkpoint");
+      expect(await runs()).toEqual([{ status: "interrupted" }, { status: "succeeded" }]);
+      expect(await mirrorRows(own.url)).toEqual(await mirrorRows(undisturbed.url));
+    },
+  );
 
-    await withSql(own.url, { applicationName: "docmirror test" }, forgetService);
-    const [next] = await Promise.all([
-      sync([...small, "--json"], { databaseUrl: own.url }),
-      sync(small, { databaseUrl: undisturbed.url }),
-    ]);
-    expect(next.code).toBe(0);
-    expect(JSON.parse(next.stdout)).toMatchObject({
-      status: "succeeded",
-      resources: { build: { walk: "whole" } },
-    });
-    expect(next.stderr).toContain("walk resumes at its checkpoint");
-    expect(await runs()).toEqual([{ status: "interrupted" }, { status: "succeeded" }]);
-    expect(await mirrorRows(own.url)).toEqual(await mirrorRows(undisturbed.url));
-  });
-
-  it("by SIGKILL leaves a run that the next one closes, and the same rows in the end", async () => {
+  it("by SIGKILL leaves a run that the next one closes, and the same rows in the end", {
+    tags: ["long"],
+  }, async () => {
     await using own = await createTestDatabase();
     await using undisturbed = await createTestDatabase();
     const small = ["--page-size", "5", "--concurrency", "1"];
@@ -404,7 +424,7 @@ describe("a stop in the middle of a sync", () => {
     expect(await mirrorRows(own.url)).toEqual(await mirrorRows(undisturbed.url));
   });
 
-  it("while the first request waits exits as well", async () => {
+  it("while the first request waits exits as well", { tags: ["long"] }, async () => {
     await using own = await createTestDatabase();
     await using gated = await startGated("/api/v1/?format=json");
     await using cli = startCli(["sync", ...FAST, "--base-url", gated.url, "--database-url", own.url]);
@@ -413,7 +433,7 @@ describe("a stop in the middle of a sync", () => {
     expect((await cli.ended).code).toBe(130);
   });
 
-  it("while a retry waits exits as well", async () => {
+  it("while a retry waits exits as well", { tags: ["long"] }, async () => {
     await using own = await createTestDatabase();
     await using server = await startScriptedServer([{ status: 503, headers: { "retry-after": "200" } }]);
     await using cli = startCli(["sync", ...FAST, "--base-url", server.url.href, "--database-url", own.url]);
@@ -424,7 +444,7 @@ describe("a stop in the middle of a sync", () => {
 });
 
 describe("a second sync while one runs", () => {
-  it("exits 10 and says who holds the lock; the first goes on", async () => {
+  it("exits 10 and says who holds the lock; the first goes on", { tags: ["long"] }, async () => {
     await using own = await createTestDatabase();
     await using gated = await startGated("/build/?format=json&limit=100");
     await using first = startCli(["sync", ...FAST, "--base-url", gated.url, "--database-url", own.url]);

@@ -31,14 +31,14 @@ async function printed(args: string[], databaseUrl = mirror.url) {
 const widest = (lines: readonly string[]) => Math.max(...lines.map((line) => line.length));
 
 describe.skipIf(!hasTerminals)("on a terminal of 80 columns", () => {
-  it.each(RELATIONS)("report %s fits, and has a row", async (relation) => {
+  it.each(RELATIONS)("report %s fits, and has a row", { tags: ["long"] }, async (relation) => {
     const { code, lines } = await printed(["report", relation]);
     expect(code).toBe(0);
     expect(lines.length).toBeGreaterThan(1);
     expect(widest(lines)).toBeLessThanOrEqual(80);
   });
 
-  it("report --wide has all columns", async () => {
+  it("report --wide has all columns", { tags: ["long"] }, async () => {
     const { lines } = await printed(["report", "failing_now", "--wide"]);
     expect(lines[0]).toMatch(/^project_id +project_slug .* output_excerpt$/);
     expect(widest(lines)).toBeGreaterThan(80);
@@ -65,7 +65,7 @@ describe.skipIf(!hasTerminals)("on a terminal of 80 columns", () => {
     );
   });
 
-  it("the summaries of sync and watch fit, and status behind them", async () => {
+  it("the summaries of sync and watch fit, and status behind them", { tags: ["long"] }, async () => {
     const service = await startSimulation({ world: createWorld({ projects: 20, builds: 200 }) });
     await using database = await createTestDatabase();
     try {
@@ -89,7 +89,7 @@ describe.skipIf(!hasTerminals)("on a terminal of 80 columns", () => {
     }
   });
 
-  it("CSV has nothing that the terminal would obey", async () => {
+  it("CSV has nothing that the terminal would obey", { tags: ["long"] }, async () => {
     const { stdout } = await runCli(["report", "dim_projects", "--format", "csv"], {
       terminalColumns: 80,
       env: { DATABASE_URL: mirror.url },
@@ -102,7 +102,7 @@ describe.skipIf(!hasTerminals)("on a terminal of 80 columns", () => {
 });
 
 describe.skipIf(!hasTerminals)("worker", () => {
-  it("shows the progress of a sync as bars on a terminal, as sync does", async () => {
+  it("shows the progress of a sync as bars on a terminal, as sync does", { tags: ["long"] }, async () => {
     await using database = await createTestDatabase();
     const service = await startSimulation({ world: createWorld({ projects: 20, builds: 200 }) });
     try {

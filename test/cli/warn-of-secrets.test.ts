@@ -25,12 +25,12 @@ describe("a password in a flag", () => {
     ]);
   });
 
-  it("is not warned of where there is none in it", async () => {
+  it("is not warned of where there is none in it", { tags: ["long"] }, async () => {
     expect(await warnings(["--database-url", "postgres://me@db/mirror"])).toEqual([]);
     expect(await warnings(["--base-url", "https://docs.example.org"])).toEqual([]);
   });
 
-  it("is not warned of where the environment, .env or a file gives it", async () => {
+  it("is not warned of where the environment, .env or a file gives it", { tags: ["long"] }, async () => {
     const cwd = await mkdtemp(join(tmpdir(), "docmirror-secrets-"));
     const url = "postgres://me:hunter2@db/mirror";
     try {

@@ -55,7 +55,7 @@ function runsOf(url: string) {
 }
 
 describe("watch --once", () => {
-  it("makes one round and tells what it saw, as a table or as JSON", async () => {
+  it("makes one round and tells what it saw, as a table or as JSON", { tags: ["long"] }, async () => {
     await using database = await createTestDatabase({ copyOf: mirrored.url });
     const ids = world.triggerBuilds(3);
     const table = await runCli(watchArgs("--once"), on(database.url));
@@ -76,7 +76,7 @@ describe("watch --once", () => {
     expect(rows).toHaveLength(3);
   });
 
-  it("says of an empty mirror that a sync comes first, and exits 3", async () => {
+  it("says of an empty mirror that a sync comes first, and exits 3", { tags: ["long"] }, async () => {
     await using database = await createTestDatabase({ migrated: false });
     const { code, stdout } = await runCli(watchArgs("--once"), on(database.url));
     expect(code).toBe(3);
@@ -95,7 +95,7 @@ describe("watch --once", () => {
     expect(stderr).toContain("another run holds the lock: run 2");
   });
 
-  it("tells what kept it from looking, each by its exit code", async () => {
+  it("tells what kept it from looking, each by its exit code", { tags: ["long"] }, async () => {
     await using database = await createTestDatabase({ copyOf: mirrored.url });
     await withSql(database.url, { applicationName: "docmirror test" }, forgetService);
     const none = replaceDatabase(inject("databaseServer").adminUrl, `none_${randomBytes(6).toString("hex")}`);
@@ -118,7 +118,7 @@ describe("watch --once", () => {
 });
 
 describe("watch", () => {
-  it("makes a round at once and one at each tick, until it is stopped", async () => {
+  it("makes a round at once and one at each tick, until it is stopped", { tags: ["long"] }, async () => {
     await using database = await createTestDatabase({ copyOf: mirrored.url });
     await using cli = startCli(watchArgs(...EACH_SECOND), on(database.url));
     await cli.waitFor("stderr", /the watch is up/);
@@ -139,7 +139,7 @@ describe("watch", () => {
     for (const { status } of rounds) expect(status).toMatch(/^(succeeded|interrupted)$/);
   });
 
-  it("ends within ten seconds of a signal though the service never answers", async () => {
+  it("ends within ten seconds of a signal though the service never answers", { tags: ["long"] }, async () => {
     await using database = await createTestDatabase({ copyOf: mirrored.url });
     await withSql(database.url, { applicationName: "docmirror test" }, forgetService);
     let onReached = () => {};

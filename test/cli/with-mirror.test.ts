@@ -53,7 +53,7 @@ describe("where no mirror is", () => {
     expect(stderr).toContain(`There is no mirror in ${folder} yet;`);
   });
 
-  it("sync --dry-run counts everything as new, and makes nothing", async () => {
+  it("sync --dry-run counts everything as new, and makes nothing", { tags: ["long"] }, async () => {
     const service = await startSimulation({ world: createWorld({ projects: 3, builds: 20 }) });
     try {
       const { code, stdout } = await run([
@@ -76,7 +76,9 @@ describe("where no mirror is", () => {
 });
 
 describe("a database without our schema", () => {
-  it.each(READERS)("is no mirror to %s %s %s, which exits 7 and makes nothing", async (...args) => {
+  it.each(READERS)("is no mirror to %s %s %s, which exits 7 and makes nothing", {
+    tags: ["long"],
+  }, async (...args) => {
     await using database = await createTestDatabase({ migrated: false });
     const { code, stderr } = await run(args, { DATABASE_URL: database.url });
     expect(code).toBe(7);

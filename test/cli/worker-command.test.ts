@@ -23,7 +23,9 @@ function runsOf(url: string) {
 }
 
 describe("worker", () => {
-  it("makes up for the missed night at its start, and not again at the next start", async () => {
+  it("makes up for the missed night at its start, and not again at the next start", {
+    tags: ["long"],
+  }, async () => {
     await using database = await createTestDatabase({ migrated: false });
     const service = await startSimulation({ world: createWorld(SMALL) });
     try {
@@ -46,7 +48,7 @@ describe("worker", () => {
     }
   });
 
-  it("follows builds between the nights", async () => {
+  it("follows builds between the nights", { tags: ["long"] }, async () => {
     await using database = await createTestDatabase();
     const world = createWorld({ ...SMALL, rates: QUIET, startAt: new Date(), clockSteps: false });
     const service = await startSimulation({ world });
@@ -65,7 +67,7 @@ describe("worker", () => {
     }
   });
 
-  it("syncs when the cron line is due", async () => {
+  it("syncs when the cron line is due", { tags: ["long"] }, async () => {
     await using database = await createTestDatabase();
     const service = await startSimulation({ world: createWorld(SMALL) });
     try {
@@ -84,38 +86,44 @@ describe("worker", () => {
   it.each([
     ["SIGINT", 130],
     ["SIGTERM", 143],
-  ] as const)("%s in the middle of a run ends it at its checkpoint", async (signal, code) => {
-    await using database = await createTestDatabase();
-    let first: (() => void) | undefined;
-    const underWay = new Promise<void>((resolve) => {
-      first = resolve;
-    });
-    const service = await startSimulation({
-      world: createWorld(SMALL),
-      async intercept(request, next) {
-        // The third page of builds comes only when the test is over.
-        if (!request.url.includes("/build/?") || !request.url.includes("offset=9")) return next();
-        first?.();
-        return new Promise((resolve) => request.signal.addEventListener("abort", () => resolve("hang up")));
-      },
-    });
-    try {
-      await using cli = startCli([
-        ...["worker", ...NEVER, "--page-size", "5", "--concurrency", "1"],
-        ...["--base-url", service.url, "--database-url", database.url],
-      ]);
-      await underWay;
-      const sentAt = performance.now();
-      cli.signal(signal);
-      expect(await cli.ended).toMatchObject({ code, signal: null });
-      expect(performance.now() - sentAt).toBeLessThan(10_000);
-      expect(await runsOf(database.url)).toEqual([{ status: "interrupted", kind: "full" }]);
-    } finally {
-      await service.close();
-    }
-  });
+  ] as const)(
+    "%s in the middle of a run ends it at its checkpoint",
+    { tags: ["long"] },
+    async (signal, code) => {
+      await using database = await createTestDatabase();
+      let first: (() => void) | undefined;
+      const underWay = new Promise<void>((resolve) => {
+        first = resolve;
+      });
+      const service = await startSimulation({
+        world: createWorld(SMALL),
+        async intercept(request, next) {
+          // The third page of builds comes only when the test is over.
+          if (!request.url.includes("/build/?") || !request.url.includes("offset=9")) return next();
+          first?.();
+          return new Promise((resolve) => request.signal.addEventListener("abort", () => resolve("hang up")));
+        },
+      });
+      try {
+        await using cli = startCli([
+          ...["worker", ...NEVER, "--page-size", "5", "--concurrency", "1"],
+          ...["--base-url", service.url, "--database-url", database.url],
+        ]);
+        await underWay;
+        const sentAt = performance.now();
+        cli.signal(signal);
+        expect(await cli.ended).toMatchObject({ code, signal: null });
+        expect(performance.now() - sentAt).toBeLessThan(10_000);
+        expect(await runsOf(database.url)).toEqual([{ status: "interrupted", kind: "full" }]);
+      } finally {
+        await service.close();
+      }
+    },
+  );
 
-  it("ends with exit code 10 where another worker leads, and says which; it may lead when that has ended", async () => {
+  it("ends with exit code 10 where another worker leads, and says which; it may lead when that has ended", {
+    tags: ["long"],
+  }, async () => {
     await using database = await createTestDatabase();
     const service = await startSimulation({ world: createWorld(SMALL) });
     const env = { DATABASE_URL: database.url };
@@ -193,7 +201,7 @@ describe("worker", () => {
     }
   });
 
-  it("waits for a database that is down", async () => {
+  it("waits for a database that is down", { tags: ["long"] }, async () => {
     await using cli = startCli([
       ...["worker", ...NEVER, "--base-url", "http://127.0.0.1:1"],
       // Port 1 answers on no machine that runs tests.
@@ -207,7 +215,7 @@ describe("worker", () => {
     expect(await cli.ended).toMatchObject({ code: 143, stdout: "" });
   });
 
-  it("ends at once where waiting cannot help", async () => {
+  it("ends at once where waiting cannot help", { tags: ["long"] }, async () => {
     const none = replaceDatabase(inject("databaseServer").adminUrl, `none_${randomBytes(6).toString("hex")}`);
     const taken = await startServer({ app: new Hono(), host: "127.0.0.1", port: 0 });
     const [noUpstream, noDatabase, noCron, noPort] = await Promise.all([

@@ -151,7 +151,7 @@ describe("connect", () => {
     }
   });
 
-  test("connections that are lost at any moment leave a pool that goes on", async () => {
+  test("connections that are lost at any moment leave a pool that goes on", { tags: ["long"] }, async () => {
     await using pool = disposable(database.url, 4);
     // One at least is there to be lost, however slow the machine is.
     await pool`select 1`;

@@ -97,7 +97,7 @@ describe("the ledger of a new database", () => {
 });
 
 describe("the ledger of an older version", () => {
-  test("is read by commands that only read, and stays where it is", async () => {
+  test("is read by commands that only read, and stays where it is", { tags: ["long"] }, async () => {
     await migrateAsBefore();
     await addAnotherProgram();
     const before = await others();
@@ -124,14 +124,14 @@ describe("the ledger of an older version", () => {
     expect(await migrate(database.url, definitions)).toMatchObject({ applied: [] });
   });
 
-  test("moves without its times where it had none", async () => {
+  test("moves without its times where it had none", { tags: ["long"] }, async () => {
     await migrateAsBefore();
     await sql`alter table drizzle.__drizzle_migrations drop column applied_at`;
     await migrate(database.url, definitions);
     expect((await migrationStatus(sql, definitions)).migrations[0]?.appliedAt).toBe("unknown");
   });
 
-  test("leaves the rows of another program where they are", async () => {
+  test("leaves the rows of another program where they are", { tags: ["long"] }, async () => {
     await addAnotherProgram();
     // The other program's newest row would keep drizzle from applying ours, which is why the ledger moved.
     await sql`delete from drizzle.__drizzle_migrations where hash = 'last'`;
@@ -143,7 +143,7 @@ describe("the ledger of an older version", () => {
     expect((await ledger()).map(({ tag }) => tag)).toEqual(TAGS);
   });
 
-  test("leaves a schema in which something else is", async () => {
+  test("leaves a schema in which something else is", { tags: ["long"] }, async () => {
     await migrateAsBefore();
     await sql`create table drizzle.mine ()`;
     await migrate(database.url, definitions);
@@ -151,7 +151,7 @@ describe("the ledger of an older version", () => {
     expect([...tables]).toEqual([{ tablename: "mine" }]);
   });
 
-  test("takes those who could read it along", async () => {
+  test("takes those who could read it along", { tags: ["long"] }, async () => {
     await migrateAsBefore();
     const role = `docmirror_test_syncer_${process.pid}`;
     await sql.unsafe(`create role ${role}; grant select on drizzle.__drizzle_migrations to ${role}`);
@@ -164,7 +164,7 @@ describe("the ledger of an older version", () => {
     }
   });
 
-  test("of a mirror that was dropped since counts for nothing", async () => {
+  test("of a mirror that was dropped since counts for nothing", { tags: ["long"] }, async () => {
     await migrateAsBefore();
     await sql`drop schema mirror, sync, rollup, report, report_people cascade`;
     expect((await migrationStatus(sql, definitions)).state).toBe("older");
@@ -173,7 +173,9 @@ describe("the ledger of an older version", () => {
   });
 });
 
-test("a migration whose file has another content than the one applied is another migration", async () => {
+test("a migration whose file has another content than the one applied is another migration", {
+  tags: ["long"],
+}, async () => {
   await migrate(database.url, definitions);
   await sql`update sync.migrations set hash = 'x' where tag = ${TAGS[1] ?? ""}`;
   expect(await migrationStatus(sql, definitions)).toMatchObject({ state: "newer", unknown: 1 });

@@ -7,7 +7,9 @@ import { LockedError, StoreError } from "../../src/errors.ts";
 import { createTestDatabase } from "../support/database.ts";
 import { createFakeClock } from "../support/fake-clock.ts";
 
-test("one holds the lock; the next is told who runs, and gets it when that one lets go", async () => {
+test("one holds the lock; the next is told who runs, and gets it when that one lets go", {
+  tags: ["long"],
+}, async () => {
   await using database = await createTestDatabase();
   const lock = await acquireRunLock(database.url);
   await expect(acquireRunLock(database.url)).rejects.toMatchObject({
@@ -28,7 +30,7 @@ test("one holds the lock; the next is told who runs, and gets it when that one l
   await next.release();
 });
 
-test("a run that a dead process left open is not taken for the holder", async () => {
+test("a run that a dead process left open is not taken for the holder", { tags: ["long"] }, async () => {
   await using database = await createTestDatabase();
   await withSql(database.url, { applicationName: "docmirror test" }, (sql) =>
     startRun(sql, "full", "2024-05-15T01:00:00Z"),
@@ -94,7 +96,7 @@ describe("a holder", () => {
     await next.release();
   });
 
-  test("whose session died takes the lock again", async () => {
+  test("whose session died takes the lock again", { tags: ["long"] }, async () => {
     await using database = await createTestDatabase();
     const lock = await acquireRunLock(database.url);
     await killSessions(database.url);
@@ -104,7 +106,7 @@ describe("a holder", () => {
     await lock.release();
   });
 
-  test("whose session died is told when another has the lock by then", async () => {
+  test("whose session died is told when another has the lock by then", { tags: ["long"] }, async () => {
     await using database = await createTestDatabase();
     const lock = await acquireRunLock(database.url);
     await killSessions(database.url);

@@ -88,7 +88,7 @@ describe.skipIf(PGBOUNCER === null)("over a PgBouncer in session mode", () => {
     expect(await sql`select sum(n)::int as sum from copied`).toEqual([{ sum: 3 }]);
   });
 
-  test("a lock is its holder's alone, and free when the holder ends", async () => {
+  test("a lock is its holder's alone, and free when the holder ends", { tags: ["long"] }, async () => {
     await using own = await createTestDatabase();
     const url = pooler.url(own.url);
     const lock = await acquireRunLock(url);
@@ -104,7 +104,9 @@ describe.skipIf(PGBOUNCER === null)("over a PgBouncer in session mode", () => {
       .toBe("free");
   });
 
-  test("migrate, sync, status and doctor work, and a run that was killed leaves no lock", async () => {
+  test("migrate, sync, status and doctor work, and a run that was killed leaves no lock", {
+    tags: ["long"],
+  }, async () => {
     await using own = await createTestDatabase({ migrated: false });
     let isHeld = true;
     let arrived = () => {};
@@ -156,7 +158,9 @@ describe.skipIf(PGBOUNCER === null)("over a PgBouncer in transaction mode", () =
     "worker",
     "serve --http-port 0",
     "doctor",
-  ])("%s is refused with the reason, and leaves no lock and no setting behind", async (command) => {
+  ])("%s is refused with the reason, and leaves no lock and no setting behind", {
+    tags: ["long"],
+  }, async (command) => {
     await using database = await createTestDatabase();
     await using pooler = await startPooler(database.url, { pool_mode: "transaction" });
     const before = await traces(pooler, database);

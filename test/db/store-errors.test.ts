@@ -64,7 +64,7 @@ describe("toStoreError", () => {
     expect(hint).toMatch(/^the host (is unknown|name could not be resolved): /);
   });
 
-  test("a server that takes the connection and says nothing", async () => {
+  test("a server that takes the connection and says nothing", { tags: ["long"] }, async () => {
     const server = createServer((socket) => socket.on("error", () => {})).listen(0, "127.0.0.1");
     await once(server, "listening");
     const { port } = server.address() as { port: number };

@@ -41,7 +41,7 @@ afterEach(async () => {
 });
 
 describe("the embedded Postgres", () => {
-  test("starts, is UTF-8 on loopback alone, and stops with its last user", async () => {
+  test("starts, is UTF-8 on loopback alone, and stops with its last user", { tags: ["long"] }, async () => {
     const server = await open();
     expect(server.startedHere).toBe(true);
     const [row] = await query(
@@ -55,7 +55,7 @@ describe("the embedded Postgres", () => {
     expect(pid !== undefined && isServerAlive(pid)).toBe(false);
   });
 
-  test("keeps its data, its port and its password", async () => {
+  test("keeps its data, its port and its password", { tags: ["long"] }, async () => {
     const first = await open();
     await query(first, "create table kept as select 1 as n");
     await first.close();
@@ -65,7 +65,7 @@ describe("the embedded Postgres", () => {
     await second.close();
   });
 
-  test("its password is for its owner's eyes and lets in nobody without it", async () => {
+  test("its password is for its owner's eyes and lets in nobody without it", { tags: ["long"] }, async () => {
     const server = await open();
     expect((await stat(join(dataDir, "password"))).mode & 0o777).toBe(0o600);
     const url = new URL(server.url);
@@ -74,7 +74,7 @@ describe("the embedded Postgres", () => {
     await server.close();
   });
 
-  test("its folder and its log are for its owner alone, from the start", async () => {
+  test("its folder and its log are for its owner alone, from the start", { tags: ["long"] }, async () => {
     const folder = join(dataDir, "above", "data");
     const server = await openEmbedded({ dataDir: folder, log, settings });
     await query(server, "create table kept as select 1 as n");
@@ -85,7 +85,9 @@ describe("the embedded Postgres", () => {
     await again.close();
   });
 
-  test("a folder that an older version left open is closed at the next start, and the server reads its settings anew in it", async () => {
+  test("a folder that an older version left open is closed at the next start, and the server reads its settings anew in it", {
+    tags: ["long"],
+  }, async () => {
     await (await open()).close();
     await chmod(dataDir, 0o755);
     for (const name of ["password", "postgres.log"]) await chmod(join(dataDir, name), 0o644);
@@ -97,7 +99,7 @@ describe("the embedded Postgres", () => {
     await server.close();
   });
 
-  test("a folder that holds files of others as well keeps its rights", async () => {
+  test("a folder that holds files of others as well keeps its rights", { tags: ["long"] }, async () => {
     await writeFile(join(dataDir, "notes.txt"), "");
     await chmod(dataDir, 0o755);
     const server = await open();
@@ -105,13 +107,15 @@ describe("the embedded Postgres", () => {
     await server.close();
   });
 
-  test("closing twice does no harm", async () => {
+  test("closing twice does no harm", { tags: ["long"] }, async () => {
     const server = await open();
     await Promise.all([server.close(), server.close()]);
     await server.close();
   });
 
-  test("a second user joins the running server, and only the last one out stops it", async () => {
+  test("a second user joins the running server, and only the last one out stops it", {
+    tags: ["long"],
+  }, async () => {
     const first = await startUser();
     const second = await open();
     expect(second.startedHere).toBe(false);
@@ -123,7 +127,7 @@ describe("the embedded Postgres", () => {
     expect(pid !== undefined && isServerAlive(pid)).toBe(false);
   });
 
-  test("another client, such as psql, keeps it from being stopped", async () => {
+  test("another client, such as psql, keeps it from being stopped", { tags: ["long"] }, async () => {
     const server = await open();
     await withSql(server.url, { applicationName: "psql", max: 1 }, async (sql) => {
       await sql`select 1`;
@@ -132,7 +136,9 @@ describe("the embedded Postgres", () => {
     });
   });
 
-  test("several first users at once all get in, and one of them has started it", async () => {
+  test("several first users at once all get in, and one of them has started it", {
+    tags: ["long"],
+  }, async () => {
     const users = await Promise.all([startUser(), startUser(), startUser()]);
     expect(users.filter(({ facts }) => facts.startedHere)).toHaveLength(1);
     expect(new Set(users.map(({ facts }) => facts.url)).size).toBe(1);
@@ -141,7 +147,7 @@ describe("the embedded Postgres", () => {
     expect(pid !== undefined && isServerAlive(pid)).toBe(false);
   });
 
-  test("outlives a starter that is killed, and the next user joins it", async () => {
+  test("outlives a starter that is killed, and the next user joins it", { tags: ["long"] }, async () => {
     const starter = await startUser();
     const pid = await serverPid();
     await starter.kill();
@@ -162,7 +168,7 @@ describe("the embedded Postgres", () => {
     await server.close();
   });
 
-  test("a killed server is recovered with what was committed", async () => {
+  test("a killed server is recovered with what was committed", { tags: ["long"] }, async () => {
     const first = await open();
     await query(first, "create table kept as select 1 as n");
     const pid = (await serverPid()) ?? 0;
@@ -175,7 +181,7 @@ describe("the embedded Postgres", () => {
     await first.close();
   });
 
-  test("a stale pid file whose number another program has is no obstacle", async () => {
+  test("a stale pid file whose number another program has is no obstacle", { tags: ["long"] }, async () => {
     await (await open()).close();
     const other = spawnOther();
     await writeFile(
@@ -188,7 +194,7 @@ describe("the embedded Postgres", () => {
     await server.close();
   });
 
-  test("a lock of a dead process, or of a number used anew, is taken over", async () => {
+  test("a lock of a dead process, or of a number used anew, is taken over", { tags: ["long"] }, async () => {
     await writeFile(join(dataDir, "lock"), `${process.pid} 1@another-boot abc\n`);
     await (await open()).close();
     const dead = spawn("true");
@@ -238,7 +244,7 @@ describe("the embedded Postgres", () => {
     await (await open()).close();
   });
 
-  test("its log is cut when it has grown over 10 MB", async () => {
+  test("its log is cut when it has grown over 10 MB", { tags: ["long"] }, async () => {
     const file = join(dataDir, "postgres.log");
     await writeFile(file, "");
     await truncate(file, 11e6);

@@ -187,7 +187,7 @@ describe("a page with", () => {
 });
 
 describe("a page of anything", () => {
-  test("stores every record with an id and puts the rest aside, at random", async () => {
+  test("stores every record with an id and puts the rest aside, at random", { tags: ["long"] }, async () => {
     await using loading = await setUpLoading();
     const page = fc.constantFrom(...RESOURCES).chain((resource) =>
       fc.tuple(

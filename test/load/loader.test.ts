@@ -322,7 +322,7 @@ describe("hostile content", () => {
     expect(await loading.sql`select id, state from mirror.builds`).toEqual([{ id, state: "building" }]);
   });
 
-  test("10 MB of text go in and are changed", async () => {
+  test("10 MB of text go in and are changed", { tags: ["long"] }, async () => {
     await using loading = await setUpLoading();
     const output = `${'ä\u{1F600}\\"\n'.repeat(1_000_000)}`;
     await loading.load("build", [wireBuild("1", { output })]);

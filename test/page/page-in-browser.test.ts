@@ -88,24 +88,30 @@ describe.skipIf(CHROMIUM === null)(
     it.each([
       ["with JavaScript", true],
       ["without JavaScript", false],
-    ])("is narrowed by a filled-in form and by a link %s", async (_, javaScriptEnabled) => {
-      await using visited = await visit(browser, url, { javaScriptEnabled });
-      const { page, faults } = visited;
-      const day = await page.locator("#volume tbody time").nth(6).getAttribute("datetime");
-      await page.getByLabel("Since").fill(day ?? "");
-      await page.getByRole("button", { name: "Apply" }).click();
-      expect(new URL(page.url()).searchParams.get("since")).toBe(day);
-      const { told, rows } = await readBlock(page, "volume");
-      expect([told.length, rows.length, rows[0]?.[0]]).toEqual([7, 7, day]);
-      await page.getByRole("link", { name: "30 days" }).click();
-      expect((await readBlock(page, "volume")).rows).toHaveLength(30);
-      const sql = page.locator("#volume .sql");
-      await sql.locator("summary").click();
-      await expect.poll(() => sql.locator("pre").isVisible()).toBe(true);
-      expect(faults).toEqual([]);
-    });
+    ])(
+      "is narrowed by a filled-in form and by a link %s",
+      { tags: ["long"] },
+      async (_, javaScriptEnabled) => {
+        await using visited = await visit(browser, url, { javaScriptEnabled });
+        const { page, faults } = visited;
+        const day = await page.locator("#volume tbody time").nth(6).getAttribute("datetime");
+        await page.getByLabel("Since").fill(day ?? "");
+        await page.getByRole("button", { name: "Apply" }).click();
+        expect(new URL(page.url()).searchParams.get("since")).toBe(day);
+        const { told, rows } = await readBlock(page, "volume");
+        expect([told.length, rows.length, rows[0]?.[0]]).toEqual([7, 7, day]);
+        await page.getByRole("link", { name: "30 days" }).click();
+        expect((await readBlock(page, "volume")).rows).toHaveLength(30);
+        const sql = page.locator("#volume .sql");
+        await sql.locator("summary").click();
+        await expect.poll(() => sql.locator("pre").isVisible()).toBe(true);
+        expect(faults).toEqual([]);
+      },
+    );
 
-    it("leads from the search to a project, however it is called, and on to a build", async () => {
+    it("leads from the search to a project, however it is called, and on to a build", {
+      tags: ["long"],
+    }, async () => {
       await using visited = await visit(browser, url, LOOKS["on a phone"]);
       const { page, faults } = visited;
       await page.getByLabel("Project or build").fill(HOSTILE_SLUGS.script);
@@ -124,7 +130,7 @@ describe.skipIf(CHROMIUM === null)(
       expect(faults).toEqual([]);
     });
 
-    it("gives a page to a mistyped name too", async () => {
+    it("gives a page to a mistyped name too", { tags: ["long"] }, async () => {
       await using visited = await visit(browser, url, LOOKS["in the dark"]);
       const { page } = visited;
       await page.goto(`${url}/project/%3Cscript%3Ealert(1)%3C`);

@@ -248,7 +248,9 @@ describe("an answer as CSV", () => {
     expect(await reply.text()).toBe(toCsv([[...question.columns], ...rows]));
   });
 
-  it("is read slowly by three at once at most, and costs nothing any more when they have gone", async () => {
+  it("is read slowly by three at once at most, and costs nothing any more when they have gone", {
+    tags: ["long"],
+  }, async () => {
     const isRead = () =>
       withTestSql(
         (sql) => sql`select from pg_stat_activity

@@ -127,7 +127,9 @@ const CHANGES: readonly {
   },
 ];
 
-test("the database answers as the model does, at first and after each change, and as it does from nothing", async () => {
+test("the database answers as the model does, at first and after each change, and as it does from nothing", {
+  tags: ["long"],
+}, async () => {
   expect(await findFaults(), `REPORT_SEED=${SEED}`).toEqual([]);
   for (const { name, make, options } of CHANGES) {
     await make();

@@ -54,7 +54,9 @@ afterEach(async () => {
 });
 
 describe("refreshReport", () => {
-  test("takes up what changed, tells the newest run, and then has nothing to do", async () => {
+  test("takes up what changed, tells the newest run, and then has nothing to do", {
+    tags: ["long"],
+  }, async () => {
     expect(await isReportBehind(sql)).toBe(true);
     expect(await refreshReport(database.url, settings)).toEqual({ runId: 1, changed: 2, isFull: true });
     expect(await series()).toEqual([{ builds: 2, succeeded: 1, failed: 1 }]);

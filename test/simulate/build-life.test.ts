@@ -19,7 +19,7 @@ function byBuild(transitions: Iterable<TrueTransition>): Map<string, TrueTransit
 }
 
 describe("the life of builds", () => {
-  test("at every moment the list shows the state that the truth tells", async () => {
+  test("at every moment the list shows the state that the truth tells", { tags: ["long"] }, async () => {
     const world = createWorld({ ...size, builds: 200, rates: { builds: 600, buildDeletions: 100 } });
     const seen = new Map<string, { state: string; atMs: number }[]>();
     for (let minute = 0; minute < 240; minute++) {

@@ -77,7 +77,7 @@ describe("a world", () => {
     }
   });
 
-  test("holds what a mirror must survive", async () => {
+  test("holds what a mirror must survive", { tags: ["long"] }, async () => {
     const world = createWorld({ ...small, versions: 400, builds: 4000 });
     world.advance(20 * DAY);
     const builds = await walkList(world, "build", 1000);
@@ -164,7 +164,9 @@ describe("the order of lists", () => {
 });
 
 describe("what happens in a world", () => {
-  test("records of every kind come and go, and deletions are told with their time", async () => {
+  test("records of every kind come and go, and deletions are told with their time", {
+    tags: ["long"],
+  }, async () => {
     const world = createWorld(small);
     const before = RESOURCES.map((r) => new Map(trueRecords(world, r).map((record) => [record.id, record])));
     const startMs = world.now().getTime();
@@ -185,7 +187,7 @@ describe("what happens in a world", () => {
     expect(Math.min(...times)).toBeGreaterThan(startMs);
   });
 
-  test("nothing points to a project or a version that was deleted", async () => {
+  test("nothing points to a project or a version that was deleted", { tags: ["long"] }, async () => {
     const world = createWorld(small);
     world.advance(200 * DAY);
     const projects = new Set([...world.truth().records("project")].map(({ record }) => record.resource_uri));

@@ -1,3 +1,4 @@
+/** @module-tag long */
 import { randomInt } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { type Sql, withSql } from "../../src/db/connect.ts";

@@ -41,7 +41,9 @@ const idsOf = ({ world }: QuickWorld, resource: Resource, count: number) =>
 const users: readonly Resource[] = ["user"];
 
 describe("a record that the service deleted", () => {
-  test("is deleted here the next night, with all that hung on it, and a night later nothing is written", async () => {
+  test("is deleted here the next night, with all that hung on it, and a night later nothing is written", {
+    tags: ["long"],
+  }, async () => {
     await using quick = await startQuickWorld(FEW);
     await night(quick, {});
     const [project = ""] = idsOf(quick, "project", 1);
@@ -71,7 +73,9 @@ describe("a record that the service deleted", () => {
     expect(await read(quick, fingerprint)).toEqual(before);
   });
 
-  test("and shows again as it was is restored, though its page is that of the first night", async () => {
+  test("and shows again as it was is restored, though its page is that of the first night", {
+    tags: ["long"],
+  }, async () => {
     const kept: Kept = new Map();
     await using quick = await startQuickWorld(FEW, keepBack(kept));
     await night(quick);
@@ -108,7 +112,9 @@ describe("a record that the service deleted", () => {
 });
 
 describe("a record lives on", () => {
-  test("while its detail shows it, and while that answers 500; then 404 deletes it", async () => {
+  test("while its detail shows it, and while that answers 500; then 404 deletes it", {
+    tags: ["long"],
+  }, async () => {
     const kept: Kept = new Map();
     await using quick = await startQuickWorld(FEW, keepBack(kept));
     await night(quick);
@@ -128,7 +134,7 @@ describe("a record lives on", () => {
     expect(third.summary.status).toBe("succeeded");
   });
 
-  test("when the walk is not whole", async () => {
+  test("when the walk is not whole", { tags: ["long"] }, async () => {
     const kept: Kept = new Map();
     const keeping = keepBack(kept);
     await using quick = await startQuickWorld({ ...FEW, users: 45 }, (request, next) =>
@@ -143,7 +149,9 @@ describe("a record lives on", () => {
     expect([await deletedIds(quick), await missing(quick)]).toEqual([[], 0]);
   });
 
-  test("when too many are missing, of which the run speaks; the flag lets them go", async () => {
+  test("when too many are missing, of which the run speaks; the flag lets them go", {
+    tags: ["long"],
+  }, async () => {
     const kept: Kept = new Map();
     await using quick = await startQuickWorld(FEW, keepBack(kept));
     await night(quick);
@@ -169,7 +177,9 @@ describe("a record lives on", () => {
     expect(await deletedIds(quick)).toEqual(ids.sort());
   });
 
-  test("as a project that the list never showed, though others are pointed to and gone", async () => {
+  test("as a project that the list never showed, though others are pointed to and gone", {
+    tags: ["long"],
+  }, async () => {
     const kept: Kept = new Map();
     await using quick = await startQuickWorld(FEW, keepBack(kept));
     await night(quick, {});

@@ -63,7 +63,9 @@ const hasDeep = (ids: Set<string>) => deepBuilds(5).filter(({ id }) => ids.has(i
 describe("five builds that appear at place 1,200 of 1,500", () => {
   const reason = "build list: upstream counts 5 builds more than are here: a full walk is due";
 
-  test("make an incremental run partial, which says how many are missing, and the next run full", async () => {
+  test("make an incremental run partial, which says how many are missing, and the next run full", {
+    tags: ["long"],
+  }, async () => {
     await using quick = await startMirrored();
     change(quick, 5, 0);
     const first = await quick.sync({ kind: "incremental", settings: SETTINGS });
@@ -82,10 +84,9 @@ describe("five builds that appear at place 1,200 of 1,500", () => {
     expect(hasDeep(await liveIds(quick))).toBe(5);
   });
 
-  test.for([
-    "full",
-    "watch",
-  ] as const)("are not forgotten when a walk breaks off meanwhile (%s)", async (kind) => {
+  test.for(["full", "watch"] as const)("are not forgotten when a walk breaks off meanwhile (%s)", {
+    tags: ["long"],
+  }, async (kind) => {
     await using quick = await startMirrored();
     change(quick, 5, 0);
     await quick.sync({ kind: "incremental", settings: SETTINGS });
@@ -99,7 +100,7 @@ describe("five builds that appear at place 1,200 of 1,500", () => {
     expect(hasDeep(await liveIds(quick))).toBe(5);
   });
 
-  test("are read in the same night where a full walk fits into it", async () => {
+  test("are read in the same night where a full walk fits into it", { tags: ["long"] }, async () => {
     await using quick = await startMirrored();
     change(quick, 5, 0);
     const { summary } = await quick.sync({ settings: SETTINGS });
@@ -125,7 +126,9 @@ test("builds that go make an incremental run partial, and the next full walk fin
   });
 });
 
-test("three builds that come where three others go are healed by the next full walk", async () => {
+test("three builds that come where three others go are healed by the next full walk", {
+  tags: ["long"],
+}, async () => {
   await using quick = await startMirrored();
   change(quick, 3, 3);
   const head = await quick.sync({ kind: "incremental", settings: SETTINGS });
@@ -140,7 +143,9 @@ test("three builds that come where three others go are healed by the next full w
   expect(hasDeep(await liveIds(quick))).toBe(3);
 });
 
-test("after a run whose clock stood ten years ahead the next one is full, deletes what went and follows what moves", async () => {
+test("after a run whose clock stood ten years ahead the next one is full, deletes what went and follows what moves", {
+  tags: ["long"],
+}, async () => {
   await using quick = await startMirrored();
   const [late] = quick.world.triggerBuilds(1);
   const ahead = new Date(quick.world.now().getTime() + 3650 * DAY_MS);

@@ -1,3 +1,4 @@
+/** @module-tag long */
 import net from "node:net";
 import { describe, expect, inject, test } from "vitest";
 import { type Clock, systemClock } from "../../src/clock.ts";

@@ -25,7 +25,7 @@ describe("a mirror is of one service", () => {
     ]);
   });
 
-  test("and refuses another one before anything is asked or written", async () => {
+  test("and refuses another one before anything is asked or written", { tags: ["long"] }, async () => {
     await using quick = await startQuickWorld(TINY);
     await quick.sync();
     await using other = await startScriptedServer([{ body: {} }]);
@@ -73,7 +73,7 @@ describe("a mirror is of one service", () => {
     expect(JSON.stringify(rows)).not.toContain("secret");
   });
 
-  test("which may have moved, when the user says so", async () => {
+  test("which may have moved, when the user says so", { tags: ["long"] }, async () => {
     await using quick = await startQuickWorld(TINY);
     await quick.sync();
     const env = { DATABASE_URL: quick.databaseUrl };

@@ -163,7 +163,7 @@ describe("a reference that dangles", () => {
 describe("many references that dangle", () => {
   const users = (count: number) => Array.from({ length: count }, (_, id) => `/api/v1/user/${id}/`);
 
-  test("are asked for 2,000 a run at most, the others in the next", async () => {
+  test("are asked for 2,000 a run at most, the others in the next", { tags: ["long"] }, async () => {
     await using loading = await setUpLoading();
     await loading.load("project", [wireProject("1", { users: users(2100) })]);
     expect((await repair(loading, [gone])).asked).toHaveLength(2000);
@@ -171,7 +171,9 @@ describe("many references that dangle", () => {
     expect((await repair(loading, [gone])).asked).toHaveLength(0);
   });
 
-  test("and were asked for by a clock that stood ten years ahead do not wait behind all others", async () => {
+  test("and were asked for by a clock that stood ten years ahead do not wait behind all others", {
+    tags: ["long"],
+  }, async () => {
     await using loading = await setUpLoading();
     await loading.load("project", [wireProject("1", { users: users(2100) })]);
     const clock = createFakeClock();

@@ -242,7 +242,9 @@ describe("a retry", () => {
     expect(await retry(loading, "build")).toEqual(NOTHING);
   });
 
-  test("does not begin while a run lives, and lets the next one begin when it has ended", async () => {
+  test("does not begin while a run lives, and lets the next one begin when it has ended", {
+    tags: ["long"],
+  }, async () => {
     await using loading = await setUpLoading();
     const lock = await acquireRunLock(loading.url);
     await expect(retry(loading)).rejects.toMatchObject({ name: "LockedError", exitCode: 10 });

@@ -25,7 +25,9 @@ async function printed(run: Parameters<typeof printSummary>[0]): Promise<string>
   return text;
 }
 
-test("a service that is away for a while is left alone, and the run that outlasts it says so", async () => {
+test("a service that is away for a while is left alone, and the run that outlasts it says so", {
+  tags: ["long"],
+}, async () => {
   const clock = createFakeClock();
   let asked = 0;
   await using quick = await startQuickWorld({}, (_request, next) => {

@@ -64,7 +64,9 @@ async function expectTrueTransitions(sql: Sql, world: World): Promise<number> {
 }
 
 describe("a mirror of the simulated service", () => {
-  test("holds every listed record as it was sent after one run, and refers to what is there", async () => {
+  test("holds every listed record as it was sent after one run, and refers to what is there", {
+    tags: ["long"],
+  }, async () => {
     await using quick = await startQuickWorld();
     const { summary, error } = await quick.sync();
     expect(error).toBeNull();
@@ -81,7 +83,9 @@ describe("a mirror of the simulated service", () => {
     });
   });
 
-  test("is still equal after days of syncs over the end of summer time in Chicago, transitions within their bounds", async () => {
+  test("is still equal after days of syncs over the end of summer time in Chicago, transitions within their bounds", {
+    tags: ["long"],
+  }, async () => {
     const startAt = new Date("2024-11-01T12:00:00Z");
     await using quick = await startQuickWorld({
       startAt,
@@ -120,7 +124,7 @@ describe("a mirror of the simulated service", () => {
     });
   });
 
-  test("is not written to by an identical second night", async () => {
+  test("is not written to by an identical second night", { tags: ["long"] }, async () => {
     await using quick = await startQuickWorld();
     await quick.sync();
     const first = quick.simulation.requests().total;
@@ -139,7 +143,9 @@ describe("a mirror of the simulated service", () => {
     expect(quick.simulation.requests().total).toBeLessThanOrEqual(first);
   });
 
-  test("is read in pages of any size, and of the size that the service allows", async () => {
+  test("is read in pages of any size, and of the size that the service allows", {
+    tags: ["long"],
+  }, async () => {
     await using quick = await startQuickWorld({
       users: 30,
       projects: 20,
@@ -157,7 +163,7 @@ describe("a mirror of the simulated service", () => {
 });
 
 describe("an incremental run", () => {
-  test("reads the head of builds alone, and open builds still finish", async () => {
+  test("reads the head of builds alone, and open builds still finish", { tags: ["long"] }, async () => {
     await using quick = await startQuickWorld({
       builds: 2000,
       stuckShare: 0,

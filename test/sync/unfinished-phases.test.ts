@@ -53,7 +53,9 @@ describe("a list that cannot be read", () => {
     502,
     504,
     "hang up",
-  ] as const)("for ever by %s keeps no other list from deletions and references", async (answer) => {
+  ] as const)("for ever by %s keeps no other list from deletions and references", {
+    tags: ["long"],
+  }, async (answer) => {
     let isBad = false;
     await using quick = await startQuickWorld({ ...WORLD, hiddenShare: 0 }, (request, next) => {
       const { pathname } = new URL(request.url);
@@ -79,7 +81,7 @@ describe("a list that cannot be read", () => {
     expect(await count(quick, "mirror.users where deleted_at is not null")).toBe(0);
   });
 
-  test("is no reason to leave open builds alone, those of its own either", async () => {
+  test("is no reason to leave open builds alone, those of its own either", { tags: ["long"] }, async () => {
     let isBad = false;
     await using quick = await startQuickWorld({ ...WORLD, hiddenShare: 0 }, (request, next) => {
       const { pathname } = new URL(request.url);

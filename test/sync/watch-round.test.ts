@@ -68,7 +68,9 @@ const made = (id: string, over: Partial<Build> = {}) =>
   wireBuild(id, { project: "/api/v1/project/1/", ...over }) as unknown as Build;
 
 describe("a round of the watch", () => {
-  test("finds new builds, and sees at the head how they move without asking for any by itself", async () => {
+  test("finds new builds, and sees at the head how they move without asking for any by itself", {
+    tags: ["long"],
+  }, async () => {
     await using quick = await startWatched();
     const ids = quick.world.triggerBuilds(5);
     const found = await quick.watch();
@@ -103,7 +105,9 @@ describe("a round of the watch", () => {
     expect(await look(quick, (sql) => sql`select 1 from sync.open_builds`)).toEqual([]);
   });
 
-  test("reads on until it joins what is known, though builds come in meanwhile", async () => {
+  test("reads on until it joins what is known, though builds come in meanwhile", {
+    tags: ["long"],
+  }, async () => {
     await using quick = await startWatched();
     const ids = quick.world.triggerBuilds(70);
     let pages = 0;
@@ -125,7 +129,7 @@ describe("a round of the watch", () => {
     ["dated in the future stays at the top", 0, made("900001", { date: "2031-01-01T00:00:00" })],
     ["with an older date stands among known ones", 12, made("900002", { date: "2024-05-01T00:00:00" })],
     ["has an id out of order", 7, made("1", { date: "2024-05-15T12:00:30" })],
-  ])("finds what is new though a build %s", async (_, at, odd) => {
+  ])("finds what is new though a build %s", { tags: ["long"] }, async (_, at, odd) => {
     await using quick = await startWatched();
     // As many go at the far end as come, so that the count tells nothing.
     const withOdd = (builds: readonly Build[]) => place(odd, at)(builds.slice(0, -1));
@@ -153,7 +157,7 @@ describe("a round of the watch", () => {
   test.each([
     ["round", (quick: Watched) => quick.watch()],
     ["sync", (quick: Watched) => quick.sync({ kind: "incremental" })],
-  ])("that breaks off leaves a gap, which the next %s closes", async (_, next) => {
+  ])("that breaks off leaves a gap, which the next %s closes", { tags: ["long"] }, async (_, next) => {
     await using quick = await startWatched();
     const ids = quick.world.triggerBuilds(70);
     // As many go at the far end as come, so that the count tells nothing.
@@ -195,7 +199,7 @@ describe("a round of the watch", () => {
     expect(takeAsked(quick).lists[0]).toBe("/api/v1/build/?format=json&limit=50");
   });
 
-  test("in which nothing moved writes no row of the mirror", async () => {
+  test("in which nothing moved writes no row of the mirror", { tags: ["long"] }, async () => {
     await using quick = await startWatched();
     quick.world.triggerBuilds(25);
     await quick.watch();
@@ -222,7 +226,7 @@ describe("a round of the watch", () => {
     ]);
   });
 
-  test("takes no checkpoint from a full sync that was broken off", async () => {
+  test("takes no checkpoint from a full sync that was broken off", { tags: ["long"] }, async () => {
     await using quick = await startWatched();
     quick.arranged.fails = awayFrom("offset=72");
     const broken = await quick.sync({ kind: "full", settings: { concurrency: 1 } });
@@ -281,7 +285,7 @@ describe("an open build whose detail is gone", () => {
       return row;
     });
 
-  test("vanishes and is not deleted by it, and comes back as what it is", async () => {
+  test("vanishes and is not deleted by it, and comes back as what it is", { tags: ["long"] }, async () => {
     const { quick, id, state, comeBack } = await startVanishing();
     await using _ = quick;
     // The head is read before the detail says why it counts one build fewer.
@@ -299,7 +303,9 @@ describe("an open build whose detail is gone", () => {
     ).toEqual([{ vanished_at: null }]);
   });
 
-  test("is deleted by the whole walk that does not meet it, and comes back from that as well", async () => {
+  test("is deleted by the whole walk that does not meet it, and comes back from that as well", {
+    tags: ["long"],
+  }, async () => {
     const { quick, id, state, comeBack } = await startVanishing();
     await using _ = quick;
     await quick.watch();
@@ -318,7 +324,9 @@ describe("an open build whose detail is gone", () => {
     expect(await deleted(quick, id)).toEqual({ deleted: false, state, open: 1 });
   });
 
-  test("comes back by a whole walk as well, though the list is the same byte by byte", async () => {
+  test("comes back by a whole walk as well, though the list is the same byte by byte", {
+    tags: ["long"],
+  }, async () => {
     await using quick = await startWatched({ stuckShare: 1 });
     const [id = ""] = quick.world.triggerBuilds(30);
     quick.world.advance(HOUR_MS);

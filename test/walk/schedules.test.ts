@@ -161,11 +161,17 @@ async function assertSound(
   return walked;
 }
 
-describe("a list in a fixed order", { timeout: 180_000 }, () => {
+describe("a list in a fixed order, by a few hundred schedules", () => inFixedOrder(0.05));
+describe("a list in a fixed order", { tags: ["long"], timeout: 180_000 }, () => inFixedOrder(1));
+
+/** `share`: how many of the schedules, as a share of all. */
+function inFixedOrder(share: number): void {
+  const many = (runs: number) => Math.ceil(runs * share);
+
   it("loses no record that was there all through a whole walk, whatever comes and goes meanwhile", async () => {
     let whole = 0;
     const met = new Set<VerdictName>();
-    const numRuns = 11_000;
+    const numRuns = many(11_000);
     await fc.assert(
       fc.asyncProperty(anySchedule, async (schedule) => {
         const { outcome, verdicts } = await assertSound(schedule);
@@ -175,7 +181,8 @@ describe("a list in a fixed order", { timeout: 180_000 }, () => {
       { numRuns },
     );
     expect(whole / numRuns).toBeGreaterThan(0.8);
-    expect([...met]).toEqual(expect.arrayContaining(ROWS_OF_LISTS));
+    // Some rows are rare.
+    if (share === 1) expect([...met]).toEqual(expect.arrayContaining(ROWS_OF_LISTS));
     expect(ROWS_OF_FAULTS.filter((row) => met.has(row))).toEqual([]);
   });
 
@@ -195,7 +202,7 @@ describe("a list in a fixed order", { timeout: 180_000 }, () => {
       fc.asyncProperty(anySchedule, fc.integer({ min: 1, max: 12 }), async (schedule, pagesBefore) => {
         await assertSound(schedule, pagesBefore);
       }),
-      { numRuns: 2500 },
+      { numRuns: many(2500) },
     );
   });
 
@@ -225,7 +232,7 @@ describe("a list in a fixed order", { timeout: 180_000 }, () => {
           pages.moved += moved.pages.length;
         },
       ),
-      { numRuns: 1200 },
+      { numRuns: many(1200) },
     );
     expect(pages.moved / pages.still).toBeLessThan(1.2);
   });
@@ -257,17 +264,22 @@ describe("a list in a fixed order", { timeout: 180_000 }, () => {
           } else expect(outcome.walk).toBe("whole");
         },
       ),
-      { numRuns: 1000 },
+      { numRuns: many(1000) },
     );
   });
-});
+}
 
 /**
  * Here nothing can be proven: what was missed may be made up for by what was seen and went at the same time. About one of 3,000 whole
  * walks of lists as small and as busy as these misses a record. So the schedules are always the same ones, at most one event
  * happens between two pages on average, and the server allows pages that hold more than a tie.
  */
-describe("a list whose order is not fixed", () => {
+describe("a list whose order is not fixed, by a few hundred schedules", () => inNoFixedOrder(0.05));
+describe("a list whose order is not fixed", { tags: ["long"] }, () => inNoFixedOrder(1));
+
+function inNoFixedOrder(share: number): void {
+  const many = (runs: number) => Math.ceil(runs * share);
+
   it.each([
     "ties",
     "shuffled",
@@ -278,7 +290,7 @@ describe("a list whose order is not fixed", () => {
         const { outcome, missed } = await walkModel({ ...schedule, order, patience: boundOf(schedule) });
         if (outcome.walk === "whole") expect(missed).toEqual([]);
       }),
-      { numRuns: 1600, seed: FIXED_SEED },
+      { numRuns: many(1600), seed: FIXED_SEED },
     );
   });
 
@@ -295,7 +307,7 @@ describe("a list whose order is not fixed", () => {
         expect(outcome).toEqual({ walk: "whole", reason: null, totalCount: records, records });
         expect(missed).toEqual([]);
       }),
-      { numRuns: 400 },
+      { numRuns: many(400) },
     );
   });
-});
+}

@@ -202,7 +202,9 @@ function expectedRow(facts: WalkFacts): VerdictName {
 }
 
 describe("whatever the facts", () => {
-  it("the first row that applies is the expected one, and each row is the first one for some facts", () => {
+  it("the first row that applies is the expected one, and each row is the first one for some facts", {
+    tags: ["long"],
+  }, () => {
     const met = new Set<VerdictName>();
     fc.assert(
       fc.property(anyFacts, (facts) => {

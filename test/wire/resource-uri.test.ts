@@ -83,7 +83,7 @@ describe("parseResourceUri", () => {
     expect(performance.now() - startedAt).toBeLessThan(2000);
   });
 
-  it("never throws, and a key is one that can be stored", () => {
+  it("never throws, and a key is one that can be stored", { tags: ["long"] }, () => {
     const piece = fc.oneof(
       fc.constantFrom("/", "//", "api", "v1", "project", ":", "http:", "%", "%00", "..", "?", "#", "@", "\\"),
       fc.string({ unit: "binary", maxLength: 6 }),

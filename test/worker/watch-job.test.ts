@@ -231,7 +231,7 @@ describe("beside the nightly sync", () => {
     expect(beside.messages()).not.toContain("run failed");
   });
 
-  it("a sync that is due while a round runs waits for its end", async () => {
+  it("a sync that is due while a round runs waits for its end", { tags: ["long"] }, async () => {
     await using beside = await startBeside();
     const letGo = beside.hold();
     beside.tick("watch");
@@ -247,7 +247,7 @@ describe("beside the nightly sync", () => {
     ]);
   });
 
-  it("keeps one even pace with it, from one run to the next", async () => {
+  it("keeps one even pace with it, from one run to the next", { tags: ["long"] }, async () => {
     await using quick = await startQuickWorld(TINY);
     await quick.sync({ kind: "full" });
     quick.simulation.resetRequests();
