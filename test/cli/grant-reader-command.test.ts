@@ -181,7 +181,6 @@ describe("grant-reader", () => {
     expect(await readable(role, "mirror")).toEqual([]);
   });
 
-  it("--dry-run prints just what would run, and changes nothing", async () => {
   it("--dry-run prints just what would run, and changes nothing", { tags: ["long"] }, async () => {
     const role = roleName();
     const { code, stdout } = await grant(role, "--dry-run", "--with-people");
