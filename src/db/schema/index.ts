@@ -1,5 +1,6 @@
 export * from "./builds.ts";
 export * from "./changes.ts";
+export * from "./file-contents.ts";
 export * from "./files.ts";
 export * from "./projects.ts";
 export * from "./report.ts";
