@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 
 /**
  * The rooms of `src` and what each may import: `cli → worker, simulate, serve → page, protocol → sync, report
- * → builds → walk, load → api, normalize, embedded → wire, db → leaves`. Arrows point to the right alone, so
+ * → builds → walk, load, content → api, normalize, embedded → wire, db → leaves`. Arrows point to the right alone, so
  * a newcomer can read the rooms one by one, and none needs the whole house to be tested.
  */
 const ROOMS: readonly (readonly string[])[] = [
@@ -14,7 +14,7 @@ const ROOMS: readonly (readonly string[])[] = [
   ["page", "protocol"],
   ["sync", "report"],
   ["builds"],
-  ["walk", "load"],
+  ["walk", "load", "content"],
   ["api", "normalize", "embedded"],
   ["wire", "db"],
   ["config", "log", "clock", "errors", "printable", "version"],
