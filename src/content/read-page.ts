@@ -261,7 +261,7 @@ function chooseTitle([title]: readonly string[], headings: readonly string[]): s
   const bare = headings.map((heading) => heading.replace(/\s*[¶#]$/, "")).filter((heading) => heading !== "");
   if (title === undefined) return bare[0] ?? "";
   const begins = (heading: string) =>
-    title.startsWith(heading) && !/^[\p{L}\p{N}]/u.test(title.slice(heading.length));
+    title.startsWith(heading) && /^(?:\s|$)/.test(title.slice(heading.length));
   return bare.find(begins) ?? title;
 }
 
