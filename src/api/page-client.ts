@@ -80,7 +80,8 @@ export function createPageClient(options: PageClientOptions): PageClient {
     accept: "text/html, application/xhtml+xml;q=0.9",
     maxBodyBytes: Math.min(options.maxBodyBytes, MAX_PAGE_BYTES),
     follow(url, status, location) {
-      const target = URL.canParse(location, url.href) ? new URL(location, url) : null;
+      const isLink = location !== "" && URL.canParse(location, url.href);
+      const target = isLink ? new URL(location, url) : null;
       const isHere = target?.origin === docsUrl.origin && target.username === "" && target.password === "";
       if (target !== null && isHere && isPage(target)) return target;
       throw new PageMovedError(url, status, target);

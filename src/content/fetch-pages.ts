@@ -25,12 +25,14 @@ export interface FetchPagesOptions {
   runId: number;
   /** How long pages may be requested, in milliseconds. Requests under way at the end are waited for. */
   budgetMs: number;
+  /** How many pages are requested at once, at most. */
+  concurrency: number;
   clock: Clock;
   signal: AbortSignal;
 }
 
 /** Why the pages ended. `lost`: the host does not answer any more. */
-export type PagesEnd = "done" | "budget" | "lost";
+export type PagesEnd = "done" | "budget" | "lost" | "stopped";
 
 export interface PageCounts {
   /** Pages that were read, whether or not their text differs from the one before. */
@@ -39,8 +41,8 @@ export interface PageCounts {
   unchanged: number;
   /** Pages that could not be had. Their rows say why. */
   failed: number;
-  /** Pages that were due and were not asked for. */
-  left: number;
+  /** Pages that are due and were not asked for. Null after a stop. */
+  left: number | null;
   ended: PagesEnd;
 }
 
@@ -50,10 +52,19 @@ const LOOKUP = 2000;
 /** After so many pages in a row without any answer, the host is taken to be away. */
 const MAX_UNANSWERED = 5;
 
-/** Throws `StoreError`, and the signal's reason when aborted. A page that fails throws nothing. */
+/** Throws `StoreError`. A page that fails throws nothing, and neither does a stop. */
 export async function fetchPages(options: FetchPagesOptions): Promise<PageCounts> {
+  const counts: PageCounts = { fetched: 0, unchanged: 0, failed: 0, left: null, ended: "stopped" };
+  try {
+    await fetchAndCount(options, counts);
+  } catch (error) {
+    if (!options.signal.aborted) throw error;
+  }
+  return counts;
+}
+
+async function fetchAndCount(options: FetchPagesOptions, counts: PageCounts): Promise<void> {
   const { sql, patience, client, docsUrl, runId, budgetMs, clock, signal } = options;
-  const counts: PageCounts = { fetched: 0, unchanged: 0, failed: 0, left: 0, ended: "done" };
   const base = serviceUrl(docsUrl);
   const startedMs = clock.now().getTime();
   let unanswered = 0;
@@ -97,6 +108,20 @@ export async function fetchPages(options: FetchPagesOptions): Promise<PageCounts
     }
   }
 
+  /** Asks for a few pages at once. Before each it looks at the clock and at the host. */
+  async function askBatch(files: readonly DuePage[]): Promise<AskedPage[]> {
+    const waiting = [...files];
+    const pages: AskedPage[] = [];
+    const askOn = async () => {
+      for (let file = waiting.shift(); file !== undefined; file = waiting.shift()) {
+        const page = await ask(file);
+        if (page !== null) pages.push(page);
+      }
+    };
+    await Promise.all(Array.from({ length: options.concurrency }, askOn));
+    return pages;
+  }
+
   await patience("drop the pages of deleted files", () => dropDeletedFiles(sql));
   search: while (!isTimeUp()) {
     const files = await patience("find the pages that are due", () => findDuePages(sql, due(), LOOKUP));
@@ -104,19 +129,17 @@ export async function fetchPages(options: FetchPagesOptions): Promise<PageCounts
     for (let from = 0; from < files.length; from += BATCH) {
       signal.throwIfAborted();
       if (isTimeUp() || isLost()) break search;
-      const asked = await Promise.all(files.slice(from, from + BATCH).map(ask));
-      const pages = asked.filter((page) => page !== null);
+      const pages = await askBatch(files.slice(from, from + BATCH));
+      await patience("store pages", () => storeContents({ sql, runId, docsUrl: base }, pages));
       for (const { outcome } of pages) {
         if (outcome.kind === "page") counts.fetched += 1;
         else if (outcome.kind === "unchanged") counts.unchanged += 1;
         else counts.failed += 1;
       }
-      await patience("store pages", () => storeContents({ sql, runId, docsUrl: base }, pages));
     }
   }
   counts.left = await patience("count the pages that are due", () => countDuePages(sql, due()));
-  if (counts.left > 0) counts.ended = isLost() ? "lost" : "budget";
-  return counts;
+  counts.ended = counts.left === 0 ? "done" : isLost() ? "lost" : "budget";
 }
 
 function outcomeOf(reply: PageReply, now: Date): PageOutcome {
