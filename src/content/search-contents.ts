@@ -6,9 +6,10 @@
  * A common word stands on every page. Counting those pages is cheap, but a rank needs the words of a page. So
  * the first pages by title and id are the pool that is ranked, and the pages behind it follow by title and id.
  */
-import type { AnySql, Sql } from "../db/connect.ts";
+import type { Sql, TransactionSql } from "../db/connect.ts";
 import type { Anchor } from "../db/schema/file-contents.ts";
 import { withStoreErrors } from "../db/store-errors.ts";
+import { withTransaction } from "../db/transaction.ts";
 import type { DocHits } from "../wire/doc-hits.ts";
 import { anchorLink, docLink, type PageAddress } from "./page-links.ts";
 import { parseQuery, type Query } from "./parse-query.ts";
@@ -21,7 +22,9 @@ export const FILE_HITS_PER_PAGE = 20;
 export const MAX_HITS = 50;
 
 /** How many pages are ranked. A whole number of pages of hits. */
-const POOL = 400;
+const POOL = 200;
+/** How many of the best anchors are looked at first. */
+const CANDIDATES = 500;
 /** How much of a text is read for its snippet at first, in characters. The match is nearly always there. */
 const FIRST_READ = 16_384;
 
@@ -52,11 +55,11 @@ export async function findFiles(
 ): Promise<{ total: number; hits: FileSearchHit[] }> {
   const query = parseQuery(q);
   if (query === null || !Number.isSafeInteger(page) || page < 1) return { total: 0, hits: [] };
-  return withStoreErrors("search the files", async () => {
+  return withIndex(sql, "search the files", async (tx) => {
     const limit = FILE_HITS_PER_PAGE;
     const offset = Math.min((page - 1) * limit, 2 ** 31);
-    const { total, hits } = await findPages(sql, query, scope, { limit, offset });
-    const texts = await readSnippets(sql, query, hits, (text) => snippet(text, query.words, HIGHLIGHTED));
+    const { total, hits } = await findPages(tx, query, scope, { limit, offset });
+    const texts = await readSnippets(tx, query, hits, (text) => snippet(text, query.words, HIGHLIGHTED));
     return { total, hits: hits.map(({ fileId }, place) => ({ fileId, text: texts[place] ?? "" })) };
   });
 }
@@ -68,26 +71,49 @@ export async function findFiles(
 export async function findAnchors(sql: Sql, { q, ...scope }: SearchScope & { q: string }): Promise<string[]> {
   const query = parseQuery(q);
   if (query === null) return [];
-  return withStoreErrors("search the anchors", async () => {
-    const found = await sql<(PageAddress & { anchors: Anchor[]; position: number })[]>`
-      select content.anchors, found.position, ${addressOf(sql)}
-      from (
-        select anchor.file_id, anchor.position, length(anchor.search) as words
-        from mirror.file_anchors as anchor
-        join mirror.file_contents as content on content.file_id = anchor.file_id
-        where anchor.search @@ ${tsquery(sql, query)} and ${isShown(sql, scope)}
-        order by words, length(anchor.file_id), anchor.file_id, anchor.position
-        limit ${MAX_HITS}
-      ) as found
-      join mirror.file_contents as content on content.file_id = found.file_id
-      join mirror.files as file on file.id = found.file_id
-      left join mirror.projects as project on project.id = content.project_id
-      order by found.words, length(found.file_id), found.file_id, found.position`;
-    return found.flatMap(({ anchors, position, ...address }) => {
+  return withIndex(sql, "search the anchors", async (tx) => {
+    const isNarrow = scope.project !== undefined || scope.version !== undefined;
+    const best = await findPlaces(tx, query, scope, isNarrow ? null : CANDIDATES);
+    // Only where nearly all of the best are hidden, the others matter.
+    const isShort = !isNarrow && best.length < MAX_HITS;
+    const places = isShort ? await findPlaces(tx, query, scope, null) : best;
+    return places.flatMap(({ anchors, position, ...address }) => {
       const anchor = anchors[position];
       return anchor === undefined ? [] : [anchorLink(address, anchor.id)];
     });
   });
+}
+
+type Place = PageAddress & { anchors: Anchor[]; position: number };
+
+/**
+ * The anchors of a search in their order. With `candidates` only so many of the best are looked at, because
+ * it costs more to find out whether an anchor may be shown than to sort them.
+ */
+async function findPlaces(
+  tx: TransactionSql,
+  query: Query,
+  scope: SearchScope,
+  candidates: number | null,
+): Promise<Place[]> {
+  const inOrder = tx`words, length(anchor.file_id), anchor.file_id, anchor.position`;
+  const matched = tx`
+    select anchor.file_id, anchor.position, length(anchor.search) as words
+    from mirror.file_anchors as anchor
+    where anchor.search @@ ${tsquery(tx, query)}`;
+  return tx<Place[]>`
+    with anchor as (${candidates === null ? matched : tx`${matched} order by ${inOrder} limit ${candidates}`}),
+    hit as (
+      select anchor.* from anchor join mirror.file_contents as content on content.file_id = anchor.file_id
+      where ${isShown(tx, scope)}
+      order by ${inOrder} limit ${MAX_HITS}
+    )
+    select content.anchors, anchor.position, ${addressOf(tx)}
+    from hit as anchor
+    join mirror.file_contents as content on content.file_id = anchor.file_id
+    join mirror.files as file on file.id = anchor.file_id
+    left join mirror.projects as project on project.id = content.project_id
+    order by ${inOrder}`;
 }
 
 /**
@@ -99,16 +125,16 @@ export async function findDocs(
   { project, version, q }: { project: string; version: string; q: string },
 ): Promise<DocHits | undefined> {
   const slug = toText(project);
-  return withStoreErrors("search the documents", async () => {
-    const known = await sql`
+  return withIndex(sql, "search the documents", async (tx) => {
+    const known = await tx`
       select from mirror.projects where slug = ${slug} and deleted_at is null and listed limit 1`;
     if (known.length === 0) return undefined;
     const query = parseQuery(q);
     if (query === null) return { total: 0, maxScore: null, hits: [] };
     const scope = { project: slug, version };
-    const { total, hits } = await findPages(sql, query, scope, { limit: MAX_HITS, offset: 0 });
-    const texts = await readSnippets(sql, query, hits, (text) => snippet(text, query.words, EM));
-    const addresses = await findAddresses(sql, hits);
+    const { total, hits } = await findPages(tx, query, scope, { limit: MAX_HITS, offset: 0 });
+    const texts = await readSnippets(tx, query, hits, (text) => snippet(text, query.words, EM));
+    const addresses = await findAddresses(tx, hits);
     return {
       total,
       maxScore: hits.length === 0 ? null : Math.max(...hits.map(({ rank }) => Number(rank.toFixed(8)))),
@@ -126,6 +152,23 @@ export async function findDocs(
   });
 }
 
+/**
+ * The planner does not know that the words of a page lie outside of its row. It would read those of all pages
+ * for a common word, which takes a hundred times as long as the index. Compiling a statement takes longer
+ * than any search.
+ */
+const INDEX_ONLY =
+  "set local enable_seqscan = off; set local jit = off; set local max_parallel_workers_per_gather = 0";
+
+function withIndex<T>(sql: Sql, doing: string, search: (tx: TransactionSql) => Promise<T>): Promise<T> {
+  return withStoreErrors(doing, () =>
+    withTransaction(sql, async (tx) => {
+      await tx.unsafe(INDEX_ONLY);
+      return search(tx);
+    }),
+  );
+}
+
 interface PageHit {
   fileId: string;
   title: string | null;
@@ -136,28 +179,28 @@ interface PageHit {
 
 /** One page of hits in their order, and how many there are in all. */
 async function findPages(
-  sql: Sql,
+  tx: TransactionSql,
   query: Query,
   scope: SearchScope,
   { limit, offset }: { limit: number; offset: number },
 ): Promise<{ total: number; hits: PageHit[] }> {
   const isRanked = offset < POOL;
-  const [row] = await sql<{ total: number; hits: PageHit[] }[]>`
+  const [row] = await tx<{ total: number; hits: PageHit[] }[]>`
     with matched as materialized (
       select content.file_id, coalesce(content.title_key = ${titleKey(query.folded)}, false) as is_exact,
-        coalesce(content.title_search @@ ${tsquery(sql, query)}, false) as in_title
+        coalesce(content.title_search @@ ${tsquery(tx, query)}, false) as in_title
       from mirror.file_contents as content
-      where content.search @@ ${tsquery(sql, query)} and ${isShown(sql, scope)}
+      where content.search @@ ${tsquery(tx, query)} and ${isShown(tx, scope)}
     ), pool as (
       select * from matched
       order by is_exact desc, in_title desc, length(file_id), file_id
       limit ${isRanked ? POOL : limit} offset ${isRanked ? 0 : offset}
     ), ranked as (
-      select pool.*, ${isRanked ? sql`ts_rank(content.search, ${tsquery(sql, query)})` : sql`0::real`} as rank
+      select pool.*, ${isRanked ? tx`ts_rank(content.search, ${tsquery(tx, query)})` : tx`0::real`} as rank
       from pool join mirror.file_contents as content on content.file_id = pool.file_id
     ), hit as (
       select row_number() over (
-          order by is_exact desc, rank desc, ${isRanked ? sql`` : sql`in_title desc, `} length(file_id), file_id
+          order by is_exact desc, rank desc, ${isRanked ? tx`` : tx`in_title desc, `} length(file_id), file_id
         ) as place, file_id, rank
       from ranked order by place limit ${limit} offset ${isRanked ? offset : 0}
     )
@@ -171,7 +214,7 @@ async function findPages(
 
 /** Makes a snippet for each hit. A text is read on only where its beginning has none of the words. */
 async function readSnippets(
-  sql: Sql,
+  tx: TransactionSql,
   { words }: Query,
   hits: readonly PageHit[],
   make: (text: string) => string,
@@ -181,7 +224,7 @@ async function readSnippets(
   const whole = new Map<string, string>();
   // One by one: each may be hundreds of kilobytes.
   for (const id of ids) {
-    const [row] = await sql<{ text: string | null }[]>`
+    const [row] = await tx<{ text: string | null }[]>`
       select text from mirror.file_contents where file_id = ${id}`;
     if (row?.text) whole.set(id, row.text);
   }
@@ -192,9 +235,12 @@ async function readSnippets(
   });
 }
 
-async function findAddresses(sql: Sql, hits: readonly PageHit[]): Promise<Map<string, PageAddress>> {
-  const rows = await sql<(PageAddress & { id: string })[]>`
-    select file.id, ${addressOf(sql)}
+async function findAddresses(
+  tx: TransactionSql,
+  hits: readonly PageHit[],
+): Promise<Map<string, PageAddress>> {
+  const rows = await tx<(PageAddress & { id: string })[]>`
+    select file.id, ${addressOf(tx)}
     from mirror.file_contents as content
     join mirror.files as file on file.id = content.file_id
     left join mirror.projects as project on project.id = content.project_id
@@ -202,20 +248,21 @@ async function findAddresses(sql: Sql, hits: readonly PageHit[]): Promise<Map<st
   return new Map(rows.map(({ id, ...address }) => [id, address]));
 }
 
-const addressOf = (sql: Sql) => sql`
+const addressOf = (tx: TransactionSql) => tx`
   file.absolute_url as "absoluteUrl", file.path, file.name, content.url, project.subdomain`;
 
-const tsquery = (sql: AnySql, { folded }: Query) => sql`plainto_tsquery('simple', ${folded})`;
+/** Within a select, so that it is made once and not again for each row. */
+const tsquery = (tx: TransactionSql, { folded }: Query) => tx`(select plainto_tsquery('simple', ${folded}))`;
 
 /** Whether a page may be found: its file and project are there, and in the scope. */
-const isShown = (sql: Sql, { project, version }: SearchScope) => sql`
+const isShown = (tx: TransactionSql, { project, version }: SearchScope) => tx`
   not exists (select from mirror.files where files.id = content.file_id and files.deleted_at is not null)
   and not exists (
     select from mirror.projects
     where projects.id = content.project_id and (projects.deleted_at is not null or not projects.listed)
   )
-  ${project === undefined ? sql`` : sql`and content.project_id in (select id from mirror.projects where slug = ${toText(project)})`}
-  ${version === undefined ? sql`` : sql`and content.version = ${toText(version)}`}`;
+  ${project === undefined ? tx`` : tx`and content.project_id in (select id from mirror.projects where slug = ${toText(project)})`}
+  ${version === undefined ? tx`` : tx`and content.version = ${toText(version)}`}`;
 
 /** A text that Postgres takes as a parameter. A slug that differs from it is not there. */
 function toText(slug: string): string {

@@ -256,9 +256,7 @@ describe("a sync with content", () => {
       const reply = await next();
       if (!request.url.includes("/api/v1/file/")) return reply;
       const body = await reply.text();
-      return new Response(body.replaceAll('"/docs/', `"${other.url.origin}/docs/`), {
-        headers: reply.headers,
-      });
+      return Response.json(JSON.parse(body.replaceAll('"/docs/', `"${other.url.origin}/docs/`)));
     });
     const { content, pages } = await night();
     expect(content).toMatchObject({ fetched: 0, failed: 30, requests: 0, left: 0 });
