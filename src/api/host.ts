@@ -5,7 +5,6 @@ import type { Clock } from "../clock.ts";
 import { findProxyRoute } from "../config/proxy-route.ts";
 import type { Config } from "../config.ts";
 import { NetworkError } from "../errors.ts";
-import type { Logger } from "../log.ts";
 import { ACCEPT_ENCODING, BodyTooLargeError, decodeBody, readBody } from "./body.ts";
 import { type ClockAhead, createClockDifference } from "./clock-difference.ts";
 import { basicLogin, createDispatcher } from "./dispatcher.ts";
@@ -41,7 +40,8 @@ export interface HostOptions
   /** The pace that all clients of the host share. It replaces `ratePerSecond`. @default the host's own */
   pace?: HostPace;
   clock: Clock;
-  log: Pick<Logger, "warn">;
+  /** Hears of each retry. `waitMs` is null when all requests are held back. */
+  log: { warn(facts: { attempt: number; waitMs: number | null; error: string }, message: string): void };
   signal?: AbortSignal;
   /** Called with warnings for the summary of the run: requests were paused, or the service held them back. */
   onWarning?(message: string): void;

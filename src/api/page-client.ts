@@ -1,9 +1,8 @@
 import type { Clock } from "../clock.ts";
 import type { Config } from "../config.ts";
 import { HttpStatusError, UnexpectedShapeError, WrongAddressError } from "../errors.ts";
-import type { Logger } from "../log.ts";
 import { BodyTooLargeError } from "./body.ts";
-import { createHost } from "./host.ts";
+import { createHost, type HostOptions } from "./host.ts";
 import type { HostPace } from "./host-pace.ts";
 import { showUrl } from "./upstream-errors.ts";
 
@@ -19,7 +18,7 @@ export interface PageClientOptions
   /** The pace of the host, shared with the API's client where both ask the same one. */
   pace: HostPace;
   clock: Clock;
-  log: Pick<Logger, "warn">;
+  log: HostOptions["log"];
   signal: AbortSignal;
   onWarning?(message: string): void;
 }

@@ -97,7 +97,7 @@ async function fetchContent(
     ...(error !== null && { error }),
     ...(warned.length > 0 && { warnings: warned }),
   };
-  log.info({ ...summary }, "pages of files fetched");
+  log.debug({ ...summary }, "pages of files fetched");
   return summary;
 }
 

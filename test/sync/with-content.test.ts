@@ -361,7 +361,7 @@ describe("a sync with content", () => {
 
   it("fetches none after a sync that failed", async () => {
     const { night } = await start({}, (request, next) =>
-      request.url.includes("/api/v1/file/") ? new Response("no", { status: 503 }) : next(),
+      new URL(request.url).pathname === "/api/v1/" ? new Response("no", { status: 400 }) : next(),
     );
     const { content, pages } = await night();
     expect(content).toBeUndefined();
