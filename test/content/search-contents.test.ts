@@ -266,8 +266,9 @@ describe("storeContents", () => {
       { length: 100_000 },
       (_, n) => `${letters[n % 36]}${letters[Math.floor(n / 36) % 36]}${letters[Math.floor(n / 1296) % 36]}`,
     ).join(" ");
+    // Korean: three bytes a letter, and pairs of them that are all different.
     const wide = Array.from({ length: 133_000 }, (_, n) =>
-      String.fromCodePoint(0x10400 + (n % 40), 0x12000 + (n % 900)),
+      String.fromCharCode(0xac00 + (n % 900), 0xac00 + Math.floor(n / 900)),
     ).join(" ");
     const signs = Array.from({ length: 20_000 }, (_, n) => String.fromCodePoint(0x4e00 + n))
       .join("")
