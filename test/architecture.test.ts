@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 
 /**
  * The rooms of `src` and what each may import: `cli → worker, simulate, serve → page, protocol → sync, report
- * → builds → walk, load, content → api, normalize, embedded → wire, db → leaves`. Arrows point to the right alone, so
+ * → builds → walk, load, content, client → api, normalize, embedded → wire, db → leaves`. Arrows point to the right alone, so
  * a newcomer can read the rooms one by one, and none needs the whole house to be tested.
  */
 const ROOMS: readonly (readonly string[])[] = [
@@ -14,7 +14,7 @@ const ROOMS: readonly (readonly string[])[] = [
   ["page", "protocol"],
   ["sync", "report"],
   ["builds"],
-  ["walk", "load", "content"],
+  ["walk", "load", "content", "client"],
   ["api", "normalize", "embedded"],
   ["wire", "db"],
   ["config", "log", "clock", "errors", "printable", "version"],
@@ -29,13 +29,15 @@ const EXCEPTIONS = ["db → wire", "config → errors"];
 
 /**
  * What a room must not reach, not even by a detour: the mirror is served without upstream, the protocol does
- * not know what it answers from, and a walk does not know where its pages go.
+ * not know what it answers from, a walk does not know where its pages go, and the client works without a
+ * database.
  */
 const UNREACHABLE = [
   ["serve", "api"],
   ["protocol", "db"],
   ["report", "api"],
   ["walk", "db"],
+  ["client", "db"],
 ] as const;
 
 const SRC = fileURLToPath(new URL("../src", import.meta.url));

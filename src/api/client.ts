@@ -2,7 +2,6 @@ import { createHash } from "node:crypto";
 import type { Clock } from "../clock.ts";
 import type { Config } from "../config.ts";
 import { UnexpectedShapeError } from "../errors.ts";
-import type { Logger } from "../log.ts";
 import { apiUrl } from "./api-url.ts";
 import type { ClockAhead } from "./clock-difference.ts";
 import { createHost, lengthOf } from "./host.ts";
@@ -13,6 +12,11 @@ import { excerpt, showUrl } from "./upstream-errors.ts";
 
 const ROOT_PATH = "/api/v1/";
 
+/** The part of a log that the client writes to. `waitMs` is null when all requests are held back. */
+export interface RetryLog {
+  warn(facts: { attempt: number; waitMs: number | null; error: string }, message: string): void;
+}
+
 export interface ClientOptions
   extends Pick<
     Config,
@@ -22,7 +26,8 @@ export interface ClientOptions
   /** The pace that all clients of the host share. It replaces `ratePerSecond`. @default the client's own */
   pace?: HostPace;
   clock: Clock;
-  log: Logger;
+  /** Hears of each retry. The program's log is one. */
+  log: RetryLog;
   signal?: AbortSignal;
   /** Called with warnings for the summary of the run: requests were paused, or the service held them back. */
   onWarning?(message: string): void;

@@ -3,7 +3,7 @@ import type { Sql } from "../db/connect.ts";
 import { withStoreErrors } from "../db/store-errors.ts";
 import { UpstreamError } from "../errors.ts";
 import { type ParsedPage, parsePage } from "../walk/page.ts";
-import { requestText } from "../walk/page-request.ts";
+import { requestText } from "../wire/page-request.ts";
 import { findDueStates } from "./find-due-builds.ts";
 import type { PollOptions } from "./poll-open-builds.ts";
 

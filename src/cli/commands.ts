@@ -68,6 +68,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import("./get-command.ts")).getCommand,
   },
   {
+    name: "search",
+    summary: "asks upstream's searches for files, anchors or documents",
+    load: async () => (await import("./search-command.ts")).searchCommand,
+  },
+  {
     name: "quarantine",
     summary: "lists records that could not be stored, and tries them again",
     load: async () => (await import("./quarantine-command.ts")).quarantineCommand,

@@ -1,39 +1,49 @@
 import { Argument, type Command, InvalidArgumentError, Option } from "commander";
-import { type Client, createClient } from "../api/client.ts";
-import { requireBaseUrl } from "../config.ts";
-import { ConfigError, HttpStatusError, NotFoundError } from "../errors.ts";
-import { jsonText } from "../normalize/json-text.ts";
-import { printableJson } from "../printable.ts";
-import { fetchRootListing } from "../sync/root-listing.ts";
+import { type ListPage, parsePage } from "../client/parse-page.ts";
+import { parseRoot, type RootListing } from "../client/parse-root.ts";
+import { parseSchema, type ResourceSchema } from "../client/parse-schema.ts";
+import { isJsonObject, unexpectedShape } from "../client/unexpected-shape.ts";
+import { ConfigError } from "../errors.ts";
 import { RESOURCES, type Resource } from "../wire/resources.ts";
 import { createCommand } from "./create-command.ts";
+import { renderList } from "./get/render-list.ts";
+import { renderRecord } from "./get/render-record.ts";
+import { renderRoot } from "./get/render-root.ts";
+import { renderSchema } from "./get/render-schema.ts";
 import { wholeOption } from "./number-option.ts";
+import type { Output } from "./output.ts";
 import { parseResource } from "./parse-resource.ts";
+import { printReply } from "./print-reply.ts";
 import { runCommand } from "./run-command.ts";
+import { throwNotFound } from "./throw-not-found.ts";
+import { UPSTREAM_SETTINGS, withUpstream } from "./with-upstream.ts";
 
 interface Options {
   filter?: [field: string, value: string][];
   schema?: true;
   limit?: number;
   offset?: number;
+  json?: true;
 }
 
-/** Prints the service's own JSON, on a terminal too, because it shows what came over the wire. */
+/** Asks the service for one reply and prints it: as a table, or with `--json` as it came over the wire. */
 export function getCommand(summary: string): Command {
   const count = { min: 0, max: Number.MAX_SAFE_INTEGER };
   return createCommand({
     name: "get",
     summary,
-    settings: ["baseUrl", "ratePerSecond", "timeoutMs", "retries", "maxBodyBytes"],
+    settings: UPSTREAM_SETTINGS,
     examples: [
       ["get", "the root listing"],
       ["get build --filter project__slug=pip --limit 5", "the first page of a project's builds"],
       ["get project pip", "one record, by id or slug"],
+      ["get version pip", "the versions of a project"],
       ["get build --schema", "the resource's schema"],
+      ["get project pip --json", "the reply as it came"],
     ],
   })
     .addArgument(new Argument("[resource]", `one of ${RESOURCES.join(", ")}`).argParser(parseResource))
-    .argument("[id-or-slug]", "one record instead of the list")
+    .argument("[id-or-slug]", "one record instead of the list; a project's slug lists its versions or builds")
     .addOption(
       new Option("--filter <field=value>", "narrow the list; may be repeated")
         .argParser(addFilter)
@@ -42,69 +52,79 @@ export function getCommand(summary: string): Command {
     .addOption(new Option("--schema", "the resource's schema").conflicts(["limit", "offset"]))
     .addOption(wholeOption("--limit <records>", "the page's size [default: the service's]", count))
     .addOption(wholeOption("--offset <records>", "where the page starts [default 0]", count))
-    .option("--json", "changes nothing: the output is always JSON")
+    .option("--json", "print the service's reply as it came")
     .action(
-      runCommand<Options>(async ({ config, log, clock, signal, out }, { options, args }) => {
+      runCommand<Options>(async (context, { options, args }) => {
         const resource = args[0] as Resource | undefined;
         const key = args[1];
         const path = requestPath(resource, key, options);
-        const client = createClient({
-          ...config,
-          baseUrl: requireBaseUrl(config),
-          concurrency: 1,
-          clock,
-          log,
-          signal,
-        });
-        try {
-          const reply = await client
-            .fetchJson(path, { parse: (value) => value, signal })
-            .catch((error: unknown) => throwNotFound(error, client, resource, key));
-          await out.write(`${printableJson(toJson(reply.value))}\n`);
+        return withUpstream(context, async (client) => {
+          const { out } = context;
+          const read = (value: unknown, url: string): unknown =>
+            options.json ? value : readReply(value, url, resource, key, options);
+          const { value } = await client.fetchJson(path, { parse: read }).catch((error: unknown) => {
+            if (resource === undefined || key === undefined) throw error;
+            return throwNotFound(error, client, {
+              message: `The service has no ${resource} ${key}`,
+              hint: `\`docmirror get ${resource}\` lists what it has`,
+            });
+          });
+          if (options.json) await printReply(out, value);
+          else await out.write(render(value as Reply, out));
           return 0;
-        } finally {
-          await client.close();
-        }
+        });
       }),
     );
 }
 
-/**
- * Indented JSON; one line where it is nested so deep that the indented text or the stack would be too long.
- */
-function toJson(value: unknown): string {
-  try {
-    return JSON.stringify(value, null, 2);
-  } catch (error) {
-    if (!(error instanceof RangeError)) throw error;
-    return jsonText(value, Number.POSITIVE_INFINITY);
-  }
-}
+/** A reply that can be shown as a table. */
+type Reply =
+  | { kind: "root"; root: RootListing }
+  | { kind: "schema"; schema: ResourceSchema }
+  | { kind: "list"; resource: Resource; page: ListPage<unknown> }
+  | { kind: "record"; resource: Resource; record: Record<string, unknown> };
 
-/**
- * Turns a 404 for one record into a NotFoundError. A wrong base URL gives a 404 too, so the root listing is
- * read first. Any other error is thrown as it is.
- */
-async function throwNotFound(
-  error: unknown,
-  client: Client,
+const AS_IT_CAME = "--json prints the reply as it came";
+
+/** Finds out what a reply is. Records may hold anything, because a table can show it. */
+function readReply(
+  value: unknown,
+  url: string,
   resource: Resource | undefined,
   key: string | undefined,
-): Promise<never> {
-  const isGone = error instanceof HttpStatusError && (error.status === 404 || error.status === 410);
-  if (!isGone || resource === undefined || key === undefined) throw error;
-  await fetchRootListing(client);
-  throw new NotFoundError(`The service has no ${resource} ${key}`, {
-    cause: error,
-    hint: `\`docmirror get ${resource}\` lists what it has`,
-  });
+  { schema }: Options,
+): Reply {
+  if (resource === undefined) return { kind: "root", root: parseRoot(value, url) };
+  if (schema) {
+    const found = parseSchema(value, url);
+    if (found.fields === undefined) throw unexpectedShape(url, "the schema has no fields", AS_IT_CAME);
+    return { kind: "schema", schema: found };
+  }
+  // A version or build that was asked for by the slug of a project is a list.
+  if (key === undefined || (isJsonObject(value) && "objects" in value))
+    return { kind: "list", resource, page: parsePage(value, url, (object) => object) };
+  if (!isJsonObject(value)) throw unexpectedShape(url, `it is no ${resource}`, AS_IT_CAME);
+  return { kind: "record", resource, record: value };
+}
+
+function render(reply: Reply, out: Output): string {
+  switch (reply.kind) {
+    case "root":
+      return renderRoot(reply.root, out);
+    case "schema":
+      return renderSchema(reply.schema, out);
+    case "list":
+      return renderList(reply.resource, reply.page, out);
+    case "record":
+      return renderRecord(reply.resource, reply.record, out);
+  }
 }
 
 /** The path of a request. Details of projects and versions have no closing slash. */
 function requestPath(resource: Resource | undefined, key: string | undefined, options: Options): string {
   const { filter = [], limit, offset, schema } = options;
   const listFlags = filter.length > 0 || limit !== undefined || offset !== undefined;
-  if (listFlags && (resource === undefined || key !== undefined)) {
+  if (listFlags && !isList(resource, key)) {
     throw new ConfigError("--filter, --limit and --offset are for lists", {
       hint: "name a resource and no record, as in: docmirror get build --limit 5",
     });
@@ -119,6 +139,12 @@ function requestPath(resource: Resource | undefined, key: string | undefined, op
   if (offset !== undefined) query.set("offset", String(offset));
   query.set("format", "json");
   return `/api/v1/${resourcePath(resource, key, schema)}?${query}`;
+}
+
+/** Whether the service answers with a list. A project's slug lists its versions or builds. */
+function isList(resource: Resource | undefined, key: string | undefined): boolean {
+  if (resource === undefined) return false;
+  return key === undefined || ((resource === "version" || resource === "build") && !/^\d+$/.test(key));
 }
 
 function resourcePath(

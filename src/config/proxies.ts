@@ -40,6 +40,11 @@ export function readProxies(layers: readonly Variables[]): Proxies | undefined {
   return proxies.http || proxies.https ? proxies : undefined;
 }
 
+/** The proxies of this process's environment, for a client outside the command line. Never throws. */
+export function environmentProxies(): Proxies | undefined {
+  return readProxies([process.env]);
+}
+
 /** `proxy:3128` means `http://proxy:3128`, as with curl. */
 function parseProxy(text: string): URL | null {
   const written = /^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `http://${text}`;

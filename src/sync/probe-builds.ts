@@ -2,7 +2,7 @@ import type { Client } from "../api/client.ts";
 import { type FieldDrift, findDrift } from "../normalize/find-drift.ts";
 import { normalizePage } from "../normalize/page.ts";
 import { type ParsedPage, parsePage } from "../walk/page.ts";
-import { firstRequest, requestText } from "../walk/page-request.ts";
+import { firstRequest, requestText } from "../wire/page-request.ts";
 
 export interface BuildProbe {
   /** The count of the list; null when it has none. */

@@ -4,7 +4,7 @@ import type { PageMemory } from "../load/page-memory.ts";
 import type { Logger } from "../log.ts";
 import type { Course } from "../walk/course.ts";
 import type { PageMeta } from "../walk/page.ts";
-import { requestText } from "../walk/page-request.ts";
+import { requestText } from "../wire/page-request.ts";
 
 /**
  * Restores the course of an interrupted walk by reading the remembered pages before its checkpoint again.

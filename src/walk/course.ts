@@ -31,12 +31,13 @@
  * fault. That record is left out as a hole. Everything here follows from the pages alone, so reading the
  * remembered pages again restores an interrupted walk.
  */
+
+import { readNext } from "../wire/next-link.ts";
+import { firstRequest, type PageRequest, parsePageRequest, requestText } from "../wire/page-request.ts";
 import type { Resource } from "../wire/resources.ts";
 import { type CoveredIds, createCoveredIds } from "./covered-ids.ts";
 import { createIdSet, type IdSet } from "./id-set.ts";
-import { readNext } from "./next-link.ts";
 import type { PageMeta } from "./page.ts";
-import { firstRequest, type PageRequest, parsePageRequest, requestText } from "./page-request.ts";
 import { type PassFacts, type VerdictName, verdictOn, type WalkFacts } from "./verdicts.ts";
 
 /** The largest `limit` that such services allow. A service that allows less reduces it. */

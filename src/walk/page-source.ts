@@ -1,8 +1,8 @@
 import { setMaxListeners } from "node:events";
 import type { Client } from "../api/client.ts";
+import { type PageRequest, requestText } from "../wire/page-request.ts";
 import type { Resource } from "../wire/resources.ts";
 import { type Page, type ParsedPage, parsePage, type RememberedPage } from "./page.ts";
-import { type PageRequest, requestText } from "./page-request.ts";
 
 /** The most bytes that pages asked for ahead hold together, estimated from the size of the last page. */
 const LOOK_AHEAD_BYTES = 4 * 1024 * 1024;

@@ -3,8 +3,8 @@
  * that applies. Rows without a next page end the pass. Their proof is at the start of `course.ts`.
  * `docs/reliability.md` shows this table, and a test keeps it equal.
  */
-import type { NextLink } from "./next-link.ts";
-import type { PageRequest } from "./page-request.ts";
+import type { NextLink } from "../wire/next-link.ts";
+import type { PageRequest } from "../wire/page-request.ts";
 
 const MAX_PASSES = 5;
 /**

@@ -4,11 +4,11 @@
  */
 import { BodyTooLargeError } from "../api/body.ts";
 import { HttpStatusError, isUpstreamLost, UnexpectedShapeError, UpstreamError } from "../errors.ts";
+import { requestText } from "../wire/page-request.ts";
 import type { Resource } from "../wire/resources.ts";
 import type { Course, WalkOutcome } from "./course.ts";
 import type { IdSet } from "./id-set.ts";
 import type { Hole, Page } from "./page.ts";
-import { requestText } from "./page-request.ts";
 import type { FetchedPage, PageSource } from "./page-source.ts";
 
 /**

@@ -133,7 +133,7 @@ describe("demo", { timeout: 240_000 }, () => {
     await cli.waitFor("stderr", /the demo stays up/);
     expect(cli.stderr()).toContain("DATABASE_URL is set");
     const { service } = JSON.parse(cli.stdout());
-    const list = await runCli(["get", "build", "--limit", "1", "--base-url", service]);
+    const list = await runCli(["get", "build", "--limit", "1", "--json", "--base-url", service]);
     expect(JSON.parse(list.stdout).meta.total_count).toBeGreaterThan(7000);
 
     const second = await runCli(["demo"], { cwd });

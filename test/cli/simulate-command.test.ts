@@ -21,7 +21,7 @@ describe("simulate and get", () => {
     await using service = startCli(["simulate", ...SMALL, "--speed", "0"]);
     const [baseUrl] = await service.waitFor("stdout", /^http:\/\/127\.0\.0\.1:\d+(?=\n)/);
     const get = async (...args: string[]) => {
-      const { code, stdout, stderr } = await runCli(["get", ...args, "--base-url", baseUrl]);
+      const { code, stdout, stderr } = await runCli(["get", ...args, "--json", "--base-url", baseUrl]);
       return { code, stderr, value: code === 0 ? JSON.parse(stdout) : stdout };
     };
     const [root, list, filtered, record, schema, absent] = await Promise.all([

@@ -2,6 +2,7 @@ import type { Option } from "commander";
 import { is } from "drizzle-orm";
 import { getTableConfig, PgTable } from "drizzle-orm/pg-core";
 import { COMMANDS } from "../../src/cli/commands.ts";
+import * as client from "../../src/client/index.ts";
 import { SETTING_KEYS, SETTINGS, type Setting } from "../../src/config/settings.ts";
 import { RELATIONS } from "../../src/db/report-dictionary.ts";
 import * as schema from "../../src/db/schema/index.ts";
@@ -132,6 +133,16 @@ Columns of records have the names of the API's fields.
   are only ever added, at the end.
 
 Schema \`rollup\` is not part of the contract. [Each refresh](reports.md#refreshes) notifies the channel \`docmirror_run\`.
+
+## The client
+
+\`docmirror/client\` ([client.md](client.md)) exports the types of its options and answers, and:
+${Object.keys(client)
+  .toSorted()
+  .map((name) => `\`${name}\``)
+  .join(", ")}.
+
+No other path of the package is part of the contract.
 
 ## HTTP
 

@@ -1,6 +1,6 @@
 import { HttpStatusError } from "../../src/errors.ts";
-import { type PageRequest, requestText } from "../../src/walk/page-request.ts";
 import type { FetchedPage, PageSource } from "../../src/walk/page-source.ts";
+import { type PageRequest, requestText } from "../../src/wire/page-request.ts";
 
 /** How the server of a list sorts it. */
 export type ModelOrder =

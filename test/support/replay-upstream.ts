@@ -29,7 +29,10 @@ interface Envelope {
 function recordedLists(): Map<string, Envelope> {
   const lists = new Map<string, Envelope>();
   const pages = new Map(recordedExchanges().map((exchange) => [exchange.path, exchange]));
-  for (const { path } of recordedExchanges()) {
+  for (const { path, body } of recordedExchanges()) {
+    // A project's slug in the place of a version's id: the whole list in one page.
+    if (/^\/api\/v1\/version\/(?!schema\/)[a-z][^/?]*\/$/.test(path))
+      lists.set(path, JSON.parse(body) as Envelope);
     const first = /^(\/api\/v1\/[a-z]+\/)\?format=json&limit=100$/.exec(path);
     if (!first?.[1]) continue;
     const objects: unknown[] = [];

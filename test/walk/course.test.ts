@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { type Course, type CourseOptions, createCourse, type PageFacts } from "../../src/walk/course.ts";
-import { type PageRequest, requestText } from "../../src/walk/page-request.ts";
+import { type PageRequest, requestText } from "../../src/wire/page-request.ts";
 
 const LIST = "/api/v1/user/";
 const begin = (pageSize = 4, more: Partial<CourseOptions> = {}): Course =>

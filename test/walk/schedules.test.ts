@@ -6,9 +6,9 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { type Course, createCourse, type WalkOutcome } from "../../src/walk/course.ts";
 import type { Page } from "../../src/walk/page.ts";
-import { requestText } from "../../src/walk/page-request.ts";
 import type { VerdictName } from "../../src/walk/verdicts.ts";
 import { createWalk } from "../../src/walk/walk.ts";
+import { requestText } from "../../src/wire/page-request.ts";
 import {
   createModelList,
   type ModelList,

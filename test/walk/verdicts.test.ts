@@ -2,7 +2,6 @@ import { readFileSync, writeFileSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { type Course, createCourse } from "../../src/walk/course.ts";
-import type { NextLink } from "../../src/walk/next-link.ts";
 import {
   VERDICTS,
   type Verdict,
@@ -10,6 +9,7 @@ import {
   verdictOn,
   type WalkFacts,
 } from "../../src/walk/verdicts.ts";
+import type { NextLink } from "../../src/wire/next-link.ts";
 
 const NAMES = VERDICTS.map(({ name }) => name);
 const LIST = "/api/v1/user/";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { firstRequest, parsePageRequest, requestText } from "../../src/walk/page-request.ts";
+import { firstRequest, parsePageRequest, requestText } from "../../src/wire/page-request.ts";
 
 const text = (link: string) => {
   const request = parsePageRequest(link);

@@ -1,0 +1,29 @@
+import type { ResourceSchema } from "../../client/parse-schema.ts";
+import { printable } from "../../printable.ts";
+import { cutText } from "../cut-text.ts";
+import type { Output } from "../output.ts";
+import { renderTable } from "../table.ts";
+import { showValue } from "./show-value.ts";
+
+const PROPERTIES = ["type", "nullable", "unique", "help_text"] as const;
+const MAX_FILTERS_LENGTH = 500;
+
+/** A schema as a table, a row for each field, and the filters below where it names them. */
+export function renderSchema(
+  { fields = {}, filtering }: ResourceSchema,
+  { colour, columns }: Pick<Output, "colour" | "columns">,
+): string {
+  const table = renderTable({
+    head: ["field", ...PROPERTIES],
+    rows: Object.entries(fields).map(([name, field]) => [
+      name,
+      ...PROPERTIES.map((property) => showValue(field?.[property])),
+    ]),
+    columns,
+    mayDrop: true,
+    colour,
+  });
+  if (typeof filtering !== "object" || filtering === null) return table;
+  const filters = cutText(printable(Object.keys(filtering).join(", ")), MAX_FILTERS_LENGTH);
+  return `${table}\nfilters: ${filters}\n`;
+}

@@ -1,0 +1,71 @@
+import { styleText } from "node:util";
+import stringWidth from "string-width";
+import { printable } from "../../printable.ts";
+import { cutText } from "../cut-text.ts";
+import { readHighlights } from "./read-highlights.ts";
+
+/** Longer texts are cut: a snippet should show the words, not the page. */
+const MAX_SHOWN = 400;
+
+export interface SnippetWidth {
+  colour: boolean;
+  /** The most columns of a line. Undefined: one line. */
+  columns: number | undefined;
+}
+
+/**
+ * A snippet as lines for a terminal, broken between words. The words that were searched for are bold and
+ * underlined, or stand between asterisks where there are no colours. All white space is one blank.
+ */
+export function renderSnippet(html: string, { colour, columns }: SnippetWidth): string[] {
+  const parts = readHighlights(html).map(({ text, isMatch }) => ({
+    text: printable(text.replace(/\s+/g, " ")),
+    isMatch,
+  }));
+  const whole = parts.map(({ text }) => text).join("");
+  const shown = cutText(whole, MAX_SHOWN, () => 1);
+  const marks = parts.flatMap(({ text, isMatch }) => Array<boolean>(text.length).fill(isMatch));
+  return lineBounds(shown, columns ?? Number.POSITIVE_INFINITY).map(([start, end]) =>
+    style(shown, marks, { start, end, colour }),
+  );
+}
+
+/** Where each line begins and ends. A word that is longer than a line has its own. */
+function lineBounds(text: string, columns: number): [start: number, end: number][] {
+  const lines: [start: number, end: number][] = [];
+  let width = 0;
+  for (const { 0: word, index } of text.matchAll(/[^ ]+/g)) {
+    const wordWidth = stringWidth(word);
+    const last = lines.at(-1);
+    if (last !== undefined && width + 1 + wordWidth <= columns) {
+      last[1] = index + word.length;
+      width += 1 + wordWidth;
+    } else {
+      lines.push([index, index + word.length]);
+      width = wordWidth;
+    }
+  }
+  return lines;
+}
+
+function style(
+  text: string,
+  marks: readonly boolean[],
+  { start, end, colour }: { start: number; end: number; colour: boolean },
+): string {
+  let line = "";
+  for (let at = start; at < end; ) {
+    let next = at;
+    while (next < end && marks[next] === marks[at]) next++;
+    const run = text.slice(at, next);
+    line += marks[at] ? mark(run, colour) : run;
+    at = next;
+  }
+  return line;
+}
+
+function mark(text: string, colour: boolean): string {
+  if (!colour) return `*${text}*`;
+  // Whether to colour was decided already, so styleText must not check the stream again.
+  return styleText(["bold", "underline"], text, { validateStream: false });
+}

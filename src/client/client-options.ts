@@ -1,0 +1,43 @@
+/** A request that failed and is sent again. */
+export interface RetryNotice {
+  /** How often the request was sent so far. */
+  attempt: number;
+  /** Milliseconds until the next try. Null when the service asked all requests to wait. */
+  waitMs: number | null;
+  error: string;
+}
+
+/** The service and the manners of a client. Each default is that of the setting with the same meaning. */
+export interface ServiceClientOptions {
+  /**
+   * The URL before `/api/v1/`, with its path prefix if it has one. A user and a password in it are sent as
+   * Basic, for a proxy in front of the service.
+   */
+  baseUrl: string | URL;
+  /** Requests a second, evenly spaced, for all calls of this client; 0 means no limit. @default 5 */
+  ratePerSecond?: number | undefined;
+  /** The most requests in flight at once, 1 to 64. @default 4 */
+  concurrency?: number | undefined;
+  /** Milliseconds for one request, headers and body. @default 30000 */
+  timeoutMs?: number | undefined;
+  /**
+   * Tries after the first, 0 to 100. Network errors, 408, 425, 429 and 5xx are retried, and `Retry-After` is
+   * obeyed. @default 5
+   */
+  retries?: number | undefined;
+  /** The longest body that is accepted, before and after decompression. @default 64 MiB */
+  maxBodyBytes?: number | undefined;
+  /** Aborts every request and every wait of the client. They reject with the signal's reason. */
+  signal?: AbortSignal | undefined;
+  /** Whether HTTP_PROXY, HTTPS_PROXY and NO_PROXY count. @default true */
+  useProxies?: boolean | undefined;
+  /**
+   * Whether a documented field may hold a value of another type than the types of this package say. Then only
+   * `id` is sure. Otherwise such a record is an `UnexpectedShapeError`. @default false
+   */
+  allowOddFields?: boolean | undefined;
+  /** Called before each retry. */
+  onRetry?: ((notice: RetryNotice) => void) | undefined;
+  /** Called when the service held back or paused the requests, with a sentence for people. */
+  onWarning?: ((message: string) => void) | undefined;
+}

@@ -1,0 +1,59 @@
+import { isSameEndpoint } from "../api/api-url.ts";
+import { UnexpectedShapeError } from "../errors.ts";
+import { readNext } from "../wire/next-link.ts";
+import { type PageRequest, requestText } from "../wire/page-request.ts";
+import type { ListPage } from "./parse-page.ts";
+
+/** No list is longer. It ends the reading of a service that invents records without end. */
+const MAX_PAGES = 1_000_000;
+
+export interface PageList<T> {
+  /** The first page to ask for. Its path and its parameters stay; only limit and offset change. */
+  first: PageRequest;
+  /**
+   * Other paths that a `next` of this list may have. A list that was asked for by a project's slug loses the
+   * slug in `next`.
+   */
+  otherPaths?: readonly string[];
+  baseUrl: URL;
+  fetchPage(path: string): Promise<ListPage<T>>;
+}
+
+/**
+ * The pages of a list, one request at a time, until `next` is null. Follows `docs/interface.md`, "Paging".
+ * Throws `UnexpectedShapeError` when `next` leaves the list or does not lead forward: a short list never
+ * looks like a whole one. Always ends.
+ */
+export async function* listPages<T>(list: PageList<T>): AsyncGenerator<ListPage<T>, void, undefined> {
+  const { baseUrl, otherPaths = [] } = list;
+  const paths = [list.first.path, ...otherPaths];
+  const isListPath = (path: string) => paths.some((own) => isSameEndpoint(path, own, baseUrl));
+  let at = list.first;
+  for (let pages = 1; ; pages++) {
+    const page = await list.fetchPage(requestText(at));
+    const count = page.objects.length;
+    const next = readNext(page.meta.next, at, isListPath);
+    yield page;
+    if (next.leads === "nowhere") return;
+    if (next.leads !== "on") throw brokenList(at, `its next page ${next.text} ${FAULTS[next.leads]}`);
+    if (count === 0) throw brokenList(at, `the page is empty, but has a next page, ${next.text}`);
+    if (pages === MAX_PAGES) throw brokenList(at, `it goes on after ${MAX_PAGES} pages`);
+    // A server that sent fewer records may have cut the limit. A short page leaves no gap.
+    const limit = count < at.limit ? Math.min(at.limit, Math.max(count, next.limit)) : at.limit;
+    at = { ...at, limit, offset: Math.min(next.offset, at.offset + count) };
+  }
+}
+
+const FAULTS = {
+  unclear: "names no limit and offset",
+  elsewhere: "is not in this list",
+  back: "does not lead forward",
+} as const;
+
+function brokenList(at: PageRequest, fault: string): UnexpectedShapeError {
+  const request = requestText(at);
+  return new UnexpectedShapeError(`the list cannot be read on from ${request}: ${fault}`, {
+    url: request,
+    hint: "the records before this place came; those after it did not",
+  });
+}

@@ -1,0 +1,75 @@
+import { isJsonObject, unexpectedShape } from "./unexpected-shape.ts";
+
+/** The hits of the doc search, as in `results.hits` of the reply (`docs/interface.md`, "Searches"). */
+export interface DocHits {
+  /** How many hits there are; the reply holds only the best. Null when the reply has no such number. */
+  readonly total: number | null;
+  /** The score of the best hit, without a unit. Null when nothing was found. */
+  readonly max_score: number | null;
+  readonly hits: readonly DocHit[];
+  readonly [unknownField: string]: unknown;
+}
+
+export interface DocHit {
+  readonly fields: {
+    /** The address of the page. Null when the hit has none. */
+    readonly link: string | null;
+    /** These are arrays on the wire, usually of one string. */
+    readonly path: readonly string[];
+    readonly project: readonly string[];
+    readonly title: readonly string[];
+    readonly version: readonly string[];
+    readonly [unknownField: string]: unknown;
+  };
+  /** `content` holds snippets of HTML in which the words stand in `em`. */
+  readonly highlight: { readonly content: readonly string[]; readonly [unknownField: string]: unknown };
+  readonly [unknownField: string]: unknown;
+}
+
+/**
+ * Reads the reply of the doc search. A single string counts as an array of one, and an absent array as an
+ * empty one, because this format may change. Throws `UnexpectedShapeError` for anything else.
+ */
+export function parseDocHits(value: unknown, url: string): DocHits {
+  const results = isJsonObject(value) ? value.results : undefined;
+  const found = isJsonObject(results) ? results.hits : undefined;
+  if (!isJsonObject(found) || !Array.isArray(found.hits))
+    throw unexpectedShape(url, 'it has no hits ({"results": {"hits": {"hits": […]}}})');
+  return {
+    ...found,
+    total: finite(found.total),
+    max_score: finite(found.max_score),
+    hits: found.hits.map((hit) => parseHit(hit, url)),
+  };
+}
+
+function parseHit(hit: unknown, url: string): DocHit {
+  if (!isJsonObject(hit) || !isJsonObject(hit.fields)) throw unexpectedShape(url, "a hit has no fields");
+  const { fields, highlight = {} } = hit;
+  if (highlight !== null && !isJsonObject(highlight))
+    throw unexpectedShape(url, "the highlight of a hit is no object");
+  const texts = (name: string) => parseTexts(fields[name], `${name} of a hit`, url);
+  return {
+    ...hit,
+    fields: {
+      ...fields,
+      link: texts("link")[0] ?? null,
+      path: texts("path"),
+      project: texts("project"),
+      title: texts("title"),
+      version: texts("version"),
+    },
+    highlight: { ...highlight, content: parseTexts(highlight?.content, "the highlight of a hit", url) },
+  };
+}
+
+function parseTexts(value: unknown, what: string, url: string): readonly string[] {
+  if (value === undefined || value === null) return [];
+  if (typeof value === "string") return [value];
+  if (Array.isArray(value) && value.every((text) => typeof text === "string")) return value;
+  throw unexpectedShape(url, `${what} should be an array of strings`);
+}
+
+function finite(value: unknown): number | null {
+  return typeof value === "number" && Number.isFinite(value) ? value : null;
+}

@@ -1,0 +1,60 @@
+import { Envelope } from "../wire/envelope.ts";
+import { isJsonObject, unexpectedShape } from "./unexpected-shape.ts";
+
+/**
+ * The place of a page in its list (`docs/interface.md`, "Lists"). A count that is missing, negative or no
+ * whole number is null.
+ */
+export interface PageMeta {
+  /** The size of the page. The service cuts a larger one, usually to 1000. */
+  readonly limit: number | null;
+  /** How many records come before the page. */
+  readonly offset: number | null;
+  /** The path of the next page; null at the end of the list. */
+  readonly next: string | null;
+  readonly previous: string | null;
+  /** How many records the list has. Each page has its own count. */
+  readonly total_count: number | null;
+  readonly [unknownField: string]: unknown;
+}
+
+/** One page of a list, in the words of the service (`docs/interface.md`, "Lists"). */
+export interface ListPage<T> {
+  readonly meta: PageMeta;
+  readonly objects: readonly T[];
+}
+
+/** Reads a page. Throws `UnexpectedShapeError` when it has no `meta.next` or no `objects`. */
+export function parsePage<T>(value: unknown, url: string, parseObject: (object: unknown) => T): ListPage<T> {
+  const envelope = Envelope.safeParse(value);
+  if (!envelope.success) {
+    const [issue] = envelope.error.issues;
+    const where = issue?.path.join(".") || "the reply";
+    throw unexpectedShape(
+      url,
+      `it is no page of a list ({"meta": …, "objects": […]}): ${where}: ${issue?.message}`,
+    );
+  }
+  const { meta, objects } = envelope.data;
+  return {
+    meta: {
+      ...meta,
+      limit: wholeNumber(meta.limit),
+      offset: wholeNumber(meta.offset),
+      previous: typeof meta.previous === "string" ? meta.previous : null,
+      total_count: wholeNumber(meta.total_count),
+    },
+    objects: objects.map(parseObject),
+  };
+}
+
+/** Reads `{"objects": […]}`, as the searches of v1 answer. Throws `UnexpectedShapeError` for anything else. */
+export function parseObjects<T>(value: unknown, url: string, parseObject: (object: unknown) => T): T[] {
+  const objects = isJsonObject(value) ? value.objects : undefined;
+  if (!Array.isArray(objects)) throw unexpectedShape(url, 'it has no hits ({"objects": […]})');
+  return objects.map(parseObject);
+}
+
+function wholeNumber(value: unknown): number | null {
+  return typeof value === "number" && Number.isSafeInteger(value) && value >= 0 ? value : null;
+}

@@ -1,0 +1,84 @@
+import type { FieldKind } from "../wire/fields.ts";
+import { recordId } from "../wire/record-id.ts";
+import { RELATED, RESOURCE_FIELDS, type Resource } from "../wire/resources.ts";
+import type { FileHit, RecordOf } from "./records.ts";
+import { isJsonObject, unexpectedShape } from "./unexpected-shape.ts";
+
+export interface RecordChecks {
+  /** Where the record comes from, for messages. */
+  url: string;
+  /** Whether a documented field may hold a value of another type. @default false */
+  allowOddFields?: boolean;
+}
+
+/**
+ * Reads one record. Throws `UnexpectedShapeError` when it has no usable id, or when a documented field holds
+ * a value of another type. An integer as id becomes its digits. All other values stay as they came.
+ */
+export function parseRecord<R extends Resource>(
+  resource: R,
+  value: unknown,
+  checks: RecordChecks,
+): RecordOf[R] {
+  return checkRecord(resource, value, checks, resource) as RecordOf[R];
+}
+
+/** Reads one hit of the file search: a file with a snippet. Throws like `parseRecord`. */
+export function parseFileHit(value: unknown, checks: RecordChecks): FileHit {
+  const hit = checkRecord("file", value, checks, "file");
+  if (!checks.allowOddFields) checkField(hit.text, "string", `file ${hit.id}: text`, checks.url);
+  return hit as FileHit;
+}
+
+function checkRecord(
+  resource: Resource,
+  value: unknown,
+  checks: RecordChecks,
+  what: string,
+): Record<string, unknown> {
+  const { url, allowOddFields = false } = checks;
+  const id = recordId(value);
+  if (id === null || !isJsonObject(value)) throw unexpectedShape(url, `a ${what} has no usable id`);
+  const record: Record<string, unknown> = value.id === id ? value : { ...value, id };
+  if (allowOddFields) return record;
+  for (const [field, kind] of Object.entries(RESOURCE_FIELDS[resource])) {
+    const held = Object.hasOwn(record, field) ? record[field] : undefined;
+    if (held === undefined || held === null) continue;
+    const related = RELATED[field];
+    if (kind === "embedded" && related !== undefined) {
+      const inner = checkRecord(related, held, checks, `${related} in ${resource} ${id}`);
+      if (inner !== held) record[field] = inner;
+    } else checkField(held, kind, `${resource} ${id}: ${field}`, url);
+  }
+  return record;
+}
+
+function checkField(value: unknown, kind: FieldKind, where: string, url: string): void {
+  if (value === undefined || value === null || IS_KIND[kind](value)) return;
+  const came = Array.isArray(value) ? "an array" : `of type ${typeof value}`;
+  throw unexpectedShape(
+    url,
+    `${where} should be ${KIND_WORDS[kind]}, and is ${came}`,
+    "with the option allowOddFields the client hands such records on as they came",
+  );
+}
+
+const isText = (value: unknown): boolean => typeof value === "string";
+
+const IS_KIND: Record<FieldKind, (value: unknown) => boolean> = {
+  string: isText,
+  datetime: isText,
+  uri: isText,
+  boolean: (value) => typeof value === "boolean",
+  uris: (value) => Array.isArray(value) && value.every(isText),
+  embedded: isJsonObject,
+};
+
+const KIND_WORDS: Record<FieldKind, string> = {
+  string: "a string",
+  datetime: "a string",
+  uri: "a path",
+  boolean: "a boolean",
+  uris: "an array of paths",
+  embedded: "a whole record",
+};

@@ -1,0 +1,61 @@
+import type { ClientOptions } from "../api/client.ts";
+import { systemClock } from "../clock.ts";
+import { defaultValues } from "../config/default-values.ts";
+import { maskUrl } from "../config/mask-url.ts";
+import { environmentProxies } from "../config/proxies.ts";
+import { findProxyRoute } from "../config/proxy-route.ts";
+import { type Parsed, whole } from "../config/setting-values.ts";
+import { SETTINGS } from "../config/settings.ts";
+import { ConfigError } from "../errors.ts";
+import type { ServiceClientOptions } from "./client-options.ts";
+
+const LIMITS = ["ratePerSecond", "concurrency", "timeoutMs", "retries"] as const;
+
+/** Checks the options and adds the defaults. Throws one ConfigError that names every fault. */
+export function resolveOptions(options: ServiceClientOptions): ClientOptions {
+  const { onRetry, onWarning, signal, useProxies = true } = options;
+  const faults: string[] = [];
+  function settle<T>(name: string, given: unknown, parsed: Parsed<T>, fallback: T): T {
+    if ("value" in parsed) return parsed.value;
+    faults.push(
+      `${name}: ${typeof given === "string" ? `"${maskUrl(given)}"` : String(given)} ${parsed.fault}`,
+    );
+    return fallback;
+  }
+  const defaults = defaultValues();
+  const givenUrl = String(options.baseUrl);
+  const baseUrl = settle(
+    "baseUrl",
+    givenUrl,
+    SETTINGS.baseUrl.parse(givenUrl),
+    new URL("http://none.invalid"),
+  );
+  const limits = { ...defaults };
+  for (const name of LIMITS) {
+    const given = options[name];
+    if (given !== undefined)
+      limits[name] = settle(name, given, SETTINGS[name].parse(String(given)), defaults[name]);
+  }
+  const givenBytes = options.maxBodyBytes ?? defaults.maxBodyBytes;
+  const maxBodyBytes = settle("maxBodyBytes", givenBytes, whole(1, 511 * 1024 * 1024)(String(givenBytes)), 0);
+  const proxies = useProxies ? environmentProxies() : undefined;
+  const route = findProxyRoute(baseUrl, proxies);
+  if (route.proxy === null && route.isFault)
+    faults.push(`${route.because}: its value is not a proxy's address`);
+  if (faults.length > 0) throw new ConfigError(`the client cannot be made: ${faults.join("; ")}`);
+
+  const { ratePerSecond, concurrency, timeoutMs, retries } = limits;
+  return {
+    baseUrl,
+    ratePerSecond,
+    concurrency,
+    timeoutMs,
+    retries,
+    maxBodyBytes,
+    proxies,
+    clock: systemClock,
+    log: { warn: (facts) => onRetry?.(facts) },
+    ...(signal && { signal }),
+    ...(onWarning && { onWarning }),
+  };
+}

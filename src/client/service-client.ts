@@ -1,0 +1,136 @@
+/// <reference lib="esnext.disposable" preserve="true" />
+import type { Resource } from "../wire/resources.ts";
+import type { DocSearch } from "./endpoint-path.ts";
+import type { DocHits } from "./parse-doc-hits.ts";
+import type { ListPage } from "./parse-page.ts";
+import type { RootListing } from "./parse-root.ts";
+import type { ResourceSchema } from "./parse-schema.ts";
+import type { FileHit, RecordOf, Version } from "./records.ts";
+
+/** How a call may differ from the client's options. */
+export interface CallOptions {
+  /** Aborts this call alone. It rejects with the signal's reason. */
+  signal?: AbortSignal | undefined;
+}
+
+/** The filters that are documented, by resource. */
+interface DocumentedFilters {
+  user: { username?: string | undefined };
+  project: { slug?: string | undefined };
+  version: { slug?: string | undefined };
+  file: unknown;
+  build: { project__slug?: string | undefined };
+}
+
+/**
+ * Conditions on a list, by field (`docs/interface.md`, "Lists"). All of them apply. A service ignores a field
+ * that it does not know, and then gives the whole list; it answers 400 for a field that is no filter.
+ */
+export type Filters<R extends Resource> = DocumentedFilters[R] & {
+  readonly [field: string]: string | number | boolean | undefined;
+};
+
+export interface PageQuery<R extends Resource> extends CallOptions {
+  filters?: Filters<R> | undefined;
+  /** Records a page. The service cuts a larger one, usually to 1000; 0 asks for its maximum. @default 20 */
+  limit?: number | undefined;
+  /** How many records come before the page. @default 0 */
+  offset?: number | undefined;
+}
+
+export interface ListQuery<R extends Resource> extends CallOptions {
+  filters?: Filters<R> | undefined;
+  /** Records a page, 1 to 1000. @default 100 */
+  pageSize?: number | undefined;
+  /** How many records of the list to leave out at its start, to go on with an earlier reading. @default 0 */
+  offset?: number | undefined;
+}
+
+export interface FileSearchOptions extends CallOptions {
+  /**
+   * The page of hits, from 1. It is not documented: a service that does not know it gives the first hits.
+   * @default the service's, the first
+   */
+  page?: number | undefined;
+}
+
+/**
+ * The service as functions, one for each kind of endpoint (`docs/interface.md`, "Endpoints"). All calls share
+ * one even rate. A call may be repeated: every request is a GET.
+ *
+ * Each call may reject with `HttpStatusError` (a status that is no success), `NetworkError` (no reply),
+ * `TimeoutError` (no whole reply in time), all three after the retries that may help, `UnexpectedShapeError`
+ * (a reply that does not follow the interface), and with the reason of its `signal`. When even the root of
+ * the service stays unreachable, the client gives the service up: every later call rejects at once. A program
+ * that lives longer makes a new client.
+ */
+export interface ServiceClient extends AsyncDisposable {
+  /** The base URL without its user and password. */
+  readonly baseUrl: string;
+
+  /** The resources of the service and their endpoints. Follows `docs/interface.md`, "Root listing". */
+  fetchRoot(options?: CallOptions): Promise<RootListing>;
+
+  /** One page of a list, with its `meta`. Follows `docs/interface.md`, "Lists". */
+  fetchPage<R extends Resource>(resource: R, query?: PageQuery<R>): Promise<ListPage<RecordOf[R]>>;
+
+  /**
+   * The records of a list in its order, one page in memory at a time; the next page is asked for when the
+   * records of the last one are used. Breaking the loop ends it. Follows `docs/interface.md`, "Paging".
+   *
+   * Builds come with the newest first. A list that changes while it is read may repeat records or skip some;
+   * where nothing sorts a list, each page may have another order. Compare ids where it matters: only
+   * `docmirror sync` proves that a reading was whole. Throws `UnexpectedShapeError` when the list cannot be
+   * read to its end, and never ends early without an error.
+   */
+  list<R extends Resource>(resource: R, query?: ListQuery<R>): AsyncGenerator<RecordOf[R], void, undefined>;
+
+  /** The same, by pages, for programs that keep `meta`. */
+  listPages<R extends Resource>(
+    resource: R,
+    query?: ListQuery<R>,
+  ): AsyncGenerator<ListPage<RecordOf[R]>, void, undefined>;
+
+  /**
+   * One record by its id; a project also by its slug. Follows `docs/interface.md`, "Details". Digits are
+   * always an id. Rejects with `NotFoundError` when the service has no such record. For a version, the slug
+   * of a project gives a list: use `versionsOf`.
+   */
+  fetchRecord<R extends Resource>(resource: R, idOrSlug: string, options?: CallOptions): Promise<RecordOf[R]>;
+
+  /**
+   * The versions of a project, by its slug, as `/api/v1/version/SLUG/` lists them. Follows
+   * `docs/interface.md`, "Details". Like `list` in all else. An unknown slug gives no version and no error.
+   */
+  versionsOf(
+    projectSlug: string,
+    query?: Omit<ListQuery<"version">, "filters">,
+  ): AsyncGenerator<Version, void, undefined>;
+
+  /** The fields of a resource as the service describes them. Follows `docs/interface.md`, "Endpoints". */
+  fetchSchema(resource: Resource, options?: CallOptions): Promise<ResourceSchema>;
+
+  /**
+   * Files whose text has the words, each with a snippet. Follows `docs/interface.md`, "Searches". The snippet
+   * is HTML that users wrote: escape it before it is shown.
+   */
+  searchFiles(q: string, options?: FileSearchOptions): Promise<FileHit[]>;
+
+  /**
+   * Addresses of pages with an anchor of that text. Follows `docs/interface.md`, "Searches". Some services
+   * leave out the colon of `http://`; the addresses are given as they came.
+   */
+  searchAnchors(q: string, options?: CallOptions): Promise<string[]>;
+
+  /**
+   * Pages of one version of a project, the best first. Follows `docs/interface.md`, "Searches". Rejects with
+   * `NotFoundError` when the service does not know the project.
+   */
+  searchDocs(search: DocSearch, options?: CallOptions): Promise<DocHits>;
+
+  /** Requests sent, retries included, and body bytes received, since the client was made. */
+  stats(): { requests: number; bytes: number };
+
+  /** Frees the connections. Running and later calls reject. May be called twice; `await using` calls it. */
+  close(): Promise<void>;
+}

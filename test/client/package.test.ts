@@ -1,0 +1,127 @@
+import { execFile } from "node:child_process";
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { startSimulation } from "../../src/simulate/service.ts";
+import { createWorld } from "../../src/simulate/world.ts";
+
+const run = promisify(execFile);
+const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
+const TSC = here("../../node_modules/.bin/tsc");
+const TYPES = here("../../node_modules/@types");
+
+/** What the client may load beside the package itself: nothing of a database, a log or the command line. */
+const LOADED = ["node-cron", "p-queue", "undici", "zod"];
+
+/** A program's folder with the package in its node_modules, built as the package is. */
+const folder = mkdtempSync(join(tmpdir(), "docmirror-package-"));
+
+beforeAll(async () => {
+  const installed = join(folder, "node_modules", "docmirror");
+  mkdirSync(join(installed, "node_modules"), { recursive: true });
+  cpSync(here("../../package.json"), join(installed, "package.json"));
+  for (const name of LOADED)
+    symlinkSync(here(`../../node_modules/${name}`), join(installed, "node_modules", name));
+  // As the package is built, but only what the client reaches.
+  const built = { rootDir: here("../../src"), outDir: join(installed, "dist"), typeRoots: [TYPES] };
+  const project = { extends: here("../../tsconfig.json"), compilerOptions: built, include: [] };
+  const files = [here("../../src/client/index.ts")];
+  writeFileSync(join(folder, "tsconfig.json"), JSON.stringify({ ...project, files }));
+  await run(TSC, ["-p", folder]);
+  writeFileSync(join(folder, "package.json"), '{"type":"module"}');
+});
+
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** Runs a program of that folder; gives what it printed. */
+async function runProgram(source: string, ...args: string[]): Promise<string> {
+  writeFileSync(join(folder, "program.mjs"), source);
+  const { stdout } = await run(process.execPath, ["program.mjs", ...args], { cwd: folder });
+  return stdout;
+}
+
+/** Type-checks a program of that folder; gives the complaints. */
+async function checkTypes(source: string, ...options: string[]): Promise<string> {
+  writeFileSync(join(folder, "typed.ts"), source);
+  const strict = [
+    "--ignoreConfig",
+    "--noEmit",
+    "--strict",
+    "--module",
+    "nodenext",
+    "--moduleResolution",
+    "nodenext",
+  ];
+  return run(TSC, [...strict, ...options, "typed.ts"], { cwd: folder }).then(
+    ({ stdout }) => stdout,
+    (error: { stdout: string }) => error.stdout,
+  );
+}
+
+/** The blocks of code in the page that explains the client. */
+const exampleOf = (language: string) =>
+  new RegExp(`\`\`\`${language}\n([\\s\\S]*?)\`\`\``).exec(
+    readFileSync(here("../../docs/client.md"), "utf8"),
+  )?.[1] ?? "";
+
+describe("docmirror/client", () => {
+  it("runs the example of docs/client.md without a database, and ends by itself", async () => {
+    const world = createWorld({ users: 3, projects: 3, versions: 6, files: 5, builds: 30 });
+    const simulation = await startSimulation({ world });
+    try {
+      const example = exampleOf("js").replace("https://docs.example.org", simulation.url);
+      expect(example).toContain(simulation.url);
+      const lines = (await runProgram(example)).trimEnd().split("\n");
+      expect(lines.length).toBeGreaterThan(3);
+      expect(lines[0]).toBe("build, file, project, user, version");
+    } finally {
+      await simulation.close();
+    }
+  });
+
+  it("loads neither Postgres nor a log nor the command line", async () => {
+    const stdout = await runProgram(`
+      import * as client from "docmirror/client";
+      console.log(Object.keys(client).join());
+      await import("postgres").catch(({ code }) => console.log(code));
+    `);
+    expect(stdout).toMatch(/createServiceClient.*\nERR_MODULE_NOT_FOUND\n$/);
+  });
+
+  it("is typed for programs of any target, with and without Node's types", async () => {
+    const source = `
+      import { createServiceClient, NotFoundError, type Build } from "docmirror/client";
+      const service = createServiceClient({ baseUrl: "https://docs.example.org" });
+      for await (const build of service.list("build", { filters: { project__slug: "pip" } })) {
+        const known: Build = build;
+        const id: string = known.id;
+        const state: string | null | undefined = build.state;
+        const extra: unknown = build.commit;
+        // @ts-expect-error It may be null.
+        const wrong: string = build.state;
+        console.log(id, state, extra, wrong);
+      }
+      const version = await service.fetchRecord("version", "7");
+      const slug: string | null | undefined = version.project?.slug;
+      // @ts-expect-error There is no such resource.
+      service.list("builds");
+      console.log(slug, NotFoundError);
+    `;
+    expect(await checkTypes(source, "--target", "es2022")).toBe("");
+    const node = ["--types", "node", "--typeRoots", TYPES];
+    expect(await checkTypes(source, "--target", "esnext", "--exactOptionalPropertyTypes", ...node)).toBe("");
+  });
+
+  it("offers no other path of the package than its manifest", async () => {
+    const stdout = await runProgram(`
+      const codes = [];
+      for (const path of ["docmirror", "docmirror/dist/cli/main.js"])
+        codes.push(await import(path).catch(({ code }) => code));
+      console.log(codes.join(), import.meta.resolve("docmirror/package.json").startsWith("file:"));
+    `);
+    expect(stdout).toBe("ERR_PACKAGE_PATH_NOT_EXPORTED,ERR_PACKAGE_PATH_NOT_EXPORTED true\n");
+  });
+});
