@@ -45,6 +45,8 @@ export interface PageClient {
    * `PageReply` does not name. A page that fails is asked for twice at most, because one page matters little.
    */
   fetchPage(url: URL, known: Validators): Promise<PageReply>;
+  /** Whether the root of the host answers now. Rejects with the signal's reason. */
+  isUp(signal?: AbortSignal): Promise<boolean>;
   /** Aborted when the host is lost. Its reason is the error of every request from then on. */
   readonly lost: AbortSignal;
   stats(): { requests: number; bytes: number };
@@ -119,6 +121,7 @@ export function createPageClient(options: PageClientOptions): PageClient {
         throw error;
       }
     },
+    isUp: host.isUp,
     lost: host.lost,
     stats: host.stats,
     close: host.close,

@@ -49,7 +49,7 @@ export interface PageCounts {
 const BATCH = 20;
 /** The number of due pages that one query looks up. */
 const LOOKUP = 2000;
-/** After so many pages in a row without any answer, the host is taken to be away. */
+/** After so many pages in a row without any answer, the root of the host is asked. */
 const MAX_UNANSWERED = 5;
 
 /** Throws `StoreError`. A page that fails throws nothing, and neither does a stop. */
@@ -70,7 +70,8 @@ async function fetchAndCount(options: FetchPagesOptions, counts: PageCounts): Pr
   let unanswered = 0;
 
   const isTimeUp = () => clock.now().getTime() - startedMs >= budgetMs;
-  const isLost = () => client.lost.aborted || unanswered >= MAX_UNANSWERED;
+  let isAway = false;
+  const isLost = () => client.lost.aborted || isAway;
   const due = () => ({ runId, docsUrl: base, now: clock.now().toISOString() });
 
   async function ask(file: DuePage): Promise<AskedPage | null> {
@@ -102,6 +103,11 @@ async function fetchAndCount(options: FetchPagesOptions, counts: PageCounts): Pr
       signal.throwIfAborted();
       if (!(error instanceof UpstreamError)) throw error;
       unanswered = isUpstreamLost(error) ? unanswered + 1 : 0;
+      // Some pages of a host that is up never answer. They must not keep the others back.
+      if (unanswered >= MAX_UNANSWERED && !isLost()) {
+        if (await client.isUp(signal)) unanswered = 0;
+        else isAway = true;
+      }
       if (isLost()) return null;
       const status = error instanceof HttpStatusError ? error.status : null;
       return { kind: "failed", status, reason: status === null ? error.message : `answered ${status}` };

@@ -304,6 +304,15 @@ describe("a sync with content", () => {
     expect(await sql`select from mirror.file_contents where reason is not null`).toHaveLength(0);
   });
 
+  it("goes on past pages that never answer while the host does", async () => {
+    const { night } = await start({}, (request, next) =>
+      request.url.endsWith("/index.html") || request.url.endsWith("/search.html") ? "hang up" : next(),
+    );
+    const { content } = await night();
+    expect(content?.failed).toBeGreaterThan(5);
+    expect(content).toMatchObject({ fetched: 30 - (content?.failed ?? 0), left: 0, ended: "done" });
+  });
+
   it("leaves the lists whole when there is no time for pages, and continues the next night where it ended", async () => {
     const { night, sql, world } = await start();
     const none = await night({ settings: { contentBudgetMs: 0 } });
