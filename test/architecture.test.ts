@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 
 /**
  * The rooms of `src` and what each may import: `cli → worker, simulate, serve → page, catalog → sync, report, protocol
- * → builds → walk, load, client → api, normalize, embedded → wire, db → leaves`. Arrows point to the right alone, so
+ * → builds → walk, load, content, client → api, normalize, embedded → wire, db → leaves`. Arrows point to the right alone, so
  * a newcomer can read the rooms one by one, and none needs the whole house to be tested.
  */
 const ROOMS: readonly (readonly string[])[] = [
@@ -14,7 +14,7 @@ const ROOMS: readonly (readonly string[])[] = [
   ["page", "catalog"],
   ["sync", "report", "protocol"],
   ["builds"],
-  ["walk", "load", "client"],
+  ["walk", "load", "content", "client"],
   ["api", "normalize", "embedded"],
   ["wire", "db"],
   ["config", "log", "clock", "errors", "printable", "version"],

@@ -1,28 +1,15 @@
 import { createHash } from "node:crypto";
-import { setMaxListeners } from "node:events";
-import PQueue from "p-queue";
-import { request } from "undici";
 import type { Clock } from "../clock.ts";
-import { findProxyRoute } from "../config/proxy-route.ts";
 import type { Config } from "../config.ts";
-import { NetworkError, UnexpectedShapeError } from "../errors.ts";
+import { UnexpectedShapeError } from "../errors.ts";
 import { apiUrl } from "./api-url.ts";
-import { ACCEPT_ENCODING, BodyTooLargeError, decodeBody, readBody } from "./body.ts";
-import { type ClockAhead, createClockDifference } from "./clock-difference.ts";
-import { basicLogin, createDispatcher } from "./dispatcher.ts";
-import { createHostGate } from "./host-gate.ts";
-import { createHostPace, type HostPace } from "./host-pace.ts";
-import { parseHttpDate } from "./http-date.ts";
-import { linkSignals } from "./link-signals.ts";
-import { toProxyError } from "./proxy-errors.ts";
-import { refuseRedirect, refuseRedirects } from "./refuse-redirect.ts";
-import { withRetries } from "./retry.ts";
-import { parseRetryAfter } from "./retry-after.ts";
-import { statusError } from "./status-error.ts";
+import type { ClockAhead } from "./clock-difference.ts";
+import { createHost, lengthOf } from "./host.ts";
+import type { HostPace } from "./host-pace.ts";
+import { refuseRedirect } from "./refuse-redirect.ts";
 import { createTurnstile } from "./turnstile.ts";
-import { excerpt, showUrl, toUpstreamError } from "./upstream-errors.ts";
+import { excerpt, showUrl } from "./upstream-errors.ts";
 
-const MAX_REDIRECTS = 3;
 const ROOT_PATH = "/api/v1/";
 
 /** The part of a log that the client writes to. `waitMs` is null when all requests are held back. */
@@ -109,137 +96,22 @@ export interface Client {
 }
 
 export function createClient(options: ClientOptions): Client {
-  const { baseUrl, clock, log, maxBodyBytes } = options;
-  const route = findProxyRoute(baseUrl, options.proxies);
-  const dispatcher = createDispatcher({
-    proxy: route.proxy,
-    connections: options.concurrency,
-    timeoutMs: options.timeoutMs,
-  });
-  // Every request to the host passes this queue.
-  const queue = new PQueue({ concurrency: options.concurrency });
+  const { baseUrl } = options;
   const parseTurn = createTurnstile();
-  const stats = { requests: 0, bytes: 0 };
-  const clockDifference = createClockDifference();
-  const closing = new AbortController();
-  // Every running and every waiting request listens to it.
-  setMaxListeners(0, closing.signal);
-  const gate = createHostGate({
-    pace: options.pace ?? createHostPace(options),
-    retries: options.retries,
-    clock,
-    probe,
-    signal: closing.signal,
-    onWarning: (message) => options.onWarning?.(message),
-  });
-
-  async function probe(): Promise<void> {
-    const url = apiUrl(ROOT_PATH, baseUrl) ?? baseUrl;
-    const sent = await sendInTime(url, closing.signal);
-    if (sent.redirect === null && sent.ageMs > 0) {
-      throw new NetworkError(`GET ${showUrl(url)} was answered by a cache, not by the service`, {
-        url: showUrl(url),
-      });
-    }
-  }
-
-  /** Sends one request. Gives the body, or the target of a redirect within the service. */
-  async function send(url: URL, signal: AbortSignal): Promise<Sent> {
-    stats.requests += 1;
-    const sentAt = clock.now();
-    const reply = await request(url, {
-      dispatcher,
-      signal,
-      headers: {
-        accept: "application/json",
-        "user-agent": "docmirror",
-        "accept-encoding": ACCEPT_ENCODING,
-        ...authorization(baseUrl),
-      },
-    });
-    const header = (name: string) => [reply.headers[name]].flat()[0];
-    const serverDate = parseHttpDate(header("date"));
-    // A reply with an age comes from a cache. Its date and its content are that old.
-    const ageMs = cacheAgeMs(header("age"));
-    if (serverDate && ageMs === 0) clockDifference.learn(serverDate, sentAt, clock.now());
-    if (Number(header("content-length")) > maxBodyBytes) {
-      reply.body.on("error", () => {}).destroy();
-      throw new BodyTooLargeError(
-        `the body of ${header("content-length")} bytes is longer than ${maxBodyBytes} bytes`,
-      );
-    }
-    const askedAt = new Date(sentAt.getTime() - ageMs);
-    const raw = await readBody(reply.body, maxBodyBytes);
-    stats.bytes += lengthOf(raw);
-    const status = reply.statusCode;
-    if (status >= 300 && status < 400 && status !== 304) {
-      const location = header("location") ?? "";
+  const host = createHost({
+    ...options,
+    rootUrl: apiUrl(ROOT_PATH, baseUrl) ?? baseUrl,
+    accept: "application/json",
+    follow(url, status, location) {
       const isLink = location !== "" && URL.canParse(location, url.href);
-      const redirect = isLink ? apiUrl(new URL(location, url).href, baseUrl) : null;
-      return redirect ? { redirect } : refuseRedirect(url, status, location);
-    }
-    const decoded = decodeBody(raw, header("content-encoding"), maxBodyBytes);
-    if (status < 200 || status >= 300) {
-      const text = Buffer.concat(await decoded.catch(() => []));
-      const hasLogin = authorization(baseUrl).authorization !== undefined;
-      // A date is on the server's clock, which may differ from ours.
-      const retryAfterMs = parseRetryAfter(header("retry-after"), serverDate ?? clock.now());
-      throw statusError(url, {
-        status,
-        body: text,
-        retryAfterMs,
-        hasLogin,
-        askedAt,
-        observedAt: clock.now(),
-      });
-    }
-    return { redirect: null, body: await decoded, sentAt: askedAt, ageMs, serverDate };
-  }
-
-  async function sendInTime(url: URL, signal: AbortSignal): Promise<Sent> {
-    const deadline = new AbortController();
-    const timer = setTimeout(() => deadline.abort(), options.timeoutMs);
-    const either = linkSignals([signal, deadline.signal]);
-    try {
-      return await send(url, either.signal);
-    } catch (error) {
-      signal.throwIfAborted();
-      const timeoutMs = deadline.signal.aborted ? options.timeoutMs : null;
-      throw toProxyError(error, url, route, timeoutMs) ?? toUpstreamError(error, url, timeoutMs);
-    } finally {
-      clearTimeout(timer);
-      either.release();
-    }
-  }
-
-  async function attempt<T>(
-    url: URL,
-    attemptNumber: number,
-    signal: AbortSignal,
-    fetchOptions: FetchOptions<T>,
-  ): Promise<JsonReply<T>> {
-    // Every request passes the gate, retries and redirects too. The time limit starts after the gate.
-    const ask = (place: URL) => gate.ask(() => sendInTime(place, signal), attemptNumber, signal);
-    let sent = await ask(url);
-    for (let redirects = 1; sent.redirect !== null; redirects++) {
-      if (redirects > MAX_REDIRECTS) refuseRedirects(url, MAX_REDIRECTS);
-      sent = await ask(sent.redirect);
-    }
-    const { body, sentAt, serverDate } = sent;
-    const receivedAt = clock.now();
-    const hash = hashOf(body);
-    const known = hash === (await fetchOptions.knownHash);
-    if (!known) await parseTurn();
-    // Not inside `sendInTime`, so that a bug in `parse` is not reported as a network error.
-    const value = known
-      ? null
-      : fetchOptions.parse(parseJson(Buffer.concat(body), showUrl(url)), showUrl(url));
-    return { url: showUrl(url), value, hash, bytes: lengthOf(body), sentAt, receivedAt, serverDate };
-  }
+      const target = isLink ? apiUrl(new URL(location, url).href, baseUrl) : null;
+      return target ?? refuseRedirect(url, status, location);
+    },
+  });
 
   return {
     baseUrl,
-    async fetchJson(path, fetchOptions) {
+    async fetchJson<T>(path: string, fetchOptions: FetchOptions<T>) {
       const url = apiUrl(path, baseUrl);
       if (!url) {
         throw new UnexpectedShapeError(
@@ -250,67 +122,27 @@ export function createClient(options: ClientOptions): Client {
           },
         );
       }
-      const { signal, release } = linkSignals([
-        closing.signal,
-        options.signal,
-        fetchOptions.signal,
-        gate.lost,
-      ]);
-      try {
-        const oneTry = (attemptNumber: number) =>
-          queue.add(() => attempt(url, attemptNumber, signal, fetchOptions), { signal });
-        return await withRetries(oneTry, {
-          retries: Math.min(fetchOptions.retries ?? options.retries, options.retries),
-          clock,
-          signal,
-          onRetry: (error, attemptNumber, waitMs) =>
-            log.warn(
-              { attempt: attemptNumber, waitMs, error: error.message },
-              "request failed, trying again",
-            ),
-        });
-      } finally {
-        release();
-      }
+      const { retries, signal } = fetchOptions;
+      return host.ask<JsonReply<T>>(url, {
+        ...(retries !== undefined && { retries }),
+        ...(signal && { signal }),
+        async read({ body, sentAt, receivedAt, serverDate }) {
+          const hash = hashOf(body);
+          const known = hash === (await fetchOptions.knownHash);
+          if (!known) await parseTurn();
+          const value = known
+            ? null
+            : fetchOptions.parse(parseJson(Buffer.concat(body), showUrl(url)), showUrl(url));
+          return { url: showUrl(url), value, hash, bytes: lengthOf(body), sentAt, receivedAt, serverDate };
+        },
+      });
     },
-    async isUp(signal) {
-      const either = linkSignals([closing.signal, options.signal, signal]);
-      try {
-        return await gate.isUp(either.signal);
-      } finally {
-        either.release();
-      }
-    },
-    lost: gate.lost,
-    stats: () => ({ ...stats }),
-    clockAhead: clockDifference.ahead,
-    async close() {
-      if (closing.signal.aborted) return;
-      closing.abort(new Error("the client was closed"));
-      await dispatcher.destroy();
-    },
+    isUp: host.isUp,
+    lost: host.lost,
+    stats: host.stats,
+    clockAhead: host.clockAhead,
+    close: host.close,
   };
-}
-
-type Sent =
-  | { redirect: URL }
-  | { redirect: null; body: Buffer[]; sentAt: Date; ageMs: number; serverDate: Date | null };
-
-/**
- * How old a reply was on arrival, by its `Age` in whole seconds (RFC 9111). 0 without one, at most about a
- * year.
- */
-function cacheAgeMs(age: string | undefined): number {
-  if (age === undefined || !/^\d+$/.test(age.trim()) || Number(age) === 0) return 0;
-  return Math.min(Number(age) + 1, 366 * 86_400) * 1000;
-}
-
-function authorization({ username, password }: URL): { authorization?: string } {
-  return username === "" && password === "" ? {} : { authorization: basicLogin(username, password) };
-}
-
-function lengthOf(pieces: readonly Buffer[]): number {
-  return pieces.reduce((sum, piece) => sum + piece.length, 0);
 }
 
 function hashOf(pieces: readonly Buffer[]): string {

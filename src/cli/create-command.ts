@@ -33,8 +33,10 @@ export function addCommonOptions(command: Command): Command {
 
 function settingOption(setting: Setting): Option {
   const fallback = setting.default === null ? setting.without : `default ${setting.default}`;
-  return new Option(
-    `--${setting.flag} <${setting.value}>`,
+  const value = setting.bare === undefined ? `<${setting.value}>` : `[${setting.value}]`;
+  const option = new Option(
+    `--${setting.flag} ${value}`,
     `${setting.meaning} [${setting.name}; ${fallback}]`,
   ).helpGroup("Settings:");
+  return setting.bare === undefined ? option : option.preset(setting.bare);
 }

@@ -1,5 +1,5 @@
 import type { Unfinished } from "../db/schema/runs.ts";
-import type { RunSummary, WalkSummary } from "../sync/summary.ts";
+import type { ContentSummary, RunSummary, WalkSummary } from "../sync/summary.ts";
 import { RESOURCES, type Resource } from "../wire/resources.ts";
 import { breakLines } from "./break-lines.ts";
 import type { Output } from "./output.ts";
@@ -23,7 +23,13 @@ export async function printSummary(run: RunSummary, out: Output, options: { json
   });
   const rare = isTty ? RESOURCES.flatMap((resource) => describeRare(resource, run.resources[resource])) : [];
   const reasons = Object.values(run.resources).flatMap(({ reason }) => reason ?? []);
-  const notes = [...describeUnfinished(run.unfinished), ...rare, ...reasons, ...(run.warnings ?? [])];
+  const notes = [
+    ...describeUnfinished(run.unfinished),
+    ...rare,
+    ...reasons,
+    ...(run.warnings ?? []),
+    ...describeContent(run.content),
+  ];
   const { resolved, unresolved } = run.references;
   // A round of the watch leaves references to the next sync.
   const references =
@@ -50,6 +56,26 @@ function describeRare(resource: Resource, walk: WalkSummary | undefined): string
   ] as const;
   const parts = counts.flatMap(([count, what]) => (count > 0 ? [`${count} ${what}`] : []));
   return parts.length === 0 ? [] : [`${resource}: ${parts.join(", ")}`];
+}
+
+const CONTENT_ENDS: Record<ContentSummary["ended"], string> = {
+  done: "",
+  budget: "; the time for one sync was up",
+  lost: "; their host does not answer",
+  stopped: "; stopped",
+  busy: "; another sync is fetching them",
+  failed: "",
+};
+
+/** What became of the pages of the files; empty where none were to be fetched. */
+function describeContent(content: ContentSummary | undefined): string[] {
+  if (content === undefined) return [];
+  const { fetched, unchanged, failed, left, ended, error, warnings = [] } = content;
+  const number = (count: number) => count.toLocaleString("en-US");
+  const counts = `${number(fetched)} fetched, ${number(unchanged)} unchanged, ${number(failed)} failed`;
+  const rest = left === null ? "" : `, ${number(left)} left`;
+  const why = error === undefined ? CONTENT_ENDS[ended] : `; ${error}`;
+  return [`pages of files: ${counts}${rest}${why}`, ...warnings];
 }
 
 /** What the phases after the walks left to the next run; empty where they finished. */

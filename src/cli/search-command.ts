@@ -5,21 +5,24 @@ import { createCommand } from "./create-command.ts";
 import { wholeOption } from "./number-option.ts";
 import { printReply } from "./print-reply.ts";
 import { runCommand } from "./run-command.ts";
+import { askLocal } from "./search/ask-local.ts";
 import { planSearch, SEARCHES, type SearchFlags, type SearchName } from "./search/plan-search.ts";
 import { type FoundHits, renderHits } from "./search/render-hits.ts";
 import { throwNotFound } from "./throw-not-found.ts";
+import { withMirror } from "./with-mirror.ts";
 import { UPSTREAM_SETTINGS, withUpstream } from "./with-upstream.ts";
 
-/** Asks the service's own searches and prints the hits. */
+/** Asks the service's own searches, or the mirror's index, and prints the hits. */
 export function searchCommand(summary: string): Command {
   return createCommand({
     name: "search",
     summary,
-    settings: UPSTREAM_SETTINGS,
+    settings: [...UPSTREAM_SETTINGS, "databaseUrl", "dataDir"],
     examples: [
       ["search files install", "files of all projects, with the words in their text"],
       ["search anchors install", "addresses of anchors"],
       ["search docs 'build error' --project pip", "pages of one project, its version latest"],
+      ["search files install --local", "the same from the mirror's own index"],
       ["search files install --json", "the reply as it came"],
     ],
   })
@@ -33,12 +36,21 @@ export function searchCommand(summary: string): Command {
     .addOption(
       wholeOption("--page <number>", "files: the page of hits [default 1]", { min: 1, max: 1_000_000 }),
     )
-    .option("--json", "print the service's reply as it came")
+    .option("--local", "ask the mirror's own index, which `docmirror sync --content` fills")
+    .option("--json", "print the reply: the service's as it came, or the mirror's")
     .action(
       runCommand<SearchFlags>(async (context, { options, args }) => {
         const [what, ...words] = args;
         const q = words.join(" ").trim();
         if (q === "") throw new ConfigError("the query is empty", { hint: "give the words to search for" });
+        if (options.local) {
+          return withMirror(context, { command: "search" }, async (sql) => {
+            const { found, reply } = await askLocal(sql, what as SearchName, q, options);
+            if (options.json) await context.out.json(reply);
+            else await context.out.write(renderHits(found, context.out));
+            return 0;
+          });
+        }
         const { path, read } = planSearch(what as SearchName, q, options);
         return withUpstream(context, async (client) => {
           const parse = (value: unknown, url: string): unknown => (options.json ? value : read(value, url));

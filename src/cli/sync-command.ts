@@ -12,6 +12,7 @@ import { readDefinitions } from "../report/definitions.ts";
 import { runDrySync } from "../sync/dry-run.ts";
 import { runSync, type SyncOptions } from "../sync/run.ts";
 import { SYNC_SETTINGS } from "../sync/sync-settings.ts";
+import { withContent } from "../sync/with-content.ts";
 import { RESOURCES, type Resource } from "../wire/resources.ts";
 import { createCommand } from "./create-command.ts";
 import { isMirrorAbsent } from "./mirror-place.ts";
@@ -41,6 +42,7 @@ export function syncCommand(summary: string): Command {
       ["sync --full", "reads every page of every list"],
       ["sync --resource build,project --json", "two lists, the summary as JSON"],
       ["sync --dry-run", "fetches and counts, writes nothing"],
+      ["sync --content", "then fetches the pages of the files too, for the searches"],
       [
         "sync --full --allow-mass-delete",
         "after a cleanup of the service: marks any number of records deleted",
@@ -72,7 +74,7 @@ export function syncCommand(summary: string): Command {
           const sync = await syncOptions(context, database.url, baseUrl, options);
           await assertNotDemo(database.url, baseUrl);
           await prepareDatabase(database, readDefinitions(), context.log, context.signal);
-          const result = await withReport(runSync)(sync);
+          const result = await withContent(withReport(runSync))(sync);
           (await context.progress()).stop();
           await printSummary(result.summary, context.out, options);
           return exitCodeOrThrow(result);

@@ -5,6 +5,7 @@ import { serveMirror } from "../serve/serve-mirror.ts";
 import { runSync } from "../sync/run.ts";
 import { SYNC_SETTINGS } from "../sync/sync-settings.ts";
 import { runWatchRound } from "../sync/watch-round.ts";
+import { withContent } from "../sync/with-content.ts";
 import { createNightlySync } from "../worker/nightly-sync.ts";
 import { createWatchJob } from "../worker/watch-job.ts";
 import { createCommand } from "./create-command.ts";
@@ -51,7 +52,7 @@ function work(context: CommandContext): Promise<never> {
         // A new one for each night, so that the last state of an earlier night stays on the screen.
         const progress = await context.progress();
         try {
-          return await withReport(runSync)({ ...options, onProgress: showProgress(progress) });
+          return await withContent(withReport(runSync))({ ...options, onProgress: showProgress(progress) });
         } finally {
           progress.stop();
         }

@@ -31,6 +31,15 @@ export function megabytes(min: number, max: number): Parse<number> {
   };
 }
 
+/** Minutes, whole or not, as milliseconds. */
+export function minutes(min: number, max: number): Parse<number> {
+  const parse = decimal(min, max);
+  return (text) => {
+    const parsed = parse(text);
+    return "fault" in parsed ? parsed : { value: Math.round(parsed.value * 60_000) };
+  };
+}
+
 /** A word for a value that the program works out itself, or anything that `parse` accepts. */
 export function wordOr<const W extends string, T>(word: W, parse: Parse<T>): Parse<W | T> {
   return (text) => {
@@ -54,6 +63,11 @@ export function oneOf<const T extends string>(...choices: T[]): Parse<T> {
     return value === undefined ? { fault: `is not one of ${choices.join(", ")}` } : { value };
   };
 }
+
+export const onOff: Parse<boolean> = (text) => {
+  const parsed = oneOf("on", "off")(text);
+  return "fault" in parsed ? parsed : { value: parsed.value === "on" };
+};
 
 export const duration: Parse<number> = (text) => {
   const value = parseDuration(text);
@@ -122,19 +136,22 @@ export const databaseUrl: Parse<string> = (text) => {
     : { fault: "is not of the form postgres://user:password@host:port/database" };
 };
 
-/**
- * Keeps the path prefix without trailing slashes (the URL class keeps the one of an empty path). Refuses
- * `/api/v1` at the end, because every path of the interface begins with it.
- */
-export const baseUrl: Parse<URL> = (text) => {
+/** Keeps the path prefix without trailing slashes (the URL class keeps the one of an empty path). */
+export const webUrl: Parse<URL> = (text) => {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || !/^https?:\/\//i.test(text)) {
     return { fault: "is not a URL that begins with http:// or https://" };
   }
   if (/[?#]/.test(text))
     return { fault: "has a query or a fragment; give the URL without what follows ? or #" };
-  if (/\/api\/v\d+\/*$/.test(url.pathname))
-    return { fault: "ends in the API's own path; give the part before /api/" };
   url.pathname = url.pathname.replace(/\/+$/, "");
   return { value: url };
+};
+
+/** Like `webUrl`, but refuses `/api/v1` at the end, because every path of the interface begins with it. */
+export const baseUrl: Parse<URL> = (text) => {
+  const parsed = webUrl(text);
+  if ("value" in parsed && /\/api\/v\d+$/.test(parsed.value.pathname))
+    return { fault: "ends in the API's own path; give the part before /api/" };
+  return parsed;
 };

@@ -12,6 +12,8 @@ export interface Setting<T = unknown> {
   readonly flag: string;
   /** How the help writes the value. */
   readonly value: string;
+  /** The value of the flag alone, without one behind it. @default the flag needs a value */
+  readonly bare?: string;
   /** As written in the environment. Null when there is no default; the value is then null. */
   readonly default: string | null;
   /** Shown in the help instead of a default where `default` is null. */
@@ -177,6 +179,34 @@ export const SETTINGS = {
     parse: values.decimal(0, 1),
     meaning:
       "the share of the known records, 0 to 1, that a walk may miss; when it misses more, nothing is marked deleted",
+  },
+  content: {
+    name: "DOCMIRROR_CONTENT",
+    flag: "content",
+    value: "on|off",
+    bare: "on",
+    default: "off",
+    parse: values.onOff,
+    meaning: "on: a sync also fetches the pages of the files, for the searches (docs/content.md)",
+  },
+  /** Like `baseUrl`. Null means that the pages are below the base URL. */
+  docsUrl: {
+    name: "DOCMIRROR_DOCS_URL",
+    flag: "docs-url",
+    value: "url",
+    default: null,
+    without: "the base URL",
+    parse: values.webUrl,
+    isHidden: (text) => text.includes("@"),
+    meaning: "where the pages of the files are, when they are on another host than the API",
+  },
+  contentBudgetMs: {
+    name: "DOCMIRROR_CONTENT_BUDGET",
+    flag: "content-budget",
+    value: "minutes",
+    default: "30",
+    parse: values.minutes(0, 1440),
+    meaning: "how long one sync may fetch pages, after its lists, in minutes; the next one continues",
   },
   httpHost: {
     name: "DOCMIRROR_HTTP_HOST",

@@ -1,9 +1,12 @@
 import type { Build } from "../wire/build.ts";
+import type { DocHits } from "../wire/doc-hits.ts";
 import type { File, FileHit } from "../wire/file.ts";
 import type { Project } from "../wire/project.ts";
 import type { Resource } from "../wire/resources.ts";
 import type { User } from "../wire/user.ts";
 import type { Version } from "../wire/version.ts";
+
+export type { DocHit, DocHits } from "../wire/doc-hits.ts";
 
 export interface RecordTypes {
   user: User;
@@ -40,24 +43,6 @@ export interface Slice<R> {
   totalCount: number;
   /** The revision of the list that the slice was read from. Undefined promises nothing. */
   revision?: string | undefined;
-}
-
-/** One hit of the doc search (`docs/interface.md`, "Searches"). */
-export interface DocHit {
-  link: string;
-  path: string;
-  project: string;
-  title: string;
-  version: string;
-  /** Snippets in which an HTML em element surrounds each matched word. */
-  content: readonly string[];
-}
-
-export interface DocHits {
-  total: number;
-  /** Null when nothing was found. */
-  maxScore: number | null;
-  hits: readonly DocHit[];
 }
 
 /**

@@ -23,6 +23,11 @@ export function filePath(seed: number, id: number): string {
   return path;
 }
 
+/** The address of a file's page, without the base path. */
+export function pagePath(seed: number, { id, version }: FileRow): string {
+  return `/docs/${version.project.slug}/en/${version.slug}/${filePath(seed, id)}`;
+}
+
 export function subdomain(slug: string): string {
   return `http://${slug}.docs.example.org/`;
 }
@@ -134,7 +139,7 @@ export function createRecords(deps: {
   function file(row: FileRow): File {
     const path = filePath(seed, row.id);
     return {
-      absolute_url: `/docs/${row.version.project.slug}/en/${row.version.slug}/${path}`,
+      absolute_url: pagePath(seed, row),
       id: String(row.id),
       name: path.slice(path.lastIndexOf("/") + 1),
       path,

@@ -5,6 +5,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { createAdaptorServer, type HttpBindings } from "@hono/node-server";
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import { createProtocol } from "../protocol/protocol.ts";
+import { pageReply } from "./page-reply.ts";
 import type { World } from "./world.ts";
 
 export interface SimulationOptions {
@@ -106,7 +107,9 @@ export async function startSimulation(options: SimulationOptions): Promise<Simul
     }
     const next = async (): Promise<Response> => {
       world.advanceTo(dueTime());
-      return app.fetch(request);
+      const { pathname } = new URL(request.url);
+      const path = pathname.startsWith(`${basePath}/`) ? pathname.slice(basePath.length) : pathname;
+      return path.startsWith("/docs/") ? pageReply(request, world.page(path)) : app.fetch(request);
     };
     const reply = intercept ? await intercept(request, next) : await next();
     if (reply === "hang up") {

@@ -66,6 +66,8 @@ export interface WorldOptions {
   clockSteps?: boolean;
   /** Whether some texts contain Unicode, HTML and terminal escapes. @default true */
   oddTexts?: boolean;
+  /** The share of file addresses at which there is no page (0 to 1). @default 0 */
+  missingPageShare?: number;
   /** A path before `/api`, without a closing slash. All URIs in records contain it. @default "" */
   basePath?: string;
 }
@@ -121,6 +123,7 @@ export function settleWorld(options: WorldOptions): WorldSettings {
     clockOffsetMs: options.clockOffsetMs ?? 0,
     clockSteps: options.clockSteps ?? true,
     oddTexts: options.oddTexts ?? true,
+    missingPageShare: options.missingPageShare ?? 0,
     basePath: options.basePath ?? "",
     rates: {
       builds: buildsPerDay,

@@ -8,6 +8,7 @@ import type { Population, VersionRow } from "./population.ts";
 import { createRandom, hash, STREAM } from "./random.ts";
 import type { Records } from "./records.ts";
 import type { WorldSettings } from "./settings.ts";
+import type { WorldPages } from "./world-pages.ts";
 import { createWorldSearch } from "./world-search.ts";
 
 /** A list without filters. Rows are found by their place, so each slice costs the same. */
@@ -23,11 +24,12 @@ export function createWorldCatalog(deps: {
   builds: BuildStore;
   lives: BuildLives;
   records: Records;
+  pages: WorldPages;
   now: () => Micros;
   /** Changes whenever the build list may have changed. Builds change by time alone. */
   buildRevision: () => number;
 }): Catalog {
-  const { settings, population, builds, lives, records, now, buildRevision } = deps;
+  const { settings, population, builds, lives, records, pages, now, buildRevision } = deps;
   const { users, projects, listedProjects, versions, files } = population;
   const shuffled = settings.ties === "shuffled";
   let requests = 0;
@@ -147,7 +149,7 @@ export function createWorldCatalog(deps: {
       return row === undefined ? undefined : toRecord(resource, row);
     },
 
-    ...createWorldSearch(settings.seed, population, records),
+    ...createWorldSearch({ seed: settings.seed, population, records, pages }),
 
     async revision(resource) {
       return revisionOf(resource);

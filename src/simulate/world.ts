@@ -12,6 +12,7 @@ import { settleWorld, type WorldOptions, type WorldSettings } from "./settings.t
 import { createTruth, type Truth } from "./truth.ts";
 import { createWorldCatalog } from "./world-catalog.ts";
 import { createWorldEvents } from "./world-events.ts";
+import { createWorldPages, type WorldPage } from "./world-pages.ts";
 
 /** The whole content of a service, with a clock that only moves on request. */
 export interface World {
@@ -29,6 +30,10 @@ export interface World {
   triggerBuilds(count: number): string[];
   /** Deletes a record now, with everything that depends on it. False when there is no such record. */
   deleteRecord(resource: Resource, id: string): boolean;
+  /** Gives the page of a file another text now. False when there is no such file. */
+  editPage(fileId: string): boolean;
+  /** The page at a path without the base path, such as a file's `absolute_url`; undefined when there is none. */
+  page(path: string): WorldPage | undefined;
   truth(): Truth;
   catalog(): Catalog;
 }
@@ -45,6 +50,12 @@ export function createWorld(options: WorldOptions = {}): World {
   const lives = createBuildLives(settings);
   const records = createRecords({ settings, dates, population, builds, lives });
   const events = createWorldEvents(seed, rates, startAt);
+  const pages = createWorldPages({
+    seed,
+    population,
+    missingShare: settings.missingPageShare,
+    startAt: settings.startAt,
+  });
   const deletions = createDeletions(population, builds);
   const happenings = createHappenings({ population, builds, deletions, addBuild });
   let now = startAt;
@@ -88,6 +99,7 @@ export function createWorld(options: WorldOptions = {}): World {
     builds,
     lives,
     records,
+    pages,
     now: () => now,
     buildRevision: () => buildRevision,
   });
@@ -131,6 +143,12 @@ export function createWorld(options: WorldOptions = {}): World {
       buildRevision++;
       return (row ?? user ?? project ?? version ?? file) !== undefined;
     },
+    editPage(fileId) {
+      const file = population.files.find(Number(fileId));
+      if (file) pages.edit(file, new Date(now / 1000));
+      return file !== undefined;
+    },
+    page: pages.find,
     truth: () =>
       createTruth({ population, builds, lives, records, deletions: deletions.all, now: () => now }),
     catalog: () => catalog,

@@ -10,6 +10,29 @@ export interface WalkSummary extends WalkCounts {
   total_count: number | null;
 }
 
+/** The pages of the files, which a sync fetches after its lists when `DOCMIRROR_CONTENT` is on. */
+export interface ContentSummary {
+  /** Pages that were read. */
+  fetched: number;
+  /** Pages that the server said are unchanged. */
+  unchanged: number;
+  /** Pages that could not be had. `mirror.file_contents.reason` says why. */
+  failed: number;
+  /** Pages that are due and wait for the next sync. Null when they were not counted, as after a stop. */
+  left: number | null;
+  /**
+   * `done`: nothing was left; `budget`: the time was up; `lost`: the host did not answer any more; `stopped`;
+   * `busy`: another sync is fetching pages; `failed`: see `error`.
+   */
+  ended: "done" | "budget" | "lost" | "stopped" | "busy" | "failed";
+  requests: number;
+  bytes: number;
+  duration_ms: number;
+  error?: string;
+  /** As those of the run. */
+  warnings?: string[];
+}
+
 /** What `sync --json` prints (`docs/contract.md`, "The run summary"). */
 export interface RunSummary {
   run_id: number | null;
@@ -27,6 +50,8 @@ export interface RunSummary {
   transitions: number;
   /** The error, when the status is not `succeeded`. */
   error?: string;
+  /** Absent when no pages were to be fetched. It has no part in `status` and in the exit code. */
+  content?: ContentSummary;
   /** Other warnings, such as that requests were paused for a while; absent when there are none. */
   warnings?: string[];
 }

@@ -18,6 +18,9 @@ export const SYNC_SETTINGS = [
   "maxDeleteRatio",
   "sourceTimezone",
   "stuckAfterMs",
+  "content",
+  "docsUrl",
+  "contentBudgetMs",
 ] as const satisfies readonly SettingKey[];
 
 /**

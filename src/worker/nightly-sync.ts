@@ -63,11 +63,19 @@ function isSync(kind: string | null): boolean {
 }
 
 function outcomeOf({ summary, error }: SyncResult, log: Logger): JobOutcome {
-  const { run_id, kind, status, duration_ms, requests, transitions } = summary;
+  const { run_id, kind, status, duration_ms, requests, transitions, content } = summary;
   const records = Object.fromEntries(
     Object.entries(summary.resources).map(([resource, walk]) => [resource, walk.records]),
   );
-  const facts = { runId: run_id, kind, durationMs: duration_ms, requests, transitions, records };
+  const facts = {
+    runId: run_id,
+    kind,
+    durationMs: duration_ms,
+    requests,
+    transitions,
+    records,
+    ...(content && { content }),
+  };
   if (status === "succeeded") log.info(facts, "sync succeeded");
   else log.warn({ ...facts, status, error: summary.error }, "sync ended without success");
   return status === "failed" || status === "interrupted" || isUpstreamLost(error) ? "failed" : "done";

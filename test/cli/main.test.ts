@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { text } from "node:stream/consumers";
 import { describe, expect, it } from "vitest";
 import { COMMANDS } from "../../src/cli/commands.ts";
-import { SETTING_KEYS, SETTINGS } from "../../src/config/settings.ts";
+import { SETTING_KEYS, SETTINGS, type Setting } from "../../src/config/settings.ts";
 import { runCli, startCli } from "../support/cli.ts";
 
 describe("help", () => {
@@ -26,8 +26,9 @@ describe("help", () => {
   }, async () => {
     const flat = (await runCli(["config", "--help"])).stdout.replace(/\s+/g, " ");
     for (const key of SETTING_KEYS) {
-      const setting = SETTINGS[key];
-      expect(flat).toContain(`--${setting.flag} <${setting.value}> ${setting.meaning} [${setting.name}; `);
+      const setting: Setting = SETTINGS[key];
+      const value = setting.bare === undefined ? `<${setting.value}>` : `[${setting.value}]`;
+      expect(flat).toContain(`--${setting.flag} ${value} ${setting.meaning} [${setting.name}; `);
       if (setting.default !== null) expect(flat).toContain(`[${setting.name}; default ${setting.default}]`);
     }
     expect(await runCli(["help", "config"])).toMatchObject({

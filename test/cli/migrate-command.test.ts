@@ -37,7 +37,8 @@ describe("migrate", () => {
       // As the version before them left it.
       await sql.unsafe(`
         drop schema report, rollup, report_people cascade;
-        drop index mirror.build_transitions_run;
+        drop index mirror.build_transitions_run, mirror.files_deleted;
+        drop table mirror.file_anchors, mirror.file_contents;
         drop table sync.definitions;
         delete from sync.migrations where tag between '0005' and '0007' or tag > '0008'`);
       const { code, stderr } = await runCli(["migrate"], { env: { DATABASE_URL: database.url } });

@@ -197,6 +197,23 @@ describe("wrong input", () => {
   });
 });
 
+describe("sync --content", () => {
+  it("fetches the pages of the files and says how many", async () => {
+    await using fresh = await createTestDatabase();
+    const first = await sync(["--content"], { databaseUrl: fresh.url });
+    expect(first.code).toBe(0);
+    expect(first.stdout).toMatch(/\n {2}pages of files: 15 fetched, 0 unchanged, 0 failed, 0 left\n$/);
+    const env = { DOCMIRROR_CONTENT: "on" };
+    const second = await sync(["--json"], { databaseUrl: fresh.url, env });
+    expect(JSON.parse(second.stdout).content).toMatchObject({ fetched: 0, unchanged: 15, ended: "done" });
+    const off = await sync(["--content", "off", "--json"], { databaseUrl: fresh.url, env });
+    expect(JSON.parse(off.stdout)).not.toHaveProperty("content");
+    const none = await sync(["--content", "--content-budget", "0"], { databaseUrl: fresh.url });
+    expect(none.code).toBe(0);
+    expect(none.stdout).toMatch(/, 15 left; the time for one sync was up\n$/);
+  });
+});
+
 describe("sync", () => {
   it("mirrors everything; the summary has the promised keys and a second run changes no row", {
     tags: ["long"],

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { ServiceClient } from "../../src/client/service-client.ts";
 import { serviceClientOver } from "../../src/client/service-client-over.ts";
+import { readPage } from "../../src/content/read-page.ts";
 import { startSimulation } from "../../src/simulate/service.ts";
 import { createWorld } from "../../src/simulate/world.ts";
-import { fileText } from "../../src/simulate/world-search.ts";
 import { RESOURCES } from "../../src/wire/resources.ts";
 import { createTestClient } from "../support/client.ts";
 import { startReplay } from "../support/replay-upstream.ts";
@@ -152,7 +152,10 @@ async function startSimulated() {
       build: await first("build"),
     },
     slug: file?.project?.slug ?? "",
-    word: fileText(world.settings.seed, Number(file?.id)).split(" ")[2]?.replace(/\W/g, "") ?? "",
+    word:
+      readPage(world.page(file?.absolute_url ?? "")?.html ?? "")
+        .text.split(" ")[3]
+        ?.replace(/\W/g, "") ?? "",
     anchor: file?.name?.replace(/\.html$/, "") ?? "",
     docs: { project: file?.project?.slug ?? "", version },
   };

@@ -110,6 +110,8 @@ ${summaryExample()}
 - \`status\`: \`succeeded\`, \`partial\`, \`failed\` or \`interrupted\`.
 - \`walk\`: \`whole\`, \`not_whole\`, \`head\` or \`skipped\` ([glossary](README.md#glossary)).
 - \`records\` counts distinct ids. \`unfinished\` counts work that is left for the next run.
+- \`content\` ([content.md](content.md)) is there with \`DOCMIRROR_CONTENT\`: \`fetched\`, \`unchanged\`, \`failed\` and \`left\` pages, \`ended\` (\`done\`, \`budget\`, \`lost\`,
+  \`stopped\`, \`busy\` or \`failed\`), \`requests\`, \`bytes\` and \`duration_ms\`. It has no part in \`status\`.
 - \`reason\` of a walk, \`error\` and \`warnings\` are there when there is something to say.
 
 ## Tables

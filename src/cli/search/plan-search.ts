@@ -15,6 +15,8 @@ export interface SearchFlags {
   /** A version's slug. */
   inVersion?: string;
   page?: number;
+  /** Ask the mirror instead of the service. */
+  local?: true;
   json?: true;
 }
 

@@ -1,0 +1,98 @@
+import { findAnchors, findDocs, findFiles } from "../../content/search-contents.ts";
+import type { Sql } from "../../db/connect.ts";
+import { ConfigError, NotFoundError } from "../../errors.ts";
+import { describeDocHits } from "../../protocol/doc-search-reply.ts";
+import type { SearchFlags, SearchName } from "./plan-search.ts";
+import type { FoundHits } from "./render-hits.ts";
+
+/** What the mirror's own index answers. */
+export interface LocalAnswer {
+  found: FoundHits;
+  /** What `--json` prints: the shape of the service's reply. A hit of a file names its project by slug. */
+  reply: unknown;
+}
+
+/**
+ * Asks the text index of the mirror (`docs/content.md`). Unlike the service it narrows every search by
+ * project and version. Throws ConfigError for flags that do not fit, NotFoundError for an unknown project.
+ */
+export async function askLocal(
+  sql: Sql,
+  what: SearchName,
+  q: string,
+  { project, inVersion: version, page = 1 }: SearchFlags,
+): Promise<LocalAnswer> {
+  const { reply, found } = await search();
+  if (found.hits.length > 0) return { reply, found };
+  const [row] = await sql<{ isFilled: boolean }[]>`
+    select exists (select from mirror.file_contents where search is not null) as "isFilled"`;
+  const note = row?.isFilled ? found.note : "the index is empty; `docmirror sync --content` fills it";
+  return { reply, found: { ...found, note } };
+
+  function search(): Promise<LocalAnswer> {
+    if (what === "files") return searchFiles(sql, { q, page, project, version });
+    if (page !== 1) throw new ConfigError("--page is for files", { hint: "the other searches give 50 hits" });
+    if (what === "anchors") return searchAnchors(sql, { q, project, version });
+    if (project !== undefined) return searchDocs(sql, { q, project, version: version ?? "latest" });
+    throw new ConfigError("the doc search wants a project", {
+      hint: "as in: docmirror search docs install --project pip --local",
+    });
+  }
+}
+
+async function searchFiles(
+  sql: Sql,
+  query: { q: string; page: number; project: string | undefined; version: string | undefined },
+): Promise<LocalAnswer> {
+  const { total, hits } = await findFiles(sql, query);
+  const files = await sql<{ id: string; project: string; path: string; absolute_url: string }[]>`
+    select file.id, coalesce(project.slug, '') as project, coalesce(file.path, '') as path,
+      coalesce(file.absolute_url, '') as absolute_url
+    from mirror.files as file left join mirror.projects as project on project.id = file.project_id
+    where file.id = any (${hits.map(({ fileId }) => fileId)}::text[])`;
+  const byId = new Map(files.map((file) => [file.id, file]));
+  const objects = hits.flatMap(({ fileId, text }) => {
+    const file = byId.get(fileId);
+    return file === undefined ? [] : [{ ...file, text }];
+  });
+  const on = query.page > 1 || total > objects.length ? ` on page ${query.page}` : "";
+  return {
+    reply: { objects },
+    found: {
+      head: ["project", "path"],
+      hits: objects.map(({ project, path, absolute_url, text }) => ({
+        cells: [project, path],
+        address: absolute_url,
+        snippets: [text],
+      })),
+      note: on === "" ? countHits(total) : `${objects.length} of ${countHits(total)}${on}`,
+    },
+  };
+}
+
+async function searchAnchors(sql: Sql, query: Parameters<typeof findAnchors>[1]): Promise<LocalAnswer> {
+  const objects = await findAnchors(sql, query);
+  const hits = objects.map((address) => ({ cells: [], address, snippets: [] }));
+  return { reply: { objects }, found: { head: [], hits, note: countHits(hits.length) } };
+}
+
+async function searchDocs(sql: Sql, query: Parameters<typeof findDocs>[1]): Promise<LocalAnswer> {
+  const docs = await findDocs(sql, query);
+  if (docs === undefined) {
+    throw new NotFoundError(`The mirror has no project ${query.project}`, {
+      hint: "`docmirror get project` shows what the service has",
+    });
+  }
+  const hits = docs.hits.map(({ title, path, link, content }) => ({
+    cells: [title, path],
+    address: link,
+    snippets: content,
+  }));
+  const note =
+    docs.total > hits.length ? `${hits.length} of ${countHits(docs.total)}` : countHits(docs.total);
+  return { reply: describeDocHits(docs), found: { head: ["title", "path"], hits, note } };
+}
+
+function countHits(count: number): string {
+  return count === 0 ? "no hits" : `${count.toLocaleString("en-US")} ${count === 1 ? "hit" : "hits"}`;
+}

@@ -1,0 +1,81 @@
+import { isUnspaced } from "./fold-words.ts";
+
+/** The tags around a matched word. */
+export interface Mark {
+  open: string;
+  close: string;
+}
+
+/** As the file search marks words (`docs/interface.md`, "Searches"). */
+export const HIGHLIGHTED: Mark = { open: '<span class="highlighted">', close: "</span>" };
+/** As the doc search marks words. */
+export const EM: Mark = { open: "<em>", close: "</em>" };
+
+const LENGTH = 100;
+/** How much of the text before the first match is shown. */
+const BEFORE = 40;
+
+/**
+ * About 100 characters of a text from before its first match, as HTML: the matched words are marked, and all
+ * else is escaped. `words` are folded (`foldWords`). Without a match it is the beginning of the text.
+ */
+export function snippet(text: string, words: readonly string[], mark: Mark): string {
+  const matches = findMatches(text, words);
+  const first = matches[0]?.start ?? 0;
+  const blank = first <= BEFORE ? 0 : text.indexOf(" ", first - BEFORE) + 1;
+  const start = first <= BEFORE || (blank > 0 && blank <= first) ? blank : first;
+  const end = cutBefore(text, Math.min(text.length, start + LENGTH));
+  let html = start > 0 ? "..." : "";
+  let at = start;
+  for (const match of matches) {
+    if (match.end > end) break;
+    html += `${escapeHtml(text.slice(at, match.start))}${mark.open}${escapeHtml(text.slice(match.start, match.end))}${mark.close}`;
+    at = match.end;
+  }
+  return `${html}${escapeHtml(text.slice(at, end))}${end < text.length ? "..." : ""}`;
+}
+
+/** Whether a text has one of these words. */
+export function hasMatch(text: string, words: readonly string[]): boolean {
+  return findMatches(text, words).length > 0;
+}
+
+/** The matches within the length of one snippet from the first one on. */
+function findMatches(text: string, words: readonly string[]): { start: number; end: number }[] {
+  const found: { start: number; end: number }[] = [];
+  if (words.length === 0) return found;
+  for (const match of text.matchAll(patternOf(words))) {
+    if (found[0] !== undefined && match.index > found[0].start + LENGTH) break;
+    found.push({ start: match.index, end: match.index + match[0].length });
+  }
+  return found;
+}
+
+function patternOf(words: readonly string[]): RegExp {
+  const part = "[\\p{L}\\p{M}\\p{N}]";
+  // A folded word holds letters, marks and digits alone, so none of it has a meaning in a pattern.
+  const whole = words.filter((word) => !isUnspaced(word));
+  const single = words.filter(isUnspaced);
+  const choices = [
+    ...(whole.length > 0 ? [`(?<!${part})(?:${whole.join("|")})(?!${part})`] : []),
+    ...(single.length > 0 ? [`(?:${single.join("|")})`] : []),
+  ];
+  return new RegExp(choices.join("|"), "giu");
+}
+
+/** The place itself, or the one before it where it would part the two halves of a character. */
+function cutBefore(text: string, place: number): number {
+  return /[\uD800-\uDBFF]/.test(text.charAt(place - 1)) && place < text.length ? place - 1 : place;
+}
+
+const ESCAPES: Record<string, string> = {
+  "&": "&amp;",
+  "<": "&lt;",
+  ">": "&gt;",
+  '"': "&quot;",
+  "'": "&#39;",
+};
+
+function escapeHtml(text: string): string {
+  return text.replace(/[&<>"']/g, (sign) => ESCAPES[sign] ?? sign);
+}

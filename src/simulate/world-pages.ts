@@ -1,0 +1,90 @@
+import type { FileRow, Population } from "./population.ts";
+import { createRandom, hash, STREAM } from "./random.ts";
+import { filePath, pagePath } from "./records.ts";
+import { sentence } from "./words.ts";
+
+/** A page of documentation, as the service's web server sends it. */
+export interface WorldPage {
+  html: string;
+  etag: string;
+  lastModified: Date;
+}
+
+/** The pages of the files. Two files with the same address have one page, as on a real server. */
+export interface WorldPages {
+  /** The heading and the text of a file's page, as a reader sees them. The searches search the same text. */
+  text(file: FileRow): string;
+  /** The heading. Its anchor has the same name. */
+  heading(file: FileRow): string;
+  /** The page at a path without the base path, or undefined. */
+  find(path: string): WorldPage | undefined;
+  /** Gives a file's page another text. */
+  edit(file: FileRow, at: Date): void;
+}
+
+export function createWorldPages(deps: {
+  seed: number;
+  population: Population;
+  /** The share of addresses without a page. */
+  missingShare: number;
+  startAt: Date;
+}): WorldPages {
+  const { seed, population, missingShare, startAt } = deps;
+  const edits = new Map<string, { edition: number; at: Date }>();
+  let known: { revision: number; byPath: Map<string, FileRow> } | undefined;
+
+  function textOf(path: string): string {
+    const random = createRandom(
+      hash(seed, STREAM.fileText, numberOf(path) + (edits.get(path)?.edition ?? 0)),
+    );
+    let text = sentence(random, 8 + random.int(8));
+    for (let more = 1 + random.int(4); more > 0; more--) text += ` ${sentence(random, 6 + random.int(10))}`;
+    return text;
+  }
+
+  function headingOf(file: FileRow): string {
+    const path = filePath(seed, file.id);
+    return path.slice(path.lastIndexOf("/") + 1).replace(/\.html$/, "");
+  }
+
+  function files(): Map<string, FileRow> {
+    const { revision, ordered } = population.files;
+    if (known?.revision !== revision) {
+      known = { revision, byPath: new Map(ordered.map((file) => [pagePath(seed, file), file])) };
+    }
+    return known.byPath;
+  }
+
+  return {
+    text: (file) => `${headingOf(file)} ${textOf(pagePath(seed, file))}`,
+    heading: headingOf,
+    find(path) {
+      const file = files().get(path);
+      if (file === undefined) return undefined;
+      const isMissing = hash(seed, STREAM.fileText, numberOf(path) + 0.5e9) < missingShare * 2 ** 32;
+      if (isMissing) return undefined;
+      const heading = headingOf(file);
+      const edit = edits.get(path);
+      const html =
+        `<!DOCTYPE html>\n<html>\n<head><meta charset="utf-8"><title>${heading}.html</title></head>\n` +
+        `<body>\n<nav><a href="/projects/${file.version.project.slug}/">All versions</a></nav>\n` +
+        `<main>\n<h1 id="${heading}">${heading}<a class="headerlink" href="#${heading}">¶</a></h1>\n` +
+        `<p>${textOf(path)}</p>\n</main>\n</body>\n</html>\n`;
+      const etag = `"${numberOf(path).toString(16)}-${edit?.edition ?? 0}"`;
+      return { html, etag, lastModified: edit?.at ?? startAt };
+    },
+    edit(file, at) {
+      const path = pagePath(seed, file);
+      edits.set(path, { edition: (edits.get(path)?.edition ?? 0) + 1, at });
+    },
+  };
+}
+
+/** A number below 2^31 that depends on the path alone (FNV-1a). */
+function numberOf(path: string): number {
+  let number = 0x811c9dc5;
+  for (let place = 0; place < path.length; place++) {
+    number = Math.imul(number ^ path.charCodeAt(place), 0x01000193);
+  }
+  return number >>> 1;
+}
