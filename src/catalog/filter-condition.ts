@@ -38,12 +38,13 @@ export function filterCondition(
       : `${row}.${field}_id = any (${ids})`;
   }
   const id = cleanText(String(value), { nul: 0 });
+  // An embedded project always has its id.
+  if (kind === "embedded") return `${row}.${field}_id = ${bind(id)}`;
+  // A reference to a record that is not in the mirror has its URI alone.
   const uri = bind(`%/api/v1/${related}/${encodeURIComponent(id).replace(/[%_\\]/g, "\\$&")}/`);
   if (kind === "uris") {
     return `${row}.id = any (array(select project_id from mirror.project_users
       where user_id = ${bind(id)} or (user_id is null and user_uri like ${uri})))`;
   }
-  // A reference to a record that is not in the mirror has its URI alone. An embedded project always has its id.
-  if (kind === "embedded") return `${row}.${field}_id = ${bind(id)}`;
   return `(${row}.${field}_id = ${bind(id)} or (${row}.${field}_id is null and ${row}.${field}_uri like ${uri}))`;
 }

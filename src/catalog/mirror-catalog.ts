@@ -1,7 +1,9 @@
+import { findAnchors, findDocs, findFiles } from "../content/search-contents.ts";
 import type { TransactionSql } from "../db/connect.ts";
 import type { MirrorReader } from "../db/mirror-reader.ts";
 import { RECORD_TABLES } from "../load/tables.ts";
 import type { Catalog, ListQuery, RecordTypes, Slice } from "../protocol/catalog.ts";
+import type { FileHit } from "../wire/file.ts";
 import { isStorableId } from "../wire/record-id.ts";
 import type { Resource } from "../wire/resources.ts";
 import { createListSlices, isShown } from "./list-slice.ts";
@@ -35,9 +37,24 @@ export function createMirrorCatalog(mirror: MirrorReader): Catalog {
       });
     },
 
-    searchFiles: async () => [],
-    searchAnchors: async () => [],
-    searchDocs: async () => undefined,
+    async searchFiles(query) {
+      const { hits } = await mirror.read((sql) => findFiles(sql, query));
+      if (hits.length === 0) return [];
+      const records = await mirror.snapshot((tx) =>
+        readRecords(
+          tx,
+          "file",
+          hits.map(({ fileId }) => fileId),
+        ),
+      );
+      const byId = new Map(records.map((record) => [String(record.id), record]));
+      return hits.flatMap(({ fileId, text }) => {
+        const record = byId.get(fileId);
+        return record ? [{ ...record, text } as unknown as FileHit] : [];
+      });
+    },
+    searchAnchors: (q) => mirror.read((sql) => findAnchors(sql, { q })),
+    searchDocs: (query) => mirror.read((sql) => findDocs(sql, query)),
 
     schema: (resource) =>
       mirror.read(async (sql) => {

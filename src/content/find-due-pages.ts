@@ -44,13 +44,13 @@ export async function countDuePages(sql: Sql, facts: DueFacts): Promise<number> 
 /**
  * A page is due in each run while it has validators, or while its last request failed in a way that may pass.
  * Any other is due when it is new, when its record or the base of the pages has changed, and after a week.
- * The pages of projects that the lists do not show are never due.
+ * The pages of deleted projects are never due.
  */
 const dueFiles = (sql: Sql, { runId, docsUrl, now }: DueFacts) => sql`
   from mirror.files as file
   left join mirror.projects as project on project.id = file.project_id
   left join mirror.file_contents as content on content.file_id = file.id
-  where file.deleted_at is null and project.deleted_at is null and project.listed is not false
+  where file.deleted_at is null and project.deleted_at is null
     and (content.file_id is null or content.asked_run_id <> ${runId}::bigint and (
       content.etag is not null or content.last_modified is not null
       or content.reason is not null and content.url is not null

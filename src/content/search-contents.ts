@@ -1,7 +1,8 @@
 /**
  * The three searches, answered from the index that `docmirror sync --content` keeps. All words of a query must
  * stand in a page. The page whose title is the query comes first, then the best rank, then the lowest id.
- * Deleted files and projects are not found, nor are projects that the service's list never showed.
+ * Files that are deleted, or whose project is, are not found. Those of a project that the service's list never
+ * showed are: its file list shows them, and its own searches find them. Only the doc search knows no such project.
  *
  * A common word stands on every page. Counting those pages is cheap, but a rank needs the words of a page. So
  * the first pages by title and id are the pool that is ranked, and the pages behind it follow by title and id.
@@ -258,8 +259,7 @@ const tsquery = (tx: TransactionSql, { folded }: Query) => tx`(select plainto_ts
 const isShown = (tx: TransactionSql, { project, version }: SearchScope) => tx`
   not exists (select from mirror.files where files.id = content.file_id and files.deleted_at is not null)
   and not exists (
-    select from mirror.projects
-    where projects.id = content.project_id and (projects.deleted_at is not null or not projects.listed)
+    select from mirror.projects where projects.id = content.project_id and projects.deleted_at is not null
   )
   ${project === undefined ? tx`` : tx`and content.project_id in (select id from mirror.projects where slug = ${toText(project)})`}
   ${version === undefined ? tx`` : tx`and content.version = ${toText(version)}`}`;

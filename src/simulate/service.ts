@@ -4,6 +4,7 @@ import type { AddressInfo } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import { createAdaptorServer, type HttpBindings } from "@hono/node-server";
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
+import { type Manners, RECORDED } from "../protocol/manners.ts";
 import { createProtocol } from "../protocol/protocol.ts";
 import { pageReply } from "./page-reply.ts";
 import type { World } from "./world.ts";
@@ -34,6 +35,8 @@ export interface SimulationOptions {
    * @default false
    */
   ascii?: boolean;
+  /** How it behaves where the interface is not documented. @default RECORDED, as real services do */
+  manners?: Manners;
   /** Whether to store the arrival of each request, 8 bytes each. @default false */
   recordArrivals?: boolean;
 }
@@ -73,6 +76,7 @@ export async function startSimulation(options: SimulationOptions): Promise<Simul
   const { basePath } = world.settings;
   const app = createProtocol({
     catalog: world.catalog(),
+    manners: options.manners ?? RECORDED,
     basePath,
     ascii: options.ascii ?? false,
     cacheBytes: options.cacheBytes ?? 64 * 1024 * 1024,

@@ -45,7 +45,7 @@ export interface WorldOptions {
    * The order of rows that compare as equal: one arbitrary order for ever, or another one for each request.
    * @default "stable"
    */
-  ties?: "stable" | "shuffled";
+  ties?: "stable" | "shuffled" | "by id";
   /** The mean size of a finished build's `output` in bytes. @default 1536 */
   outputBytes?: number;
   /** The share of projects that lists hide at the start (0 to 1). @default 0.03 */

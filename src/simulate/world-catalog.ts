@@ -35,7 +35,15 @@ export function createWorldCatalog(deps: {
   let requests = 0;
 
   /** Rows that compare as equal may come in another order for each request. */
-  function untied<T>(ordered: readonly T[], groupAt?: (place: number) => [number, number]): Sequence<T> {
+  function untied<T extends { id: number }>(
+    ordered: readonly T[],
+    groupAt?: (place: number) => [number, number],
+  ): Sequence<T> {
+    if (settings.ties === "by id") {
+      const group = (row: T) => (groupAt ? groupAt(ordered.indexOf(row))[0] : 0);
+      const sorted = [...ordered].sort((one, other) => group(one) - group(other) || one.id - other.id);
+      return { length: sorted.length, at: (place) => sorted[place] };
+    }
     if (!shuffled) return { length: ordered.length, at: (place) => ordered[place] };
     const random = createRandom(hash(settings.seed, STREAM.order, ++requests + 0.5e9));
     const draw = [random.next(), random.next()] as const;
