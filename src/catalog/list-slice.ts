@@ -4,10 +4,12 @@ import { RECORD_TABLES } from "../load/tables.ts";
 import type { ListQuery } from "../protocol/catalog.ts";
 import type { Resource } from "../wire/resources.ts";
 import { filterCondition } from "./filter-condition.ts";
-import { isBehind, LIST_ORDERS, type ListPlace, orderBy } from "./list-order.ts";
+import { isBehind, LIST_ORDERS, orderBy } from "./list-order.ts";
+import { createListPlaces } from "./list-places.ts";
 
 const KEPT_COUNTS = 2000;
-const KEPT_PLACES = 10_000;
+/** Up to so many matches are found by the indexes of their filters and sorted; more are read in their order. */
+const SORTED_MATCHES = 20_000;
 
 export interface IdSlice {
   ids: string[];
@@ -23,13 +25,12 @@ export type ListSlices = (
 ) => Promise<IdSlice>;
 
 /**
- * A deep offset must not read all rows before it. So the place where a slice ended is remembered, and the next
- * slice starts there; a slice in the second half is read from the end of the list. Counts are remembered too.
- * Both hold for one revision of the list.
+ * Counts are remembered, and so are places in the list, each for one revision of it. A slice in the second half
+ * is read from the end of the list when no known place is nearer.
  */
 export function createListSlices(): ListSlices {
   const counts = new LRUCache<string, { revision: string; total: number }>({ max: KEPT_COUNTS });
-  const places = new LRUCache<string, { revision: string; place: ListPlace }>({ max: KEPT_PLACES });
+  const places = createListPlaces();
 
   async function count(tx: TransactionSql, list: List, revision: string): Promise<number> {
     const known = counts.get(list.name);
@@ -50,20 +51,24 @@ export function createListSlices(): ListSlices {
     if (size <= 0) return { ids: [], totalCount: total };
 
     const order = LIST_ORDERS[resource];
-    const known = places.get(`${list.name} ${offset}`);
-    const start = known?.revision === revision ? known.place : null;
-    const isReversed = start === null && offset > total / 2;
-    const skipped = start !== null ? 0 : isReversed ? total - offset - size : offset;
+    const start = places.nearest(list.name, revision, offset);
+    const fromStart = offset - (start?.offset ?? 0);
+    const fromEnd = total - offset - size;
+    const isReversed = fromEnd < fromStart;
     const params = [...list.params];
-    const behind = start === null ? "" : ` and ${isBehind(order, start, params)}`;
+    const behind = start === null || isReversed ? "" : ` and ${isBehind(order, start.place, params)}`;
+    const key = order.key === null ? "null" : `(${order.key})::text`;
+    // The planner would read the whole list in its order to find the few matches of a rare value.
+    const isSorted = filters.length > 0 && total <= SORTED_MATCHES;
+    const from = isSorted ? `(select * from ${list.from}${behind} offset 0) as r` : `${list.from}${behind}`;
     const rows = await tx.unsafe<{ id: string; key: string | null }[]>(
-      `select r.id, ${order.key === null ? "null" : `(${order.key})::text`} as key from ${list.from}${behind}
-       order by ${orderBy(order, isReversed)} offset ${skipped} limit ${size}`,
+      `select r.id, ${key} as key from ${from}
+       order by ${orderBy(order, isReversed)} offset ${isReversed ? fromEnd : fromStart} limit ${size}`,
       params as never[],
     );
     const found = isReversed ? rows.toReversed() : [...rows];
     const last = found.at(-1);
-    if (last) places.set(`${list.name} ${offset + found.length}`, { revision, place: { ...last } });
+    if (last) places.add(list.name, revision, offset + found.length, { ...last });
     return { ids: found.map(({ id }) => id), totalCount: total };
   };
 }

@@ -1,7 +1,6 @@
 import { findAnchors, findDocs, findFiles } from "../content/search-contents.ts";
-import type { TransactionSql } from "../db/connect.ts";
+import type { AnySql } from "../db/connect.ts";
 import type { MirrorReader } from "../db/mirror-reader.ts";
-import { RECORD_TABLES } from "../load/tables.ts";
 import type { Catalog, ListQuery, RecordTypes, Slice } from "../protocol/catalog.ts";
 import type { FileHit } from "../wire/file.ts";
 import { isStorableId } from "../wire/record-id.ts";
@@ -30,11 +29,11 @@ export function createMirrorCatalog(mirror: MirrorReader): Catalog {
 
     async find<R extends Resource>(resource: R, id: string): Promise<RecordTypes[R] | undefined> {
       if (!isStorableId(id)) return undefined;
-      return mirror.snapshot(async (tx) => {
-        if (!(await isLive(tx, resource, id))) return undefined;
-        const [record] = await readRecords(tx, resource, [id]);
-        return record as unknown as RecordTypes[R] | undefined;
-      });
+      const find = (sql: AnySql) => readRecords(sql, resource, [id], isFound(resource));
+      // One statement reads a user or a build. Others take several, which must see one moment.
+      const isWhole = resource === "user" || resource === "build";
+      const [record] = await (isWhole ? mirror.read(find) : mirror.snapshot(find));
+      return record as unknown as RecordTypes[R] | undefined;
     },
 
     async searchFiles(query) {
@@ -67,11 +66,8 @@ export function createMirrorCatalog(mirror: MirrorReader): Catalog {
   };
 }
 
-async function isLive(tx: TransactionSql, resource: Resource, id: string): Promise<boolean> {
-  const shown = resource === "project" ? ` and r.listed and ${isShown(resource)}` : "";
-  const found = await tx.unsafe(
-    `select from ${RECORD_TABLES[resource].name} as r where r.id = $1 and r.deleted_at is null${shown}`,
-    [id],
-  );
-  return found.length > 0;
+/** The condition that a row `r` is found by its id. */
+function isFound(resource: Resource): string {
+  const isThere = "r.deleted_at is null";
+  return resource === "project" ? `${isThere} and r.listed and ${isShown(resource)}` : isThere;
 }

@@ -10,15 +10,17 @@ type Row = { id: string; extra: Extra | null } & Record<string, unknown>;
 
 /**
  * Reads records by their ids and gives them in their wire form, in the order of `ids`. Ids without a row are
- * left out. All statements must see one snapshot.
+ * left out, and rows `r` that do not meet the SQL `condition`. Users and builds take one statement. Others take
+ * several, which must see one snapshot.
  */
 export async function readRecords(
   sql: AnySql,
   resource: Resource,
   ids: readonly string[],
+  condition = "true",
 ): Promise<WireRecord[]> {
   if (ids.length === 0) return [];
-  const rows = await readRows(sql, resource, ids);
+  const rows = await readRows(sql, resource, ids, condition);
   const belongings = await readBelongings(sql, resource, rows);
   const records = new Map(
     rows.map((row) => [row.id, restoreRecord(resource, { ...toStored(resource, row), ...belongings(row) })]),
@@ -29,11 +31,16 @@ export async function readRecords(
   });
 }
 
-async function readRows(sql: AnySql, resource: Resource, ids: readonly string[]): Promise<Row[]> {
+async function readRows(
+  sql: AnySql,
+  resource: Resource,
+  ids: readonly string[],
+  condition: string,
+): Promise<Row[]> {
   const logs = resource === "build" ? "left join mirror.build_logs as logs on logs.build_id = r.id" : "";
   const columns = resource === "build" ? "r.*, logs.output, logs.error, logs.setup, logs.setup_error" : "r.*";
   const rows = await sql.unsafe<Row[]>(
-    `select ${columns} from ${RECORD_TABLES[resource].name} as r ${logs} where r.id = any ($1::text[])`,
+    `select ${columns} from ${RECORD_TABLES[resource].name} as r ${logs} where r.id = any ($1::text[]) and ${condition}`,
     [ids as string[]],
   );
   return rows;
@@ -45,7 +52,7 @@ async function readBelongings(
   resource: Resource,
   rows: readonly Row[],
 ): Promise<(row: Row) => Partial<StoredRecord>> {
-  if (resource === "project") {
+  if (rows.length > 0 && resource === "project") {
     const users = new Map<string, string[]>();
     const found = await sql.unsafe<{ project_id: string; user_uri: string }[]>(
       `select project_id, user_uri from mirror.project_users
@@ -59,7 +66,7 @@ async function readBelongings(
     }
     return ({ id }) => ({ users: users.get(id) ?? [] });
   }
-  if (resource === "version" || resource === "file") {
+  if (rows.length > 0 && (resource === "version" || resource === "file")) {
     const ids = new Set(
       rows.flatMap(({ project_id }) => (typeof project_id === "string" ? [project_id] : [])),
     );

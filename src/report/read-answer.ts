@@ -19,9 +19,12 @@ const BATCH_ROWS = 500;
 export function withSnapshot<T>(sql: Sql, fn: (tx: TransactionSql) => Promise<T>): Promise<T> {
   return withStoreErrors("read the report", () =>
     withTransaction(sql, async (tx) => {
-      await tx`set transaction isolation level repeatable read, read only`;
       // Every cursor here is read to its end, so the plan should be the best for all rows.
-      await tx`set local cursor_tuple_fraction = 1`;
+      await tx
+        .unsafe(
+          "set transaction isolation level repeatable read, read only; set local cursor_tuple_fraction = 1",
+        )
+        .simple();
       return fn(tx);
     }),
   );

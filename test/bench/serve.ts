@@ -1,0 +1,202 @@
+/**
+ * `npm run bench:serve`: what the interface costs over a mirror of a million builds. Server and client share this machine. Each kind of request is
+ * sent for `--seconds` over 16 connections, at random places, so that few replies come from the server's cache. Then comes a full load of `--load`
+ * seconds, while a service is synced into the same database again and again. Options: `--builds 1000000`, `--seconds 8`, `--load 60`.
+ */
+import { type ChildProcess, fork, spawn } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+import { Pool } from "undici";
+import { connect, type Sql } from "../../src/db/connect.ts";
+import { migrate } from "../../src/db/migrate.ts";
+import { openEmbedded } from "../../src/embedded/open-embedded.ts";
+import { silentLog } from "../../src/log.ts";
+import { readDefinitions } from "../../src/report/definitions.ts";
+import { createRandom } from "../../src/simulate/random.ts";
+
+const { values } = parseArgs({
+  options: {
+    builds: { type: "string", default: "1000000" },
+    seconds: { type: "string", default: "8" },
+    load: { type: "string", default: "60" },
+  },
+});
+const builds = Number(values.builds);
+const PROJECTS = 5000;
+const VERSIONS = 20_000;
+const CONNECTIONS = 16;
+const here = (name: string) => fileURLToPath(new URL(name, import.meta.url));
+const program = here("../../dist/cli/main.js");
+
+async function fill(sql: Sql): Promise<void> {
+  const own = "now(), now(), '\\x00'";
+  await sql.unsafe(`
+    insert into mirror.users (id, resource_uri, username, first_name, last_name, first_seen_at, changed_at, record_hash)
+    select n::text, '/api/v1/user/' || n || '/', 'user-' || n, '', '', ${own} from generate_series(1, 1000) as n`);
+  await sql.unsafe(`
+    insert into mirror.projects (id, resource_uri, slug, name, description, source, listed, first_seen_at, changed_at, record_hash)
+    select n::text, '/api/v1/project/' || n || '/', 'project-' || n, 'Project ' || n, repeat('words ', 20), 'list', true, ${own}
+    from generate_series(1, ${PROJECTS}) as n`);
+  await sql.unsafe(`
+    insert into mirror.versions (id, resource_uri, slug, verbose_name, identifier, active, built, uploaded, project_id, first_seen_at, changed_at, record_hash)
+    select n::text, '/api/v1/version/' || n || '/', 'v' || n % 9, 'v' || n % 9, 'refs/' || n, true, true, false, (n % ${PROJECTS} + 1)::text, ${own}
+    from generate_series(1, ${VERSIONS}) as n`);
+  await sql.unsafe(`
+    insert into mirror.builds (id, resource_uri, date, state, success, type, project_uri, version_uri, project_id, version_id, first_seen_at, changed_at, record_hash)
+    select n::text, '/api/v1/build/' || n || '/', timestamp '2013-01-01' + n * interval '7 seconds', 'finished', n % 5 <> 0, 'html',
+      '/api/v1/project/' || n % ${PROJECTS} + 1 || '/', '/api/v1/version/' || n % ${VERSIONS} + 1 || '/', (n % ${PROJECTS} + 1)::text, (n % ${VERSIONS} + 1)::text, ${own}
+    from generate_series(1, ${builds}) as n`);
+  await sql.unsafe(`
+    insert into mirror.build_logs (build_id, output, error, setup, setup_error)
+    select n::text, repeat('reading sources... done ', 60), '', '', '' from generate_series(1, ${builds}) as n`);
+  await sql.unsafe("vacuum analyze");
+  const [size] = await sql<
+    { size: string }[]
+  >`select pg_size_pretty(pg_database_size(current_database())) as size`;
+  process.stdout.write(`${builds} builds of 1.5 KB: ${size?.size}\n`);
+}
+
+async function serve(use: (url: string, server: ChildProcess) => Promise<void>): Promise<void> {
+  const flags = ["serve", "--http-port", "0", "--log-level", "error", "--database-url", database.url];
+  const server = spawn(process.execPath, [program, ...flags], { stdio: ["ignore", "pipe", "inherit"] });
+  try {
+    const [url] = (await once(createInterface({ input: server.stdout }), "line")) as [string];
+    await use(url, server);
+  } finally {
+    const ended = once(server, "close");
+    server.kill("SIGTERM");
+    await ended;
+  }
+}
+
+const random = createRandom(3);
+const anyOf = (count: number) => 1 + random.int(count);
+const PATHS: Record<string, () => string> = {
+  "a build by its id": () => `/api/v1/build/${anyOf(builds)}/`,
+  "a project by its slug": () => `/api/v1/project/project-${anyOf(PROJECTS)}/`,
+  "20 of the first 10,000 builds": () => `/api/v1/build/?offset=${random.int(10_000)}`,
+  "20 of the last 10,000 builds": () => `/api/v1/build/?offset=${builds - 20 - random.int(10_000)}`,
+  "20 builds anywhere": () => `/api/v1/build/?offset=${random.int(builds)}`,
+  "1,000 of the first 10,000 builds": () => `/api/v1/build/?limit=1000&offset=${random.int(10_000)}`,
+  "20 builds of a project, by its slug": () => `/api/v1/build/?project__slug=project-${anyOf(PROJECTS)}`,
+  "20 versions anywhere": () => `/api/v1/version/?offset=${random.int(VERSIONS)}`,
+  "the first page again and again": () => "/api/v1/build/",
+};
+
+interface Figures {
+  requests: number;
+  failed: number;
+  /** Milliseconds, ascending. */
+  times: number[];
+}
+
+/** Sends requests over all connections until the time is up. */
+async function ask(
+  pool: Pool,
+  path: () => string,
+  seconds: number,
+  connections = CONNECTIONS,
+): Promise<Figures> {
+  const figures: Figures = { requests: 0, failed: 0, times: [] };
+  const until = performance.now() + seconds * 1000;
+  const one = async (): Promise<void> => {
+    while (performance.now() < until) {
+      const from = performance.now();
+      const reply = await pool.request({ path: path(), method: "GET" });
+      await reply.body.dump({ limit: 1e9 });
+      figures.times.push(performance.now() - from);
+      figures.requests += 1;
+      if (reply.statusCode !== 200) figures.failed += 1;
+    }
+  };
+  await Promise.all(Array.from({ length: connections }, one));
+  figures.times.sort((a, b) => a - b);
+  return figures;
+}
+
+const at = (times: readonly number[], share: number) =>
+  (times[Math.min(times.length - 1, Math.floor(times.length * share))] ?? Number.NaN).toFixed(1);
+
+async function measureAll(pool: Pool): Promise<void> {
+  process.stdout.write(`${"".padEnd(38)} requests a second   99 % within     alone, median\n`);
+  for (const [name, path] of Object.entries(PATHS)) {
+    await ask(pool, path, 1);
+    const alone = await ask(pool, path, 2, 1);
+    const { requests, failed, times } = await ask(pool, path, Number(values.seconds));
+    const rate = (requests / Number(values.seconds)).toFixed(0);
+    process.stdout.write(
+      `${name.padEnd(38)} ${rate.padStart(17)} ${at(times, 0.99).padStart(10)} ms ${at(alone.times, 0.5).padStart(14)} ms${failed > 0 ? `  ${failed} FAILED` : ""}\n`,
+    );
+  }
+}
+
+const residentMb = (pid: number | undefined) =>
+  Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? 0) / 1024;
+
+/** All kinds of requests at once, while syncs write into the same mirror. */
+async function load(pool: Pool, server: ChildProcess): Promise<void> {
+  const sizes = { users: 400, projects: 300, versions: 1500, files: 1600, builds: 3000 };
+  const service = fork(here("service.ts"), [JSON.stringify({ sizes, latencyMs: 0 })], {
+    execArgv: ["--import", "tsx"],
+  });
+  const [ready] = (await once(service, "message")) as [{ url: string }];
+  let syncs = 0;
+  let isOver = false;
+  // Its records are not those of the mirror, so each night adds, changes and misses many.
+  const nights = (async () => {
+    while (!isOver) {
+      const flags = [
+        "--database-url",
+        database.url,
+        "--base-url",
+        ready.url,
+        "--rate",
+        "0",
+        "--log-level",
+        "silent",
+      ];
+      const sync = spawn(process.execPath, [program, "sync", "--full", ...flags], { stdio: "ignore" });
+      await once(sync, "close");
+      syncs += 1;
+      service.send({ trigger: 50 });
+      await once(service, "message");
+    }
+  })();
+  const paths = Object.values(PATHS);
+  const any = () => (paths[random.int(paths.length)] as () => string)();
+  await ask(pool, any, 5);
+  const before = residentMb(server.pid);
+  const { requests, failed, times } = await ask(pool, any, Number(values.load));
+  const after = residentMb(server.pid);
+  isOver = true;
+  await nights;
+  service.disconnect();
+  process.stdout.write(
+    `${values.load} s of all kinds beside ${syncs} syncs: ${requests} requests, ${failed} failed, 99 % within ${at(times, 0.99)} ms, ` +
+      `memory ${before.toFixed(0)} MB, then ${after.toFixed(0)} MB\n`,
+  );
+}
+
+const dataDir = await mkdtemp(join(tmpdir(), "docmirror-bench-serve-"));
+const database = await openEmbedded({ dataDir, log: silentLog });
+try {
+  await migrate(database.url, readDefinitions());
+  const sql = connect(database.url, { applicationName: "docmirror bench", max: 1 });
+  await fill(sql);
+  await sql.end();
+  await serve(async (url, server) => {
+    const pool = new Pool(url, { connections: CONNECTIONS });
+    await measureAll(pool);
+    await load(pool, server);
+    await pool.close();
+  });
+} finally {
+  await database.close();
+  await rm(dataDir, { recursive: true, force: true });
+}
