@@ -56,6 +56,7 @@ async function fill(sql: Sql): Promise<void> {
     insert into mirror.build_logs (build_id, output, error, setup, setup_error)
     select n::text, repeat('reading sources... done ', 60), '', '', '' from generate_series(1, ${builds}) as n`);
   await sql.unsafe("vacuum analyze");
+  await sql.unsafe("checkpoint");
   const [size] = await sql<
     { size: string }[]
   >`select pg_size_pretty(pg_database_size(current_database())) as size`;
@@ -91,7 +92,8 @@ const PATHS: Record<string, () => string> = {
 
 interface Figures {
   requests: number;
-  failed: number;
+  /** How many replies had another status than 200, by status. */
+  others: Map<number, number>;
   /** Milliseconds, ascending. */
   times: number[];
 }
@@ -103,7 +105,7 @@ async function ask(
   seconds: number,
   connections = CONNECTIONS,
 ): Promise<Figures> {
-  const figures: Figures = { requests: 0, failed: 0, times: [] };
+  const figures: Figures = { requests: 0, others: new Map(), times: [] };
   const until = performance.now() + seconds * 1000;
   const one = async (): Promise<void> => {
     while (performance.now() < until) {
@@ -112,7 +114,8 @@ async function ask(
       await reply.body.dump({ limit: 1e9 });
       figures.times.push(performance.now() - from);
       figures.requests += 1;
-      if (reply.statusCode !== 200) figures.failed += 1;
+      const { statusCode } = reply;
+      if (statusCode !== 200) figures.others.set(statusCode, (figures.others.get(statusCode) ?? 0) + 1);
     }
   };
   await Promise.all(Array.from({ length: connections }, one));
@@ -128,13 +131,16 @@ async function measureAll(pool: Pool): Promise<void> {
   for (const [name, path] of Object.entries(PATHS)) {
     await ask(pool, path, 1);
     const alone = await ask(pool, path, 2, 1);
-    const { requests, failed, times } = await ask(pool, path, Number(values.seconds));
+    const { requests, others, times } = await ask(pool, path, Number(values.seconds));
     const rate = (requests / Number(values.seconds)).toFixed(0);
     process.stdout.write(
-      `${name.padEnd(38)} ${rate.padStart(17)} ${at(times, 0.99).padStart(10)} ms ${at(alone.times, 0.5).padStart(14)} ms${failed > 0 ? `  ${failed} FAILED` : ""}\n`,
+      `${name.padEnd(38)} ${rate.padStart(17)} ${at(times, 0.99).padStart(10)} ms ${at(alone.times, 0.5).padStart(14)} ms  ${describe(others)}\n`,
     );
   }
 }
+
+const describe = (others: ReadonlyMap<number, number>) =>
+  [...others].map(([status, count]) => `${count} answered ${status}`).join(", ");
 
 const residentMb = (pid: number | undefined) =>
   Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? 0) / 1024;
@@ -172,13 +178,13 @@ async function load(pool: Pool, server: ChildProcess): Promise<void> {
   const any = () => (paths[random.int(paths.length)] as () => string)();
   await ask(pool, any, 5);
   const before = residentMb(server.pid);
-  const { requests, failed, times } = await ask(pool, any, Number(values.load));
+  const { requests, others, times } = await ask(pool, any, Number(values.load));
   const after = residentMb(server.pid);
   isOver = true;
   await nights;
   service.disconnect();
   process.stdout.write(
-    `${values.load} s of all kinds beside ${syncs} syncs: ${requests} requests, ${failed} failed, 99 % within ${at(times, 0.99)} ms, ` +
+    `${values.load} s of all kinds beside ${syncs} syncs: ${requests} requests, ${describe(others) || "all 200"}, 99 % within ${at(times, 0.99)} ms, ` +
       `memory ${before.toFixed(0)} MB, then ${after.toFixed(0)} MB\n`,
   );
 }
