@@ -63,6 +63,9 @@ export function createMirrorCatalog(mirror: MirrorReader): Catalog {
       }),
 
     revision: (resource) => mirror.read(async (sql) => (await readRevision(sql, resource)).revision),
+
+    lastModified: (resource) =>
+      mirror.read(async (sql) => (await readRevision(sql, resource)).changedAt ?? undefined),
   };
 }
 

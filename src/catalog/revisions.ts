@@ -14,15 +14,16 @@ export interface ListRevision {
   /** Equal revisions of a list mean equal lists. */
   revision: string;
   /** When the list last changed, by the clock of the database. Null while the mirror is empty. */
-  changedAt: string | null;
+  changedAt: Date | null;
 }
 
 /** The revision of a list, from the rows that triggers keep (`sync.revisions`). */
 export async function readRevision(sql: AnySql, resource: Resource): Promise<ListRevision> {
-  const [found] = await sql.unsafe<{ revision: string | null; changed_at: string | null }[]>(
-    `select sum(revision)::text as revision, max(changed_at) as changed_at
+  const [found] = await sql.unsafe<{ revision: string | null; changed_ms: number | null }[]>(
+    `select sum(revision)::text as revision, (extract(epoch from max(changed_at)) * 1000)::float8 as changed_ms
      from sync.revisions where resource = any ($1::text[])`,
     [[...PARTS[resource]]],
   );
-  return { revision: found?.revision ?? "0", changedAt: found?.changed_at ?? null };
+  const changedMs = found?.changed_ms ?? null;
+  return { revision: found?.revision ?? "0", changedAt: changedMs === null ? null : new Date(changedMs) };
 }

@@ -29,12 +29,12 @@ export const COMMANDS: readonly CommandEntry[] = [
   },
   {
     name: "worker",
-    summary: "runs until it is stopped: nightly sync, watch, and the report page",
+    summary: "runs until it is stopped: nightly sync, watch, report page and API",
     load: async () => (await import("./worker-command.ts")).workerCommand,
   },
   {
     name: "serve",
-    summary: "serves the report page over the mirror; never asks upstream",
+    summary: "serves the report page and the service's API from the mirror; never asks upstream",
     load: async () => (await import("./serve-command.ts")).serveCommand,
   },
   {

@@ -26,7 +26,7 @@ export function serveCommand(summary: string): Command {
     summary,
     settings: ["databaseUrl", "dataDir", "httpHost", "httpPort", "httpRate", "httpCors", ...REFRESH_SETTINGS],
     examples: [
-      ["serve", "prints the address of the report page and serves it until Ctrl-C"],
+      ["serve", "prints its address and serves until Ctrl-C: the report page at /, the API below /api/"],
       ["serve --http-port 0", "on a free port"],
       [
         "serve --http-host 0.0.0.0",

@@ -50,7 +50,7 @@ export async function serveMirror(
     log,
   });
   const server = await startServer({ app, host, port });
-  log.info({ url: server.url }, "the report page is up");
+  log.info({ url: server.url }, "the report page and the API are up");
   // Opened only now, so that an unusable address does not start the embedded Postgres. The caller checks
   // whether it could be opened.
   mirror.open().catch(() => {});

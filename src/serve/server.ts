@@ -45,10 +45,14 @@ export async function startServer({
   const server = createAdaptorServer({
     fetch: app.fetch,
     overrideGlobalObjects: false,
+    // HTTP/1.0 asks without a Host. No reply holds it.
+    hostname: "localhost",
     serverOptions,
   }) as Server;
   server.requestTimeout = REQUEST_WITHIN_MS;
   server.timeout = IDLE_MS;
+  // Node's default of 5 s is about the pause of a slow crawler, whose next request would meet the end of its connection.
+  server.keepAliveTimeout = IDLE_MS;
   server.listen(port, host);
   try {
     await once(server, "listening");

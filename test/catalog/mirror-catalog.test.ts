@@ -90,3 +90,27 @@ describe("the mirror's lists", () => {
     expect(dates).toEqual([...dates].sort(bytes).reverse());
   });
 });
+
+describe("the moment of the data", () => {
+  it("is when the records of a list, or those that it shows, last changed", async () => {
+    const momentsOf = () => Promise.all(RESOURCES.map((resource) => catalog.lastModified?.(resource)));
+    const before = await momentsOf();
+    const [{ now } = { now: new Date(0) }] = await sql<{ now: Date }[]>`select now() as now`;
+    for (const moment of before) {
+      expect(moment).toBeInstanceOf(Date);
+      expect(moment?.getTime()).toBeLessThanOrEqual(new Date(now).getTime());
+    }
+    await sql`update mirror.projects set name = name where id = (select min(id) from mirror.projects)`;
+    const after = await momentsOf();
+    const isLater = RESOURCES.filter((_, at) => (after[at] ?? 0) > (before[at] ?? 0));
+    expect(isLater).toEqual(["project", "version", "file", "build"]);
+  });
+
+  it("is not known while the mirror is empty", async () => {
+    await using empty = await createTestDatabase();
+    const nothing = createServedMirror({ ready: async () => empty.url, log: silentLog });
+    await nothing.open();
+    expect(await createMirrorCatalog(nothing).lastModified?.("build")).toBeUndefined();
+    await nothing.close();
+  });
+});

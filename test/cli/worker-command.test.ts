@@ -33,7 +33,10 @@ describe("worker", () => {
       await using first = startCli(args);
       await first.waitFor("stderr", /sync succeeded/);
       expect(first.stderr()).toContain("missed a scheduled run");
-      const [, page = ""] = await first.waitFor("stderr", /"url":"([^"]+)","msg":"the report page is up"/);
+      const [, page = ""] = await first.waitFor(
+        "stderr",
+        /"url":"([^"]+)","msg":"the report page and the API are up"/,
+      );
       expect(await (await fetch(page)).text()).toContain("Data current through");
       first.signal("SIGTERM");
       expect(await first.ended).toMatchObject({ code: 143, stdout: "" });

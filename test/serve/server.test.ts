@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { connect } from "node:net";
+import { text } from "node:stream/consumers";
 import { Hono } from "hono";
 import { describe, expect, it } from "vitest";
 import { ConfigError } from "../../src/errors.ts";
@@ -53,5 +54,19 @@ describe("a server", () => {
     await server.close();
     await expect(fetch(server.url)).rejects.toThrow();
     idle.destroy();
+  });
+
+  it("answers a request of HTTP/1.0 that names no host", async () => {
+    const server = await startServer({ app: new Hono().get("/", (c) => c.text("here")), ...LOCAL });
+    const socket = connect(Number(new URL(server.url).port), "127.0.0.1");
+    socket.end("GET / HTTP/1.0\r\n\r\n");
+    expect(await text(socket)).toMatch(/^HTTP\/1\.1 200 OK[\s\S]*\r\n\r\nhere$/);
+    await server.close();
+  });
+
+  it("keeps a connection for the next request of a crawler that pauses", async () => {
+    const server = await startServer({ app: new Hono().get("/", (c) => c.text("here")), ...LOCAL });
+    expect((await fetch(server.url)).headers.get("keep-alive")).toBe("timeout=120");
+    await server.close();
   });
 });

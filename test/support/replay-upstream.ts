@@ -54,9 +54,11 @@ function cutPage(lists: ReadonlyMap<string, Envelope>, path: string): string | n
   const limit = Number(searchParams.get("limit"));
   const offset = Number(searchParams.get("offset") ?? 0);
   const end = offset + limit;
-  const next = end < list.objects.length ? `${pathname}?format=json&limit=${limit}&offset=${end}` : null;
+  const pageAt = (at: number) => `${pathname}?format=json&limit=${limit}&offset=${at}`;
+  const next = end < list.objects.length ? pageAt(end) : null;
+  const previous = offset >= limit ? pageAt(offset - limit) : null;
   return JSON.stringify({
-    meta: { ...list.meta, limit, offset, next },
+    meta: { ...list.meta, limit, offset, next, previous },
     objects: list.objects.slice(offset, end),
   });
 }

@@ -39,7 +39,7 @@ export function nextSteps({ settings, dataDir, port, serviceUrl, buildId }: Next
     },
     {
       command: `npx docmirror serve${folder}`,
-      does: "the report page, for the browser: success by day, what fails now, each project and build",
+      does: "the report page, for the browser: success by day, what fails now, each project; and the API, below /api/v1/",
     },
     {
       command: `npx docmirror database${folder}`,

@@ -1,0 +1,173 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { ServiceClient } from "../../src/client/service-client.ts";
+import { serviceClientOver } from "../../src/client/service-client-over.ts";
+import { readPage } from "../../src/content/read-page.ts";
+import { startSimulation } from "../../src/simulate/service.ts";
+import { QUIET } from "../../src/simulate/settings.ts";
+import { createWorld } from "../../src/simulate/world.ts";
+import { runSync, type SyncOptions } from "../../src/sync/run.ts";
+import { withContent } from "../../src/sync/with-content.ts";
+import { RESOURCES } from "../../src/wire/resources.ts";
+import { createTestClient } from "../support/client.ts";
+import { createTestDatabase } from "../support/database.ts";
+import { recordedExchanges, startReplay } from "../support/replay-upstream.ts";
+import { serveInterface } from "../support/served-interface.ts";
+import { withDefaults } from "../support/sync.ts";
+import { ENDPOINTS, type Facts } from "./endpoints.ts";
+
+/** A server of the interface, and what it has. */
+interface Server {
+  url: string;
+  facts: Facts;
+  stop(): Promise<void>;
+}
+
+const BASE = "/old/docs";
+const world = createWorld({
+  ...{ users: 12, projects: 8, versions: 30, files: 40, builds: 60 },
+  rates: QUIET,
+  basePath: BASE,
+});
+
+const recorded = new Set(recordedExchanges().map(({ path }) => path));
+const hasAll = () => true;
+
+describe("the table", () => {
+  it("has a row for each of the 15 endpoints", () => {
+    expect(new Set(ENDPOINTS.map(({ path }) => path)).size).toBe(15);
+  });
+});
+
+describe.each<[name: string, start: () => Promise<Server>, hasRefusal: (path: string) => boolean]>([
+  ["the simulated service, below a path", startSimulated, hasAll],
+  ["the recorded service", startRecorded, (path) => recorded.has(path)],
+  ["a mirror whose service is gone", startMirror, hasAll],
+])("%s", (_, start, hasRefusal) => {
+  let server: Server;
+  let service: ServiceClient;
+  const ask = (path: string) => fetch(server.url + path, { redirect: "manual" });
+  beforeAll(async () => {
+    server = await start();
+    service = serviceClientOver(createTestClient(server.url));
+  });
+  afterAll(async () => {
+    await service?.close();
+    await server?.stop();
+  });
+
+  describe.each(ENDPOINTS)("$path", ({ ask: pathOf, holds, call, gives, refuses }) => {
+    it("answers as documented", async () => {
+      const reply = await ask(pathOf(server.facts));
+      expect([reply.status, reply.headers.get("content-type")]).toEqual([200, "application/json"]);
+      holds((await reply.json()) as never, server.facts);
+    });
+
+    it("gives the client what it answers", async () => {
+      const body = await (await ask(pathOf(server.facts))).json();
+      expect(await call(service, server.facts)).toEqual(gives ? gives(body as never) : body);
+    });
+
+    it.each(refuses.filter((refusal) => hasRefusal(refusal.path)))("refuses $path", async ({
+      path,
+      status,
+      type,
+      body,
+      client,
+    }) => {
+      const reply = await ask(path);
+      const text = await reply.text();
+      expect([reply.status, reply.headers.get("content-type")]).toEqual([status, type]);
+      expect(type === "application/json" ? JSON.parse(text) : text).toEqual(body);
+      if (client) await expect(client[0](service)).rejects.toThrow(client[1]);
+    });
+  });
+
+  it("answers a detail without the closing slash, at once or after a redirect", async () => {
+    for (const { path, ask: pathOf } of ENDPOINTS.filter((endpoint) => endpoint.path.endsWith("/ID/"))) {
+      const whole = server.url + pathOf(server.facts);
+      const reply = await fetch(whole.replace(/\/$/, ""));
+      expect([path, reply.status, await reply.json()]).toEqual([
+        path,
+        200,
+        await (await fetch(whole)).json(),
+      ]);
+    }
+  });
+
+  it("lists the records of each resource once, page after page", async () => {
+    for (const resource of RESOURCES) {
+      const ids = new Set<string>();
+      for await (const { id } of service.list(resource, { pageSize: 7 })) ids.add(id);
+      expect(ids.size).toBe(server.facts.counts[resource]);
+    }
+  });
+
+  it("finds a project by its slug, and the versions of it", async () => {
+    const { slug } = server.facts;
+    const project = await service.fetchRecord("project", slug);
+    expect(project.slug).toBe(slug);
+    const versions = [];
+    for await (const version of service.versionsOf(slug)) versions.push(version);
+    expect(versions.length).toBeGreaterThan(1);
+    expect(new Set(versions.map((version) => version.project?.slug))).toEqual(new Set([slug]));
+  });
+});
+
+async function startSimulated(): Promise<Server> {
+  const { url, close } = await startSimulation({ world });
+  return { url, facts: await readFacts(url, BASE), stop: close };
+}
+
+/** A mirror of the same world with its texts. The service ends before the mirror is asked. */
+async function startMirror(): Promise<Server> {
+  const { url, close } = await startSimulation({ world });
+  const facts = { ...(await readFacts(url, BASE)), base: "" };
+  const database = await createTestDatabase();
+  const options = withDefaults<SyncOptions>(database.url, new URL(url), { settings: { content: true } });
+  await withContent(runSync)(options);
+  await close();
+  const served = await serveInterface(database.url);
+  const stop = async () => {
+    await served[Symbol.asyncDispose]();
+    await database.dispose();
+  };
+  return { url: served.url, facts, stop };
+}
+
+async function startRecorded(): Promise<Server> {
+  const replay = await startReplay();
+  const facts: Facts = {
+    base: "",
+    counts: { user: 24, project: 27, version: 79, file: 70, build: 150 },
+    ids: { user: "7", project: "11", version: "5047", file: "332000", build: "91208" },
+    slug: "brook-lib",
+    word: "kestrel",
+    anchor: "py-modindex",
+    docs: { project: "lark-kit", version: "v1.13.8" },
+  };
+  return { url: replay.url.origin, facts, stop: replay.close };
+}
+
+async function readFacts(url: string, base: string): Promise<Facts> {
+  await using client = createTestClient(url);
+  const service = serviceClientOver(client);
+  const pages = await Promise.all(RESOURCES.map((resource) => service.fetchPage(resource, { limit: 1 })));
+  const perResource = <T>(value: (page: (typeof pages)[number] | undefined) => T) =>
+    Object.fromEntries(RESOURCES.map((resource, at) => [resource, value(pages[at])])) as Record<
+      (typeof RESOURCES)[number],
+      T
+    >;
+  const [file] = (await service.fetchPage("file", { limit: 1 })).objects;
+  const page = readPage(world.page(file?.absolute_url ?? "")?.html ?? "");
+  const slug = file?.project?.slug ?? "";
+  const [, version = ""] = /\/en\/([^/]+)\//.exec(file?.absolute_url ?? "") ?? [];
+  return {
+    base,
+    counts: perResource((one) => one?.meta.total_count ?? 0),
+    ids: perResource((one) => one?.objects[0]?.id ?? ""),
+    slug,
+    word: page.text.split(" ")[3]?.replace(/\W/g, "") ?? "",
+    anchor: file?.name?.replace(/\.html$/, "") ?? "",
+    docs: { project: slug, version },
+  };
+}

@@ -1,0 +1,272 @@
+import { expect } from "vitest";
+import type { ServiceClient } from "../../src/client/service-client.ts";
+import { ConfigError, HttpStatusError, NotFoundError } from "../../src/errors.ts";
+import type { FieldKind } from "../../src/wire/fields.ts";
+import { RELATED, RESOURCE_FIELDS, RESOURCES, type Resource } from "../../src/wire/resources.ts";
+
+/** What a service has: its path, an id of each resource, a project's slug, and words that its searches find. */
+export interface Facts {
+  /** The path before `/api`. */
+  base: string;
+  counts: Record<Resource, number>;
+  ids: Record<Resource, string>;
+  slug: string;
+  word: string;
+  anchor: string;
+  docs: { project: string; version: string };
+}
+
+interface Refusal {
+  path: string;
+  status: 400 | 404;
+  type: string;
+  /** The parsed body where it is JSON, else its text. */
+  body: unknown;
+  /** What the client makes of it, or refuses itself before it asks. */
+  client?: [call: (service: ServiceClient) => Promise<unknown>, error: new (...args: never[]) => Error];
+}
+
+export interface Endpoint {
+  /** As it is documented. */
+  path: string;
+  ask: (facts: Facts) => string;
+  /** What the body holds: every key, and the type of every value. */
+  holds: (body: never, facts: Facts) => void;
+  /** The client's function for the same question. */
+  call: (service: ServiceClient, facts: Facts) => Promise<unknown>;
+  /** The part of the body that the client gives. @default all of it */
+  gives?: (body: never) => unknown;
+  refuses: readonly Refusal[];
+}
+
+type Json = Record<string, unknown>;
+
+const JSON_TYPE = "application/json";
+const EMPTY = { status: 404, type: "text/html; charset=utf-8", body: "" } as const;
+const UNKNOWN_PATH = {
+  status: 404,
+  type: "text/html",
+  body: expect.stringContaining("<h1>Not Found</h1>"),
+} as const;
+const A_SENTENCE = { error: expect.stringMatching(/\.$/) };
+
+const pathOf = (resource: string, key = "[^/]+") =>
+  expect.stringMatching(new RegExp(`/api/v1/${resource}/${key}/$`));
+const DATE = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{6})?$/);
+const TEXT = expect.any(String);
+
+function holdsKeys(value: object | undefined, keys: readonly string[]): void {
+  expect(Object.keys(value ?? {}).toSorted()).toEqual([...keys].toSorted());
+}
+
+/** A record has exactly the documented fields. Any but its id and its path may be null. */
+function holdsRecord(resource: Resource, record: Json | undefined, more: readonly string[] = []): void {
+  const kinds: Record<string, FieldKind> = RESOURCE_FIELDS[resource];
+  holdsKeys(record, ["id", ...Object.keys(kinds), ...more]);
+  const { id, resource_uri } = record as { id: unknown; resource_uri: unknown };
+  expect(id).toEqual(TEXT);
+  expect(resource_uri).toEqual(pathOf(resource, String(id)));
+  for (const [field, kind] of Object.entries(kinds)) {
+    const value = record?.[field];
+    if (value === null) continue;
+    if (kind === "embedded") holdsRecord("project", value as Json);
+    else expect([field, value]).toEqual([field, valueLike(kind, field, value)]);
+  }
+}
+
+function valueLike(kind: FieldKind, field: string, value: unknown): unknown {
+  if (kind === "boolean") return expect.any(Boolean);
+  if (kind === "datetime") return DATE;
+  if (kind === "uri") return pathOf(RELATED[field] ?? "");
+  if (kind === "uris") return (value as unknown[]).map(() => pathOf(RELATED[field] ?? ""));
+  return TEXT;
+}
+
+const root: Endpoint = {
+  path: "/api/v1/",
+  ask: () => "/api/v1/",
+  holds: (body: Json, { base }) =>
+    expect(body).toEqual(
+      Object.fromEntries(
+        RESOURCES.map((resource) => [
+          resource,
+          {
+            list_endpoint: `${base}/api/v1/${resource}/`,
+            schema: `${base}/api/v1/${resource}/schema/`,
+          },
+        ]),
+      ),
+    ),
+  call: (service) => service.fetchRoot(),
+  refuses: [{ path: "/api/v1/nosuch/", ...UNKNOWN_PATH }],
+};
+
+const list = (resource: Resource): Endpoint => ({
+  path: `/api/v1/${resource}/`,
+  ask: () => `/api/v1/${resource}/?format=json&limit=5`,
+  holds(body: { meta: Json; objects: Json[] }, { base, counts }) {
+    holdsKeys(body, ["meta", "objects"]);
+    expect(body.meta).toEqual({
+      limit: 5,
+      offset: 0,
+      next: `${base}/api/v1/${resource}/?format=json&limit=5&offset=5`,
+      previous: null,
+      total_count: counts[resource],
+    });
+    expect(body.objects).toHaveLength(5);
+    for (const record of body.objects) holdsRecord(resource, record);
+  },
+  call: (service) => service.fetchPage(resource, { limit: 5 }),
+  refuses: [
+    {
+      path: `/api/v1/${resource}/?limit=abc`,
+      status: 400,
+      type: JSON_TYPE,
+      body: { error: "Invalid limit 'abc' provided. Please provide a positive integer." },
+      client: [(service) => service.fetchPage(resource, { limit: Number.NaN }), ConfigError],
+    },
+    {
+      path: `/api/v1/${resource}/?offset=-1`,
+      status: 400,
+      type: JSON_TYPE,
+      body: { error: "Invalid offset '-1' provided. Please provide a positive integer &gt;= 0." },
+      client: [(service) => service.fetchPage(resource, { offset: -1 }), ConfigError],
+    },
+    {
+      path: `/api/v1/${resource}/?id__gt=5`,
+      status: 400,
+      type: JSON_TYPE,
+      body: A_SENTENCE,
+      client: [(service) => service.fetchPage(resource, { filters: { id__gt: "5" } }), HttpStatusError],
+    },
+  ],
+});
+
+const detail = (resource: Resource): Endpoint => ({
+  path: `/api/v1/${resource}/ID/`,
+  ask: ({ ids }) => `/api/v1/${resource}/${ids[resource]}/`,
+  holds(body: Json, { ids }) {
+    holdsRecord(resource, body);
+    expect(body.id).toBe(ids[resource]);
+  },
+  call: (service, { ids }) => service.fetchRecord(resource, ids[resource]),
+  refuses: [
+    {
+      path: `/api/v1/${resource}/999999999/`,
+      ...EMPTY,
+      client: [(service) => service.fetchRecord(resource, "999999999"), NotFoundError],
+    },
+  ],
+});
+
+const fileSearch: Endpoint = {
+  path: "/api/v1/file/search/",
+  ask: ({ word }) => `/api/v1/file/search/?q=${word}`,
+  holds(body: { objects: (Json & { text: string })[] }, { word }) {
+    holdsKeys(body, ["objects"]);
+    expect(body.objects.length).toBeGreaterThan(0);
+    for (const hit of body.objects) {
+      holdsRecord("file", hit, ["text"]);
+      expect(hit.text.toLowerCase()).toContain(`<span class="highlighted">${word}</span>`);
+    }
+  },
+  call: (service, { word }) => service.searchFiles(word),
+  gives: (body: { objects: unknown }) => body.objects,
+  refuses: [
+    {
+      path: "/api/v1/file/search/?q=oak&page=0",
+      status: 400,
+      type: JSON_TYPE,
+      body: { error: "Invalid page '0' provided. Please provide a positive integer." },
+      client: [(service) => service.searchFiles("oak", { page: 0 }), ConfigError],
+    },
+  ],
+};
+
+const anchorSearch: Endpoint = {
+  path: "/api/v1/file/anchor/",
+  ask: ({ anchor }) => `/api/v1/file/anchor/?q=${anchor}`,
+  holds(body: { objects: string[] }, { anchor }) {
+    holdsKeys(body, ["objects"]);
+    expect(body.objects.length).toBeGreaterThan(0);
+    // Some services leave out the colon.
+    const address = expect.stringMatching(new RegExp(`^http:?//[^/]+/.*#${anchor}$`));
+    expect(body.objects).toEqual(body.objects.map(() => address));
+  },
+  call: (service, { anchor }) => service.searchAnchors(anchor),
+  gives: (body: { objects: unknown }) => body.objects,
+  refuses: [{ path: "/api/v1/file/anchor/more/", ...UNKNOWN_PATH }],
+};
+
+const docSearch: Endpoint = {
+  path: "/api/v2/docsearch/",
+  ask: ({ docs, word }) => `/api/v2/docsearch/?project=${docs.project}&version=${docs.version}&q=${word}`,
+  holds(body: { results: { hits: { hits: unknown[]; total: number } } }, { docs }) {
+    const hit = {
+      fields: {
+        link: expect.stringMatching(/^https?:\/\//),
+        path: [TEXT],
+        project: [docs.project],
+        title: [TEXT],
+        version: [docs.version],
+      },
+      highlight: { content: [expect.stringMatching(/<em>/)] },
+    };
+    const { hits } = body.results.hits;
+    expect(hits.length).toBeGreaterThan(0);
+    expect(body).toEqual({
+      results: { hits: { hits: hits.map(() => hit), total: hits.length, max_score: expect.any(Number) } },
+    });
+  },
+  call: (service, { docs, word }) => service.searchDocs({ ...docs, q: word }),
+  gives: (body: { results: { hits: unknown } }) => body.results.hits,
+  refuses: [
+    { path: "/api/v2/docsearch/", status: 400, type: JSON_TYPE, body: { error: "Need project and q" } },
+    {
+      path: "/api/v2/docsearch/?project=nosuchproject&version=latest&q=x",
+      status: 404,
+      type: JSON_TYPE,
+      body: { error: "Project not found" },
+      client: [
+        (service) => service.searchDocs({ project: "nosuchproject", version: "latest", q: "x" }),
+        NotFoundError,
+      ],
+    },
+  ],
+};
+
+const schema: Endpoint = {
+  path: "/api/v1/RESOURCE/schema/",
+  ask: () => "/api/v1/build/schema/",
+  holds(body: { fields: Record<string, Json> }) {
+    expect(body).toMatchObject({
+      allowed_detail_http_methods: ["get"],
+      allowed_list_http_methods: ["get"],
+      default_format: JSON_TYPE,
+      default_limit: 20,
+      filtering: expect.any(Object),
+    });
+    holdsKeys(body.fields, ["id", ...Object.keys(RESOURCE_FIELDS.build)]);
+    for (const field of Object.values(body.fields))
+      expect(field).toMatchObject({ type: TEXT, help_text: TEXT, nullable: expect.any(Boolean) });
+  },
+  call: (service) => service.fetchSchema("build"),
+  refuses: [
+    {
+      path: "/api/v1/nosuch/schema/",
+      ...UNKNOWN_PATH,
+      client: [(service) => service.fetchSchema("nosuch" as Resource), HttpStatusError],
+    },
+  ],
+};
+
+/** One row for each of the 15 endpoints (`docs/interface.md`, "Endpoints"). */
+export const ENDPOINTS: readonly Endpoint[] = [
+  root,
+  ...RESOURCES.map(list),
+  ...RESOURCES.map(detail),
+  fileSearch,
+  anchorSearch,
+  docSearch,
+  schema,
+];
