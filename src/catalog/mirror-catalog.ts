@@ -5,21 +5,24 @@ import type { Catalog, ListQuery, RecordTypes, Slice } from "../protocol/catalog
 import type { FileHit } from "../wire/file.ts";
 import { isStorableId } from "../wire/record-id.ts";
 import type { Resource } from "../wire/resources.ts";
+import { createReadiness } from "./list-readiness.ts";
 import { createListSlices, isShown } from "./list-slice.ts";
 import { readRecords } from "./read-records.ts";
 import { readRevision } from "./revisions.ts";
 
 /**
  * Answers the protocol from the mirror's tables, each reply from one snapshot. Deleted records are absent, and
- * so is what upstream's lists do not show. The details of hidden projects are absent too; other hidden records
+ * so is what upstream's lists do not show. A list that no walk has read to its end yet throws `NotReadyError`. The details of hidden projects are absent too; other hidden records
  * are found by their id.
  */
 export function createMirrorCatalog(mirror: MirrorReader): Catalog {
   const slices = createListSlices();
+  const assertReady = createReadiness();
 
   return {
     list<R extends Resource>(resource: R, query: ListQuery): Promise<Slice<RecordTypes[R]>> {
       return mirror.snapshot(async (tx) => {
+        await assertReady(tx, resource);
         const { revision } = await readRevision(tx, resource);
         const { ids, totalCount } = await slices(tx, resource, query, revision);
         const records = await readRecords(tx, resource, ids);
@@ -33,6 +36,8 @@ export function createMirrorCatalog(mirror: MirrorReader): Catalog {
       // One statement reads a user or a build. Others take several, which must see one moment.
       const isWhole = resource === "user" || resource === "build";
       const [record] = await (isWhole ? mirror.read(find) : mirror.snapshot(find));
+      // Its absence says that there is no such record only when the list is known.
+      if (record === undefined) await mirror.read((sql) => assertReady(sql, resource));
       return record as unknown as RecordTypes[R] | undefined;
     },
 

@@ -1,9 +1,12 @@
 import { isPassing, sqlstateOf } from "../db/store-errors.ts";
 import { StoreError } from "../errors.ts";
 import type { Logger } from "../log.ts";
+import { NotReadyError } from "../protocol/refusal.ts";
 import { errorReply } from "./error-reply.ts";
 
 const RETRY_AFTER = { "retry-after": "10" };
+/** A first walk takes minutes or hours. */
+const LATER = { "retry-after": "60" };
 /** A statement that Postgres cancelled, here by `statement_timeout`. */
 const QUERY_CANCELED = "57014";
 /**
@@ -13,10 +16,11 @@ const QUERY_CANCELED = "57014";
 const BUGS = /^(?:0A|22|23|42(?!501))/;
 
 /**
- * The reply for a request of the interface that failed. 503 with `Retry-After` when the database does not
- * answer, or not in time; else 500. The reply has a fixed sentence, and the log has the error.
+ * The reply for a request of the interface that failed. 503 with `Retry-After` when a list was never read to
+ * its end, or the database does not answer, or not in time; else 500. The reply has a fixed sentence, and the log has the error.
  */
 export function failureReply(error: unknown, path: string, log: Logger): Response {
+  if (error instanceof NotReadyError) return errorReply(503, `${error.message}. Try again later.`, LATER);
   const sqlstate = sqlstateOf(error);
   if (sqlstate === QUERY_CANCELED) {
     log.warn({ path, sqlstate }, "a request took the database too long");

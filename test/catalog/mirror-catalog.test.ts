@@ -6,10 +6,12 @@ import type { Catalog } from "../../src/protocol/catalog.ts";
 import { MIRROR } from "../../src/protocol/manners.ts";
 import { createProtocol } from "../../src/protocol/protocol.ts";
 import { createServedMirror } from "../../src/serve/served-mirror.ts";
-import { type Simulation, startSimulation } from "../../src/simulate/service.ts";
+import { type Simulation, type SimulationOptions, startSimulation } from "../../src/simulate/service.ts";
 import { createWorld, type World } from "../../src/simulate/world.ts";
 import { RESOURCES } from "../../src/wire/resources.ts";
 import { createTestDatabase, type TestDatabase } from "../support/database.ts";
+import { startQuickWorld } from "../support/quick-world.ts";
+import { serveInterface } from "../support/served-interface.ts";
 import { syncOnce } from "../support/sync.ts";
 
 let database: TestDatabase;
@@ -112,5 +114,35 @@ describe("the moment of the data", () => {
     await nothing.open();
     expect(await createMirrorCatalog(nothing).lastModified?.("build")).toBeUndefined();
     await nothing.close();
+  });
+});
+
+describe("a list that was never read to its end", () => {
+  it("is not answered, and neither is a record that is not there yet", async () => {
+    await using empty = await createTestDatabase();
+    await using app = await serveInterface(empty.url);
+    for (const path of ["/api/v1/build/", "/api/v1/project/pip/", "/api/v1/build/5/"]) {
+      const reply = await app.get(path);
+      expect([reply.status, reply.headers.get("retry-after")]).toEqual([503, "60"]);
+      expect(await reply.json()).toEqual({
+        error: expect.stringMatching(
+          /^The (build|project) list has not been read to its end yet[.] Try again later[.]$/,
+        ),
+      });
+    }
+    expect((await app.get("/api/v1/")).status).toBe(200);
+  });
+
+  it("is answered from the walk on that came to its end, though it broke off before", async () => {
+    let pages = 0;
+    const breaksOff: SimulationOptions["intercept"] = (request, next) =>
+      request.url.includes("/build/?") && ++pages === 3 ? new Response("", { status: 403 }) : next();
+    await using quick = await startQuickWorld({ builds: 100 }, breaksOff);
+    await quick.sync({ resources: ["build"] });
+    await using app = await serveInterface(quick.databaseUrl);
+    expect((await app.get("/api/v1/build/")).status).toBe(503);
+    expect((await app.get("/api/v1/user/")).status).toBe(503);
+    await quick.sync({ resources: ["build"] });
+    expect((await app.get("/api/v1/build/")).status).toBe(200);
   });
 });

@@ -39,7 +39,9 @@ describe("migrate", () => {
         drop schema report, rollup, report_people cascade;
         drop index mirror.build_transitions_run, mirror.files_deleted;
         drop table mirror.file_anchors, mirror.file_contents;
-        drop table sync.definitions;
+        drop table sync.definitions, sync.revisions;
+        drop function sync.count_change(), sync.count_missing() cascade;
+        drop index mirror.users_list, mirror.projects_list, mirror.versions_list, mirror.files_list, mirror.builds_list;
         delete from sync.migrations where tag between '0005' and '0007' or tag > '0008'`);
       const { code, stderr } = await runCli(["migrate"], { env: { DATABASE_URL: database.url } });
       expect({ code, stderr }).toEqual({ code: 0, stderr: "" });

@@ -198,7 +198,7 @@ describe("wrong input", () => {
 });
 
 describe("sync --content", () => {
-  it("fetches the pages of the files and says how many", async () => {
+  it("fetches the pages of the files and says how many", { tags: ["long"] }, async () => {
     await using fresh = await createTestDatabase();
     const first = await sync(["--content"], { databaseUrl: fresh.url });
     expect(first.code).toBe(0);

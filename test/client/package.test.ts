@@ -91,7 +91,7 @@ describe("docmirror/client", () => {
     expect(stdout).toMatch(/createServiceClient.*\nERR_MODULE_NOT_FOUND\n$/);
   });
 
-  it("is typed for programs of any target, with and without Node's types", async () => {
+  it("is typed for programs of any target, with and without Node's types", { tags: ["long"] }, async () => {
     const source = `
       import { createServiceClient, NotFoundError, type Build } from "docmirror/client";
       const service = createServiceClient({ baseUrl: "https://docs.example.org" });

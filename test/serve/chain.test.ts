@@ -120,7 +120,7 @@ describe("a mirror of a mirror", () => {
     expect(other).toEqual(one);
   });
 
-  it("answers every path with the same body, byte by byte", async () => {
+  it("answers every path with the same body, byte by byte", { tags: ["long"] }, async () => {
     await using again = await serveInterface(second.url);
     const [one, other] = [await crawl(first), await crawl(again)];
     expect([...other.keys()]).toEqual([...one.keys()]);

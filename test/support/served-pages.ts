@@ -85,8 +85,8 @@ const ROWS = `
   select kind, status, now() - ago, now() - ago + interval '20 s', now(), 1, 'test'
   from (values ('full', 'failed', interval '2 days'), ('full', 'succeeded', interval '1 hour'), ('watch', 'succeeded', interval '1 minute'))
     as of (kind, status, ago);
-  insert into sync.walks (run_id, resource, walk, started_at, finished_at)
-  select id, resource, case kind when 'watch' then 'head' else 'whole' end, started_at, finished_at
+  insert into sync.walks (run_id, resource, walk, started_at, finished_at, pages)
+  select id, resource, case kind when 'watch' then 'head' else 'whole' end, started_at, finished_at, 1
   from sync.runs cross join unnest(array['user', 'project', 'version', 'file', 'build']) as resource
   where status = 'succeeded' and (kind <> 'watch' or resource = 'build');
 
