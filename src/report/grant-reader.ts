@@ -56,6 +56,7 @@ const INTERFACE_RELATIONS = [
   "sync.revisions",
   "sync.runs",
   "sync.upstream_schemas",
+  "sync.walks",
 ];
 
 /** A longer query of a BI tool is probably a mistake, and a refresh may have to wait for it. */
