@@ -56,7 +56,8 @@ async function fill(sql: Sql): Promise<void> {
     insert into mirror.build_logs (build_id, output, error, setup, setup_error)
     select n::text, repeat('reading sources... done ', 60), '', '', '' from generate_series(1, ${builds}) as n`);
   await sql.unsafe(`
-    with run as (insert into sync.runs (kind, status, started_at, heartbeat_at, finished_at) values ('full', 'succeeded', now(), now(), now()) returning id)
+    with run as (insert into sync.runs (kind, status, started_at, heartbeat_at, finished_at, pid, host)
+      values ('full', 'succeeded', now(), now(), now(), 1, 'bench') returning id)
     insert into sync.walks (run_id, resource, walk, started_at, finished_at, pages)
     select id, unnest(array['user', 'project', 'version', 'file', 'build']), 'whole', now(), now(), 1 from run`);
   await sql.unsafe("vacuum analyze");
