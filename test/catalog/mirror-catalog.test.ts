@@ -145,4 +145,21 @@ describe("a list that was never read to its end", () => {
     await quick.sync({ resources: ["build"] });
     expect((await app.get("/api/v1/build/")).status).toBe(200);
   });
+
+  it("is answered without the records that the service can never render", async () => {
+    const holds = (url: URL) => {
+      const offset = Number(url.searchParams.get("offset") ?? 0);
+      return (
+        url.pathname === "/api/v1/user/" && offset <= 7 && 7 < offset + Number(url.searchParams.get("limit"))
+      );
+    };
+    const poison: SimulationOptions["intercept"] = (request, next) =>
+      holds(new URL(request.url)) ? new Response("", { status: 500 }) : next();
+    await using quick = await startQuickWorld({}, poison);
+    const { summary } = await quick.sync({ resources: ["user"], settings: { pageSize: 10 } });
+    expect(summary.resources.user).toMatchObject({ walk: "not_whole" });
+    await using app = await serveInterface(quick.databaseUrl);
+    const { meta } = (await app.json("/api/v1/user/")) as { meta: { total_count: number } };
+    expect(meta.total_count).toBe(59);
+  });
 });
