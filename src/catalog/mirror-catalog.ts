@@ -67,6 +67,12 @@ export function createMirrorCatalog(mirror: MirrorReader): Catalog {
         return stored?.body;
       }),
 
+    basePath: () =>
+      mirror.read(async (sql) => {
+        const [service] = await sql<{ base_url: string }[]>`select base_url from sync.service`;
+        return service === undefined ? "" : new URL(service.base_url).pathname.replace(/\/$/, "");
+      }),
+
     revision: (resource) => mirror.read(async (sql) => (await readRevision(sql, resource)).revision),
 
     lastModified: (resource) =>

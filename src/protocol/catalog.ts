@@ -76,4 +76,6 @@ export interface Catalog {
    * must be cheap. Undefined when that is not known.
    */
   lastModified?(resource: Resource): Promise<Date | undefined>;
+  /** The path below which the mirrored service stood, without a closing slash. Empty when there was none. */
+  basePath?(): Promise<string>;
 }

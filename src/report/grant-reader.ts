@@ -55,6 +55,7 @@ const INTERFACE_RELATIONS = [
   "sync.quarantine",
   "sync.revisions",
   "sync.runs",
+  "sync.service",
   "sync.upstream_schemas",
   "sync.walks",
 ];

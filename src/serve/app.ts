@@ -2,6 +2,7 @@ import { Hono } from "hono";
 import type { Clock } from "../clock.ts";
 import type { Logger } from "../log.ts";
 import type { Catalog } from "../protocol/catalog.ts";
+import { belowPath } from "./below-path.ts";
 import { compression } from "./compression.ts";
 import { crossOrigin, type Origins } from "./cross-origin.ts";
 import { createInterface, INTERFACE_PATHS } from "./interface.ts";
@@ -28,6 +29,7 @@ export interface AppDeps {
  */
 export function createApp({ pages, catalog, ratePerSecond = 0, origins = null, clock, log }: AppDeps): Hono {
   const app = new Hono();
+  if (catalog !== undefined) app.use(belowPath(app, catalog));
   app.use(securityHeaders());
   // This comes before the limits, so that a page of another origin can read their refusals.
   for (const paths of INTERFACE_PATHS) app.use(paths, crossOrigin(origins));
