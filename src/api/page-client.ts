@@ -91,12 +91,15 @@ export function createPageClient(options: PageClientOptions): PageClient {
 
   return {
     async fetchPage(url, known) {
+      const headers = conditions(known);
+      const isConditional = Object.keys(headers).length > 0;
       try {
         return await host.ask<PageReply>(url, {
-          headers: conditions(known),
+          headers,
           retries: MAX_RETRIES,
           answerEarly(status, header) {
-            if (status === 304) return { kind: "unchanged", status };
+            // Without a condition there is nothing that could be unchanged.
+            if (status === 304 && isConditional) return { kind: "unchanged", status };
             const type = header("content-type") ?? "";
             if (status < 200 || status >= 300 || isHtml(type)) return undefined;
             const shown = /^[\x20-\x7e]{1,60}?(?=;|$)/.exec(type)?.[0] ?? "of another type";
