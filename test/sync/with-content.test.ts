@@ -294,6 +294,25 @@ describe("a sync with content", () => {
     expect(simulation.url).not.toContain("secret");
   });
 
+  it("sends no validators of an old address to the new one, even after the new one failed for a night", async () => {
+    let isDown = true;
+    await using docs = await startScriptedServer(() =>
+      isDown
+        ? { status: 500 }
+        : { body: "<title>New house</title>", headers: { "content-type": "text/html", etag: '"1"' } },
+    );
+    const { night, sql, world } = await start();
+    await night();
+    const settings = { docsUrl: docs.url };
+    expect((await night({ settings })).content).toMatchObject({ failed: 30 });
+    isDown = false;
+    world.advance(DAY_MS);
+    expect((await night({ settings })).content).toMatchObject({ fetched: 30, left: 0 });
+    expect(docs.requests.every(({ headers }) => headers["if-none-match"] === undefined)).toBe(true);
+    expect(docs.requests.every(({ headers }) => headers["if-modified-since"] === undefined)).toBe(true);
+    expect(await allIdsOf(sql, "new house")).toHaveLength(30);
+  });
+
   it("stops when the host of the pages does not answer, and fails nothing", async () => {
     const { night, sql } = await start();
     const docsUrl = new URL("http://127.0.0.1:9");
