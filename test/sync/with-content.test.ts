@@ -313,6 +313,26 @@ describe("a sync with content", () => {
     expect(await allIdsOf(sql, "new house")).toHaveLength(30);
   });
 
+  it("passes on, night after night, where one page asks for a wait that is too long", async () => {
+    let away = "";
+    const { night, sql, world } = await start({}, (request, next) => {
+      const { pathname } = new URL(request.url);
+      if (!pathname.startsWith("/docs/")) return next();
+      away ||= pathname;
+      return pathname === away
+        ? new Response("", { status: 503, headers: { "retry-after": "86400" } })
+        : next();
+    });
+    const first = await night({ settings: { concurrency: 1 } });
+    expect(first.content).toMatchObject({ fetched: 0, ended: "lost" });
+    expect(first.summary.status).toBe("succeeded");
+    const [row] = await sql`select http_status, reason from mirror.file_contents`;
+    expect(row).toEqual({ http_status: 503, reason: "answered 503" });
+    world.advance(2 * DAY_MS);
+    const second = await night({ settings: { concurrency: 1 } });
+    expect(second.content?.fetched).toBeGreaterThan(20);
+  });
+
   it("stops when the host of the pages does not answer, and fails nothing", async () => {
     const { night, sql } = await start();
     const docsUrl = new URL("http://127.0.0.1:9");
