@@ -400,6 +400,20 @@ describe("a sync with content", () => {
     expect(run?.status).toBe("succeeded");
   });
 
+  it("gives way when the next sync is due, and that one continues", async () => {
+    const due = new AbortController();
+    let asked = 0;
+    const { night, sql } = await start({}, async (request, next) => {
+      if (request.url.includes("/docs/") && ++asked === 26) due.abort(new Error("due"));
+      return next();
+    });
+    const first = await night({ giveWay: () => due.signal });
+    expect(first.content).toMatchObject({ fetched: 20, left: null, ended: "stopped" });
+    expect(exitCodeOf(first)).toBe(EXIT.done);
+    expect((await night()).content).toMatchObject({ fetched: 10, unchanged: 20, left: 0 });
+    expect(await sql`select from mirror.file_contents where search is null`).toHaveLength(0);
+  });
+
   it("leaves the pages to another process that is fetching them", async () => {
     const { night, databaseUrl } = await start();
     await withSql(databaseUrl, { applicationName: "docmirror test", max: 1 }, async (sql) => {
