@@ -63,7 +63,7 @@ describe("get", () => {
     ".",
     "..",
   ])("refuses '%s' as a record, which would lead to a list or to the root", async (key) => {
-    const { code, stdout, stderr, paths } = await get([{ body: page(wireProject()) }], "project", key);
+    const { code, stdout, stderr, paths } = await get([{ body: page({}) }], "project", key);
     expect({ code, stdout, paths }).toEqual({ code: 2, stdout: "", paths: [] });
     expect(stderr).toContain(`'${key}' can be neither the id nor the slug of a project`);
   });
