@@ -109,7 +109,9 @@ async function fetchContent(
 
 /** Runs `work` unless another process does the same on this database: then null. */
 async function withLock<T>(databaseUrl: string, work: () => Promise<T>): Promise<T | null> {
-  const sql: Sql = connect(databaseUrl, { applicationName: "docmirror content lock", max: 1 });
+  // Otherwise a server that ends idle sessions would end the lock.
+  const session = { idle_session_timeout: "0" };
+  const sql: Sql = connect(databaseUrl, { applicationName: "docmirror content lock", max: 1, session });
   try {
     const [row] = await sql<
       { isOurs: boolean }[]

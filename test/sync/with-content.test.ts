@@ -423,6 +423,25 @@ describe("a sync with content", () => {
     expect((await night()).content).toMatchObject({ fetched: 30, ended: "done" });
   });
 
+  it("keeps its lock on a server that ends idle sessions", async () => {
+    let asked = 0;
+    const held: number[] = [];
+    const { night, databaseUrl, sql } = await start({}, async (request, next) => {
+      if (!request.url.includes("/docs/") || ++asked > 1) return next();
+      await systemClock.sleep(900);
+      const [row] = await sql<{ held: number }[]>`
+        select count(*) as held from pg_locks join pg_stat_activity using (pid)
+        where locktype = 'advisory' and application_name = 'docmirror content lock' and datname = current_database()`;
+      held.push(row?.held ?? 0);
+      return next();
+    });
+    await night({ settings: { content: false } });
+    const name = new URL(databaseUrl).pathname.slice(1);
+    await sql.unsafe(`alter database "${name}" set idle_session_timeout = '300ms'`);
+    expect((await night({ resources: ["user"] })).content).toMatchObject({ fetched: 30, ended: "done" });
+    expect(held).toEqual([1]);
+  });
+
   it("fetches none after a sync that failed", async () => {
     const { night } = await start({}, (request, next) =>
       new URL(request.url).pathname === "/api/v1/" ? new Response("no", { status: 400 }) : next(),
