@@ -4,6 +4,7 @@ import { HttpStatusError, UnexpectedShapeError, WrongAddressError } from "../err
 import { BodyTooLargeError } from "./body.ts";
 import { createHost, type HostOptions } from "./host.ts";
 import type { HostPace } from "./host-pace.ts";
+import { RedirectsError } from "./refuse-redirect.ts";
 import { showUrl } from "./upstream-errors.ts";
 
 export interface PageClientOptions
@@ -117,6 +118,8 @@ export function createPageClient(options: PageClientOptions): PageClient {
       } catch (error) {
         if (error instanceof HttpStatusError && (error.status === 404 || error.status === 410))
           return { kind: "gone", status: error.status };
+        if (error instanceof RedirectsError)
+          return { kind: "no page", reason: "redirects too often in a row", status: error.status };
         if (error instanceof PageMovedError)
           return { kind: "no page", reason: error.reason, status: error.status };
         if (error instanceof UnexpectedShapeError && error.cause instanceof BodyTooLargeError)

@@ -442,6 +442,20 @@ describe("a sync with content", () => {
     expect(held).toEqual([1]);
   });
 
+  it("records pages that redirect in a circle, and does not ask for them again each night", async () => {
+    const { night, sql, world } = await start({}, (request, next) => {
+      const { pathname } = new URL(request.url);
+      return pathname.startsWith("/docs/")
+        ? new Response("", { status: 302, headers: { location: `${pathname}?login` } })
+        : next();
+    });
+    expect((await night()).content).toMatchObject({ fetched: 0, failed: 30, left: 0, ended: "done" });
+    const [row] = await sql`select distinct http_status, reason from mirror.file_contents`;
+    expect(row).toEqual({ http_status: 302, reason: "redirects too often in a row" });
+    world.advance(DAY_MS);
+    expect((await night()).pages.size).toBe(0);
+  });
+
   it("fetches none after a sync that failed", async () => {
     const { night } = await start({}, (request, next) =>
       new URL(request.url).pathname === "/api/v1/" ? new Response("no", { status: 400 }) : next(),
