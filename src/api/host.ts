@@ -30,6 +30,8 @@ export interface HostOptions
   baseUrl: URL;
   /** The cheapest address of the host. It is asked when the host may be away. */
   rootUrl: URL;
+  /** Whether an answer from a cache shows that the host is there. @default false */
+  mayBeCached?: boolean;
   /** The value of `Accept` in every request. */
   accept: string;
   /**
@@ -132,7 +134,7 @@ export function createHost(options: HostOptions): Host {
 
   async function probe(): Promise<void> {
     const sent = await sendInTime(rootUrl, {}, closing.signal);
-    if (sent.kind !== "redirect" && sent.ageMs > 0) {
+    if (sent.kind !== "redirect" && sent.ageMs > 0 && options.mayBeCached !== true) {
       throw new NetworkError(`GET ${showUrl(rootUrl)} was answered by a cache, not by the service`, {
         url: showUrl(rootUrl),
       });

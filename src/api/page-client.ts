@@ -79,6 +79,8 @@ export function createPageClient(options: PageClientOptions): PageClient {
     ...options,
     baseUrl: docsUrl,
     rootUrl: new URL(docsUrl.origin),
+    // Hosts of documents stand behind caches as a rule, and their pages come from there too.
+    mayBeCached: true,
     accept: "text/html, application/xhtml+xml;q=0.9",
     maxBodyBytes: Math.min(options.maxBodyBytes, MAX_PAGE_BYTES),
     follow(url, status, location) {

@@ -354,6 +354,20 @@ describe("a sync with content", () => {
     expect(content).toMatchObject({ fetched: 30 - (content?.failed ?? 0), left: 0, ended: "done" });
   });
 
+  it("goes on past them also where the root comes from a cache in front of the host", async () => {
+    const broken = new Set<string>();
+    const { night } = await start({}, (request, next) => {
+      const { pathname } = new URL(request.url);
+      if (pathname === "/") return new Response("hello", { headers: { age: "30" } });
+      if (!pathname.startsWith("/docs/")) return next();
+      if (broken.size < 8) broken.add(pathname);
+      return broken.has(pathname) ? new Response("", { status: 502 }) : next();
+    });
+    const { content } = await night();
+    expect(content?.failed).toBeGreaterThanOrEqual(8);
+    expect(content).toMatchObject({ fetched: 30 - (content?.failed ?? 0), left: 0, ended: "done" });
+  });
+
   it("leaves the lists whole when there is no time for pages, and continues the next night where it ended", async () => {
     const { night, sql, world } = await start();
     const none = await night({ settings: { contentBudgetMs: 0 } });
