@@ -30,6 +30,8 @@ export interface HostOptions
   baseUrl: URL;
   /** The cheapest address of the host. It is asked when the host may be away. */
   rootUrl: URL;
+  /** Whether an answer from a cache shows that the host is there. @default false */
+  mayBeCached?: boolean;
   /** The value of `Accept` in every request. */
   accept: string;
   /**
@@ -102,7 +104,7 @@ export interface Host {
 }
 
 type Sent<T> =
-  | { kind: "redirect"; target: URL }
+  | { kind: "redirect"; target: URL; status: number }
   | { kind: "answer"; value: T; ageMs: number }
   | { kind: "reply"; reply: HostReply; ageMs: number };
 
@@ -132,7 +134,7 @@ export function createHost(options: HostOptions): Host {
 
   async function probe(): Promise<void> {
     const sent = await sendInTime(rootUrl, {}, closing.signal);
-    if (sent.kind !== "redirect" && sent.ageMs > 0) {
+    if (sent.kind !== "redirect" && sent.ageMs > 0 && options.mayBeCached !== true) {
       throw new NetworkError(`GET ${showUrl(rootUrl)} was answered by a cache, not by the service`, {
         url: showUrl(rootUrl),
       });
@@ -180,7 +182,7 @@ export function createHost(options: HostOptions): Host {
     const raw = await readBody(reply.body, maxBodyBytes);
     stats.bytes += lengthOf(raw);
     if (status >= 300 && status < 400 && status !== 304) {
-      return { kind: "redirect", target: options.follow(url, status, header("location") ?? "") };
+      return { kind: "redirect", status, target: options.follow(url, status, header("location") ?? "") };
     }
     const decoded = decodeBody(raw, header("content-encoding"), maxBodyBytes);
     if (status < 200 || status >= 300) {
@@ -233,7 +235,7 @@ export function createHost(options: HostOptions): Host {
       gate.ask(() => sendInTime(place, question, signal), attemptNumber, signal);
     let sent = await askOnce(url);
     for (let redirects = 1; sent.kind === "redirect"; redirects++) {
-      if (redirects > MAX_REDIRECTS) refuseRedirects(url, MAX_REDIRECTS);
+      if (redirects > MAX_REDIRECTS) refuseRedirects(url, MAX_REDIRECTS, sent.status);
       sent = await askOnce(sent.target);
     }
     // Not inside `sendInTime`, so that a bug in `read` is not reported as a network error.

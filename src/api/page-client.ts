@@ -4,6 +4,7 @@ import { HttpStatusError, UnexpectedShapeError, WrongAddressError } from "../err
 import { BodyTooLargeError } from "./body.ts";
 import { createHost, type HostOptions } from "./host.ts";
 import type { HostPace } from "./host-pace.ts";
+import { RedirectsError } from "./refuse-redirect.ts";
 import { showUrl } from "./upstream-errors.ts";
 
 export interface PageClientOptions
@@ -78,6 +79,8 @@ export function createPageClient(options: PageClientOptions): PageClient {
     ...options,
     baseUrl: docsUrl,
     rootUrl: new URL(docsUrl.origin),
+    // Hosts of documents stand behind caches as a rule, and their pages come from there too.
+    mayBeCached: true,
     accept: "text/html, application/xhtml+xml;q=0.9",
     maxBodyBytes: Math.min(options.maxBodyBytes, MAX_PAGE_BYTES),
     follow(url, status, location) {
@@ -91,12 +94,15 @@ export function createPageClient(options: PageClientOptions): PageClient {
 
   return {
     async fetchPage(url, known) {
+      const headers = conditions(known);
+      const isConditional = Object.keys(headers).length > 0;
       try {
         return await host.ask<PageReply>(url, {
-          headers: conditions(known),
+          headers,
           retries: MAX_RETRIES,
           answerEarly(status, header) {
-            if (status === 304) return { kind: "unchanged", status };
+            // Without a condition there is nothing that could be unchanged.
+            if (status === 304 && isConditional) return { kind: "unchanged", status };
             const type = header("content-type") ?? "";
             if (status < 200 || status >= 300 || isHtml(type)) return undefined;
             const shown = /^[\x20-\x7e]{1,60}?(?=;|$)/.exec(type)?.[0] ?? "of another type";
@@ -114,6 +120,8 @@ export function createPageClient(options: PageClientOptions): PageClient {
       } catch (error) {
         if (error instanceof HttpStatusError && (error.status === 404 || error.status === 410))
           return { kind: "gone", status: error.status };
+        if (error instanceof RedirectsError)
+          return { kind: "no page", reason: "redirects too often in a row", status: error.status };
         if (error instanceof PageMovedError)
           return { kind: "no page", reason: error.reason, status: error.status };
         if (error instanceof UnexpectedShapeError && error.cause instanceof BodyTooLargeError)

@@ -26,12 +26,27 @@ export function refuseRedirect(url: URL, status: number, location: string): neve
   });
 }
 
+/** One redirect led to the next, too often. `status` is that of the last one. */
+export class RedirectsError extends WrongAddressError {
+  override name = "RedirectsError";
+  readonly status: number;
+
+  constructor(
+    message: string,
+    facts: ConstructorParameters<typeof WrongAddressError>[1] & { status: number },
+  ) {
+    super(message, facts);
+    this.status = facts.status;
+  }
+}
+
 /** Throws the error for too many redirects in a row. */
-export function refuseRedirects(url: URL, most: number): never {
-  throw new WrongAddressError(
+export function refuseRedirects(url: URL, most: number, status: number): never {
+  throw new RedirectsError(
     `GET ${showUrl(url)} answered with more than ${most} redirects, which is not followed`,
     {
       url: showUrl(url),
+      status,
       hint: "the service redirects in a circle: report it to the operator of the service",
     },
   );

@@ -1,4 +1,5 @@
 import { Argument, type Command, InvalidArgumentError, Option } from "commander";
+import { keySegment } from "../client/endpoint-path.ts";
 import { type ListPage, parsePage } from "../client/parse-page.ts";
 import { parseRoot, type RootListing } from "../client/parse-root.ts";
 import { parseSchema, type ResourceSchema } from "../client/parse-schema.ts";
@@ -156,7 +157,7 @@ function resourcePath(
   if (schema) return `${resource}/schema/`;
   if (key === undefined) return `${resource}/`;
   const isBare = resource === "project" || resource === "version";
-  return `${resource}/${encodeURIComponent(key)}${isBare ? "" : "/"}`;
+  return `${resource}/${keySegment(resource, key)}${isBare ? "" : "/"}`;
 }
 
 function addFilter(text: string, before: Options["filter"]): Options["filter"] {

@@ -14,15 +14,23 @@ export function listPath(resource: Resource): string {
 
 /**
  * The path of a detail. The closing slash saves a redirect. Throws ConfigError for a key that no record can
- * have, such as `..`, which would lead to another endpoint.
+ * have.
  */
 export function recordPath(resource: Resource, key: string): string {
+  return `${listPath(resource)}${keySegment(resource, key)}/`;
+}
+
+/**
+ * An id or a slug as a step of a path. Throws ConfigError for a key that no record can have, such as `..` or
+ * an empty one, which would lead to another endpoint.
+ */
+export function keySegment(resource: Resource, key: string): string {
   if (!isStorableId(key) || key === "." || key === "..") {
     throw new ConfigError(`'${key.slice(0, 100)}' can be neither the id nor the slug of a ${resource}`, {
       hint: "an id or a slug is a text of 1 to 255 characters, and not a step of a path",
     });
   }
-  return `${listPath(resource)}${encodeURIComponent(key)}/`;
+  return encodeURIComponent(key);
 }
 
 export function schemaPath(resource: Resource): string {

@@ -4,6 +4,7 @@
  * batch at most. `docs/content.md` says when a page is due.
  */
 import type { PageClient, PageReply } from "../api/page-client.ts";
+import { showUrl } from "../api/upstream-errors.ts";
 import type { Clock } from "../clock.ts";
 import type { Sql } from "../db/connect.ts";
 import { serviceUrl } from "../db/mirrored-service.ts";
@@ -90,7 +91,7 @@ async function fetchAndCount(options: FetchPagesOptions, counts: PageCounts): Pr
     return outcome && { ...page, askedAt, outcome };
   }
 
-  /** Null when the host is lost: that says nothing about the page. */
+  /** Null when the host is lost: that says nothing about the page, unless its own answer was the last one. */
   async function fetchOutcome(url: URL, file: DuePage): Promise<PageOutcome | null> {
     // The validators belong to the content of one address.
     const isKnown = file.isIndexed && file.url === url.href;
@@ -108,8 +109,10 @@ async function fetchAndCount(options: FetchPagesOptions, counts: PageCounts): Pr
         if (await client.isUp(signal)) unanswered = 0;
         else isAway = true;
       }
-      if (isLost()) return null;
       const status = error instanceof HttpStatusError ? error.status : null;
+      // A page that asks for a long wait loses the host. Without a record it would be the first again each night.
+      const isOwnAnswer = status !== null && error.url === showUrl(url);
+      if (isLost() && !isOwnAnswer) return null;
       return { kind: "failed", status, reason: status === null ? error.message : `answered ${status}` };
     }
   }

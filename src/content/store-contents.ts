@@ -75,8 +75,9 @@ async function storeBatch(tx: AnySql, options: StoreOptions, pages: readonly Ask
     http_status: outcome.status,
     reason: "reason" in outcome ? cutReason(outcome.reason) : null,
   }));
+  // Validators belong to the content of one address. Where a new address fails, those of the old one must go.
   await tx`
-    insert into mirror.file_contents (file_id, project_id, version, absolute_url, docs_url, url, http_status, reason,
+    insert into mirror.file_contents as kept (file_id, project_id, version, absolute_url, docs_url, url, http_status, reason,
       asked_at, asked_run_id, changed_run_id)
     select file_id, project_id, version, absolute_url, ${docsUrl}, url, http_status, reason, asked_at, ${runId}::bigint, ${runId}::bigint
     from jsonb_to_recordset(${JSON.stringify(asked)}::text::jsonb) as page (file_id text, project_id text, version text,
@@ -84,7 +85,9 @@ async function storeBatch(tx: AnySql, options: StoreOptions, pages: readonly Ask
     on conflict (file_id) do update set project_id = excluded.project_id, version = excluded.version,
       absolute_url = excluded.absolute_url, docs_url = excluded.docs_url, url = excluded.url,
       http_status = excluded.http_status, reason = excluded.reason, asked_at = excluded.asked_at,
-      asked_run_id = excluded.asked_run_id`;
+      asked_run_id = excluded.asked_run_id,
+      etag = case when kept.url = excluded.url then kept.etag end,
+      last_modified = case when kept.url = excluded.url then kept.last_modified end`;
   const gone = pages.flatMap(({ fileId, outcome }) => (outcome.kind === "none" ? [fileId] : []));
   return (await dropContents(tx, runId, gone)) + (await storeChanged(tx, runId, pages));
 }

@@ -46,6 +46,11 @@ export interface SyncOptions extends RunOptions {
   resources?: readonly Resource[] | null;
   /** Deletes gone records even when `maxDeleteRatio` would hold them back. @default false */
   allowMassDelete?: boolean;
+  /**
+   * Called before the pages of the files are fetched (`with-content.ts`). They end when the signal is aborted,
+   * because the next sync is due. @default they end with `signal` alone
+   */
+  giveWay?(): AbortSignal;
   onProgress?(resource: Resource, counts: WalkCounts, totalCount: number | null): void;
 }
 

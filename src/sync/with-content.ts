@@ -2,7 +2,9 @@
  * Fetches the pages of the files after a sync. It is no part of the run: the run has ended by then, with its
  * lock, its verdict and its reports, so the watch goes on meanwhile and pages can delay or spoil no list.
  */
+import { setMaxListeners } from "node:events";
 import { createHostPace } from "../api/host-pace.ts";
+import { linkSignals } from "../api/link-signals.ts";
 import { createPageClient } from "../api/page-client.ts";
 import { fetchPages, type PageCounts } from "../content/fetch-pages.ts";
 import { pageUrl } from "../content/page-url.ts";
@@ -41,7 +43,10 @@ async function fetchContent(
   options: SyncOptions & Required<Pick<SyncOptions, "pace">>,
   runId: number,
 ): Promise<ContentSummary> {
-  const { settings, clock, log, signal } = options;
+  const { settings, clock, log } = options;
+  const { signal, release } = linkSignals([options.signal, options.giveWay?.()]);
+  // Every request and every place in the queue listens to it.
+  setMaxListeners(0, signal);
   const docsUrl = settings.docsUrl ?? settings.baseUrl;
   const isSameHost = docsUrl.origin === settings.baseUrl.origin;
   const warnings = createWarnings(log);
@@ -84,6 +89,7 @@ async function fetchContent(
     error = messageOf(reason);
     log.error({ error }, "could not fetch the pages of the files; the next sync tries again");
   } finally {
+    release();
     await client.close();
     await sql.end({ timeout: 5 });
   }
@@ -103,7 +109,9 @@ async function fetchContent(
 
 /** Runs `work` unless another process does the same on this database: then null. */
 async function withLock<T>(databaseUrl: string, work: () => Promise<T>): Promise<T | null> {
-  const sql: Sql = connect(databaseUrl, { applicationName: "docmirror content lock", max: 1 });
+  // Otherwise a server that ends idle sessions would end the lock.
+  const session = { idle_session_timeout: "0" };
+  const sql: Sql = connect(databaseUrl, { applicationName: "docmirror content lock", max: 1, session });
   try {
     const [row] = await sql<
       { isOurs: boolean }[]

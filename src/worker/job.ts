@@ -9,9 +9,10 @@ export interface Job {
   readonly timezone: string;
   /**
    * Never called again before it has ended. When `signal` is aborted it soon throws its reason. Any other
-   * error counts as `failed`.
+   * error counts as `failed`. It calls `rest` when only work is left that may wait. The next tick aborts the
+   * signal that `rest` gives, and the job runs again as soon as this run has ended.
    */
-  run(signal: AbortSignal): Promise<JobOutcome>;
+  run(signal: AbortSignal, rest?: () => AbortSignal): Promise<JobOutcome>;
   /**
    * The waits before a failed run is tried again; after the last one the job waits for its next tick.
    * @default none

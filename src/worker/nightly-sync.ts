@@ -35,7 +35,7 @@ export function createNightlySync(deps: NightlySyncDeps): Job {
     timezone,
     retryAfterMs: [5 * MINUTE_MS, 15 * MINUTE_MS, 60 * MINUTE_MS],
     lastGoodAt: async (signal) => findOldestGoodStart(await database.ready(signal), clock.now()),
-    async run(signal) {
+    async run(signal, rest) {
       const databaseUrl = await database.ready(signal);
       log.info({ job: "sync" }, "sync started");
       try {
@@ -45,6 +45,7 @@ export function createNightlySync(deps: NightlySyncDeps): Job {
           clock,
           log,
           signal,
+          ...(rest && { giveWay: rest }),
         });
         signal.throwIfAborted();
         return outcomeOf(result, log);

@@ -5,6 +5,7 @@
  *                                  ──it had none, or the job starts at once──▶ running
  *   waiting ──tick, or a due time without one──▶ running
  *   running ──done, or busy elsewhere──▶ waiting
+ *           ──tick, with only work left that may wait──▶ running
  *           ──failed──▶ backing off ──its wait is over, or a tick──▶ running
  *           ──failed, with no waits left──▶ waiting
  *   any state ──stop──▶ ended
@@ -57,6 +58,8 @@ export function createScheduledJob({ job, clock, schedule, log }: ScheduledJobDe
   const due = job.lastGoodAt ? createDueTimes(job.cron, job.timezone) : null;
   let state: JobState = "asleep";
   let wake: AbortController | null = null;
+  /** Ends the part of the run that may wait. Null while the run has not come to it. */
+  let resting: AbortController | null = null;
   let ticks: Schedule | null = null;
   let life: Promise<unknown> = Promise.resolve();
   /** Due times up to this one had their tick, or were before the start. */
@@ -65,6 +68,7 @@ export function createScheduledJob({ job, clock, schedule, log }: ScheduledJobDe
   function tick(why: string): void {
     tickedUntil = clock.now();
     if (wake) wake.abort();
+    else if (resting) resting.abort(new Error("the next run is due"));
     else if (!signal.aborted)
       log.warn({ job: job.name, state, why }, "skipped: the previous run is still running");
   }
@@ -103,10 +107,16 @@ export function createScheduledJob({ job, clock, schedule, log }: ScheduledJobDe
     return true;
   }
 
+  function rest(): AbortSignal {
+    resting ??= new AbortController();
+    return resting.signal;
+  }
+
   async function run(): Promise<JobOutcome> {
     state = "running";
+    resting = null;
     try {
-      const outcome = await job.run(signal);
+      const outcome = await job.run(signal, rest);
       signal.throwIfAborted();
       return outcome;
     } catch (error) {
@@ -124,7 +134,8 @@ export function createScheduledJob({ job, clock, schedule, log }: ScheduledJobDe
       while (!isDue) isDue = (await pause("waiting", LONG_MS)) === "tick";
       const outcome = await run();
       const waitMs = outcome === "failed" ? retryAfterMs[failures] : undefined;
-      isDue = false;
+      isDue = resting?.signal.aborted === true;
+      resting = null;
       if (waitMs !== undefined) {
         failures++;
         log.warn({ job: job.name, failures, waitMs }, "run failed; trying again after a wait");

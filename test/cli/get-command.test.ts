@@ -58,6 +58,16 @@ describe("get", () => {
     expect(stdout === printed).toBe(true);
   });
 
+  it.each([
+    "",
+    ".",
+    "..",
+  ])("refuses '%s' as a record, which would lead to a list or to the root", async (key) => {
+    const { code, stdout, stderr, paths } = await get([{ body: page({}) }], "project", key);
+    expect({ code, stdout, paths }).toEqual({ code: 2, stdout: "", paths: [] });
+    expect(stderr).toContain(`'${key}' can be neither the id nor the slug of a project`);
+  });
+
   it("--json escapes control characters", async () => {
     const { stdout } = await get([{ body: '{"id":"\\u001b[2J\\u202e"}' }], "build", "1", "--json");
     expect(stdout).toBe('{\n  "id": "\\u001b[2J\\u202e"\n}\n');

@@ -294,6 +294,45 @@ describe("a sync with content", () => {
     expect(simulation.url).not.toContain("secret");
   });
 
+  it("sends no validators of an old address to the new one, even after the new one failed for a night", async () => {
+    let isDown = true;
+    await using docs = await startScriptedServer(() =>
+      isDown
+        ? { status: 500 }
+        : { body: "<title>New house</title>", headers: { "content-type": "text/html", etag: '"1"' } },
+    );
+    const { night, sql, world } = await start();
+    await night();
+    const settings = { docsUrl: docs.url };
+    expect((await night({ settings })).content).toMatchObject({ failed: 30 });
+    isDown = false;
+    world.advance(DAY_MS);
+    expect((await night({ settings })).content).toMatchObject({ fetched: 30, left: 0 });
+    expect(docs.requests.every(({ headers }) => headers["if-none-match"] === undefined)).toBe(true);
+    expect(docs.requests.every(({ headers }) => headers["if-modified-since"] === undefined)).toBe(true);
+    expect(await allIdsOf(sql, "new house")).toHaveLength(30);
+  });
+
+  it("passes on, night after night, where one page asks for a wait that is too long", async () => {
+    let away = "";
+    const { night, sql, world } = await start({}, (request, next) => {
+      const { pathname } = new URL(request.url);
+      if (!pathname.startsWith("/docs/")) return next();
+      away ||= pathname;
+      return pathname === away
+        ? new Response("", { status: 503, headers: { "retry-after": "86400" } })
+        : next();
+    });
+    const first = await night({ settings: { concurrency: 1 } });
+    expect(first.content).toMatchObject({ fetched: 0, ended: "lost" });
+    expect(first.summary.status).toBe("succeeded");
+    const [row] = await sql`select http_status, reason from mirror.file_contents`;
+    expect(row).toEqual({ http_status: 503, reason: "answered 503" });
+    world.advance(2 * DAY_MS);
+    const second = await night({ settings: { concurrency: 1 } });
+    expect(second.content?.fetched).toBeGreaterThan(20);
+  });
+
   it("stops when the host of the pages does not answer, and fails nothing", async () => {
     const { night, sql } = await start();
     const docsUrl = new URL("http://127.0.0.1:9");
@@ -312,6 +351,20 @@ describe("a sync with content", () => {
     );
     const { content } = await night();
     expect(content?.failed).toBeGreaterThan(5);
+    expect(content).toMatchObject({ fetched: 30 - (content?.failed ?? 0), left: 0, ended: "done" });
+  });
+
+  it("goes on past them also where the root comes from a cache in front of the host", async () => {
+    const broken = new Set<string>();
+    const { night } = await start({}, (request, next) => {
+      const { pathname } = new URL(request.url);
+      if (pathname === "/") return new Response("hello", { headers: { age: "30" } });
+      if (!pathname.startsWith("/docs/")) return next();
+      if (broken.size < 8) broken.add(pathname);
+      return broken.has(pathname) ? new Response("", { status: 502 }) : next();
+    });
+    const { content } = await night();
+    expect(content?.failed).toBeGreaterThanOrEqual(8);
     expect(content).toMatchObject({ fetched: 30 - (content?.failed ?? 0), left: 0, ended: "done" });
   });
 
@@ -361,6 +414,20 @@ describe("a sync with content", () => {
     expect(run?.status).toBe("succeeded");
   });
 
+  it("gives way when the next sync is due, and that one continues", async () => {
+    const due = new AbortController();
+    let asked = 0;
+    const { night, sql } = await start({}, async (request, next) => {
+      if (request.url.includes("/docs/") && ++asked === 26) due.abort(new Error("due"));
+      return next();
+    });
+    const first = await night({ giveWay: () => due.signal });
+    expect(first.content).toMatchObject({ fetched: 20, left: null, ended: "stopped" });
+    expect(exitCodeOf(first)).toBe(EXIT.done);
+    expect((await night()).content).toMatchObject({ fetched: 10, unchanged: 20, left: 0 });
+    expect(await sql`select from mirror.file_contents where search is null`).toHaveLength(0);
+  });
+
   it("leaves the pages to another process that is fetching them", async () => {
     const { night, databaseUrl } = await start();
     await withSql(databaseUrl, { applicationName: "docmirror test", max: 1 }, async (sql) => {
@@ -368,6 +435,39 @@ describe("a sync with content", () => {
       expect((await night()).content).toMatchObject({ fetched: 0, left: null, ended: "busy" });
     });
     expect((await night()).content).toMatchObject({ fetched: 30, ended: "done" });
+  });
+
+  it("keeps its lock on a server that ends idle sessions", async () => {
+    let asked = 0;
+    const held: number[] = [];
+    const { night, databaseUrl, sql } = await start({}, async (request, next) => {
+      if (!request.url.includes("/docs/") || ++asked > 1) return next();
+      await systemClock.sleep(900);
+      const [row] = await sql<{ held: number }[]>`
+        select count(*) as held from pg_locks join pg_stat_activity using (pid)
+        where locktype = 'advisory' and application_name = 'docmirror content lock' and datname = current_database()`;
+      held.push(row?.held ?? 0);
+      return next();
+    });
+    await night({ settings: { content: false } });
+    const name = new URL(databaseUrl).pathname.slice(1);
+    await sql.unsafe(`alter database "${name}" set idle_session_timeout = '300ms'`);
+    expect((await night({ resources: ["user"] })).content).toMatchObject({ fetched: 30, ended: "done" });
+    expect(held).toEqual([1]);
+  });
+
+  it("records pages that redirect in a circle, and does not ask for them again each night", async () => {
+    const { night, sql, world } = await start({}, (request, next) => {
+      const { pathname } = new URL(request.url);
+      return pathname.startsWith("/docs/")
+        ? new Response("", { status: 302, headers: { location: `${pathname}?login` } })
+        : next();
+    });
+    expect((await night()).content).toMatchObject({ fetched: 0, failed: 30, left: 0, ended: "done" });
+    const [row] = await sql`select distinct http_status, reason from mirror.file_contents`;
+    expect(row).toEqual({ http_status: 302, reason: "redirects too often in a row" });
+    world.advance(DAY_MS);
+    expect((await night()).pages.size).toBe(0);
   });
 
   it("fetches none after a sync that failed", async () => {

@@ -10,19 +10,25 @@ const MINUTE_MS = 60_000;
 function setup(options: { now?: string; lastGoodAt?: () => Promise<Date | null>; timezone?: string } = {}) {
   const clock = createHandClock(options.now ?? "2026-03-10T12:00:00Z");
   const ticks = new Set<() => void>();
-  const runs: { at: string; signal: AbortSignal; end(outcome: JobOutcome | Error): Promise<void> }[] = [];
+  const runs: {
+    at: string;
+    signal: AbortSignal;
+    rest: Parameters<Job["run"]>[1];
+    end(outcome: JobOutcome | Error): Promise<void>;
+  }[] = [];
   const job: Job = {
     name: "sync",
     cron: "17 2 * * *",
     timezone: options.timezone ?? "Etc/UTC",
     retryAfterMs: [5 * MINUTE_MS, 15 * MINUTE_MS, 60 * MINUTE_MS],
     lastGoodAt: options.lastGoodAt ?? (async () => clock.now()),
-    run: (signal) =>
+    run: (signal, rest) =>
       new Promise((resolve, reject) => {
         signal.addEventListener("abort", () => reject(signal.reason));
         runs.push({
           at: clock.now().toISOString().slice(0, 16),
           signal,
+          rest,
           end(outcome) {
             if (outcome instanceof Error) reject(outcome);
             else resolve(outcome);
@@ -51,6 +57,38 @@ function setup(options: { now?: string; lastGoodAt?: () => Promise<Date | null>;
   };
   return { clock, setAhead, worker, runs, tick, ticks, started: () => runs.map(({ at }) => at) };
 }
+
+describe("a tick during a run", () => {
+  it("starts nothing while the work is under way", async () => {
+    const { worker, runs, tick } = setup();
+    worker.start();
+    await settle();
+    await tick();
+    await tick();
+    await runs[0]?.end("done");
+    expect(runs).toHaveLength(1);
+    await worker.stop();
+  });
+
+  it("ends what may wait, and runs again", async () => {
+    const { worker, runs, tick } = setup();
+    worker.start();
+    await settle();
+    await tick();
+    const rest = runs[0]?.rest?.();
+    expect(rest?.aborted).toBe(false);
+    await tick();
+    expect(rest?.aborted).toBe(true);
+    expect(runs[0]?.signal.aborted).toBe(false);
+    expect(runs).toHaveLength(1);
+    await runs[0]?.end("done");
+    expect(runs).toHaveLength(2);
+    await runs[1]?.end("done");
+    expect(runs).toHaveLength(2);
+    expect(worker.states()).toEqual({ sync: "waiting" });
+    await worker.stop();
+  });
+});
 
 describe("a missed night", () => {
   it("is run late at the start when no good run began since it was due", async () => {
