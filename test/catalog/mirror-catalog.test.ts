@@ -117,6 +117,18 @@ describe("the moment of the data", () => {
   });
 });
 
+describe("the revision of a list", () => {
+  it("is another one where a restored database counts to the same number again", async () => {
+    const change = () =>
+      sql`update mirror.users set username = username where id = (select min(id) from mirror.users)`;
+    await change();
+    const before = await catalog.revision?.("user");
+    await sql`update sync.revisions set revision = revision - 1 where resource = 'user'`;
+    await change();
+    expect(await catalog.revision?.("user")).not.toBe(before);
+  });
+});
+
 describe("a list that was never read to its end", () => {
   it("is not answered, and neither is a record that is not there yet", async () => {
     await using empty = await createTestDatabase();
