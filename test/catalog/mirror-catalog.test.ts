@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createMirrorCatalog } from "../../src/catalog/mirror-catalog.ts";
 import { connect, type Sql } from "../../src/db/connect.ts";
+import type { MirrorReader } from "../../src/db/mirror-reader.ts";
 import { silentLog } from "../../src/log.ts";
 import type { Catalog } from "../../src/protocol/catalog.ts";
 import { MIRROR } from "../../src/protocol/manners.ts";
@@ -130,6 +131,29 @@ describe("the revision of a list", () => {
 });
 
 describe("a list that was never read to its end", () => {
+  it("is not taken for one that was because its walk ends while a record is looked for", async () => {
+    await using quick = await startQuickWorld({ builds: 20 });
+    await using other = await createTestDatabase();
+    const [before, after] = [other.url, quick.databaseUrl].map((url) =>
+      createServedMirror({ ready: async () => url, log: silentLog }),
+    ) as [typeof mirror, typeof mirror];
+    await Promise.all([before.open(), after.open(), quick.sync()]);
+    let current = before;
+    const moving: MirrorReader = {
+      read: (fn) => current.read(fn).finally(() => (current = after)),
+      snapshot: (fn) => current.snapshot(fn).finally(() => (current = after)),
+    };
+    for (const resource of ["build", "project"] as const) {
+      current = before;
+      const id = (await createMirrorCatalog(after).list(resource, { filters: [], offset: 0, limit: 1 }))
+        .records[0]?.id;
+      const found = createMirrorCatalog(moving).find(resource, String(id));
+      // It may be found or refused, but it is not gone.
+      expect(await found.catch((error: Error) => error), resource).toBeDefined();
+    }
+    await Promise.all([before.close(), after.close()]);
+  });
+
   it("is not answered, and neither is a record that is not there yet", async () => {
     await using empty = await createTestDatabase();
     await using app = await serveInterface(empty.url);
