@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createMirrorCatalog } from "../../src/catalog/mirror-catalog.ts";
-import { connect, type Sql } from "../../src/db/connect.ts";
+import { type AnySql, connect, type Sql } from "../../src/db/connect.ts";
 import type { MirrorReader } from "../../src/db/mirror-reader.ts";
 import { silentLog } from "../../src/log.ts";
 import type { Catalog } from "../../src/protocol/catalog.ts";
@@ -107,6 +107,23 @@ describe("the moment of the data", () => {
     const after = await momentsOf();
     const isLater = RESOURCES.filter((_, at) => (after[at] ?? 0) > (before[at] ?? 0));
     expect(isLater).toEqual(["project", "version", "file", "build"]);
+  });
+
+  it("is when a change was made, though its transaction began before another change", async () => {
+    const change = (by: AnySql) =>
+      by`update mirror.users set username = username where id = (select min(id) from mirror.users)`;
+    const other = connect(database.url, { applicationName: "test", max: 1 });
+    const moment = async () => (await catalog.lastModified?.("user"))?.getTime() ?? 0;
+    let between = 0;
+    await sql.begin(async (tx) => {
+      await tx`select`;
+      await change(other);
+      between = await moment();
+      await tx`select pg_sleep(0.01)`;
+      await change(tx);
+    });
+    await other.end();
+    expect(await moment()).toBeGreaterThan(between);
   });
 
   it("is not known while the mirror is empty", async () => {
