@@ -94,6 +94,18 @@ describe("the mirror's lists", () => {
   });
 });
 
+describe("a filter by a reference", () => {
+  it("finds the record that names its project by the slug", async () => {
+    const [named] = await sql<{ id: string; slug: string }[]>`
+      update mirror.builds as build set project_uri = '/api/v1/project/' || slug || '/'
+      from mirror.projects as project
+      where project.id = project_id and build.id = (select max(id) from mirror.builds where project_id is not null)
+      returning build.id, slug`;
+    const reply = await served().request(`/api/v1/build/?project=/api/v1/project/${named?.slug}/`);
+    expect(await reply.json()).toMatchObject({ meta: { total_count: 1 }, objects: [{ id: named?.id }] });
+  });
+});
+
 describe("the moment of the data", () => {
   it("is when the records of a list, or those that it shows, last changed", async () => {
     const momentsOf = () => Promise.all(RESOURCES.map((resource) => catalog.lastModified?.(resource)));
