@@ -40,11 +40,17 @@ export function filterCondition(
   const id = cleanText(String(value), { nul: 0 });
   // An embedded project always has its id.
   if (kind === "embedded") return `${row}.${field}_id = ${bind(id)}`;
-  // A reference to a record that is not in the mirror has its URI alone.
+  // A reference to a record that is not in the mirror has the key in its URI alone.
   const uri = bind(`%/api/v1/${related}/${encodeURIComponent(id).replace(/[%_\\]/g, "\\$&")}/`);
   if (kind === "uris") {
     return `${row}.id = any (array(select project_id from mirror.project_users
       where user_id = ${bind(id)} or (user_id is null and user_uri like ${uri})))`;
   }
-  return `(${row}.${field}_id = ${bind(id)} or (${row}.${field}_id is null and ${row}.${field}_uri like ${uri}))`;
+  const known = bind(id);
+  // So has a reference that names its project by the slug, though the project is there.
+  const named =
+    related === "project"
+      ? ` or ${row}.${field}_id = any (array(select id from mirror.projects where slug = ${known}))`
+      : "";
+  return `(${row}.${field}_id = ${known} or ((${row}.${field}_id is null${named}) and ${row}.${field}_uri like ${uri}))`;
 }

@@ -68,7 +68,9 @@ export function createListSlices(): ListSlices {
     );
     const found = isReversed ? rows.toReversed() : [...rows];
     const last = found.at(-1);
-    if (last) places.add(list.name, revision, offset + found.length, { ...last });
+    // No slice starts behind the end, and the many short lists would drive out the long ones.
+    const end = offset + found.length;
+    if (last && end < total) places.add(list.name, revision, end, { ...last });
     return { ids: found.map(({ id }) => id), totalCount: total };
   };
 }

@@ -32,12 +32,14 @@ export function createMirrorCatalog(mirror: MirrorReader): Catalog {
 
     async find<R extends Resource>(resource: R, id: string): Promise<RecordTypes[R] | undefined> {
       if (!isStorableId(id)) return undefined;
+      // Its absence says that there is no such record only when the list is known. That is asked first: a walk
+      // that ends in between may have brought the record.
+      const unready = await mirror.read((sql) => assertReady(sql, resource)).catch((error: unknown) => error);
       const find = (sql: AnySql) => readRecords(sql, resource, [id], isFound(resource));
       // One statement reads a user or a build. Others take several, which must see one moment.
       const isWhole = resource === "user" || resource === "build";
       const [record] = await (isWhole ? mirror.read(find) : mirror.snapshot(find));
-      // Its absence says that there is no such record only when the list is known.
-      if (record === undefined) await mirror.read((sql) => assertReady(sql, resource));
+      if (record === undefined && unready !== undefined) throw unready;
       return record as unknown as RecordTypes[R] | undefined;
     },
 

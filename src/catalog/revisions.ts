@@ -19,8 +19,10 @@ export interface ListRevision {
 
 /** The revision of a list, from the rows that triggers keep (`sync.revisions`). */
 export async function readRevision(sql: AnySql, resource: Resource): Promise<ListRevision> {
+  // The times too: a database that was restored, or a standby that took over, may count to the same number again.
   const [found] = await sql.unsafe<{ revision: string | null; changed_ms: number | null }[]>(
-    `select sum(revision)::text as revision, (extract(epoch from max(changed_at)) * 1000)::float8 as changed_ms
+    `select string_agg(concat_ws(' ', resource, revision, changed_at), ', ' order by resource) as revision,
+       (extract(epoch from max(changed_at)) * 1000)::float8 as changed_ms
      from sync.revisions where resource = any ($1::text[])`,
     [[...PARTS[resource]]],
   );

@@ -38,7 +38,8 @@ export function createProtocol(options: ProtocolOptions): Hono {
   const cache = new LRUCache<string, { revision: string; reply: Buffer }>({
     // For this cache 0 would mean no limit. No reply is as short as one byte.
     maxSize: Math.max(1, cacheBytes),
-    sizeCalculation: ({ reply }) => reply.length,
+    // The address counts too: it may be a hundred times as long as an empty list.
+    sizeCalculation: ({ reply }, address) => reply.length + address.length,
   });
 
   async function answerRoot(): Promise<Response> {

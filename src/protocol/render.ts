@@ -34,9 +34,11 @@ function sortKeys(value: unknown): unknown {
   if (changed) keys.sort();
   const sorted: Record<string, unknown> = {};
   for (const key of keys) {
-    const item = source[key];
-    sorted[key] = sortKeys(item);
-    if (sorted[key] !== item) changed = true;
+    const item = sortKeys(source[key]);
+    if (item !== source[key]) changed = true;
+    // An assignment would set the prototype.
+    if (key === "__proto__") Object.defineProperty(sorted, key, { value: item, enumerable: true });
+    else sorted[key] = item;
   }
   return changed ? sorted : value;
 }

@@ -1,4 +1,4 @@
-import { connect, type Sql } from "../db/connect.ts";
+import { connect, type Sql, type TransactionSql } from "../db/connect.ts";
 import type { MirrorReader } from "../db/mirror-reader.ts";
 import { isPassing, sqlstateOf, toStoreError } from "../db/store-errors.ts";
 import { StoreError } from "../errors.ts";
@@ -8,11 +8,15 @@ import { withSnapshot } from "../report/read-answer.ts";
 /** The limit for each query of a page. A page has a few dozen. */
 const STATEMENT_TIMEOUT = "10s";
 const CONNECTIONS = 6;
+/** Who waits longer for a connection has got a 503 by then (`interface.ts`). */
+const WAIT_MS = 15_000;
 
 export interface ServedMirrorDeps {
   /** Resolves to the URL of the database once it answers and has our schema, however long that takes. */
   ready(signal: AbortSignal): Promise<string>;
   log: Logger;
+  /** How long a snapshot may wait for a connection. @default 15000 */
+  waitMs?: number;
 }
 
 /** The database behind the HTTP server. It may be down for some time. Reads are refused at once then. */
@@ -23,7 +27,7 @@ export interface ServedMirror extends MirrorReader {
   close(): Promise<void>;
 }
 
-export function createServedMirror({ ready, log }: ServedMirrorDeps): ServedMirror {
+export function createServedMirror({ ready, log, waitMs = WAIT_MS }: ServedMirrorDeps): ServedMirror {
   const closing = new AbortController();
   let pool: { url: string; sql: Sql } | null = null;
   let waiting: Promise<void> | null = null;
@@ -72,10 +76,22 @@ export function createServedMirror({ ready, log }: ServedMirrorDeps): ServedMirr
     }
   }
 
+  /** Reads for those who are still there, so that a rush is over when it ends. */
+  function snapshot<T>(fn: (tx: TransactionSql) => Promise<T>): Promise<T> {
+    const askedAt = performance.now();
+    return read((sql) =>
+      withSnapshot(sql, async (tx) => {
+        if (performance.now() - askedAt > waitMs)
+          throw new StoreError("every connection was busy for too long");
+        return fn(tx);
+      }),
+    );
+  }
+
   return {
     open: reconnectOnce,
     read,
-    snapshot: (fn) => read((sql) => withSnapshot(sql, fn)),
+    snapshot,
     async close() {
       closing.abort();
       const left = pool;

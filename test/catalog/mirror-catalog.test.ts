@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createMirrorCatalog } from "../../src/catalog/mirror-catalog.ts";
-import { connect, type Sql } from "../../src/db/connect.ts";
+import { type AnySql, connect, type Sql } from "../../src/db/connect.ts";
+import type { MirrorReader } from "../../src/db/mirror-reader.ts";
 import { silentLog } from "../../src/log.ts";
 import type { Catalog } from "../../src/protocol/catalog.ts";
 import { MIRROR } from "../../src/protocol/manners.ts";
@@ -93,6 +94,18 @@ describe("the mirror's lists", () => {
   });
 });
 
+describe("a filter by a reference", () => {
+  it("finds the record that names its project by the slug", async () => {
+    const [named] = await sql<{ id: string; slug: string }[]>`
+      update mirror.builds as build set project_uri = '/api/v1/project/' || slug || '/'
+      from mirror.projects as project
+      where project.id = project_id and build.id = (select max(id) from mirror.builds where project_id is not null)
+      returning build.id, slug`;
+    const reply = await served().request(`/api/v1/build/?project=/api/v1/project/${named?.slug}/`);
+    expect(await reply.json()).toMatchObject({ meta: { total_count: 1 }, objects: [{ id: named?.id }] });
+  });
+});
+
 describe("the moment of the data", () => {
   it("is when the records of a list, or those that it shows, last changed", async () => {
     const momentsOf = () => Promise.all(RESOURCES.map((resource) => catalog.lastModified?.(resource)));
@@ -108,6 +121,23 @@ describe("the moment of the data", () => {
     expect(isLater).toEqual(["project", "version", "file", "build"]);
   });
 
+  it("is when a change was made, though its transaction began before another change", async () => {
+    const change = (by: AnySql) =>
+      by`update mirror.users set username = username where id = (select min(id) from mirror.users)`;
+    const other = connect(database.url, { applicationName: "test", max: 1 });
+    const moment = async () => (await catalog.lastModified?.("user"))?.getTime() ?? 0;
+    let between = 0;
+    await sql.begin(async (tx) => {
+      await tx`select`;
+      await change(other);
+      between = await moment();
+      await tx`select pg_sleep(0.01)`;
+      await change(tx);
+    });
+    await other.end();
+    expect(await moment()).toBeGreaterThan(between);
+  });
+
   it("is not known while the mirror is empty", async () => {
     await using empty = await createTestDatabase();
     const nothing = createServedMirror({ ready: async () => empty.url, log: silentLog });
@@ -117,7 +147,42 @@ describe("the moment of the data", () => {
   });
 });
 
+describe("the revision of a list", () => {
+  it("is another one where a restored database counts to the same number again", async () => {
+    const change = () =>
+      sql`update mirror.users set username = username where id = (select min(id) from mirror.users)`;
+    await change();
+    const before = await catalog.revision?.("user");
+    await sql`update sync.revisions set revision = revision - 1 where resource = 'user'`;
+    await change();
+    expect(await catalog.revision?.("user")).not.toBe(before);
+  });
+});
+
 describe("a list that was never read to its end", () => {
+  it("is not taken for one that was because its walk ends while a record is looked for", async () => {
+    await using quick = await startQuickWorld({ builds: 20 });
+    await using other = await createTestDatabase();
+    const [before, after] = [other.url, quick.databaseUrl].map((url) =>
+      createServedMirror({ ready: async () => url, log: silentLog }),
+    ) as [typeof mirror, typeof mirror];
+    await Promise.all([before.open(), after.open(), quick.sync()]);
+    let current = before;
+    const moving: MirrorReader = {
+      read: (fn) => current.read(fn).finally(() => (current = after)),
+      snapshot: (fn) => current.snapshot(fn).finally(() => (current = after)),
+    };
+    for (const resource of ["build", "project"] as const) {
+      current = before;
+      const id = (await createMirrorCatalog(after).list(resource, { filters: [], offset: 0, limit: 1 }))
+        .records[0]?.id;
+      const found = createMirrorCatalog(moving).find(resource, String(id));
+      // It may be found or refused, but it is not gone.
+      expect(await found.catch((error: Error) => error), resource).toBeDefined();
+    }
+    await Promise.all([before.close(), after.close()]);
+  });
+
   it("is not answered, and neither is a record that is not there yet", async () => {
     await using empty = await createTestDatabase();
     await using app = await serveInterface(empty.url);

@@ -188,6 +188,15 @@ describe("ready replies", () => {
     }
   });
 
+  test("the address of a reply is among the bytes allowed, so that long ones do not fill the memory", async () => {
+    const { catalog, asked } = counting(() => "a");
+    const cached = createProtocol({ catalog, cacheBytes: 5000 });
+    const path = `/api/v1/user/?username=nobody&other=${"x".repeat(6000)}`;
+    expect((await (await cached.request(path)).text()).length).toBeLessThan(200);
+    await cached.request(path);
+    expect(asked()).toBe(2);
+  });
+
   test("a reply rendered while the content moved is not kept", async () => {
     let revision = 0;
     const { catalog, asked } = counting(() => String(revision++));

@@ -57,6 +57,30 @@ describe("a served mirror", () => {
     }
   });
 
+  it("does not begin to read for those who have waited too long and are gone", async () => {
+    await using database = await createTestDatabase();
+    const mirror = createServedMirror({ ready: async () => database.url, log: silentLog, waitMs: 200 });
+    try {
+      await mirror.open();
+      const sleepers = Array.from({ length: 6 }, () =>
+        mirror.snapshot((tx) => tx`select pg_sleep(0.6)`.then(() => "read")),
+      );
+      let begun = 0;
+      const waiting = Array.from({ length: 20 }, () =>
+        mirror.snapshot(async () => {
+          begun++;
+        }),
+      );
+      const ends = await Promise.allSettled(waiting);
+      expect(ends.every(({ status }) => status === "rejected")).toBe(true);
+      expect(begun).toBe(0);
+      expect(await Promise.all(sleepers)).toEqual(Array(6).fill("read"));
+      expect(await mirror.snapshot(async () => "read")).toBe("read");
+    } finally {
+      await mirror.close();
+    }
+  });
+
   it("tells at once that a database is not there yet, and by open() what waiting cannot mend", async () => {
     let refuse: (error: Error) => void = () => {};
     const mirror = createServedMirror({
