@@ -11,6 +11,7 @@ import { withTransaction } from "../db/transaction.ts";
 import type { RefreshSettings } from "./refresh-settings.ts";
 import {
   type Affected,
+  addAllStatements,
   BUILDS,
   MERGE_TOUCHED_BUILDS,
   mergeAllStatements,
@@ -174,7 +175,9 @@ async function refresh(
   const run = <Row extends object = never>(text: string, params: (string[] | number)[] = []) =>
     abortable(tx.unsafe<Row[]>(text, params), signal);
   const computeAll = async (answer: StoredAnswer) => {
-    for (const statement of mergeAllStatements(answer)) await run(statement);
+    const isEmpty = (await run<object>(`select from ${answer.table} limit 1`)).length === 0;
+    const statements = isEmpty ? addAllStatements(answer) : mergeAllStatements(answer);
+    for (const statement of statements) await run(statement);
   };
   let changed: number;
   let affected: Affected | null = null;

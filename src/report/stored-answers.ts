@@ -99,14 +99,8 @@ export function mergeStatement(
  * to create a table from a query, but not to write to an existing table.
  */
 export function mergeAllStatements(answer: StoredAnswer): string[] {
-  // In the order of an index, or of time, neighbours share pages, so few pages are in use at once.
-  const [source, order] =
-    answer === BUILDS
-      ? ["rollup.all_builds_source", ["triggered_at", "build_id"]]
-      : [answer.source, answer.key];
-  const fresh = `select ${list(answer.columns)} from ${source} order by ${list(order)}`;
   return [
-    `create temporary table fresh on commit drop as ${fresh}`,
+    `create temporary table fresh on commit drop as ${selectAll(answer)}`,
     "analyze fresh",
     // The planner still thinks this table is empty and would pick a nested loop.
     "set local enable_nestloop = off",
@@ -115,6 +109,21 @@ export function mergeAllStatements(answer: StoredAnswer): string[] {
     "drop table fresh",
     `analyze ${answer.table}`,
   ];
+}
+
+/** The same for an empty table: there is nothing to compare with. */
+export function addAllStatements(answer: StoredAnswer): string[] {
+  const { table, columns } = answer;
+  return [`insert into ${table} (${list(columns)}) ${selectAll(answer)}`, `analyze ${table}`];
+}
+
+/** In the order of an index, or of time, neighbours share pages, so few pages are in use at once. */
+function selectAll(answer: StoredAnswer): string {
+  const [source, order] =
+    answer === BUILDS
+      ? ["rollup.all_builds_source", ["triggered_at", "build_id"]]
+      : [answer.source, answer.key];
+  return `select ${list(answer.columns)} from ${source} order by ${list(order)}`;
 }
 
 function merge(answer: StoredAnswer, within: string, fresh?: string): string {
