@@ -75,17 +75,20 @@ describe("the interface", () => {
     expect([reply.status, reply.headers.get("retry-after")]).toEqual([503, "10"]);
   });
 
-  it("never hangs: 503 after 15 s where the catalog is silent", async () => {
+  it.each([
+    "find",
+    "lastModified",
+  ])("never hangs: 503 after 15 s where the catalog is silent when asked to %s", async (question) => {
     const clock = createHandClock("2026-03-11T22:10:00Z");
     let asked: () => void = () => {};
     const isAsked = new Promise<void>((resolve) => {
       asked = resolve;
     });
-    const find = () => {
+    const silent = () => {
       asked();
       return new Promise<never>(() => {});
     };
-    await using app = await serveWorld({ find }, { clock });
+    await using app = await serveWorld({ [question]: silent }, { clock });
     let isAnswered = false;
     const reply = app.get("/api/v1/user/5/").finally(() => {
       isAnswered = true;
