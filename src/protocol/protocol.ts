@@ -83,7 +83,7 @@ export function createProtocol(options: ProtocolOptions): Hono {
     switch (resource) {
       case "build":
       case "version":
-        if (isNumber && !(await isProjectSlug(key))) return notFound();
+        if (isNumber && !(await hasRecords(resource, key))) return notFound();
         return answerList(resource, url, key);
       case "project":
         return answerOnly(resource, { path: ["slug"], value: key });
@@ -94,9 +94,10 @@ export function createProtocol(options: ProtocolOptions): Hono {
     }
   }
 
-  async function isProjectSlug(slug: string): Promise<boolean> {
-    const filters = [{ path: ["slug"], value: slug }];
-    const { records } = await catalog.list("project", { filters, offset: 0, limit: 1 });
+  /** Whether any record of the resource belongs to the project with this slug. */
+  async function hasRecords(resource: Resource, projectSlug: string): Promise<boolean> {
+    const filters = [{ path: ["project", "slug"], value: projectSlug }];
+    const { records } = await catalog.list(resource, { filters, offset: 0, limit: 1 });
     return records.length > 0;
   }
 

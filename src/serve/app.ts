@@ -29,7 +29,7 @@ export interface AppDeps {
  */
 export function createApp({ pages, catalog, ratePerSecond = 0, origins = null, clock, log }: AppDeps): Hono {
   const app = new Hono();
-  if (catalog !== undefined) app.use(belowPath(app, catalog));
+  if (catalog !== undefined) app.use(belowPath(app, catalog, clock));
   app.use(securityHeaders());
   // This comes before the limits, so that a page of another origin can read their refusals.
   for (const paths of INTERFACE_PATHS) app.use(paths, crossOrigin(origins));
