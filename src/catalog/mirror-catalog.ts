@@ -2,6 +2,7 @@ import { findAnchors, findDocs, findFiles } from "../content/search-contents.ts"
 import type { AnySql } from "../db/connect.ts";
 import type { MirrorReader } from "../db/mirror-reader.ts";
 import type { Catalog, ListQuery, RecordTypes, Slice } from "../protocol/catalog.ts";
+import { NotReadyError } from "../protocol/refusal.ts";
 import type { FileHit } from "../wire/file.ts";
 import { isStorableId } from "../wire/record-id.ts";
 import type { Resource } from "../wire/resources.ts";
@@ -39,7 +40,10 @@ export function createMirrorCatalog(mirror: MirrorReader): Catalog {
       // One statement reads a user or a build. Others take several, which must see one moment.
       const isWhole = resource === "user" || resource === "build";
       const [record] = await (isWhole ? mirror.read(find) : mirror.snapshot(find));
-      if (record === undefined && unready !== undefined) throw unready;
+      if (record === undefined) {
+        if (unready !== undefined) throw unready;
+        await mirror.read((sql) => assertNotQuarantined(sql, resource, id));
+      }
       return record as unknown as RecordTypes[R] | undefined;
     },
 
@@ -86,4 +90,13 @@ export function createMirrorCatalog(mirror: MirrorReader): Catalog {
 function isFound(resource: Resource): string {
   const isThere = "r.deleted_at is null";
   return resource === "project" ? `${isThere} and r.listed and ${isShown(resource)}` : isThere;
+}
+
+/** A record that the service has and the mirror could not store is not absent. Throws `NotReadyError`. */
+async function assertNotQuarantined(sql: AnySql, resource: Resource, id: string): Promise<void> {
+  const found = await sql.unsafe(
+    "select from sync.quarantine where resource = $1 and record_id = $2 and resolved_at is null limit 1",
+    [resource, id],
+  );
+  if (found.length > 0) throw new NotReadyError(`The ${resource} ${id} could not be stored yet`);
 }

@@ -3,7 +3,9 @@ export class Refusal extends Error {
   override name = "Refusal";
 }
 
-/** A catalog does not know the whole list yet. An answer from a part of it would look like deletions. */
+/**
+ * A catalog does not know the whole list, or not this record of it, yet. An answer would look like deletions.
+ */
 export class NotReadyError extends Error {
   override name = "NotReadyError";
 }

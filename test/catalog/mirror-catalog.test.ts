@@ -211,6 +211,17 @@ describe("a list that was never read to its end", () => {
     expect((await app.get("/api/v1/build/")).status).toBe(200);
   });
 
+  it("does not call a record absent that waits in quarantine", async () => {
+    await using app = await serveInterface(database.url);
+    await sql`
+      insert into sync.quarantine (run_id, resource, record_id, reason, payload, created_at)
+      select max(id), 'user', '987654', 'test', '{}', now() from sync.runs`;
+    expect((await app.get("/api/v1/user/987654/")).status).toBe(503);
+    expect((await app.get("/api/v1/user/987653/")).status).toBe(404);
+    await sql`update sync.quarantine set resolved_at = now() where record_id = '987654'`;
+    expect((await app.get("/api/v1/user/987654/")).status).toBe(404);
+  });
+
   it("is answered without the records that the service can never render", async () => {
     const holds = (url: URL) => {
       const offset = Number(url.searchParams.get("offset") ?? 0);
