@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { LRUCache } from "lru-cache";
 import type { TransactionSql } from "../db/connect.ts";
 import { RECORD_TABLES } from "../load/tables.ts";
@@ -93,7 +94,10 @@ function describeList(resource: Resource, filters: ListQuery["filters"]): List {
     ...filters.map((filter) => filterCondition(resource, filter, params)),
   ];
   return {
-    name: JSON.stringify([resource, filters]),
+    // A hash, because the value of a filter may be as long as a URL.
+    name: createHash("sha256")
+      .update(JSON.stringify([resource, filters]))
+      .digest("base64url"),
     from: `${RECORD_TABLES[resource].name} as r where ${conditions.join(" and ")}`,
     params,
   };
