@@ -25,7 +25,7 @@ describe("printable", () => {
 });
 
 describe("printableJson", () => {
-  it("gives the same JSON without a control character", () => {
+  it("gives the same JSON without a control character", { tags: ["long"] }, () => {
     fc.assert(
       fc.property(fc.json({ stringUnit: "binary" }), (json) => {
         const text = printableJson(json);

@@ -29,12 +29,14 @@ describe("findOffsetSpans", () => {
     expect(judgeZone(spans, timeZone)?.best?.zone).toBe(timeZone);
   });
 
-  test("takes no builds for fresh between looks that lie far apart, nor those of the first walk", async () => {
+  test("takes no builds for fresh between looks that lie far apart, nor those of the first walk", {
+    tags: ["long"],
+  }, async () => {
     await using quick = await startWatchedWorld({ rates, minutesApart: 16 });
     expect(await read(quick, (sql) => findOffsetSpans(sql, SINCE))).toEqual([]);
   });
 
-  test("looks no farther back than it is told", async () => {
+  test("looks no farther back than it is told", { tags: ["long"] }, async () => {
     await using quick = await startWatchedWorld({ rates });
     const now = quick.world.now().toISOString();
     expect(await read(quick, (sql) => findOffsetSpans(sql, now))).toEqual([]);
@@ -66,7 +68,9 @@ describe("findOffsetSpans", () => {
     });
   });
 
-  test("uses no run in which the service's clock was off by more than a run can tell", async () => {
+  test("uses no run in which the service's clock was off by more than a run can tell", {
+    tags: ["long"],
+  }, async () => {
     await using quick = await startWatchedWorld({ rates });
     await read(quick, async (sql) => {
       // What the ledger keeps of a clock that is 25 days or more behind, or ahead.

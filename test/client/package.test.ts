@@ -68,7 +68,9 @@ const exampleOf = (language: string) =>
   )?.[1] ?? "";
 
 describe("docmirror/client", () => {
-  it("runs the example of docs/client.md without a database, and ends by itself", async () => {
+  it("runs the example of docs/client.md without a database, and ends by itself", {
+    tags: ["long"],
+  }, async () => {
     const world = createWorld({ users: 3, projects: 3, versions: 6, files: 5, builds: 30 });
     const simulation = await startSimulation({ world });
     try {

@@ -144,7 +144,7 @@ describe("who waits for a round of the watch", () => {
     await lock.release();
   });
 
-  test("gives up after three minutes", async () => {
+  test("gives up after three minutes", { tags: ["long"] }, async () => {
     await using database = await createTestDatabase();
     const round = await held(database.url, "watch");
     const clock = createFakeClock();

@@ -225,7 +225,7 @@ describe("the embedded Postgres", () => {
     await again.close();
   });
 
-  test("one who comes while it stops waits and starts it again", async () => {
+  test("one who comes while it stops waits and starts it again", { tags: ["long"] }, async () => {
     const first = await open();
     const pid = (await serverPid()) ?? 0;
     process.kill(pid, "SIGINT");
@@ -273,15 +273,19 @@ describe("what is wrong with the data directory is told", () => {
     await chmod(dataDir, 0o700);
   });
 
-  test.skipIf(process.geteuid?.() !== 0)("data that belong to another user, where root asks", async () => {
-    await (await open()).close();
-    const [nobody, name] = someUser();
-    await chown(join(dataDir, "postgres"), nobody, nobody);
-    await expect(open()).rejects.toMatchObject({
-      exitCode: 4,
-      message: `The data in ${dataDir} belongs to user ${name}; run docmirror as that user`,
-    });
-  });
+  test.skipIf(process.geteuid?.() !== 0)(
+    "data that belong to another user, where root asks",
+    { tags: ["long"] },
+    async () => {
+      await (await open()).close();
+      const [nobody, name] = someUser();
+      await chown(join(dataDir, "postgres"), nobody, nobody);
+      await expect(open()).rejects.toMatchObject({
+        exitCode: 4,
+        message: `The data in ${dataDir} belongs to user ${name}; run docmirror as that user`,
+      });
+    },
+  );
 
   test("a folder that belongs to another user", async () => {
     const isRoot = process.geteuid?.() === 0;
@@ -314,7 +318,7 @@ describe("what is wrong with the data directory is told", () => {
     });
   });
 
-  test("a setting that the server does not take names its log", async () => {
+  test("a setting that the server does not take names its log", { tags: ["long"] }, async () => {
     await (await open()).close();
     await writeFile(join(dataDir, "postgres", "postgresql.auto.conf"), "no_such_setting = 1\n");
     await expect(open()).rejects.toMatchObject({

@@ -60,8 +60,8 @@ afterAll(async () => {
 describe.concurrent.for(FAULTS)("$title", ({ cases }) => {
   const named = cases.map((one) => [one.fault, one] as const);
   // Each group has a case in the short suite.
-  test.for(named.filter((_, place) => place % 3 === 0))("%s", ([, fault]) => play(fault));
-  test.for(named.filter((_, place) => place % 3 !== 0))("%s", { tags: ["long"] }, ([, fault]) => play(fault));
+  test.for(named.filter((_, place) => place % 6 === 0))("%s", ([, fault]) => play(fault));
+  test.for(named.filter((_, place) => place % 6 !== 0))("%s", { tags: ["long"] }, ([, fault]) => play(fault));
 });
 
 test("docs/reliability.md ends with these cases", () => {

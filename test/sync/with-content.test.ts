@@ -131,7 +131,9 @@ describe("a sync with content", () => {
     expect(await allIdsOf(sql, heading)).toContain(id);
   });
 
-  it("takes a page out of the index that went away, and in again when it is back", async () => {
+  it("takes a page out of the index that went away, and in again when it is back", {
+    tags: ["long"],
+  }, async () => {
     const lost = new Set<string>();
     const { night, sql, world } = await start({}, (request, next) =>
       lost.has(new URL(request.url).pathname) ? new Response("gone", { status: 404 }) : next(),
