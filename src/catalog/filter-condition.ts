@@ -19,14 +19,14 @@ export function filterCondition(
   const kind = kindOf(resource, field);
   const related = relatedBy(kind, field);
   const bind = (given: unknown) => `$${params.push(given)}`;
+  const text = cleanText(String(value), { nul: 0 });
   if (related === undefined) {
     if (resource === "build" && (LOG_FIELDS as readonly string[]).includes(field)) {
-      const text = bind(cleanText(String(value), { nul: 0 }));
-      return `exists (select from mirror.build_logs as logs where logs.build_id = ${row}.id and logs.${field} = ${text})`;
+      return `exists (select from mirror.build_logs as logs where logs.build_id = ${row}.id and logs.${field} = ${bind(text)})`;
     }
     if (kind === "boolean") return `${row}.${field} = ${bind(value)}`;
     if (kind === "datetime") return `${row}.${field} = ${bind(value)}::text::timestamp`;
-    return `${row}.${field} = ${bind(cleanText(String(value), { nul: 0 }))}`;
+    return `${row}.${field} = ${bind(text)}`;
   }
   if (rest.length > 0) {
     const target = `${row}${row.length}`;
@@ -37,16 +37,15 @@ export function filterCondition(
       ? `${row}.id = any (array(select project_id from mirror.project_users where user_id = any (${ids})))`
       : `${row}.${field}_id = any (${ids})`;
   }
-  const id = cleanText(String(value), { nul: 0 });
   // An embedded project always has its id.
-  if (kind === "embedded") return `${row}.${field}_id = ${bind(id)}`;
+  if (kind === "embedded") return `${row}.${field}_id = ${bind(text)}`;
   // A reference to a record that is not in the mirror has the key in its URI alone.
-  const uri = bind(`%/api/v1/${related}/${encodeURIComponent(id).replace(/[%_\\]/g, "\\$&")}/`);
+  const uri = bind(`%/api/v1/${related}/${encodeURIComponent(text).replace(/[%_\\]/g, "\\$&")}/`);
   if (kind === "uris") {
     return `${row}.id = any (array(select project_id from mirror.project_users
-      where user_id = ${bind(id)} or (user_id is null and user_uri like ${uri})))`;
+      where user_id = ${bind(text)} or (user_id is null and user_uri like ${uri})))`;
   }
-  const known = bind(id);
+  const known = bind(text);
   // So has a reference that names its project by the slug, though the project is there.
   const named =
     related === "project"

@@ -48,7 +48,7 @@ const VOID = new Set(
   "area base basefont br col embed frame hr img input link meta param source track wbr".split(" "),
 );
 
-/** Reads a page. Never throws: any text is a page, and a page without content gives empty texts. */
+/** Reads a page. Never throws: every text is a page, and a page without content gives empty texts. */
 export function readPage(html: string): PageContent {
   const { isCutOff, ...page } = scan(html, true);
   if (!isCutOff) return page;

@@ -61,7 +61,7 @@ export const fileContents = mirror.table(
     search: tsvector(),
   },
   (table) => [
-    // Without the list of pending entries, so that a search after a sync is as fast as any other.
+    // Without the list of pending entries, so that a search after a sync is as fast as later ones.
     index("file_contents_search").using("gin", table.search).with({ fastupdate: false }),
     index("file_contents_project_id").on(table.project_id),
   ],
