@@ -80,7 +80,7 @@ async function print(findings: readonly Finding[], out: Output, options: Options
       check,
       status,
       finding,
-      mend: repair ?? null,
+      repair: repair ?? null,
     }));
     await out.json({ exit_code: exitCode, checks });
   } else await out.write(renderFindings(findings, out));

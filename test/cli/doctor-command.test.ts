@@ -14,7 +14,7 @@ import { startWatchedWorld } from "../support/watched-world.ts";
 
 interface Diagnosis {
   exit_code: number;
-  checks: { check: string; status: string; finding: string; mend: string | null }[];
+  checks: { check: string; status: string; finding: string; repair: string | null }[];
 }
 
 /** A service in Chicago, of which each build was dated and read as one in UTC; the clocks of all agree. */
@@ -80,7 +80,7 @@ describe("doctor", () => {
     expect(found["time zone"]?.finding).toMatch(
       /^DOCMIRROR_SOURCE_TIMEZONE=Etc\/UTC does not fit: the dates of 12 builds .* clocks at UTC-0[56]:00, but the zone is at UTC\+00:00/,
     );
-    expect(found["time zone"]?.mend).toMatch(/^set DOCMIRROR_SOURCE_TIMEZONE=America\/Chicago, or/);
+    expect(found["time zone"]?.repair).toMatch(/^set DOCMIRROR_SOURCE_TIMEZONE=America\/Chicago, or/);
   });
 
   it("asks the service four times, the database for nothing but answers, and writes nothing", {
@@ -184,7 +184,7 @@ describe("doctor finds", () => {
     });
     expect({ code, faults: withStatus("fault") }).toEqual({ code: 4, faults: ["database"] });
     expect(found.database?.finding).toBe("Cannot reach Postgres at 127.0.0.1:1");
-    expect(found.database?.mend).toContain("nothing answers there: start Postgres");
+    expect(found.database?.repair).toContain("nothing answers there: start Postgres");
     expect(withStatus("unknown")).toEqual([
       ...["rights", "migrations", "database clock", "freshness", "mirror"],
       "time zone",
@@ -198,7 +198,7 @@ describe("doctor finds", () => {
     url.username = `docmirror_test_nobody_${process.pid}`;
     const { code, found } = await diagnose({ "database-url": url.href });
     expect(code).toBe(4);
-    expect(found.database?.mend).toMatch(/correct user and password|check that the role exists/);
+    expect(found.database?.repair).toMatch(/correct user and password|check that the role exists/);
     expect(JSON.stringify(found)).not.toContain("se-cr-et");
   });
 
@@ -239,14 +239,14 @@ describe("doctor finds", () => {
     const [one, two, three] = await Promise.all(
       [older, newer, none].map(({ url }) => diagnose({ "database-url": url })),
     );
-    expect(one).toMatchObject({ code: 7, found: { migrations: { mend: "run `docmirror migrate`" } } });
+    expect(one).toMatchObject({ code: 7, found: { migrations: { repair: "run `docmirror migrate`" } } });
     expect(two).toMatchObject({
       code: 7,
-      found: { migrations: { mend: expect.stringContaining("upgrade docmirror") } },
+      found: { migrations: { repair: expect.stringContaining("upgrade docmirror") } },
     });
     expect(three).toMatchObject({
       code: 0,
-      found: { migrations: { status: "unknown", mend: "`docmirror sync` makes one" } },
+      found: { migrations: { status: "unknown", repair: "`docmirror sync` makes one" } },
     });
     for (const { found } of [one, two, three].filter((each) => each !== undefined))
       expect(found["time zone"]?.finding).toContain("see migrations");
@@ -271,7 +271,7 @@ describe("doctor finds", () => {
       "source-timezone": "America/Chicago",
     });
     expect({ code, faults: withStatus("fault") }).toEqual({ code: 5, faults: ["service", "mirror"] });
-    expect(found.service?.mend).toContain("check DOCMIRROR_BASE_URL");
+    expect(found.service?.repair).toContain("check DOCMIRROR_BASE_URL");
     expect(withStatus("unknown")).toEqual(["builds", "build schema", "service clock"]);
   });
 
@@ -318,7 +318,7 @@ describe("doctor finds", () => {
     });
     expect({ code, faults: withStatus("fault") }).toEqual({ code: 6, faults: ["service", "mirror"] });
     expect(found.service?.finding).toContain("no version, no file");
-    expect(found.service?.mend).toContain("--resource user,project,build");
+    expect(found.service?.repair).toContain("--resource user,project,build");
     expect(withStatus("warning")).toEqual(["builds", "build schema", "service clock"]);
     expect(found.builds?.finding).toMatch(
       /the list has 1; not as documented: resource_uri \(missing in records\), .* and \d more$/,

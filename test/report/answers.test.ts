@@ -89,7 +89,7 @@ describe("the questions", () => {
     ).toHaveLength(1);
   });
 
-  it("have the newest first where things happen, the worst first where there is something to mend", async () => {
+  it("have the newest first where things happen, the worst first where there is something to repair", async () => {
     const [newest, ...days] = await answer("success_rate_daily", { until: "2025-06-03" });
     expect([newest, ...days].map((row) => row?.day)).toEqual(["2025-06-03", "2025-06-02", "2025-06-01"]);
     const projects = await answer("success_rate_by_project");

@@ -81,7 +81,7 @@ describe("a served mirror", () => {
     }
   });
 
-  it("tells at once that a database is not there yet, and by open() what waiting cannot mend", async () => {
+  it("tells at once that a database is not there yet, and by open() what waiting cannot repair", async () => {
     let refuse: (error: Error) => void = () => {};
     const mirror = createServedMirror({
       ready: () =>

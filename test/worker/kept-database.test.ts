@@ -57,7 +57,7 @@ describe("a kept database", () => {
     expect(counts).toEqual({ opened: 3, prepared: 4, closed: 2 });
   });
 
-  it("throws what waiting cannot mend", async () => {
+  it("throws what waiting cannot repair", async () => {
     const { database } = setup(async () => {
       throw new StoreError("wrong password", { sqlstate: "28P01" });
     });

@@ -8,7 +8,7 @@ export interface Finding {
   status: (typeof STATUSES)[number];
   /** What was found, a sentence or two. */
   finding: string;
-  /** How to repair it; the key `mend` of `doctor --json`. */
+  /** How to repair it. */
   repair?: string;
   /** The exit code when this is the first fault. @default 1 */
   exitCode?: number;
