@@ -1,8 +1,8 @@
-import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
 
-/** This program's version, from `package.json`. `src` and `dist` are both one folder below it. */
+/** This program's version, from the package's own manifest, wherever this file was bundled to. */
 export function readVersion(): string {
-  const manifest: unknown = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8"));
+  const manifest: unknown = createRequire(import.meta.url)("docmirror/package.json");
   return typeof manifest === "object" && manifest !== null && "version" in manifest
     ? String(manifest.version)
     : "?";

@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from "node:fs";
-import { dirname, extname, join, relative } from "node:path";
+import { basename, dirname, extname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 
@@ -136,14 +136,14 @@ describe("the files", () => {
   });
 
   it("are of kinds that the build compiles or copies", () => {
-    const kinds = new Set(
-      readdirSync(SRC, { recursive: true, withFileTypes: true })
-        .filter((entry) => entry.isFile())
-        .map(({ name }) => extname(name)),
-    );
     const { scripts } = JSON.parse(readFileSync(join(SRC, "../package.json"), "utf8"));
-    const [, copied = ""] = /\[\.\]\(([a-z|]+)\)\$/.exec(scripts.build) ?? [];
-    expect(kinds).toEqual(new Set([".ts", ...copied.split("|").map((kind) => `.${kind}`)]));
+    const isCopied = (path: string) =>
+      scripts.bundle.includes(dirname(path)) &&
+      (path.endsWith(".sql") || scripts.bundle.includes(basename(path)));
+    const others = readdirSync(SRC, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile() && ![".ts", ".json"].includes(extname(entry.name)))
+      .map(({ parentPath, name }) => relative(join(SRC, ".."), join(parentPath, name)));
+    expect(others.filter((path) => !isCopied(path))).toEqual([]);
   });
 
   it("read the environment in config alone", () => {

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 
-const FILES = ["page.css", "charts/charts.css"];
+const FILES = ["page.css", "charts.css"];
 
 export interface StyleSheet {
   readonly text: string;

@@ -25,9 +25,9 @@ beforeAll(async () => {
   cpSync(here("../../package.json"), join(installed, "package.json"));
   for (const name of LOADED)
     symlinkSync(here(`../../node_modules/${name}`), join(installed, "node_modules", name));
-  // As the package is built, but only what the client reaches.
+  // As the package is built.
   const built = { rootDir: here("../../src"), outDir: join(installed, "dist"), typeRoots: [TYPES] };
-  const project = { extends: here("../../tsconfig.json"), compilerOptions: built, include: [] };
+  const project = { extends: here("../../src/client/tsconfig.json"), compilerOptions: built, include: [] };
   const files = [here("../../src/client/index.ts")];
   writeFileSync(join(folder, "tsconfig.json"), JSON.stringify({ ...project, files }));
   await run(TSC, ["-p", folder]);

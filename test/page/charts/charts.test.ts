@@ -52,7 +52,7 @@ describe.each(CHARTS)("the $name chart", ({ draw }) => {
   });
 
   it("takes every colour from the style sheet", async () => {
-    const css = readFileSync(new URL("../../../src/page/charts/charts.css", import.meta.url), "utf8");
+    const css = readFileSync(new URL("../../../src/page/charts.css", import.meta.url), "utf8");
     const paints = [...(await draw(MIXED)).matchAll(/ (?:fill|stroke)="([^"]*)"/g)].map(
       ([, paint]) => paint ?? "",
     );
@@ -253,7 +253,7 @@ describe("chooseDates", () => {
 });
 
 describe("charts.css", () => {
-  const css = readFileSync(new URL("../../../src/page/charts/charts.css", import.meta.url), "utf8");
+  const css = readFileSync(new URL("../../../src/page/charts.css", import.meta.url), "utf8");
   const [light = "", dark = ""] = css.split("prefers-color-scheme: dark");
   const luminance = (colour: string) => {
     const [red = 0, green = 0, blue = 0] = [1, 3, 5].map((at) => {
