@@ -128,8 +128,11 @@ async function leaveOutStale(
   sorted.unchanged.push(...late);
   sorted.changed = sorted.changed.filter(isFresh);
   sorted.returned = sorted.returned.filter(isFresh);
-  const moving = [...sorted.added, ...sorted.changed, ...open.filter(isFresh)];
-  return { moving: moving.map(toBuildSighting), stale: late.length };
+  const known = [...sorted.changed, ...open.filter(isFresh)];
+  return {
+    moving: [...sorted.added.map(toFirstSighting), ...known.map(toBuildSighting)],
+    stale: late.length,
+  };
 }
 
 /** A build without a state is not open, because nothing shows that it will ever finish. */
@@ -139,6 +142,15 @@ function isOpenState(state: unknown): boolean {
 
 function toBuildSighting({ record, askedAt, observedAt, request }: ObservedRecord): BuildSighting {
   return { id: record.id, askedAt, observedAt, request };
+}
+
+function toFirstSighting(one: ObservedRecord): BuildSighting {
+  const { state, date } = one.record.columns;
+  return { ...toBuildSighting(one), added: { state: textOrNull(state), date: textOrNull(date) } };
+}
+
+function textOrNull(value: unknown): string | null {
+  return typeof value === "string" ? value : null;
 }
 
 function toShownState(one: ObservedRecord): ShownState {
