@@ -17,6 +17,11 @@ import { addRows, replaceRows, type WriteMethod } from "./write-rows.ts";
 export interface LoadFacts extends TransitionFacts {
   method: WriteMethod;
   keys: KnownKeys;
+  /**
+   * Whether this run stored the record as it is here, a moment ago, and nothing need be noted about it.
+   * @default no record
+   */
+  isSettled?: (resource: Resource, record: NormalizedRecord) => boolean;
 }
 
 export interface LoadCounts {
@@ -60,12 +65,14 @@ export async function loadRecords(
   if (observed.length === 0) {
     return { counts: { inserted: 0, updated: 0, unchanged: 0, restored: 0 }, moving: [], stale: 0 };
   }
-  // `insert` is used after a failed load. Then the known keys may be wrong, so every id is looked up.
-  const ids = observed
+  // `insert` is used after a failed load. Then what is known may be wrong, so every id is looked up.
+  const isTrusting = facts.method === "copy";
+  const unsettled = observed.filter(({ record }) => !(isTrusting && facts.isSettled?.(resource, record)));
+  const ids = unsettled
     .map(({ record }) => record.id)
-    .filter((id) => facts.method === "insert" || !facts.keys.isNew(resource, id));
+    .filter((id) => !(isTrusting && facts.keys.isNew(resource, id)));
   const stored = await findAnyStored(tx, resource, ids);
-  const sorted = sortRecords(observed, stored, source);
+  const sorted = sortRecords(unsettled, stored, source);
   if (resource === "project") sorted.changed = await keepUserOrder(tx, sorted.changed);
   const { moving, stale } =
     resource === "build" ? await leaveOutStale(tx, sorted, facts.runId) : { moving: [], stale: 0 };
@@ -105,7 +112,7 @@ export async function loadRecords(
     counts: {
       inserted: sorted.added.length,
       updated: sorted.changed.length - equal,
-      unchanged: sorted.unchanged.length + equal,
+      unchanged: sorted.unchanged.length + equal + observed.length - unsettled.length,
       restored: sorted.returned.length,
     },
     moving,

@@ -47,7 +47,7 @@ export interface LoaderOptions extends TransitionFacts {
   /** How to wait for a database that is away. @default the load fails */
   patience?: Patience;
   /**
-   * Called at the end of each transaction. Throws, which rolls it back, when this run may no longer write.
+   * Called near the end of each transaction. Throws, which rolls it back, when this run may no longer write.
    * @default it may
    */
   assertMayWrite?: (tx: TransactionSql) => Promise<void>;
@@ -86,14 +86,16 @@ export function createLoader(options: LoaderOptions): Loader {
    * most copies equal the newest one and need neither normalizing nor a look-up.
    */
   const copies = new LRUCache<string, string>({ max: MAX_COPIES });
+  /**
+   * The hashes of each list's newest batch. The next batch begins with records of it, because pages overlap,
+   * and they need no look-up. Projects do, since two kinds of copies are told apart; so do open builds, since
+   * each sighting counts.
+   */
+  const newest = new Map<Resource, Map<string, string>>();
 
   async function inTransaction<T>(body: (tx: TransactionSql) => Promise<T>): Promise<T> {
     try {
-      const result = await withTransaction(sql, async (tx) => {
-        const loaded = await body(tx);
-        await options.assertMayWrite?.(tx);
-        return loaded;
-      });
+      const result = await withTransaction(sql, body);
       keys.commit();
       return result;
     } catch (error) {
@@ -110,7 +112,12 @@ export function createLoader(options: LoaderOptions): Loader {
     async load(batch, alongside) {
       const { resource, source } = batch;
       const prepared = prepareBatch(batch, normalize);
-      const facts: LoadFacts = { ...options, method: "copy" };
+      const facts: LoadFacts = {
+        ...options,
+        method: "copy",
+        isSettled: (of, { id, hash, columns }) =>
+          newest.get(of)?.get(id) === hash && (of !== "build" || columns.state === "finished"),
+      };
 
       const finish = async (tx: TransactionSql, loaded: Loaded, rejected: PreparedBatch["rejected"]) => {
         await quarantineRecords(tx, options.runId, rejected);
@@ -122,6 +129,7 @@ export function createLoader(options: LoaderOptions): Loader {
         const [transitions] = await Promise.all([
           recordTransitions(tx, facts, loaded.moving),
           alongside?.(tx, counts),
+          options.assertMayWrite?.(tx),
           tx`select 1`,
         ]);
         return { ...counts, transitions };
@@ -175,6 +183,8 @@ export function createLoader(options: LoaderOptions): Loader {
       for (const { record } of prepared.embedded) copies.set(record.id, record.hash);
       if (resource === "project")
         for (const { record } of prepared.records) copies.set(record.id, record.hash);
+      else if (counts.quarantined + counts.stale === 0)
+        newest.set(resource, new Map(prepared.records.map(({ record }) => [record.id, record.hash])));
       return counts;
     },
     // A record that is deleted here already is neither counted nor recorded again.
@@ -182,8 +192,10 @@ export function createLoader(options: LoaderOptions): Loader {
       turns.add(() =>
         patience("mark records as deleted", () =>
           inTransaction(async (tx) => {
+            newest.clear();
             const retired = await retireRecords(tx, options, gone);
             await alongside?.(tx, retired.counts);
+            await options.assertMayWrite?.(tx);
             return retired;
           }),
         ),
@@ -194,7 +206,9 @@ export function createLoader(options: LoaderOptions): Loader {
           inTransaction(async (tx) => {
             const stale = await findStale(tx, options.runId, builds);
             const fresh = builds.filter(({ id }) => !stale.has(id));
-            return recordTransitions(tx, options, fresh, true);
+            const transitions = await recordTransitions(tx, options, fresh, true);
+            await options.assertMayWrite?.(tx);
+            return transitions;
           }),
         ),
       ),

@@ -27,6 +27,7 @@ export async function findStored(
     `select id, encode(record_hash, 'hex') as hash, deleted_at is not null as deleted, first_seen_at as "firstSeenAt"
      from ${RECORD_TABLES[resource].name} where id = any ($1::text[])`,
     [ids as string[]],
+    { prepare: true },
   );
   return new Map(rows.map((row) => [row.id, row]));
 }

@@ -177,8 +177,13 @@ describe("a changed record", () => {
 });
 
 describe("a deleted row", () => {
-  const deleteRow = (loading: Awaited<ReturnType<typeof setUpFirstNight>>, table: string, id: string) =>
-    loading.sql.unsafe(`update mirror.${table} set deleted_at = '2024-05-15T23:00:00Z' where id = '${id}'`);
+  /** Deletes a row as an earlier run may have. */
+  const deleteRow = (loading: Awaited<ReturnType<typeof setUpFirstNight>>, table: string, id: string) => {
+    loading.nextRun();
+    return loading.sql.unsafe(
+      `update mirror.${table} set deleted_at = '2024-05-15T23:00:00Z' where id = '${id}'`,
+    );
+  };
 
   test.each([
     "list",

@@ -60,6 +60,14 @@ describe("a record that is gone", () => {
     expect(await loading.sql`select 1 from sync.open_builds`).toEqual([]);
   });
 
+  test("is restored when the same run sees it again, unchanged", async () => {
+    await using loading = await setUpLoading();
+    await loading.load("user", [wireUser("1")]);
+    await retire(loading, "user", ["1"]);
+    expect(await loading.load("user", [wireUser("1")], { at: BACK })).toMatchObject({ restored: 1 });
+    expect(await rows(loading, "users")).toMatchObject([{ id: "1", deleted_at: null }]);
+  });
+
   test("is not written again when it is retired again, nor is one that no walk missed", async () => {
     await using loading = await setUpLoading();
     await loading.load("user", [wireUser("1"), wireUser("2")]);
