@@ -48,14 +48,15 @@ export function createKnownKeys(sql: Sql, createIds: () => Ids): KnownKeys {
     if (REFERRED.has(resource)) {
       // This reads by keys, not by a cursor. When the connection is lost between two batches, a cursor of the
       // driver ends as if it had read all rows.
-      for (let after = ""; ; ) {
-        const rows = await sql.unsafe<{ id: string }[]>(
-          `select id from ${RECORD_TABLES[resource].name} where id > $1 order by id limit ${READ_ROWS}`,
+      // Each batch is one row, because rows cost the driver more than ids.
+      for (let after: string | null = ""; after !== null; ) {
+        const [row]: { ids: string; last: string | null }[] = await sql.unsafe(
+          `select coalesce(json_agg(id), '[]')::text as ids, max(id) as last
+           from (select id from ${RECORD_TABLES[resource].name} where id > $1 order by id limit ${READ_ROWS}) as known`,
           [after],
         );
-        for (const { id } of rows) entry.ids.add(id);
-        after = rows.at(-1)?.id ?? "";
-        if (rows.length < READ_ROWS) break;
+        for (const id of JSON.parse(row?.ids ?? "[]") as string[]) entry.ids.add(id);
+        after = row?.last ?? null;
       }
       entry.isComplete = true;
     } else {

@@ -52,15 +52,13 @@ export async function recordMissing(tx: TransactionSql, facts: MissingFacts): Pr
   await forgetSeen(tx, resource, seen);
   const waiting = await countMissing(tx, [resource]);
   const counts = { live: 0, met: 0, known: 0, missing: 0 };
-  for await (const rows of liveRows(tx, resource, beganRunId)) {
+  for await (const { older, newer } of liveIds(tx, resource, beganRunId)) {
     if (seen.size === 0) throw new Error(`a walk of ${resource}s that saw nothing was accepted as whole`);
-    counts.live += rows.length;
-    for (const { id, isOlder } of rows) {
-      const isMet = seen.has(id);
-      if (isMet) counts.met += 1;
-      if (isOlder) counts.known += 1;
-      if (isOlder && !isMet) counts.missing += 1;
-    }
+    const olderMet = countSeen(older, seen);
+    counts.live += older.length + newer.length;
+    counts.met += olderMet + countSeen(newer, seen);
+    counts.known += older.length;
+    counts.missing += older.length - olderMet;
   }
   const { known, missing } = counts;
   // Records that an earlier walk missed, and that wait for their details, are not new.
@@ -74,8 +72,8 @@ export async function recordMissing(tx: TransactionSql, facts: MissingFacts): Pr
     return { ...counts, held };
   }
   if (missing === 0) return { ...counts, held: null };
-  for await (const rows of liveRows(tx, resource, beganRunId)) {
-    const unseen = rows.filter(({ id, isOlder }) => isOlder && !seen.has(id)).map(({ id }) => id);
+  for await (const { older } of liveIds(tx, resource, beganRunId)) {
+    const unseen = older.filter((id) => !seen.has(id));
     await tx`
       insert into sync.missing_records (resource, record_id, run_id, noticed_at)
       select ${resource}, id, ${runId}, ${noticedAt}::timestamptz from unnest(${unseen}::text[]) as unseen (id)
@@ -84,21 +82,39 @@ export async function recordMissing(tx: TransactionSql, facts: MissingFacts): Pr
   return { ...counts, held: null };
 }
 
-interface LiveRow {
-  id: string;
-  /** Whether it was stored before the walk began. The run ids decide, because a clock may be wrong. */
-  isOlder: boolean;
+function countSeen(ids: readonly string[], seen: MissingFacts["seen"]): number {
+  let met = 0;
+  for (const id of ids) if (seen.has(id)) met += 1;
+  return met;
 }
 
-/** The live records that the list should show, in windows. */
-function liveRows(tx: TransactionSql, resource: Resource, beganRunId: number): AsyncGenerator<LiveRow[]> {
-  return windows<LiveRow>(
-    tx,
-    `select id, first_seen_run_id < $2::bigint as "isOlder" from ${RECORD_TABLES[resource].name}
-     where id > $1 and ${isListed(resource)}
-     order by id`,
-    beganRunId,
-  );
+interface LiveIds {
+  /** Those that were stored before the walk began. The run ids decide, because a clock may be wrong. */
+  older: string[];
+  newer: string[];
+}
+
+/**
+ * The live records that the list should show, in windows. A window is one row: thousands of rows would cost
+ * the driver more than all else that a night without changes does.
+ */
+async function* liveIds(tx: TransactionSql, resource: Resource, beganRunId: number): AsyncGenerator<LiveIds> {
+  for (let last = ""; ; ) {
+    const [row] = await tx.unsafe<{ older: string; newer: string; last: string | null }[]>(
+      // The condition is outside the window. Inside, a planner without statistics (a first night) would read
+      // the whole table for each window, by a partial index.
+      `select coalesce(json_agg(id) filter (where is_listed and is_older), '[]')::text as older,
+         coalesce(json_agg(id) filter (where is_listed and not is_older), '[]')::text as newer, max(id) as last
+       from (
+         select id, first_seen_run_id < $2::bigint as is_older, ${isListed(resource)} as is_listed
+         from ${RECORD_TABLES[resource].name} where id > $1 order by id limit ${WINDOW}
+       ) as listed`,
+      [last, beganRunId],
+    );
+    if (row?.last == null) return;
+    yield { older: JSON.parse(row.older), newer: JSON.parse(row.newer) };
+    last = row.last;
+  }
 }
 
 /**
