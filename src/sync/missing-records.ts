@@ -99,10 +99,29 @@ interface LiveIds {
  * the driver more than all else that a night without changes does.
  */
 async function* liveIds(tx: TransactionSql, resource: Resource, beganRunId: number): AsyncGenerator<LiveIds> {
-  for (let last = ""; ; ) {
-    const [row] = await tx.unsafe<{ older: string; newer: string; last: string | null }[]>(
-      // The condition is outside the window. Inside, a planner without statistics (a first night) would read
-      // the whole table for each window, by a partial index.
+  // Only the primary key gives a window without reading the whole table. A planner without statistics, as on
+  // a first night, would sort the table for each of them.
+  await tx`set local enable_seqscan = off`;
+  await tx`set local enable_bitmapscan = off`;
+  try {
+    yield* readLiveIds(tx, resource, beganRunId);
+  } finally {
+    await tx`set local enable_bitmapscan to default`;
+    await tx`set local enable_seqscan to default`;
+  }
+}
+
+async function* readLiveIds(
+  tx: TransactionSql,
+  resource: Resource,
+  beganRunId: number,
+): AsyncGenerator<LiveIds> {
+  // Only the primary key gives a window without a look at the whole table. A planner without statistics, as on
+  // a first night, would sort the table for each of them.
+  await tx`set local enable_seqscan = off`;
+  await tx`set local enable_bitmapscan = off`;
+  for (let last: string | null = ""; last !== null; ) {
+    const [row]: { older: string; newer: string; last: string | null }[] = await tx.unsafe(
       `select coalesce(json_agg(id) filter (where is_listed and is_older), '[]')::text as older,
          coalesce(json_agg(id) filter (where is_listed and not is_older), '[]')::text as newer, max(id) as last
        from (
@@ -111,10 +130,11 @@ async function* liveIds(tx: TransactionSql, resource: Resource, beganRunId: numb
        ) as listed`,
       [last, beganRunId],
     );
-    if (row?.last == null) return;
-    yield { older: JSON.parse(row.older), newer: JSON.parse(row.newer) };
-    last = row.last;
+    last = row?.last ?? null;
+    if (row && last !== null) yield { older: JSON.parse(row.older), newer: JSON.parse(row.newer) };
   }
+  await tx`set local enable_bitmapscan to default`;
+  await tx`set local enable_seqscan to default`;
 }
 
 /**
