@@ -1,5 +1,6 @@
 import { type Command, Option } from "commander";
-import { type TransactionSql, withSql } from "../db/connect.ts";
+import type { TransactionSql } from "../db/connect.ts";
+import { repeatAfterConflict } from "../db/recovery-conflict.ts";
 import { ConfigError, EXIT } from "../errors.ts";
 import { assertNamesKnown, parseRelation } from "../report/known-names.ts";
 import { askFor, type Filters, type Question } from "../report/question.ts";
@@ -7,14 +8,12 @@ import { asIso, readAnswer, withSnapshot } from "../report/read-answer.ts";
 import { REFRESH_SETTINGS } from "../report/refresh-settings.ts";
 import { RELATION_FACTS } from "../report/relations.ts";
 import { createCommand } from "./create-command.ts";
-import { assertMirrorPlace } from "./mirror-place.ts";
 import { wholeOption } from "./number-option.ts";
 import { createAnswerWriter, FORMATS, type Format } from "./report/answer-writer.ts";
 import { listReports } from "./report/list-reports.ts";
-import { refreshIfBehind } from "./report/refresh-if-behind.ts";
 import { type CommandContext, runCommand } from "./run-command.ts";
 import { addTimeOptions, readTimes, type TimeOptions } from "./time-options.ts";
-import { withDatabase } from "./with-database.ts";
+import { withReports } from "./with-reports.ts";
 
 interface Options extends TimeOptions, Omit<Filters, "since" | "until"> {
   format?: Format;
@@ -31,7 +30,7 @@ export function reportCommand(summary: string): Command {
   const command = createCommand({
     name: "report",
     summary,
-    settings: ["databaseUrl", "dataDir", ...REFRESH_SETTINGS],
+    settings: ["databaseUrl", "readUrl", "dataDir", ...REFRESH_SETTINGS],
     examples: [
       ["report", "lists the reports and what each answers"],
       ["report success_rate_daily --since 2026-11-01", "how often builds succeeded, day by day"],
@@ -64,14 +63,17 @@ export function reportCommand(summary: string): Command {
         if (name === undefined) return listReports(context.out, format, options);
         const times = readTimes(options, context.clock.now());
         const asked = chooseRows(name, format, { ...options, ...times });
-        assertMirrorPlace(context.config);
-        await withDatabase(context, (database) =>
-          withSql(database.url, { applicationName: "docmirror report", max: 1 }, async (sql) => {
-            await refreshIfBehind(context, database.url, sql);
-            await assertNamesKnown(sql, options);
-            await withSnapshot(sql, (tx) => print(context, tx, format, asked));
-          }),
-        );
+        await withReports(context, "report", async (sql) => {
+          await assertNamesKnown(sql, options);
+          let isPrinted = false;
+          const begin = () => {
+            isPrinted = true;
+          };
+          await repeatAfterConflict(
+            () => withSnapshot(sql, (tx) => print(context, tx, format, asked, begin)),
+            () => !isPrinted,
+          );
+        });
         return EXIT.done;
       }),
     );
@@ -110,15 +112,21 @@ async function print(
   tx: TransactionSql,
   format: Format,
   { question, shown, isLimitGiven, answer }: Asked,
+  onBegin: () => void,
 ): Promise<void> {
   const { relation, columns } = question;
   const [computed] = await tx<{ at: string | null }[]>`select max(refreshed_at) as at from report.freshness`;
   const facts = { report: relation, refreshed_at: computed?.at ? asIso(computed.at) : null };
   const writer = createAnswerWriter(format, { columns, facts, ...(answer && { answer }) }, out);
+  const batches = readAnswer(tx, question, { signal });
+  // Most of the work comes before the first rows. Until then nothing is printed, so it can be done again.
+  let batch = await batches.next();
+  onBegin();
   await writer.begin();
   let printed = 0;
   let hasMore = false;
-  for await (const rows of readAnswer(tx, question, { signal })) {
+  for (; !batch.done; batch = await batches.next()) {
+    const rows = batch.value;
     const wanted = rows.slice(0, shown - printed);
     hasMore = wanted.length < rows.length;
     printed += wanted.length;
