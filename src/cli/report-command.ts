@@ -64,13 +64,15 @@ export function reportCommand(summary: string): Command {
         const times = readTimes(options, context.clock.now());
         const asked = chooseRows(name, format, { ...options, ...times });
         await withReports(context, "report", async (sql) => {
-          await assertNamesKnown(sql, options);
           let isPrinted = false;
           const begin = () => {
             isPrinted = true;
           };
           await repeatAfterConflict(
-            () => withSnapshot(sql, (tx) => print(context, tx, format, asked, begin)),
+            async () => {
+              await assertNamesKnown(sql, options);
+              await withSnapshot(sql, (tx) => print(context, tx, format, asked, begin));
+            },
             () => !isPrinted,
           );
         });

@@ -1,4 +1,5 @@
 import { type Sql, withSql } from "../db/connect.ts";
+import { repeatAfterConflict } from "../db/recovery-conflict.ts";
 import { assertMirrorPlace } from "./mirror-place.ts";
 import { readSession, readSettings, withReplicaHints } from "./replica.ts";
 import { refreshForReplica } from "./report/refresh-for-replica.ts";
@@ -27,7 +28,7 @@ export function withReports<T>(
       };
       return withSql(url, options, async (sql) => {
         if (context.config.readUrl === null) await refreshIfBehind(context, url, sql);
-        else await refreshForReplica(context, sql);
+        else await repeatAfterConflict(() => refreshForReplica(context, sql));
         return read(sql);
       });
     });
