@@ -75,6 +75,7 @@ export async function startReplicated(): Promise<Replicated> {
       max_connections: 30,
       // A query that holds up the replay is cancelled soon, not after half a minute.
       max_standby_streaming_delay: "100ms",
+      wal_retrieve_retry_interval: "100ms",
     };
     const flags = Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
     const server = spawn(programOf("postgres"), ["-D", join(folder, which), ...flags], {
