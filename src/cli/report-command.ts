@@ -1,6 +1,7 @@
 import { type Command, Option } from "commander";
 import type { TransactionSql } from "../db/connect.ts";
 import { repeatAfterConflict } from "../db/recovery-conflict.ts";
+import type { Relation } from "../db/report-dictionary.ts";
 import { ConfigError, EXIT } from "../errors.ts";
 import { assertNamesKnown, parseRelation } from "../report/known-names.ts";
 import { askFor, type Filters, type Question } from "../report/question.ts";
@@ -62,7 +63,8 @@ export function reportCommand(summary: string): Command {
         const format = options.json ? "json" : (options.format ?? "table");
         if (name === undefined) return listReports(context.out, format, options);
         const times = readTimes(options, context.clock.now());
-        const asked = chooseRows(name, format, { ...options, ...times });
+        const isReplica = context.config.readUrl !== null;
+        const asked = chooseRows(name, format, { ...options, ...times }, isReplica);
         await withReports(context, "report", async (sql) => {
           let isPrinted = false;
           const begin = () => {
@@ -90,7 +92,7 @@ interface Asked {
   answer: readonly string[] | undefined;
 }
 
-function chooseRows(name: string, format: Format, options: Options): Asked {
+function chooseRows(name: string, format: Format, options: Options, isReplica: boolean): Asked {
   const relation = parseRelation(name);
   const isForPeople = format === "table" || format === "md";
   const shown = options.limit ?? (isForPeople ? SHOWN_ROWS : Number.POSITIVE_INFINITY);
@@ -105,8 +107,14 @@ function chooseRows(name: string, format: Format, options: Options): Asked {
     question: askFor(relation, { project, version, type, since, until, limit }),
     shown,
     isLimitGiven: options.limit !== undefined,
-    answer: options.wide ? undefined : RELATION_FACTS[relation].answer,
+    answer: options.wide ? undefined : shownColumns(relation, isReplica),
   };
+}
+
+/** The lag of a replica is of use only where one is read. */
+function shownColumns(relation: Relation, isReplica: boolean): readonly string[] {
+  const { answer } = RELATION_FACTS[relation];
+  return isReplica && relation === "freshness" ? ["resource", "replica_lag_s", ...answer.slice(1)] : answer;
 }
 
 async function print(

@@ -139,7 +139,7 @@ export const RELATION_FACTS: { readonly [R in Relation]: RelationFacts<ColumnOf<
   },
   freshness: {
     order: "resource",
-    answer: ["resource", "current_through", "lag_s", "replica_lag_s", "records", "is_whole", "quarantined"],
+    answer: ["resource", "current_through", "lag_s", "last_walk", "records", "quarantined", "is_whole"],
   },
   runs: {
     time: { column: "started_at", span: "moment" },

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { withSql } from "../../src/db/connect.ts";
-import { runCli } from "../support/cli.ts";
+import { hasTerminals, linesOf, runCli } from "../support/cli.ts";
 import { createTestDatabase } from "../support/database.ts";
 import { createReportedMirror } from "../support/reported-mirror.ts";
 
@@ -22,6 +22,16 @@ describe("DOCMIRROR_READ_URL", () => {
     });
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
     expect(JSON.parse(stdout).rows[0]).toMatchObject({ resource: "build", replica_lag_s: null });
+  });
+
+  it.skipIf(!hasTerminals)("shows the replica's lag on a terminal", { tags: ["long"] }, async () => {
+    await using mirror = await createReportedMirror();
+    const headOf = async (name: string) => {
+      const options = { terminalColumns: 80, env: { [name]: mirror.url } };
+      return linesOf((await runCli(["report", "freshness"], options)).stdout)[0];
+    };
+    expect(await headOf("DOCMIRROR_READ_URL")).toMatch(/^resource +replica_lag_s +current_through +lag_s /);
+    expect(await headOf("DATABASE_URL")).not.toContain("replica_lag_s");
   });
 
   it("is never written to, even where it could be", async () => {
