@@ -81,7 +81,7 @@ function isUp(child: ChildProcess): Promise<void> {
   });
 }
 
-export async function freePort(): Promise<number> {
+async function freePort(): Promise<number> {
   const server = createServer().listen(0, "127.0.0.1");
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;
