@@ -1,8 +1,9 @@
 /**
  * `npm run bench`: a night's work as ratios against floors measured in the same run (docs/performance.md has a table of it). Options: `--runs 3`,
  * `--only nights,memory,rate`. Every figure is the median of the runs; the floors take turns with what they are a floor for.
+ * `--peers` compares docmirror with other programs instead; `--size small` does so with a tenth of the records.
  */
-import { type ChildProcess, fork, spawn } from "node:child_process";
+import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
@@ -16,7 +17,10 @@ import { openEmbedded } from "../../src/embedded/open-embedded.ts";
 import { silentLog } from "../../src/log.ts";
 import { readDefinitions } from "../../src/report/definitions.ts";
 import type { RunSummary } from "../../src/sync/summary.ts";
+import { median } from "./median.ts";
+import { benchPeers } from "./peers/bench-peers.ts";
 import type { Arrival } from "./service.ts";
+import { startService } from "./start-service.ts";
 
 const SIZES = { users: 4000, projects: 3000, versions: 15_000, files: 16_500, builds: 30_000 };
 const CONCURRENCY = 8;
@@ -25,29 +29,15 @@ const { values } = parseArgs({
   options: {
     runs: { type: "string", default: "3" },
     only: { type: "string", default: "nights,memory,rate" },
+    peers: { type: "boolean", default: false },
+    size: { type: "string", default: "full" },
   },
 });
 const runs = Number(values.runs);
-
-interface Service {
-  url: string;
-  ask(message: object): Promise<unknown>;
-  stop(): void;
-}
-
-async function startService(sizes: object, latencyMs = 0): Promise<Service> {
-  const child: ChildProcess = fork(here("service.ts"), [JSON.stringify({ sizes, latencyMs })], {
-    execArgv: ["--import", "tsx"],
-  });
-  const [ready] = (await once(child, "message")) as [{ url: string }];
-  return {
-    url: ready.url,
-    async ask(message) {
-      child.send(message);
-      return (await once(child, "message"))[0];
-    },
-    stop: () => child.disconnect(),
-  };
+if (values.peers) {
+  const share = values.size === "small" ? 0.1 : 1;
+  const sizes = Object.fromEntries(Object.entries(SIZES).map(([name, count]) => [name, count * share]));
+  process.exit(await benchPeers({ runs, sizes, newBuilds: (SIZES.builds * share) / 100 }));
 }
 
 /** Runs a script of this folder, or the built program, to its end; gives its JSON and the peak of its resident memory in MB. */
@@ -81,7 +71,6 @@ const sync = (databaseUrl: string, baseUrl: string, ...flags: string[]) =>
     ...flags,
   ]);
 
-const median = (numbers: number[]) => numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? 0;
 const print = (line: string) => process.stdout.write(`${line}\n`);
 const seconds = (ms: number) => `${(ms / 1000).toFixed(2)} s`;
 
@@ -110,7 +99,7 @@ async function walOf<T>(task: () => Promise<T>): Promise<{ result: T; walMb: num
 }
 
 async function benchNights(): Promise<void> {
-  const service = await startService(SIZES);
+  const service = await startService({ sizes: SIZES });
   const figures: Record<string, number[]> = {};
   const note = (name: string, value: number) => {
     figures[name] ??= [];
@@ -168,7 +157,7 @@ async function benchNights(): Promise<void> {
 async function benchMemory(): Promise<void> {
   const peaks: Record<number, number> = {};
   for (const factor of [1, 2]) {
-    const service = await startService({ ...SIZES, builds: SIZES.builds * factor });
+    const service = await startService({ sizes: { ...SIZES, builds: SIZES.builds * factor } });
     const samples: number[] = [];
     for (let count = 0; count < runs; count++)
       samples.push((await sync(await freshDatabase(), service.url)).peakMb);
@@ -182,7 +171,7 @@ async function benchMemory(): Promise<void> {
 }
 
 async function benchRate(): Promise<void> {
-  const service = await startService(SIZES, 100);
+  const service = await startService({ sizes: SIZES, latencyMs: 100 });
   await service.ask({ reset: true });
   const flags = ["--rate", "50"];
   await sync(await freshDatabase(), service.url, ...flags);
