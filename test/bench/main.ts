@@ -40,8 +40,16 @@ if (values.peers) {
   process.exit(await benchPeers({ runs, sizes, newBuilds: (SIZES.builds * share) / 100 }));
 }
 
-/** Runs a script of this folder, or the built program, to its end; gives its JSON and the peak of its resident memory in MB. */
-async function run<T>(args: string[]): Promise<T & { peakMb: number }> {
+interface Command {
+  /** From its start to its exit. */
+  commandMs: number;
+  /** Of its resident memory, in MB. */
+  peakMb: number;
+}
+
+/** Runs a script of this folder, or the built program, to its end; gives its JSON and what the whole command took. */
+async function run<T>(args: string[]): Promise<T & Command> {
+  const startedAt = performance.now();
   const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
   let peakMb = 0;
   const watch = setInterval(() => {
@@ -57,9 +65,10 @@ async function run<T>(args: string[]): Promise<T & { peakMb: number }> {
     output += chunk;
   });
   const [code] = await once(child, "close");
+  const commandMs = performance.now() - startedAt;
   clearInterval(watch);
   if (code !== 0) throw new Error(`${args.join(" ")} exited ${code}: ${output}`);
-  return { ...(JSON.parse(output) as T), peakMb };
+  return { ...(JSON.parse(output) as T), commandMs, peakMb };
 }
 
 const script = (name: string, ...args: string[]) => ["--import", "tsx", here(name), ...args];
@@ -118,13 +127,13 @@ async function benchNights(): Promise<void> {
     );
     const database = await freshDatabase();
     const first = await sync(database, service.url);
-    note("first", first.duration_ms);
+    note("first", first.commandMs);
     note("peak", first.peakMb);
     note("copy", (await run<{ ms: number }>(script("copy-floor.ts", database, await freshDatabase()))).ms);
     const inDatabase = connect(database, { applicationName: "bench", max: 1 });
     await inDatabase`vacuum analyze`;
     const { result: second, walMb } = await walOf(() => sync(database, service.url));
-    note("second", second.duration_ms);
+    note("second", second.commandMs);
     note("wal", walMb);
     const changes = (summary: RunSummary) =>
       Object.values(summary.resources).reduce((sum, { inserted, updated }) => sum + inserted + updated, 0);
@@ -132,7 +141,7 @@ async function benchNights(): Promise<void> {
     await service.ask({ trigger: SIZES.builds / 100 });
     await run(script("floor.ts", "download", service.url, String(CONCURRENCY)));
     const shifted = await sync(database, service.url);
-    note("shifted", shifted.duration_ms);
+    note("shifted", shifted.commandMs);
     note("shiftedChanges", changes(shifted));
     await inDatabase.end();
   }
