@@ -21,7 +21,7 @@ export const EXIT = {
 export interface ErrorFacts {
   cause?: unknown;
   /** What the reader can do about it, one sentence or a command. */
-  hint?: string;
+  hint?: string | undefined;
 }
 
 /**

@@ -22,7 +22,15 @@ export function createLog(options: LogOptions): Logger {
     base: null,
     timestamp: () => `,"time":"${new Date().toISOString()}"`,
     redact: {
-      paths: ["password", "*.password", "databaseUrl", "*.databaseUrl", "authorization"],
+      paths: [
+        "password",
+        "*.password",
+        "databaseUrl",
+        "*.databaseUrl",
+        "readUrl",
+        "*.readUrl",
+        "authorization",
+      ],
       censor: "***",
     },
   };

@@ -31,6 +31,7 @@ describe("defaults", () => {
   it("are those that the product promises", () => {
     expect(load().config).toEqual({
       databaseUrl: null,
+      readUrl: null,
       dataDir: join(cwd, ".docmirror"),
       baseUrl: null,
       pageSize: 100,

@@ -1,5 +1,5 @@
 import { type Command, Option } from "commander";
-import { withSql } from "../db/connect.ts";
+import { repeatAfterConflict } from "../db/recovery-conflict.ts";
 import { EXIT } from "../errors.ts";
 import {
   EXPORT_FORMATS,
@@ -9,13 +9,11 @@ import {
 } from "../report/export/export-report.ts";
 import { REFRESH_SETTINGS } from "../report/refresh-settings.ts";
 import { createCommand } from "./create-command.ts";
-import { assertMirrorPlace } from "./mirror-place.ts";
 import type { Output } from "./output.ts";
-import { refreshIfBehind } from "./report/refresh-if-behind.ts";
 import { runCommand } from "./run-command.ts";
 import { renderTable } from "./table.ts";
 import { addTimeOptions, readTimes, type TimeOptions } from "./time-options.ts";
-import { withDatabase } from "./with-database.ts";
+import { withReports } from "./with-reports.ts";
 
 interface Options extends TimeOptions {
   out: string;
@@ -27,7 +25,7 @@ export function exportCommand(summary: string): Command {
   const command = createCommand({
     name: "export",
     summary,
-    settings: ["databaseUrl", "dataDir", ...REFRESH_SETTINGS],
+    settings: ["databaseUrl", "readUrl", "dataDir", ...REFRESH_SETTINGS],
     examples: [
       ["export --out /data/builds", "all builds as Parquet, a folder a month; replaces the last export"],
       ["export --out /data/recent --since 2026-01-01 --format csv", "builds of this year, as CSV"],
@@ -45,20 +43,16 @@ export function exportCommand(summary: string): Command {
   return addTimeOptions(command)
     .option("--json", "print one JSON document")
     .action(
-      runCommand<Options>((context, { options }) => {
-        assertMirrorPlace(context.config);
-        return withDatabase(context, async ({ url }) => {
-          const { clock, out, signal } = context;
-          const { out: folder, format } = options;
-          const { since, until } = readTimes(options, clock.now());
-          const facts = await withSql(url, { applicationName: "docmirror export", max: 1 }, async (sql) => {
-            await refreshIfBehind(context, url, sql);
-            return exportReport({ sql, folder, format, since, until, signal });
-          });
-          if (options.json) await out.json({ folder, ...facts });
-          else await out.write(render(facts, out));
-          return EXIT.done;
-        });
+      runCommand<Options>(async (context, { options }) => {
+        const { clock, out, signal } = context;
+        const { out: folder, format } = options;
+        const { since, until } = readTimes(options, clock.now());
+        const facts = await withReports(context, "export", (sql) =>
+          repeatAfterConflict(() => exportReport({ sql, folder, format, since, until, signal })),
+        );
+        if (options.json) await out.json({ folder, ...facts });
+        else await out.write(render(facts, out));
+        return EXIT.done;
       }),
     );
 }

@@ -1,5 +1,7 @@
 import { type Command, Option } from "commander";
-import { type TransactionSql, withSql } from "../db/connect.ts";
+import type { TransactionSql } from "../db/connect.ts";
+import { repeatAfterConflict } from "../db/recovery-conflict.ts";
+import type { Relation } from "../db/report-dictionary.ts";
 import { ConfigError, EXIT } from "../errors.ts";
 import { assertNamesKnown, parseRelation } from "../report/known-names.ts";
 import { askFor, type Filters, type Question } from "../report/question.ts";
@@ -7,14 +9,12 @@ import { asIso, readAnswer, withSnapshot } from "../report/read-answer.ts";
 import { REFRESH_SETTINGS } from "../report/refresh-settings.ts";
 import { RELATION_FACTS } from "../report/relations.ts";
 import { createCommand } from "./create-command.ts";
-import { assertMirrorPlace } from "./mirror-place.ts";
 import { wholeOption } from "./number-option.ts";
 import { createAnswerWriter, FORMATS, type Format } from "./report/answer-writer.ts";
 import { listReports } from "./report/list-reports.ts";
-import { refreshIfBehind } from "./report/refresh-if-behind.ts";
 import { type CommandContext, runCommand } from "./run-command.ts";
 import { addTimeOptions, readTimes, type TimeOptions } from "./time-options.ts";
-import { withDatabase } from "./with-database.ts";
+import { withReports } from "./with-reports.ts";
 
 interface Options extends TimeOptions, Omit<Filters, "since" | "until"> {
   format?: Format;
@@ -31,7 +31,7 @@ export function reportCommand(summary: string): Command {
   const command = createCommand({
     name: "report",
     summary,
-    settings: ["databaseUrl", "dataDir", ...REFRESH_SETTINGS],
+    settings: ["databaseUrl", "readUrl", "dataDir", ...REFRESH_SETTINGS],
     examples: [
       ["report", "lists the reports and what each answers"],
       ["report success_rate_daily --since 2026-11-01", "how often builds succeeded, day by day"],
@@ -63,15 +63,21 @@ export function reportCommand(summary: string): Command {
         const format = options.json ? "json" : (options.format ?? "table");
         if (name === undefined) return listReports(context.out, format, options);
         const times = readTimes(options, context.clock.now());
-        const asked = chooseRows(name, format, { ...options, ...times });
-        assertMirrorPlace(context.config);
-        await withDatabase(context, (database) =>
-          withSql(database.url, { applicationName: "docmirror report", max: 1 }, async (sql) => {
-            await refreshIfBehind(context, database.url, sql);
-            await assertNamesKnown(sql, options);
-            await withSnapshot(sql, (tx) => print(context, tx, format, asked));
-          }),
-        );
+        const isReplica = context.config.readUrl !== null;
+        const asked = chooseRows(name, format, { ...options, ...times }, isReplica);
+        await withReports(context, "report", async (sql) => {
+          let isPrinted = false;
+          const begin = () => {
+            isPrinted = true;
+          };
+          await repeatAfterConflict(
+            async () => {
+              await assertNamesKnown(sql, options);
+              await withSnapshot(sql, (tx) => print(context, tx, format, asked, begin));
+            },
+            () => !isPrinted,
+          );
+        });
         return EXIT.done;
       }),
     );
@@ -86,7 +92,7 @@ interface Asked {
   answer: readonly string[] | undefined;
 }
 
-function chooseRows(name: string, format: Format, options: Options): Asked {
+function chooseRows(name: string, format: Format, options: Options, isReplica: boolean): Asked {
   const relation = parseRelation(name);
   const isForPeople = format === "table" || format === "md";
   const shown = options.limit ?? (isForPeople ? SHOWN_ROWS : Number.POSITIVE_INFINITY);
@@ -101,8 +107,14 @@ function chooseRows(name: string, format: Format, options: Options): Asked {
     question: askFor(relation, { project, version, type, since, until, limit }),
     shown,
     isLimitGiven: options.limit !== undefined,
-    answer: options.wide ? undefined : RELATION_FACTS[relation].answer,
+    answer: options.wide ? undefined : shownColumns(relation, isReplica),
   };
+}
+
+/** The lag of a replica is of use only where one is read. */
+function shownColumns(relation: Relation, isReplica: boolean): readonly string[] {
+  const { answer } = RELATION_FACTS[relation];
+  return isReplica && relation === "freshness" ? ["resource", "replica_lag_s", ...answer.slice(1)] : answer;
 }
 
 async function print(
@@ -110,15 +122,21 @@ async function print(
   tx: TransactionSql,
   format: Format,
   { question, shown, isLimitGiven, answer }: Asked,
+  onBegin: () => void,
 ): Promise<void> {
   const { relation, columns } = question;
   const [computed] = await tx<{ at: string | null }[]>`select max(refreshed_at) as at from report.freshness`;
   const facts = { report: relation, refreshed_at: computed?.at ? asIso(computed.at) : null };
   const writer = createAnswerWriter(format, { columns, facts, ...(answer && { answer }) }, out);
+  const batches = readAnswer(tx, question, { signal });
+  // Most of the work comes before the first rows. Until then nothing is printed, so it can be done again.
+  let batch = await batches.next();
+  onBegin();
   await writer.begin();
   let printed = 0;
   let hasMore = false;
-  for await (const rows of readAnswer(tx, question, { signal })) {
+  for (; !batch.done; batch = await batches.next()) {
+    const rows = batch.value;
     const wanted = rows.slice(0, shown - printed);
     hasMore = wanted.length < rows.length;
     printed += wanted.length;

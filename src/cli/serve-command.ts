@@ -3,7 +3,7 @@ import { assertMirror } from "../db/assert-mirror.ts";
 import { withSql } from "../db/connect.ts";
 import { assertSessionPooling } from "../db/session-pooling.ts";
 import { openDatabase } from "../embedded/open-database.ts";
-import { EXIT, MirrorError } from "../errors.ts";
+import { EXIT, MirrorError, messageOf } from "../errors.ts";
 import { tryRefresh } from "../report/after-run.ts";
 import { readDefinitions } from "../report/definitions.ts";
 import { isReportBehind, mayRefresh } from "../report/refresh.ts";
@@ -13,6 +13,8 @@ import { createKeptDatabase, type KeptDatabase } from "../worker/kept-database.t
 import { closeInTime } from "./close-in-time.ts";
 import { createCommand } from "./create-command.ts";
 import { assertMirrorPlace, mirrorPlace } from "./mirror-place.ts";
+import { readSession, readSettings, withReplicaHints } from "./replica.ts";
+import { refreshForReplica } from "./report/refresh-for-replica.ts";
 import { type CommandContext, runCommand } from "./run-command.ts";
 import { untilStopped } from "./until-stopped.ts";
 
@@ -20,14 +22,26 @@ interface Options {
   json?: true;
 }
 
+const CONNECTION = { applicationName: "docmirror serve", max: 1 };
+
 export function serveCommand(summary: string): Command {
   return createCommand({
     name: "serve",
     summary,
-    settings: ["databaseUrl", "dataDir", "httpHost", "httpPort", "httpRate", "httpCors", ...REFRESH_SETTINGS],
+    settings: [
+      "databaseUrl",
+      "readUrl",
+      "dataDir",
+      "httpHost",
+      "httpPort",
+      "httpRate",
+      "httpCors",
+      ...REFRESH_SETTINGS,
+    ],
     examples: [
       ["serve", "prints its address and serves until Ctrl-C: the report page at /, the API below /api/"],
       ["serve --http-port 0", "on a free port"],
+      ["serve --read-url postgres://db2/docmirror", "reads a replica alone"],
       [
         "serve --http-host 0.0.0.0",
         "for other machines too; there is no password, so limit who can reach it",
@@ -35,23 +49,27 @@ export function serveCommand(summary: string): Command {
     ],
   })
     .option("--json", "print the address as one JSON document")
-    .action(runCommand<Options>((context, { options }) => serve(context, options)));
+    .action(
+      runCommand<Options>((context, { options }) =>
+        withReplicaHints(context.config, () => serve(context, options)),
+      ),
+    );
 }
 
 async function serve(context: CommandContext, options: Options): Promise<never> {
   const { config, log, clock, signal, out } = context;
-  const { databaseUrl, dataDir } = config;
+  const place = readSettings(config);
   // Waits for a database that is down, but not for a mirror that does not exist yet.
-  assertMirrorPlace(config);
+  assertMirrorPlace(place);
   const database = createKeptDatabase({
     async open(openSignal) {
-      assertMirrorPlace(config);
-      return openDatabase({ databaseUrl, dataDir, log, signal: openSignal });
+      assertMirrorPlace(place);
+      return openDatabase({ ...place, log, signal: openSignal });
     },
     prepare: ({ url }) =>
-      withSql(url, { applicationName: "docmirror serve", max: 1 }, async (sql) => {
+      withSql(url, { ...CONNECTION, session: readSession(config) }, async (sql) => {
         await assertSessionPooling(sql, url);
-        await assertMirror(sql, readDefinitions(), mirrorPlace(config));
+        await assertMirror(sql, readDefinitions(), mirrorPlace(place));
       }),
     clock,
     log,
@@ -63,7 +81,7 @@ async function serve(context: CommandContext, options: Options): Promise<never> 
     else await out.write(`${server.url}\n`);
     // A fault that waiting does not repair ends the command here, with its own exit code.
     await server.mirror.open();
-    await bringUpToDate(context, database);
+    await (config.readUrl === null ? bringUpToDate : askPrimary)(context, database);
     await server.warmUp();
     return await untilStopped(signal);
   } finally {
@@ -81,7 +99,7 @@ async function serve(context: CommandContext, options: Options): Promise<never> 
  */
 async function bringUpToDate({ config, log, signal }: CommandContext, database: KeptDatabase): Promise<void> {
   const url = await database.ready(signal);
-  const isDue = await withSql(url, { applicationName: "docmirror serve", max: 1 }, async (sql) => {
+  const isDue = await withSql(url, CONNECTION, async (sql) => {
     if (await mayRefresh(sql)) return isReportBehind(sql);
     log.info("this role only reads, so the figures stay as the last sync left them");
     return false;
@@ -91,4 +109,18 @@ async function bringUpToDate({ config, log, signal }: CommandContext, database: 
   log.info("the figures are older than the last run; refreshing them");
   const error = await tryRefresh(url, { ...config, keepsSettings: true, signal }, log);
   if (error === null) log.info("the figures are up to date");
+}
+
+/** The same where a replica is read: the primary refreshes the answers, which the replica then replays. */
+async function askPrimary(context: CommandContext, database: KeptDatabase): Promise<void> {
+  const { config, log, signal } = context;
+  const url = await database.ready(signal);
+  try {
+    await withSql(url, { ...CONNECTION, session: readSession(config) }, (sql) =>
+      refreshForReplica(context, sql),
+    );
+  } catch (error) {
+    if (signal.aborted) throw error;
+    log.warn({ error: messageOf(error) }, "could not see how old the figures are");
+  }
 }

@@ -39,6 +39,18 @@ export const SETTINGS = {
     isHidden: () => true,
     meaning: "where the mirror is: postgres://user:password@host:port/database",
   },
+  /** Null means that these commands read the database of `databaseUrl`. */
+  readUrl: {
+    name: "DOCMIRROR_READ_URL",
+    flag: "read-url",
+    value: "url",
+    default: null,
+    without: "the database that the syncs write to",
+    parse: values.databaseUrl,
+    isHidden: () => true,
+    meaning:
+      "where report, export and serve read, such as a streaming replica: postgres://user:password@host:port/database",
+  },
   /** Absolute. Need not exist yet. */
   dataDir: {
     name: "DOCMIRROR_DATA_DIR",

@@ -330,6 +330,8 @@ export const DICTIONARY = {
       mirror_last_good_at:
         "The earliest last_good_at of all lists: the mirror is as fresh as its oldest list. Null while a list has none.",
       mirror_current_through: "The earliest current_through of all lists.",
+      replica_lag_s:
+        "On a streaming replica, seconds since the last change that it replayed; 0 where it has replayed all that it received. Null on a primary, and on a replica that has replayed nothing since it started.",
     },
   },
   runs: {

@@ -9,6 +9,9 @@ const STALE_AFTER_S = 26 * 3600;
 /** The answers are computed right after a run. A reader who comes in between does not need a warning. */
 const FOLLOWS_WITHIN_MS = 300_000;
 
+/** Pages are kept while they stay the same, so they show the lag of a replica in steps, from the first on. */
+const REPLICA_STEP_S = 10;
+
 /** How fresh the data of a page is. */
 export interface Freshness {
   /**
@@ -24,6 +27,11 @@ export interface Freshness {
   readonly refreshedAt: string | null;
   /** Whether the answers are still older than the last run, some minutes after its end. */
   readonly isBehind: boolean;
+  /**
+   * How far the replica that is read lags behind its primary, in whole steps of 10 s; null where no replica is
+   * read, or where that is not known.
+   */
+  readonly replicaLagS: number | null;
 }
 
 /** `freshness` holds the rows of `report.freshness`. `lastRun` is the newest run that has ended. */
@@ -36,6 +44,7 @@ export function readFreshness(freshness: readonly Row[], lastRun: Row | undefine
   );
   const refreshedAt = textOf(freshness[0]?.refreshed_at);
   const finishedAt = textOf(lastRun?.finished_at);
+  const replicaLag = freshness[0]?.replica_lag_s ?? null;
   const isFollowing =
     finishedAt !== null &&
     now.getTime() - Date.parse(`${finishedAt.replace(" ", "T")}:00`) < FOLLOWS_WITHIN_MS;
@@ -49,12 +58,18 @@ export function readFreshness(freshness: readonly Row[], lastRun: Row | undefine
     refreshedAt,
     // Both are texts of Postgres in UTC, so they sort by time.
     isBehind: !isFollowing && finishedAt !== null && (refreshedAt === null || refreshedAt < finishedAt),
+    replicaLagS:
+      replicaLag === null ? null : Math.floor(Number(replicaLag) / REPLICA_STEP_S) * REPLICA_STEP_S,
   };
 }
 
 /** The first line of every page of figures. */
 export function renderBanner(freshness: Freshness): Markup {
-  const { currentThrough, unread, isStale, lagS, refreshedAt, isBehind } = freshness;
+  const { currentThrough, unread, isStale, lagS, refreshedAt, isBehind, replicaLagS } = freshness;
+  // It comes first: what a replica has not replayed yet may be all that is missing.
+  const replica = replicaLagS
+    ? html` <strong>⚠ This is a replica, which is ${formatSpan(replicaLagS * 1000)} behind its primary.</strong>`
+    : "";
   if (unread.length > 0) {
     const lists =
       unread.length === 1
@@ -63,7 +78,7 @@ export function renderBanner(freshness: Freshness): Markup {
     const [sentence, rest] = unread.includes("build")
       ? ["There is nothing to report yet:", ` no sync has read ${lists} to the end.`]
       : ["The mirror is not whole yet:", ` no sync has read ${lists} to the end.`];
-    return html`<div class="banner warning" role="status"><p><strong>${sentence}</strong>${rest} <code>docmirror sync</code> does that, and <code>docmirror worker</code> does it every night.</p></div>`;
+    return html`<div class="banner warning" role="status"><p><strong>${sentence}</strong>${rest} <code>docmirror sync</code> does that, and <code>docmirror worker</code> does it every night.${replica}</p></div>`;
   }
   if (currentThrough === null) throw new Error("lists that were all read must have a time");
   const age = Number.isFinite(lagS)
@@ -75,7 +90,7 @@ export function renderBanner(freshness: Freshness): Markup {
   const behind = isBehind
     ? html` ${refreshedAt === null ? "The figures have not been computed yet:" : html`The figures were computed at ${moment(refreshedAt)}:`} a run has ended since, and they will include it soon; <code>docmirror report</code> updates them now.`
     : "";
-  return html`<div class="banner${isStale || isBehind ? " warning" : ""}" role="status"><p>Data current through <strong>${moment(currentThrough)}</strong> UTC.${stale}${behind}</p></div>`;
+  return html`<div class="banner${isStale || isBehind || replica ? " warning" : ""}" role="status"><p>Data current through <strong>${moment(currentThrough)}</strong> UTC.${replica}${stale}${behind}</p></div>`;
 }
 
 function textOf(value: unknown): string | null {

@@ -47,15 +47,16 @@ export function createCsvReply(mirror: MirrorReader): CsvReply {
       underWay++;
       const send = async (): Promise<void> => {
         let head = toCsv([question.columns]);
-        await mirror.read((sql) =>
-          withSnapshot(sql, async (tx) => {
+        await mirror.read((sql) => {
+          if (head === "") throw new StoreError("the replica cancelled the query after the first rows");
+          return withSnapshot(sql, async (tx) => {
             for await (const rows of readAnswer(tx, question, { signal })) {
               resolve(reply);
               await write(head + toCsv(rows));
               head = "";
             }
-          }),
-        );
+          });
+        });
         resolve(reply);
         if (head !== "") await write(head);
         await writer.close();

@@ -1,3 +1,4 @@
+import { isRecoveryConflict } from "../db/recovery-conflict.ts";
 import { sqlstateOf } from "../db/store-errors.ts";
 import { ConfigError, StoreError } from "../errors.ts";
 import { shorten } from "./words.ts";
@@ -30,6 +31,14 @@ export function explainFailure(error: unknown): ExplainedFailure {
       status: 503,
       title: "The answer took too long",
       words: "The database did not answer in time. Ask for fewer days, or try again in a minute.",
+      isOurs: false,
+    };
+  }
+  if (isRecoveryConflict(error)) {
+    return {
+      status: 503,
+      title: "The database is catching up",
+      words: "This replica had to replay changes of its primary first. Try again.",
       isOurs: false,
     };
   }

@@ -22,12 +22,20 @@ export async function findFreshness(
   ]);
   const freshness = readFreshness(lists, run, now);
   // The lag and the counts of a run under way grow all the time. They are no reason to render a page again.
-  const still = lists.map((row) => ({ ...row, lag_s: null }));
-  const { isStale, isBehind, lagS } = freshness;
+  const still = lists.map((row) => ({ ...row, lag_s: null, replica_lag_s: null }));
+  const { isStale, isBehind, lagS, replicaLagS } = freshness;
   const staleHours = isStale && Number.isFinite(lagS) ? Math.floor(lagS / 3600) : isStale;
   const today = now.toISOString().slice(0, 10);
   return {
     freshness,
-    revision: JSON.stringify([today, still, newest?.run_id, newest?.status, staleHours, isBehind]),
+    revision: JSON.stringify([
+      today,
+      still,
+      newest?.run_id,
+      newest?.status,
+      staleHours,
+      isBehind,
+      replicaLagS,
+    ]),
   };
 }

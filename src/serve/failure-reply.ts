@@ -1,3 +1,4 @@
+import { isRecoveryConflict } from "../db/recovery-conflict.ts";
 import { isPassing, sqlstateOf } from "../db/store-errors.ts";
 import { StoreError } from "../errors.ts";
 import type { Logger } from "../log.ts";
@@ -5,6 +6,7 @@ import { NotReadyError } from "../protocol/refusal.ts";
 import { errorReply } from "./error-reply.ts";
 
 const RETRY_AFTER = { "retry-after": "10" };
+const SOON = { "retry-after": "1" };
 /** A first walk takes minutes or hours. */
 const LATER = { "retry-after": "60" };
 /** A statement that Postgres cancelled, here by `statement_timeout`. */
@@ -25,6 +27,10 @@ export function failureReply(error: unknown, path: string, log: Logger): Respons
   if (sqlstate === QUERY_CANCELED) {
     log.warn({ path, sqlstate }, "a request took the database too long");
     return errorReply(503, "The answer took too long. Ask for less, or try again later.", RETRY_AFTER);
+  }
+  if (isRecoveryConflict(error)) {
+    log.warn({ path, sqlstate }, "the replica cancelled a query twice to replay changes");
+    return errorReply(503, "The database had to catch up with its primary. Try again.", SOON);
   }
   const isDown = error instanceof StoreError && !BUGS.test(sqlstate ?? "");
   if (isDown || isPassing(error)) {

@@ -1,5 +1,6 @@
 import { connect, type Sql, type TransactionSql } from "../db/connect.ts";
 import type { MirrorReader } from "../db/mirror-reader.ts";
+import { isRecoveryConflict, repeatAfterConflict } from "../db/recovery-conflict.ts";
 import { isPassing, sqlstateOf, toStoreError } from "../db/store-errors.ts";
 import { StoreError } from "../errors.ts";
 import type { Logger } from "../log.ts";
@@ -68,9 +69,12 @@ export function createServedMirror({ ready, log, waitMs = WAIT_MS }: ServedMirro
         hint: "docmirror keeps trying to reach it; try again soon",
       });
     }
+    const { sql } = pool;
     try {
-      return await fn(pool.sql);
+      return await repeatAfterConflict(() => fn(sql));
     } catch (error) {
+      // A replica that cancels queries answers well.
+      if (isRecoveryConflict(error)) throw toStoreError(error, "read the mirror");
       if (isPassing(error) || sqlstateOf(error) === "ENOTFOUND") startReconnect();
       throw toStoreError(error, "read the mirror");
     }

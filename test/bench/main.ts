@@ -1,8 +1,9 @@
 /**
  * `npm run bench`: a night's work as ratios against floors measured in the same run (docs/performance.md has a table of it). Options: `--runs 3`,
  * `--only nights,memory,rate`. Every figure is the median of the runs; the floors take turns with what they are a floor for.
+ * `--peers` compares docmirror with other programs instead; `--size small` does so with a tenth of the records.
  */
-import { type ChildProcess, fork, spawn } from "node:child_process";
+import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
@@ -16,7 +17,10 @@ import { openEmbedded } from "../../src/embedded/open-embedded.ts";
 import { silentLog } from "../../src/log.ts";
 import { readDefinitions } from "../../src/report/definitions.ts";
 import type { RunSummary } from "../../src/sync/summary.ts";
+import { median } from "./median.ts";
+import { benchPeers } from "./peers/bench-peers.ts";
 import type { Arrival } from "./service.ts";
+import { startService } from "./start-service.ts";
 
 const SIZES = { users: 4000, projects: 3000, versions: 15_000, files: 16_500, builds: 30_000 };
 const CONCURRENCY = 8;
@@ -25,33 +29,27 @@ const { values } = parseArgs({
   options: {
     runs: { type: "string", default: "3" },
     only: { type: "string", default: "nights,memory,rate" },
+    peers: { type: "boolean", default: false },
+    size: { type: "string", default: "full" },
   },
 });
 const runs = Number(values.runs);
-
-interface Service {
-  url: string;
-  ask(message: object): Promise<unknown>;
-  stop(): void;
+if (values.peers) {
+  const share = values.size === "small" ? 0.1 : 1;
+  const sizes = Object.fromEntries(Object.entries(SIZES).map(([name, count]) => [name, count * share]));
+  process.exit(await benchPeers({ runs, sizes, newBuilds: (SIZES.builds * share) / 100 }));
 }
 
-async function startService(sizes: object, latencyMs = 0): Promise<Service> {
-  const child: ChildProcess = fork(here("service.ts"), [JSON.stringify({ sizes, latencyMs })], {
-    execArgv: ["--import", "tsx"],
-  });
-  const [ready] = (await once(child, "message")) as [{ url: string }];
-  return {
-    url: ready.url,
-    async ask(message) {
-      child.send(message);
-      return (await once(child, "message"))[0];
-    },
-    stop: () => child.disconnect(),
-  };
+interface Command {
+  /** From its start to its exit. */
+  commandMs: number;
+  /** Of its resident memory, in MB. */
+  peakMb: number;
 }
 
-/** Runs a script of this folder, or the built program, to its end; gives its JSON and the peak of its resident memory in MB. */
-async function run<T>(args: string[]): Promise<T & { peakMb: number }> {
+/** Runs a script of this folder, or the built program, to its end; gives its JSON and what the whole command took. */
+async function run<T>(args: string[]): Promise<T & Command> {
+  const startedAt = performance.now();
   const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
   let peakMb = 0;
   const watch = setInterval(() => {
@@ -67,9 +65,10 @@ async function run<T>(args: string[]): Promise<T & { peakMb: number }> {
     output += chunk;
   });
   const [code] = await once(child, "close");
+  const commandMs = performance.now() - startedAt;
   clearInterval(watch);
   if (code !== 0) throw new Error(`${args.join(" ")} exited ${code}: ${output}`);
-  return { ...(JSON.parse(output) as T), peakMb };
+  return { ...(JSON.parse(output) as T), commandMs, peakMb };
 }
 
 const script = (name: string, ...args: string[]) => ["--import", "tsx", here(name), ...args];
@@ -81,7 +80,6 @@ const sync = (databaseUrl: string, baseUrl: string, ...flags: string[]) =>
     ...flags,
   ]);
 
-const median = (numbers: number[]) => numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? 0;
 const print = (line: string) => process.stdout.write(`${line}\n`);
 const seconds = (ms: number) => `${(ms / 1000).toFixed(2)} s`;
 
@@ -110,7 +108,7 @@ async function walOf<T>(task: () => Promise<T>): Promise<{ result: T; walMb: num
 }
 
 async function benchNights(): Promise<void> {
-  const service = await startService(SIZES);
+  const service = await startService({ sizes: SIZES });
   const figures: Record<string, number[]> = {};
   const note = (name: string, value: number) => {
     figures[name] ??= [];
@@ -129,13 +127,13 @@ async function benchNights(): Promise<void> {
     );
     const database = await freshDatabase();
     const first = await sync(database, service.url);
-    note("first", first.duration_ms);
+    note("first", first.commandMs);
     note("peak", first.peakMb);
     note("copy", (await run<{ ms: number }>(script("copy-floor.ts", database, await freshDatabase()))).ms);
     const inDatabase = connect(database, { applicationName: "bench", max: 1 });
     await inDatabase`vacuum analyze`;
     const { result: second, walMb } = await walOf(() => sync(database, service.url));
-    note("second", second.duration_ms);
+    note("second", second.commandMs);
     note("wal", walMb);
     const changes = (summary: RunSummary) =>
       Object.values(summary.resources).reduce((sum, { inserted, updated }) => sum + inserted + updated, 0);
@@ -143,7 +141,7 @@ async function benchNights(): Promise<void> {
     await service.ask({ trigger: SIZES.builds / 100 });
     await run(script("floor.ts", "download", service.url, String(CONCURRENCY)));
     const shifted = await sync(database, service.url);
-    note("shifted", shifted.duration_ms);
+    note("shifted", shifted.commandMs);
     note("shiftedChanges", changes(shifted));
     await inDatabase.end();
   }
@@ -168,7 +166,7 @@ async function benchNights(): Promise<void> {
 async function benchMemory(): Promise<void> {
   const peaks: Record<number, number> = {};
   for (const factor of [1, 2]) {
-    const service = await startService({ ...SIZES, builds: SIZES.builds * factor });
+    const service = await startService({ sizes: { ...SIZES, builds: SIZES.builds * factor } });
     const samples: number[] = [];
     for (let count = 0; count < runs; count++)
       samples.push((await sync(await freshDatabase(), service.url)).peakMb);
@@ -182,7 +180,7 @@ async function benchMemory(): Promise<void> {
 }
 
 async function benchRate(): Promise<void> {
-  const service = await startService(SIZES, 100);
+  const service = await startService({ sizes: SIZES, latencyMs: 100 });
   await service.ask({ reset: true });
   const flags = ["--rate", "50"];
   await sync(await freshDatabase(), service.url, ...flags);

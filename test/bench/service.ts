@@ -10,7 +10,16 @@ export interface Arrival {
   isPage: boolean;
 }
 
-const { sizes, latencyMs } = JSON.parse(process.argv[2] ?? "{}");
+export interface ServiceOptions {
+  /** How many records of each kind. */
+  sizes: object;
+  /** @default 0 */
+  latencyMs?: number;
+  /** Deletes the newest build after each page of builds, so that all older ones move up by one. */
+  deletes?: boolean;
+}
+
+const { sizes, latencyMs = 0, deletes = false } = JSON.parse(process.argv[2] ?? "{}") as ServiceOptions;
 // Nothing happens but what is asked for, and nothing is open: a second night finds what the first one found.
 const world = createWorld({
   ...sizes,
@@ -21,24 +30,45 @@ const world = createWorld({
   clockSteps: false,
 });
 world.advance(86_400_000);
+const SIZE_OF_ALL = 1_000_000;
 let arrivals: Arrival[] = [];
 const service = await startSimulation({
   world,
   latencyMs,
   cacheBytes: 512 * 1024 * 1024,
-  intercept(request, next) {
-    arrivals.push({ atMs: performance.now(), isPage: request.url.includes("limit=") });
-    return next();
+  async intercept(request, next) {
+    const isPage = request.url.includes("limit=");
+    arrivals.push({ atMs: performance.now(), isPage });
+    const reply = await next();
+    if (deletes && isPage && request.url.includes("/build/")) {
+      const [newest] = await listBuilds(1);
+      if (newest !== undefined) world.deleteRecord("build", newest);
+    }
+    return reply;
   },
 });
 
-process.on("message", (message: { trigger?: number; reset?: true; arrivals?: true }) => {
+async function listBuilds(limit: number): Promise<string[]> {
+  const { records } = await world.catalog().list("build", { filters: [], offset: 0, limit });
+  return records.map(({ id }) => String(id));
+}
+
+interface Message {
+  trigger?: number;
+  reset?: true;
+  arrivals?: true;
+  /** The ids of all builds. */
+  builds?: true;
+}
+
+process.on("message", async (message: Message) => {
   if (message.trigger) {
     world.triggerBuilds(message.trigger);
     world.advance(86_400_000);
   }
   if (message.reset) arrivals = [];
-  process.send?.(message.arrivals ? arrivals : "done");
+  if (message.builds) process.send?.(await listBuilds(SIZE_OF_ALL));
+  else process.send?.(message.arrivals ? arrivals : "done");
 });
 process.on("disconnect", () => process.exit());
 process.send?.({ url: service.url });

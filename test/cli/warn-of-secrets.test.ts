@@ -16,6 +16,7 @@ describe("a password in a flag", () => {
   it.each([
     ["--database-url", "postgres://me:hunter2@db/mirror", "DATABASE_URL"],
     ["--database-url", "postgres://me@db/mirror?password=hunter2", "DATABASE_URL"],
+    ["--read-url", "postgres://me:hunter2@db2/mirror", "DOCMIRROR_READ_URL"],
     ["--base-url", "https://me:hunter2@docs.example.org", "DOCMIRROR_BASE_URL"],
     ["--base-url", "https://hunter2@docs.example.org", "DOCMIRROR_BASE_URL"],
   ])("%s %s is warned of once, with the way to give it", async (flag, url, name) => {

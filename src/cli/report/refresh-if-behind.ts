@@ -4,42 +4,62 @@ import { withStoreErrors } from "../../db/store-errors.ts";
 import { StoreError } from "../../errors.ts";
 import { readDefinitions } from "../../report/definitions.ts";
 import { isReportBehind, refreshReport } from "../../report/refresh.ts";
-import { mirrorPlace } from "../mirror-place.ts";
+import { type MirrorSettings, mirrorPlace } from "../mirror-place.ts";
 import type { CommandContext } from "../run-command.ts";
 
 /** SQLSTATE of missing rights, and of a read-only server or session. */
 const MAY_NOT_WRITE = ["42501", "25006"];
 
+/** The warning about answers that this command cannot refresh. */
+export const OLD_ANSWERS = "the answers are older than the last run, or were never computed";
+const HOW_TO_REFRESH = { hint: "run `docmirror report` as the role that syncs, or wait for the next sync" };
+
 /**
  * Refreshes the answers of schema `report` when they are older than the last run that ended, as after a
- * killed run. Where this role may not refresh them, a warning is logged and the old answers are used. Throws
- * what `refreshReport` throws, and SchemaVersionError.
+ * killed run. Where this role may not refresh them, a warning is logged and the old answers are used. Returns
+ * whether the answers are those of the last run now. Throws what `refreshReport` throws, and
+ * SchemaVersionError.
  */
 export async function refreshIfBehind(
   { config, log, signal }: Pick<CommandContext, "config" | "log" | "signal">,
   url: string,
   sql: Sql,
-): Promise<void> {
-  if (await isReaderAlone(sql)) {
-    if (await isBehindForReader(sql)) log.warn(HOW_TO_REFRESH, OLD);
-    return;
+): Promise<boolean> {
+  const state = await findAnswerState(sql, config);
+  if (!state.isBehind) return true;
+  if (state.isReaderAlone) {
+    log.warn(HOW_TO_REFRESH, OLD_ANSWERS);
+    return false;
   }
-  await assertMirror(sql, readDefinitions(), mirrorPlace(config));
-  const isBehind = await withStoreErrors("read how old the answers are", () => isReportBehind(sql));
-  if (!isBehind) return;
   log.debug("the answers are older than the last run; refreshing them");
   try {
     await refreshReport(url, { ...config, keepsSettings: true, signal });
+    return true;
   } catch (error) {
     if (!(error instanceof StoreError && MAY_NOT_WRITE.includes(error.sqlstate ?? ""))) throw error;
-    log.warn({ ...HOW_TO_REFRESH, error: error.message }, OLD);
+    log.warn({ ...HOW_TO_REFRESH, error: error.message }, OLD_ANSWERS);
+    return false;
   }
 }
 
-const OLD = "the answers are older than the last run, or were never computed";
-const HOW_TO_REFRESH = { hint: "run `docmirror report` as the role that syncs, or wait for the next sync" };
+export interface AnswerState {
+  /** Whether the answers are older than the last run that ended. */
+  isBehind: boolean;
+  /** Whether the role has only the rights that `docmirror grant-reader` gives. */
+  isReaderAlone: boolean;
+}
 
-/** Whether the role has only the rights that `docmirror grant-reader` gives. */
+/**
+ * Reads how old the answers are. Throws SchemaVersionError, whose message names the place of `settings`, where
+ * this is no mirror of this version.
+ */
+export async function findAnswerState(sql: Sql, settings: MirrorSettings): Promise<AnswerState> {
+  if (await isReaderAlone(sql)) return { isBehind: await isBehindForReader(sql), isReaderAlone: true };
+  await assertMirror(sql, readDefinitions(), mirrorPlace(settings));
+  const isBehind = await withStoreErrors("read how old the answers are", () => isReportBehind(sql));
+  return { isBehind, isReaderAlone: false };
+}
+
 async function isReaderAlone(sql: Sql): Promise<boolean> {
   const [rights] = await withStoreErrors(
     "read the rights of the role",

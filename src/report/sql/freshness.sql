@@ -1,5 +1,7 @@
 -- The newest walk is that of the run with the highest number, because clocks may be wrong. A wrong clock
 -- wrote any moment that is more than five minutes ahead of now; its age is not known.
+-- A standby that has replayed all it received is not behind, however long its primary has been quiet. Without a
+-- connection to the primary it cannot know that.
 CREATE OR REPLACE VIEW report.freshness AS
 SELECT of.resource, good.finished_at AS last_good_at, good.started_at AS current_through,
   CASE WHEN good.started_at <= now() + interval '5 minutes' THEN greatest(0, extract(epoch FROM now() - good.started_at))::float8 END AS lag_s,
@@ -10,7 +12,8 @@ SELECT of.resource, good.finished_at AS last_good_at, good.started_at AS current
   (SELECT refreshed_at FROM rollup.state) AS refreshed_at,
   ended.deficit,
   CASE WHEN count(good.finished_at) OVER () = count(*) OVER () THEN min(good.finished_at) OVER () END AS mirror_last_good_at,
-  CASE WHEN count(good.started_at) OVER () = count(*) OVER () THEN min(good.started_at) OVER () END AS mirror_current_through
+  CASE WHEN count(good.started_at) OVER () = count(*) OVER () THEN min(good.started_at) OVER () END AS mirror_current_through,
+  replica.lag_s AS replica_lag_s
 FROM (VALUES ('user'), ('project'), ('version'), ('build'), ('file')) AS of (resource)
 LEFT JOIN rollup.resources AS counted ON counted.resource = of.resource
 LEFT JOIN LATERAL (
@@ -26,4 +29,11 @@ LEFT JOIN LATERAL (
 LEFT JOIN LATERAL (
   SELECT walks.is_good, walks.deficit - coalesce(walks.unstored, 0) AS deficit FROM sync.walks
   WHERE walks.resource = of.resource AND walk IS NOT NULL ORDER BY run_id DESC LIMIT 1
-) AS ended ON true;
+) AS ended ON true
+CROSS JOIN (
+  SELECT CASE
+    WHEN NOT pg_is_in_recovery() THEN NULL
+    WHEN pg_last_wal_replay_lsn() >= pg_last_wal_receive_lsn() AND EXISTS (SELECT FROM pg_stat_wal_receiver) THEN 0
+    ELSE greatest(0, extract(epoch FROM clock_timestamp() - pg_last_xact_replay_timestamp()))
+  END::float8 AS lag_s
+) AS replica;

@@ -1,0 +1,48 @@
+import { fileURLToPath } from "node:url";
+import type { Python } from "./python-packages.ts";
+
+/** A program that copies the service's lists into Postgres. */
+export interface Program {
+  name: string;
+  /** The command line of a night. `folder` is its own and stays from night to night. */
+  command(serviceUrl: string, databaseUrl: string, folder: string): [file: string, ...args: string[]];
+  env: Record<string, string>;
+  /** The query for the ids of the builds that it has. */
+  builds: string;
+}
+
+const here = (name: string) => fileURLToPath(new URL(name, import.meta.url));
+const CONCURRENCY = 8;
+
+/** All of them. docmirror reads every list each night, as it does for a service of this size. */
+export function listPrograms({ file: python, env }: Python): Program[] {
+  const dlt = (strategy: string): Program => ({
+    name: `dlt, ${strategy}`,
+    command: (service, database, folder) => [
+      python,
+      ...[here("load-with-dlt.py"), service, database, folder, strategy],
+    ],
+    env,
+    builds: "select id from peer.build",
+  });
+  return [
+    {
+      name: "docmirror",
+      command: (service, database) => [
+        ...([process.execPath, here("../../../bin/docmirror.js"), "sync", "--full"] as const),
+        ...["--rate", "0", "--concurrency", String(CONCURRENCY), "--log-level", "error"],
+        ...["--base-url", service, "--database-url", database],
+      ],
+      env: {},
+      builds: "select id from mirror.builds where deleted_at is null",
+    },
+    {
+      name: "the loop",
+      command: (service, database) => [python, here("loop.py"), service, database],
+      env,
+      builds: "select id from builds",
+    },
+    dlt("delete-insert"),
+    dlt("upsert"),
+  ];
+}

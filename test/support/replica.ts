@@ -1,0 +1,70 @@
+import { withSql } from "../../src/db/connect.ts";
+import { repeatAfterConflict } from "../../src/db/recovery-conflict.ts";
+import { createSystemPostgres, freePort, type SystemServer } from "./system-postgres.ts";
+
+type Which = "primary" | "replica";
+
+/** In every URL of the two servers, to see whether one is ever printed. */
+export const PASSWORD = "hunter2";
+
+const SETTINGS = {
+  fsync: "off",
+  max_connections: 30,
+  // A query that holds up the replay is cancelled soon, not after half a minute.
+  max_standby_streaming_delay: "100ms",
+  wal_retrieve_retry_interval: "100ms",
+};
+
+export interface Replicated extends AsyncDisposable {
+  primaryUrl: string;
+  replicaUrl: string;
+  /** Runs SQL at one of the two, and returns its rows. */
+  ask(at: Which, statement: string): Promise<Record<string, unknown>[]>;
+  stop(which: Which): Promise<void>;
+  /** Starts one again that was stopped. */
+  start(which: Which): Promise<void>;
+}
+
+/** A primary and a streaming replica of it, both empty. Call it only where there is a POSTGRES_BIN. */
+export async function startReplicated(): Promise<Replicated> {
+  const postgres = createSystemPostgres(PASSWORD);
+  const ports = { primary: await freePort(), replica: await freePort() };
+  const servers = new Map<Which, SystemServer>();
+
+  async function start(which: Which): Promise<void> {
+    servers.set(which, await postgres.start(which, ports[which], SETTINGS));
+  }
+
+  async function stop(which: Which): Promise<void> {
+    await servers.get(which)?.stop();
+  }
+
+  async function end(): Promise<void> {
+    await stop("replica");
+    await stop("primary");
+    postgres.remove();
+  }
+
+  try {
+    postgres.init("primary");
+    await start("primary");
+    const from = ["--host=127.0.0.1", `--port=${ports.primary}`, "--username=docmirror", "--checkpoint=fast"];
+    const to = [`--pgdata=${postgres.pathOf("replica")}`, "--write-recovery-conf", "--no-sync"];
+    postgres.run("pg_basebackup", ...from, ...to);
+    await start("replica");
+  } catch (error) {
+    await end();
+    throw error;
+  }
+  return {
+    primaryUrl: postgres.url(ports.primary),
+    replicaUrl: postgres.url(ports.replica),
+    ask: (which, statement) =>
+      withSql(postgres.url(ports[which]), { applicationName: "docmirror test", max: 1 }, (sql) =>
+        repeatAfterConflict(async () => [...(await sql.unsafe(statement))]),
+      ),
+    start,
+    stop,
+    [Symbol.asyncDispose]: end,
+  };
+}

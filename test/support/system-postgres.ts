@@ -1,0 +1,125 @@
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { type AddressInfo, createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { delimiter, join } from "node:path";
+import { systemClock } from "../../src/clock.ts";
+import { withSql } from "../../src/db/connect.ts";
+import { findServerAccount } from "../../src/embedded/account.ts";
+
+const NEEDED = ["initdb", "postgres", "pg_basebackup"];
+const DEBIAN = "/usr/lib/postgresql";
+const UP_WITHIN_MS = 20_000;
+
+/**
+ * The folder of a whole Postgres: `POSTGRES_BIN`, else one of PATH or of Debian's packages; null where there is
+ * none. The embedded one has no pg_basebackup.
+ */
+export const POSTGRES_BIN =
+  [
+    process.env.POSTGRES_BIN,
+    ...(process.env.PATH ?? "").split(delimiter),
+    ...(existsSync(DEBIAN) ? readdirSync(DEBIAN).toSorted().reverse() : []).map((version) =>
+      join(DEBIAN, version, "bin"),
+    ),
+  ].find((folder) => folder && NEEDED.every((name) => existsSync(join(folder, name)))) ?? null;
+
+export interface SystemServer {
+  pid: number;
+  /** An immediate shutdown: the sessions are cut, and the children end too. May be called twice. */
+  stop(): Promise<void>;
+}
+
+/** Clusters in a folder of their own, run by the account that may run them. */
+export interface SystemPostgres {
+  /** Runs a program of Postgres to its end. Throws where it fails. */
+  run(program: string, ...args: string[]): void;
+  pathOf(cluster: string): string;
+  /** Makes an empty cluster, in which `docmirror` is the superuser with this password. */
+  init(cluster: string): void;
+  /** Starts a cluster, and waits until it answers. */
+  start(cluster: string, port: number, settings?: Record<string, string | number>): Promise<SystemServer>;
+  url(port: number): string;
+  /** Removes everything. The servers must have been stopped. */
+  remove(): void;
+}
+
+/** Call it only where there is a POSTGRES_BIN. */
+export function createSystemPostgres(password: string): SystemPostgres {
+  const folder = mkdtempSync(join(tmpdir(), "docmirror-postgres-"));
+  // Postgres refuses to run as root.
+  const { spawnAs } = findServerAccount();
+  const give = (path: string) => {
+    if (spawnAs.uid !== undefined && spawnAs.gid !== undefined) chownSync(path, spawnAs.uid, spawnAs.gid);
+  };
+  give(folder);
+  const programOf = (name: string) => join(POSTGRES_BIN ?? "", name);
+  const pathOf = (cluster: string) => join(folder, cluster);
+  const url = (port: number) => `postgres://docmirror:${password}@127.0.0.1:${port}/postgres`;
+
+  function run(program: string, ...args: string[]): void {
+    const env = { PATH: process.env.PATH, LC_ALL: "C", PGPASSWORD: password };
+    const { status, stderr } = spawnSync(programOf(program), args, {
+      ...{ cwd: "/", encoding: "utf8", env },
+      ...spawnAs,
+    });
+    if (status !== 0) throw new Error(`${program} exited ${status}: ${stderr}`);
+  }
+
+  return {
+    run,
+    pathOf,
+    url,
+    init(cluster) {
+      const secret = pathOf("password");
+      writeFileSync(secret, password, { mode: 0o600 });
+      give(secret);
+      const login = ["--username=docmirror", `--pwfile=${secret}`, "--auth=scram-sha-256"];
+      run("initdb", `--pgdata=${pathOf(cluster)}`, ...login, "--encoding=UTF8", "--locale=C", "--no-sync");
+    },
+    async start(cluster, port, settings = {}) {
+      const all = { port, listen_addresses: "127.0.0.1", unix_socket_directories: "", ...settings };
+      const flags = Object.entries(all).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
+      const server = spawn(programOf("postgres"), ["-D", pathOf(cluster), ...flags], {
+        ...{ cwd: "/", stdio: "ignore", env: { LC_ALL: "C", TZ: "UTC" } },
+        ...spawnAs,
+      });
+      const kill = () => void server.kill("SIGKILL");
+      process.once("exit", kill);
+      server.once("exit", () => process.off("exit", kill));
+      await untilUp(url(port));
+      return {
+        pid: server.pid ?? 0,
+        async stop() {
+          if (server.exitCode !== null || server.signalCode !== null) return;
+          const ended = once(server, "exit");
+          server.kill("SIGQUIT");
+          await ended;
+        },
+      };
+    },
+    remove: () => rmSync(folder, { recursive: true, force: true }),
+  };
+}
+
+async function untilUp(url: string): Promise<void> {
+  const until = performance.now() + UP_WITHIN_MS;
+  for (;;) {
+    try {
+      await withSql(url, { applicationName: "docmirror test", max: 1 }, (sql) => sql`select`);
+      return;
+    } catch (error) {
+      if (performance.now() > until) throw error;
+      await systemClock.sleep(50);
+    }
+  }
+}
+
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
