@@ -3,6 +3,9 @@ import type { TransactionSql } from "../db/connect.ts";
 import { encodeCopy } from "./copy-binary.ts";
 import type { Row, TableSpec } from "./tables.ts";
 
+/** About 4 MB, twice a full batch. */
+const MAX_CHUNKS_AHEAD = 32;
+
 /** How rows are written: COPY in the common case; INSERT shows what is wrong with a row that COPY refused. */
 export type WriteMethod = "copy" | "insert";
 
@@ -23,8 +26,42 @@ export async function addRows(
     );
     return;
   }
-  const stream = await tx.unsafe(`copy ${table.name} (${names}) from stdin with (format binary)`).writable();
-  await sendCopy(stream, encodeCopy(table.columns, rows));
+  const copy = tx.unsafe(`copy ${table.name} (${names}) from stdin with (format binary)`).writable();
+  // A failure is thrown below, behind the encoding.
+  copy.catch(() => {});
+  // The driver sends a statement some microtasks after it was made.
+  await new Promise<void>((resolve) => process.nextTick(resolve));
+  const chunks = encodeAhead(encodeCopy(table.columns, rows));
+  await sendCopy(await copy, chunks);
+}
+
+/**
+ * Encodes the first chunks at once, while Postgres is busy with the statement before. Later ones, of a huge
+ * page, are encoded as they are sent. A failure shows when the chunks are taken.
+ */
+function encodeAhead(chunks: Generator<Buffer>): Iterable<Buffer> {
+  const first: Buffer[] = [];
+  let rest: Iterable<Buffer> = chunks;
+  try {
+    while (first.length < MAX_CHUNKS_AHEAD) {
+      const { value, done } = chunks.next();
+      if (done) break;
+      first.push(value);
+    }
+  } catch (error) {
+    rest = failing(error);
+  }
+  return joined(first, rest);
+}
+
+function* joined(first: Iterable<Buffer>, rest: Iterable<Buffer>): Generator<Buffer> {
+  yield* first;
+  yield* rest;
+}
+
+// biome-ignore lint/correctness/useYield: it fails before it has anything to give.
+function* failing(error: unknown): Generator<Buffer> {
+  throw error;
 }
 
 /**
