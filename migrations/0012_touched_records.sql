@@ -112,9 +112,11 @@ LEFT JOIN rollup.builds AS last ON last.build_id = error.last_build_id;
 DROP VIEW "rollup"."errors_source";--> statement-breakpoint
 DELETE FROM "sync"."definitions" WHERE name = 'rollup.errors_source';--> statement-breakpoint
 DROP TABLE "rollup"."errors";--> statement-breakpoint
+DROP INDEX "rollup"."streaks_project";--> statement-breakpoint
+CREATE INDEX "streaks_series" ON "rollup"."streaks" USING btree ("project_id","version_id","type","failed_at");--> statement-breakpoint
 DROP INDEX "rollup"."builds_fingerprint";--> statement-breakpoint
 CREATE INDEX "project_weeks_week" ON "rollup"."project_weeks" USING btree ("week");--> statement-breakpoint
-CREATE INDEX "builds_series" ON "rollup"."builds" USING btree ("project_id","version_id","type","triggered_at" NULLS FIRST,length(build_id),"build_id");--> statement-breakpoint
+CREATE INDEX "builds_series" ON "rollup"."builds" USING btree ("project_id","version_id","type","triggered_at" NULLS FIRST,length(build_id),"build_id") INCLUDE ("succeeded");--> statement-breakpoint
 CREATE INDEX "builds_fingerprint" ON "rollup"."builds" USING btree ("error_fingerprint","project_id") WHERE failed = 1;--> statement-breakpoint
 -- Nobody noted what changed before.
 UPDATE "rollup"."state" SET "definition" = '';

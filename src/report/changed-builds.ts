@@ -34,7 +34,7 @@ export const ADD_DIFFERING = `
   except select resource, id from touched`;
 
 /** What else hangs on a fact, by its old and its new values. */
-const PLACES = ["project_id", "version_id", "type", "triggered_on", "error_fingerprint"];
+const PLACES = ["project_id", "version_id", "type", "triggered_at", "triggered_on", "error_fingerprint"];
 
 /** Computes the facts of the touched builds, and keeps those that differ from the stored ones. */
 export const FIND_CHANGED = `
@@ -66,4 +66,4 @@ export const FIND_AFFECTED = `
   from changed cross join lateral (values
     (${list(PLACES.map((column) => `changed.${column}`))}),
     (${list(PLACES.map((column) => `old_${column}`))})
-  ) as place (project_id, version_id, type, day, error_fingerprint)`;
+  ) as place (project_id, version_id, type, triggered_at, day, error_fingerprint)`;

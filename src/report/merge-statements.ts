@@ -1,22 +1,19 @@
 /** The statements that bring a stored answer up to date with its source. Rows that are right are not written. */
-import { BUILDS, type StoredAnswer } from "./stored-answers.ts";
+import { BUILDS, type StoredAnswer, same } from "./stored-answers.ts";
 
-/**
- * The statement for the parts that changes affect, or for all rows of an answer without parts. Each part is
- * computed by itself, so it costs what it has, and not what the table has.
- */
+/** The statement for the parts that changes affect, or for all rows of an answer without parts. */
 export function mergePartsStatement(answer: StoredAnswer): string {
-  const { source, columns, parts, scope } = answer;
-  if (parts === null) return merge(answer, `fresh as materialized (select ${list(columns)} from ${source})`);
+  const { source, columns, parts } = answer;
+  if (parts === null)
+    return merge(answer, `fresh as materialized (select ${list(columns)} from ${source})`);
+  const { query, scope, rows, isWithin = () => "true" } = parts;
   // Without OFFSET 0 Postgres would compute the whole source and join it.
   return merge(
     answer,
-    `part as materialized (${parts}), fresh as materialized (
-      select fresh.* from part cross join lateral (
-        select ${list(columns)} from ${source} as source where ${same(scope, "source", "part")} offset 0
-      ) as fresh
+    `part as materialized (${query}), fresh as materialized (
+      select ${list(columns, "fresh")} from part cross join lateral (${rows} offset 0) as fresh where ${isWithin("fresh")}
     )`,
-    `using part where ${same(scope, "stored", "part")} and`,
+    `using part where ${same(scope, "stored", "part")} and ${isWithin("stored")} and`,
   );
 }
 
@@ -77,10 +74,6 @@ function isOther(answer: StoredAnswer): string {
 
 function valuesOf({ columns, key }: StoredAnswer): string[] {
   return columns.filter((column) => !key.includes(column));
-}
-
-function same(columns: readonly string[], one: string, other: string): string {
-  return columns.map((column) => `${one}.${column} = ${other}.${column}`).join(" and ");
 }
 
 export function list(columns: readonly string[], of?: string): string {

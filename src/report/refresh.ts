@@ -36,8 +36,8 @@ const LOCK_KEY = "6441180125304119587";
  */
 const FEW = 1000;
 const FEW_SHARE = 0.05;
-/** The expensive answers are computed for at most one part in 20 of the time. */
-const EXPENSIVE_SHARE = 20;
+/** The expensive answers are computed for at most one part in 100 of the time, and only where a record changed. */
+const EXPENSIVE_SHARE = 100;
 /** The facts are compared with their builds after a sync, but not twice in a night. */
 const CHECK_AFTER_HOURS = 20;
 

@@ -21,62 +21,101 @@ export interface StoredAnswer {
   source: string;
   columns: readonly string[];
   key: readonly string[];
-  /** A query for the parts that changes affect. Null: the answer has no parts. */
-  parts: string | null;
-  /** The columns of that query, which find the rows of a part. */
-  scope: readonly string[];
+  /** How the rows that changes affect are found. Null: the answer has no parts. */
+  parts: Parts | null;
 }
 
-function stored(
-  table: PgTable,
-  { scope = [], parts = affected(scope) }: Partial<Pick<StoredAnswer, "scope" | "parts">> = {},
-): StoredAnswer {
+/** A part is small, and is computed by itself: so it costs what it has, and not what the table has. */
+export interface Parts {
+  /** Queries the parts. */
+  query: string;
+  /** The columns that the rows of a part have in common with it. */
+  scope: readonly string[];
+  /** The rows of `part`, from the source or from a function. */
+  rows: string;
+  /** Which rows of the scope belong to `part`; `row` is the alias of a row. @default all */
+  isWithin?: (row: string) => string;
+}
+
+function stored(table: PgTable, parts: Omit<Parts, "rows"> | Parts | null = null): StoredAnswer {
   const { primaryKeys, schema } = getTableConfig(table);
   const columns = Object.values(getTableColumns(table));
   const key = primaryKeys[0]?.columns ?? columns.filter(({ primary }) => primary);
   const name = getTableName(table);
+  const source = `rollup.${name}_source`;
+  const rows = `select * from ${source} as source where ${same(parts?.scope ?? [], "source", "part")}`;
   return {
     table: `${schema}.${name}`,
-    source: `rollup.${name}_source`,
+    source,
     columns: columns.map((column) => column.name).filter((column) => column !== "updated_at"),
     key: key.map((column) => column.name),
-    scope,
-    parts,
+    parts: parts && { rows, ...parts },
   };
 }
 
 /** Parts that changed builds affect, by their old facts and their new ones: see `changed-builds.ts`. */
-function affected(scope: readonly string[]): string | null {
-  if (scope.length === 0) return null;
+function affected(...scope: string[]): Omit<Parts, "rows"> {
   const isKnown = scope.map((column) => `${column} is not null`).join(" and ");
-  return `select distinct ${scope.join(", ")} from affected where ${isKnown}`;
+  return { query: `select distinct ${scope.join(", ")} from affected where ${isKnown}`, scope };
 }
 
 /** Records that changed themselves. */
-function touched(resource: string): string {
-  return `select id as ${resource}_id from touched where resource = '${resource}'`;
+function touched(resource: string): Omit<Parts, "rows"> {
+  const id = `${resource}_id`;
+  return { query: `select id as ${id} from touched where resource = '${resource}'`, scope: [id] };
 }
+
+/**
+ * The end of a series, from the last success before the first change on: no streak goes over a success. Without
+ * one the part is all of the series.
+ */
+const SERIES_ENDS: Parts = {
+  query: `
+    select series.project_id, series.version_id, series.type, success.triggered_at as since, success.build_id as success_id
+    from (
+      select project_id, version_id, type, min(coalesce(triggered_at, '-infinity')) as first_at
+      from affected where project_id is not null group by project_id, version_id, type
+    ) as series
+    left join lateral (
+      select triggered_at, build_id from rollup.builds as build
+      where (build.project_id, build.version_id, build.type) = (series.project_id, series.version_id, series.type)
+        and succeeded = 1 and triggered_at < first_at
+      order by triggered_at desc nulls last, length(build_id) desc, build_id desc limit 1
+    ) as success on true`,
+  scope: ["project_id", "version_id", "type"],
+  rows: `
+    select part.project_id, part.version_id, part.type, streak.*
+    from rollup.streaks_of(part.project_id, part.version_id, part.type, part.since) as streak`,
+  // Failures of the same moment may come before the success.
+  isWithin: (row) => `(part.since is null or (${row}.failed_at, length(${row}.first_failed_build_id), ${row}.first_failed_build_id)
+    > (part.since, length(part.success_id), part.success_id))`,
+};
 
 /** The facts of builds. All other answers but projects and versions are computed from them. */
 export const BUILDS = stored(rollupBuilds);
 
 /** Records and days by themselves. Each list, and each answer in it, comes after those that it is computed from. */
 export const DIMENSIONS: readonly StoredAnswer[] = [
-  stored(dimProjects, { scope: ["project_id"], parts: touched("project") }),
-  stored(dimVersions, { scope: ["version_id"], parts: touched("version") }),
+  stored(dimProjects, touched("project")),
+  stored(dimVersions, touched("version")),
 ];
 
 export const DATES = stored(dimDates);
 
 export const ANSWERS: readonly StoredAnswer[] = [
-  stored(projectDays, { scope: ["project_id", "day"] }),
-  stored(days, { scope: ["day"] }),
-  stored(projectWeeks, { scope: ["project_id", "week"] }),
-  stored(weeks, { scope: ["week"] }),
-  stored(series, { scope: ["project_id", "version_id", "type"] }),
-  stored(streaks, { scope: ["project_id", "version_id", "type"] }),
-  stored(projectErrors, { scope: ["error_fingerprint", "project_id"] }),
+  stored(projectDays, affected("project_id", "day")),
+  stored(days, affected("day")),
+  stored(projectWeeks, affected("project_id", "week")),
+  stored(weeks, affected("week")),
+  stored(series, affected("project_id", "version_id", "type")),
+  stored(streaks, SERIES_ENDS),
+  stored(projectErrors, affected("error_fingerprint", "project_id")),
 ];
 
 /** They read all builds, or all records, so they are not computed after every round of the watch. */
 export const EXPENSIVE_ANSWERS: readonly StoredAnswer[] = [stored(hours), stored(resources)];
+
+/** That two rows agree in these columns. */
+export function same(columns: readonly string[], one: string, other: string): string {
+  return columns.map((column) => `${one}.${column} = ${other}.${column}`).join(" and ");
+}

@@ -93,7 +93,7 @@ export const rollupBuilds = rollup.table(
     ),
     index("builds_project_day").on(table.project_id, table.triggered_on),
     index("builds_unsettled").on(table.build_id).where(sql`not is_settled or last_seen_at is not null`),
-    // In the order of a series, with what its totals need.
+    // In the order of a series. The migration adds the column `succeeded`, which drizzle cannot describe.
     index("builds_series").on(
       table.project_id,
       table.version_id,
@@ -209,7 +209,7 @@ export const streaks = rollup.table(
   },
   (table) => [
     primaryKey({ columns: [table.first_failed_build_id] }),
-    index("streaks_project").on(table.project_id),
+    index("streaks_series").on(table.project_id, table.version_id, table.type, table.failed_at),
   ],
 );
 
