@@ -4,8 +4,7 @@ import { BUILDS, type StoredAnswer, same } from "./stored-answers.ts";
 /** The statement for the parts that changes affect, or for all rows of an answer without parts. */
 export function mergePartsStatement(answer: StoredAnswer): string {
   const { source, columns, parts } = answer;
-  if (parts === null)
-    return merge(answer, `fresh as materialized (select ${list(columns)} from ${source})`);
+  if (parts === null) return merge(answer, `fresh as materialized (select ${list(columns)} from ${source})`);
   const { query, scope, rows, isWithin = () => "true" } = parts;
   // Without OFFSET 0 Postgres would compute the whole source and join it.
   return merge(

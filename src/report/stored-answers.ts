@@ -87,7 +87,9 @@ const SERIES_ENDS: Parts = {
     select part.project_id, part.version_id, part.type, streak.*
     from rollup.streaks_of(part.project_id, part.version_id, part.type, part.since) as streak`,
   // Failures of the same moment may come before the success.
-  isWithin: (row) => `(part.since is null or (${row}.failed_at, length(${row}.first_failed_build_id), ${row}.first_failed_build_id)
+  isWithin: (
+    row,
+  ) => `(part.since is null or (${row}.failed_at, length(${row}.first_failed_build_id), ${row}.first_failed_build_id)
     > (part.since, length(part.success_id), part.success_id))`,
 };
 
