@@ -77,41 +77,16 @@ CREATE TRIGGER "touch_delete" AFTER DELETE ON "sync"."open_builds" REFERENCING O
 ALTER TABLE "rollup"."state" ADD COLUMN "dear_revision" bigint DEFAULT -1 NOT NULL;--> statement-breakpoint
 ALTER TABLE "rollup"."state" ADD COLUMN "checked_at" timestamp(6) with time zone;--> statement-breakpoint
 ALTER TABLE "rollup"."state" ADD COLUMN "facts_repaired" bigint DEFAULT 0 NOT NULL;--> statement-breakpoint
-CREATE TABLE "rollup"."project_errors" (
-	"error_fingerprint" text NOT NULL,
-	"error_class" text NOT NULL,
-	"project_id" text COLLATE "C" NOT NULL,
-	"failures" integer NOT NULL,
-	"first_triggered_at" timestamp(6) with time zone,
-	"last_triggered_at" timestamp(6) with time zone,
-	"last_build_id" text COLLATE "C" NOT NULL,
-	CONSTRAINT "project_errors_error_fingerprint_project_id_error_class_pk" PRIMARY KEY("error_fingerprint","project_id","error_class")
-);
---> statement-breakpoint
-INSERT INTO "rollup"."project_errors"
-SELECT error_fingerprint, error_class, project_id, count(*), min(triggered_at), max(triggered_at),
+-- A row for each project: so a build that fails costs what its project has, and not what all have.
+DELETE FROM "rollup"."errors";--> statement-breakpoint
+ALTER TABLE "rollup"."errors" ADD COLUMN "project_id" text COLLATE "C" NOT NULL;--> statement-breakpoint
+ALTER TABLE "rollup"."errors" DROP CONSTRAINT "errors_error_fingerprint_error_class_pk";--> statement-breakpoint
+ALTER TABLE "rollup"."errors" ADD CONSTRAINT "errors_error_fingerprint_project_id_error_class_pk" PRIMARY KEY("error_fingerprint","project_id","error_class");--> statement-breakpoint
+INSERT INTO "rollup"."errors" ("error_class", "error_fingerprint", "project_id", "failures", "projects", "first_triggered_at", "last_triggered_at", "last_build_id")
+SELECT error_class, error_fingerprint, project_id, count(*), (project_id <> '-1')::int, min(triggered_at), max(triggered_at),
   (array_agg(build_id ORDER BY triggered_at DESC NULLS LAST, length(build_id) DESC, build_id DESC))[1]
 FROM "rollup"."builds" WHERE failed = 1
-GROUP BY error_fingerprint, error_class, project_id;
---> statement-breakpoint
-CREATE OR REPLACE VIEW "report"."error_classes" AS
-SELECT row_number() OVER (ORDER BY error.projects DESC, error.failures DESC, error.error_fingerprint, error.error_class) AS rank,
-  error.error_class, error.error_fingerprint, last.output_excerpt AS example, error.failures,
-  error.failures / sum(error.failures) OVER ()::float8 AS failure_share, error.projects,
-  error.projects / nullif((SELECT count(*) FROM (SELECT FROM rollup.series WHERE failed > 0 AND project_id <> '-1' GROUP BY project_id) AS hit), 0)::float8
-    AS project_share,
-  error.first_triggered_at::timestamptz(6) AS first_triggered_at, error.last_triggered_at::timestamptz(6) AS last_triggered_at, error.last_build_id
-FROM (
-  SELECT error_class, error_fingerprint, sum(failures)::int AS failures, (count(*) FILTER (WHERE project_id <> '-1'))::int AS projects,
-    min(first_triggered_at) AS first_triggered_at, max(last_triggered_at) AS last_triggered_at,
-    (array_agg(last_build_id ORDER BY last_triggered_at DESC NULLS LAST, length(last_build_id) DESC, last_build_id DESC))[1] AS last_build_id
-  FROM rollup.project_errors GROUP BY error_class, error_fingerprint
-) AS error
-LEFT JOIN rollup.builds AS last ON last.build_id = error.last_build_id;
---> statement-breakpoint
-DROP VIEW "rollup"."errors_source";--> statement-breakpoint
-DELETE FROM "sync"."definitions" WHERE name = 'rollup.errors_source';--> statement-breakpoint
-DROP TABLE "rollup"."errors";--> statement-breakpoint
+GROUP BY error_class, error_fingerprint, project_id;--> statement-breakpoint
 DROP INDEX "rollup"."streaks_project";--> statement-breakpoint
 CREATE INDEX "streaks_series" ON "rollup"."streaks" USING btree ("project_id","version_id","type","failed_at");--> statement-breakpoint
 DROP INDEX "rollup"."builds_fingerprint";--> statement-breakpoint

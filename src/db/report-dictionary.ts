@@ -330,7 +330,8 @@ export const DICTIONARY = {
       mirror_last_good_at:
         "The earliest last_good_at of all lists: the mirror is as fresh as its oldest list. Null while a list has none.",
       mirror_current_through: "The earliest current_through of all lists.",
-      facts_checked_at: "When all facts of builds were last compared with their records, or computed from them.",
+      facts_checked_at:
+        "When all facts of builds were last compared with their records, or computed from them.",
       facts_repaired:
         "Facts that this comparison found wrong, and computed again. Anything but 0 is a fault of docmirror, or of who wrote to its tables.",
     },

@@ -3,9 +3,9 @@ import { getTableConfig, type PgTable } from "drizzle-orm/pg-core";
 import { dimDates, dimProjects, dimVersions } from "../db/schema/report.ts";
 import {
   days,
+  errors,
   hours,
   projectDays,
-  projectErrors,
   projectWeeks,
   resources,
   rollupBuilds,
@@ -111,7 +111,7 @@ export const ANSWERS: readonly StoredAnswer[] = [
   stored(weeks, affected("week")),
   stored(series, affected("project_id", "version_id", "type")),
   stored(streaks, SERIES_ENDS),
-  stored(projectErrors, affected("error_fingerprint", "project_id")),
+  stored(errors, affected("error_fingerprint", "project_id")),
 ];
 
 /** They read all builds, or all records, so they are not computed after every round of the watch. */

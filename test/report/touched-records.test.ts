@@ -151,7 +151,7 @@ test("a refresh where nothing changed reads no table of builds and writes one ro
     await tx`
       lock table mirror.projects, mirror.versions, mirror.builds, mirror.build_logs, mirror.build_transitions, sync.open_builds,
         report.dim_projects, report.dim_versions, rollup.builds, rollup.project_days, rollup.days, rollup.project_weeks, rollup.weeks,
-        rollup.series, rollup.streaks, rollup.project_errors, rollup.hours, rollup.resources in access exclusive mode`;
+        rollup.series, rollup.streaks, rollup.errors, rollup.hours, rollup.resources in access exclusive mode`;
     const url = new URL(database.url);
     url.searchParams.set("lock_timeout", "1");
     await addRun("watch");

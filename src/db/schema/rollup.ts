@@ -213,17 +213,19 @@ export const streaks = rollup.table(
   ],
 );
 
-/** The failures of a project that look alike. Sums over projects are cheap, so only these are stored. */
-export const projectErrors = rollup.table(
-  "project_errors",
+/** The failures of a project that look alike. What all projects have of them is a cheap sum. */
+export const errors = rollup.table(
+  "errors",
   {
-    error_fingerprint: text().notNull(),
     error_class: text().notNull(),
-    project_id: idText().notNull(),
+    error_fingerprint: text().notNull(),
     failures: integer().notNull(),
+    /** 1; 0 for builds without a project. */
+    projects: integer().notNull(),
     first_triggered_at: moment(),
     last_triggered_at: moment(),
     last_build_id: idText().notNull(),
+    project_id: idText().notNull(),
   },
   (table) => [primaryKey({ columns: [table.error_fingerprint, table.project_id, table.error_class] })],
 );

@@ -1,6 +1,0 @@
-CREATE OR REPLACE VIEW rollup.project_errors_source AS
-SELECT error_fingerprint, error_class, project_id, count(*)::int AS failures, min(triggered_at) AS first_triggered_at,
-  max(triggered_at) AS last_triggered_at,
-  (array_agg(build_id ORDER BY triggered_at DESC NULLS LAST, length(build_id) DESC, build_id DESC))[1] AS last_build_id
-FROM rollup.builds WHERE failed = 1
-GROUP BY error_fingerprint, error_class, project_id;
