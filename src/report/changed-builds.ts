@@ -33,7 +33,7 @@ export const ADD_DIFFERING = `
   where (${list(COMPARED.slice(1), "stored")}) is distinct from (${list(COMPARED.slice(1), "fresh")})
   except select resource, id from touched`;
 
-/** What else hangs on a fact, by its old and its new values. */
+/** What other answers hang on a fact, by its old and its new values. */
 const PLACES = ["project_id", "version_id", "type", "triggered_at", "triggered_on", "error_fingerprint"];
 
 /** Computes the facts of the touched builds, and keeps those that differ from the stored ones. */
@@ -44,7 +44,7 @@ export const FIND_CHANGED = `
     where build_id in (select id from touched where resource = 'build')
   )
   select touched.id, stored.build_id is null as is_new, ${list(BUILDS.columns, "fresh")},
-    ${PLACES.map((column) => `stored.${column} as old_${column}`).join(", ")}
+    ${[...PLACES, "succeeded"].map((column) => `stored.${column} as old_${column}`).join(", ")}
   from touched
   left join fresh on fresh.build_id = touched.id
   left join ${BUILDS.table} as stored on stored.build_id = touched.id

@@ -25,6 +25,7 @@ import {
   DATES,
   DIMENSIONS,
   EXPENSIVE_ANSWERS,
+  SERIES,
   type StoredAnswer,
 } from "./stored-answers.ts";
 
@@ -262,12 +263,11 @@ async function computeChanges(
   await run("analyze touched");
   const changed = (await run(FIND_CHANGED)).count;
   if (changed > 0) await run(WRITE_CHANGED);
-  for (const answer of DIMENSIONS) {
-    if (isAny || isCheckDue) await computeAll(run, answer);
-    else await run(mergePartsStatement(answer));
-  }
+  for (const answer of DIMENSIONS) await run(mergePartsStatement(answer));
   if (changed > 0 || is_calendar_over) await run(mergePartsStatement(DATES));
   if (changed > 0) await computeAnswers(tx, run, changed);
+  // These are not computed from facts, or are counted on from what was stored.
+  if (isAny || isCheckDue) for (const answer of [...DIMENSIONS, SERIES]) await computeAll(run, answer);
   if (!isCheckDue || isAny) return { changed, repaired: null };
   await tx`update rollup.state set checked_at = now(), facts_repaired = ${differing}`;
   return { changed, repaired: differing };

@@ -21,6 +21,11 @@ export interface StoredAnswer {
   source: string;
   columns: readonly string[];
   key: readonly string[];
+  /**
+   * In which all rows are added: that of an index, or of time. Neighbours share pages, so few pages are in use at
+   * once, and few hold the rows of a day.
+   */
+  order: readonly string[];
   /** How the rows that changes affect are found. Null: the answer has no parts. */
   parts: Parts | null;
 }
@@ -37,7 +42,11 @@ export interface Parts {
   isWithin?: (row: string) => string;
 }
 
-function stored(table: PgTable, parts: Omit<Parts, "rows"> | Parts | null = null): StoredAnswer {
+function stored(
+  table: PgTable,
+  parts: Omit<Parts, "rows"> | Parts | null = null,
+  order?: readonly string[],
+): StoredAnswer {
   const { primaryKeys, schema } = getTableConfig(table);
   const columns = Object.values(getTableColumns(table));
   const key = primaryKeys[0]?.columns ?? columns.filter(({ primary }) => primary);
@@ -49,6 +58,7 @@ function stored(table: PgTable, parts: Omit<Parts, "rows"> | Parts | null = null
     source,
     columns: columns.map((column) => column.name).filter((column) => column !== "updated_at"),
     key: key.map((column) => column.name),
+    order: order ?? key.map((column) => column.name),
     parts: parts && { rows, ...parts },
   };
 }
@@ -64,6 +74,37 @@ function touched(resource: string): Omit<Parts, "rows"> {
   const id = `${resource}_id`;
   return { query: `select id as ${id} from touched where resource = '${resource}'`, scope: [id] };
 }
+
+/**
+ * A series with its counts brought forward: what is stored, less the old facts of its builds, plus the new ones. All else
+ * follows from the ends of its index.
+ */
+const COUNTED_SERIES: Parts = {
+  query: `
+    select project_id, version_id, type, sum(builds)::int as builds, sum(finished)::int as finished, sum(succeeded)::int as succeeded
+    from (
+      select project_id, version_id, type, 1 as builds, (succeeded is not null)::int as finished, coalesce(succeeded, 0) as succeeded
+      from changed where build_id is not null
+      union all
+      select old_project_id, old_version_id, old_type, -1, -(old_succeeded is not null)::int, -coalesce(old_succeeded, 0)
+      from changed where not is_new
+    ) as step
+    group by project_id, version_id, type`,
+  scope: ["project_id", "version_id", "type"],
+  rows: `
+    select part.project_id, part.version_id, part.type, total.builds, total.finished, total.succeeded,
+      total.finished - total.succeeded as failed, total.first_triggered_at, total.last_triggered_at,
+      recent.finished as recent_finished, recent.succeeded as recent_succeeded, recent.flips as recent_flips
+    from (
+      select part.builds + coalesce(sum(builds), 0)::int as builds, part.finished + coalesce(sum(finished), 0)::int as finished,
+        part.succeeded + coalesce(sum(succeeded), 0)::int as succeeded,
+        (select min(triggered_at) from rollup.builds as build where ${same(["project_id", "version_id", "type"], "build", "part")}) as first_triggered_at,
+        (select max(triggered_at) from rollup.builds as build where ${same(["project_id", "version_id", "type"], "build", "part")}) as last_triggered_at
+      from rollup.series as counted where ${same(["project_id", "version_id", "type"], "counted", "part")}
+    ) as total
+    cross join lateral rollup.recent_builds(part.project_id, part.version_id, part.type) as recent
+    where total.builds > 0`,
+};
 
 /**
  * The end of a series, from the last success before the first change on: no streak goes over a success. Without
@@ -94,7 +135,7 @@ const SERIES_ENDS: Parts = {
 };
 
 /** The facts of builds. All other answers but projects and versions are computed from them. */
-export const BUILDS = stored(rollupBuilds);
+export const BUILDS = stored(rollupBuilds, null, ["triggered_at", "build_id"]);
 
 /** Records and days by themselves. Each list, and each answer in it, comes after those that it is computed from. */
 export const DIMENSIONS: readonly StoredAnswer[] = [
@@ -104,12 +145,14 @@ export const DIMENSIONS: readonly StoredAnswer[] = [
 
 export const DATES = stored(dimDates);
 
+export const SERIES = stored(series, COUNTED_SERIES);
+
 export const ANSWERS: readonly StoredAnswer[] = [
-  stored(projectDays, affected("project_id", "day")),
+  stored(projectDays, affected("project_id", "day"), ["day", "project_id"]),
   stored(days, affected("day")),
-  stored(projectWeeks, affected("project_id", "week")),
+  stored(projectWeeks, affected("project_id", "week"), ["week", "project_id"]),
   stored(weeks, affected("week")),
-  stored(series, affected("project_id", "version_id", "type")),
+  SERIES,
   stored(streaks, SERIES_ENDS),
   stored(errors, affected("error_fingerprint", "project_id")),
 ];
