@@ -67,3 +67,14 @@ export const FIND_AFFECTED = `
     (${list(PLACES.map((column) => `changed.${column}`))}),
     (${list(PLACES.map((column) => `old_${column}`))})
   ) as place (project_id, version_id, type, triggered_at, day, error_fingerprint)`;
+
+/**
+ * A row where the calendar may get other days: its days from the first build to the end of next year have no gap, so
+ * only builds at its first day, or outside of it, change it.
+ */
+export const FIND_DAYS_BEYOND = `
+  select from affected
+  where day is not null and (day between
+    (select min(day) + 1 from report.dim_dates where day >= '2000-01-01')
+    and make_date(extract(year from now() at time zone 'UTC')::int + 1, 12, 31)) is not true
+  limit 1`;

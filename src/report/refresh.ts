@@ -9,38 +9,19 @@ import { connect, type Sql, type TransactionSql } from "../db/connect.ts";
 import { assertSessionPooling } from "../db/session-pooling.ts";
 import { withStoreErrors } from "../db/store-errors.ts";
 import { withTransaction } from "../db/transaction.ts";
-import {
-  ADD_DIFFERING,
-  ADD_FAILED,
-  FIND_AFFECTED,
-  FIND_CHANGED,
-  TAKE_TOUCHED,
-  WRITE_CHANGED,
-} from "./changed-builds.ts";
-import { addAllStatements, mergeAllStatements, mergePartsStatement } from "./merge-statements.ts";
+import { computeAll, computeChanges, computeEverything, type Run } from "./compute-answers.ts";
 import type { RefreshSettings } from "./refresh-settings.ts";
-import {
-  ANSWERS,
-  BUILDS,
-  DATES,
-  DIMENSIONS,
-  EXPENSIVE_ANSWERS,
-  SERIES,
-  type StoredAnswer,
-} from "./stored-answers.ts";
+import { EXPENSIVE_ANSWERS } from "./stored-answers.ts";
 
 /** A number that no other program uses on this database: refreshes take turns. */
 const LOCK_KEY = "6441180125304119587";
-/**
- * When more builds changed than this, and more than this share of them, all answers are computed again: that
- * costs less than to find each part.
- */
-const FEW = 1000;
-const FEW_SHARE = 0.05;
 /** The expensive answers are computed for at most one part in 100 of the time, and only where a record changed. */
 const EXPENSIVE_SHARE = 100;
 /** The facts are compared with their builds after a sync, but not twice in a night. */
 const CHECK_AFTER_HOURS = 20;
+
+/** Rows that were read leave their room to nobody before a vacuum; this much is worth one. */
+const VACUUM_BYTES = 8_388_608;
 
 /** They end with the transaction. */
 const TRANSACTION_SETTINGS = `
@@ -95,7 +76,12 @@ export async function refreshReport(url: string, options: RefreshOptions): Promi
       await assertSessionPooling(sql, url);
       // This comes before the transaction, whose snapshot must be taken after the lock.
       await abortable(sql`select pg_advisory_lock(${LOCK_KEY})`, signal);
-      return await withTransaction(sql, (tx) => refresh(tx, options));
+      const result = await withTransaction(sql, (tx) => refresh(tx, options));
+      const [noted] = await sql<
+        { bytes: number }[]
+      >`select pg_relation_size('sync.touched_records') as bytes`;
+      if (noted && noted.bytes >= VACUUM_BYTES) await sql`vacuum (skip_locked) sync.touched_records`;
+      return result;
     });
   } finally {
     await sql.end({ timeout: 5 });
@@ -156,7 +142,6 @@ const COVERED_THROUGH = (sql: TransactionSql) => sql`
   order by run_id desc limit 1`;
 
 interface State {
-  run_id: number;
   is_redefined: boolean;
   source_timezone: string;
   stuck_after_s: number;
@@ -166,7 +151,7 @@ interface State {
 }
 
 const READ_STATE = (tx: TransactionSql) => tx<State[]>`
-  select run_id, definition <> (${DEFINITION(tx)}) as is_redefined, source_timezone, stuck_after_s,
+  select definition <> (${DEFINITION(tx)}) as is_redefined, source_timezone, stuck_after_s,
     dear_refreshed_at is null or dear_revision <> (${REVISION(tx)})
       and now() - dear_refreshed_at >= ${EXPENSIVE_SHARE}::int * dear_took_s * interval '1 s' as is_expensive_due,
     exists (
@@ -206,7 +191,11 @@ async function refresh(
     before.stuck_after_s !== stuckAfterS;
   const { changed, repaired } = isFull
     ? await computeEverything(tx, run)
-    : await computeChanges(tx, run, before, { reclassify, isCheckDue: check ?? before.is_check_due });
+    : await computeChanges(tx, run, {
+        reclassify,
+        isCheckDue: check ?? before.is_check_due,
+        isCalendarOver: before.is_calendar_over,
+      });
   if (isFull || before.is_expensive_due || repaired) {
     const from = performance.now();
     for (const answer of EXPENSIVE_ANSWERS) await computeAll(run, answer);
@@ -216,73 +205,4 @@ async function refresh(
   const runId = state?.run_id ?? 0;
   await tx`select pg_notify('docmirror_run', ${String(runId)})`;
   return { runId, changed, isFull, repaired };
-}
-
-/** Runs a statement; the result has the number of its rows. */
-type Run = (text: string) => Promise<{ count: number }>;
-
-interface Computed {
-  changed: number;
-  repaired: number | null;
-}
-
-async function computeEverything(tx: TransactionSql, run: Run): Promise<Computed> {
-  await tx`delete from sync.touched_records`;
-  await tx`analyze rollup.state`;
-  for (const answer of [BUILDS, ...DIMENSIONS, DATES, ...ANSWERS]) await computeAll(run, answer);
-  await tx`update rollup.state set checked_at = now(), facts_repaired = 0`;
-  const [counted] = await tx<{ builds: number }[]>`select count(*) as builds from rollup.builds`;
-  return { changed: counted?.builds ?? 0, repaired: null };
-}
-
-async function computeAll(run: Run, answer: StoredAnswer): Promise<void> {
-  const isEmpty = (await run(`select from ${answer.table} limit 1`)).count === 0;
-  for (const statement of isEmpty ? addAllStatements(answer) : mergeAllStatements(answer))
-    await run(statement);
-}
-
-/** Brings up to date what hangs on the records that changed. Where none did, it only asks. */
-async function computeChanges(
-  tx: TransactionSql,
-  run: Run,
-  { is_calendar_over }: State,
-  { reclassify, isCheckDue }: { reclassify: boolean; isCheckDue: boolean },
-): Promise<Computed> {
-  const [noted] = await tx<{ is_any: boolean | null }[]>`
-    select bool_or(record_id is null) as is_any from sync.touched_records`;
-  // A row without an id: any record may have changed, so all are compared.
-  const isAny = noted?.is_any === true;
-  const isQuiet = typeof noted?.is_any !== "boolean";
-  if (isQuiet && !isCheckDue && !reclassify) {
-    if (is_calendar_over) await run(mergePartsStatement(DATES));
-    return { changed: 0, repaired: null };
-  }
-  await run(TAKE_TOUCHED);
-  if (reclassify) await run(ADD_FAILED);
-  const differing = isAny || isCheckDue ? (await run(ADD_DIFFERING)).count : 0;
-  await run("analyze touched");
-  const changed = (await run(FIND_CHANGED)).count;
-  if (changed > 0) await run(WRITE_CHANGED);
-  for (const answer of DIMENSIONS) await run(mergePartsStatement(answer));
-  if (changed > 0 || is_calendar_over) await run(mergePartsStatement(DATES));
-  if (changed > 0) await computeAnswers(tx, run, changed);
-  // These are not computed from facts, or are counted on from what was stored.
-  if (isAny || isCheckDue) for (const answer of [...DIMENSIONS, SERIES]) await computeAll(run, answer);
-  if (!isCheckDue || isAny) return { changed, repaired: null };
-  await tx`update rollup.state set checked_at = now(), facts_repaired = ${differing}`;
-  return { changed, repaired: differing };
-}
-
-/** Computes what hangs on the facts that changed: each part of it, or all where many changed. */
-async function computeAnswers(tx: TransactionSql, run: Run, changed: number): Promise<void> {
-  const [stored] = await tx<{ builds: number }[]>`
-    select reltuples::float8 as builds from pg_class where oid = 'rollup.builds'::regclass`;
-  if (changed > Math.max(FEW, FEW_SHARE * (stored?.builds ?? 0))) {
-    await run("analyze rollup.builds");
-    for (const answer of ANSWERS) await computeAll(run, answer);
-    return;
-  }
-  await run(FIND_AFFECTED);
-  await run("analyze affected");
-  for (const answer of ANSWERS) await run(mergePartsStatement(answer));
 }

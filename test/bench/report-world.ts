@@ -5,7 +5,7 @@ import type { Sql } from "../../src/db/connect.ts";
  * many as told, of which few build much, four versions each, a failure in seven with a text of its own, one build in 2,000 open. The same each
  * time.
  */
-export async function fillMirror(sql: Sql, builds: number, projects = 5000): Promise<void> {
+export async function fillMirror(sql: Sql, builds: number, projects = 5000, days = 400): Promise<void> {
   const statements = [
     `select setseed(0.5)`,
     `insert into sync.runs (kind, status, started_at, finished_at, heartbeat_at, pid, host)
@@ -26,7 +26,7 @@ export async function fillMirror(sql: Sql, builds: number, projects = 5000): Pro
        at at time zone 'UTC' + interval '1 minute', now(), decode(lpad(to_hex(n), 8, '0'), 'hex')
      from (
        select n, random() < 0.0005 as is_open, 1 + floor(${projects} * power(random(), 3))::int as project,
-         (now() at time zone 'UTC') - interval '400 days' * (1 - n::float8 / ${builds}) - interval '1 hour' as at
+         (now() at time zone 'UTC') - interval '${days} days' * (1 - n::float8 / ${builds}) - interval '1 hour' as at
        from generate_series(1, ${builds}) as n
      ) as build`,
     `insert into mirror.build_transitions (build_id, seq, from_state, to_state, not_before, not_after, run_id, rule)
@@ -62,7 +62,7 @@ export async function playRound(sql: Sql): Promise<void> {
     values ('watch', 'succeeded', now(), now(), now(), 1, 'bench')
     returning id, (select count(*) from mirror.projects) as projects`;
   const [waiting] = await sql<{ builds: number }[]>`
-    select count(*) as builds from sync.open_builds where since > now() - interval '1 hour'`;
+    select count(*) as builds from sync.open_builds where build_id like 'r%'`;
   const added = waiting && waiting.builds >= 30 ? 20 : 120;
   await sql.unsafe(`
     with come as (
