@@ -1,5 +1,5 @@
--- The last 20 finished builds of a series, and how often one ended otherwise than the one before it. The index of the
--- series has them side by side.
+-- What rollup.series_source counts of the last 20 finished builds, for one series: how often one ended otherwise than
+-- the one before it. The index of the series has them side by side.
 CREATE OR REPLACE FUNCTION rollup.recent_builds(of_project text, of_version text, of_type text)
 RETURNS TABLE (finished int, succeeded int, flips int)
 LANGUAGE sql STABLE PARALLEL SAFE

@@ -1,5 +1,5 @@
--- The streaks of failures of a series: of all its builds, or of those since a moment. One that is under way at
--- that moment is cut there. The builds are read in the order of their index.
+-- The rows of rollup.streaks_source for one series: of all its builds, or of those since a moment. A streak that is
+-- under way at that moment is cut there. The builds are read in the order of their index.
 CREATE OR REPLACE FUNCTION rollup.streaks_of(of_project text, of_version text, of_type text, since timestamptz)
 RETURNS TABLE (
   first_failed_build_id text, last_failed_build_id text, last_succeeded_build_id text, last_succeeded_at timestamptz,
