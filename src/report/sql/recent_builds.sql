@@ -9,7 +9,7 @@ AS $$
     SELECT succeeded, lead(succeeded) OVER (ORDER BY triggered_at DESC NULLS LAST, length(build_id) DESC, build_id DESC) AS before
     FROM (
       SELECT succeeded, triggered_at, build_id FROM rollup.builds
-      WHERE project_id = of_project AND version_id = of_version AND type = of_type AND succeeded IS NOT NULL
+      WHERE project_id = of_project AND version_id = of_version AND type = of_type COLLATE "default" AND succeeded IS NOT NULL
       ORDER BY triggered_at DESC NULLS LAST, length(build_id) DESC, build_id DESC LIMIT 20
     ) AS last
   ) AS build
