@@ -30,6 +30,8 @@ const TRANSACTION_SETTINGS = `
   set local synchronous_commit = off;
   set local jit = off;
   set local work_mem = '128MB';
+  -- A smaller sample: the plans depend on how many rows there are. Autovacuum takes a larger one soon.
+  set local default_statistics_target = 20;
   -- A source joins more tables than the planner orders by default; without this, few builds cost as much as
   -- all.
   set local join_collapse_limit = 20;
