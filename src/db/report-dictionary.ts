@@ -332,6 +332,10 @@ export const DICTIONARY = {
       mirror_current_through: "The earliest current_through of all lists.",
       replica_lag_s:
         "On a streaming replica, seconds since the last change that it replayed; 0 where it has replayed all that it received. Null on a primary, and on a replica that has replayed nothing since it started.",
+      facts_checked_at:
+        "When all facts of builds were last compared with their records, or computed from them.",
+      facts_repaired:
+        "Facts that this comparison found wrong, and computed again. Anything but 0 is a fault of docmirror, or of who wrote to its tables.",
     },
   },
   runs: {

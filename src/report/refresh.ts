@@ -1,33 +1,27 @@
 /**
- * Brings the stored answers behind schema `report` up to date with the mirror. Changed builds are found by
- * comparison, so the next refresh also does what a killed process left undone. Readers see the old answers
- * until they see all new ones at once.
+ * Brings the stored answers behind schema `report` up to date with the mirror. Writers note which records they
+ * change in `sync.touched_records`, in their own transactions, so a refresh costs what changed, and the next one
+ * also does what a killed process left undone. Once a night all facts are compared with their builds. Readers
+ * see the old answers until they see all new ones at once.
  */
 import { abortable } from "../db/abortable.ts";
 import { connect, type Sql, type TransactionSql } from "../db/connect.ts";
 import { assertSessionPooling } from "../db/session-pooling.ts";
 import { withStoreErrors } from "../db/store-errors.ts";
 import { withTransaction } from "../db/transaction.ts";
+import { computeAll, computeChanges, computeEverything, type Run } from "./compute-answers.ts";
 import type { RefreshSettings } from "./refresh-settings.ts";
-import {
-  type Affected,
-  addAllStatements,
-  BUILDS,
-  MERGE_TOUCHED_BUILDS,
-  mergeAllStatements,
-  mergeStatement,
-  STORED_ANSWERS,
-  type StoredAnswer,
-} from "./stored-answers.ts";
+import { EXPENSIVE_ANSWERS } from "./stored-answers.ts";
 
 /** A number that no other program uses on this database: refreshes take turns. */
 const LOCK_KEY = "6441180125304119587";
-/**
- * When more builds than this changed, all answers are computed again: that costs less than to find each part.
- */
-const FEW = 20_000;
-/** The expensive answers are computed for at most one part in 20 of the time. */
-const EXPENSIVE_SHARE = 20;
+/** The expensive answers are computed for at most one part in 100 of the time, and only where a record changed. */
+const EXPENSIVE_SHARE = 100;
+/** The facts are compared with their builds after a sync, but not twice in a night. */
+const CHECK_AFTER_HOURS = 20;
+
+/** Rows that were read leave their room to nobody before a vacuum; this much is worth one. */
+const VACUUM_BYTES = 8_388_608;
 
 /** They end with the transaction. */
 const TRANSACTION_SETTINGS = `
@@ -36,6 +30,8 @@ const TRANSACTION_SETTINGS = `
   set local synchronous_commit = off;
   set local jit = off;
   set local work_mem = '128MB';
+  -- A smaller sample: the plans depend on how many rows there are. Autovacuum takes a larger one soon.
+  set local default_statistics_target = 20;
   -- A source joins more tables than the planner orders by default; without this, few builds cost as much as
   -- all.
   set local join_collapse_limit = 20;
@@ -52,6 +48,8 @@ export interface RefreshOptions extends RefreshSettings {
   keepsSettings?: boolean;
   /** Classifies all failures again, by the current rules. @default only those that changed */
   reclassify?: boolean;
+  /** Compares all facts with their builds. @default when a sync has ended, once in 20 hours */
+  check?: boolean;
   /** Cancels the refresh; nothing is changed then. */
   signal?: AbortSignal;
 }
@@ -63,6 +61,8 @@ export interface RefreshResult {
   changed: number;
   /** Whether everything was computed again. */
   isFull: boolean;
+  /** Facts that were wrong although no change was noted; null where they were not compared. */
+  repaired: number | null;
 }
 
 /**
@@ -78,7 +78,12 @@ export async function refreshReport(url: string, options: RefreshOptions): Promi
       await assertSessionPooling(sql, url);
       // This comes before the transaction, whose snapshot must be taken after the lock.
       await abortable(sql`select pg_advisory_lock(${LOCK_KEY})`, signal);
-      return await withTransaction(sql, (tx) => refresh(tx, options));
+      const result = await withTransaction(sql, (tx) => refresh(tx, options));
+      const [noted] = await sql<
+        { bytes: number }[]
+      >`select pg_relation_size('sync.touched_records') as bytes`;
+      if (noted && noted.bytes >= VACUUM_BYTES) await sql`vacuum (skip_locked) sync.touched_records`;
+      return result;
     });
   } finally {
     await sql.end({ timeout: 5 });
@@ -139,30 +144,40 @@ const COVERED_THROUGH = (sql: TransactionSql) => sql`
   order by run_id desc limit 1`;
 
 interface State {
-  run_id: number;
   is_redefined: boolean;
   source_timezone: string;
   stuck_after_s: number;
   is_expensive_due: boolean;
+  is_check_due: boolean;
+  is_calendar_over: boolean;
 }
+
+const READ_STATE = (tx: TransactionSql) => tx<State[]>`
+  select definition <> (${DEFINITION(tx)}) as is_redefined, source_timezone, stuck_after_s,
+    dear_refreshed_at is null or dear_revision <> (${REVISION(tx)})
+      and now() - dear_refreshed_at >= ${EXPENSIVE_SHARE}::int * dear_took_s * interval '1 s' as is_expensive_due,
+    exists (
+      select from sync.runs
+      where kind <> 'watch' and kind in ('full', 'incremental') and status <> 'running' and id > state.run_id
+    ) and (now() - checked_at between interval '0' and ${CHECK_AFTER_HOURS} * interval '1 hour') is not true as is_check_due,
+    not exists (
+      select from report.dim_dates
+      where day = make_date(extract(year from now() at time zone 'UTC')::int + 1, 12, 31)
+    ) as is_calendar_over
+  from rollup.state where id = 1`;
+
+/** Grows with each statement that changed a record. */
+const REVISION = (tx: TransactionSql) => tx`select coalesce(sum(revision), 0)::bigint from sync.revisions`;
 
 async function refresh(
   tx: TransactionSql,
-  { keepsSettings = false, reclassify = false, signal, ...given }: RefreshOptions,
+  { keepsSettings = false, reclassify = false, check, signal, ...given }: RefreshOptions,
 ): Promise<RefreshResult> {
   await tx.unsafe(TRANSACTION_SETTINGS);
-  const [before] = await tx<State[]>`
-    select run_id, definition <> (${DEFINITION(tx)}) as is_redefined, source_timezone, stuck_after_s,
-      coalesce(now() - dear_refreshed_at >= ${EXPENSIVE_SHARE}::int * dear_took_s * interval '1 s', true) as is_expensive_due
-    from rollup.state`;
+  const [before] = await READ_STATE(tx);
   const kept = keepsSettings ? before : undefined;
   const sourceTimezone = kept?.source_timezone ?? given.sourceTimezone;
   const stuckAfterS = kept?.stuck_after_s ?? given.stuckAfterMs / 1000;
-  const isFull =
-    before === undefined ||
-    before.is_redefined ||
-    before.source_timezone !== sourceTimezone ||
-    before.stuck_after_s !== stuckAfterS;
   const [state] = await tx<{ run_id: number }[]>`
     insert into rollup.state (id, source_timezone, stuck_after_s, definition, run_id, covered_through, refreshed_at)
     values (1, ${sourceTimezone}, ${stuckAfterS}, (${DEFINITION(tx)}), (${LAST_RUN(tx)}), (${COVERED_THROUGH(tx)}), now())
@@ -170,61 +185,26 @@ async function refresh(
       source_timezone = excluded.source_timezone, stuck_after_s = excluded.stuck_after_s, definition = excluded.definition,
       run_id = excluded.run_id, covered_through = excluded.covered_through, refreshed_at = excluded.refreshed_at
     returning run_id`;
-  // Without this the planner assumes hundreds of rows instead of one, which spoils every plan.
-  await tx`analyze rollup.state`;
-  const run = <Row extends object = never>(text: string, params: (string[] | number)[] = []) =>
-    abortable(tx.unsafe<Row[]>(text, params), signal);
-  const computeAll = async (answer: StoredAnswer) => {
-    const isEmpty = (await run<object>(`select from ${answer.table} limit 1`)).length === 0;
-    const statements = isEmpty ? addAllStatements(answer) : mergeAllStatements(answer);
-    for (const statement of statements) await run(statement);
-  };
-  let changed: number;
-  let affected: Affected | null = null;
-  if (!isFull) {
-    await tx`create temporary table touched (build_id text collate "C" primary key) on commit drop`;
-    await abortable(findTouched(tx, before.run_id, reclassify), signal);
-    await tx`analyze touched`;
-    const [merged] = await run<{ changed: number } & Affected>(MERGE_TOUCHED_BUILDS, [FEW]);
-    changed = merged?.changed ?? 0;
-    if (merged && changed <= FEW) affected = merged;
-    else await tx`analyze rollup.builds`;
-  } else {
-    await computeAll(BUILDS);
-    changed = (await tx<{ builds: number }[]>`select count(*) as builds from rollup.builds`)[0]?.builds ?? 0;
-  }
-
-  for (const answer of STORED_ANSWERS.filter(({ isExpensive }) => !isExpensive)) {
-    if (affected === null) {
-      await computeAll(answer);
-      continue;
-    }
-    const { text, params } = mergeStatement(answer, affected);
-    // Without changed parts there is nothing to compute.
-    if (params.every((part) => part.length > 0)) await run(text, params);
-  }
-  if (isFull || before?.is_expensive_due) {
+  const run: Run = (text) => abortable(tx.unsafe(text), signal);
+  const isFull =
+    before === undefined ||
+    before.is_redefined ||
+    before.source_timezone !== sourceTimezone ||
+    before.stuck_after_s !== stuckAfterS;
+  const { changed, repaired } = isFull
+    ? await computeEverything(tx, run)
+    : await computeChanges(tx, run, {
+        reclassify,
+        isCheckDue: check ?? before.is_check_due,
+        isCalendarOver: before.is_calendar_over,
+      });
+  if (isFull || before.is_expensive_due || repaired) {
     const from = performance.now();
-    for (const answer of STORED_ANSWERS.filter(({ isExpensive }) => isExpensive)) await computeAll(answer);
+    for (const answer of EXPENSIVE_ANSWERS) await computeAll(run, answer);
     const tookS = (performance.now() - from) / 1000;
-    await tx`update rollup.state set dear_refreshed_at = now(), dear_took_s = ${tookS}`;
+    await tx`update rollup.state set dear_refreshed_at = now(), dear_took_s = ${tookS}, dear_revision = (${REVISION(tx)})`;
   }
   const runId = state?.run_id ?? 0;
   await tx`select pg_notify('docmirror_run', ${String(runId)})`;
-  return { runId, changed, isFull };
-}
-
-/**
- * Builds whose record, keys or transitions differ from their facts, and builds that time alone may change.
- */
-function findTouched(tx: TransactionSql, lastRunId: number, reclassify: boolean) {
-  return tx`
-    insert into touched
-    select build.id from mirror.builds as build left join rollup.builds as fact on fact.build_id = build.id
-    where fact.build_id is null or fact.record_hash <> build.record_hash or fact.deleted_at is distinct from build.deleted_at
-      or fact.project_id <> coalesce(build.project_id, '-1') or fact.version_id <> coalesce(build.version_id, '-1')
-    union select build_id from mirror.build_transitions where run_id > ${lastRunId}
-    union select build_id from sync.open_builds
-    union select build_id from rollup.builds where not is_settled or last_seen_at is not null
-    union select build_id from rollup.builds where ${reclassify} and failed = 1`;
+  return { runId, changed, isFull, repaired };
 }

@@ -14,14 +14,6 @@ import {
   weeks,
 } from "../db/schema/rollup.ts";
 
-/** What changed builds affect: their old and new projects, days, weeks and fingerprints. */
-export interface Affected {
-  projects: string[];
-  days: string[];
-  weeks: string[];
-  fingerprints: string[];
-}
-
 /** A table whose content comes from the view of the same name with `_source` after it. */
 export interface StoredAnswer {
   /** Schema-qualified. */
@@ -30,162 +22,145 @@ export interface StoredAnswer {
   columns: readonly string[];
   key: readonly string[];
   /**
-   * The columns that find the affected rows, each with its part of `Affected`. All rows are affected where it
-   * is empty.
+   * In which all rows are added: that of an index, or of time. Neighbours share pages, so few pages are in use at
+   * once, and few hold the rows of a day.
    */
-  scope: Readonly<Record<string, keyof Affected>>;
-  /** It reads all builds, so it is not computed after every round of the watch. */
-  isExpensive: boolean;
+  order: readonly string[];
+  /** How the rows that changes affect are found. Null: the answer has no parts. */
+  parts: Parts | null;
+}
+
+/** A part is small, and is computed by itself: so it costs what it has, and not what the table has. */
+export interface Parts {
+  /** Queries the parts. */
+  query: string;
+  /** The columns that the rows of a part have in common with it. */
+  scope: readonly string[];
+  /** The rows of `part`, from the source or from a function. */
+  rows: string;
+  /** Which rows of the scope belong to `part`; `row` is the alias of a row. @default all */
+  isWithin?: (row: string) => string;
 }
 
 function stored(
   table: PgTable,
-  { scope = {}, isExpensive = false }: Partial<Pick<StoredAnswer, "scope" | "isExpensive">> = {},
+  parts: Omit<Parts, "rows"> | Parts | null = null,
+  order?: readonly string[],
 ): StoredAnswer {
   const { primaryKeys, schema } = getTableConfig(table);
   const columns = Object.values(getTableColumns(table));
   const key = primaryKeys[0]?.columns ?? columns.filter(({ primary }) => primary);
   const name = getTableName(table);
+  const source = `rollup.${name}_source`;
+  const rows = `select * from ${source} as source where ${same(parts?.scope ?? [], "source", "part")}`;
   return {
     table: `${schema}.${name}`,
-    source: `rollup.${name}_source`,
+    source,
     columns: columns.map((column) => column.name).filter((column) => column !== "updated_at"),
     key: key.map((column) => column.name),
-    scope,
-    isExpensive,
+    order: order ?? key.map((column) => column.name),
+    parts: parts && { rows, ...parts },
   };
 }
 
-/** The facts of builds. All other answers but projects and versions are computed from them. */
-export const BUILDS = stored(rollupBuilds);
+/** Parts that changed builds affect, by their old facts and their new ones: see `changed-builds.ts`. */
+function affected(...scope: string[]): Omit<Parts, "rows"> {
+  const isKnown = scope.map((column) => `${column} is not null`).join(" and ");
+  return { query: `select distinct ${scope.join(", ")} from affected where ${isKnown}`, scope };
+}
 
-/** Each comes after those that it is computed from. */
-export const STORED_ANSWERS: readonly StoredAnswer[] = [
-  stored(dimProjects),
-  stored(dimVersions),
-  stored(dimDates),
-  stored(projectDays, { scope: { project_id: "projects", day: "days" } }),
-  stored(days, { scope: { day: "days" } }),
-  stored(projectWeeks, { scope: { project_id: "projects", week: "weeks" } }),
-  stored(weeks, { scope: { week: "weeks" } }),
-  stored(series, { scope: { project_id: "projects" } }),
-  stored(streaks, { scope: { project_id: "projects" } }),
-  stored(errors, { scope: { error_fingerprint: "fingerprints" } }),
-  stored(hours, { isExpensive: true }),
-  stored(resources, { isExpensive: true }),
+/** Records that changed themselves. */
+function touched(resource: string): Omit<Parts, "rows"> {
+  const id = `${resource}_id`;
+  return { query: `select id as ${id} from touched where resource = '${resource}'`, scope: [id] };
+}
+
+/**
+ * A series with its counts brought forward: what is stored, less the old facts of its builds, plus the new ones. All else
+ * follows from the ends of its index.
+ */
+const COUNTED_SERIES: Parts = {
+  query: `
+    select project_id, version_id, type, sum(builds)::int as builds, sum(finished)::int as finished, sum(succeeded)::int as succeeded
+    from (
+      select project_id, version_id, type, 1 as builds, (succeeded is not null)::int as finished, coalesce(succeeded, 0) as succeeded
+      from changed where build_id is not null
+      union all
+      select old_project_id, old_version_id, old_type, -1, -(old_succeeded is not null)::int, -coalesce(old_succeeded, 0)
+      from changed where not is_new
+    ) as step
+    group by project_id, version_id, type`,
+  scope: ["project_id", "version_id", "type"],
+  rows: `
+    select part.project_id, part.version_id, part.type, total.builds, total.finished, total.succeeded,
+      total.finished - total.succeeded as failed, total.first_triggered_at, total.last_triggered_at,
+      recent.finished as recent_finished, recent.succeeded as recent_succeeded, recent.flips as recent_flips
+    from (
+      select part.builds + coalesce(sum(builds), 0)::int as builds, part.finished + coalesce(sum(finished), 0)::int as finished,
+        part.succeeded + coalesce(sum(succeeded), 0)::int as succeeded,
+        (select min(triggered_at) from rollup.builds as build where ${same(["project_id", "version_id", "type"], "build", "part")}) as first_triggered_at,
+        (select max(triggered_at) from rollup.builds as build where ${same(["project_id", "version_id", "type"], "build", "part")}) as last_triggered_at
+      from rollup.series as counted where ${same(["project_id", "version_id", "type"], "counted", "part")}
+    ) as total
+    cross join lateral rollup.recent_builds(part.project_id, part.version_id, part.type) as recent
+    where total.builds > 0`,
+};
+
+/**
+ * The end of a series, from the last success before the first change on: no streak goes over a success. Without
+ * one the part is all of the series.
+ */
+const SERIES_ENDS: Parts = {
+  query: `
+    select series.project_id, series.version_id, series.type, success.triggered_at as since, success.build_id as success_id
+    from (
+      select project_id, version_id, type, min(coalesce(triggered_at, '-infinity')) as first_at
+      from affected where project_id is not null group by project_id, version_id, type
+    ) as series
+    left join lateral (
+      select triggered_at, build_id from rollup.builds as build
+      where (build.project_id, build.version_id, build.type) = (series.project_id, series.version_id, series.type)
+        and succeeded = 1 and triggered_at < first_at
+      order by triggered_at desc nulls last, length(build_id) desc, build_id desc limit 1
+    ) as success on true`,
+  scope: ["project_id", "version_id", "type"],
+  rows: `
+    select part.project_id, part.version_id, part.type, streak.*
+    from rollup.streaks_of(part.project_id, part.version_id, part.type, part.since) as streak`,
+  // Failures of the same moment may come before the success.
+  isWithin: (
+    row,
+  ) => `(part.since is null or (${row}.failed_at, length(${row}.first_failed_build_id), ${row}.first_failed_build_id)
+    > (part.since, length(part.success_id), part.success_id))`,
+};
+
+/** The facts of builds. All other answers but projects and versions are computed from them. */
+export const BUILDS = stored(rollupBuilds, null, ["triggered_at", "build_id"]);
+
+/** Records and days by themselves. Each list, and each answer in it, comes after those that it is computed from. */
+export const DIMENSIONS: readonly StoredAnswer[] = [
+  stored(dimProjects, touched("project")),
+  stored(dimVersions, touched("version")),
 ];
 
-/**
- * The statement that brings a stored answer up to date with its source, for the parts of `affected`, which
- * are its parameters. Rows that are already right are not written.
- */
-export function mergeStatement(
-  answer: StoredAnswer,
-  affected: Affected,
-): { text: string; params: string[][] } {
-  const scope = Object.entries(answer.scope);
-  const within = scope
-    .map(
-      ([column], place) =>
-        `${column} = any ($${place + 1}::${/^(day|week)$/.test(column) ? "date" : "text"}[])`,
-    )
-    .join(" and ");
-  const fresh = `fresh as materialized (select ${list(answer.columns)} from ${answer.source} where ${within || "true"})`;
-  return { text: merge(answer, within || "true", fresh), params: scope.map(([, part]) => affected[part]) };
-}
+export const DATES = stored(dimDates);
 
-/**
- * The same for all rows. A temporary table gets the rows of the source first: Postgres uses several processes
- * to create a table from a query, but not to write to an existing table.
- */
-export function mergeAllStatements(answer: StoredAnswer): string[] {
-  return [
-    `create temporary table fresh on commit drop as ${selectAll(answer)}`,
-    "analyze fresh",
-    // The planner still thinks this table is empty and would pick a nested loop.
-    "set local enable_nestloop = off",
-    merge(answer, "true"),
-    "set local enable_nestloop = on",
-    "drop table fresh",
-    `analyze ${answer.table}`,
-  ];
-}
+export const SERIES = stored(series, COUNTED_SERIES);
 
-/** The same for an empty table: there is nothing to compare with. */
-export function addAllStatements(answer: StoredAnswer): string[] {
-  const { table, columns } = answer;
-  return [`insert into ${table} (${list(columns)}) ${selectAll(answer)}`, `analyze ${table}`];
-}
+export const ANSWERS: readonly StoredAnswer[] = [
+  stored(projectDays, affected("project_id", "day"), ["day", "project_id"]),
+  stored(days, affected("day")),
+  stored(projectWeeks, affected("project_id", "week"), ["week", "project_id"]),
+  stored(weeks, affected("week")),
+  SERIES,
+  stored(streaks, SERIES_ENDS),
+  stored(errors, affected("error_fingerprint", "project_id")),
+];
 
-/** In the order of an index, or of time, neighbours share pages, so few pages are in use at once. */
-function selectAll(answer: StoredAnswer): string {
-  const [source, order] =
-    answer === BUILDS
-      ? ["rollup.all_builds_source", ["triggered_at", "build_id"]]
-      : [answer.source, answer.key];
-  return `select ${list(answer.columns)} from ${source} order by ${list(order)}`;
-}
+/** They read all builds, or all records, so they are not computed after every round of the watch. */
+export const EXPENSIVE_ANSWERS: readonly StoredAnswer[] = [stored(hours), stored(resources)];
 
-function merge(answer: StoredAnswer, within: string, fresh?: string): string {
-  const { table, columns, key } = answer;
-  return `
-    with ${fresh ? `${fresh}, ` : ""}gone as (
-      delete from ${table} as stored where ${within} and not exists (select from fresh where ${sameKey(key)})
-    ), moved as (
-      update ${table} as stored set ${assignments(answer)} from fresh where ${sameKey(key)} and ${isOther(answer)}
-    )
-    insert into ${table} (${list(columns)})
-    select ${list(columns)} from fresh where not exists (select from ${table} as stored where ${sameKey(key)})`;
-}
-
-/**
- * Computes the facts of the builds in `touched` again. Returns one row: how many changed, and what they
- * affect, which is empty where more than $1 changed.
- */
-export const MERGE_TOUCHED_BUILDS = `
-    with fresh as materialized (
-      select ${list(BUILDS.columns)} from ${BUILDS.source} where build_id in (select build_id from touched)
-    ), changed as materialized (
-      select ${list(BUILDS.columns, "fresh")}, stored.build_id is null as is_missing,
-        stored.project_id as project_before, stored.triggered_on as day_before, stored.error_fingerprint as fingerprint_before
-      from fresh left join ${BUILDS.table} as stored on stored.build_id = fresh.build_id
-      where stored.build_id is null or ${isOther(BUILDS)}
-    ), moved as (
-      update ${BUILDS.table} as stored set ${assignments(BUILDS)}
-      from changed as fresh where not is_missing and stored.build_id = fresh.build_id
-    ), added as (
-      insert into ${BUILDS.table} (${list(BUILDS.columns)}) select ${list(BUILDS.columns)} from changed where is_missing
-    ), few as (
-      select * from changed where (select count(*) from changed) <= $1
-    )
-    select (select count(*) from changed) as changed,
-      (select coalesce(array_agg(distinct part), '{}') from (
-        select project_id from few union select project_before from few) as either (part) where part is not null) as projects,
-      (select coalesce(array_agg(distinct part::text), '{}') from (
-        select triggered_on from few union select day_before from few) as either (part) where part is not null) as days,
-      (select coalesce(array_agg(distinct date_trunc('week', part::timestamp)::date::text), '{}') from (
-        select triggered_on from few union select day_before from few) as either (part) where part is not null) as weeks,
-      (select coalesce(array_agg(distinct part), '{}') from (
-        select error_fingerprint from few union select fingerprint_before from few) as either (part) where part is not null) as fingerprints`;
-
-function valuesOf({ columns, key }: StoredAnswer): string[] {
-  return columns.filter((column) => !key.includes(column));
-}
-
-function assignments(answer: StoredAnswer): string {
-  const set = valuesOf(answer).map((column) => `${column} = fresh.${column}`);
-  return [...set, ...(answer.table === BUILDS.table ? ["updated_at = now()"] : [])].join(", ");
-}
-
-function isOther(answer: StoredAnswer): string {
-  const values = valuesOf(answer);
-  return `(${list(values, "stored")}) is distinct from (${list(values, "fresh")})`;
-}
-
-function sameKey(key: readonly string[]): string {
-  return key.map((column) => `stored.${column} = fresh.${column}`).join(" and ");
-}
-
-function list(columns: readonly string[], of?: string): string {
-  return columns.map((column) => (of ? `${of}.${column}` : column)).join(", ");
+/** That two rows agree in these columns. */
+export function same(columns: readonly string[], one: string, other: string): string {
+  return columns.map((column) => `${one}.${column} = ${other}.${column}`).join(" and ");
 }

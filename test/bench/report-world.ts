@@ -5,7 +5,7 @@ import type { Sql } from "../../src/db/connect.ts";
  * many as told, of which few build much, four versions each, a failure in seven with a text of its own, one build in 2,000 open. The same each
  * time.
  */
-export async function fillMirror(sql: Sql, builds: number, projects = 5000): Promise<void> {
+export async function fillMirror(sql: Sql, builds: number, projects = 5000, days = 400): Promise<void> {
   const statements = [
     `select setseed(0.5)`,
     `insert into sync.runs (kind, status, started_at, finished_at, heartbeat_at, pid, host)
@@ -26,7 +26,7 @@ export async function fillMirror(sql: Sql, builds: number, projects = 5000): Pro
        at at time zone 'UTC' + interval '1 minute', now(), decode(lpad(to_hex(n), 8, '0'), 'hex')
      from (
        select n, random() < 0.0005 as is_open, 1 + floor(${projects} * power(random(), 3))::int as project,
-         (now() at time zone 'UTC') - interval '400 days' * (1 - n::float8 / ${builds}) - interval '1 hour' as at
+         (now() at time zone 'UTC') - interval '${days} days' * (1 - n::float8 / ${builds}) - interval '1 hour' as at
        from generate_series(1, ${builds}) as n
      ) as build`,
     `insert into mirror.build_transitions (build_id, seq, from_state, to_state, not_before, not_after, run_id, rule)
@@ -52,24 +52,42 @@ export async function fillMirror(sql: Sql, builds: number, projects = 5000): Pro
   for (const statement of statements) await sql.unsafe(statement);
 }
 
-/** What a round of the watch may have seen: 20 builds that are new, and 30 that have finished. */
+/**
+ * What a round of the watch may have seen: 20 builds that are new, and the 30 newest open ones that have finished. Projects that build much
+ * have most of them, as they have most builds. The first round opens a hundred builds more for later rounds to finish.
+ */
 export async function playRound(sql: Sql): Promise<void> {
+  const [round] = await sql<{ id: number; projects: number }[]>`
+    insert into sync.runs (kind, status, started_at, finished_at, heartbeat_at, pid, host)
+    values ('watch', 'succeeded', now(), now(), now(), 1, 'bench')
+    returning id, (select count(*) from mirror.projects) as projects`;
+  const [waiting] = await sql<{ builds: number }[]>`
+    select count(*) as builds from sync.open_builds where build_id like 'r%'`;
+  const added = waiting && waiting.builds >= 30 ? 20 : 120;
   await sql.unsafe(`
-    with run as (
-      insert into sync.runs (kind, status, started_at, finished_at, heartbeat_at, pid, host)
-      values ('watch', 'succeeded', now(), now(), now(), 1, 'bench') returning id
-    ), come as (
+    with come as (
       insert into mirror.builds (id, date, state, success, type, project_id, version_id, first_seen_at, changed_at, record_hash)
-      select 'r' || run.id || '-' || n, now() at time zone 'UTC', 'triggered', true, 'html', (1 + n * 37)::text, (n * 148)::text, now(), now(), '\\x00'
-      from run, generate_series(1, 20) as n returning id
+      select 'r${round?.id}-' || n, now() at time zone 'UTC', 'triggered', null, (array['html', 'html', 'html', 'pdf', 'epub'])[1 + n % 5],
+        project::text, ((project - 1) * 4 + n % 4)::text, now(), now(), '\\x00'
+      from (select n, 1 + floor(${round?.projects} * power((n % 20 + 0.5) / 20, 3))::int as project from generate_series(1, ${added}) as n) as new
+      returning id
     ), opened as (
-      insert into sync.open_builds (build_id, since, seen_at, run_id) select come.id, now(), now(), run.id from come, run
-    ), closed as (
-      delete from sync.open_builds where build_id in (select build_id from sync.open_builds order by build_id limit 30) returning build_id
-    ), finished as (
-      update mirror.builds set state = 'finished', success = id like '%1', record_hash = '\\xff' where id in (select build_id from closed)
+      insert into sync.open_builds (build_id, since, seen_at, run_id) select id, now(), now(), ${round?.id} from come
     )
     insert into mirror.build_transitions (build_id, seq, to_state, not_before, not_after, run_id)
-    select come.id, 1, 'triggered', now(), now(), run.id from come, run
-    union all select build_id, 9, 'finished', now() - interval '1 minute', now(), run.id from closed, run`);
+    select id, 1, 'triggered', now() - interval '1 minute', now(), ${round?.id} from come`);
+  await sql.unsafe(`
+    with closed as (
+      delete from sync.open_builds where build_id in (
+        select build_id from sync.open_builds where run_id < ${round?.id} or ${added} > 20 order by since desc, md5(build_id) limit 30
+      ) returning build_id
+    ), finished as (
+      update mirror.builds set state = 'finished', success = id !~ '[37]$', record_hash = '\\xff' where id in (select build_id from closed)
+    ), told as (
+      insert into mirror.build_logs (build_id, output, error, setup, setup_error)
+      select build_id, '', 'Command killed due to timeout: make html ran for more than 900 seconds', '', '' from closed
+      on conflict do nothing
+    )
+    insert into mirror.build_transitions (build_id, seq, to_state, not_before, not_after, run_id)
+    select build_id, 2, 'finished', now() - interval '1 minute', now(), ${round?.id} from closed`);
 }

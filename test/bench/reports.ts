@@ -1,11 +1,15 @@
 /**
- * `npm run bench:reports`: what the reports cost on a mirror of a million builds: the first refresh, a refresh after a round of the watch and
- * after one in which nothing happened, and the answer of every relation: its first 1,000 rows as `docmirror report` orders them, and, where it is
- * no list of builds, all of it; then the pages. The table goes into docs/performance.md. Options: `--builds 1000000`, `--database-url URL` of an empty database.
+ * `npm run bench:reports`: what the reports cost on a mirror of a million builds: the first refresh, a refresh after a round of the watch, after
+ * one in which nothing happened, and with the nightly comparison, by the clock and by the processor time of Postgres; and the answer of every
+ * relation: its first 1,000 rows as `docmirror report` orders them, and, where it is no list of builds, all of it; then the pages. The table goes
+ * into docs/performance.md. Options: `--builds 1000000`; `--projects 5000` and `--days 400`, to which the builds belong; `--refreshes` for
+ * the first refresh and those after changes alone; `--database-url URL` of an empty database, or of one that an earlier bench has filled; `--data-dir PATH` for the embedded
+ * Postgres, where the temporary folder is too small.
  */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { systemClock } from "../../src/clock.ts";
 import { connect, type Sql } from "../../src/db/connect.ts";
@@ -19,9 +23,17 @@ import { askFor } from "../../src/report/question.ts";
 import { refreshReport } from "../../src/report/refresh.ts";
 import { createServedMirror } from "../../src/serve/served-mirror.ts";
 import { fillMirror, playRound } from "./report-world.ts";
+import { readServerCpu } from "./server-cpu.ts";
 
 const { values } = parseArgs({
-  options: { builds: { type: "string", default: "1000000" }, "database-url": { type: "string" } },
+  options: {
+    builds: { type: "string", default: "1000000" },
+    projects: { type: "string", default: "5000" },
+    days: { type: "string", default: "400" },
+    refreshes: { type: "boolean", default: false },
+    "database-url": { type: "string" },
+    "data-dir": { type: "string", default: tmpdir() },
+  },
 });
 const builds = Number(values.builds);
 if (!Number.isInteger(builds) || builds < 1000) throw new Error("--builds takes a whole number from 1000 on");
@@ -36,7 +48,7 @@ const SUMS: Partial<Record<Relation, string>> = {
     "select day, sum(builds), sum(succeeded), sum(finished) from report.success_rate_daily_by_project group by 1",
 };
 const settings = { sourceTimezone: "Etc/UTC", stuckAfterMs: 7_200_000 };
-const dataDir = await mkdtemp(join(tmpdir(), "docmirror-bench-reports-"));
+const dataDir = await mkdtemp(join(values["data-dir"], "docmirror-bench-reports-"));
 const url = values["database-url"];
 const database =
   url === undefined ? await openEmbedded({ dataDir, log: silentLog }) : { url, async close() {} };
@@ -55,19 +67,27 @@ try {
 async function measure(sql: Sql, databaseUrl: string): Promise<void> {
   await migrate(databaseUrl, readDefinitions());
   const [known] = await sql<{ builds: number }[]>`select count(*) as builds from mirror.builds`;
-  if (!known?.builds) print("filled the mirror", await timed(() => fillMirror(sql, builds)));
-  print("first refresh", await timed(() => refreshReport(databaseUrl, settings)));
-  print("all computed anew", await timed(() => refreshReport(databaseUrl, { ...settings, stuckAfterMs: 1 })));
-  await refreshReport(databaseUrl, settings);
+  const refresh = (options = {}) => refreshReport(databaseUrl, { ...settings, ...options });
+  if (!known?.builds)
+    print(
+      "filled the mirror",
+      await timed(() => fillMirror(sql, builds, Number(values.projects), Number(values.days))),
+    );
+  await cost(sql, known?.builds ? "refresh, of an earlier bench" : "first refresh", 1, refresh);
+  if (!values.refreshes) {
+    await cost(sql, "all computed anew", 1, () => refresh({ stuckAfterMs: 1 }));
+    await refresh();
+  }
   await sql.unsafe("vacuum analyze");
-  print("refresh, nothing happened", await median(() => refreshReport(databaseUrl, settings)));
-  print(
-    "refresh after a round",
-    await median(
-      () => refreshReport(databaseUrl, settings),
-      () => playRound(sql),
-    ),
-  );
+  await refresh();
+  await cost(sql, "refresh, nothing happened", 20, refresh);
+  for (let round = 0; round < 3; round++) {
+    await playRound(sql);
+    await refresh();
+  }
+  await cost(sql, "refresh after a round of 50 builds", 20, refresh, () => playRound(sql));
+  await cost(sql, "refresh, all facts compared", 3, () => refresh({ check: true }));
+  if (values.refreshes) return;
   for (const relation of RELATIONS) {
     const first = await median(() => answer(sql, relation, 1000));
     const [row] = await sql.unsafe<{ rows: number }[]>(`select count(*) as rows from report.${relation}`);
@@ -98,6 +118,30 @@ async function timed(work: () => Promise<unknown>): Promise<number> {
   const from = performance.now();
   await work();
   return performance.now() - from;
+}
+
+/** Prints the median by the clock, and the mean of the processor time of Postgres, which counts in hundredths of a second. */
+async function cost(
+  sql: Sql,
+  what: string,
+  times: number,
+  work: () => Promise<unknown>,
+  before: () => Promise<unknown> = async () => {},
+): Promise<void> {
+  const taken: number[] = [];
+  let cpu = 0;
+  for (let turn = 0; turn < times; turn++) {
+    await before();
+    const from = await readServerCpu(sql);
+    taken.push(await timed(work));
+    // The server counts the time of a session when it has ended.
+    await delay(30);
+    cpu += ((await readServerCpu(sql)) ?? Number.NaN) - (from ?? Number.NaN);
+  }
+  const median = taken.toSorted((one, other) => one - other)[Math.floor(times / 2)] ?? 0;
+  process.stdout.write(
+    `${what.padEnd(64)} ${median.toFixed(0).padStart(7)} ms, of Postgres ${(cpu / times).toFixed(0)} ms\n`,
+  );
 }
 
 /** Of three. */

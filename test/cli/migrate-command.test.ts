@@ -39,8 +39,8 @@ describe("migrate", () => {
         drop schema report, rollup, report_people cascade;
         drop index mirror.build_transitions_run, mirror.files_deleted;
         drop table mirror.file_anchors, mirror.file_contents;
-        drop table sync.definitions, sync.revisions;
-        drop function sync.count_change(), sync.count_missing() cascade;
+        drop table sync.definitions, sync.revisions, sync.touched_records;
+        drop function sync.count_change(), sync.count_missing(), sync.takes_touched_ids(), sync.note_touched(), sync.note_touched_build() cascade;
         drop index mirror.users_list, mirror.projects_list, mirror.versions_list, mirror.files_list, mirror.builds_list;
         delete from sync.migrations where tag between '0005' and '0007' or tag > '0008'`);
       const { code, stderr } = await runCli(["migrate"], { env: { DATABASE_URL: database.url } });

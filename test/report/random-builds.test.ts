@@ -79,6 +79,16 @@ const CHANGES: readonly {
   { name: "new builds", make: () => mirror.add(sql, 60) },
   { name: "builds that moved on, or back", make: () => mirror.change(sql, 80) },
   {
+    name: "a few builds at a time, and a refresh after each",
+    make: async () => {
+      for (let turn = 0; turn < 12; turn++) {
+        await mirror.change(sql, 3);
+        await mirror.add(sql, 1);
+        await refreshReport(database.url, { sourceTimezone: ZONE, stuckAfterMs: STUCK_AFTER_MS });
+      }
+    },
+  },
+  {
     name: "builds that were deleted upstream, and some that came back",
     make: () => sql`
       update mirror.builds set deleted_at = case when deleted_at is null then now() end where id in ${sql(mirror.pick(50))}`,

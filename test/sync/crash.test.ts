@@ -7,6 +7,7 @@
  */
 import { afterAll, beforeAll, describe, expect, type TestContext, test, vi } from "vitest";
 import { withSql } from "../../src/db/connect.ts";
+import { refreshReport } from "../../src/report/refresh.ts";
 import { createRandom, hash, type Random } from "../../src/simulate/random.ts";
 import { startSimulation } from "../../src/simulate/service.ts";
 import { createWorld, type World } from "../../src/simulate/world.ts";
@@ -87,6 +88,13 @@ describe.concurrent("a run that is killed ends, once it is let be, as if nothing
     const random = createRandom(hash(SEED, NAMES.indexOf(night), place));
     await crash({ context, night, random, kills, env: { DATABASE_URL: database.url }, url: database.url });
     expect(differences(await readMirror(database.url), expected.mirror)).toEqual([]);
+    // The reports had word of every change too.
+    const settings = { sourceTimezone: "Etc/UTC", stuckAfterMs: 0, keepsSettings: true };
+    expect(await refreshReport(database.url, { ...settings, check: true })).toMatchObject({
+      isFull: false,
+      changed: 0,
+      repaired: 0,
+    });
   };
   const plans = NAMES.flatMap((night) => KILLS.map((kills, place): Plan => [night, place, kills]));
   const isShort = ([night, place]: Plan) =>

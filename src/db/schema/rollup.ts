@@ -42,6 +42,12 @@ export const state = rollup.table(
     /** When the expensive answers were last computed, and how long that took. */
     dear_refreshed_at: moment(),
     dear_took_s: doublePrecision().notNull().default(0),
+    /** The sum of `sync.revisions` then: while it is the same, no record has changed. */
+    dear_revision: bigint({ mode: "number" }).notNull().default(-1),
+    /** When every fact was last compared with its build, or computed. */
+    checked_at: moment(),
+    /** Facts that the last comparison found wrong, and computed again. */
+    facts_repaired: bigint({ mode: "number" }).notNull().default(0),
   },
   (table) => [check("state_has_one_row", sql`${table.id} = 1`)],
 );
@@ -87,7 +93,16 @@ export const rollupBuilds = rollup.table(
     ),
     index("builds_project_day").on(table.project_id, table.triggered_on),
     index("builds_unsettled").on(table.build_id).where(sql`not is_settled or last_seen_at is not null`),
-    index("builds_fingerprint").on(table.error_fingerprint).where(sql`failed = 1`),
+    // In the order of a series. The migration adds the column `succeeded`, which drizzle cannot describe.
+    index("builds_series").on(
+      table.project_id,
+      table.version_id,
+      table.type,
+      table.triggered_at.nullsFirst(),
+      sql`length(build_id)`,
+      table.build_id,
+    ),
+    index("builds_fingerprint").on(table.error_fingerprint, table.project_id).where(sql`failed = 1`),
   ],
 );
 
@@ -146,7 +161,10 @@ export const projectWeeks = rollup.table(
     failure_days: integer().notNull(),
     unsettled: integer().notNull(),
   },
-  (table) => [primaryKey({ columns: [table.project_id, table.week] })],
+  (table) => [
+    primaryKey({ columns: [table.project_id, table.week] }),
+    index("project_weeks_week").on(table.week),
+  ],
 );
 
 /** One row for each series: project, version, type. */
@@ -191,22 +209,25 @@ export const streaks = rollup.table(
   },
   (table) => [
     primaryKey({ columns: [table.first_failed_build_id] }),
-    index("streaks_project").on(table.project_id),
+    index("streaks_series").on(table.project_id, table.version_id, table.type, table.failed_at),
   ],
 );
 
+/** The failures of a project that look alike. What all projects have of them is a cheap sum. */
 export const errors = rollup.table(
   "errors",
   {
     error_class: text().notNull(),
     error_fingerprint: text().notNull(),
     failures: integer().notNull(),
+    /** 1; 0 for builds without a project. */
     projects: integer().notNull(),
     first_triggered_at: moment(),
     last_triggered_at: moment(),
     last_build_id: idText().notNull(),
+    project_id: idText().notNull(),
   },
-  (table) => [primaryKey({ columns: [table.error_fingerprint, table.error_class] })],
+  (table) => [primaryKey({ columns: [table.error_fingerprint, table.project_id, table.error_class] })],
 );
 
 /** Hours in which eight projects or more had a build that finished. */

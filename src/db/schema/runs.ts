@@ -189,6 +189,17 @@ export const revisions = sync.table("revisions", {
 });
 
 /**
+ * Projects, versions and builds that changed since the last refresh of the reports. Triggers on their tables
+ * write it in the writer's own transaction, so no writer can forget it. The refresh deletes the rows that it
+ * read. A row without an id stands for all records: it is written where no refresh was ever made, and where
+ * the table is large because no refresh succeeds. Rows may repeat.
+ */
+export const touchedRecords = sync.table("touched_records", {
+  resource: text().$type<Resource>().notNull(),
+  record_id: idText(),
+});
+
+/**
  * Live records that the newest whole walk of their list did not show. The detail endpoint is asked for each
  * before it is marked as deleted. A run that cannot ask for all leaves the rest to the next run. A record
  * whose detail still answers stays here with `found_at`: its list hides it.

@@ -1,12 +1,19 @@
 -- The same rows as rollup.builds_source, for all builds at once. Most error lines are equal, so each
--- different one is classified once.
+-- different one is classified once. Only failures wait in memory for that, and not all facts.
 CREATE OR REPLACE VIEW rollup.all_builds_source AS
-WITH fact AS MATERIALIZED (
-  SELECT * FROM rollup.build_facts
+WITH failure AS MATERIALIZED (
+  SELECT build.id AS build_id, coalesce(rollup.error_line(log.error, log.setup_error, log.output, log.setup), '') AS error_line
+  FROM mirror.builds AS build LEFT JOIN mirror.build_logs AS log ON log.build_id = build.id
+  WHERE build.state = 'finished' AND NOT build.success
 ), line AS MATERIALIZED (
   SELECT error_line, described.*
-  FROM (SELECT DISTINCT error_line FROM fact WHERE error_line IS NOT NULL) AS known
+  FROM (SELECT DISTINCT error_line FROM failure) AS known
   CROSS JOIN LATERAL rollup.describe_error(error_line) AS described
 )
-SELECT fact.*, nullif(error_line, '') AS output_excerpt, line.error_class, line.error_fingerprint
-FROM fact LEFT JOIN line USING (error_line);
+SELECT fact.build_id, fact.project_id, fact.version_id, fact.type, fact.state, fact.outcome, fact.succeeded, fact.failed, fact.is_settled,
+  fact.triggered_at, fact.triggered_on, fact.is_time_ambiguous, fact.finished_after, fact.finished_before, fact.duration_s_min,
+  fact.duration_s_max, failure.error_line, fact.first_seen_at, fact.deleted_at, fact.last_seen_at, fact.record_hash,
+  nullif(failure.error_line, '') AS output_excerpt, line.error_class, line.error_fingerprint
+FROM rollup.build_facts AS fact
+LEFT JOIN failure ON failure.build_id = fact.build_id
+LEFT JOIN line ON line.error_line = failure.error_line;

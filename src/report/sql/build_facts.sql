@@ -33,7 +33,8 @@ SELECT
   CASE WHEN build.state <> 'finished' AND judged.outcome <> 'vanished' THEN seen.at END AS last_seen_at,
   build.record_hash
 FROM mirror.builds AS build
-CROSS JOIN rollup.state
+-- The key says that this is one row, which the planner does not know of a table without statistics.
+JOIN rollup.state ON state.id = 1
 LEFT JOIN sync.open_builds AS open ON open.build_id = build.id
 LEFT JOIN mirror.build_transitions AS first ON first.build_id = build.id AND first.seq = 1
 -- The last transition to finished. A LIMIT, or a subquery among the columns, would prevent parallel

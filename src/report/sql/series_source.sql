@@ -1,3 +1,4 @@
+-- For all series at once: one sort costs less than a visit to each. Single ones are computed by rollup.recent_builds.
 -- Finished builds of a series have their own partition, so that each row's neighbour there is the finished
 -- build before it.
 CREATE OR REPLACE VIEW rollup.series_source AS

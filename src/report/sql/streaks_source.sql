@@ -1,3 +1,4 @@
+-- For all series at once: one sort costs less than a visit to each. Single ones are computed by rollup.streaks_of.
 CREATE OR REPLACE VIEW rollup.streaks_source AS
 SELECT streak.project_id, streak.version_id, streak.type, streak.first_failed_build_id, streak.last_failed_build_id,
   streak.last_succeeded_build_id, succeeded.triggered_at AS last_succeeded_at,

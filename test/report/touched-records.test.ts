@@ -1,0 +1,261 @@
+/** What writers note for the next refresh, and the nightly comparison that finds what nobody noted. */
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { connect, type Sql, type TransactionSql } from "../../src/db/connect.ts";
+import { type RefreshOptions, refreshReport } from "../../src/report/refresh.ts";
+import { startCli } from "../support/cli.ts";
+import { createTestDatabase, type TestDatabase } from "../support/database.ts";
+import { startQuickWorld } from "../support/quick-world.ts";
+
+const settings = { sourceTimezone: "Etc/UTC", stuckAfterMs: 7_200_000 };
+let database: TestDatabase;
+let sql: Sql;
+
+const refresh = (options: Partial<RefreshOptions> = {}) =>
+  refreshReport(database.url, { ...settings, ...options });
+
+const addBuild = (tx: Sql | TransactionSql, id: string) => tx`
+  insert into mirror.builds (id, date, state, success, type, project_id, version_id, first_seen_at, changed_at, record_hash)
+  values (${id}, '2024-05-01 10:00', 'finished', true, 'html', '1', '11', '2024-05-02', '2024-05-02', '\\x00')`;
+
+const addRun = (kind: string) => sql`
+  insert into sync.runs (kind, status, started_at, finished_at, heartbeat_at, pid, host)
+  values (${kind}, 'succeeded', '2024-05-02', '2024-05-02', now(), 1, 'test')`;
+
+const facts = async () => {
+  const rows = await sql<{ id: string }[]>`select build_id as id from report.fact_builds order by 1`;
+  return rows.map(({ id }) => id);
+};
+
+const waiting = async (to: Sql) => [
+  ...(await to`
+    select from pg_locks
+    where not granted and database = (select oid from pg_database where datname = current_database())`),
+];
+
+const noted = async () => [
+  ...(await sql`select resource, record_id as id from sync.touched_records order by 1, 2`),
+];
+
+beforeEach(async () => {
+  database = await createTestDatabase();
+  sql = connect(database.url, { applicationName: "docmirror test", max: 3 });
+  await sql`
+    insert into mirror.projects (id, slug, name, source, listed, first_seen_at, changed_at, record_hash)
+    values ('1', 'pip', 'Pip', 'list', true, '2024-01-01', '2024-01-01', '\\x00')`;
+  await sql`
+    insert into mirror.versions (id, slug, project_id, first_seen_at, changed_at, record_hash)
+    values ('11', 'latest', '1', '2024-01-01', '2024-01-01', '\\x00')`;
+  await addBuild(sql, "1");
+});
+afterEach(async () => {
+  await sql?.end({ timeout: 5 });
+  await database?.dispose();
+});
+
+describe("the records that writers note", () => {
+  test("have no ids before the first refresh, which takes them all", async () => {
+    expect(await noted()).toEqual([
+      { resource: "build", id: null },
+      { resource: "project", id: null },
+      { resource: "version", id: null },
+    ]);
+    expect(await refresh()).toMatchObject({ changed: 1, isFull: true });
+    expect(await noted()).toEqual([]);
+  });
+
+  test("are each project, version and build whose row, state or last sight changed", async () => {
+    await refresh();
+    await sql`update mirror.projects set name = 'pip'`;
+    await sql`update mirror.versions set slug = 'newest'`;
+    await addBuild(sql, "2");
+    await sql`insert into mirror.build_transitions (build_id, seq, to_state, not_before, not_after, run_id) values ('1', 1, 'finished', now(), now(), 1)`;
+    await sql`insert into sync.open_builds (build_id, since, seen_at, run_id) values ('2', now(), now(), 1)`;
+    await sql`update mirror.builds set state = state where false`;
+    expect(await noted()).toEqual([
+      { resource: "build", id: "1" },
+      { resource: "build", id: "2" },
+      { resource: "build", id: "2" },
+      { resource: "project", id: "1" },
+      { resource: "version", id: "11" },
+    ]);
+    expect(await refresh()).toMatchObject({ changed: 2, isFull: false });
+    expect(await noted()).toEqual([]);
+    const names =
+      await sql`select project_name, version_slug from report.dim_projects join report.dim_versions using (project_id) where project_id = '1'`;
+    expect([...names]).toEqual([{ project_name: "pip", version_slug: "newest" }]);
+  });
+
+  test("come with the writer's transaction: one that commits while a refresh runs is for the next", async () => {
+    await refresh();
+    await addBuild(sql, "2");
+    const release = await sql.reserve();
+    try {
+      // The refresh has taken the noted builds and written their facts when it comes to the days.
+      await release`begin`;
+      await release`lock table rollup.project_days in access exclusive mode`;
+      const refreshing = refresh();
+      await expect.poll(async () => (await waiting(sql)).length).toBe(1);
+      await addBuild(sql, "3");
+      await sql.begin(async (tx) => {
+        await addBuild(tx, "4");
+        await release`commit`;
+        expect(await refreshing).toMatchObject({ changed: 1 });
+      });
+    } finally {
+      release.release();
+    }
+    expect(await facts()).toEqual(["1", "2"]);
+    expect(await refresh()).toMatchObject({ changed: 2 });
+    expect(await facts()).toEqual(["1", "2", "3", "4"]);
+  });
+
+  test("go away with a writer that rolls back, and stay when a refresh fails", async () => {
+    await refresh();
+    await sql
+      .begin(async (tx) => {
+        await addBuild(tx, "2");
+        throw new Error("rolled back");
+      })
+      .catch(() => {});
+    expect(await noted()).toEqual([]);
+    await addBuild(sql, "3");
+    await sql`alter table rollup.project_days add constraint full_up check (builds < 2)`;
+    await expect(refresh()).rejects.toThrow(/full_up/);
+    expect(await noted()).toEqual([{ resource: "build", id: "3" }]);
+    await sql`alter table rollup.project_days drop constraint full_up`;
+    expect(await refresh()).toMatchObject({ changed: 1 });
+  });
+
+  test("are one row a statement once nobody has read them for 64 MB, and then all builds are compared", {
+    tags: ["long"],
+  }, async () => {
+    await refresh();
+    await sql`
+      insert into sync.touched_records select 'build', string_agg(md5(n::text || m), '')
+      from generate_series(1, 34000) as n, generate_series(1, 60) as m group by n`;
+    for (const id of ["2", "3"]) await addBuild(sql, id);
+    expect([...(await sql`select from sync.touched_records where record_id is null`)]).toHaveLength(2);
+    expect(await refresh()).toMatchObject({ changed: 2, isFull: false, repaired: null });
+    expect(await facts()).toEqual(["1", "2", "3"]);
+    const [left] = await sql`select pg_relation_size('sync.touched_records') as bytes`;
+    expect(left).toEqual({ bytes: 0 });
+  });
+});
+
+test("a refresh where nothing changed reads no table of builds and writes one row", async () => {
+  await refresh();
+  const rows = () => sql`
+    select 'fact', xmin::text from rollup.builds union all select 'day', xmin::text from rollup.days
+    union all select 'calendar', max(xmin::text) from report.dim_dates`;
+  const before = [...(await rows())];
+  await sql.begin(async (tx) => {
+    await tx`
+      lock table mirror.projects, mirror.versions, mirror.builds, mirror.build_logs, mirror.build_transitions, sync.open_builds,
+        report.dim_projects, report.dim_versions, rollup.builds, rollup.project_days, rollup.days, rollup.project_weeks, rollup.weeks,
+        rollup.series, rollup.streaks, rollup.errors, rollup.hours, rollup.resources in access exclusive mode`;
+    const url = new URL(database.url);
+    url.searchParams.set("lock_timeout", "1");
+    await addRun("watch");
+    expect(await refreshReport(url.href, settings)).toMatchObject({ changed: 0, runId: 1 });
+  });
+  expect([...(await rows())]).toEqual(before);
+});
+
+describe("the comparison of all facts", () => {
+  const found = async () => {
+    const [row] = await sql<{ repaired: number; checked: boolean }[]>`
+      select facts_repaired as repaired, facts_checked_at > now() - interval '1 minute' as checked
+      from report.freshness where resource = 'build'`;
+    return row;
+  };
+  const longAgo = () => sql`update rollup.state set checked_at = checked_at - interval '1 day'`;
+
+  beforeEach(async () => {
+    await addBuild(sql, "2");
+    await addBuild(sql, "3");
+    await refresh();
+  });
+
+  test("comes after a sync, once in a night, and finds nothing where all was noted", async () => {
+    await addRun("full");
+    expect(await refresh()).toMatchObject({ repaired: null });
+    await longAgo();
+    await addRun("watch");
+    expect(await refresh()).toMatchObject({ repaired: null });
+    await addRun("incremental");
+    await addBuild(sql, "4");
+    expect(await refresh()).toMatchObject({ changed: 1, repaired: 0 });
+    expect(await found()).toEqual({ repaired: 0, checked: true });
+    await addRun("incremental");
+    expect(await refresh()).toMatchObject({ repaired: null });
+  });
+
+  test("computes again the facts that somebody changed, deleted or made up, and counts them", async () => {
+    await sql`update rollup.builds set outcome = 'failed', succeeded = 0, failed = 1 where build_id = '1'`;
+    await sql`delete from rollup.builds where build_id = '2'`;
+    await sql`
+      insert into rollup.builds (build_id, project_id, version_id, type, outcome, is_settled, is_time_ambiguous, first_seen_at, record_hash)
+      values ('99', '1', '11', 'html', 'open', false, false, now(), '\\x00')`;
+    await sql`update report.dim_projects set project_name = 'nobody' where project_id = '1'`;
+    await sql`update rollup.series set builds = 7`;
+    await longAgo();
+    await addRun("full");
+    await addBuild(sql, "4");
+    expect(await refresh()).toMatchObject({ changed: 4, repaired: 3 });
+    expect(await found()).toEqual({ repaired: 3, checked: true });
+    const [series] = await sql`select builds, succeeded, failed from report.success_rate_by_version`;
+    expect(series).toEqual({ builds: 4, succeeded: 4, failed: 0 });
+    const [project] = await sql`select project_name from report.dim_projects where project_id = '1'`;
+    expect(project).toEqual({ project_name: "Pip" });
+    expect(await refresh({ check: true })).toMatchObject({ changed: 0, repaired: 0 });
+    expect(await found()).toEqual({ repaired: 0, checked: true });
+  });
+});
+
+test("a process that is killed between its run and its refresh loses nothing", {
+  tags: ["long"],
+}, async () => {
+  await using quick = await startQuickWorld();
+  const report = { sourceTimezone: quick.world.settings.timeZone, stuckAfterMs: settings.stuckAfterMs };
+  await quick.sync();
+  await refreshReport(quick.databaseUrl, report);
+  const ids = quick.world.triggerBuilds(3);
+  const holder = connect(quick.databaseUrl, { applicationName: "docmirror test", max: 1 });
+  try {
+    await holder`select pg_advisory_lock(6441180125304119587)`;
+    const env = { DATABASE_URL: quick.databaseUrl, DOCMIRROR_RATE: "1000", DOCMIRROR_PAGE_SIZE: "20" };
+    await using cli = startCli(["sync", "--full", "--base-url", quick.simulation.url], { env });
+    await expect.poll(async () => (await waiting(holder)).length, { timeout: 60_000 }).toBe(1);
+    cli.signal("SIGKILL");
+    expect((await cli.ended).signal).toBe("SIGKILL");
+    await holder`select pg_advisory_unlock_all()`;
+    await refreshReport(quick.databaseUrl, { ...report, keepsSettings: true });
+    const known = await holder`select from report.fact_builds where build_id in ${holder(ids)}`;
+    expect([...known]).toHaveLength(3);
+    expect(await refreshReport(quick.databaseUrl, { ...report, check: true })).toMatchObject({
+      changed: 0,
+      repaired: 0,
+    });
+  } finally {
+    await holder.end({ timeout: 5 });
+  }
+});
+
+test("syncs and rounds note all that they change", { tags: ["long"] }, async () => {
+  await using quick = await startQuickWorld();
+  const report = { sourceTimezone: quick.world.settings.timeZone, stuckAfterMs: settings.stuckAfterMs };
+  const seen: number[] = [];
+  await quick.sync();
+  expect(await refreshReport(quick.databaseUrl, report)).toMatchObject({ isFull: true });
+  for (const work of ["watch", "watch", "sync", "watch", "sync", "watch", "sync"] as const) {
+    quick.world.advance(work === "sync" ? 20 * 3_600_000 : 30 * 60_000);
+    quick.world.triggerBuilds(3);
+    await quick[work]();
+    seen.push((await refreshReport(quick.databaseUrl, report)).changed);
+    expect(await refreshReport(quick.databaseUrl, { ...report, check: true })).toMatchObject({
+      changed: 0,
+      repaired: 0,
+    });
+  }
+  expect(Math.min(...seen)).toBeGreaterThan(2);
+});
