@@ -10,7 +10,8 @@ SELECT of.resource, good.finished_at AS last_good_at, good.started_at AS current
   (SELECT refreshed_at FROM rollup.state) AS refreshed_at,
   ended.deficit,
   CASE WHEN count(good.finished_at) OVER () = count(*) OVER () THEN min(good.finished_at) OVER () END AS mirror_last_good_at,
-  CASE WHEN count(good.started_at) OVER () = count(*) OVER () THEN min(good.started_at) OVER () END AS mirror_current_through
+  CASE WHEN count(good.started_at) OVER () = count(*) OVER () THEN min(good.started_at) OVER () END AS mirror_current_through,
+  CASE of.resource WHEN 'build' THEN (SELECT covered_through FROM rollup.state) END AS covered_through
 FROM (VALUES ('user'), ('project'), ('version'), ('build'), ('file')) AS of (resource)
 LEFT JOIN rollup.resources AS counted ON counted.resource = of.resource
 LEFT JOIN LATERAL (
