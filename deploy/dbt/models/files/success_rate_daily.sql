@@ -1,0 +1,19 @@
+with counted as (
+  select day, {{ docmirror_reports.sums_of_counts() }}, cast(sum(unsettled) as bigint) as unsettled,
+    {{ docmirror_reports.project_mean() }}
+  from {{ ref('project_days') }}
+  group by day
+), shown as (
+  select calendar.day,
+    {{ docmirror_reports.known_counts(['builds', 'finished', 'succeeded', 'failed', 'projects'], 'calendar.day <= as_of.covered_on') }},
+    counted.success_rate_project_mean,
+    coalesce(calendar.day < as_of.covered_on, false) and coalesce(counted.unsettled, 0) = 0 as is_complete,
+    coalesce(calendar.day <= as_of.covered_on, false) as is_covered
+  from {{ ref('calendar') }} as calendar
+  cross join {{ ref('as_of') }} as as_of
+  left join counted on counted.day = calendar.day
+  where calendar.day <= as_of.exported_on or counted.day is not null
+)
+select day, builds, finished, succeeded, failed, {{ docmirror_reports.rates('succeeded', 'finished') }},
+  success_rate_project_mean, projects, builds - finished as unfinished, is_complete, is_covered
+from shown
