@@ -1,7 +1,7 @@
 -- Finished builds have their own partition, so that each row's neighbour there is the finished build before it.
 select project_id, version_id, type, {{ docmirror_reports.counts_of_builds() }},
   min(triggered_at) as first_triggered_at, max(triggered_at) as last_triggered_at,
-  min(triggered_on) as first_day, max(triggered_on) as last_day,
+  min(triggered_on) as first_day,
   count(succeeded) filter (where nth_last <= 20) as recent_finished,
   cast(coalesce(sum(succeeded) filter (where nth_last <= 20), 0) as bigint) as recent_succeeded,
   count(*) filter (where nth_last < 20 and succeeded <> result_before) as recent_flips
