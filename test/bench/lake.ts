@@ -48,7 +48,7 @@ type Answers = Record<string, { ms: number[]; rows: Rows }>;
 
 const print = (line: string) => process.stdout.write(`${line}\n`);
 const seconds = (ms: number) => `${(ms / 1000).toFixed(ms < 9995 ? 2 : 0)} s`;
-const gigabytes = (bytes: number) => `${(bytes / 1e9).toFixed(2)} GB`;
+const gigabytes = (bytes: number) => `${(bytes / 1e9).toFixed(3)} GB`;
 const median = (numbers: number[]) => numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? 0;
 
 async function timed<T>(work: () => Promise<T>): Promise<{ ms: number; result: T }> {
