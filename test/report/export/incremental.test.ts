@@ -1,9 +1,11 @@
+import { randomBytes } from "node:crypto";
 import { mkdtemp, readdir, readFile, rm, stat, truncate, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { connect, type Sql } from "../../../src/db/connect.ts";
 import { type ExportOptions, exportReport } from "../../../src/report/export/export-report.ts";
+import { grantReader, planReaderGrant } from "../../../src/report/grant-reader.ts";
 import { refreshReport } from "../../../src/report/refresh.ts";
 import { runCli } from "../../support/cli.ts";
 import type { TestDatabase } from "../../support/database.ts";
@@ -235,6 +237,19 @@ describe("an incremental export", () => {
       Object.assign(file, { path: "../secret", bytes: 6 });
     await writeFile(path, JSON.stringify(facts));
     expect(await monthsWritten()).toHaveLength(4);
+  });
+
+  it("needs no more rights than those of a reader of the reports", async () => {
+    const role = `docmirror_test_reader_${randomBytes(4).toString("hex")}`;
+    await grantReader(sql, await planReaderGrant(sql, role));
+    const reader = connect(database.url, { applicationName: "docmirror test", max: 1, session: { role } });
+    try {
+      const { relations } = await exportAgain({ sql: reader });
+      expect(relations.fact_builds?.kept).toBe(4);
+    } finally {
+      await reader.end({ timeout: 5 });
+      await sql.unsafe(`drop owned by ${role}; drop role ${role}`);
+    }
   });
 
   it("fails rather than leave out a month that nobody noted", async () => {
