@@ -1,6 +1,6 @@
 /**
- * `npm run bench:bytes`: how many bytes a build takes in Postgres, by table with its indexes, and in the files of an export. docs/scale.md has the
- * figures. Options: `--builds 200000`.
+ * `npm run bench:bytes`: how many bytes a build takes in Postgres, by table with its indexes, and in the files of an export; and how long an export
+ * takes: a full one, and an incremental one after nothing or one build changed. docs/scale.md has the figures. Options: `--builds 200000`.
  */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -36,11 +36,22 @@ try {
       "all tables",
       rows.reduce((sum, { bytes }) => sum + bytes, 0),
     );
-    const { relations } = await exportReport({
-      ...{ sql, folder: join(folder, "export"), format: "parquet" },
-      signal: new AbortController().signal,
-    });
-    const files = relations.fact_builds?.files ?? [];
+    const write = async (what: string, incremental: boolean) => {
+      const from = performance.now();
+      const { relations } = await exportReport({
+        ...{ sql, folder: join(folder, "export"), format: "parquet", incremental },
+        signal: new AbortController().signal,
+      });
+      const { files = [], kept = 0 } = relations.fact_builds ?? {};
+      const seconds = ((performance.now() - from) / 1000).toFixed(1);
+      process.stdout.write(`${what}: ${files.length - kept} of ${files.length} months in ${seconds} s\n`);
+      return files;
+    };
+    const files = await write("a full export", false);
+    await write("an incremental one after nothing", true);
+    await sql`update mirror.builds set success = not success, record_hash = record_hash || '\\x01' where id = '100'`;
+    await refreshReport(server.url, { sourceTimezone: "Etc/UTC", stuckAfterMs: 7_200_000 });
+    await write("an incremental one after a build", true);
     print(
       "fact_builds as Parquet",
       files.reduce((sum, { bytes }) => sum + bytes, 0),
