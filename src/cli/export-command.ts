@@ -18,6 +18,7 @@ import { withReports } from "./with-reports.ts";
 interface Options extends TimeOptions {
   out: string;
   format: ExportFormat;
+  incremental?: true;
   json?: true;
 }
 
@@ -28,6 +29,7 @@ export function exportCommand(summary: string): Command {
     settings: ["databaseUrl", "readUrl", "dataDir", ...REFRESH_SETTINGS],
     examples: [
       ["export --out /data/builds", "all builds as Parquet, a folder a month; replaces the last export"],
+      ["export --out /data/builds --incremental", "the same, and writes only months that changed since"],
       ["export --out /data/recent --since 2026-01-01 --format csv", "builds of this year, as CSV"],
     ],
   })
@@ -39,16 +41,19 @@ export function exportCommand(summary: string): Command {
     )
     .addOption(
       new Option("--format <format>", "format of the files").choices(EXPORT_FORMATS).default("parquet"),
+    )
+    .addOption(
+      new Option("--incremental", "keep the files of months that have not changed since the last export"),
     );
   return addTimeOptions(command)
     .option("--json", "print one JSON document")
     .action(
       runCommand<Options>(async (context, { options }) => {
         const { clock, out, signal } = context;
-        const { out: folder, format } = options;
+        const { out: folder, format, incremental } = options;
         const { since, until } = readTimes(options, clock.now());
         const facts = await withReports(context, "export", (sql) =>
-          repeatAfterConflict(() => exportReport({ sql, folder, format, since, until, signal })),
+          repeatAfterConflict(() => exportReport({ sql, folder, format, since, until, incremental, signal })),
         );
         if (options.json) await out.json({ folder, ...facts });
         else await out.write(render(facts, out));
@@ -57,13 +62,21 @@ export function exportCommand(summary: string): Command {
     );
 }
 
-function render({ relations }: ExportFacts, { columns, colour }: Output): string {
-  const rows = Object.entries(relations).map(([relation, { rows, files }]) => [relation, rows, files.length]);
-  return renderTable({
-    head: ["relation", "rows", "files"],
-    right: ["rows", "files"],
+function render({ relations, full_because }: ExportFacts, { columns, colour }: Output): string {
+  const rows = Object.entries(relations).map(([relation, { rows, files, kept }]) => [
+    relation,
+    rows,
+    files.length,
+    files.length - kept,
+  ]);
+  const table = renderTable({
+    head: ["relation", "rows", "files", "written"],
+    right: ["rows", "files", "written"],
     rows,
     columns,
     colour,
   });
+  return full_because === null
+    ? table
+    : `${table}all months are written; of the last export: ${full_because}\n`;
 }

@@ -109,6 +109,17 @@ export const DICTIONARY = {
       first_seen_at: "When the mirror first saw it.",
       deleted_at: "When the mirror found it deleted; null while it exists.",
       updated_at: "When this row last changed.",
+      is_settled:
+        "False while something that happens to the build may still change a rate; days and weeks are complete without such builds.",
+    },
+  },
+  fact_months: {
+    answers:
+      "Which months of fact_builds changed? One row per month that ever had a build, and one for builds without a date.",
+    columns: {
+      month: "As triggered_month of fact_builds; null for builds without a date.",
+      revision:
+        "Another one after each change of such a row, its names included; equal revisions mean equal rows.",
     },
   },
   success_rate_daily: {
@@ -336,6 +347,8 @@ export const DICTIONARY = {
         "When all facts of builds were last compared with their records, or computed from them.",
       facts_repaired:
         "Facts that this comparison found wrong, and computed again. Anything but 0 is a fault of docmirror, or of who wrote to its tables.",
+      covered_through:
+        "In the row of builds: is_covered and is_complete count what happened before this moment, as of the last refresh. Null before the first whole walk.",
     },
   },
   runs: {

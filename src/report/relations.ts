@@ -57,6 +57,7 @@ export const RELATION_FACTS: { readonly [R in Relation]: RelationFacts<ColumnOf<
     order: "triggered_on desc nulls last, triggered_at desc nulls last, build_id desc",
     answer: ["build_id", "project_slug", "version_slug", "type", "outcome", "triggered_at", "error_class"],
   },
+  fact_months: { order: "month desc nulls last", answer: ["month", "revision"] },
   success_rate_daily: {
     time: { column: "day", span: "day" },
     order: "day desc",

@@ -77,9 +77,10 @@ describe("export", () => {
   }, async () => {
     const { code, stdout, stderr } = await exportTo(folder);
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
-    expect(stdout).toMatch(/^fact_builds +204 +4$/m);
+    expect(stdout).toMatch(/^fact_builds +204 +4 +4$/m);
     expect(await tree(folder)).toEqual([
       "_docmirror.json",
+      "as_of.parquet",
       "dim_dates.parquet",
       "dim_projects.parquet",
       "dim_versions.parquet",
@@ -132,7 +133,7 @@ describe("export", () => {
           rows: 21,
           files: [{ path: "fact_builds/triggered_month=2025-08/part-0.csv", rows: 21 }],
         },
-        dim_projects: { rows: 6, files: [{ path: "dim_projects.csv", rows: 6 }] },
+        dim_projects: { rows: 6, kept: 0, files: [{ path: "dim_projects.csv", rows: 6 }] },
       },
     });
     const names = facts.relations.fact_builds.columns.map(({ name }: { name: string }) => name);
@@ -146,6 +147,7 @@ describe("export", () => {
     await exportReport({ sql, folder: out, format: "csv", until: "2025-06-30", signal });
     expect(await tree(out)).toEqual([
       "_docmirror.json",
+      "as_of.csv",
       "dim_dates.csv",
       "dim_projects.csv",
       "dim_versions.csv",

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import { z } from "zod";
-import { dbtSources } from "../support/dbt-sources.ts";
+import { COMPUTED, dbtModels, dbtSources } from "../support/dbt-sources.ts";
 import { openReportReader, type ReportReader } from "../support/report-reader.ts";
 
 const FOLDER = new URL("../../deploy/dbt/", import.meta.url);
@@ -62,12 +62,17 @@ const Project = z.strictObject({
   version: z.string(),
   profile: Name,
   "model-paths": z.tuple([z.literal("models")]),
+  "macro-paths": z.tuple([z.literal("macros")]),
+  vars: z.strictObject({ export_folder: z.string() }),
+  models: z.strictObject({ docmirror_reports: z.strictObject({ report: z.object(), files: z.object() }) }),
+  sources: z.strictObject({ docmirror_reports: z.strictObject({ report: z.object() }) }),
+  exposures: z.strictObject({ docmirror_reports: z.strictObject({ report: z.object() }) }),
   "require-dbt-version": z.string(),
 });
 
-const [source] = Sources.parse(parse(read("models/sources.yml"))).sources;
-const { models, exposures } = Properties.parse(parse(read("models/properties.yml")));
-const modelFiles = readdirSync(new URL("models/", FOLDER)).filter((file) => file.endsWith(".sql"));
+const [source] = Sources.parse(parse(read("models/report/sources.yml"))).sources;
+const { models, exposures } = Properties.parse(parse(read("models/report/properties.yml")));
+const modelFiles = readdirSync(new URL("models/report/", FOLDER)).filter((file) => file.endsWith(".sql"));
 
 /** What dbt makes of a model: each source becomes its relation. */
 function compile(jinja: string): string {
@@ -90,7 +95,7 @@ afterAll(async () => {
 
 describe("sources.yml", () => {
   it("is what the dictionary says; `npm run docs:dictionary` writes it", () => {
-    expect(read("models/sources.yml")).toBe(dbtSources());
+    expect(read("models/report/sources.yml")).toBe(dbtSources());
   });
 
   it("names only relations and columns that the reader can read", async () => {
@@ -137,6 +142,29 @@ describe("sources.yml", () => {
   });
 });
 
+describe("the models over files", () => {
+  it("are described as the dictionary says; `npm run docs:dictionary` writes it", () => {
+    expect(read("models/files/properties.yml")).toBe(dbtModels());
+  });
+
+  it("are one file for each relation that is computed", () => {
+    const files = readdirSync(new URL("models/files/", FOLDER)).filter((file) => file.endsWith(".sql"));
+    expect(files).toEqual(COMPUTED.map((name) => `${name}.sql`).toSorted());
+  });
+
+  it("name an engine only in macros that both have", () => {
+    for (const file of readdirSync(new URL("macros/", FOLDER))) {
+      const macros = [...read(`macros/${file}`).matchAll(/macro (duckdb|spark)__(\w+)/g)];
+      const of = (engine: string) => macros.filter(([, name]) => name === engine).map(([, , macro]) => macro);
+      expect(of("duckdb")).toEqual(of("spark"));
+    }
+    const models = readdirSync(new URL("models/files/", FOLDER), { recursive: true, encoding: "utf8" });
+    for (const file of models.filter((name) => name.endsWith(".sql"))) {
+      expect(read(`models/files/${file}`)).not.toMatch(/duckdb|spark|target\./);
+    }
+  });
+});
+
 describe("the project", () => {
   it("has a file for each model that is described, and is one that dbt can read", () => {
     expect(modelFiles).toEqual(models.map(({ name }) => `${name}.sql`));
@@ -144,7 +172,7 @@ describe("the project", () => {
   });
 
   it.each(models)("$name gives the columns that are described, and rows", async ({ name, columns }) => {
-    const sql = compile(read(`models/${name}.sql`));
+    const sql = compile(read(`models/report/${name}.sql`));
     // As dbt makes a view of it, which is all that a model needs.
     const rows = await reader.sql.unsafe(`select * from (${sql}) as model`);
     expect(rows.columns.map(({ name }) => name)).toEqual(columns.map(({ name }) => name));

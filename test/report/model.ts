@@ -146,6 +146,7 @@ function factRow(fact: Fact): Row {
     output_excerpt: fact.error?.line ?? null,
     first_seen_at: textOf(fact.firstSeenAt),
     deleted_at: textOf(fact.deletedAt),
+    is_settled: fact.isSettled,
   };
 }
 

@@ -36,19 +36,16 @@ const HEADER = ` Schema report as sources of dbt, with what every relation and c
  good walk of the service's list began, or when the answers were computed, whichever is earlier. The mirror has
  everything that happened before. A resource that was never read is an error.`;
 
-/** `deploy/dbt/models/sources.yml`, from the dictionary. */
+const MODELS_HEADER = ` The models over the files of an export, each with the columns of its relation in schema report. Made from
+ src/db/report-dictionary.ts by \`npm run docs:dictionary\`.`;
+
+/** `deploy/dbt/models/report/sources.yml`, from the dictionary. */
 export function dbtSources(): string {
   const tables = Object.entries<RelationEntry>(DICTIONARY).map(([name, { answers, columns }]) => ({
     name,
     description: answers,
     ...freshnessOf(RESOURCES[name as Relation]),
-    columns: Object.entries(columns).map(([column, means]) => ({
-      name: column,
-      description: means,
-      // The one name that SQL keeps for itself.
-      ...(column === "order" && { quote: true }),
-      ...(KEYS[name as Relation] === column && { data_tests: ["unique", "not_null"] }),
-    })),
+    columns: describe(name as Relation, columns),
   }));
   const source = {
     name: "docmirror",
@@ -56,8 +53,47 @@ export function dbtSources(): string {
     schema: "report",
     tables,
   };
-  const document = new Document({ version: 2, sources: [source] });
-  document.commentBefore = HEADER;
+  return toYaml(HEADER, { version: 2, sources: [source] });
+}
+
+/** The relations that the package also computes from the files of an export. */
+export const COMPUTED = [
+  "success_rate_daily",
+  "success_rate_weekly",
+  "success_rate_daily_by_project",
+  "success_rate_by_project",
+  "success_rate_by_version",
+  "success_rate_by_type",
+  "failing_now",
+  "recoveries",
+  "instability",
+  "error_classes",
+  "project_activity",
+] as const satisfies readonly Relation[];
+
+/** `deploy/dbt/models/files/properties.yml`, from the dictionary. */
+export function dbtModels(): string {
+  const models = COMPUTED.map((name) => ({
+    name,
+    description: DICTIONARY[name].answers,
+    columns: describe(name, DICTIONARY[name].columns),
+  }));
+  return toYaml(MODELS_HEADER, { version: 2, models });
+}
+
+function describe(relation: Relation, columns: RelationEntry["columns"]) {
+  return Object.entries(columns).map(([column, means]) => ({
+    name: column,
+    description: means,
+    // The one name that SQL keeps for itself.
+    ...(column === "order" && { quote: true }),
+    ...(KEYS[relation] === column && { data_tests: ["unique", "not_null"] }),
+  }));
+}
+
+function toYaml(header: string, content: object): string {
+  const document = new Document(content);
+  document.commentBefore = header;
   visit(document, {
     Seq(_, node, path) {
       const pair = path.at(-1) as Pair<Scalar<string>> | undefined;

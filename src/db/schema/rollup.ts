@@ -9,6 +9,7 @@ import {
   integer,
   primaryKey,
   text,
+  uuid,
 } from "drizzle-orm/pg-core";
 import { bytea, idText, moment } from "./columns.ts";
 import { rollup } from "./schemas.ts";
@@ -105,6 +106,17 @@ export const rollupBuilds = rollup.table(
     index("builds_fingerprint").on(table.error_fingerprint, table.project_id).where(sql`failed = 1`),
   ],
 );
+
+/**
+ * One row for each month that ever had a build. Triggers of the migration keep it: on the facts, and on the
+ * names that `report.fact_builds` shows with them.
+ */
+export const factMonths = rollup.table("fact_months", {
+  /** As in `report.dim_dates`; empty for builds without a date. */
+  month: text().primaryKey(),
+  /** Drawn anew whenever a fact of the month comes, goes or changes, so no copy or backup has it twice. */
+  revision: uuid().notNull(),
+});
 
 const counts = () => ({
   builds: integer().notNull(),

@@ -1,13 +1,17 @@
-import { type FileHandle, mkdir, open, rm } from "node:fs/promises";
+import { type FileHandle, mkdir, open, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { toCsv } from "../csv.ts";
 import type { AnswerRow } from "../read-answer.ts";
+import { linkFile } from "./link-file.ts";
 import type { Column, ParquetWriter } from "./parquet.ts";
 
 export interface PartFile {
   /** Relative to the folder. */
   path: string;
   rows: number;
+  bytes: number;
+  /** That of its month in `report.fact_months`; none for a dimension. */
+  revision?: string | undefined;
 }
 
 export interface PartFilesOptions {
@@ -21,16 +25,17 @@ export interface PartFilesOptions {
 /**
  * Writes the files of one relation, one after the other. Rows go to a CSV file as they come; a complete file
  * is converted to Parquet. `open` takes a path without its ending; opening the current file again changes
- * nothing.
+ * nothing. `keep` takes over a file of an earlier export.
  */
 export function createPartFiles({ folder, columns, parquet }: PartFilesOptions) {
   const files: PartFile[] = [];
-  let current: { name: string; file: FileHandle; rows: number } | null = null;
+  let current: { name: string; revision: string | undefined; file: FileHandle; rows: number } | null = null;
 
   async function finish(): Promise<void> {
     if (current === null) return;
-    const { name, file, rows } = current;
+    const { name, revision, file, rows } = current;
     current = null;
+    if (parquet === null) await file.sync();
     await file.close();
     let path = `${name}.csv`;
     if (parquet !== null) {
@@ -39,24 +44,33 @@ export function createPartFiles({ folder, columns, parquet }: PartFilesOptions) 
       const written = await parquet.convert(csvFile, join(folder, path), columns);
       if (written !== rows) throw new Error(`${path} has ${written} rows, though ${rows} were given`);
       await rm(csvFile);
+      await syncFile(join(folder, path));
     }
-    files.push({ path, rows });
+    const { size: bytes } = await stat(join(folder, path));
+    files.push({ path, rows, bytes, ...(revision !== undefined && { revision }) });
   }
 
   return {
-    async open(name: string): Promise<void> {
+    async open(name: string, revision?: string): Promise<void> {
       if (current?.name === name) return;
       await finish();
       const path = join(folder, `${name}.csv`);
       await mkdir(dirname(path), { recursive: true });
       const file = await open(path, "wx");
-      current = { name, file, rows: 0 };
+      current = { name, revision, file, rows: 0 };
       await file.write(toCsv([columns.map((column) => column.name)], { isExact: true }));
     },
     async write(rows: readonly AnswerRow[]): Promise<void> {
       if (current === null) throw new Error("no file is open to be written");
       current.rows += rows.length;
       await current.file.write(toCsv(rows, { isExact: true }));
+    },
+    async keep(file: PartFile, from: string): Promise<void> {
+      await finish();
+      const path = join(folder, file.path);
+      await mkdir(dirname(path), { recursive: true });
+      await linkFile(join(from, file.path), path);
+      files.push(file);
     },
     async end(): Promise<PartFile[]> {
       await finish();
@@ -69,4 +83,14 @@ export function createPartFiles({ folder, columns, parquet }: PartFilesOptions) 
       await file?.close();
     },
   };
+}
+
+/** A crash of the machine must not leave a manifest that names files without content. */
+async function syncFile(path: string): Promise<void> {
+  const file = await open(path, "r+");
+  try {
+    await file.sync();
+  } finally {
+    await file.close();
+  }
 }

@@ -11,12 +11,13 @@ const ABANDONED_AFTER_MS = 86_400_000;
  * Lets `fn` fill a hidden folder next to `target`, then moves it into place. Readers see the old folder or
  * the new one, or none for a moment between two renames. When `fn` fails, its files are removed and the old
  * folder stays. Throws ConfigError unless `target` is missing, empty or an export: no other folder is ever
- * replaced. `own` names the content of an export besides its marker.
+ * replaced. `own` names the content of an export besides its marker. `fn` also gets the place of the old
+ * folder, to keep files of it.
  */
 export async function withStagingFolder<T>(
   target: string,
   own: readonly string[],
-  fn: (folder: string) => Promise<T>,
+  fn: (folder: string, old: string) => Promise<T>,
 ): Promise<T> {
   const place = await findPlace(target);
   const staging = siblingPath(place, "partial", process.pid);
@@ -24,7 +25,7 @@ export async function withStagingFolder<T>(
     await clearUp(place);
     await assertReplaceable(place, own);
     await mkdir(staging, { recursive: true });
-    const result = await fn(staging);
+    const result = await fn(staging, place);
     await assertReplaceable(place, own);
     await swapIn(staging, place);
     return result;

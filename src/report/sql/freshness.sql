@@ -15,7 +15,8 @@ SELECT of.resource, good.finished_at AS last_good_at, good.started_at AS current
   CASE WHEN count(good.started_at) OVER () = count(*) OVER () THEN min(good.started_at) OVER () END AS mirror_current_through,
   replica.lag_s AS replica_lag_s,
   (SELECT checked_at FROM rollup.state) AS facts_checked_at,
-  (SELECT facts_repaired FROM rollup.state) AS facts_repaired
+  (SELECT facts_repaired FROM rollup.state) AS facts_repaired,
+  CASE of.resource WHEN 'build' THEN (SELECT covered_through FROM rollup.state) END AS covered_through
 FROM (VALUES ('user'), ('project'), ('version'), ('build'), ('file')) AS of (resource)
 LEFT JOIN rollup.resources AS counted ON counted.resource = of.resource
 LEFT JOIN LATERAL (

@@ -1,0 +1,14 @@
+{#- What to select from for one relation of the export. No other place depends on how an engine names files. -#}
+{% macro exported(relation) -%}
+  {{ return(adapter.dispatch('exported', 'docmirror_reports')(relation)) }}
+{%- endmacro %}
+
+{% macro duckdb__exported(relation) -%}
+  {%- set files = 'fact_builds/*/*.parquet' if relation == 'fact_builds' else relation ~ '.parquet' -%}
+  read_parquet('{{ var('export_folder') | replace("'", "''") }}/{{ files }}', hive_partitioning = false)
+{%- endmacro %}
+
+{% macro spark__exported(relation) -%}
+  {%- set files = 'fact_builds' if relation == 'fact_builds' else relation ~ '.parquet' -%}
+  parquet.`{{ var('export_folder') | replace('`', '``') }}/{{ files }}`
+{%- endmacro %}

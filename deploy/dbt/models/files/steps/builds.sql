@@ -1,0 +1,1 @@
+select * from {{ docmirror_reports.exported('fact_builds') }}

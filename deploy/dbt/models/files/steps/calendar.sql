@@ -1,0 +1,1 @@
+select day, week, iso_week from {{ docmirror_reports.exported('dim_dates') }}

@@ -1,0 +1,5 @@
+select project_id, week, iso_week, {{ docmirror_reports.sums_of_counts() }}, count(*) as active_days,
+  count(*) filter (where failed > 0) as failure_days, cast(sum(unsettled) as bigint) as unsettled
+from {{ ref('project_days') }}
+inner join {{ ref('calendar') }} using (day)
+group by project_id, week, iso_week

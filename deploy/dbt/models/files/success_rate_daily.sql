@@ -1,0 +1,25 @@
+with counted as (
+  select day, {{ docmirror_reports.sums_of_counts() }}, cast(sum(unsettled) as bigint) as unsettled,
+    {{ docmirror_reports.project_mean() }}
+  from {{ ref('project_days') }}
+  group by day
+), span as (
+  select calendar.day
+  from {{ ref('calendar') }} as calendar
+  inner join {{ ref('as_of') }} as as_of on calendar.day <= as_of.exported_on
+  -- As in success_rate_daily_by_project.
+  union
+  select day from counted
+), shown as (
+  select span.day,
+    {{ docmirror_reports.known_counts(['builds', 'finished', 'succeeded', 'failed', 'projects'], 'span.day <= as_of.covered_on') }},
+    counted.success_rate_project_mean,
+    coalesce(span.day < as_of.covered_on, false) and coalesce(counted.unsettled, 0) = 0 as is_complete,
+    coalesce(span.day <= as_of.covered_on, false) as is_covered
+  from span
+  cross join {{ ref('as_of') }} as as_of
+  left join counted on counted.day = span.day
+)
+select day, builds, finished, succeeded, failed, {{ docmirror_reports.rates('succeeded', 'finished') }},
+  success_rate_project_mean, projects, builds - finished as unfinished, is_complete, is_covered
+from shown

@@ -1,0 +1,283 @@
+/**
+ * The package of deploy/dbt computes the reports from the files of an export, on DuckDB and on a cluster of Spark. Every figure is that of schema
+ * `report`. The engines are installed from the package index; REPORT_SEED=… makes the same mirror again.
+ */
+import { type ChildProcess, spawn } from "node:child_process";
+import { randomInt } from "node:crypto";
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { DuckDBInstance } from "@duckdb/node-api";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { stringify } from "yaml";
+import { connect, type Sql } from "../../src/db/connect.ts";
+import { exportReport } from "../../src/report/export/export-report.ts";
+import { columnsOf } from "../../src/report/question.ts";
+import { refreshReport } from "../../src/report/refresh.ts";
+import { createRandom } from "../../src/simulate/random.ts";
+import { KEYS } from "../report/compare.ts";
+import { ZONE } from "../report/random-lives.ts";
+import { createRandomMirror } from "../report/random-mirror.ts";
+import { createTestDatabase, type TestDatabase } from "../support/database.ts";
+import { COMPUTED } from "../support/dbt-sources.ts";
+import { DBT_ENGINES, installPackages, whyNoJava } from "../support/python-packages.ts";
+import { clusterConf, clusterEnv, listExecutors } from "../support/spark.ts";
+
+const PROJECT = fileURLToPath(new URL("../../deploy/dbt", import.meta.url));
+const SCALE = new URL("../../docs/scale.md", import.meta.url);
+const KEYS_OF_EXAMPLE = ["documentation_type", "sum(succeeded)", "sum(failed)"];
+const SEED = Number(process.env.REPORT_SEED ?? randomInt(1_000_000));
+const BUILDS = 4000;
+const INSTALL_MS = 1_000_000;
+const RUN_MS = 600_000;
+/**
+ * The mean of many rates depends on the order in which they are added: its last digits do. Every other figure is equal to the last bit.
+ */
+const MEANS = ["success_rate_project_mean"];
+const MEANS_WITHIN = 1e-12;
+
+type Cell = string | number | boolean | null;
+type Answer = Map<string, Record<string, Cell>>;
+type Relation = (typeof COMPUTED)[number];
+
+describe("the package of dbt", { tags: ["long"] }, () => {
+  let database: TestDatabase;
+  let sql: Sql;
+  let folder: string;
+  let missing: string | null = null;
+  let noJava: string | null = null;
+  let environment: Record<string, string>;
+  let bin: string;
+  let python: string;
+  let expected: Map<Relation, Answer>;
+  const children = new Set<ChildProcess>();
+
+  beforeAll(async () => {
+    const installed = await installPackages(DBT_ENGINES);
+    if ("missing" in installed) {
+      missing = installed.missing;
+      return;
+    }
+    ({ bin, python } = installed);
+    noJava = await whyNoJava();
+    // With what a path may have in it.
+    folder = await mkdtemp(join(tmpdir(), "docmirror-it's-dbt-"));
+    environment = await clusterEnv(folder, installed.packages, installed.python);
+    await writeProfile();
+    database = await createTestDatabase();
+    sql = connect(database.url, { applicationName: "docmirror test", max: 1 });
+    await fill();
+    // Days that have not come are not shown, so both must answer on one day.
+    for (let isOneDay = false; !isOneDay; ) {
+      const { exported_on } = await exportReport({
+        ...{ sql, folder: join(folder, "export"), format: "parquet" },
+        signal: new AbortController().signal,
+      });
+      expected = new Map();
+      for (const relation of COMPUTED) expected.set(relation, await readStored(relation));
+      const [row] = await sql<{ today: string }[]>`select (now() at time zone 'UTC')::date::text as today`;
+      isOneDay = row?.today === exported_on;
+    }
+  }, INSTALL_MS);
+
+  afterAll(async () => {
+    for (const child of children) child.kill("SIGKILL");
+    await sql?.end({ timeout: 5 });
+    await database?.dispose();
+    if (folder !== undefined) await rm(folder, { recursive: true, force: true });
+  });
+
+  /** Whatever can be odd, and some builds of these days. */
+  async function fill(): Promise<void> {
+    await createRandomMirror(createRandom(SEED)).insert(sql, BUILDS);
+    await sql.unsafe(`
+      insert into mirror.builds (id, date, state, success, type, project_id, version_id, first_seen_at, changed_at, record_hash)
+      select 'new-' || n, now() at time zone 'UTC' - n * interval '7 hours', 'finished', n % 3 > 0, 'html', '1', '1', now(), now(), ''
+      from generate_series(1, 200) as n`);
+    // The new builds are of project 1; one of another kind has some too.
+    await sql.unsafe(`
+      update mirror.projects set documentation_type = case id when '2' then 'mkdocs' else 'sphinx' end;
+      update mirror.builds set project_id = '2' where id like 'new-%7'`);
+    await sql.unsafe(`
+      insert into sync.walks (run_id, resource, walk, started_at, finished_at)
+      select max(id), 'build', 'whole', now() - interval '20 hours', now() - interval '19 hours' from sync.runs
+      on conflict (run_id, resource) do update set walk = 'whole', started_at = excluded.started_at, finished_at = excluded.finished_at`);
+    await refreshReport(database.url, { sourceTimezone: ZONE, stuckAfterMs: 7_200_000 });
+  }
+
+  async function writeProfile(): Promise<void> {
+    const outputs = {
+      duckdb: {
+        ...{ type: "duckdb", path: join(folder, "lake.duckdb"), schema: "answers", threads: 1 },
+        settings: { TimeZone: "UTC" },
+      },
+      spark: {
+        ...{ type: "spark", method: "session", host: "localhost", schema: "answers", threads: 1 },
+        server_side_parameters: clusterConf(folder),
+      },
+    };
+    await writeFile(join(folder, "profiles.yml"), stringify({ docmirror: { target: "duckdb", outputs } }));
+  }
+
+  /** Runs a program to its end; fails with what it wrote. */
+  async function run(file: string, args: string[]): Promise<void> {
+    const child = spawn(file, args, {
+      cwd: folder,
+      stdio: ["ignore", "pipe", "pipe"],
+      env: {
+        ...process.env,
+        ...environment,
+        DBT_SEND_ANONYMOUS_USAGE_STATS: "false",
+        PYTHONDONTWRITEBYTECODE: "1",
+      },
+    });
+    children.add(child);
+    let output = "";
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.setEncoding("utf8").on("data", (text: string) => {
+        output = (output + text).slice(-20_000);
+      });
+    }
+    const [code] = await once(child, "close");
+    children.delete(child);
+    expect(code, `seed ${SEED}: ${output}`).toBe(0);
+  }
+
+  const runDbt = (target: string) =>
+    run(join(bin, "dbt"), [
+      ...["build", "--no-use-colors", "--target", target, "--project-dir", PROJECT, "--profiles-dir", folder],
+      ...["--target-path", join(folder, `target-${target}`), "--log-path", join(folder, `logs-${target}`)],
+      ...["--vars", JSON.stringify({ export_folder: join(folder, "export") })],
+    ]);
+
+  /** As text what is a moment or a day; every number as the nearest double, which it is. */
+  function readable(columns: ReadonlyMap<string, string>, epoch: (column: string) => string): string {
+    return [...columns]
+      .map(([column, type]) => {
+        if (type.startsWith("timestamp")) return `cast(${epoch(column)} as varchar) as ${column}`;
+        if (type === "date") return `cast(${column} as varchar) as ${column}`;
+        if (/^(integer|bigint|double precision|numeric)$/.test(type))
+          return `cast(${column} as double precision) as ${column}`;
+        return column;
+      })
+      .join(", ");
+  }
+
+  async function typesOf(relation: Relation): Promise<Map<string, string>> {
+    const rows = await sql<{ name: string; type: string }[]>`
+      select column_name as name, data_type as type from report.data_dictionary where relation = ${relation} order by position`;
+    return new Map(rows.map(({ name, type }) => [name, type]));
+  }
+
+  function keyed(relation: Relation, rows: readonly Record<string, Cell>[]): Answer {
+    const answer = new Map(rows.map((row) => [KEYS[relation].map((key) => String(row[key])).join(" "), row]));
+    expect(answer.size).toBe(rows.length);
+    return answer;
+  }
+
+  async function readStored(relation: Relation): Promise<Answer> {
+    const list = readable(
+      await typesOf(relation),
+      (column) => `(extract(epoch from ${column}) * 1000000)::bigint`,
+    );
+    return keyed(
+      relation,
+      await sql.unsafe<Record<string, Cell>[]>(`select ${list} from report.${relation}`),
+    );
+  }
+
+  /** What an engine answered, from its files: `files` tells where those of a relation are. */
+  async function assertEqual(files: (relation: Relation) => string): Promise<void> {
+    const instance = await DuckDBInstance.create(":memory:");
+    const connection = await instance.connect();
+    try {
+      for (const relation of COMPUTED) {
+        const list = readable(await typesOf(relation), (column) => `epoch_us(${column})`);
+        const place = files(relation).replaceAll("'", "''");
+        const reader = await connection.runAndReadAll(`select ${list} from read_parquet('${place}')`);
+        const actual = keyed(relation, reader.getRowObjectsJS() as Record<string, Cell>[]);
+        const wanted = expected.get(relation) ?? new Map();
+        expect(reader.columnNames()).toEqual(columnsOf(relation));
+        expect(wanted.size).toBeGreaterThan(0);
+        const differences = [...wanted].flatMap(([key, row]) => differencesOf(row, actual.get(key), key));
+        expect([relation, SEED, ...differences.slice(0, 5)]).toEqual([relation, SEED]);
+        expect([relation, actual.size]).toEqual([relation, wanted.size]);
+      }
+    } finally {
+      connection.closeSync();
+      instance.closeSync();
+    }
+  }
+
+  function differencesOf(
+    wanted: Record<string, Cell>,
+    actual: Record<string, Cell> | undefined,
+    key: string,
+  ) {
+    if (actual === undefined) return [`no row ${key}`];
+    return Object.entries(wanted).flatMap(([column, value]) => {
+      const other = actual[column] ?? null;
+      const isMean = MEANS.includes(column) && typeof value === "number" && typeof other === "number";
+      const isSame = isMean ? Math.abs(value - other) <= MEANS_WITHIN : value === other;
+      return isSame ? [] : [`${key}: ${column} is ${other}, not ${value}`];
+    });
+  }
+
+  it(
+    "answers on DuckDB as schema report does, to the last figure",
+    async (context) => {
+      if (missing !== null) return context.skip(missing);
+      await runDbt("duckdb");
+      await mkdir(join(folder, "duckdb"));
+      const copy = `import duckdb, sys
+connection = duckdb.connect(sys.argv[1])
+connection.execute("set TimeZone = 'UTC'")
+for name in sys.argv[3:]:
+    connection.table("answers." + name).write_parquet(sys.argv[2] + "/" + name + ".parquet")`;
+      await run(python, ["-c", copy, join(folder, "lake.duckdb"), join(folder, "duckdb"), ...COMPUTED]);
+      await assertEqual((relation) => join(folder, "duckdb", `${relation}.parquet`));
+    },
+    RUN_MS,
+  );
+
+  it(
+    "answers on a cluster of Spark with two workers as schema report does, to the last figure",
+    async (context) => {
+      if (missing !== null) return context.skip(missing);
+      if (noJava !== null) return context.skip(noJava);
+      await runDbt("spark");
+      expect(await listExecutors(folder)).toEqual(expect.arrayContaining(["0", "1"]));
+      await assertEqual((relation) => join(folder, "warehouse", "answers.db", relation, "*.parquet"));
+    },
+    RUN_MS,
+  );
+
+  it(
+    "leaves files that Spark reads as docs/scale.md shows",
+    async (context) => {
+      if (missing !== null) return context.skip(missing);
+      if (noJava !== null) return context.skip(noJava);
+      const [, example = ""] =
+        /## Spark[\s\S]*?```python\n([\s\S]*?)```/.exec(readFileSync(SCALE, "utf8")) ?? [];
+      const path = join(folder, "example.json");
+      const program = `import json, sys
+from pyspark.sql import SparkSession
+spark = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false").getOrCreate()
+${example.replaceAll("/data/docmirror", `" + sys.argv[1] + "`)}
+json.dump([row.asDict() for row in answer.collect()], open(sys.argv[2], "w"))`;
+      await run(python, ["-c", program, join(folder, "export"), path]);
+      const rows: { documentation_type: string | null }[] = JSON.parse(readFileSync(path, "utf8"));
+      const stored = await sql`
+      select documentation_type, sum(succeeded)::float8 as "sum(succeeded)", sum(failed)::float8 as "sum(failed)"
+      from report.fact_builds join report.dim_projects using (project_id) where triggered_month >= '2025-07' group by 1`;
+      expect(stored.length).toBeGreaterThan(1);
+      expect(new Set(rows.map((row) => JSON.stringify(row, KEYS_OF_EXAMPLE)))).toEqual(
+        new Set(stored.map((row) => JSON.stringify(row, KEYS_OF_EXAMPLE))),
+      );
+    },
+    RUN_MS,
+  );
+});

@@ -1,0 +1,322 @@
+import { randomBytes } from "node:crypto";
+import { mkdtemp, readdir, readFile, rm, stat, truncate, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { basename, join } from "node:path";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { connect, type Sql } from "../../../src/db/connect.ts";
+import { type ExportOptions, exportReport } from "../../../src/report/export/export-report.ts";
+import { grantReader, planReaderGrant } from "../../../src/report/grant-reader.ts";
+import { refreshReport } from "../../../src/report/refresh.ts";
+import { runCli } from "../../support/cli.ts";
+import type { TestDatabase } from "../../support/database.ts";
+import { createReportedMirror, REPORT_SETTINGS } from "../../support/reported-mirror.ts";
+
+let database: TestDatabase;
+let sql: Sql;
+let parent: string;
+let out: string;
+
+beforeAll(async () => {
+  parent = await mkdtemp(join(tmpdir(), "docmirror-incremental-"));
+  database = await createReportedMirror();
+  sql = connect(database.url, { applicationName: "docmirror test", max: 1 });
+});
+afterAll(async () => {
+  await sql.end({ timeout: 5 });
+  await database.dispose();
+  await rm(parent, { recursive: true, force: true });
+});
+
+type Given = Partial<ExportOptions>;
+const { signal } = new AbortController();
+const exportTo = (folder: string, given: Given = {}) =>
+  exportReport({ sql, folder, format: "csv", signal, ...given });
+const exportAgain = (given: Given = {}) => exportTo(out, { incremental: true, ...given });
+const refresh = () => refreshReport(database.url, REPORT_SETTINGS);
+
+let count = 0;
+beforeEach(async () => {
+  out = join(parent, `out-${count++}`);
+  await exportTo(out);
+});
+
+const NONE = "__HIVE_DEFAULT_PARTITION__";
+const fileOf = (month: string, ending = "csv") => `fact_builds/triggered_month=${month}/part-0.${ending}`;
+
+/** The content of each file of an export, without those that say when it was made. */
+async function readAll(folder: string): Promise<Record<string, string>> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  const paths = entries
+    .filter((entry) => entry.isFile() && !/^(_docmirror|as_of)\./.test(entry.name))
+    .map((entry) => join(entry.parentPath, entry.name))
+    .toSorted();
+  return Object.fromEntries(
+    await Promise.all(
+      paths.map(async (path) => [path.slice(folder.length + 1), await readFile(path, "utf8")] as const),
+    ),
+  );
+}
+
+/** What a full export would write now. */
+async function readFull(given: Given = {}): Promise<Record<string, string>> {
+  const folder = join(parent, `full-${count++}`);
+  await exportTo(folder, given);
+  return readAll(folder);
+}
+
+async function monthsWritten(given: Given = {}): Promise<string[]> {
+  const inode = async (path: string) => (await stat(join(out, path)).catch(() => null))?.ino;
+  const months = ["2025-08", "2025-07", "2025-06", NONE];
+  const before = await Promise.all(months.map((month) => inode(fileOf(month))));
+  const facts = await exportAgain(given);
+  const after = await Promise.all(months.map((month) => inode(fileOf(month))));
+  const written = months.filter((_, index) => after[index] !== before[index]);
+  const { files, kept } = facts.relations.fact_builds ?? { files: [], kept: 0 };
+  expect(files.length - kept).toBe(
+    written.filter((month) => files.some(({ path }) => path === fileOf(month))).length,
+  );
+  expect(await readAll(out)).toEqual(await readFull(given));
+  return written;
+}
+
+describe("an incremental export", () => {
+  it("writes no month when nothing changed, and reads no fact then", async () => {
+    await refresh();
+    const rows = (await exportAgain()).relations.fact_builds?.rows;
+    const reads = async () => {
+      await sql`select pg_stat_force_next_flush()`;
+      await sql`select pg_stat_clear_snapshot()`;
+      const [row] = await sql<{ reads: number }[]>`
+        select (seq_scan + coalesce(idx_scan, 0))::int as reads from pg_stat_user_tables
+        where (schemaname, relname) = ('rollup', 'builds')`;
+      return row?.reads;
+    };
+    const before = await reads();
+    const facts = await exportAgain();
+    expect(await reads()).toBe(before);
+    expect(facts.relations.fact_builds).toMatchObject({ rows, kept: 4 });
+    expect(facts.full_because).toBeNull();
+    expect(await monthsWritten()).toEqual([]);
+  });
+
+  it("writes the month in which a build changed, and no other", async () => {
+    await sql`update mirror.builds set success = not success, record_hash = record_hash || '\\x01' where id = '10'`;
+    await refresh();
+    expect(await monthsWritten()).toEqual(["2025-06"]);
+  });
+
+  it("writes both months of a build that moved, and those of builds that came and went", async () => {
+    await sql`update mirror.builds set date = '2025-07-04 10:00', record_hash = record_hash || '\\x02' where id = '11'`;
+    await refresh();
+    expect(await monthsWritten()).toEqual(["2025-07", "2025-06"]);
+    await sql`update mirror.builds set date = null, record_hash = record_hash || '\\x02' where id = '204'`;
+    await refresh();
+    expect(await monthsWritten()).toEqual(["2025-08", NONE]);
+    await sql`update mirror.builds set date = '2025-08-14', record_hash = record_hash || '\\x03' where id = '204'`;
+    await sql`insert into mirror.builds (id, date, state, success, type, first_seen_at, changed_at, record_hash)
+      values ('300', '2025-06-30', 'finished', true, 'html', now(), now(), '')`;
+    await refresh();
+    expect(await monthsWritten()).toEqual(["2025-08", "2025-06", NONE]);
+    await sql`delete from mirror.builds where id = '300'`;
+    // A refresh of everything takes away what the mirror does not have.
+    await refreshReport(database.url, { ...REPORT_SETTINGS, sourceTimezone: "Etc/GMT" });
+    expect(await monthsWritten()).toEqual(["2025-06"]);
+    await refresh();
+  });
+
+  it("leaves out a month whose last build is gone", async () => {
+    await sql`update mirror.builds set date = '2025-08-01', record_hash = record_hash || '\\x04' where date is null`;
+    await refresh();
+    expect(await monthsWritten()).toEqual(["2025-08", NONE]);
+    expect(await readdir(join(out, "fact_builds"))).not.toContain(`triggered_month=${NONE}`);
+    expect(await monthsWritten()).toEqual([]);
+    await sql`update mirror.builds set date = null, record_hash = record_hash || '\\x05' where id = '202'`;
+    await refresh();
+    expect(await monthsWritten()).toEqual(["2025-08", NONE]);
+  });
+
+  it("writes the months of a project or version with a new name, and not for other news of them", async () => {
+    await sql`insert into mirror.projects (id, slug, name, source, listed, first_seen_at, changed_at, record_hash)
+      values ('9', 'nine', 'Nine', 'list', true, now(), now(), '')`;
+    await sql`insert into mirror.versions (id, slug, project_id, first_seen_at, changed_at, record_hash)
+      values ('9v', 'v', '9', now(), now(), '')`;
+    await sql`insert into mirror.builds (id, date, state, success, type, project_id, version_id, first_seen_at, changed_at, record_hash)
+      values ('900', '2025-07-09', 'finished', true, 'html', '9', '9v', now(), now(), '')`;
+    await refresh();
+    expect(await monthsWritten()).toEqual(["2025-07"]);
+    for (const change of ["repo = 'elsewhere'", "listed = false"]) {
+      await sql.unsafe(`update mirror.projects set ${change} where id = '9'`);
+      await refresh();
+      expect(await monthsWritten()).toEqual([]);
+    }
+    for (const change of [
+      "projects set name = 'Neun' where id = '9'",
+      "projects set slug = 'neun' where id = '9'",
+      "versions set slug = 'vv' where id = '9v'",
+      "versions set verbose_name = 'V' where id = '9v'",
+    ]) {
+      await sql.unsafe(`update mirror.${change}`);
+      await refresh();
+      expect(await monthsWritten()).toEqual(["2025-07"]);
+    }
+  });
+
+  it("knows every column of a dimension that the facts show", async () => {
+    const rows = await sql<{ name: string }[]>`
+      select distinct relname || '.' || attname as name
+      from pg_depend
+      join pg_rewrite on classid = 'pg_rewrite'::regclass and objid = pg_rewrite.oid and ev_class = 'report.fact_builds'::regclass
+      join pg_class on pg_class.oid = refobjid
+      join pg_attribute on attrelid = refobjid and attnum = refobjsubid
+      where relname in ('dim_projects', 'dim_versions')`;
+    const shown = rows.map(({ name }) => name).filter((name) => !name.endsWith("_id"));
+    expect(shown.toSorted()).toEqual([
+      "dim_projects.project_name",
+      "dim_projects.project_slug",
+      "dim_versions.version_name",
+      "dim_versions.version_slug",
+    ]);
+  });
+
+  it("writes every month after the facts were emptied by hand", async () => {
+    await sql.unsafe("truncate rollup.builds; truncate rollup.state");
+    await refresh();
+    expect(await monthsWritten()).toEqual(["2025-08", "2025-07", "2025-06", NONE]);
+  });
+
+  it("writes a month anew whose file is gone or was cut", async () => {
+    await rm(join(out, fileOf("2025-07")));
+    await truncate(join(out, fileOf("2025-06")), 100);
+    expect(await monthsWritten()).toEqual(["2025-07", "2025-06"]);
+  });
+
+  it("says why it writes all months, and is whole then too", async () => {
+    const manifest = join(out, "_docmirror.json");
+    const edit = async (change: (facts: Record<string, unknown>) => unknown) =>
+      writeFile(manifest, JSON.stringify(change(JSON.parse(await readFile(manifest, "utf8")))));
+    const reason = async (given: Given = {}) => {
+      const { full_because, relations } = await exportAgain(given);
+      expect(await readAll(out)).toEqual(await readFull(given));
+      return [full_because, relations.fact_builds?.kept];
+    };
+    expect(await reason({ since: "2025-07-01" })).toEqual(["it has another --since", 0]);
+    expect(await reason({ since: "2025-07-01" })).toEqual([null, 2]);
+    expect(await reason()).toEqual(["it has another --since", 0]);
+    expect(await reason({ until: "2025-07-01" })).toEqual(["it has another --until", 0]);
+    expect(await reason()).toEqual(["it has another --until", 0]);
+    await exportTo(out, { format: "parquet" });
+    expect(await reason()).toEqual(["it has another format", 0]);
+    await edit((facts) => ({ ...facts, version: "0.0.1" }));
+    expect(await reason()).toEqual(["another version of docmirror made it", 0]);
+    await edit((facts) => ({ ...facts, definition: "" }));
+    expect(await reason()).toEqual(["the columns of fact_builds have changed", 0]);
+    for (const text of ["", "[]", "{", '{"format": "csv"}']) {
+      await writeFile(manifest, text);
+      expect(await reason()).toEqual(["its _docmirror.json is not one of this version", 0]);
+    }
+    await rm(out, { recursive: true });
+    expect(await reason()).toEqual(["there is none", 0]);
+  });
+
+  it("keeps no file of another mirror, nor of one that took another way since a backup", async () => {
+    await using other = await createReportedMirror();
+    const others = connect(other.url, { applicationName: "docmirror test", max: 1 });
+    try {
+      const { relations, full_because } = await exportAgain({ sql: others });
+      expect([relations.fact_builds?.kept, full_because]).toEqual([0, null]);
+    } finally {
+      await others.end({ timeout: 5 });
+    }
+  });
+
+  it("keeps no file by a path that the manifest invents", async () => {
+    const path = join(out, "_docmirror.json");
+    await writeFile(join(parent, "secret"), "secret");
+    const facts = JSON.parse(await readFile(path, "utf8"));
+    for (const file of facts.relations.fact_builds.files)
+      Object.assign(file, { path: "../secret", bytes: 6 });
+    await writeFile(path, JSON.stringify(facts));
+    expect(await monthsWritten()).toHaveLength(4);
+  });
+
+  it("needs no more rights than those of a reader of the reports", async () => {
+    const role = `docmirror_test_reader_${randomBytes(4).toString("hex")}`;
+    await grantReader(sql, await planReaderGrant(sql, role));
+    const reader = connect(database.url, { applicationName: "docmirror test", max: 1, session: { role } });
+    try {
+      const { relations } = await exportAgain({ sql: reader });
+      expect(relations.fact_builds?.kept).toBe(4);
+    } finally {
+      await reader.end({ timeout: 5 });
+      await sql.unsafe(`drop owned by ${role}; drop role ${role}`);
+    }
+  });
+
+  it("fails rather than leave out a month that nobody noted", async () => {
+    await sql`delete from rollup.fact_months where month = '2025-07'`;
+    await expect(exportAgain()).rejects.toThrow(/the months have \d+ builds, and the reports count/);
+    await sql`insert into rollup.fact_months values ('2025-07', gen_random_uuid())`;
+    expect(await monthsWritten()).toEqual(["2025-07"]);
+  });
+});
+
+describe("an incremental export that is killed", { tags: ["long"] }, () => {
+  const CALLS = ["mkdir", "open", "link", "stat", "rename", "rm", "readdir", "copyFile"];
+  /** Ends its own process before call number `at` of those that touch files. */
+  const killer = (at: number) => `
+    import fs from "node:fs"; import { syncBuiltinESMExports } from "node:module";
+    let calls = 0;
+    for (const name of ${JSON.stringify(CALLS)}) {
+      const real = fs.promises[name];
+      fs.promises[name] = (...args) => {
+        if (String(args[0]).startsWith(${JSON.stringify(parent)}) && ++calls === ${at}) process.kill(process.pid, "SIGKILL");
+        return real(...args);
+      };
+    }
+    syncBuiltinESMExports();`;
+
+  it("before any of its calls on files leaves the old export or the new one, and the next run repairs", async () => {
+    const name = basename(out);
+    let gaps = 0;
+    let old = await readFull();
+    for (let at = 1; ; at++) {
+      await sql`update mirror.builds set success = not success, record_hash = record_hash || '\\x09'
+        where id = ${String(1 + (at % 3) * 90)}`;
+      await refresh();
+      const fresh = await readFull();
+      const { signal: killed, code } = await runCli(
+        ["export", "--out", out, "--format", "csv", "--incremental"],
+        {
+          env: {
+            DATABASE_URL: database.url,
+            NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(killer(at))}`,
+          },
+        },
+      );
+      // Between the two renames the old one is beside its place.
+      const names = (await readdir(parent)).filter((each) => each.includes(name));
+      const aside = names.filter((each) => each.startsWith(`.${name}.old-`));
+      const place = names.includes(name) ? out : join(parent, aside[0] ?? "none");
+      if (!names.includes(name)) gaps++;
+      const left = await readAll(place);
+      expect([old, fresh]).toContainEqual(left);
+      const manifest = JSON.parse(await readFile(join(place, "_docmirror.json"), "utf8"));
+      for (const { path, bytes } of manifest.relations.fact_builds.files) {
+        expect((await stat(join(place, path))).size).toBe(bytes);
+      }
+      await exportAgain();
+      expect(await readAll(out)).toEqual(fresh);
+      old = fresh;
+      // The next run takes these away when they are a day old, because another machine may still write them.
+      for (const left of names.filter((each) => each.startsWith("."))) {
+        await rm(join(parent, left), { recursive: true, force: true });
+      }
+      if (killed === null) {
+        expect(code).toBe(0);
+        expect(at).toBeGreaterThan(25);
+        expect(gaps).toBe(1);
+        break;
+      }
+    }
+  }, 300_000);
+});
