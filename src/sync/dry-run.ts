@@ -9,7 +9,7 @@ import { compareRecords } from "../load/load-records.ts";
 import { normalizePage } from "../normalize/page.ts";
 import { createCourse } from "../walk/course.ts";
 import { createIdSet } from "../walk/id-set.ts";
-import { createPageSource } from "../walk/page-source.ts";
+import { createPageSource, lookAheadOf } from "../walk/page-source.ts";
 import { createWalk } from "../walk/walk.ts";
 import { estimateFullWalks } from "./full-walk-cost.ts";
 import { createHeadJoin } from "./head-join.ts";
@@ -99,7 +99,7 @@ async function countWalk(
     pageSize: settings.pageSize,
     isListPath: (path) => isSameEndpoint(path, listPath, client.baseUrl),
   });
-  const source = createPageSource({ client, resource, lookAhead: settings.concurrency, signal });
+  const source = createPageSource({ client, resource, lookAhead: lookAheadOf(settings.concurrency), signal });
   const walk = createWalk({ resource, course, source, signal });
   const counts = emptyCounts();
   const counted = createIdSet();

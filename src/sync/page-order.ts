@@ -1,8 +1,5 @@
 import type { ReadPage } from "./batches.ts";
 
-/** The number of pages whose records are remembered: more than are ever asked for ahead. */
-const REMEMBERED_PAGES = 64;
-
 /** A page, and the time from which its records are known to be as it shows them. */
 export interface OrderedPage extends ReadPage {
   loadedAt: Date;
@@ -17,9 +14,10 @@ interface Remembered {
 /**
  * A page that was asked for ahead may be older than the page in front of it, and the two share some records.
  * When a record differs between the two, the older copy is left out, so that no build moves backward. A page
- * without such a record counts as if it had come in order.
+ * without such a record counts as if it had come in order. `lookAhead` is the most pages that are asked for
+ * ahead: the records of so many pages are remembered.
  */
-export function createPageOrder(): (page: ReadPage) => OrderedPage {
+export function createPageOrder(lookAhead: number): (page: ReadPage) => OrderedPage {
   const recent: Remembered[] = [];
 
   function hasNewerCopy(id: string, hash: string, at: number): boolean {
@@ -33,7 +31,7 @@ export function createPageOrder(): (page: ReadPage) => OrderedPage {
     const all = normalized?.records ?? [];
     const records = latest > at ? all.filter(({ id, hash }) => !hasNewerCopy(id, hash, at)) : all;
     recent.push({ at, hashes: new Map(records.map(({ id, hash }) => [id, hash])) });
-    if (recent.length > REMEMBERED_PAGES) recent.shift();
+    if (recent.length > lookAhead + 1) recent.shift();
     const isWhole = records.length === all.length;
     return {
       ...page,

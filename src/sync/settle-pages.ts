@@ -32,6 +32,8 @@ export interface SettlePagesOptions {
   patience: Patience;
   runId: number;
   resource: Resource;
+  /** The most pages asked for ahead. */
+  lookAhead: number;
   /** The counts of the walk so far. They are replaced as batches are committed. */
   counts: WalkCounts;
   /** The distinct ids that the walk saw. */
@@ -58,7 +60,7 @@ export interface SettledPages {
 
 export function settlePages(options: SettlePagesOptions): SettledPages {
   const { sql, loader, clock, patience, runId, resource, memory, seen } = options;
-  const inOrder = createPageOrder();
+  const inOrder = createPageOrder(options.lookAhead);
   let counts = options.counts;
   let checkpoint: Checkpoint | null = null;
   let savedAt = 0;

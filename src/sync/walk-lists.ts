@@ -1,5 +1,6 @@
 import type { ResumableWalk } from "../db/run-ledger.ts";
 import type { UpstreamError } from "../errors.ts";
+import { lookAheadOf } from "../walk/page-source.ts";
 import type { Resource } from "../wire/resources.ts";
 import type { WalkPlan } from "./plan.ts";
 import type { RunSummary } from "./summary.ts";
@@ -38,7 +39,7 @@ export async function walkLists(options: WalkListsOptions): Promise<UpstreamErro
         ...shared,
         plan,
         pageSize: settings.pageSize,
-        lookAhead: settings.concurrency,
+        lookAhead: lookAheadOf(settings.concurrency),
         maxDeleteRatio: settings.maxDeleteRatio,
         resume: resumable.find((walk) => walk.resource === resource) ?? null,
         onProgress(counts, totalCount) {

@@ -15,10 +15,16 @@
  * part, and its page counts only when it holds an anchor: a record that is covered already. From the anchor
  * to its end the page has no gap, and before the anchor nothing is missing. So the claim is still true with
  * this page added. When a page that counts has no next one, the list ended there. Then every record that
- * existed during the whole walk was seen, no matter what was inserted or deleted in between, and no matter in
- * which order the pages were requested. A page without an anchor proves nothing: more records were deleted in
- * front of it than it overlaps. The course then steps back, twice as far each time, at worst to the start,
- * where no anchor is needed.
+ * existed during the whole walk was seen, no matter what was inserted or deleted in between, in which order
+ * the pages were requested, and how many records each of them asked for. A page without an anchor proves
+ * nothing: more records were deleted in front of it than it overlaps. The course then steps back, twice as far
+ * each time, at worst to the start, where no anchor is needed. Meanwhile the page waits. When a page from
+ * further back has closed the gap, it finds its anchor, and the course goes on behind it.
+ *
+ * So each request is a walker of its own: it starts at its own offset, at the same time as others
+ * (`page-source.ts`), and is joined to the covered part by its anchors. There are as many walkers as requests
+ * in flight, and each takes the next free section. No walker gets a long section for itself, so no page waits
+ * long for the ones before it.
  *
  * Is the order fixed? A list may show it: the pages of builds are sorted by a date that never changes. With
  * two anchors at every border, one of them is inside an earlier page, between an earlier and a later date, so
@@ -52,7 +58,10 @@ export interface CourseOptions {
   resource: Resource;
   /** The list's path from the root listing, such as `/api/v1/build/`. */
   listPath: string;
-  /** The `limit` of the first pass. An overlap needs at least 2. */
+  /**
+   * The `limit` of the first pass, until `resize` says otherwise, and of what an enlarged page is narrowed to.
+   * An overlap needs at least 2.
+   */
   pageSize: number;
   /** Whether the path of a `next` is the path of this list. */
   isListPath(path: string): boolean;
@@ -94,8 +103,17 @@ export interface Course {
    * fails.
    */
   readonly isEnlarged: boolean;
+  /** The `limit` that this pass aims for. A narrowed request has a smaller one. */
+  readonly limit: number;
+  /** Whether no page of the list was read yet. */
+  readonly isAtStart: boolean;
   /** The distinct ids of all passes. */
   readonly seen: IdSet;
+  /**
+   * Changes the `limit` of the next request and of those after it. A request that is narrowed grows to it
+   * again page by page. Only for the first pass: later ones have a reason for their size.
+   */
+  resize(limit: number): void;
   /** Takes the reply to `request`. */
   read(page: PageFacts): void;
   /**
@@ -105,9 +123,17 @@ export interface Course {
   narrow(): boolean;
   /**
    * Takes a remembered page instead of a reply. False when it does not fit here; then do not use this course
-   * any more. A page smaller than the request was narrowed in the earlier walk.
+   * any more. Its `limit` may be any: the page was narrowed, or the earlier walk had another size there.
    */
   replay(page: PageFacts & { request: string }): boolean;
+  /** Sets the next request to the remembered one, after `replay`. False when it does not fit here. */
+  resumeAt(request: string): boolean;
+}
+
+/** A page that was read and has no anchor yet. */
+interface WaitingPage {
+  at: PageRequest;
+  page: PageFacts;
 }
 
 /** One reading of the list from its start. */
@@ -117,7 +143,9 @@ interface Pass extends PassFacts {
   /** Up to this offset no anchor is needed: at the start of the list, or where no anchor is possible. */
   barrier: number;
   /** The last page that counted. */
-  last: { offset: number; ids: readonly string[] };
+  last: { offset: number; ids: readonly string[]; totalCount: number | null };
+  /** The pages that wait for an anchor, the nearest one last. */
+  waiting: WaitingPage[];
 }
 
 export function createCourse(options: CourseOptions): Course {
@@ -150,7 +178,8 @@ export function createCourse(options: CourseOptions): Course {
       limit,
       covered: createCoveredIds(),
       barrier: 0,
-      last: { offset: 0, ids: [] },
+      last: { offset: 0, ids: [], totalCount: null },
+      waiting: [],
       pages: 0,
       newsPages: 0,
       isProven: true,
@@ -177,32 +206,41 @@ export function createCourse(options: CourseOptions): Course {
     const at = request;
     recordTotal(page.meta.totalCount);
     for (const id of page.ids) if (seen.add(id)) pass.fresh += 1;
-    const isStart = at.offset <= pass.barrier;
-    const { anchors, isDisordered } = pass.covered.compare(page.ids);
-    isAnchored = isStart || anchors > 0 || !isOverlapping;
-    let added = 0;
-    if (isAnchored) {
-      if (isDisordered) pass.isProven = false;
-      if (!page.meta.showsOrder || (!isStart && anchors < 2)) pass.showsOrder = false;
-      if (page.meta.count > page.ids.length) {
-        // A record without an id can be no anchor.
-        pass.nameless += page.meta.count - page.ids.length;
-        goOnUnproven(at.offset + page.meta.count);
-      }
-      // Records that came or went in front of the page shift its anchors, even when the count stays the same.
-      if (!isStart && !startsWith(page.ids, pass.last.ids.slice(at.offset - pass.last.offset)))
-        pass.isStill = false;
-      added = pass.covered.cover(page.ids);
-      pass.last = { offset: at.offset, ids: page.ids };
-      stepBack = 0;
-    }
     pass.pages += 1;
-    if (added > 0) pass.newsPages += 1;
+    isAnchored = join(at, page, at.offset <= pass.barrier || !isOverlapping);
+    if (isAnchored) stepBack = 0;
     followVerdict(at, page);
   }
 
+  /** Adds a page to the covered part. False when it needs an anchor and has none. */
+  function join(at: PageRequest, page: PageFacts, isStart: boolean): boolean {
+    const { anchors, isDisordered } = pass.covered.compare(page.ids);
+    if (!isStart && anchors === 0) return false;
+    if (isDisordered) pass.isProven = false;
+    if (!page.meta.showsOrder || (!isStart && anchors < 2)) pass.showsOrder = false;
+    if (page.meta.count > page.ids.length) {
+      // A record without an id can be no anchor.
+      pass.nameless += page.meta.count - page.ids.length;
+      goOnUnproven(at.offset + page.meta.count);
+    }
+    // Records that came or went in front of the page shift its anchors, even when the count stays the same.
+    if (!isStart && !startsWith(page.ids, pass.last.ids.slice(at.offset - pass.last.offset)))
+      pass.isStill = false;
+    if (pass.covered.cover(page.ids) > 0) pass.newsPages += 1;
+    pass.last = { offset: at.offset, ids: page.ids, totalCount: page.meta.totalCount };
+    return true;
+  }
+
+  /** Joins the nearest page that waits, if it has an anchor now. */
+  function joinWaiting(): WaitingPage | null {
+    const nearest = pass.waiting.at(-1);
+    if (!nearest || !join(nearest.at, nearest.page, false)) return null;
+    pass.waiting.pop();
+    return nearest;
+  }
+
   /** Acts on the verdict on the page. */
-  function followVerdict(at: PageRequest, page: PageFacts) {
+  function followVerdict(at: PageRequest, page: PageFacts): void {
     const facts = factsOf(at, page);
     const row = verdictOn(facts);
     verdict = row.name;
@@ -218,14 +256,16 @@ export function createCourse(options: CourseOptions): Course {
         provenPasses = facts.provenPasses;
         return beginNextPass();
       case "step_back":
-        return goBack(at);
-      case "go_on":
-        return goOn(facts);
+        return goBack(at, page);
+      case "go_on": {
+        const joined = joinWaiting();
+        return joined ? followVerdict(joined.at, joined.page) : goOn(facts);
+      }
     }
   }
 
   function factsOf(at: PageRequest, { meta }: PageFacts): WalkFacts {
-    const { limit, covered, barrier, last: _, ...counted } = pass;
+    const { limit, covered, barrier, last: _, waiting: __, ...counted } = pass;
     return {
       ...counted,
       at,
@@ -247,9 +287,13 @@ export function createCourse(options: CourseOptions): Course {
     };
   }
 
-  function goBack(at: PageRequest): void {
+  function goBack(at: PageRequest, page: PageFacts): void {
     pass.hasGaps = true;
-    stepBack = Math.max(overlapOf(at.limit), stepBack * 2);
+    if (page.ids.length > 0) pass.waiting.push({ at, page });
+    const overlap = overlapOf(at.limit);
+    // So many records went at least, as far as the count shows it.
+    const gone = Math.max(0, (pass.last.totalCount ?? 0) - (page.meta.totalCount ?? 0));
+    stepBack = Math.max(overlap + Math.min(gone, at.limit), stepBack * 2);
     request = { ...at, offset: Math.max(pass.barrier, at.offset - stepBack) };
   }
 
@@ -261,12 +305,22 @@ export function createCourse(options: CourseOptions): Course {
     const limit = isNarrowed ? Math.min(pass.limit, served * 2) : served;
     // Never beyond the records that came, so that a short page with a next one leaves no gap.
     const behind = Math.min(next.offset, at.offset + count);
-    const overlap = isOverlapping ? Math.min(overlapOf(limit), behind - at.offset - 1) : 0;
+    // It depends on this page alone, so that a replay needs no size of the next one.
+    const overlap = isOverlapping ? Math.min(overlapOf(served), behind - at.offset - 1) : 0;
     // A page of one record leaves no room for an anchor.
     if (isOverlapping && overlap === 0) goOnUnproven(behind);
     // Only the offset of `next` is used: a filter in it would hide records.
     request = { ...at, limit, offset: Math.max(Math.min(pass.barrier, behind), behind - overlap) };
     step = request.offset - at.offset;
+    const { offset } = request;
+    pass.waiting = pass.waiting.filter((waiting) => waiting.at.offset > offset);
+  }
+
+  function resize(limit: number): void {
+    if (!request || passes > 1) return;
+    const isNarrowed = request.limit < pass.limit;
+    pass.limit = isOverlapping ? Math.max(2, limit) : limit;
+    if (!isNarrowed || request.limit > pass.limit) request = { ...request, limit: pass.limit };
   }
 
   /** Lets the page at this offset count without an anchor. The pass is then no proof. */
@@ -329,21 +383,34 @@ export function createCourse(options: CourseOptions): Course {
     get isEnlarged() {
       return isEnlarged();
     },
+    get limit() {
+      return pass.limit;
+    },
+    get isAtStart() {
+      return passes === 1 && pass.pages === 0 && request?.offset === 0;
+    },
     seen,
+    resize,
     read,
     narrow,
     replay(page) {
-      const remembered = parsePageRequest(page.request);
-      if (!remembered) return false;
-      while (request && requestText(request) !== page.request) {
-        const isNarrowed = request.limit > remembered.limit || request.offset < remembered.offset;
-        if (!isNarrowed || request.offset > remembered.offset || !narrow()) return false;
-      }
-      if (!request) return false;
+      if (!resumeAt(page.request)) return false;
       read(page);
       return true;
     },
+    resumeAt,
   };
+
+  function resumeAt(text: string): boolean {
+    const remembered = parsePageRequest(text);
+    if (!remembered || remembered.limit < 1) return false;
+    // Further on means that the records before it were holes.
+    while (request && request.offset < remembered.offset) if (!narrow()) return false;
+    if (!request || requestText({ ...request, limit: remembered.limit }) !== text) return false;
+    if (remembered.limit > pass.limit) pass.limit = remembered.limit;
+    request = remembered;
+    return true;
+  }
 }
 
 function startsWith(ids: readonly string[], start: readonly string[]): boolean {

@@ -1,6 +1,6 @@
 import { HttpStatusError } from "../../src/errors.ts";
 import type { FetchedPage, PageSource } from "../../src/walk/page-source.ts";
-import { type PageRequest, requestText } from "../../src/wire/page-request.ts";
+import { type PageRequest, parsePageRequest, requestText } from "../../src/wire/page-request.ts";
 
 /** How the server of a list sorts it. */
 export type ModelOrder =
@@ -161,13 +161,20 @@ export function createModelList(options: ModelOptions): ModelList {
       return reply;
     },
     askAhead(from, _seq, step, end) {
-      if (!ahead.has(requestText(from))) ahead.clear();
+      for (const text of ahead.keys()) {
+        const { limit = 0, offset = 0 } = parsePageRequest(text) ?? {};
+        const isOnTheWay = offset >= from.offset && (offset - from.offset) % step === 0;
+        if (limit !== from.limit || !isOnTheWay) ahead.delete(text);
+      }
       const asked: PageRequest[] = [];
       for (let count = 0; count < lookAhead && from.offset + count * step < end; count++) {
         const request = { ...from, offset: from.offset + count * step };
         if (!ahead.has(requestText(request))) asked.splice(below(asked.length + 1), 0, request);
       }
       for (const request of asked) ahead.set(requestText(request), serve(request));
+    },
+    get pending() {
+      return ahead.size;
     },
     isServiceUp: async () => true,
     close: () => ahead.clear(),
