@@ -9,10 +9,12 @@ import { compareRecords } from "../load/load-records.ts";
 import { normalizePage } from "../normalize/page.ts";
 import { createCourse } from "../walk/course.ts";
 import { createIdSet } from "../walk/id-set.ts";
+import { BASE_SIZE } from "../walk/page-size.ts";
 import { createPageSource, lookAheadOf } from "../walk/page-source.ts";
 import { createWalk } from "../walk/walk.ts";
 import { estimateFullWalks } from "./full-walk-cost.ts";
 import { createHeadJoin } from "./head-join.ts";
+import { findSizing } from "./page-sizes.ts";
 import { planRun, type WalkPlan } from "./plan.ts";
 import { fetchRootListing } from "./root-listing.ts";
 import type { SyncOptions } from "./run.ts";
@@ -93,14 +95,15 @@ async function countWalk(
 ): Promise<WalkSummary> {
   const { settings, signal } = options;
   const { resource, listPath } = plan;
+  const size = await findSizing(sql, settings.pageSize, resource);
   const course = createCourse({
     resource,
     listPath,
-    pageSize: settings.pageSize,
+    pageSize: settings.pageSize === "auto" ? BASE_SIZE : settings.pageSize,
     isListPath: (path) => isSameEndpoint(path, listPath, client.baseUrl),
   });
   const source = createPageSource({ client, resource, lookAhead: lookAheadOf(settings.concurrency), signal });
-  const walk = createWalk({ resource, course, source, signal });
+  const walk = createWalk({ resource, course, source, size: plan.kind === "full" ? size : null, signal });
   const counts = emptyCounts();
   const counted = createIdSet();
   const join = createHeadJoin();

@@ -40,6 +40,8 @@ export interface SettlePagesOptions {
   seen: IdSet;
   /** Remembers pages for the next walk, and stores checkpoints. Null for a walk that is never resumed. */
   memory: PageMemory<PageMeta> | null;
+  /** Stores the page size for the next walk. */
+  keepSize?(tx: TransactionSql): Promise<void>;
   /** Called after each batch. In a walk without a memory, before the next page is taken. */
   onSettled?(last: Page): Promise<void>;
   onProgress(counts: WalkCounts, totalCount: number | null): void;
@@ -106,6 +108,7 @@ export function settlePages(options: SettlePagesOptions): SettledPages {
           await Promise.all([
             storeHoles(tx, pages),
             memory?.store(tx, memorized),
+            options.keepSize?.(tx),
             saveProgress(tx, runId, resource, settled, behind, at),
           ]);
         });

@@ -8,6 +8,7 @@ import type { Loader } from "../load/loader.ts";
 import type { Logger } from "../log.ts";
 import type { WalkPlan } from "./plan.ts";
 import type { WalkSummary } from "./summary.ts";
+import type { SyncSettings } from "./sync-settings.ts";
 
 /** The options for the walk of one list. */
 export interface WalkResourceOptions {
@@ -18,7 +19,7 @@ export interface WalkResourceOptions {
   log: Logger;
   runId: number;
   plan: WalkPlan;
-  pageSize: number;
+  pageSize: SyncSettings["pageSize"];
   lookAhead: number;
   resume: ResumableWalk | null;
   maxDeleteRatio: number;

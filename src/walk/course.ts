@@ -41,18 +41,18 @@
 import { readNext } from "../wire/next-link.ts";
 import { firstRequest, type PageRequest, parsePageRequest, requestText } from "../wire/page-request.ts";
 import type { Resource } from "../wire/resources.ts";
-import { type CoveredIds, createCoveredIds } from "./covered-ids.ts";
 import { createIdSet, type IdSet } from "./id-set.ts";
-import type { PageMeta } from "./page.ts";
-import { type PassFacts, type VerdictName, verdictOn, type WalkFacts } from "./verdicts.ts";
+import { MAX_LIMIT } from "./page-size.ts";
+import { createPass, goOnUnproven, joinPage, joinWaiting, type PageFacts, type Pass } from "./pass.ts";
+import { type VerdictName, verdictOn, type WalkFacts } from "./verdicts.ts";
 
-/** The largest `limit` that such services allow. A service that allows less reduces it. */
-const MAX_LIMIT = 1000;
 const LIMIT_GROWTH = 10;
 /** The next page reads one record in this many again: at least two, and never more than half a page. */
 const OVERLAP_SHARE = 50;
 /** More holes side by side mean that the list cannot be read, not that its records are bad. */
 const MAX_ADJACENT_HOLES = 20;
+
+export type { PageFacts } from "./pass.ts";
 
 export interface CourseOptions {
   resource: Resource;
@@ -67,13 +67,6 @@ export interface CourseOptions {
   isListPath(path: string): boolean;
   /** Only the test of the proof switches this off. @default true */
   isOverlapping?: boolean;
-}
-
-/** The facts about a page that the course needs. */
-export interface PageFacts {
-  meta: PageMeta;
-  /** The ids on the page in its order; records without one are left out. */
-  ids: readonly string[];
 }
 
 /** How a walk ended. */
@@ -105,6 +98,8 @@ export interface Course {
   readonly isEnlarged: boolean;
   /** The `limit` that this pass aims for. A narrowed request has a smaller one. */
   readonly limit: number;
+  /** The number of passes, including this one. */
+  readonly passes: number;
   /** Whether no page of the list was read yet. */
   readonly isAtStart: boolean;
   /** The distinct ids of all passes. */
@@ -128,24 +123,6 @@ export interface Course {
   replay(page: PageFacts & { request: string }): boolean;
   /** Sets the next request to the remembered one, after `replay`. False when it does not fit here. */
   resumeAt(request: string): boolean;
-}
-
-/** A page that was read and has no anchor yet. */
-interface WaitingPage {
-  at: PageRequest;
-  page: PageFacts;
-}
-
-/** One reading of the list from its start. */
-interface Pass extends PassFacts {
-  limit: number;
-  covered: CoveredIds;
-  /** Up to this offset no anchor is needed: at the start of the list, or where no anchor is possible. */
-  barrier: number;
-  /** The last page that counted. */
-  last: { offset: number; ids: readonly string[]; totalCount: number | null };
-  /** The pages that wait for an anchor, the nearest one last. */
-  waiting: WaitingPage[];
 }
 
 export function createCourse(options: CourseOptions): Course {
@@ -174,22 +151,7 @@ export function createCourse(options: CourseOptions): Course {
 
   function beginPass(limit: number): void {
     passes += 1;
-    pass = {
-      limit,
-      covered: createCoveredIds(),
-      barrier: 0,
-      last: { offset: 0, ids: [], totalCount: null },
-      waiting: [],
-      pages: 0,
-      newsPages: 0,
-      isProven: true,
-      showsOrder: true,
-      isStill: true,
-      hasGaps: false,
-      fresh: 0,
-      nameless: 0,
-      grown: 0,
-    };
+    pass = createPass(limit);
     stepBack = 0;
     step = 0;
     request = firstRequest(options.listPath, limit);
@@ -207,36 +169,9 @@ export function createCourse(options: CourseOptions): Course {
     recordTotal(page.meta.totalCount);
     for (const id of page.ids) if (seen.add(id)) pass.fresh += 1;
     pass.pages += 1;
-    isAnchored = join(at, page, at.offset <= pass.barrier || !isOverlapping);
+    isAnchored = joinPage(pass, at, page, at.offset <= pass.barrier || !isOverlapping);
     if (isAnchored) stepBack = 0;
     followVerdict(at, page);
-  }
-
-  /** Adds a page to the covered part. False when it needs an anchor and has none. */
-  function join(at: PageRequest, page: PageFacts, isStart: boolean): boolean {
-    const { anchors, isDisordered } = pass.covered.compare(page.ids);
-    if (!isStart && anchors === 0) return false;
-    if (isDisordered) pass.isProven = false;
-    if (!page.meta.showsOrder || (!isStart && anchors < 2)) pass.showsOrder = false;
-    if (page.meta.count > page.ids.length) {
-      // A record without an id can be no anchor.
-      pass.nameless += page.meta.count - page.ids.length;
-      goOnUnproven(at.offset + page.meta.count);
-    }
-    // Records that came or went in front of the page shift its anchors, even when the count stays the same.
-    if (!isStart && !startsWith(page.ids, pass.last.ids.slice(at.offset - pass.last.offset)))
-      pass.isStill = false;
-    if (pass.covered.cover(page.ids) > 0) pass.newsPages += 1;
-    pass.last = { offset: at.offset, ids: page.ids, totalCount: page.meta.totalCount };
-    return true;
-  }
-
-  /** Joins the nearest page that waits, if it has an anchor now. */
-  function joinWaiting(): WaitingPage | null {
-    const nearest = pass.waiting.at(-1);
-    if (!nearest || !join(nearest.at, nearest.page, false)) return null;
-    pass.waiting.pop();
-    return nearest;
   }
 
   /** Acts on the verdict on the page. */
@@ -247,19 +182,25 @@ export function createCourse(options: CourseOptions): Course {
     step = 0;
     switch (row.outcome) {
       case "whole":
-        return end("whole");
+        end("whole");
+        break;
       case "not_whole":
-        return end("not_whole", `${requestText(at)}: ${row.reason(facts)}`);
+        end("not_whole", `${requestText(at)}: ${row.reason(facts)}`);
+        break;
       case "larger_pages":
-        return beginNextPass();
+        beginNextPass();
+        break;
       case "read_again":
         provenPasses = facts.provenPasses;
-        return beginNextPass();
+        beginNextPass();
+        break;
       case "step_back":
-        return goBack(at, page);
+        goBack(at, page);
+        break;
       case "go_on": {
-        const joined = joinWaiting();
-        return joined ? followVerdict(joined.at, joined.page) : goOn(facts);
+        const joined = joinWaiting(pass);
+        if (joined) followVerdict(joined.at, joined.page);
+        else goOn(facts);
       }
     }
   }
@@ -308,7 +249,7 @@ export function createCourse(options: CourseOptions): Course {
     // It depends on this page alone, so that a replay needs no size of the next one.
     const overlap = isOverlapping ? Math.min(overlapOf(served), behind - at.offset - 1) : 0;
     // A page of one record leaves no room for an anchor.
-    if (isOverlapping && overlap === 0) goOnUnproven(behind);
+    if (isOverlapping && overlap === 0) goOnUnproven(pass, behind);
     // Only the offset of `next` is used: a filter in it would hide records.
     request = { ...at, limit, offset: Math.max(Math.min(pass.barrier, behind), behind - overlap) };
     step = request.offset - at.offset;
@@ -321,12 +262,6 @@ export function createCourse(options: CourseOptions): Course {
     const isNarrowed = request.limit < pass.limit;
     pass.limit = isOverlapping ? Math.max(2, limit) : limit;
     if (!isNarrowed || request.limit > pass.limit) request = { ...request, limit: pass.limit };
-  }
-
-  /** Lets the page at this offset count without an anchor. The pass is then no proof. */
-  function goOnUnproven(offset: number): void {
-    pass.isProven = false;
-    pass.barrier = offset;
   }
 
   function recordTotal(count: number | null): void {
@@ -359,7 +294,7 @@ export function createCourse(options: CourseOptions): Course {
     adjacentHoles += 1;
     holeCount += 1;
     if (holes.length < MAX_ADJACENT_HOLES) holes.push(request.offset);
-    goOnUnproven(request.offset + 1);
+    goOnUnproven(pass, request.offset + 1);
     request = { ...request, offset: pass.barrier };
     return true;
   }
@@ -386,6 +321,9 @@ export function createCourse(options: CourseOptions): Course {
     get limit() {
       return pass.limit;
     },
+    get passes() {
+      return passes;
+    },
     get isAtStart() {
       return passes === 1 && pass.pages === 0 && request?.offset === 0;
     },
@@ -411,10 +349,6 @@ export function createCourse(options: CourseOptions): Course {
     request = remembered;
     return true;
   }
-}
-
-function startsWith(ids: readonly string[], start: readonly string[]): boolean {
-  return start.every((id, at) => ids[at] === id);
 }
 
 function overlapOf(limit: number): number {
