@@ -33,7 +33,7 @@ describe("defaults", () => {
       databaseUrl: null,
       dataDir: join(cwd, ".docmirror"),
       baseUrl: null,
-      pageSize: 100,
+      pageSize: "auto",
       ratePerSecond: 5,
       concurrency: 4,
       timeoutMs: 30_000,

@@ -44,6 +44,7 @@ export async function readList(options: WalkResourceOptions, counts: WalkCounts)
     client,
     resource,
     lookAhead: options.lookAhead,
+    room: options.room,
     signal,
     remember: (place) => forgotten.then(() => recall(place)),
   });

@@ -11,6 +11,7 @@ import type { BatchCounts, Loader } from "../load/loader.ts";
 import type { PageMemory } from "../load/page-memory.ts";
 import { quarantineHole } from "../load/quarantine.ts";
 import type { IdSet } from "../walk/id-set.ts";
+import type { LookAheadRoom } from "../walk/look-ahead.ts";
 import type { Page, PageMeta } from "../walk/page.ts";
 import type { Resource } from "../wire/resources.ts";
 import { createBatches } from "./batches.ts";
@@ -32,8 +33,8 @@ export interface SettlePagesOptions {
   patience: Patience;
   runId: number;
   resource: Resource;
-  /** The most pages asked for ahead. */
-  lookAhead: number;
+  /** The pages take room in it until they are stored. */
+  room: LookAheadRoom;
   /** The counts of the walk so far. They are replaced as batches are committed. */
   counts: WalkCounts;
   /** The distinct ids that the walk saw. */
@@ -62,7 +63,7 @@ export interface SettledPages {
 
 export function settlePages(options: SettlePagesOptions): SettledPages {
   const { sql, loader, clock, patience, runId, resource, memory, seen } = options;
-  const inOrder = createPageOrder(options.lookAhead);
+  const inOrder = createPageOrder();
   let counts = options.counts;
   let checkpoint: Checkpoint | null = null;
   let savedAt = 0;
@@ -71,7 +72,9 @@ export function settlePages(options: SettlePagesOptions): SettledPages {
 
   const batches = createBatches(
     (pages: readonly OrderedPage[]) => {
-      latest = settle(latest, pages);
+      latest = settle(latest, pages).finally(() => {
+        for (const { bytes } of pages) options.room.give(bytes);
+      });
       return latest;
     },
     memory ? MAX_BATCH_PAGES : 1,
@@ -138,6 +141,7 @@ export function settlePages(options: SettlePagesOptions): SettledPages {
 
   return {
     async add(page) {
+      options.room.hold(page.bytes);
       const normalized = page.records && loader.normalize(resource, page.records);
       await batches.add(inOrder({ ...page, ...(normalized && { normalized }) }));
     },

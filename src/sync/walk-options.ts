@@ -6,6 +6,7 @@ import type { ResumableWalk, WalkCounts } from "../db/run-ledger.ts";
 import type { UpstreamError } from "../errors.ts";
 import type { Loader } from "../load/loader.ts";
 import type { Logger } from "../log.ts";
+import type { LookAheadRoom } from "../walk/look-ahead.ts";
 import type { WalkPlan } from "./plan.ts";
 import type { WalkSummary } from "./summary.ts";
 import type { SyncSettings } from "./sync-settings.ts";
@@ -21,6 +22,7 @@ export interface WalkResourceOptions {
   plan: WalkPlan;
   pageSize: SyncSettings["pageSize"];
   lookAhead: number;
+  room: LookAheadRoom;
   resume: ResumableWalk | null;
   maxDeleteRatio: number;
   allowMassDelete: boolean;

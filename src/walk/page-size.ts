@@ -5,7 +5,7 @@
  *   grows    when the first page shows that one at least half as large again stays under a second, even if
  *            time grew as the records do, and under three quarters of a megabyte: to that size, at most 1,000.
  *            Later in a list, when eight pages in a row show it. Not for a week after it shrank.
- *   shrinks  to half, never below 100, after a page of more than a megabyte, after three in a row that took more
+ *   shrinks  to half, never below 100, after a page of more than a megabyte, after eight in a row that took more
  *            than a second, and after a page that failed; but a size that was only tried goes back to the one
  *            before. To what came, where the service sends fewer records.
  *   region   where a page failed, its records are read 100 at a time. When such a small page fails too, its
@@ -24,11 +24,10 @@ const HEAVY_BYTES = 1024 * 1024;
 /** Less than a heavy page, because pages of a list differ. */
 const AIM_BYTES = 0.75 * HEAVY_BYTES;
 const SLOW_MS = 1000;
-/** One slow reply may be an accident. */
-const SLOW_IN_A_ROW = 3;
 /** A small difference is not worth it: pages at other places must be parsed again. */
 const LEAST_GROWTH = 1.5;
-const LIGHT_IN_A_ROW = 8;
+/** One reply, or all that were in flight at the same moment, may be an accident. */
+const IN_A_ROW = 8;
 const SHRUNK_FOR_MS = 7 * 86_400_000;
 
 /** What is remembered of a list's page size from walk to walk. */
@@ -139,14 +138,14 @@ export function createPageSize(remembered: RememberedSize | null): PageSize {
     served = Math.max(served, size);
     const ms = observedAt.getTime() - askedAt.getTime();
     slow = ms > SLOW_MS ? slow + 1 : 0;
-    if (bytes > HEAVY_BYTES || slow >= SLOW_IN_A_ROW) {
+    if (bytes > HEAVY_BYTES || slow >= IN_A_ROW) {
       shrink(size / 2);
       return;
     }
     const room = Math.min(AIM_BYTES / Math.max(1, bytes), SLOW_MS / Math.max(1, ms));
     if (room < LEAST_GROWTH) light = { pages: 0, room: Number.POSITIVE_INFINITY };
     else light = { pages: light.pages + 1, room: Math.min(light.room, room) };
-    if (light.pages >= (isAtStart ? 1 : LIGHT_IN_A_ROW)) grow(page, isAtStart);
+    if (light.pages >= (isAtStart ? 1 : IN_A_ROW)) grow(page, isAtStart);
   }
 
   function regionAt(offset: number) {

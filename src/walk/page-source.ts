@@ -1,10 +1,9 @@
 import type { Client } from "../api/client.ts";
 import { type PageRequest, requestText } from "../wire/page-request.ts";
 import type { Resource } from "../wire/resources.ts";
+import { createLookAheadRoom, type LookAheadRoom } from "./look-ahead.ts";
 import { type Page, type ParsedPage, parsePage, type RememberedPage } from "./page.ts";
 
-/** The most bytes that pages asked for ahead hold together, estimated from the size of the last page. */
-const LOOK_AHEAD_BYTES = 8 * 1024 * 1024;
 /** The number of wrong guesses allowed: a list that changes or is narrowed causes some. */
 const FORGIVEN_MISSES = 3;
 const HITS_PER_MISS = 16;
@@ -44,19 +43,13 @@ export interface PageSource {
 export interface PageSourceOptions {
   client: Client;
   resource: Resource;
-  /** The most pages asked for ahead of the current one. `lookAheadOf` gives a good number. */
+  /** The most pages asked for ahead of the current one. See `lookAheadOf`. */
   lookAhead: number;
+  /** @default room of its own */
+  room?: LookAheadRoom;
   /** Returns what is remembered of the page at a place of the walk. */
   remember?: (seq: number) => Promise<RememberedPage | null>;
   signal?: AbortSignal;
-}
-
-/**
- * The number of pages to ask for ahead, with so many requests in flight at once. There are twice as many, so
- * that the others go on while the walk waits for one page, for example because it stepped back.
- */
-export function lookAheadOf(concurrency: number): number {
-  return 2 * concurrency;
 }
 
 /** A page asked for ahead. */
@@ -64,6 +57,8 @@ interface Guess {
   request: PageRequest;
   seq: number;
   page: Promise<FetchedPage>;
+  /** The room that it takes. */
+  bytes: number;
   abort: AbortController;
 }
 
@@ -73,7 +68,7 @@ interface Guess {
  * exactly its own request. When too many guesses are wrong, asking ahead ends.
  */
 export function createPageSource(options: PageSourceOptions): PageSource {
-  const { client, resource, signal } = options;
+  const { client, resource, signal, room = createLookAheadRoom() } = options;
   const ahead = new Map<string, Guess>();
   let hits = 0;
   let misses = 0;
@@ -116,10 +111,15 @@ export function createPageSource(options: PageSourceOptions): PageSource {
     const vain = [...ahead].filter(([, { request }]) => isVain(request));
     if (vain.length === 0) return;
     misses += 1;
-    for (const [text, { abort }] of vain) {
-      abort.abort(new Error("another page was wanted"));
-      ahead.delete(text);
+    for (const [text, guess] of vain) {
+      guess.abort.abort(new Error("another page was wanted"));
+      remove(text, guess);
     }
+  }
+
+  function remove(text: string, { bytes }: Guess): void {
+    ahead.delete(text);
+    room.give(bytes);
   }
 
   async function takeGuess(guess: Guess, text: string, seq: number, retries?: number): Promise<FetchedPage> {
@@ -135,7 +135,7 @@ export function createPageSource(options: PageSourceOptions): PageSource {
       const guess = ahead.get(text);
       if (guess) {
         hits += 1;
-        ahead.delete(text);
+        remove(text, guess);
         return takeGuess(guess, text, seq, retries);
       }
       drop(({ limit, offset }) => limit !== request.limit || offset < request.offset);
@@ -146,17 +146,17 @@ export function createPageSource(options: PageSourceOptions): PageSource {
         limit === from.limit && offset >= from.offset && (offset - from.offset) % step === 0;
       drop((request) => !isOnTheWay(request));
       if (misses > FORGIVEN_MISSES + hits / HITS_PER_MISS || signal?.aborted) return;
-      const room = Math.min(options.lookAhead, Math.floor(LOOK_AHEAD_BYTES / Math.max(1, pageBytes)));
-      for (let count = 0; count < room; count++) {
+      for (let count = 0; count < options.lookAhead; count++) {
         const request = { ...from, offset: from.offset + count * step };
         if (request.offset >= end) return;
         const text = requestText(request);
         if (ahead.has(text)) continue;
+        if (!room.take(pageBytes)) return;
         const abort = new AbortController();
         const page = fetchPage(text, seq + count, abort.signal, 0, retries);
         // A failure matters only when the page is needed. `take` then throws it.
         page.catch(() => {});
-        ahead.set(text, { request, seq: seq + count, page, abort });
+        ahead.set(text, { request, seq: seq + count, page, bytes: pageBytes, abort });
       }
     },
     get pending() {
@@ -165,8 +165,10 @@ export function createPageSource(options: PageSourceOptions): PageSource {
     isServiceUp: () => client.isUp(signal),
     close() {
       signal?.removeEventListener("abort", giveUp);
-      for (const { abort } of ahead.values()) abort.abort(new Error("the walk is over"));
-      ahead.clear();
+      for (const [text, guess] of ahead) {
+        guess.abort.abort(new Error("the walk is over"));
+        remove(text, guess);
+      }
     },
   };
 }

@@ -32,21 +32,21 @@ const idsOf = (one: { normalized?: { records: { id: string }[] } }) =>
   one.normalized?.records.map(({ id }) => id);
 
 test("pages that came in their order are as they were", () => {
-  const inOrder = createPageOrder(8);
+  const inOrder = createPageOrder();
   expect(inOrder(page(0, 1, { b: "building", a: "finished" })).loadedAt).toEqual(at(1));
   const next = inOrder(page(1, 2, { a: "triggered", c: "finished" }));
   expect([idsOf(next), next.loadedAt]).toEqual([["a", "c"], at(2)]);
 });
 
 test("an older sighting with other content is left out, and its page is not taken for current", () => {
-  const inOrder = createPageOrder(8);
+  const inOrder = createPageOrder();
   inOrder(page(0, 5, { b: "finished", a: "finished" }));
   const older = inOrder(page(1, 3, { a: "building", c: "finished" }));
   expect([idsOf(older), older.loadedAt]).toEqual([["c"], at(3)]);
 });
 
 test("an older page that agrees with what came later is as good as one that came in its place", () => {
-  const inOrder = createPageOrder(8);
+  const inOrder = createPageOrder();
   inOrder(page(0, 5, { b: "finished", a: "building" }));
   const older = inOrder(page(1, 3, { a: "building", c: "finished" }));
   expect([idsOf(older), older.loadedAt]).toEqual([["a", "c"], at(5)]);
@@ -54,7 +54,7 @@ test("an older page that agrees with what came later is as good as one that came
 
 test("a page that was skipped unparsed is handed on", () => {
   const { normalized: _, ...skipped } = page(0, 1, { a: "finished" });
-  expect(createPageOrder(8)({ ...skipped, records: null })).toMatchObject({
+  expect(createPageOrder()({ ...skipped, records: null })).toMatchObject({
     records: null,
     loadedAt: at(1),
   });
