@@ -34,7 +34,7 @@ describe("defaults", () => {
       readUrl: null,
       dataDir: join(cwd, ".docmirror"),
       baseUrl: null,
-      pageSize: 100,
+      pageSize: "auto",
       ratePerSecond: 5,
       concurrency: 4,
       timeoutMs: 30_000,

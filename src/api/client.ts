@@ -46,6 +46,8 @@ export interface FetchOptions<T> {
   knownHash?: string | Promise<string | undefined>;
   /** The number of retries for this request. @default the client's own */
   retries?: number;
+  /** Among waiting requests, those with a higher one are sent first. @default 0 */
+  priority?: number;
   signal?: AbortSignal;
 }
 
@@ -122,9 +124,10 @@ export function createClient(options: ClientOptions): Client {
           },
         );
       }
-      const { retries, signal } = fetchOptions;
+      const { retries, priority, signal } = fetchOptions;
       return host.ask<JsonReply<T>>(url, {
         ...(retries !== undefined && { retries }),
+        ...(priority !== undefined && { priority }),
         ...(signal && { signal }),
         async read({ body, sentAt, receivedAt, serverDate }) {
           const hash = hashOf(body);

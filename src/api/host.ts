@@ -57,6 +57,8 @@ export interface Question<T> {
   headers?: Readonly<Record<string, string>>;
   /** The number of retries. @default the host's own, which is also the most */
   retries?: number;
+  /** Among waiting requests, those with a higher one are sent first. @default 0 */
+  priority?: number;
   signal?: AbortSignal;
   /**
    * Called before the body is read. A value other than undefined is the answer: the body is then dropped, and
@@ -247,7 +249,10 @@ export function createHost(options: HostOptions): Host {
       const { signal, release } = linkSignals([closing.signal, options.signal, question.signal, gate.lost]);
       try {
         const oneTry = (attemptNumber: number) =>
-          queue.add(() => attempt(url, question, attemptNumber, signal), { signal });
+          queue.add(() => attempt(url, question, attemptNumber, signal), {
+            signal,
+            priority: question.priority ?? 0,
+          });
         return await withRetries(oneTry, {
           retries: Math.min(question.retries ?? options.retries, options.retries),
           clock,

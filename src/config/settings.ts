@@ -75,13 +75,15 @@ export const SETTINGS = {
     isHidden: (text) => text.includes("@"),
     meaning: "the service to mirror: the URL before /api/v1/, with its path prefix if it has one",
   },
+  /** `auto` begins at 100 and finds the size of each list (`src/walk/page-size.ts`). */
   pageSize: {
     name: "DOCMIRROR_PAGE_SIZE",
     flag: "page-size",
     value: "records",
-    default: "100",
-    parse: values.whole(1, 1000),
-    meaning: "records per page, 1 to 1000; the server may send fewer",
+    default: "auto",
+    parse: values.wordOr("auto", values.whole(1, 1000)),
+    meaning:
+      "records per page, 1 to 1000; auto begins at 100 and takes more while replies stay under a second and a megabyte; the server may send fewer",
   },
   /** 0 means no limit. */
   ratePerSecond: {

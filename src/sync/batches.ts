@@ -4,8 +4,11 @@ import type { Page } from "../walk/page.ts";
 /** A page and, unless it was skipped unparsed, its normalized records. */
 export type ReadPage = Page & { normalized?: NormalizedPage };
 
-/** The most bytes of the pages that wait while a batch is loaded. A single page may be larger. */
-const MAX_BATCH_BYTES = 2 * 1024 * 1024;
+/**
+ * The most bytes of the pages that wait while a batch is loaded. A single page may be larger: one of the size
+ * that `DOCMIRROR_PAGE_SIZE=auto` aims for is a batch of its own.
+ */
+const MAX_BATCH_BYTES = 700 * 1024;
 
 /** The most batches at the same time: while Postgres stores one, the next is prepared. */
 const MAX_UNDER_WAY = 2;

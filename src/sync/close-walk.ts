@@ -46,6 +46,7 @@ export async function closeWalk(
         unstored = seen.size - missing.met;
       } else await forgetSeen(tx, resource, seen);
       if (isFull && resource === "build") await recordSeen(tx, seen, { ...start, runId, request: listPath });
+      await reading.keepSize?.(tx);
       await finishWalk(tx, runId, resource, {
         ...outcome,
         reason: outcome.reason ?? whyHeld,

@@ -9,10 +9,13 @@ import { compareRecords } from "../load/load-records.ts";
 import { normalizePage } from "../normalize/page.ts";
 import { createCourse } from "../walk/course.ts";
 import { createIdSet } from "../walk/id-set.ts";
+import { createLookAheadRoom, type LookAheadRoom, lookAheadOf } from "../walk/look-ahead.ts";
+import { BASE_SIZE } from "../walk/page-size.ts";
 import { createPageSource } from "../walk/page-source.ts";
 import { createWalk } from "../walk/walk.ts";
 import { estimateFullWalks } from "./full-walk-cost.ts";
 import { createHeadJoin } from "./head-join.ts";
+import { findSizing } from "./page-sizes.ts";
 import { planRun, type WalkPlan } from "./plan.ts";
 import { fetchRootListing } from "./root-listing.ts";
 import type { SyncOptions } from "./run.ts";
@@ -55,9 +58,10 @@ export async function runDrySync(options: SyncOptions & { hasSchema: boolean }):
       const reason = `the root listing has no ${resource}`;
       resources[resource] = { walk: "skipped", reason, ...emptyCounts(), total_count: null };
     }
+    const room = createLookAheadRoom();
     await Promise.all(
       plan.walks.map(async (walk) => {
-        resources[walk.resource] = await countWalk({ ...options, signal }, walk, { client, sql });
+        resources[walk.resource] = await countWalk({ ...options, signal }, walk, { client, sql, room });
       }),
     );
     const finishedAt = clock.now();
@@ -89,18 +93,25 @@ export async function runDrySync(options: SyncOptions & { hasSchema: boolean }):
 async function countWalk(
   options: SyncOptions,
   plan: WalkPlan,
-  { client, sql }: { client: Client; sql: Sql | null },
+  { client, sql, room }: { client: Client; sql: Sql | null; room: LookAheadRoom },
 ): Promise<WalkSummary> {
   const { settings, signal } = options;
   const { resource, listPath } = plan;
+  const size = await findSizing(sql, settings.pageSize, resource);
   const course = createCourse({
     resource,
     listPath,
-    pageSize: settings.pageSize,
+    pageSize: settings.pageSize === "auto" ? BASE_SIZE : settings.pageSize,
     isListPath: (path) => isSameEndpoint(path, listPath, client.baseUrl),
   });
-  const source = createPageSource({ client, resource, lookAhead: settings.concurrency, signal });
-  const walk = createWalk({ resource, course, source, signal });
+  const source = createPageSource({
+    client,
+    resource,
+    lookAhead: lookAheadOf(settings.concurrency),
+    room,
+    signal,
+  });
+  const walk = createWalk({ resource, course, source, size: plan.kind === "full" ? size : null, signal });
   const counts = emptyCounts();
   const counted = createIdSet();
   const join = createHeadJoin();

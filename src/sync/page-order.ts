@@ -1,7 +1,9 @@
 import type { ReadPage } from "./batches.ts";
 
-/** The number of pages whose records are remembered: more than are ever asked for ahead. */
-const REMEMBERED_PAGES = 64;
+/** The number of pages that are remembered: more than are ever asked for ahead. */
+const REMEMBERED_PAGES = 160;
+/** The number of records, of the latest pages: more than ever move from one page to a later one meanwhile. */
+const REMEMBERED_RECORDS = 4096;
 
 /** A page, and the time from which its records are known to be as it shows them. */
 export interface OrderedPage extends ReadPage {
@@ -21,6 +23,7 @@ interface Remembered {
  */
 export function createPageOrder(): (page: ReadPage) => OrderedPage {
   const recent: Remembered[] = [];
+  let remembered = 0;
 
   function hasNewerCopy(id: string, hash: string, at: number): boolean {
     return recent.some((page) => page.at > at && (page.hashes.get(id) ?? hash) !== hash);
@@ -32,8 +35,11 @@ export function createPageOrder(): (page: ReadPage) => OrderedPage {
     const latest = recent.reduce((newest, one) => Math.max(newest, one.at), at);
     const all = normalized?.records ?? [];
     const records = latest > at ? all.filter(({ id, hash }) => !hasNewerCopy(id, hash, at)) : all;
-    recent.push({ at, hashes: new Map(records.map(({ id, hash }) => [id, hash])) });
-    if (recent.length > REMEMBERED_PAGES) recent.shift();
+    const hashes = new Map(records.map(({ id, hash }) => [id, hash]));
+    recent.push({ at, hashes });
+    remembered += hashes.size;
+    while (recent.length > REMEMBERED_PAGES || (remembered > REMEMBERED_RECORDS && recent.length > 1))
+      remembered -= recent.shift()?.hashes.size ?? 0;
     const isWhole = records.length === all.length;
     return {
       ...page,

@@ -5,10 +5,12 @@ import { countShown } from "../load/live-count.ts";
 import { RECORD_TABLES } from "../load/tables.ts";
 import { createCourse } from "../walk/course.ts";
 import type { Page } from "../walk/page.ts";
+import { BASE_SIZE } from "../walk/page-size.ts";
 import { createPageSource } from "../walk/page-source.ts";
 import { createWalk } from "../walk/walk.ts";
 import type { Resource } from "../wire/resources.ts";
 import { createHeadJoin } from "./head-join.ts";
+import { findPageSize } from "./page-sizes.ts";
 import { type Reading, readPages } from "./read-pages.ts";
 import { settlePages } from "./settle-pages.ts";
 import { emptyCounts } from "./summary.ts";
@@ -32,13 +34,15 @@ export async function readHead(options: WalkResourceOptions): Promise<Reading> {
   const isListPath = (path: string) => isSameEndpoint(path, listPath, client.baseUrl);
   const start = { startedAt: clock.now().toISOString(), beganRunId: runId };
   await patience("open a walk", () => startWalk(sql, runId, resource, start, emptyCounts(), null));
+  const largest = await patience("find the page size", () => findPageSize(sql, options.pageSize, resource));
+  const pageSize = options.pageSize === "auto" ? BASE_SIZE : options.pageSize;
   const { unstored, known, joinedRunId } = await patience("find the last count", () =>
     findEarlier(sql, resource),
   );
 
   let counts = emptyCounts();
   for (let readings = 1; ; readings++) {
-    const course = createCourse({ resource, listPath, pageSize: options.pageSize, isListPath });
+    const course = createCourse({ resource, listPath, pageSize, isListPath });
     // The end of the head is not known before its last page, so a page asked for ahead would always be
     // wasted.
     const source = createPageSource({ client, resource, lookAhead: 0, signal });
@@ -54,6 +58,8 @@ export async function readHead(options: WalkResourceOptions): Promise<Reading> {
       if (counted === undefined) counted = page.meta.totalCount;
       const isKnown = await patience("look up records", () => areKnown(sql, resource, page, gapFreeRunId));
       join.add({ ids: page.ids, isKnown });
+      // A head of one page is the rule. The longer it is, the more is probably left.
+      course.resize(Math.max(course.limit, Math.min(largest, 2 * course.limit)));
       if (!join.isJoined(false)) return;
       const shown = await patience("count records", () => countShown(sql, resource));
       deficit = counted === null ? null : counted - shown;

@@ -3,8 +3,10 @@ import { startWalk, type WalkCounts, type WalkStart } from "../db/run-ledger.ts"
 import { createPageMemory } from "../load/page-memory.ts";
 import { createCourse } from "../walk/course.ts";
 import type { PageMeta } from "../walk/page.ts";
+import { BASE_SIZE } from "../walk/page-size.ts";
 import { createPageSource } from "../walk/page-source.ts";
 import { createWalk } from "../walk/walk.ts";
+import { findSizing, keepPageSize } from "./page-sizes.ts";
 import { type Reading, readPages } from "./read-pages.ts";
 import { resumeWalk } from "./resume-walk.ts";
 import { settlePages } from "./settle-pages.ts";
@@ -20,9 +22,13 @@ export async function readList(options: WalkResourceOptions, counts: WalkCounts)
   const { resource, listPath } = options.plan;
   const memory = createPageMemory<PageMeta>(sql, resource, runId);
   const isListPath = (path: string) => isSameEndpoint(path, listPath, client.baseUrl);
-  const begin = () => createCourse({ resource, listPath, pageSize: options.pageSize, isListPath });
+  const size = await patience("find the page size", () => findSizing(sql, options.pageSize, resource));
+  const pageSize = options.pageSize === "auto" ? BASE_SIZE : options.pageSize;
+  const begin = () => createCourse({ resource, listPath, pageSize, isListPath });
 
   const resumed = resume && (await resumeWalk(resume, begin, { memory, patience, log }));
+  // The interrupted walk may have had another setting.
+  if (resumed && !size && resumed.limit > pageSize) resumed.resize(pageSize);
   const from = resumed ? resume : null;
   const course = resumed ?? begin();
   const seq = from?.checkpoint.seq ?? 0;
@@ -38,11 +44,13 @@ export async function readList(options: WalkResourceOptions, counts: WalkCounts)
     client,
     resource,
     lookAhead: options.lookAhead,
+    room: options.room,
     signal,
     remember: (place) => forgotten.then(() => recall(place)),
   });
-  const walk = createWalk({ resource, course, source, seq, signal });
-  const settled = settlePages({ ...options, resource, counts: before, seen: course.seen, memory });
+  const walk = createWalk({ resource, course, source, size, seq, signal });
+  const keepSize = keepPageSize(resource, size);
+  const settled = settlePages({ ...options, resource, counts: before, seen: course.seen, memory, keepSize });
   const read = await readPages(walk, settled, { resource, log });
   const checkpoint = read.brokenBy ? (settled.checkpoint ?? from?.checkpoint ?? null) : null;
   const memorized = seq + settled.counts.pages - before.pages;
@@ -53,6 +61,7 @@ export async function readList(options: WalkResourceOptions, counts: WalkCounts)
     seen,
     counts: settled.counts,
     memorized,
+    keepSize,
     checkpoint,
     deficit: null,
     unstored: null,

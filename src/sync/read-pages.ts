@@ -1,3 +1,4 @@
+import type { TransactionSql } from "../db/connect.ts";
 import type { Checkpoint, WalkCounts, WalkStart } from "../db/run-ledger.ts";
 import { UpstreamError } from "../errors.ts";
 import type { Logger } from "../log.ts";
@@ -17,6 +18,8 @@ export interface Reading {
   counts: WalkCounts;
   /** The number of pages remembered for the next walk. */
   memorized: number;
+  /** Stores the page size for the next walk. */
+  keepSize?(tx: TransactionSql): Promise<void>;
   checkpoint: Checkpoint | null;
   /** See `sync.walks`. */
   deficit: number | null;

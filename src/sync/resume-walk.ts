@@ -4,7 +4,6 @@ import type { PageMemory } from "../load/page-memory.ts";
 import type { Logger } from "../log.ts";
 import type { Course } from "../walk/course.ts";
 import type { PageMeta } from "../walk/page.ts";
-import { requestText } from "../wire/page-request.ts";
 
 /**
  * Restores the course of an interrupted walk by reading the remembered pages before its checkpoint again.
@@ -23,9 +22,8 @@ export async function resumeWalk(
       if (!course.replay(page)) break;
       pages += 1;
     }
-    const { request } = course;
     const facts = { resource, request: checkpoint.request, fromRun: runId, pages };
-    if (pages < checkpoint.seq || !request || requestText(request) !== checkpoint.request) {
+    if (pages < checkpoint.seq || !course.resumeAt(checkpoint.request)) {
       log.warn(facts, "the checkpoint does not fit the pages before it; the walk starts again");
       return null;
     }

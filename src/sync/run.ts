@@ -21,6 +21,7 @@ import { RESOURCES, type Resource } from "../wire/resources.ts";
 import { confirmDeletions } from "./confirm-deletions.ts";
 import { estimateFullWalks } from "./full-walk-cost.ts";
 import { keepService } from "./keep-service.ts";
+import { findPageSize } from "./page-sizes.ts";
 import { planRun } from "./plan.ts";
 import { repairReferences } from "./repair-references.ts";
 import { fetchRootListing, type ServiceRoot } from "./root-listing.ts";
@@ -161,8 +162,11 @@ async function storeRoot(run: OpenRun, root: ServiceRoot): Promise<void> {
 
 /** Polls the open builds that are due. Returns how many due ones are left. */
 async function followBuilds(run: OpenRun, settings: SyncSettings): Promise<number> {
-  const { stuckAfterMs, pageSize } = settings;
+  const { stuckAfterMs } = settings;
   const most = { maxDetails: MAX_OPEN_BUILDS, maxStuck: MAX_OPEN_BUILDS };
+  const pageSize = await run.patience("find the page size", () =>
+    findPageSize(run.sql, settings.pageSize, "build"),
+  );
   const polled = await followOpenBuilds({ ...run, stuckAfterMs, pageSize, ...most });
   const { sql, clock, patience, startedAt } = run;
   const facts = { now: clock.now(), notSeenSince: startedAt, stuckAfterMs };

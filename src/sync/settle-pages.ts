@@ -11,6 +11,7 @@ import type { BatchCounts, Loader } from "../load/loader.ts";
 import type { PageMemory } from "../load/page-memory.ts";
 import { quarantineHole } from "../load/quarantine.ts";
 import type { IdSet } from "../walk/id-set.ts";
+import type { LookAheadRoom } from "../walk/look-ahead.ts";
 import type { Page, PageMeta } from "../walk/page.ts";
 import type { Resource } from "../wire/resources.ts";
 import { createBatches } from "./batches.ts";
@@ -32,12 +33,16 @@ export interface SettlePagesOptions {
   patience: Patience;
   runId: number;
   resource: Resource;
+  /** The pages take room in it until they are stored. */
+  room: LookAheadRoom;
   /** The counts of the walk so far. They are replaced as batches are committed. */
   counts: WalkCounts;
   /** The distinct ids that the walk saw. */
   seen: IdSet;
   /** Remembers pages for the next walk, and stores checkpoints. Null for a walk that is never resumed. */
   memory: PageMemory<PageMeta> | null;
+  /** Stores the page size for the next walk. */
+  keepSize?(tx: TransactionSql): Promise<void>;
   /** Called after each batch. In a walk without a memory, before the next page is taken. */
   onSettled?(last: Page): Promise<void>;
   onProgress(counts: WalkCounts, totalCount: number | null): void;
@@ -67,7 +72,9 @@ export function settlePages(options: SettlePagesOptions): SettledPages {
 
   const batches = createBatches(
     (pages: readonly OrderedPage[]) => {
-      latest = settle(latest, pages);
+      latest = settle(latest, pages).finally(() => {
+        for (const { bytes } of pages) options.room.give(bytes);
+      });
       return latest;
     },
     memory ? MAX_BATCH_PAGES : 1,
@@ -104,6 +111,7 @@ export function settlePages(options: SettlePagesOptions): SettledPages {
           await Promise.all([
             storeHoles(tx, pages),
             memory?.store(tx, memorized),
+            options.keepSize?.(tx),
             saveProgress(tx, runId, resource, settled, behind, at),
           ]);
         });
@@ -133,6 +141,7 @@ export function settlePages(options: SettlePagesOptions): SettledPages {
 
   return {
     async add(page) {
+      options.room.hold(page.bytes);
       const normalized = page.records && loader.normalize(resource, page.records);
       await batches.add(inOrder({ ...page, ...(normalized && { normalized }) }));
     },

@@ -1,5 +1,6 @@
 import type { ResumableWalk } from "../db/run-ledger.ts";
 import type { UpstreamError } from "../errors.ts";
+import { createLookAheadRoom, lookAheadOf } from "../walk/look-ahead.ts";
 import type { Resource } from "../wire/resources.ts";
 import type { WalkPlan } from "./plan.ts";
 import type { RunSummary } from "./summary.ts";
@@ -10,7 +11,7 @@ import { walkResource } from "./walk-resource.ts";
 export interface WalkListsOptions
   extends Omit<
     WalkResourceOptions,
-    "plan" | "pageSize" | "lookAhead" | "maxDeleteRatio" | "resume" | "onProgress"
+    "plan" | "pageSize" | "lookAhead" | "room" | "maxDeleteRatio" | "resume" | "onProgress"
   > {
   walks: readonly WalkPlan[];
   settings: Pick<SyncSettings, "pageSize" | "concurrency" | "maxDeleteRatio">;
@@ -31,6 +32,7 @@ export interface WalkListsOptions
  */
 export async function walkLists(options: WalkListsOptions): Promise<UpstreamError | null> {
   const { walks, settings, resumable, abort, resources, onProgress, ...shared } = options;
+  const room = createLookAheadRoom();
   const walkOne = async (plan: WalkPlan): Promise<UpstreamError | null> => {
     const { resource } = plan;
     try {
@@ -38,7 +40,8 @@ export async function walkLists(options: WalkListsOptions): Promise<UpstreamErro
         ...shared,
         plan,
         pageSize: settings.pageSize,
-        lookAhead: settings.concurrency,
+        room,
+        lookAhead: lookAheadOf(settings.concurrency),
         maxDeleteRatio: settings.maxDeleteRatio,
         resume: resumable.find((walk) => walk.resource === resource) ?? null,
         onProgress(counts, totalCount) {

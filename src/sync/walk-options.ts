@@ -6,8 +6,10 @@ import type { ResumableWalk, WalkCounts } from "../db/run-ledger.ts";
 import type { UpstreamError } from "../errors.ts";
 import type { Loader } from "../load/loader.ts";
 import type { Logger } from "../log.ts";
+import type { LookAheadRoom } from "../walk/look-ahead.ts";
 import type { WalkPlan } from "./plan.ts";
 import type { WalkSummary } from "./summary.ts";
+import type { SyncSettings } from "./sync-settings.ts";
 
 /** The options for the walk of one list. */
 export interface WalkResourceOptions {
@@ -18,8 +20,9 @@ export interface WalkResourceOptions {
   log: Logger;
   runId: number;
   plan: WalkPlan;
-  pageSize: number;
+  pageSize: SyncSettings["pageSize"];
   lookAhead: number;
+  room: LookAheadRoom;
   resume: ResumableWalk | null;
   maxDeleteRatio: number;
   allowMassDelete: boolean;

@@ -7,7 +7,9 @@ import { ageMs } from "../clock.ts";
 import { findService } from "../db/mirrored-service.ts";
 import { findLastEndedWalk, findLastJoinedRun } from "../db/run-ledger.ts";
 import { keepService } from "./keep-service.ts";
+import { findPageSize } from "./page-sizes.ts";
 import { emptyCounts } from "./summary.ts";
+import type { SyncSettings } from "./sync-settings.ts";
 import { walkLists } from "./walk-lists.ts";
 import { type OpenRun, type RunOptions, type RunResult, withRun } from "./with-run.ts";
 
@@ -53,7 +55,7 @@ async function watch({ settings }: RunOptions, run: OpenRun): Promise<void> {
   const isRecent = ageMs(ended?.finishedAt ?? null, startedAt) < SMALL_PAGES_WITHIN_MS;
   // On most rounds a page asked for ahead would be wasted, and as expensive as the page that is read.
   const reading = isRecent
-    ? { ...settings, pageSize: Math.min(settings.pageSize, HEAD_PAGE_SIZE), concurrency: 0 }
+    ? { ...settings, pageSize: atMost(HEAD_PAGE_SIZE, settings.pageSize), concurrency: 0 }
     : settings;
   ending.brokenBy = await walkLists({
     ...run,
@@ -70,10 +72,14 @@ async function watch({ settings }: RunOptions, run: OpenRun): Promise<void> {
   const polled = await followOpenBuilds({
     ...run,
     stuckAfterMs,
-    pageSize: settings.pageSize,
+    pageSize: await patience("find the page size", () => findPageSize(sql, settings.pageSize, "build")),
     maxDetails: room,
     maxStuck: MAX_STUCK,
     until: new Date(startedAt.getTime() + DETAIL_SECONDS * 1000),
   });
   totals.unfinished.open_builds = polled.unsettled;
+}
+
+function atMost(size: number, setting: SyncSettings["pageSize"]): number {
+  return setting === "auto" ? size : Math.min(setting, size);
 }

@@ -15,10 +15,16 @@
  * part, and its page counts only when it holds an anchor: a record that is covered already. From the anchor
  * to its end the page has no gap, and before the anchor nothing is missing. So the claim is still true with
  * this page added. When a page that counts has no next one, the list ended there. Then every record that
- * existed during the whole walk was seen, no matter what was inserted or deleted in between, and no matter in
- * which order the pages were requested. A page without an anchor proves nothing: more records were deleted in
- * front of it than it overlaps. The course then steps back, twice as far each time, at worst to the start,
- * where no anchor is needed.
+ * existed during the whole walk was seen, no matter what was inserted or deleted in between, in which order
+ * the pages were requested, and how many records each of them asked for. A page without an anchor proves
+ * nothing: more records were deleted in front of it than it overlaps. The course then steps back, twice as far
+ * each time, at worst to the start, where no anchor is needed. Meanwhile the page waits. When a page from
+ * further back has closed the gap, it finds its anchor, and the course goes on behind it.
+ *
+ * So each request is a walker of its own: it starts at its own offset, at the same time as others
+ * (`page-source.ts`), and is joined to the covered part by its anchors. There are as many walkers as requests
+ * in flight, and each takes the next free section. No walker gets a long section for itself, so no page waits
+ * long for the ones before it.
  *
  * Is the order fixed? A list may show it: the pages of builds are sorted by a date that never changes. With
  * two anchors at every border, one of them is inside an earlier page, between an earlier and a later date, so
@@ -35,36 +41,32 @@
 import { readNext } from "../wire/next-link.ts";
 import { firstRequest, type PageRequest, parsePageRequest, requestText } from "../wire/page-request.ts";
 import type { Resource } from "../wire/resources.ts";
-import { type CoveredIds, createCoveredIds } from "./covered-ids.ts";
 import { createIdSet, type IdSet } from "./id-set.ts";
-import type { PageMeta } from "./page.ts";
-import { type PassFacts, type VerdictName, verdictOn, type WalkFacts } from "./verdicts.ts";
+import { MAX_LIMIT } from "./page-size.ts";
+import { createPass, goOnUnproven, joinPage, joinWaiting, type PageFacts, type Pass } from "./pass.ts";
+import { type VerdictName, verdictOn, type WalkFacts } from "./verdicts.ts";
 
-/** The largest `limit` that such services allow. A service that allows less reduces it. */
-const MAX_LIMIT = 1000;
 const LIMIT_GROWTH = 10;
 /** The next page reads one record in this many again: at least two, and never more than half a page. */
 const OVERLAP_SHARE = 50;
 /** More holes side by side mean that the list cannot be read, not that its records are bad. */
 const MAX_ADJACENT_HOLES = 20;
 
+export type { PageFacts } from "./pass.ts";
+
 export interface CourseOptions {
   resource: Resource;
   /** The list's path from the root listing, such as `/api/v1/build/`. */
   listPath: string;
-  /** The `limit` of the first pass. An overlap needs at least 2. */
+  /**
+   * The `limit` of the first pass, until `resize` says otherwise, and of what an enlarged page is narrowed to.
+   * An overlap needs at least 2.
+   */
   pageSize: number;
   /** Whether the path of a `next` is the path of this list. */
   isListPath(path: string): boolean;
   /** Only the test of the proof switches this off. @default true */
   isOverlapping?: boolean;
-}
-
-/** The facts about a page that the course needs. */
-export interface PageFacts {
-  meta: PageMeta;
-  /** The ids on the page in its order; records without one are left out. */
-  ids: readonly string[];
 }
 
 /** How a walk ended. */
@@ -94,8 +96,19 @@ export interface Course {
    * fails.
    */
   readonly isEnlarged: boolean;
+  /** The `limit` that this pass aims for. A narrowed request has a smaller one. */
+  readonly limit: number;
+  /** The number of passes, including this one. */
+  readonly passes: number;
+  /** Whether no page of the list was read yet. */
+  readonly isAtStart: boolean;
   /** The distinct ids of all passes. */
   readonly seen: IdSet;
+  /**
+   * Changes the `limit` of the next request and of those after it. A request that is narrowed grows to it
+   * again page by page. Only for the first pass: later ones have a reason for their size.
+   */
+  resize(limit: number): void;
   /** Takes the reply to `request`. */
   read(page: PageFacts): void;
   /**
@@ -105,19 +118,11 @@ export interface Course {
   narrow(): boolean;
   /**
    * Takes a remembered page instead of a reply. False when it does not fit here; then do not use this course
-   * any more. A page smaller than the request was narrowed in the earlier walk.
+   * any more. Its `limit` may be any: the page was narrowed, or the earlier walk had another size there.
    */
   replay(page: PageFacts & { request: string }): boolean;
-}
-
-/** One reading of the list from its start. */
-interface Pass extends PassFacts {
-  limit: number;
-  covered: CoveredIds;
-  /** Up to this offset no anchor is needed: at the start of the list, or where no anchor is possible. */
-  barrier: number;
-  /** The last page that counted. */
-  last: { offset: number; ids: readonly string[] };
+  /** Sets the next request to the remembered one, after `replay`. False when it does not fit here. */
+  resumeAt(request: string): boolean;
 }
 
 export function createCourse(options: CourseOptions): Course {
@@ -146,21 +151,7 @@ export function createCourse(options: CourseOptions): Course {
 
   function beginPass(limit: number): void {
     passes += 1;
-    pass = {
-      limit,
-      covered: createCoveredIds(),
-      barrier: 0,
-      last: { offset: 0, ids: [] },
-      pages: 0,
-      newsPages: 0,
-      isProven: true,
-      showsOrder: true,
-      isStill: true,
-      hasGaps: false,
-      fresh: 0,
-      nameless: 0,
-      grown: 0,
-    };
+    pass = createPass(limit);
     stepBack = 0;
     step = 0;
     request = firstRequest(options.listPath, limit);
@@ -177,55 +168,45 @@ export function createCourse(options: CourseOptions): Course {
     const at = request;
     recordTotal(page.meta.totalCount);
     for (const id of page.ids) if (seen.add(id)) pass.fresh += 1;
-    const isStart = at.offset <= pass.barrier;
-    const { anchors, isDisordered } = pass.covered.compare(page.ids);
-    isAnchored = isStart || anchors > 0 || !isOverlapping;
-    let added = 0;
-    if (isAnchored) {
-      if (isDisordered) pass.isProven = false;
-      if (!page.meta.showsOrder || (!isStart && anchors < 2)) pass.showsOrder = false;
-      if (page.meta.count > page.ids.length) {
-        // A record without an id can be no anchor.
-        pass.nameless += page.meta.count - page.ids.length;
-        goOnUnproven(at.offset + page.meta.count);
-      }
-      // Records that came or went in front of the page shift its anchors, even when the count stays the same.
-      if (!isStart && !startsWith(page.ids, pass.last.ids.slice(at.offset - pass.last.offset)))
-        pass.isStill = false;
-      added = pass.covered.cover(page.ids);
-      pass.last = { offset: at.offset, ids: page.ids };
-      stepBack = 0;
-    }
     pass.pages += 1;
-    if (added > 0) pass.newsPages += 1;
+    isAnchored = joinPage(pass, at, page, at.offset <= pass.barrier || !isOverlapping);
+    if (isAnchored) stepBack = 0;
     followVerdict(at, page);
   }
 
   /** Acts on the verdict on the page. */
-  function followVerdict(at: PageRequest, page: PageFacts) {
+  function followVerdict(at: PageRequest, page: PageFacts): void {
     const facts = factsOf(at, page);
     const row = verdictOn(facts);
     verdict = row.name;
     step = 0;
     switch (row.outcome) {
       case "whole":
-        return end("whole");
+        end("whole");
+        break;
       case "not_whole":
-        return end("not_whole", `${requestText(at)}: ${row.reason(facts)}`);
+        end("not_whole", `${requestText(at)}: ${row.reason(facts)}`);
+        break;
       case "larger_pages":
-        return beginNextPass();
+        beginNextPass();
+        break;
       case "read_again":
         provenPasses = facts.provenPasses;
-        return beginNextPass();
+        beginNextPass();
+        break;
       case "step_back":
-        return goBack(at);
-      case "go_on":
-        return goOn(facts);
+        goBack(at, page);
+        break;
+      case "go_on": {
+        const joined = joinWaiting(pass);
+        if (joined) followVerdict(joined.at, joined.page);
+        else goOn(facts);
+      }
     }
   }
 
   function factsOf(at: PageRequest, { meta }: PageFacts): WalkFacts {
-    const { limit, covered, barrier, last: _, ...counted } = pass;
+    const { limit, covered, barrier, last: _, waiting: __, ...counted } = pass;
     return {
       ...counted,
       at,
@@ -247,9 +228,13 @@ export function createCourse(options: CourseOptions): Course {
     };
   }
 
-  function goBack(at: PageRequest): void {
+  function goBack(at: PageRequest, page: PageFacts): void {
     pass.hasGaps = true;
-    stepBack = Math.max(overlapOf(at.limit), stepBack * 2);
+    if (page.ids.length > 0) pass.waiting.push({ at, page });
+    const overlap = overlapOf(at.limit);
+    // So many records went at least, as far as the count shows it.
+    const gone = Math.max(0, (pass.last.totalCount ?? 0) - (page.meta.totalCount ?? 0));
+    stepBack = Math.max(overlap + Math.min(gone, at.limit), stepBack * 2);
     request = { ...at, offset: Math.max(pass.barrier, at.offset - stepBack) };
   }
 
@@ -261,18 +246,22 @@ export function createCourse(options: CourseOptions): Course {
     const limit = isNarrowed ? Math.min(pass.limit, served * 2) : served;
     // Never beyond the records that came, so that a short page with a next one leaves no gap.
     const behind = Math.min(next.offset, at.offset + count);
-    const overlap = isOverlapping ? Math.min(overlapOf(limit), behind - at.offset - 1) : 0;
+    // It depends on this page alone, so that a replay needs no size of the next one.
+    const overlap = isOverlapping ? Math.min(overlapOf(served), behind - at.offset - 1) : 0;
     // A page of one record leaves no room for an anchor.
-    if (isOverlapping && overlap === 0) goOnUnproven(behind);
+    if (isOverlapping && overlap === 0) goOnUnproven(pass, behind);
     // Only the offset of `next` is used: a filter in it would hide records.
     request = { ...at, limit, offset: Math.max(Math.min(pass.barrier, behind), behind - overlap) };
     step = request.offset - at.offset;
+    const { offset } = request;
+    pass.waiting = pass.waiting.filter((waiting) => waiting.at.offset > offset);
   }
 
-  /** Lets the page at this offset count without an anchor. The pass is then no proof. */
-  function goOnUnproven(offset: number): void {
-    pass.isProven = false;
-    pass.barrier = offset;
+  function resize(limit: number): void {
+    if (!request || passes > 1) return;
+    const isNarrowed = request.limit < pass.limit;
+    pass.limit = isOverlapping ? Math.max(2, limit) : limit;
+    if (!isNarrowed || request.limit > pass.limit) request = { ...request, limit: pass.limit };
   }
 
   function recordTotal(count: number | null): void {
@@ -305,7 +294,7 @@ export function createCourse(options: CourseOptions): Course {
     adjacentHoles += 1;
     holeCount += 1;
     if (holes.length < MAX_ADJACENT_HOLES) holes.push(request.offset);
-    goOnUnproven(request.offset + 1);
+    goOnUnproven(pass, request.offset + 1);
     request = { ...request, offset: pass.barrier };
     return true;
   }
@@ -329,25 +318,37 @@ export function createCourse(options: CourseOptions): Course {
     get isEnlarged() {
       return isEnlarged();
     },
+    get limit() {
+      return pass.limit;
+    },
+    get passes() {
+      return passes;
+    },
+    get isAtStart() {
+      return passes === 1 && pass.pages === 0 && request?.offset === 0;
+    },
     seen,
+    resize,
     read,
     narrow,
     replay(page) {
-      const remembered = parsePageRequest(page.request);
-      if (!remembered) return false;
-      while (request && requestText(request) !== page.request) {
-        const isNarrowed = request.limit > remembered.limit || request.offset < remembered.offset;
-        if (!isNarrowed || request.offset > remembered.offset || !narrow()) return false;
-      }
-      if (!request) return false;
+      if (!resumeAt(page.request)) return false;
       read(page);
       return true;
     },
+    resumeAt,
   };
-}
 
-function startsWith(ids: readonly string[], start: readonly string[]): boolean {
-  return start.every((id, at) => ids[at] === id);
+  function resumeAt(text: string): boolean {
+    const remembered = parsePageRequest(text);
+    if (!remembered || remembered.limit < 1) return false;
+    // Further on means that the records before it were holes.
+    while (request && request.offset < remembered.offset) if (!narrow()) return false;
+    if (!request || requestText({ ...request, limit: remembered.limit }) !== text) return false;
+    if (remembered.limit > pass.limit) pass.limit = remembered.limit;
+    request = remembered;
+    return true;
+  }
 }
 
 function overlapOf(limit: number): number {

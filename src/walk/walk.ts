@@ -3,12 +3,14 @@
  * whole.
  */
 import { BodyTooLargeError } from "../api/body.ts";
+import { isRefusal } from "../api/retry.ts";
 import { HttpStatusError, isUpstreamLost, UnexpectedShapeError, UpstreamError } from "../errors.ts";
-import { requestText } from "../wire/page-request.ts";
+import { type PageRequest, requestText } from "../wire/page-request.ts";
 import type { Resource } from "../wire/resources.ts";
 import type { Course, WalkOutcome } from "./course.ts";
 import type { IdSet } from "./id-set.ts";
 import type { Hole, Page } from "./page.ts";
+import type { PageSize } from "./page-size.ts";
 import type { FetchedPage, PageSource } from "./page-source.ts";
 
 /**
@@ -20,6 +22,8 @@ export interface WalkOptions {
   resource: Resource;
   course: Course;
   source: PageSource;
+  /** Finds the size of the pages. @default the course's own, which stays */
+  size?: PageSize | null;
   /** The place of the first page. For a resumed walk, the number of pages read before. @default 0 */
   seq?: number;
   signal?: AbortSignal;
@@ -34,19 +38,36 @@ export interface Walk {
   readonly seen: IdSet;
 }
 
-export function createWalk({ resource, course, source, seq: firstSeq = 0, signal }: WalkOptions): Walk {
+export function createWalk({
+  resource,
+  course,
+  source,
+  seq: firstSeq = 0,
+  signal,
+  ...options
+}: WalkOptions): Walk {
   let isStopped = false;
+  /** A first page that was light enough to try a larger one. */
+  let tried: FetchedPage | null = null;
+  /** Later passes have a size of their own, for the sake of the proof. */
+  const sizing = () => (course.passes === 1 ? options.size : null);
 
   async function* pages(): AsyncGenerator<Page, WalkOutcome> {
     try {
+      const size = sizing();
+      if (size && course.isAtStart) course.resize(size.size);
       for (let seq = firstSeq; course.request !== null; seq++) {
         signal?.throwIfAborted();
-        const { page, holes } = await fetchRenderable(seq);
+        const { page, holes } = await fetchFirst(seq);
+        const at = course.request;
         course.read(page);
+        tried = null;
+        const isEven = fitSize(at);
         const { request, step, isAnchored } = course;
-        if (request && step > 0) {
-          const end = page.meta.totalCount ?? 0;
-          source.askAhead(request, seq + 1, step, end, page.bytes, retriesFor(course));
+        if (request && step > 0 && isEven) {
+          const end = sizing()?.regionEnd(request.offset) ?? Number.POSITIVE_INFINITY;
+          const last = Math.min(end, page.meta.totalCount ?? 0);
+          source.askAhead(request, seq + 1, step, last, page.bytes, retriesFor(course));
         }
         const following = request && requestText(request);
         yield { ...page, seq, resource, holes, isAnchored, following };
@@ -62,6 +83,36 @@ export function createWalk({ resource, course, source, seq: firstSeq = 0, signal
     }
   }
 
+  /** Fetches the next page. The first page of a list is asked for again as long as its size grows. */
+  async function fetchFirst(seq: number): Promise<{ page: FetchedPage; holes: Hole[] }> {
+    for (;;) {
+      const fetched = await fetchRenderable(seq);
+      const size = sizing();
+      if (!size || !course.request) return fetched;
+      const { page } = fetched;
+      const { isAtStart } = course;
+      const before = size.size;
+      const { count, next, totalCount } = page.meta;
+      size.learn({ ...page, request: course.request, count, hasNext: next !== null, totalCount }, isAtStart);
+      if (!isAtStart || size.size <= before) return fetched;
+      tried = page;
+      course.resize(size.size);
+    }
+  }
+
+  /**
+   * Brings the next request to the size that fits. Pages that were asked for ahead are used up before. Whether
+   * the next page, and those behind it, are as large as the one at `at`.
+   */
+  function fitSize(at: PageRequest): boolean {
+    const { request } = course;
+    const size = sizing();
+    if (!request) return false;
+    const limit = size ? size.limitAt(request.offset) : course.limit;
+    if (limit !== course.limit && source.pending === 0) course.resize(limit);
+    return at.limit === course.request?.limit && at.limit === limit;
+  }
+
   /** Fetches the next page, or as much of it as the service can render. */
   async function fetchRenderable(seq: number): Promise<{ page: FetchedPage; holes: Hole[] }> {
     const holes: Hole[] = [];
@@ -70,10 +121,13 @@ export function createWalk({ resource, course, source, seq: firstSeq = 0, signal
       const { request, isEnlarged } = course;
       if (!request) throw new Error("the walk is at its end");
       try {
+        if (tried?.request === requestText(request)) return { page: tried, holes };
         return { page: await source.take(request, seq, retries), holes };
       } catch (error) {
         signal?.throwIfAborted();
         if (!(error instanceof UpstreamError)) throw error;
+        // A service that wants fewer requests does not mind large ones.
+        if (!isRefusal(error)) sizing()?.fail(request);
         const mayBeSmaller = isEnlarged || cannotBeRendered(error) || (await isTooHeavy(error));
         if (!mayBeSmaller || !course.narrow()) throw error;
         if (isEnlarged) {

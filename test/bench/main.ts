@@ -1,6 +1,6 @@
 /**
  * `npm run bench`: a night's work as ratios against floors measured in the same run (docs/performance.md has a table of it). Options: `--runs 3`,
- * `--only nights,memory,rate`. Every figure is the median of the runs; the floors take turns with what they are a floor for.
+ * `--only nights,memory,rate,latency`. Every figure is the median of the runs; the floors take turns with what they are a floor for.
  * `--peers` compares docmirror with other programs instead; `--size small` does so with a tenth of the records.
  */
 import { spawn } from "node:child_process";
@@ -28,7 +28,7 @@ const here = (name: string) => fileURLToPath(new URL(name, import.meta.url));
 const { values } = parseArgs({
   options: {
     runs: { type: "string", default: "3" },
-    only: { type: "string", default: "nights,memory,rate" },
+    only: { type: "string", default: "nights,memory,rate,latency" },
     peers: { type: "boolean", default: false },
     size: { type: "string", default: "full" },
   },
@@ -201,6 +201,31 @@ async function benchRate(): Promise<void> {
   );
 }
 
+/** A list of 500 pages where nothing but the latency limits: from the request for the first page to the last commit. */
+async function benchLatency(): Promise<void> {
+  const latencyMs = 100;
+  const none = { projects: 1, versions: 1, files: 1, builds: 1 };
+  const service = await startService({ ...none, users: 49_002 }, latencyMs);
+  const samples: number[] = [];
+  let pages = 0;
+  for (let count = 0; count < runs; count++) {
+    const database = await freshDatabase();
+    const { resources } = await sync(database, service.url, "--resource", "user", "--page-size", "100");
+    pages = resources.user?.pages ?? 0;
+    const sql = connect(database, { applicationName: "bench", max: 1 });
+    const [walk] = await sql<{ ms: number }[]>`
+      select extract(epoch from finished_at - started_at)::float8 * 1000 as ms from sync.walks where resource = 'user'`;
+    samples.push(walk?.ms ?? 0);
+    await sql.end();
+  }
+  service.stop();
+  const best = (pages / CONCURRENCY) * latencyMs;
+  print(
+    `${pages} pages at ${latencyMs} ms latency: ${seconds(median(samples))}, ` +
+      `${(median(samples) / best).toFixed(2)} of pages / concurrency × latency`,
+  );
+}
+
 try {
   await admin.unsafe("alter system set autovacuum = off");
   await admin`select pg_reload_conf()`;
@@ -208,6 +233,7 @@ try {
   if (parts.includes("nights")) await benchNights();
   if (parts.includes("memory")) await benchMemory();
   if (parts.includes("rate")) await benchRate();
+  if (parts.includes("latency")) await benchLatency();
 } finally {
   await admin.end();
   await server.close();

@@ -105,7 +105,7 @@ describe("config", () => {
         source: "environment",
         flag: "--base-url",
       },
-      DOCMIRROR_PAGE_SIZE: { value: "100", source: "default" },
+      DOCMIRROR_PAGE_SIZE: { value: "auto", source: "default" },
       DOCMIRROR_LOG_LEVEL: { value: "debug", source: "flag" },
     });
   });

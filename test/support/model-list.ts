@@ -1,6 +1,6 @@
 import { HttpStatusError } from "../../src/errors.ts";
 import type { FetchedPage, PageSource } from "../../src/walk/page-source.ts";
-import { type PageRequest, requestText } from "../../src/wire/page-request.ts";
+import { type PageRequest, parsePageRequest, requestText } from "../../src/wire/page-request.ts";
 
 /** How the server of a list sorts it. */
 export type ModelOrder =
@@ -34,6 +34,12 @@ export interface ModelOptions {
   showsOrder?: boolean;
   /** The share of records that cannot be rendered; a page with such a record answers 500. @default 0 */
   unrenderable?: number;
+  /** The bytes of a record. @default 0 */
+  recordBytes?: number;
+  /** The time that a record of a page takes, in milliseconds. @default 0 */
+  recordMs?: number;
+  /** Larger pages than this are answered with 504. @default Infinity */
+  mostServed?: number;
   /** Pages after which the server has had enough: the walk would not end. @default 100,000 */
   patience?: number;
 }
@@ -54,9 +60,13 @@ export interface ModelList extends PageSource {
   readonly served: number;
 }
 
+/** The moments of the model's replies. */
+const EPOCH = Date.UTC(2024, 4, 15);
+
 export function createModelList(options: ModelOptions): ModelList {
   const { order, rate = 0, burst = 1, quietAfter = Number.POSITIVE_INFINITY, unrenderable = 0 } = options;
   const { maxLimit = 1000, lookAhead = 0, showsOrder = false, patience = 100_000 } = options;
+  const { recordBytes = 0, recordMs = 0, mostServed = Number.POSITIVE_INFINITY } = options;
   const random = createRandom(options.seed);
   const below = (end: number) => Math.floor(random() * end);
   let eventsLeft = options.maxEvents ?? Number.POSITIVE_INFINITY;
@@ -134,6 +144,7 @@ export function createModelList(options: ModelOptions): ModelList {
     const list = sorted();
     const end = request.offset + limit;
     const page = list.slice(request.offset, end);
+    if (page.length > mostServed) return new HttpStatusError("504", { url: text, status: 504 });
     if (page.some(({ isRenderable }) => !isRenderable)) {
       return new HttpStatusError("500", { url: text, status: 500 });
     }
@@ -146,9 +157,9 @@ export function createModelList(options: ModelOptions): ModelList {
       records: page,
       request: text,
       bodyHash: "",
-      bytes: 1,
-      askedAt: new Date(0),
-      observedAt: new Date(0),
+      bytes: page.length * recordBytes,
+      askedAt: new Date(EPOCH),
+      observedAt: new Date(EPOCH + page.length * recordMs),
     };
   }
 
@@ -161,13 +172,20 @@ export function createModelList(options: ModelOptions): ModelList {
       return reply;
     },
     askAhead(from, _seq, step, end) {
-      if (!ahead.has(requestText(from))) ahead.clear();
+      for (const text of ahead.keys()) {
+        const { limit = 0, offset = 0 } = parsePageRequest(text) ?? {};
+        const isOnTheWay = offset >= from.offset && (offset - from.offset) % step === 0;
+        if (limit !== from.limit || !isOnTheWay) ahead.delete(text);
+      }
       const asked: PageRequest[] = [];
       for (let count = 0; count < lookAhead && from.offset + count * step < end; count++) {
         const request = { ...from, offset: from.offset + count * step };
         if (!ahead.has(requestText(request))) asked.splice(below(asked.length + 1), 0, request);
       }
       for (const request of asked) ahead.set(requestText(request), serve(request));
+    },
+    get pending() {
+      return ahead.size;
     },
     isServiceUp: async () => true,
     close: () => ahead.clear(),
@@ -180,7 +198,7 @@ export function createModelList(options: ModelOptions): ModelList {
 }
 
 /** Numbers from 0 to below 1 that a seed repeats (mulberry32). */
-function createRandom(seed: number): () => number {
+export function createRandom(seed: number): () => number {
   let state = seed | 0;
   return () => {
     state = (state + 0x6d2b79f5) | 0;

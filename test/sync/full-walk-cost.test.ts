@@ -52,6 +52,16 @@ describe("a full walk of 900,000 records", () => {
     });
     await sql`delete from sync.pages`;
   });
+
+  test("takes 100 records a page with auto, and for a list with a found size that many", async () => {
+    const auto = { pageSize: "auto" as const, ratePerSecond: 5 };
+    expect(await estimateFullWalks(sql, auto)).toEqual({ all: 1800, build: 1600 });
+    await sql`insert into sync.service (base_url, resources, noted_at) values ('http://there.invalid', '{}', now())`;
+    await sql`insert into sync.page_sizes (resource, page_size, service) values ('build', 400, true)`;
+    expect(await estimateFullWalks(sql, auto)).toEqual({ all: 600, build: 400 });
+    // A size that is set does not care.
+    expect(await estimateFullWalks(sql, { ...auto, pageSize: 100 })).toEqual({ all: 1800, build: 1600 });
+  });
 });
 
 test("a mirror without a walk has nothing to estimate by", async () => {

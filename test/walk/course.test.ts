@@ -93,35 +93,70 @@ describe("the course over a still list", () => {
 });
 
 describe("a page without an anchor", () => {
+  /** Reads a list of 60 up to a page, then a list of another content until the trail is as long as told. */
+  function readTo(course: Course, start: string, then: readonly string[], count: number): string[] {
+    const full = numbers(0, 60);
+    while (asked(course) !== start) course.read(replyOf(full, course.request as PageRequest));
+    const trail: string[] = [];
+    for (let page = 0; page < count; page++) {
+      course.read(replyOf(then, course.request as PageRequest));
+      trail.push(asked(course) ?? "");
+    }
+    return trail;
+  }
+
   it("is asked for again further back, twice as far each time, until one is there", () => {
     const course = begin(4);
-    const full = numbers(0, 40);
-    for (let page = 0; page < 8; page++) course.read(replyOf(full, course.request as PageRequest));
-    expect(asked(course)).toBe("4@16");
-    // Nine records in front of the page are gone: what is left is 9, 10, …
-    const rest = full.slice(9);
-    course.read(replyOf(rest, course.request as PageRequest));
+    // Nine records in front of the page are gone and as many came behind it, so the count says nothing.
+    const rest = [...numbers(9, 60), ...numbers(100, 109)];
+    expect(readTo(course, "4@16", rest, 1)).toEqual(["4@14"]);
     expect(course.isAnchored).toBe(false);
     expect(course.step).toBe(0);
     expect(course.verdict).toBe("no anchor");
-    expect(asked(course)).toBe("4@14");
-    course.read(replyOf(rest, course.request as PageRequest));
-    expect(asked(course)).toBe("4@10");
-    course.read(replyOf(rest, course.request as PageRequest));
-    expect(asked(course)).toBe("4@2");
-    course.read(replyOf(rest, course.request as PageRequest));
+    expect(readTo(course, "4@14", rest, 2)).toEqual(["4@10", "4@2"]);
+    expect(course.isAnchored).toBe(false);
+    expect(readTo(course, "4@2", rest, 1)).toEqual(["4@4"]);
     expect(course.isAnchored).toBe(true);
     expect(course.verdict).toBe("next page");
-    expect(asked(course)).toBe("4@4");
     // The next time it begins with a small step again.
-    course.read(replyOf(numbers(200, 240), course.request as PageRequest));
-    expect(asked(course)).toBe("4@2");
+    expect(readTo(course, "4@4", numbers(200, 260), 1)).toEqual(["4@2"]);
+  });
+
+  it("is asked for again as much further back as the count has fallen, but no more than a page", () => {
+    expect(readTo(begin(8), "8@24", numbers(5, 60), 1)).toEqual(["8@17"]);
+    expect(readTo(begin(8), "8@24", numbers(30, 60), 1)).toEqual(["8@14"]);
+  });
+
+  it("waits, and counts without being asked for again when the gap before it is closed", () => {
+    const course = begin(8);
+    // The page at 24 begins with 29; 26 to 28 were never shown.
+    const rest = [...numbers(5, 60), ...numbers(100, 105)];
+    expect(readTo(course, "8@24", rest, 1)).toEqual(["8@22"]);
+    // It begins with 27, so 26 is still missing. Then 8@18 begins with 23 and reaches up to 30.
+    expect(readTo(course, "8@22", rest, 2)).toEqual(["8@18", "8@30"]);
+    expect(course.step).toBe(6);
+    expect(course.verdict).toBe("next page");
+    for (const id of numbers(0, 37)) expect(course.seen.has(id)).toBe(true);
+    follow(course, [rest]);
+    expect(course.outcome).toMatchObject({ walk: "whole", totalCount: 60 });
+    for (const id of rest) expect(course.seen.has(id)).toBe(true);
+  });
+
+  it("that waits is the end of the pass when it has no next one", () => {
+    const course = begin(10);
+    const rest = numbers(7, 60);
+    // It holds 55 to 59; 50 to 54 were never shown.
+    expect(readTo(course, "10@48", rest, 1)).toEqual(["10@39"]);
+    expect(readTo(course, "10@39", rest, 1)).toEqual(["100@0"]);
+    expect(course.verdict).toBe("not proven yet");
+    for (const id of numbers(0, 60)) expect(course.seen.has(id)).toBe(true);
   });
 
   it("leads to the start at worst, where no anchor is needed", () => {
     const course = begin(4);
     const trail = follow(course, [numbers(0, 12), numbers(0, 12), numbers(100, 112)]);
-    expect(trail.slice(0, 6)).toEqual(["4@0", "4@2", "4@4", "4@2", "4@0", "4@2"]);
+    // The page at 4 waited, so the one after it comes next.
+    expect(trail.slice(0, 6)).toEqual(["4@0", "4@2", "4@4", "4@2", "4@0", "4@6"]);
     for (const id of numbers(100, 112)) expect(course.seen.has(id)).toBe(true);
   });
 
@@ -148,8 +183,7 @@ describe("a page without an anchor", () => {
     expect(asked(course)).toBe("4@4");
     course.read(replyOf(["0", "1"], course.request as PageRequest));
     expect(course.isAnchored).toBe(false);
-    expect(asked(course)).toBe("4@2");
-    course.read(replyOf(["0", "1"], course.request as PageRequest));
+    // Eighteen are gone.
     expect(asked(course)).toBe("4@0");
     course.read(replyOf(["0", "1"], course.request as PageRequest));
     expect(course.outcome).toMatchObject({ ...WHOLE, totalCount: 2 });
@@ -647,8 +681,8 @@ describe("a walk brought back from its pages", () => {
   it.each([
     ["of another offset", link(4, 40)],
     ["of an offset before", link(4, 0)],
-    ["of a larger limit", link(8, 2)],
-    ["of a limit that no halving gives", link(3, 2)],
+    ["without a limit", `${LIST}?format=json&offset=2`],
+    ["of no record", link(0, 2)],
     ["of another list", "/api/v1/project/?format=json&limit=4&offset=2"],
     ["that is no request", "nonsense"],
   ])("does not take a page %s", (_, request) => {

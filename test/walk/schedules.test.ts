@@ -6,11 +6,13 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { type Course, createCourse, type WalkOutcome } from "../../src/walk/course.ts";
 import type { Page } from "../../src/walk/page.ts";
+import { BASE_SIZE, createPageSize } from "../../src/walk/page-size.ts";
 import type { VerdictName } from "../../src/walk/verdicts.ts";
 import { createWalk } from "../../src/walk/walk.ts";
-import { requestText } from "../../src/wire/page-request.ts";
+import { parsePageRequest } from "../../src/wire/page-request.ts";
 import {
   createModelList,
+  createRandom,
   type ModelList,
   type ModelOptions,
   type ModelOrder,
@@ -23,6 +25,10 @@ const FIXED_SEED = 20_260_801;
 interface Schedule extends Omit<ModelOptions, "order"> {
   pageSize: number;
   isOverlapping?: boolean;
+  /** The share of pages after which the size changes, to any size. @default 0 */
+  resizes?: number;
+  /** Whether the size is found from the replies. @default it is `pageSize` */
+  isSized?: boolean;
 }
 
 const begin = ({ pageSize, isOverlapping = true }: Schedule): Course =>
@@ -54,8 +60,10 @@ async function walkModel(schedule: Schedule & { order: ModelOrder }, pagesBefore
   let course = begin(schedule);
   let outcome: WalkOutcome | null = null;
   let isInterrupted = false;
+  const random = createRandom(schedule.seed + 1);
+  const sizing = schedule.isSized ? createPageSize(null) : null;
   while (outcome === null) {
-    const walk = createWalk({ resource: "user", course, source: model, seq: pages.length });
+    const walk = createWalk({ resource: "user", course, source: model, size: sizing, seq: pages.length });
     const steps = walk.pages();
     for (;;) {
       const step = await steps.next();
@@ -65,12 +73,13 @@ async function walkModel(schedule: Schedule & { order: ModelOrder }, pagesBefore
       }
       pages.push(step.value);
       if (course.verdict) verdicts.push(course.verdict);
+      if (random() < (schedule.resizes ?? 0)) course.resize(1 + Math.floor(random() * 60));
       if (pages.length >= pagesBefore && !isInterrupted && step.value.following !== null) {
         isInterrupted = true;
         await steps.return(step.value as never);
         course = begin(schedule);
         for (const page of pages) expect(course.replay(page)).toBe(true);
-        expect(course.request && requestText(course.request)).toBe(step.value.following);
+        expect(course.resumeAt(step.value.following)).toBe(true);
         break;
       }
     }
@@ -96,6 +105,8 @@ const maxLimit = fc.oneof(
 );
 const lookAhead = fc.nat(4);
 const seed = fc.integer();
+/** In half of the schedules the size stays. */
+const resizes = fc.oneof(fc.constant(0), fc.constantFrom(0.1, 0.3, 1));
 const anySchedule: fc.Arbitrary<Schedule> = fc.record({
   seed,
   size,
@@ -104,6 +115,23 @@ const anySchedule: fc.Arbitrary<Schedule> = fc.record({
   lookAhead,
   rate: fc.nat(20).map((tenths) => tenths / 10),
   burst: fc.integer({ min: 1, max: 8 }),
+  quietAfter: fc.nat(60),
+  showsOrder: fc.boolean(),
+  resizes,
+});
+/** A list of several hundred records whose size is found, by a service that is slow, heavy or fails at large pages. */
+const sizedSchedule: fc.Arbitrary<Schedule> = fc.record({
+  seed,
+  size: fc.nat(4000),
+  pageSize: fc.constant(BASE_SIZE),
+  isSized: fc.constant(true),
+  maxLimit: fc.constantFrom(1000, 1000, 1000, 250, 50),
+  mostServed: fc.constantFrom(Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY, 500, 150),
+  recordBytes: fc.constantFrom(0, 500, 2000, 8000),
+  recordMs: fc.constantFrom(0, 0, 2, 20),
+  lookAhead: fc.nat(8),
+  rate: fc.nat(20).map((tenths) => tenths / 10),
+  burst: fc.constantFrom(1, 8, 50),
   quietAfter: fc.nat(60),
   showsOrder: fc.boolean(),
 });
@@ -116,6 +144,7 @@ const moderateSchedule: fc.Arbitrary<Schedule> = fc.record({
   lookAhead,
   rate: fc.nat(10).map((tenths) => tenths / 10),
   quietAfter: fc.nat(40),
+  resizes,
 });
 
 /** Rows that lists in a fixed order meet, still ones and moving ones. */
@@ -184,6 +213,23 @@ function inFixedOrder(share: number): void {
     // Some rows are rare.
     if (share === 1) expect([...met]).toEqual(expect.arrayContaining(ROWS_OF_LISTS));
     expect(ROWS_OF_FAULTS.filter((row) => met.has(row))).toEqual([]);
+  });
+
+  it("loses none while the size of its pages is found, nor when such a walk is brought back", async () => {
+    const sizes = new Set<number>();
+    let whole = 0;
+    const numRuns = many(800);
+    const anyBreak = fc.option(fc.integer({ min: 1, max: 12 }), { nil: undefined });
+    await fc.assert(
+      fc.asyncProperty(sizedSchedule, anyBreak, async (schedule, pagesBefore) => {
+        const { pages, outcome } = await assertSound(schedule, pagesBefore);
+        if (outcome.walk === "whole") whole += 1;
+        for (const { request } of pages) sizes.add(parsePageRequest(request)?.limit ?? 0);
+      }),
+      { numRuns },
+    );
+    expect(whole / numRuns).toBeGreaterThan(0.8);
+    for (const one of [50, 100, 250, 500, 1000]) expect(sizes).toContain(one);
   });
 
   it("without an overlap loses some: this test can fail", async () => {

@@ -140,18 +140,18 @@ describe("a walk", () => {
       return envelope(rest.slice(offset, offset + limit), next, 12);
     };
     const { pages, outcome, asked } = await walkScript(script);
-    expect(asked.slice(0, 8)).toEqual(["4@0", "4@2", "4@4", "4@6", "4@8", "4@6", "4@2", "4@0"]);
-    expect(pages.map(({ isAnchored }) => isAnchored).slice(0, 8)).toEqual([
+    // Eight fewer are a page and an overlap.
+    expect(asked.slice(0, 7)).toEqual(["4@0", "4@2", "4@4", "4@6", "4@8", "4@2", "4@0"]);
+    expect(pages.map(({ isAnchored }) => isAnchored).slice(0, 7)).toEqual([
       true,
       true,
       true,
       true,
-      false,
       false,
       false,
       true,
     ]);
-    expect(pages[4]?.following).toContain("offset=6");
+    expect(pages[4]?.following).toContain("offset=2");
     expect(outcome).toMatchObject({ ...WHOLE, totalCount: 12, records: 20 });
   });
 

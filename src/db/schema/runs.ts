@@ -253,6 +253,20 @@ export const service = sync.table(
   (table) => [check("service_is_one", sql`${table.id}`)],
 );
 
+/**
+ * The size of the pages that the walks of a list found (`DOCMIRROR_PAGE_SIZE=auto`). Forgotten together with
+ * the service.
+ */
+export const pageSizes = sync.table("page_sizes", {
+  resource: text().$type<Resource>().primaryKey(),
+  page_size: integer().notNull(),
+  /** When it last shrank. Null when it never did. */
+  shrunk_at: moment(),
+  service: boolean()
+    .notNull()
+    .references(() => service.id, { onDelete: "cascade" }),
+});
+
 export const drift = sync.table(
   "drift",
   {
