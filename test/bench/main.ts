@@ -205,7 +205,7 @@ async function benchRate(): Promise<void> {
 async function benchLatency(): Promise<void> {
   const latencyMs = 100;
   const none = { projects: 1, versions: 1, files: 1, builds: 1 };
-  const service = await startService({ ...none, users: 49_002 }, latencyMs);
+  const service = await startService({ sizes: { ...none, users: 49_002 }, latencyMs });
   const samples: number[] = [];
   let pages = 0;
   for (let count = 0; count < runs; count++) {
