@@ -8,10 +8,10 @@ CREATE TABLE "sync"."touched_records" (
 COMMENT ON TABLE "sync"."touched_records" IS 'Projects, versions and builds that changed since the last refresh of the reports. Triggers write it in the transaction of the change.';--> statement-breakpoint
 COMMENT ON COLUMN "sync"."touched_records"."resource" IS 'project, version or build.';--> statement-breakpoint
 COMMENT ON COLUMN "sync"."touched_records"."record_id" IS 'Null: any record of the resource may have changed.';--> statement-breakpoint
--- Ids are of no use before the first refresh, which reads everything, and in a large table, which no refresh
--- empties. One row without an id says there that something changed.
+-- Ids are of no use before there are answers, because the first refresh reads everything, and in a large table,
+-- which no refresh empties. One row without an id says there that something changed.
 CREATE FUNCTION "sync"."takes_touched_ids"() RETURNS boolean LANGUAGE sql VOLATILE AS $$
-  SELECT EXISTS (SELECT FROM rollup.state) AND pg_relation_size('sync.touched_records') < 67108864
+  SELECT EXISTS (SELECT FROM rollup.series) AND pg_relation_size('sync.touched_records') < 67108864
 $$;
 --> statement-breakpoint
 CREATE FUNCTION "sync"."note_touched"() RETURNS trigger LANGUAGE plpgsql AS $$

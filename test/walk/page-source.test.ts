@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import type { ClientOptions } from "../../src/api/client.ts";
 import { HttpStatusError, StoppedError } from "../../src/errors.ts";
+import { createLookAheadRoom } from "../../src/walk/look-ahead.ts";
 import { createPageSource, type PageSourceOptions } from "../../src/walk/page-source.ts";
 import { type PageRequest, parsePageRequest, requestText } from "../../src/wire/page-request.ts";
 import { createTestClient } from "../support/client.ts";
@@ -166,6 +167,36 @@ describe("asking ahead", () => {
     expect(it.offsets()).toEqual([20]);
   });
 
+  it("keeps its guesses while the walk steps back", async () => {
+    await using it = await setUp(answer);
+    it.source.askAhead(at(20), 1, 10, 1000, 1);
+    expect(it.source.pending).toBe(4);
+    expect((await it.source.take(at(13), 1)).ids).toEqual(["at13"]);
+    expect(it.source.pending).toBe(4);
+    it.source.askAhead(at(30), 2, 10, 1000, 1);
+    expect((await it.source.take(at(30), 2)).ids).toEqual(["at30"]);
+    // What lies before the new start is dropped, what lies behind it is asked for once.
+    expect(it.source.pending).toBe(3);
+    await it.source.take(at(60), 5);
+    expect(it.offsets().filter((offset) => offset === 60)).toHaveLength(1);
+  });
+
+  it("has one room for all lists, and gives back what it took", async () => {
+    const room = createLookAheadRoom();
+    const pageBytes = 1024 * 1024;
+    await using one = await setUp(answer, { room });
+    await using other = await setUp(answer, { room });
+    one.source.askAhead(at(10), 1, 10, 1000, pageBytes);
+    other.source.askAhead(at(10), 1, 10, 1000, pageBytes);
+    expect([one.source.pending, other.source.pending]).toEqual([3, 0]);
+    await one.source.take(at(10), 1);
+    other.source.askAhead(at(10), 1, 10, 1000, pageBytes);
+    expect(other.source.pending).toBe(1);
+    one.source.close();
+    other.source.askAhead(at(10), 1, 10, 1000, pageBytes);
+    expect(other.source.pending).toBe(3);
+  });
+
   it("lets a failure count only when its page is needed", async () => {
     await using it = await setUp((_, url) =>
       url.searchParams.get("offset") === "20" ? { status: 500 } : reply(url),
@@ -221,6 +252,13 @@ describe("a remembered page", () => {
     it.source.askAhead(at(0), 0, 10, 1000, 1);
     expect((await it.source.take(at(0), 0)).records).toHaveLength(1);
     expect(await it.source.take(at(10), 1)).toMatchObject({ ids: ["kept"], records: null });
+  });
+
+  it("that was asked for ahead under another place is asked for again, because it is remembered by its place", async () => {
+    await using it = await setUp(answer, { remember: recall(remembered) });
+    it.source.askAhead(at(0), 0, 10, 10, 1);
+    expect(await it.source.take(at(0), 1)).toMatchObject({ ids: ["at0"], records: [{ id: "at0" }] });
+    expect(it.offsets()).toEqual([0, 0]);
   });
 
   it.each([
