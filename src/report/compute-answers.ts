@@ -72,7 +72,8 @@ export async function computeChanges(
     return { changed: 0, repaired: null };
   }
   // On a first night there is nothing to compare with.
-  if (isAny && (await run("select from rollup.series limit 1")).count === 0) return computeEverything(tx, run);
+  if (isAny && (await run("select from rollup.series limit 1")).count === 0)
+    return computeEverything(tx, run);
   await run(TAKE_TOUCHED);
   if (reclassify) await run(ADD_FAILED);
   const differing = isAny || isCheckDue ? (await run(ADD_DIFFERING)).count : 0;

@@ -5,10 +5,10 @@ import type { Page } from "../walk/page.ts";
 export type ReadPage = Page & { normalized?: NormalizedPage };
 
 /**
- * The most bytes of the pages that wait while a batch is loaded. A single page may be larger: one of the size
- * that `DOCMIRROR_PAGE_SIZE=auto` aims for is a batch of its own.
+ * The most bytes of the pages that wait while a batch is loaded: two of the size that `DOCMIRROR_PAGE_SIZE=auto`
+ * aims for. A single page may be larger.
  */
-const MAX_BATCH_BYTES = 700 * 1024;
+const MAX_BATCH_BYTES = 1400 * 1024;
 
 /** The most batches at the same time: while Postgres stores one, the next is prepared. */
 const MAX_UNDER_WAY = 2;

@@ -2,7 +2,7 @@
  * The most bytes of pages before nothing more is asked for ahead. More would not be faster: pages of several
  * hundred kilobytes take longer to load than to arrive.
  */
-const MOST_BYTES = 3 * 1024 * 1024;
+const MOST_BYTES = 4.5 * 1024 * 1024;
 
 /**
  * The memory for pages, from the request until they are stored. All lists that are walked at the same time
