@@ -32,7 +32,7 @@ test("pages are handed on at once, and what arrives meanwhile in one batch, in o
 
 test.each([
   ["pages", 2, 10],
-  ["bytes", 16, 400_000],
+  ["bytes", 16, 800_000],
 ])("a full batch by %s holds the reader up until one that is under way has ended", async (_what, maxPages, bytes) => {
   const { batches, begun } = setUp(maxPages);
   for (const seq of [0, 1, 2]) await batches.add(page(seq, bytes));

@@ -183,7 +183,7 @@ describe("asking ahead", () => {
 
   it("has one room for all lists, and gives back what it took", async () => {
     const room = createLookAheadRoom();
-    const pageBytes = 1024 * 1024;
+    const pageBytes = 1400 * 1024;
     await using one = await setUp(answer, { room });
     await using other = await setUp(answer, { room });
     one.source.askAhead(at(10), 1, 10, 1000, pageBytes);
