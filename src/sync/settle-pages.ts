@@ -2,6 +2,7 @@
  * Brings the pages of a walk into the tables: in their order and in batches. Each batch is one transaction
  * with the counts of its walk and the checkpoint after it.
  */
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Clock } from "../clock.ts";
 import type { Sql, TransactionSql } from "../db/connect.ts";
 import type { Patience } from "../db/patience.ts";
@@ -142,6 +143,8 @@ export function settlePages(options: SettlePagesOptions): SettledPages {
   return {
     async add(page) {
       options.room.hold(page.bytes);
+      // The page was just parsed. What waits for a socket, such as loading, goes between the two.
+      if (page.records) await nextTurn();
       const normalized = page.records && loader.normalize(resource, page.records);
       await batches.add(inOrder({ ...page, ...(normalized && { normalized }) }));
     },
