@@ -182,7 +182,8 @@ async function benchMemory(): Promise<void> {
 async function benchRate(): Promise<void> {
   const service = await startService({ sizes: SIZES, latencyMs: 100 });
   await service.ask({ reset: true });
-  const flags = ["--rate", "50"];
+  // Small pages, so that the rate is what limits.
+  const flags = ["--rate", "50", "--page-size", "100"];
   await sync(await freshDatabase(), service.url, ...flags);
   const arrivals = (await service.ask({ arrivals: true })) as Arrival[];
   service.stop();
