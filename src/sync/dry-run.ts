@@ -10,12 +10,11 @@ import { normalizePage } from "../normalize/page.ts";
 import { createCourse } from "../walk/course.ts";
 import { createIdSet } from "../walk/id-set.ts";
 import { createLookAheadRoom, type LookAheadRoom, lookAheadOf } from "../walk/look-ahead.ts";
-import { BASE_SIZE } from "../walk/page-size.ts";
 import { createPageSource } from "../walk/page-source.ts";
 import { createWalk } from "../walk/walk.ts";
 import { estimateFullWalks } from "./full-walk-cost.ts";
 import { createHeadJoin } from "./head-join.ts";
-import { findSizing } from "./page-sizes.ts";
+import { findSizing, firstPageSize } from "./page-sizes.ts";
 import { planRun, type WalkPlan } from "./plan.ts";
 import { fetchRootListing } from "./root-listing.ts";
 import type { SyncOptions } from "./run.ts";
@@ -101,7 +100,7 @@ async function countWalk(
   const course = createCourse({
     resource,
     listPath,
-    pageSize: settings.pageSize === "auto" ? BASE_SIZE : settings.pageSize,
+    pageSize: firstPageSize(settings.pageSize),
     isListPath: (path) => isSameEndpoint(path, listPath, client.baseUrl),
   });
   const source = createPageSource({

@@ -99,23 +99,6 @@ interface LiveIds {
  * the driver more than all else that a night without changes does.
  */
 async function* liveIds(tx: TransactionSql, resource: Resource, beganRunId: number): AsyncGenerator<LiveIds> {
-  // Only the primary key gives a window without reading the whole table. A planner without statistics, as on
-  // a first night, would sort the table for each of them.
-  await tx`set local enable_seqscan = off`;
-  await tx`set local enable_bitmapscan = off`;
-  try {
-    yield* readLiveIds(tx, resource, beganRunId);
-  } finally {
-    await tx`set local enable_bitmapscan to default`;
-    await tx`set local enable_seqscan to default`;
-  }
-}
-
-async function* readLiveIds(
-  tx: TransactionSql,
-  resource: Resource,
-  beganRunId: number,
-): AsyncGenerator<LiveIds> {
   // Only the primary key gives a window without a look at the whole table. A planner without statistics, as on
   // a first night, would sort the table for each of them.
   await tx`set local enable_seqscan = off`;

@@ -3,6 +3,11 @@ import { BASE_SIZE, createPageSize, type PageSize, type RememberedSize } from ".
 import type { Resource } from "../wire/resources.ts";
 import type { SyncSettings } from "./sync-settings.ts";
 
+/** The records in the first request for a list of which nothing is known, and in those that are narrowed. */
+export function firstPageSize(setting: SyncSettings["pageSize"]): number {
+  return setting === "auto" ? BASE_SIZE : setting;
+}
+
 /** The records in one request for a list: the setting, and for `auto` what was found for this list, or 100. */
 export async function findPageSize(
   sql: Sql,

@@ -5,12 +5,11 @@ import { countShown } from "../load/live-count.ts";
 import { RECORD_TABLES } from "../load/tables.ts";
 import { createCourse } from "../walk/course.ts";
 import type { Page } from "../walk/page.ts";
-import { BASE_SIZE } from "../walk/page-size.ts";
 import { createPageSource } from "../walk/page-source.ts";
 import { createWalk } from "../walk/walk.ts";
 import type { Resource } from "../wire/resources.ts";
 import { createHeadJoin } from "./head-join.ts";
-import { findPageSize } from "./page-sizes.ts";
+import { findPageSize, firstPageSize } from "./page-sizes.ts";
 import { type Reading, readPages } from "./read-pages.ts";
 import { settlePages } from "./settle-pages.ts";
 import { emptyCounts } from "./summary.ts";
@@ -35,7 +34,7 @@ export async function readHead(options: WalkResourceOptions): Promise<Reading> {
   const start = { startedAt: clock.now().toISOString(), beganRunId: runId };
   await patience("open a walk", () => startWalk(sql, runId, resource, start, emptyCounts(), null));
   const largest = await patience("find the page size", () => findPageSize(sql, options.pageSize, resource));
-  const pageSize = options.pageSize === "auto" ? BASE_SIZE : options.pageSize;
+  const pageSize = firstPageSize(options.pageSize);
   const { unstored, known, joinedRunId } = await patience("find the last count", () =>
     findEarlier(sql, resource),
   );

@@ -3,10 +3,9 @@ import { startWalk, type WalkCounts, type WalkStart } from "../db/run-ledger.ts"
 import { createPageMemory } from "../load/page-memory.ts";
 import { createCourse } from "../walk/course.ts";
 import type { PageMeta } from "../walk/page.ts";
-import { BASE_SIZE } from "../walk/page-size.ts";
 import { createPageSource } from "../walk/page-source.ts";
 import { createWalk } from "../walk/walk.ts";
-import { findSizing, keepPageSize } from "./page-sizes.ts";
+import { findSizing, firstPageSize, keepPageSize } from "./page-sizes.ts";
 import { type Reading, readPages } from "./read-pages.ts";
 import { resumeWalk } from "./resume-walk.ts";
 import { settlePages } from "./settle-pages.ts";
@@ -23,7 +22,7 @@ export async function readList(options: WalkResourceOptions, counts: WalkCounts)
   const memory = createPageMemory<PageMeta>(sql, resource, runId);
   const isListPath = (path: string) => isSameEndpoint(path, listPath, client.baseUrl);
   const size = await patience("find the page size", () => findSizing(sql, options.pageSize, resource));
-  const pageSize = options.pageSize === "auto" ? BASE_SIZE : options.pageSize;
+  const pageSize = firstPageSize(options.pageSize);
   const begin = () => createCourse({ resource, listPath, pageSize, isListPath });
 
   const resumed = resume && (await resumeWalk(resume, begin, { memory, patience, log }));
