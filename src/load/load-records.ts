@@ -17,11 +17,8 @@ import { addRows, replaceRows, type WriteMethod } from "./write-rows.ts";
 export interface LoadFacts extends TransitionFacts {
   method: WriteMethod;
   keys: KnownKeys;
-  /**
-   * Whether this run stored the record as it is here, a moment ago, and nothing need be noted about it.
-   * @default no record
-   */
-  isSettled?: (resource: Resource, record: NormalizedRecord) => boolean;
+  /** Whether the batch before this one stored the record as it is here. @default no record */
+  isJustStored?: (resource: Resource, record: NormalizedRecord) => boolean;
 }
 
 export interface LoadCounts {
@@ -67,12 +64,12 @@ export async function loadRecords(
   }
   // `insert` is used after a failed load. Then what is known may be wrong, so every id is looked up.
   const isTrusting = facts.method === "copy";
-  const unsettled = observed.filter(({ record }) => !(isTrusting && facts.isSettled?.(resource, record)));
-  const ids = unsettled
+  const others = observed.filter(({ record }) => !(isTrusting && facts.isJustStored?.(resource, record)));
+  const ids = others
     .map(({ record }) => record.id)
     .filter((id) => !(isTrusting && facts.keys.isNew(resource, id)));
   const stored = await findAnyStored(tx, resource, ids);
-  const sorted = sortRecords(unsettled, stored, source);
+  const sorted = sortRecords(others, stored, source);
   if (resource === "project") sorted.changed = await keepUserOrder(tx, sorted.changed);
   const { moving, stale } =
     resource === "build" ? await leaveOutStale(tx, sorted, facts.runId) : { moving: [], stale: 0 };
@@ -112,7 +109,7 @@ export async function loadRecords(
     counts: {
       inserted: sorted.added.length,
       updated: sorted.changed.length - equal,
-      unchanged: sorted.unchanged.length + equal + observed.length - unsettled.length,
+      unchanged: sorted.unchanged.length + equal + observed.length - others.length,
       restored: sorted.returned.length,
     },
     moving,

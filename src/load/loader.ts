@@ -115,7 +115,7 @@ export function createLoader(options: LoaderOptions): Loader {
       const facts: LoadFacts = {
         ...options,
         method: "copy",
-        isSettled: (of, { id, hash, columns }) =>
+        isJustStored: (of, { id, hash, columns }) =>
           newest.get(of)?.get(id) === hash && (of !== "build" || columns.state === "finished"),
       };
 
