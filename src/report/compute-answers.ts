@@ -27,6 +27,8 @@ export interface Computed {
   changed: number;
   /** Facts that were wrong although no change was noted; null where they were not compared. */
   repaired: number | null;
+  /** Whether everything was computed again. */
+  isFull: boolean;
 }
 
 /** What a refresh has to do besides what writers noted. */
@@ -46,7 +48,7 @@ export async function computeEverything(tx: TransactionSql, run: Run): Promise<C
   for (const answer of [BUILDS, ...DIMENSIONS, DATES, ...ANSWERS]) await computeAll(run, answer);
   await tx`update rollup.state set checked_at = now(), facts_repaired = 0`;
   const [counted] = await tx<{ builds: number }[]>`select count(*) as builds from rollup.builds`;
-  return { changed: counted?.builds ?? 0, repaired: null };
+  return { changed: counted?.builds ?? 0, repaired: null, isFull: true };
 }
 
 /** Computes an answer from all that it depends on. */
@@ -69,7 +71,7 @@ export async function computeChanges(
   const isQuiet = typeof noted?.is_any !== "boolean";
   if (isQuiet && !isCheckDue && !reclassify) {
     if (isCalendarOver) await run(mergePartsStatement(DATES));
-    return { changed: 0, repaired: null };
+    return { changed: 0, repaired: null, isFull: false };
   }
   // On a first night there is nothing to compare with.
   if (isAny && (await run("select from rollup.series limit 1")).count === 0)
@@ -85,9 +87,9 @@ export async function computeChanges(
   if (changed > 0) await computeAnswers(tx, run, changed);
   // These are not computed from facts, or are counted on from what was stored.
   if (isAny || isCheckDue) for (const answer of [...DIMENSIONS, SERIES]) await computeAll(run, answer);
-  if (!isCheckDue || isAny) return { changed, repaired: null };
+  if (!isCheckDue || isAny) return { changed, repaired: null, isFull: false };
   await tx`update rollup.state set checked_at = now(), facts_repaired = ${differing}`;
-  return { changed, repaired: differing };
+  return { changed, repaired: differing, isFull: false };
 }
 
 /** Computes what hangs on the facts that changed: each part of it, or all where many changed. */

@@ -158,7 +158,7 @@ const READ_STATE = (tx: TransactionSql) => tx<State[]>`
       and now() - dear_refreshed_at >= ${EXPENSIVE_SHARE}::int * dear_took_s * interval '1 s' as is_expensive_due,
     exists (
       select from sync.runs
-      where kind <> 'watch' and kind in ('full', 'incremental') and status <> 'running' and id > state.run_id
+      where kind in ('full', 'incremental') and status <> 'running' and id > state.run_id
     ) and (now() - checked_at between interval '0' and ${CHECK_AFTER_HOURS} * interval '1 hour') is not true as is_check_due,
     not exists (
       select from report.dim_dates
@@ -186,19 +186,18 @@ async function refresh(
       run_id = excluded.run_id, covered_through = excluded.covered_through, refreshed_at = excluded.refreshed_at
     returning run_id`;
   const run: Run = (text) => abortable(tx.unsafe(text), signal);
-  const isFull =
+  const { changed, repaired, isFull } =
     before === undefined ||
     before.is_redefined ||
     before.source_timezone !== sourceTimezone ||
-    before.stuck_after_s !== stuckAfterS;
-  const { changed, repaired } = isFull
-    ? await computeEverything(tx, run)
-    : await computeChanges(tx, run, {
-        reclassify,
-        isCheckDue: check ?? before.is_check_due,
-        isCalendarOver: before.is_calendar_over,
-      });
-  if (isFull || before.is_expensive_due || repaired) {
+    before.stuck_after_s !== stuckAfterS
+      ? await computeEverything(tx, run)
+      : await computeChanges(tx, run, {
+          reclassify,
+          isCheckDue: check ?? before.is_check_due,
+          isCalendarOver: before.is_calendar_over,
+        });
+  if (isFull || before?.is_expensive_due || repaired) {
     const from = performance.now();
     for (const answer of EXPENSIVE_ANSWERS) await computeAll(run, answer);
     const tookS = (performance.now() - from) / 1000;

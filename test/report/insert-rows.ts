@@ -12,3 +12,13 @@ export async function insertRows(sql: Sql, table: string, rows: readonly Inserte
     [JSON.stringify(rows)],
   );
 }
+
+/** Inserts project 1, `pip`, and its version 11, `latest`, for builds to belong to. */
+export async function insertOneVersion(sql: Sql): Promise<void> {
+  await sql`
+    insert into mirror.projects (id, slug, name, source, listed, first_seen_at, changed_at, record_hash)
+    values ('1', 'pip', 'Pip', 'list', true, '2024-01-01', '2024-01-01', '\\x00')`;
+  await sql`
+    insert into mirror.versions (id, slug, project_id, first_seen_at, changed_at, record_hash)
+    values ('11', 'latest', '1', '2024-01-01', '2024-01-01', '\\x00')`;
+}

@@ -5,6 +5,7 @@ import { withReport } from "../../src/report/after-run.ts";
 import { isReportBehind, refreshReport } from "../../src/report/refresh.ts";
 import type { RunOptions, RunResult } from "../../src/sync/with-run.ts";
 import { createTestDatabase, type TestDatabase } from "../support/database.ts";
+import { insertOneVersion } from "./insert-rows.ts";
 
 const settings = { sourceTimezone: "Etc/UTC", stuckAfterMs: 7_200_000 };
 let database: TestDatabase;
@@ -39,12 +40,7 @@ const series = () =>
 beforeEach(async () => {
   database = await createTestDatabase();
   sql = connect(database.url, { applicationName: "docmirror test", max: 2 });
-  await sql`
-    insert into mirror.projects (id, slug, name, source, listed, first_seen_at, changed_at, record_hash)
-    values ('1', 'pip', 'Pip', 'list', true, '2024-01-01', '2024-01-01', '\\x00')`;
-  await sql`
-    insert into mirror.versions (id, slug, project_id, first_seen_at, changed_at, record_hash)
-    values ('11', 'latest', '1', '2024-01-01', '2024-01-01', '\\x00')`;
+  await insertOneVersion(sql);
   await addRun("full");
   await addBuilds(1, [true, false]);
 });

@@ -5,6 +5,7 @@ import { type RefreshOptions, refreshReport } from "../../src/report/refresh.ts"
 import { startCli } from "../support/cli.ts";
 import { createTestDatabase, type TestDatabase } from "../support/database.ts";
 import { startQuickWorld } from "../support/quick-world.ts";
+import { insertOneVersion } from "./insert-rows.ts";
 
 const settings = { sourceTimezone: "Etc/UTC", stuckAfterMs: 7_200_000 };
 let database: TestDatabase;
@@ -39,12 +40,7 @@ const noted = async () => [
 beforeEach(async () => {
   database = await createTestDatabase();
   sql = connect(database.url, { applicationName: "docmirror test", max: 3 });
-  await sql`
-    insert into mirror.projects (id, slug, name, source, listed, first_seen_at, changed_at, record_hash)
-    values ('1', 'pip', 'Pip', 'list', true, '2024-01-01', '2024-01-01', '\\x00')`;
-  await sql`
-    insert into mirror.versions (id, slug, project_id, first_seen_at, changed_at, record_hash)
-    values ('11', 'latest', '1', '2024-01-01', '2024-01-01', '\\x00')`;
+  await insertOneVersion(sql);
   await addBuild(sql, "1");
 });
 afterEach(async () => {
@@ -61,6 +57,19 @@ describe("the records that writers note", () => {
     ]);
     expect(await refresh()).toMatchObject({ changed: 1, isFull: true });
     expect(await noted()).toEqual([]);
+  });
+
+  test("have no ids while there is no answer about a build either, and the first builds are all computed at once", async () => {
+    await sql`delete from mirror.builds`;
+    await refresh();
+    await addBuild(sql, "2");
+    await addBuild(sql, "3");
+    expect(new Set((await noted()).map(({ id }) => id))).toEqual(new Set([null]));
+    expect(await refresh()).toMatchObject({ changed: 2, isFull: true });
+    expect(await facts()).toEqual(["2", "3"]);
+    await addBuild(sql, "4");
+    expect(await noted()).toEqual([{ resource: "build", id: "4" }]);
+    expect(await refresh()).toMatchObject({ changed: 1, isFull: false });
   });
 
   test("are each project, version and build whose row, state or last sight changed", async () => {

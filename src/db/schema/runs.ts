@@ -191,7 +191,7 @@ export const revisions = sync.table("revisions", {
 /**
  * Projects, versions and builds that changed since the last refresh of the reports. Triggers on their tables
  * write it in the writer's own transaction, so no writer can forget it. The refresh deletes the rows that it
- * read. A row without an id stands for all records: it is written where no refresh was ever made, and where
+ * read. A row without an id stands for all records: it is written where there is no answer yet, and where
  * the table is large because no refresh succeeds. Rows may repeat.
  */
 export const touchedRecords = sync.table("touched_records", {

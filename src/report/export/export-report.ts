@@ -62,7 +62,7 @@ export async function exportReport(options: ExportOptions): Promise<ExportFacts>
     return await withStagingFolder(folder, own, (staging, old) =>
       withSnapshot(sql, async (tx) => {
         const asOf = await findAsOf(tx);
-        // It waits for whoever has locked a table of the view.
+        // It waits while a table of the view is locked.
         const [{ definition = "" } = {}] = await abortable(findDefinition(tx), signal);
         const form: ExportForm = {
           format,
