@@ -336,6 +336,8 @@ export const DICTIONARY = {
       deleted_records: "Records that it no longer has, as of the last refresh.",
       quarantined: "Records that wait in quarantine.",
       refreshed_at: "When the answers of this schema were last computed.",
+      refreshed_run_id:
+        "The newest run that is in them, key of runs; 0 where they were computed before any run had ended.",
       deficit:
         "How many more records the service counted than the mirror has, when the head was last read; null where the whole list was read.",
       mirror_last_good_at:

@@ -4,11 +4,10 @@
 {%- endmacro %}
 
 {% macro duckdb__exported(relation) -%}
-  {%- set files = 'fact_builds/*/*.parquet' if relation == 'fact_builds' else relation ~ '.parquet' -%}
+  {%- set files = 'fact_builds/*/*.parquet' if relation == 'fact_builds' else relation ~ '/*.parquet' -%}
   read_parquet('{{ var('export_folder') | replace("'", "''") }}/{{ files }}', hive_partitioning = false)
 {%- endmacro %}
 
 {% macro spark__exported(relation) -%}
-  {%- set files = 'fact_builds' if relation == 'fact_builds' else relation ~ '.parquet' -%}
-  parquet.`{{ var('export_folder') | replace('`', '``') }}/{{ files }}`
+  parquet.`{{ var('export_folder') | replace('`', '``') }}/{{ relation }}`
 {%- endmacro %}

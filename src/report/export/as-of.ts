@@ -2,11 +2,11 @@ import type { TransactionSql } from "../../db/connect.ts";
 import { type AnswerCell, asIso } from "../read-answer.ts";
 import type { Column } from "./parquet.ts";
 
-/** The file of one row that says as of when an export is. */
+/** The relation of one row that says as of when an export is. */
 export const AS_OF = "as_of";
 
 export interface AsOf {
-  /** The last run that had ended when the answers were computed. */
+  /** The newest run that is in the answers; null where no run had ended. */
   run_id: number | null;
   exported_at: string;
   /** The UTC day of `exported_at`: the last one of a calendar of what has happened. */
@@ -40,7 +40,7 @@ export function asOfRow(asOf: AsOf): AnswerCell[] {
 /** The moment that this transaction shows. */
 export async function findAsOf(tx: TransactionSql): Promise<AsOf> {
   const [found] = await tx<AsOf[]>`
-    select (select max(run_id) from report.runs where finished_at <= refreshed_at) as run_id,
+    select nullif(refreshed_run_id, 0)::float8 as run_id,
            now() as exported_at, (now() at time zone 'UTC')::date::text as exported_on, refreshed_at,
            -- With a role that only reads, the answers may be older than the last walk.
            case when last_good_at <= refreshed_at then current_through end as current_through,

@@ -10,6 +10,7 @@ SELECT of.resource, good.finished_at AS last_good_at, good.started_at AS current
   counted.deleted_records,
   (SELECT count(*) FROM sync.quarantine WHERE quarantine.resource = of.resource AND resolved_at IS NULL) AS quarantined,
   (SELECT refreshed_at FROM rollup.state) AS refreshed_at,
+  (SELECT run_id FROM rollup.state) AS refreshed_run_id,
   ended.deficit,
   CASE WHEN count(good.finished_at) OVER () = count(*) OVER () THEN min(good.finished_at) OVER () END AS mirror_last_good_at,
   CASE WHEN count(good.started_at) OVER () = count(*) OVER () THEN min(good.started_at) OVER () END AS mirror_current_through,
