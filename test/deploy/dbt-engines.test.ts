@@ -17,12 +17,12 @@ import { exportReport } from "../../src/report/export/export-report.ts";
 import { columnsOf } from "../../src/report/question.ts";
 import { refreshReport } from "../../src/report/refresh.ts";
 import { createRandom } from "../../src/simulate/random.ts";
-import { KEYS } from "../report/compare.ts";
 import { ZONE } from "../report/random-lives.ts";
 import { createRandomMirror } from "../report/random-mirror.ts";
 import { createTestDatabase, type TestDatabase } from "../support/database.ts";
 import { COMPUTED } from "../support/dbt-sources.ts";
 import { installPackages, whyNoJava } from "../support/python-packages.ts";
+import { KEYS } from "../support/relation-keys.ts";
 import { clusterConf, clusterEnv, listExecutors } from "../support/spark.ts";
 
 const PROJECT = fileURLToPath(new URL("../../deploy/dbt", import.meta.url));

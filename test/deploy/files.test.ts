@@ -30,7 +30,10 @@ describe("the files in deploy", () => {
           ([, value]) => `${path}: ${value}`,
         ),
       );
-    expect(given).toEqual(["grafana/provisioning/datasources/docmirror.yaml: $READER_PASSWORD"]);
+    expect(given).toEqual([
+      `dbt/profiles.yml: "{{ env_var('DBT_ENV_SECRET_READER_PASSWORD', '') }}"`,
+      "grafana/provisioning/datasources/docmirror.yaml: $READER_PASSWORD",
+    ]);
   });
 
   it("use no name that docmirror, which may share the environment, would refuse as no setting of its own", () => {
