@@ -71,7 +71,7 @@ afterAll(async () => {
 });
 
 describe("the datasets for Superset", () => {
-  it("are what the dictionary and a migrated database say; `npm run docs:superset` writes them", async () => {
+  it("are what the dictionary and a migrated database say; `npm run docs:dictionary` writes them", async () => {
     expect(files).toEqual(await supersetFiles(reader.sql));
   });
 

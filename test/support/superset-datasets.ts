@@ -11,7 +11,7 @@ export const DATASETS = RELATIONS.filter((relation) => !LEFT_OUT.includes(relati
 /** In seconds. The answers change with each run; charts of one dashboard then read one cache. */
 const CACHE_S = 600;
 const VERSION = "1.0.0";
-const HEADER = ` Made from src/db/report-dictionary.ts by \`npm run docs:superset\`.`;
+const HEADER = ` Made from src/db/report-dictionary.ts by \`npm run docs:dictionary\`.`;
 const DATABASE_ID = idOf("database");
 
 interface Metric {
