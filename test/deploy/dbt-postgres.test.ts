@@ -2,7 +2,7 @@
 import { execFile } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
-import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -61,9 +61,9 @@ describe("the package of dbt on Postgres", { tags: ["long"] }, () => {
   });
 
   /** Runs dbt to its end, and gives its exit code and what it wrote. */
-  async function dbt(...args: string[]): Promise<{ code: number; output: string }> {
+  async function dbt(args: readonly string[], project = PROJECT): Promise<{ code: number; output: string }> {
     const { hostname, port, pathname } = new URL(reader.databaseUrl);
-    const given = [...["--no-use-colors", "--project-dir", PROJECT, "--profiles-dir", PROJECT]];
+    const given = [...["--no-use-colors", "--project-dir", project, "--profiles-dir", PROJECT]];
     const env = {
       ...process.env,
       ...{ READER_HOST: hostname, READER_PORT: port, READER_DATABASE: pathname.slice(1), READER_NAME: role },
@@ -90,9 +90,9 @@ describe("the package of dbt on Postgres", { tags: ["long"] }, () => {
     "connects with the sample profile, and warns of nothing that a later version refuses",
     async (context) => {
       if (missing !== null) return context.skip(missing);
-      const { code, output } = await dbt("debug");
+      const { code, output } = await dbt(["debug"]);
       expect({ code, output }).toEqual({ code: 0, output: expect.stringContaining("All checks passed!") });
-      const parsed = await dbt("parse", "--show-all-deprecations");
+      const parsed = await dbt(["parse", "--show-all-deprecations"]);
       expect(parsed).toEqual({ code: 0, output: expect.not.stringMatching(/deprecat/i) });
     },
     RUN_MS,
@@ -102,7 +102,7 @@ describe("the package of dbt on Postgres", { tags: ["long"] }, () => {
     "builds: the model is made, and every promise of sources.yml holds",
     async (context) => {
       if (missing !== null) return context.skip(missing);
-      const { code, output } = await dbt("build");
+      const { code, output } = await dbt(["build"]);
       expect(code, output).toBe(0);
       const results = await resultsOf("run_results.json");
       expect(results.filter(({ status }) => !/^(success|pass|no-op)$/.test(status))).toEqual([]);
@@ -139,7 +139,7 @@ describe("the package of dbt on Postgres", { tags: ["long"] }, () => {
         grant select on report.failing_now to ${role}`),
       );
       try {
-        const { code } = await dbt("test", "--select", "source:docmirror.failing_now");
+        const { code } = await dbt(["test", "--select", "source:docmirror.failing_now"]);
         expect(code).toBe(1);
         const failed = (await resultsOf("run_results.json")).filter(({ status }) => status === "fail");
         expect(failed.map(({ unique_id: id }) => id.split(".")[2]).toSorted()).toEqual([
@@ -159,7 +159,7 @@ describe("the package of dbt on Postgres", { tags: ["long"] }, () => {
     "reads how fresh the sources are",
     async (context) => {
       if (missing !== null) return context.skip(missing);
-      const { code, output } = await dbt("source", "freshness");
+      const { code, output } = await dbt(["source", "freshness"]);
       expect(code, output).toBe(0);
       const results = await resultsOf("sources.json");
       expect(results.map(({ unique_id: id, status }) => [id.split(".").at(-1), status]).toSorted()).toEqual([
@@ -175,7 +175,7 @@ describe("the package of dbt on Postgres", { tags: ["long"] }, () => {
     "makes its pages, with every relation, its columns and their descriptions",
     async (context) => {
       if (missing !== null) return context.skip(missing);
-      const { code, output } = await dbt("docs", "generate");
+      const { code, output } = await dbt(["docs", "generate"]);
       expect(code, output).toBe(0);
       const catalog = JSON.parse(await readFile(join(folder, "target", "catalog.json"), "utf8"));
       const found = Object.values<{ metadata: { name: string; comment: string } }>(catalog.sources);
@@ -185,6 +185,29 @@ describe("the package of dbt on Postgres", { tags: ["long"] }, () => {
         manifest.sources,
       ).flatMap((source) => Object.values(source.columns));
       expect(columns.filter(({ description }) => description === "")).toEqual([]);
+    },
+    RUN_MS,
+  );
+
+  it(
+    "is a package for other projects, which tests its promises there",
+    async (context) => {
+      if (missing !== null) return context.skip(missing);
+      const project = join(folder, "another");
+      await mkdir(join(project, "models"), { recursive: true });
+      await writeFile(
+        join(project, "dbt_project.yml"),
+        "name: another\nversion: '1.0'\nprofile: docmirror\n",
+      );
+      await writeFile(join(project, "packages.yml"), JSON.stringify({ packages: [{ local: PROJECT }] }));
+      await writeFile(
+        join(project, "models", "slow.sql"),
+        "select project_id, count(*) as builds from {{ source('docmirror', 'fact_builds') }} group by project_id",
+      );
+      expect(await dbt(["deps"], project)).toMatchObject({ code: 0 });
+      const { code, output } = await dbt(["build"], project);
+      expect(code, output).toBe(0);
+      expect(output).toMatch(/slow[\s\S]*source_one_row_per_key|source_one_row_per_key[\s\S]*slow/);
     },
     RUN_MS,
   );
