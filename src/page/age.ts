@@ -8,7 +8,11 @@ const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "
 
 /** A moment as Postgres prints it in UTC, in milliseconds; NaN where JavaScript has no such moment. */
 export function momentMs(text: unknown): number {
-  return Date.parse(String(text).replace(" ", "T").replace(/\+00(?::00)?$/, "Z"));
+  return Date.parse(
+    String(text)
+      .replace(" ", "T")
+      .replace(/\+00(?::00)?$/, "Z"),
+  );
 }
 
 /** A span in one unit: `12 min`, `24 h`, `3 d`. Hours go on to two days. What is below a minute is `< 1 min`. */

@@ -48,7 +48,16 @@ export function linkStrip(builds: readonly StripBuild[], current?: string): Mark
   return html`<ol class="strip${few}">${builds.map(({ id, outcome, words }) => {
     const { kind, word } = outcomeMark(outcome);
     const text = shorten(`${id} ${word}, ${words}`, 200);
-    const sign = kind === "good" ? "check" : kind === "bad" ? "x" : kind === "stuck" ? "stuck" : kind === "run" ? "run" : "q";
+    const sign =
+      kind === "good"
+        ? "check"
+        : kind === "bad"
+          ? "x"
+          : kind === "stuck"
+            ? "stuck"
+            : kind === "run"
+              ? "run"
+              : "q";
     return html`<li><a class="${kind}" href="${buildHref(id)}" title="${text}"${id === current ? html` aria-current="true"` : ""}>${icon(sign)}<span class="unseen">${text}</span></a></li>`;
   })}</ol>`;
 }

@@ -7,7 +7,11 @@ import type { Markup } from "./words.ts";
 export function renderPoints({ by, isChance }: Difference): Markup {
   const points = (Math.abs(by) * 100).toFixed(1);
   const [sign, kind] =
-    points === "0.0" ? (["same", "same"] as const) : by > 0 ? (["up", "good"] as const) : (["down", "bad"] as const);
+    points === "0.0"
+      ? (["same", "same"] as const)
+      : by > 0
+        ? (["up", "good"] as const)
+        : (["down", "bad"] as const);
   const direction = kind === "same" ? "" : by > 0 ? "up " : "down ";
   return html`<span class="delta ${isChance ? "chance" : kind}">${icon(sign)}<span class="unseen">${direction}</span>${points}\u00a0points</span>`;
 }

@@ -3,7 +3,13 @@ import { favicon, icon, SPRITE, type Tone } from "./icon.ts";
 import { type Markup, shorten } from "./words.ts";
 
 /** The pages of the navigation, by their paths. */
-const TABS = { "/": "Now", "/trends": "Trends", "/projects": "Projects", "/errors": "Errors", "/mirror": "Mirror" };
+const TABS = {
+  "/": "Now",
+  "/trends": "Trends",
+  "/projects": "Projects",
+  "/errors": "Errors",
+  "/mirror": "Mirror",
+};
 
 export type Tab = keyof typeof TABS;
 
@@ -22,6 +28,8 @@ export interface DocumentFacts {
   readonly feed?: { readonly href: string; readonly title: string };
   /** How old the data is. @default not said */
   readonly age?: Markup;
+  /** What limits its figures, above its content. @default nothing */
+  readonly limits?: Markup;
 }
 
 /**
@@ -29,7 +37,7 @@ export interface DocumentFacts {
  * no address but our own.
  */
 export async function renderDocument(facts: DocumentFacts, styleHref: string): Promise<string> {
-  const { tone = "idle", tab, main, searched, feed, age } = facts;
+  const { tone = "idle", tab, main, searched, feed, age, limits } = facts;
   const page = await html`<!doctype html>
 <html lang="en">
 <head>
@@ -54,6 +62,7 @@ ${SPRITE}
 ${age ?? ""}
 </div></header>
 <main id="main" class="wrap" tabindex="-1">
+${limits ?? ""}
 ${main}
 </main>
 <footer class="foot wrap"><p>Times are in UTC. A build counts on the day it was triggered. Rates are shares of finished builds; ranges are 95&nbsp;% intervals.</p><p><a href="/report/data_dictionary.csv">What each column means</a> · <a href="/api/v1/">The API</a></p></footer>

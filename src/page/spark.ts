@@ -24,7 +24,10 @@ export function drawSpark(days: readonly SparkDay[], usual: number | null, now: 
   const [least, most] = [Math.min(...rates), Math.max(...rates)];
   const x = (place: number) => `${((100 * (place + 0.5)) / days.length).toFixed(2)}%`;
   const y = (rate: number) =>
-    (most === least ? (TOP + BOTTOM) / 2 : BOTTOM - ((rate - least) / (most - least)) * (BOTTOM - TOP)).toFixed(1);
+    (most === least
+      ? (TOP + BOTTOM) / 2
+      : BOTTOM - ((rate - least) / (most - least)) * (BOTTOM - TOP)
+    ).toFixed(1);
   const dayOf = (day: string) => dayWords(Date.parse(day), now);
   const told = `Success rate by day, ${dayOf(first.day)} to ${dayOf(last.day)}: from ${wholePercent(first.rate)} to ${wholePercent(last.rate)}, lowest ${wholePercent(lowest.rate)} on ${dayOf(lowest.day)}`;
   const isLate = lowest.place > days.length * 0.6;
