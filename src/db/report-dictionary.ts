@@ -239,7 +239,8 @@ export const DICTIONARY = {
       first_failed_build_id: "The first of these failures.",
       last_failed_at: "When the last of them was triggered.",
       last_failed_build_id: "The last of them.",
-      last_succeeded_at: "When the last build of that series that succeeded was triggered; null where none did.",
+      last_succeeded_at:
+        "When the last build of that series that succeeded was triggered; null where none did.",
       last_succeeded_build_id: "That build; null where none did.",
       error_class: "The error class of the last failure.",
       error_fingerprint: "The fingerprint of the last failure.",

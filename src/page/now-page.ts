@@ -148,23 +148,26 @@ function renderNowFigures(facts: VerdictFacts, answers: NowAnswers, moment: Page
   const span = isNow ? "last 24 hours" : "those 24 hours";
   return renderFigures([
     {
-      label: `Succeeded, ${span}`,
+      label: "Succeeded",
+      labelRest: `, ${span}`,
       value: last.finished === 0 ? "–" : percent(last.succeeded / last.finished),
       unit: last.finished === 0 ? "none finished" : `of ${counted(last.finished, "build")}`,
       note:
         difference === null
           ? "nothing to compare it with"
-          : html`${renderPoints(difference)} on the 7 days before${difference.isChance ? ": within chance" : ""}`,
+          : html`${renderPoints(difference)} <span>on the 7 days before${difference.isChance ? ": within chance" : ""}</span>`,
       spark: drawSpark(days, finished === 0 ? null : succeeded / finished, moment.now),
     },
     {
-      label: isNow ? "Failing now" : "Failing then",
+      label: "Failing",
+      labelRest: isNow ? " now" : " then",
       value: grouped(facts.failing),
       unit: `of ${counted(facts.projects, "project")}`,
       note: html`<a href="${withQuery(PATH, { show: "main" })}#failing">${grouped(main)} in their main docs</a>`,
     },
     {
-      label: `Fixed, ${span}`,
+      label: "Fixed",
+      labelRest: `, ${span}`,
       value: grouped(Number(fixed?.projects ?? 0)),
       unit: Number(fixed?.projects ?? 0) === 1 ? "project" : "projects",
       note: html`<a href="#fixed">against ${grouped(facts.broke)} that broke</a>`,

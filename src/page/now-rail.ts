@@ -43,7 +43,7 @@ export function renderWhy(rows: readonly Row[], question: Question, of: Span, da
   return renderBlock({
     id: "why",
     title: `Why, ${of.words}`,
-    count: counted(total, "failure"),
+    count: grouped(total),
     tools: { question, filters: { since: of.since, until: of.until } },
     body,
   });
@@ -104,7 +104,7 @@ export function renderFixed(
   return renderBlock({
     id: "fixed",
     title: `Fixed, ${of.words}`,
-    count: counted(projects, "project"),
+    count: grouped(projects),
     tools: { question },
     body,
   });

@@ -45,6 +45,8 @@ ${figures ?? ""}
 
 export interface Figure {
   readonly label: string;
+  /** The rest of the label, which a phone has no room for, such as ", last 24 hours". */
+  readonly labelRest?: string;
   readonly value: Markup | string;
   /** Its unit, such as "of 700 projects". */
   readonly unit?: string;
@@ -58,8 +60,8 @@ export interface Figure {
 export function renderFigures(figures: readonly Figure[], even = false): Markup {
   return html`<dl class="figures${even ? " even" : ""}">
 ${figures.map(
-  ({ label, value, unit, note, spark }) =>
-    html`<div${spark ? html` class="with-spark"` : ""}><dt>${label}</dt><dd class="v">${value}${unit === undefined ? "" : html` <small>${unit}</small>`}</dd><dd>${note}</dd>${spark ? html`<dd class="spark">${spark}</dd>` : ""}</div>
+  ({ label, labelRest, value, unit, note, spark }) =>
+    html`<div${spark ? html` class="with-spark"` : ""}><dt>${label}${labelRest === undefined ? "" : html`<span class="rest">${labelRest}</span>`}</dt><dd class="v">${value}${unit === undefined ? "" : html` <small>${unit}</small>`}</dd><dd>${note}</dd>${spark ? html`<dd class="spark">${spark}</dd>` : ""}</div>
 `,
 )}</dl>`;
 }

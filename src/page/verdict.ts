@@ -191,7 +191,7 @@ function kindsWords(kinds: VerdictFacts["kinds"]): string | null {
   const total = kinds.reduce((sum, { failures }) => sum + failures, 0);
   const [first] = kinds;
   if (first === undefined || total < 5 || first.failures < total / 3) return null;
-  return `${wholePercent(first.failures / total)} of the ${grouped(total)} failed builds: ${kindLabel(first.kind)}.`;
+  return `Of the ${grouped(total)} failed builds, ${wholePercent(first.failures / total)} say: ${kindLabel(first.kind)}.`;
 }
 
 function platformWords(hoursLookedAt: number): string {

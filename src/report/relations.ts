@@ -107,7 +107,15 @@ export const RELATION_FACTS: { readonly [R in Relation]: RelationFacts<ColumnOf<
   failing_projects: {
     time: { column: "failing_since", span: "moment" },
     order: "failing_since desc nulls last, project_slug, project_id",
-    answer: ["project_slug", "version_slug", "type", "failing_since", "failing", "error_class", "output_excerpt"],
+    answer: [
+      "project_slug",
+      "version_slug",
+      "type",
+      "failing_since",
+      "failing",
+      "error_class",
+      "output_excerpt",
+    ],
   },
   recoveries: {
     time: { column: "failed_at", span: "moment" },
