@@ -221,7 +221,7 @@ ${renderPager({ path: PATH, kept: { show, why }, page, perPage: PER_PAGE, total,
   return renderBlock({
     id: "failing",
     title: isNow ? "Failing now" : "Failing then",
-    count: counted(total, "project"),
+    count: grouped(total),
     tools: { question },
     body: html`${all.projects === 0 ? "" : bar}
 ${list}`,
