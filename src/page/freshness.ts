@@ -15,7 +15,7 @@ const REPLICA_STEP_S = 10;
 export interface Freshness {
   /**
    * When the last good walk of the builds began: the mirror has what happened before. Null when no walk of them
-   * ended well.
+   * ended well, an invalid date where a wrong clock dated it.
    */
   readonly asOf: Date | null;
   /** Whether that is so long ago, or unknown for a wrong clock, that nothing can be said of now. */
@@ -53,7 +53,10 @@ export function readFreshness(
   const finishedAt = textOf(lastRun?.finished_at);
   const isFollowing = finishedAt !== null && now.getTime() - momentMs(finishedAt) < FOLLOWS_WITHIN_MS;
   const replicaLag = lists[0]?.replica_lag_s ?? null;
-  const asOf = builds?.current_through == null ? null : new Date(momentMs(builds.current_through));
+  const asOf =
+    builds?.current_through == null
+      ? null
+      : new Date(builds.lag_s === null ? Number.NaN : momentMs(builds.current_through));
   return {
     asOf,
     isStale: builds !== undefined && isLate(builds),

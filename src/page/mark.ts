@@ -36,5 +36,7 @@ const OUTCOMES: Readonly<Record<string, { kind: MarkKind; word: string }>> = {
 
 /** How an outcome is shown. One that is not known has a question mark and "state not known". */
 export function outcomeMark(outcome: unknown): { kind: MarkKind; word: string } {
-  return OUTCOMES[String(outcome)] ?? { kind: "idle", word: "state not known" };
+  const name = String(outcome);
+  const known = Object.hasOwn(OUTCOMES, name) ? OUTCOMES[name] : undefined;
+  return known ?? { kind: "idle", word: "state not known" };
 }

@@ -74,12 +74,17 @@ const ERROR_KINDS: Readonly<Record<string, { label: string; meaning: string }>> 
 
 /** The name of an error class for people. A class that docmirror does not know is shown as it is. */
 export function kindLabel(errorClass: unknown): string {
-  return ERROR_KINDS[String(errorClass)]?.label ?? shorten(String(errorClass ?? "unclassified"), 40);
+  return kindOf(errorClass)?.label ?? shorten(String(errorClass ?? "unclassified"), 40);
 }
 
 /** What an error class means, in part of a sentence; null for a class that docmirror does not know. */
 export function kindMeaning(errorClass: unknown): string | null {
-  return ERROR_KINDS[String(errorClass)]?.meaning ?? null;
+  return kindOf(errorClass)?.meaning ?? null;
+}
+
+function kindOf(errorClass: unknown) {
+  const name = String(errorClass ?? "unclassified");
+  return Object.hasOwn(ERROR_KINDS, name) ? ERROR_KINDS[name] : undefined;
 }
 
 /** What was built: `latest · html`. */
