@@ -127,7 +127,7 @@ export function judge(facts: VerdictFacts): Verdict {
       title: `✗ ${grouped(broke)} broke in 24 h`,
       sentence: `${clauses.join("; ")}.${isMany && newest !== null ? ` The newest is {newest}, ${agoWords(newest.brokeAt, now)} ago.` : ""}`,
       evidence: [
-        ...(isMany ? [] : [ordinaryWords(usual, facts.usualDays.length)]),
+        ...(isMany ? [] : [ordinaryWords(usual, facts.usualDays.length, broke)]),
         kindsWords(facts.kinds),
         platformWords(facts.hoursLookedAt),
       ]
@@ -170,7 +170,7 @@ export function usualOf(days: readonly number[]): Usual | null {
 const rangeWords = ({ low, high }: Usual): string =>
   low === high ? grouped(low) : `${grouped(low)} to ${grouped(high)}`;
 
-function ordinaryWords(usual: Usual | null, days: number, broke = 1): string | null {
+function ordinaryWords(usual: Usual | null, days: number, broke: number): string | null {
   if (usual === null) return "There are too few days yet to say what is usual.";
   const isQuiet = broke < usual.low;
   return `${isQuiet ? "A quiet day" : "An ordinary day"}: ${rangeWords(usual)} on most of the last ${days}.`;
