@@ -1,5 +1,5 @@
 /**
- * The colours of the charts, by their meaning. `charts.css` sets them for the light and the dark theme. The
+ * The colours of the charts, by their meaning. The style sheet sets them for the light and the dark theme. The
  * charts can be read without colour too: failed builds are hatched, unfinished ones are dotted, and days that
  * may still change are hollow or dashed.
  */
