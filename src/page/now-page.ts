@@ -77,6 +77,7 @@ function spanOf({ now, at }: PageMoment): Span {
   return {
     now,
     words: isNow ? "last 24 hours" : `24 hours before ${when(at.getTime(), now)}`,
+    short: isNow ? "last 24\u00a0h" : "those 24\u00a0h",
     since: new Date(at.getTime() - DAY_MS).toISOString(),
     until: at.toISOString(),
   };

@@ -14,8 +14,9 @@ const MOST_FIXED = 5;
 
 export interface Span {
   readonly now: Date;
-  /** The span in words, such as "last 24 hours". */
+  /** The span in words, such as "last 24 hours"; and for a title, such as "last 24 h". */
   readonly words: string;
+  readonly short: string;
   readonly since: string;
   readonly until: string;
 }
@@ -36,13 +37,13 @@ export function renderWhy(rows: readonly Row[], question: Question, of: Span, da
             label: kindLabel(error_class),
             href: `/errors?kind=${encodeURIComponent(String(error_class))}`,
             count: Number(failures),
-            usual: days < 7 ? null : Number(usual),
+            usual: days < 7 ? null : (Number(usual) * 28) / days,
           })),
           "a usual day",
         );
   return renderBlock({
     id: "why",
-    title: `Why, ${of.words}`,
+    title: `Why, ${of.short}`,
     count: grouped(total),
     tools: { question, filters: { since: of.since, until: of.until } },
     body,
@@ -103,7 +104,7 @@ export function renderFixed(
         }`;
   return renderBlock({
     id: "fixed",
-    title: `Fixed, ${of.words}`,
+    title: `Fixed, ${of.short}`,
     count: grouped(projects),
     tools: { question },
     body,
@@ -113,5 +114,5 @@ export function renderFixed(
 function renderFixedSeries(row: Row, now: Date): Markup {
   const lasted = momentMs(row.recovered_at) - momentMs(row.failed_at);
   const failed = Number.isNaN(lasted) ? "" : ` for ${span(Math.max(0, lasted))}`;
-  return html`<li><span>${mark("good", "fixed")} <a href="${projectHref(String(row.project_slug))}">${slugWords(row.project_slug)}</a> <span class="target">${targetWords(row.version_slug, row.type)}</span></span>${age(row.recovered_at, now)}<small>failed${failed}: ${kindLabel(row.error_class)}; fixed by <a href="${buildHref(String(row.recovered_build_id))}">${foreign(String(row.recovered_build_id), 24)}</a></small></li>`;
+  return html`<li><span>${mark("good", "fixed")} <a href="${projectHref(String(row.project_slug))}">${slugWords(row.project_slug)}</a> <span class="target">${targetWords(row.version_slug, row.type)}</span></span>${age(row.recovered_at, now)}<small>failed${failed}: ${kindLabel(row.error_class)} · <a href="${buildHref(String(row.recovered_build_id))}">${foreign(String(row.recovered_build_id), 24)}</a></small></li>`;
 }

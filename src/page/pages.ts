@@ -19,6 +19,7 @@ import { explainFailure } from "./failures.ts";
 import { findFreshness } from "./freshness.ts";
 import { renderAge, renderLimits } from "./freshness-words.ts";
 import { buildHref, projectHref, segmentAfter } from "./links.ts";
+import { readLog } from "./log-reply.ts";
 import { mirrorPage } from "./mirror-page.ts";
 import { drawNeverSynced } from "./never-synced.ts";
 import { eitherLinks, faultNotice, notice } from "./notice.ts";
@@ -116,6 +117,12 @@ export function createPages({ mirror, sourceTimezone, clock, log }: PagesDeps): 
     return show(c, { title: `Build ${shorten(id)}`, main }, 200);
   }
 
+  async function showLog(c: Context): Promise<Response> {
+    const id = c.req.param("id") ?? "";
+    const log = isStorableId(id) ? await readLog(mirror, id) : null;
+    return log ?? show(c, notice("No log", "The mirror has no log of a build with this id."), 404);
+  }
+
   /** The target of a search: the project, the build, or a choice when both exist. */
   async function find(c: Context, searched: string): Promise<Response> {
     if (searched === "") return c.redirect("/", 303);
@@ -165,6 +172,7 @@ export function createPages({ mirror, sourceTimezone, clock, log }: PagesDeps): 
   app.get("/project", (c) => showProject(c, c.req.query("slug") ?? ""));
   app.get("/project/*", (c) => bySegment(c, "/project/", showProject));
   app.get("/build", (c) => showBuild(c, c.req.query("id") ?? ""));
+  app.get("/build/:id/log.txt", showLog);
   app.get("/build/*", (c) => bySegment(c, "/build/", showBuild));
   app.get("/find", (c) => find(c, (c.req.query("q") ?? "").trim()));
 

@@ -115,6 +115,20 @@ describe("the search", () => {
   });
 });
 
+describe("the log of a build", () => {
+  it("is plain text, each part below its name, however long it is", async () => {
+    const long = "x".repeat(2_500_000);
+    await withTestSql((sql) => sql`update mirror.build_logs set output = ${long} where build_id = '1004'`);
+    const reply = await pages.get("/build/1004/log.txt");
+    expect(reply.headers.get("content-type")).toBe("text/plain; charset=utf-8");
+    expect(await reply.text()).toBe(
+      `== output ==\n${long}\n== error ==\nfatal: unable to access the repository\n`,
+    );
+    expect((await pages.get("/build/1001/log.txt")).status).toBe(404);
+    expect((await pages.get("/build/nosuch/log.txt")).status).toBe(404);
+  });
+});
+
 describe("an answer as CSV", () => {
   it.each([
     ["success_rate_daily", { since: "2026-01-01" }],

@@ -65,6 +65,7 @@ export const PATHS: Readonly<Record<string, string>> = {
   "/projects?q=TEXT": "the projects whose slug or name contains a text",
   "/project/SLUG": "one project, its versions and builds; also `/project?slug=SLUG`",
   "/build/ID": "one build; also `/build?id=ID`",
+  "/build/ID/log.txt": "the log of a build as text",
   "/errors": "why builds fail; `kind` is an error class",
   "/mirror": "how fresh the mirror is, and its runs",
   "/find?q=TEXT": "goes to the project or build of that name",
