@@ -17,7 +17,6 @@ const Words = z.string().refine((text) => !/\{[{%#]/.test(text));
 const Column = z.strictObject({
   name: Name,
   description: Words,
-  quote: z.boolean().optional(),
   data_tests: z.array(z.string().regex(/^(unique|not_null|in_\w+)$/)).optional(),
 });
 /** A key of several columns. */
@@ -107,7 +106,7 @@ describe("sources.yml", () => {
 
   it("names only relations and columns that the reader can read", async () => {
     for (const { name, columns } of source.tables) {
-      const list = columns.map(({ name, quote }) => (quote ? `"${name}"` : name)).join(", ");
+      const list = columns.map(({ name }) => name).join(", ");
       await reader.sql.unsafe(`select ${list} from ${source.schema}.${name} limit 1`);
     }
   });
@@ -123,8 +122,8 @@ describe("sources.yml", () => {
       return `select ${column} ${of} where ${column} not in (select ${key} from ${source.schema}.${referred})`;
     };
     const promised = source.tables.flatMap(({ name, columns, config }) => [
-      ...columns.flatMap(({ name: column, quote, data_tests: tests = [] }) =>
-        tests.map((test) => breaking(test, name, quote ? `"${column}"` : column)),
+      ...columns.flatMap(({ name: column, data_tests: tests = [] }) =>
+        tests.map((test) => breaking(test, name, column)),
       ),
       ...(config?.meta ? [breaking("unique", name, config.meta.key.join(", "))] : []),
     ]);

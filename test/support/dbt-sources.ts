@@ -97,8 +97,6 @@ function describe(relation: Relation, columns: RelationEntry["columns"], isSourc
     return {
       name: column,
       description: means,
-      // The one name that SQL keeps for itself.
-      ...(column === "order" && { quote: true }),
       ...(tests.length > 0 && { data_tests: tests }),
     };
   });
