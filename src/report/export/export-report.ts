@@ -5,7 +5,7 @@ import type { Sql, TransactionSql } from "../../db/connect.ts";
 import type { Relation } from "../../db/report-dictionary.ts";
 import { MirrorError } from "../../errors.ts";
 import { readVersion } from "../../version.ts";
-import { askFor } from "../question.ts";
+import { askFor, columnsOf } from "../question.ts";
 import { readAnswer, withSnapshot } from "../read-answer.ts";
 import { AS_OF, AS_OF_COLUMNS, type AsOf, asOfRow, findAsOf } from "./as-of.ts";
 import { type ExportForm, LAYOUT, type LastExport, readLastExport } from "./last-export.ts";
@@ -62,7 +62,7 @@ export async function exportReport(options: ExportOptions): Promise<ExportFacts>
   try {
     return await withStagingFolder(folder, [...RELATIONS, ...OLD_FILES], (staging, old) =>
       withSnapshot(sql, async (tx) => {
-        const asOf = await findAsOf(tx);
+        const asOf = await findAsOf(tx, signal);
         // It waits while a table of the view is locked.
         const [{ definition = "" } = {}] = await abortable(findDefinition(tx), signal);
         const form: ExportForm = {
@@ -121,9 +121,12 @@ function findDefinition(tx: TransactionSql) {
   >`select md5(pg_get_viewdef('report.fact_builds'::regclass)) as definition`;
 }
 
+/** Those that a question asks for, in its order: a table may have more. */
 function findColumns(tx: TransactionSql, relation: Relation): Promise<Column[]> {
+  const names = columnsOf(relation);
   return tx<Column[]>`
-    select column_name as name, data_type as type from report.data_dictionary where relation = ${relation} order by position`;
+    select column_name as name, data_type as type from report.data_dictionary
+    where relation = ${relation} and column_name = any(${names}) order by array_position(${names}, column_name)`;
 }
 
 /** The counts of another answer prove that no month was overlooked. */
