@@ -129,26 +129,26 @@ describe("the package of dbt on Postgres", { tags: ["long"] }, () => {
       // A view that a stranger changed.
       await withSql(reader.databaseUrl, { applicationName: "docmirror test", max: 1 }, (sql) =>
         sql.unsafe(`
-        alter view report.failing_now rename to failing_before;
-        create view report.failing_now as
-          select * from report.failing_before
-          union all (select * from report.failing_before limit 1)
+        alter view report.project_activity rename to activity_before;
+        create view report.project_activity as
+          select * from report.activity_before
+          union all (select * from report.activity_before limit 1)
           union all
-          select (jsonb_populate_record(null::report.failing_before, to_jsonb(one) || '{"project_id": "nobody"}')).*
-          from (select * from report.failing_before limit 1) as one;
-        grant select on report.failing_now to ${role}`),
+          select (jsonb_populate_record(null::report.activity_before, to_jsonb(one) || '{"project_id": "nobody"}')).*
+          from (select * from report.activity_before limit 1) as one;
+        grant select on report.project_activity to ${role}`),
       );
       try {
-        const { code } = await dbt(["test", "--select", "source:docmirror.failing_now"]);
+        const { code } = await dbt(["test", "--select", "source:docmirror.project_activity"]);
         expect(code).toBe(1);
         const failed = (await resultsOf("run_results.json")).filter(({ status }) => status === "fail");
         expect(failed.map(({ unique_id: id }) => id.split(".")[2]).toSorted()).toEqual([
-          "source_in_dim_projects_docmirror_failing_now_project_id",
-          "source_one_row_per_key_docmirror_failing_now_",
+          "source_in_dim_projects_docmirror_project_activity_project_id",
+          "source_one_row_per_key_docmirror_project_activity_",
         ]);
       } finally {
         await owner.unsafe(
-          `drop view report.failing_now; alter view report.failing_before rename to failing_now`,
+          `drop view report.project_activity; alter view report.activity_before rename to project_activity`,
         );
       }
     },
