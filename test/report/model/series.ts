@@ -16,11 +16,13 @@ export const seriesColumns = (fact: Fact): Row => ({
   type: fact.type,
 });
 
-const keyOf = ({ project, version, type }: Fact) => JSON.stringify([project.id, version.id, type]);
+const keyOf = ({ project, version, type, reference }: Fact) =>
+  JSON.stringify([project.id, version.id, type, reference]);
 
 /** The finished builds of each series, in their order. */
 function ratedSeries(facts: readonly Fact[]): Fact[][] {
-  return [...groupBy(facts.filter(isRated), keyOf).values()];
+  const known = facts.filter(({ reference }) => reference !== null);
+  return [...groupBy(known.filter(isRated), keyOf).values()];
 }
 
 /** Failures in a row, with the success before and after them. */
