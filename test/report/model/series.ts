@@ -18,17 +18,15 @@ export const seriesColumns = (fact: Fact): Row => ({
   type: fact.type,
 });
 
-/** Of a build that named neither a project nor a version: nothing says which series it belongs to. */
-const NAMELESS = "(none)";
-const referenceColumn = ({ reference }: Fact): Row => ({ reference: reference || null });
-
 /** The finished builds of each series, in their order. */
 function ratedSeries(facts: readonly Fact[]): Fact[][] {
   const keyOf = ({ project, version, type, reference }: Fact) =>
     JSON.stringify([project.id, version.id, type, reference]);
-  const known = facts.filter((fact) => isRated(fact) && fact.reference !== NAMELESS);
-  return [...groupBy(known, keyOf).values()];
+  const known = facts.filter(({ reference }) => reference !== null);
+  return [...groupBy(known.filter(isRated), keyOf).values()];
 }
+
+const referenceColumn = ({ reference }: Fact): Row => ({ reference: reference || null });
 
 /** Failures in a row, with the success before and after them. */
 export interface Streak {
