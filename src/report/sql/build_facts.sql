@@ -31,7 +31,19 @@ SELECT
   build.first_seen_at,
   build.deleted_at,
   CASE WHEN build.state <> 'finished' AND judged.outcome <> 'vanished' THEN seen.at END AS last_seen_at,
-  build.record_hash
+  build.record_hash,
+  -- Work began between the bounds of `work`; where no sighting shows work, between those of the finish.
+  CASE WHEN isfinite(coalesce(work.not_before, finish.not_before))
+      THEN greatest(0, extract(epoch FROM coalesce(work.not_before, finish.not_before) - first.not_after))
+    WHEN coalesce(work.not_after, finish.not_after) IS NOT NULL THEN 0
+  END::float8 AS queued_s_min,
+  CASE WHEN isfinite(first.not_before)
+    THEN extract(epoch FROM coalesce(work.not_after, finish.not_after) - first.not_before) END::float8 AS queued_s_max,
+  CASE WHEN work.not_after IS NOT NULL AND isfinite(finish.not_before) THEN greatest(0, extract(epoch FROM finish.not_before - work.not_after))
+    WHEN finish.not_after IS NOT NULL THEN 0
+  END::float8 AS building_s_min,
+  CASE WHEN isfinite(coalesce(work.not_before, finish.not_before))
+    THEN extract(epoch FROM finish.not_after - coalesce(work.not_before, finish.not_before)) END::float8 AS building_s_max
 FROM mirror.builds AS build
 -- The key says that this is one row, which the planner does not know of a table without statistics.
 JOIN rollup.state ON state.id = 1
@@ -44,6 +56,13 @@ LEFT JOIN mirror.build_transitions AS finish ON build.state = 'finished' AND fin
     SELECT FROM mirror.build_transitions AS later
     WHERE later.build_id = finish.build_id AND later.to_state = 'finished' AND later.seq > finish.seq
   )
+-- The first sign of work, if the build finished later than that.
+LEFT JOIN mirror.build_transitions AS work ON work.build_id = build.id AND work.to_state NOT IN ('triggered', 'finished', 'vanished')
+  AND NOT EXISTS (
+    SELECT FROM mirror.build_transitions AS earlier
+    WHERE earlier.build_id = work.build_id AND earlier.to_state NOT IN ('triggered', 'finished', 'vanished') AND earlier.seq < work.seq
+  )
+  AND (finish.seq < work.seq) IS NOT TRUE
 LEFT JOIN mirror.build_logs AS log ON build.state = 'finished' AND NOT build.success AND log.build_id = build.id
 CROSS JOIN LATERAL (SELECT build.date AT TIME ZONE state.source_timezone AS at) AS triggered
 CROSS JOIN LATERAL (
