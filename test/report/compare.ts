@@ -21,7 +21,7 @@ export const KEYS: Record<Compared, readonly string[]> = {
   success_rate_by_type: ["type"],
   build_times_daily: ["day"],
   regressions: ["project_id"],
-  failing_now: ["project_id", "version_id", "type"],
+  failing_now: ["first_failed_build_id"],
   recoveries: ["first_failed_build_id"],
   time_to_recover: ["project_id", "type", "month"],
   instability: ["project_id", "version_id", "type", "reference"],

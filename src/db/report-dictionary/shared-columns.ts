@@ -40,7 +40,7 @@ export const UNFINISHED = {
 
 export const COVERAGE = (span: string) =>
   ({
-    is_complete: `True when the ${span} is over, a sync has read past its end, and none of its builds can still change the rate.`,
+    is_complete: `True when the ${span} is over, a sync has read past its end, and none of its builds is open. The service may still close its stuck builds, and then the rate changes: see stuck.`,
     is_covered: `False where no sync has read the build list since the ${span} began. Counts are then null, not 0, except for known builds.`,
   }) as const;
 
@@ -75,8 +75,14 @@ export const BROKE = (span: string) =>
     projects_broke: "Projects with such a beginning, without the unknown one.",
     projects_fixed: "Projects with such an end.",
     projects_born_broken: "Projects with such a series.",
-    ...COVERAGE(span),
+    is_complete: `As in success_rate_${span === "day" ? "daily" : "weekly"}.`,
+    is_covered: `False where no sync has read the build list since the ${span} began. Counts are then null, not 0, except for known builds.`,
   }) as const;
+
+export const STUCK = {
+  stuck:
+    "Builds among the unfinished that were stuck when last seen. The service closes most of them later, as failed.",
+} as const;
 
 export const OPEN_BUILD = {
   build_id: "The build's id; see `docmirror explain build ID`.",
