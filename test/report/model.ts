@@ -31,7 +31,14 @@ import {
 import type { Raw } from "./model/raw.ts";
 import { timeToRecover } from "./model/recovery-times.ts";
 import { regressions } from "./model/regressions.ts";
-import { failingNow, flakySeries, instability, recoveries, seriesColumns } from "./model/series.ts";
+import {
+  failingNow,
+  failingProjects,
+  flakySeries,
+  instability,
+  recoveries,
+  seriesColumns,
+} from "./model/series.ts";
 import {
   dayOf,
   dayText,
@@ -55,6 +62,7 @@ export const MODELLED = [
   "build_times_daily",
   "regressions",
   "failing_now",
+  "failing_projects",
   "recoveries",
   "time_to_recover",
   "instability",
@@ -108,6 +116,7 @@ export function computeReport(raw: Raw, settings: Settings): Answers {
       coveredThrough === null ? parseDay(settings.today) : dayOf(coveredThrough),
     ),
     failing_now: failingNow(facts),
+    failing_projects: failingProjects(facts),
     recoveries: recoveries(facts, coveredThrough),
     time_to_recover: timeToRecover(facts, coveredThrough),
     instability: instability(facts),

@@ -58,6 +58,8 @@ export interface Named {
   name: string | null;
   isDeleted: boolean;
   deletedAt: Micros | null;
+  defaultVersion: string | null;
+  isActive: boolean | null;
 }
 
 /** Of a project or version that is not in the mirror. It may stand for several, and counts as none. */
@@ -68,6 +70,8 @@ const UNKNOWN: Named = {
   name: "(unknown)",
   isDeleted: false,
   deletedAt: null,
+  defaultVersion: null,
+  isActive: null,
 };
 
 /** In the order in which builds were triggered; those without a date come first. */
@@ -141,8 +145,19 @@ function inOrder(a: Fact, b: Fact): number {
   return a.id.length - b.id.length || Buffer.compare(Buffer.from(a.id), Buffer.from(b.id));
 }
 
-function named({ id, slug, isDeleted, deleted_at }: RawNamed, name: string | null): Named {
-  return { id, slug: slug ?? id, name, isDeleted, deletedAt: deleted_at };
+function named(
+  { id, slug, isDeleted, deleted_at, defaultVersion, isActive }: RawNamed,
+  name: string | null,
+): Named {
+  return {
+    id,
+    slug: slug ?? id,
+    name,
+    isDeleted,
+    deletedAt: deleted_at,
+    defaultVersion: defaultVersion ?? null,
+    isActive: isActive ?? null,
+  };
 }
 
 function outcomeOf({ state, success, deleted_at }: RawBuild, isVanished: boolean, isOld: boolean): Outcome {
