@@ -49,11 +49,6 @@ export const COVERAGE = (span: string) =>
     is_covered: `False where no sync has read the build list since the ${span} began. Counts are then null, not 0, except for known builds.`,
   }) as const;
 
-export const REFERENCE = {
-  reference:
-    "What the build called its project or version, where these are not in the mirror; else null. Each such name is a series of its own.",
-} as const;
-
 export const INSTABILITY = {
   ...SERIES,
   finished: "Finished builds that count here, at most 20.",

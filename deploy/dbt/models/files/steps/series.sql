@@ -1,4 +1,4 @@
--- Builds that name no version may belong to several series, so nothing is said about their order.
+-- Builds that name neither project nor version may belong to several series, so nothing is said about their order.
 -- Finished builds have their own partition, so that each row's neighbour there is the finished build before it.
 select project_id, version_id, type, reference, {{ docmirror_reports.counts_of_builds() }},
   min(triggered_at) as first_triggered_at, max(triggered_at) as last_triggered_at,
