@@ -3,6 +3,7 @@
  * database, `report.data_dictionary` and `docs/data-dictionary.md` come from here. Columns are in the order
  * of their relation.
  */
+import { BROKEN_AND_FIXED } from "./report-dictionary/broken-and-fixed.ts";
 import { FAILING } from "./report-dictionary/failing.ts";
 import {
   COVERAGE,
@@ -11,7 +12,6 @@ import {
   PROJECT_MEAN,
   RATE,
   REFERENCE,
-  SERIES,
   STUCK,
   TYPE,
   UNFINISHED,
@@ -215,44 +215,26 @@ export const DICTIONARY = {
       is_covered: "False where no sync has read the build list since the day began.",
     },
   },
-  ...FAILING,
-  recoveries: {
-    answers: "How long did repairs take? One row per streak of failures of a series, up to the next success.",
-    columns: {
-      ...SERIES,
-      failures: "Consecutive finished builds that failed.",
-      first_failed_build_id: "The first of these failures.",
-      failed_at: "When the first failure was triggered.",
-      failed_after: "The first failure finished after this moment; null where nothing is known.",
-      failed_before: "The first failure was seen finished at this moment.",
-      recovered_build_id:
-        "The success that ended the streak; null while there is none, and so are the columns about it.",
-      recovered_at: "When that success was triggered.",
-      recovered_after: "That success finished after this moment; null where nothing is known.",
-      recovered_before: "That success was seen finished at this moment.",
-      recovery_s_min:
-        "The shortest time between the ends of the first failure and of the success, in seconds; of an open streak, between that failure and the last sync.",
-      recovery_s_max: "The longest such time; null while the streak is open or no bound is known.",
-      is_open: "True while no later build of the series has succeeded.",
-      is_overlapped:
-        "True where the success was triggered after the failure, but may have finished before it.",
-      error_class: "The error class of the first failure.",
-    },
-  },
-  instability: {
+  regressions: {
     answers:
-      "Which series change between success and failure, and is that more than chance? One row per series with two finished builds or more, over its last 20.",
+      "Which projects got worse? One row per project whose success rate of the last 7 days is surely lower than that of the 28 days before, with 20 finished builds or more in both.",
     columns: {
-      ...SERIES,
-      finished: "Finished builds that count here, at most 20.",
-      succeeded: "Those that succeeded.",
-      failed: "Those that failed.",
-      flips: "How often the result differs from the one before.",
-      flip_rate: "flips / (finished - 1).",
-      flip_rate_by_chance:
-        "2p(1-p), where p is the share that succeeded: the flip rate of random results. Flaky series are far above it.",
+      ...PROJECT,
+      finished_last_7_days:
+        "Finished builds of the last 7 days: UTC days of triggers, up to the day of the last sync, with that day.",
+      succeeded_last_7_days: "Those that succeeded.",
+      success_rate_last_7_days: "Their share.",
+      finished_28_days_before: "Finished builds of the 28 days before those.",
+      succeeded_28_days_before: "Those that succeeded.",
+      success_rate_28_days_before: "Their share.",
+      difference: "success_rate_last_7_days - success_rate_28_days_before: below 0.",
+      difference_low: "Lower end of the 95 % interval of difference, by Newcombe (1998), method 10.",
+      difference_high: "Upper end of that interval: below 0 in each row.",
+      last_failed_build_id: "The newest failed build of the last 7 days.",
     },
   },
+  ...FAILING,
+  ...BROKEN_AND_FIXED,
   open_builds: {
     answers: "Which builds have not finished? One row per build, stuck ones included.",
     columns: OPEN_BUILD,

@@ -19,8 +19,14 @@ const BY_TIME: Partial<Record<Modelled, { column: string; days: number; covered:
   success_rate_weekly: { column: "week", days: 7, covered: "2025-01-06" },
   success_rate_daily_by_project: { column: "day", days: 1, covered: "2025-01-09" },
   build_times_daily: { column: "day", days: 1, covered: "2025-01-09" },
+  broke_weekly: { column: "week", days: 7, covered: "2025-01-06" },
+  broke_daily: { column: "day", days: 1, covered: "2025-01-09" },
 };
-const COUNTS = ["builds", "finished", "succeeded", "failed", "projects", "unfinished", "stuck"];
+const TURNS = ["broke", "fixed", "born_broken"];
+const COUNTS = [
+  ...["builds", "finished", "succeeded", "failed", "projects", "unfinished", "stuck"],
+  ...TURNS.flatMap((turn) => [turn, `projects_${turn}`]),
+];
 
 let database: TestDatabase;
 let sql: Sql;
