@@ -5,6 +5,7 @@
  */
 import {
   COVERAGE,
+  FAILURES,
   OPEN_BUILD,
   PROJECT,
   PROJECT_MEAN,
@@ -104,8 +105,9 @@ export const DICTIONARY = {
       error_class:
         "The class that error_rules give the error line of a failed build, or unclassified; null for others.",
       error_fingerprint:
-        "16 hex digits, the same for error lines that differ only in paths, hashes, numbers, dates and URLs; null for builds that did not fail.",
-      output_excerpt: "The error line of a failed build, at most 400 characters; null where there is none.",
+        "16 hex digits, the same for error lines that differ only in quoted names, packages, modules, files, versions, hashes, numbers, dates and URLs; null for builds that did not fail.",
+      output_excerpt:
+        "The error line of a failed build, with the next line where it ends in a colon, at most 400 characters; null where there is none.",
       first_seen_at: "When the mirror first saw it.",
       deleted_at: "When the mirror found it deleted; null while it exists.",
       updated_at: "When this row last changed.",
@@ -283,30 +285,81 @@ export const DICTIONARY = {
     },
   },
   error_classes: {
-    answers:
-      "Why do builds fail? One row per class and fingerprint of failures, ranked by the projects that they hit.",
+    answers: "Why do builds fail? One row per class of failures, ranked by the projects that they hit.",
     columns: {
       rank: "1 for the one that hits the most projects; then by failures.",
       error_class: "The class, by error_rules.",
+      ...FAILURES("class"),
+    },
+  },
+  error_fingerprints: {
+    answers:
+      "Which errors are the same? One row per fingerprint of failures, ranked by the projects that they hit.",
+    columns: {
+      rank: "1 for the one that hits the most projects; then by failures.",
+      error_class: "The class of the newest of them, by error_rules.",
       error_fingerprint: "The fingerprint (see fact_builds).",
-      example: "The error line of the newest of them.",
-      failures: "Failed builds of this class and fingerprint.",
-      failure_share: "Their share of all failures, 0 to 1.",
+      ...FAILURES("fingerprint"),
+    },
+  },
+  error_fingerprints_daily: {
+    answers:
+      "When did which error happen? One row per UTC day, class and fingerprint with failures; days without failures have none.",
+    columns: {
+      day: "The UTC day on which the builds were triggered.",
+      error_class: "The class, by error_rules.",
+      error_fingerprint: "The fingerprint (see fact_builds).",
+      failures: "Failed builds of this day, class and fingerprint.",
       projects: "Projects with such a failure, without the unknown one.",
-      project_share: "Their share of all projects with a failure, 0 to 1.",
-      first_triggered_at: "When the first of them was triggered.",
-      last_triggered_at: "When the last of them was triggered.",
-      last_build_id: "The last of them.",
+    },
+  },
+  error_trend_weekly: {
+    answers:
+      "Which causes of failure become more frequent? One row per class and ISO week from the first build to this one, weeks without such failures included.",
+    columns: {
+      week: "The Monday of the ISO week in which the builds were triggered.",
+      iso_week: "That week, such as 2026-W47.",
+      error_class: "The class, by error_rules.",
+      failures: "Failed builds of this week and class.",
+      failure_share: "Their share of the week's failures, 0 to 1; null where nothing failed.",
+      projects: "Projects with such a failure, without the unknown one.",
+      finished: "Finished builds of the week, of whatever result.",
+      failure_rate:
+        "failures / finished, 0 to 1; null where nothing finished. Do not average it: divide sums.",
+      ...COVERAGE("week"),
+    },
+  },
+  success_rate_without_platform: {
+    answers:
+      "How often do builds succeed, apart from faults of the platform? One row per UTC day from the first build to today. Left out are all builds of incident_hours, and failures of the platform's classes in error_rules.",
+    columns: {
+      day: "The UTC day on which the builds were triggered.",
+      finished: "Builds with a known result, nothing left out, as in success_rate_daily.",
+      succeeded: "Those that succeeded.",
+      failed: "Those that failed.",
+      success_rate: "succeeded / finished, 0 to 1; null where nothing finished.",
+      finished_without_platform: "Finished builds that are not left out.",
+      succeeded_without_platform: "Those that succeeded.",
+      failed_without_platform: "Those that failed.",
+      success_rate_without_platform:
+        "succeeded_without_platform / finished_without_platform, 0 to 1; null where none is left.",
+      success_rate_without_platform_low:
+        "Lower end of the 95 % Wilson interval of success_rate_without_platform.",
+      success_rate_without_platform_high: "Upper end of that interval.",
+      incident_hours: "Incident hours of the day.",
+      ...COVERAGE("day"),
     },
   },
   error_rules: {
     answers:
       "Which rules classify failures? The first that matches counts. You may edit them; `docmirror reclassify` applies them to stored failures.",
     columns: {
-      order: "Primary key: lower ones are tried first.",
+      position: "Primary key: lower ones are tried first.",
       pattern: "A POSIX regular expression, matched against the error line in any case.",
       class: "The class of a failure that matches.",
       note: "Why the rule is there.",
+      is_platform:
+        "True where such failures are the platform's fault: success_rate_without_platform leaves them out. A class is the platform's where any of its rules says so.",
     },
   },
   project_activity: {

@@ -94,7 +94,7 @@ describe("schema report in the catalog", () => {
       { relation: "dim_dates", key: ["day"] },
       { relation: "dim_projects", key: ["project_id"] },
       { relation: "dim_versions", key: ["version_id"] },
-      { relation: "error_rules", key: ["order"] },
+      { relation: "error_rules", key: ["position"] },
     ]);
     const kinds = new Set((await readCatalog()).map(({ kind }) => kind));
     expect(kinds).toEqual(new Set(["r", "v"]));

@@ -6,10 +6,12 @@ import type { Raw, RawBuild, RawNamed, RawTransition } from "./raw.ts";
 import { createLocalReader, type Micros, SECOND_US } from "./times.ts";
 
 export interface ErrorRule {
-  order: number;
+  position: number;
   /** Simple enough to mean the same in Postgres and here. */
   pattern: string;
   class: string;
+  /** @default false */
+  is_platform?: boolean;
 }
 
 export interface Settings {
@@ -66,7 +68,7 @@ export function computeFacts(raw: Raw, settings: Settings): Fact[] {
   const open = new Map(raw.open.map((one) => [one.id, one]));
   const logs = new Map(raw.logs.map((one) => [one.id, one]));
   const rules = settings.rules
-    .toSorted((a, b) => a.order - b.order)
+    .toSorted((a, b) => a.position - b.position)
     .map((rule) => ({ ...rule, regex: new RegExp(rule.pattern, "i") }));
 
   const factOf = (build: RawBuild): Fact => {
