@@ -143,7 +143,7 @@ const ALIKE: readonly (readonly [what: string, ...lines: string[]])[] = [
   [
     "requirements",
     "ERROR: Cannot install a==1 and b-c==2.0.* because of conflicts",
-    "ERROR: Cannot install d>2, e!=3.1 and f because of conflicts".replace(" f ", " f<=4 "),
+    "ERROR: Cannot install d>2, e!=3.1 and f<=4 because of conflicts",
   ],
   [
     "quotes",
@@ -277,7 +277,7 @@ beforeAll(async () => {
     ...ALIKE.flatMap(([, ...lines]) =>
       lines.map((output, index) => logRow(`${index} ${output}`, { output })),
     ),
-    ...DIFFERENT.map((output) => logRow(`0 ${output}`, { output })),
+    ...DIFFERENT.map((output) => logRow(`different ${output}`, { output })),
     ...CLASSES.map(({ line }) => logRow(line, { error: line })),
   ];
   const build = {
@@ -354,7 +354,7 @@ describe("the class", () => {
 });
 
 describe("the fingerprint", () => {
-  const printOf = (line: string, index: number) => facts.get(`${index} ${line}`)?.error_fingerprint;
+  const printOf = (line: string, index: number | string) => facts.get(`${index} ${line}`)?.error_fingerprint;
 
   test.each(ALIKE)("is the same where lines differ in %s", (_what, ...lines) => {
     expect(new Set(lines.map(printOf)).size).toBe(1);
@@ -363,7 +363,7 @@ describe("the fingerprint", () => {
 
   test("is another one where they differ in words", () => {
     expect(new Set(ALIKE.map(([, line = ""]) => printOf(line, 0))).size).toBe(ALIKE.length);
-    expect(new Set(DIFFERENT.map((line) => printOf(line, 0))).size).toBe(DIFFERENT.length);
+    expect(new Set(DIFFERENT.map((line) => printOf(line, "different"))).size).toBe(DIFFERENT.length);
   });
 
   test("takes milliseconds for the longest line, whatever is in it", async () => {

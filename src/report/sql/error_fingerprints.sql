@@ -1,7 +1,7 @@
 -- A rule may tell lines of one fingerprint apart, so its class is that of the newest.
 CREATE OR REPLACE VIEW report.error_fingerprints AS
-SELECT row_number() OVER (ORDER BY error.projects DESC, error.failures DESC, error_fingerprint) AS rank,
-  last.error_class, error_fingerprint, last.output_excerpt AS example, error.failures,
+SELECT row_number() OVER (ORDER BY error.projects DESC, error.failures DESC, error.error_fingerprint) AS rank,
+  last.error_class, error.error_fingerprint, last.output_excerpt AS example, error.failures,
   error.failures / sum(error.failures) OVER ()::float8 AS failure_share, error.projects,
   error.projects / nullif((SELECT count(*) FROM (SELECT FROM rollup.series WHERE failed > 0 AND project_id <> '-1' GROUP BY project_id) AS hit), 0)::float8
     AS project_share,
