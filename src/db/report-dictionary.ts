@@ -11,6 +11,7 @@ import {
   PROJECT_MEAN,
   RATE,
   SERIES,
+  STUCK,
   TYPE,
   UNFINISHED,
   VERSION,
@@ -110,9 +111,13 @@ export const DICTIONARY = {
         "The error line of a failed build, with the next line where it ends in a colon, at most 400 characters; null where there is none.",
       first_seen_at: "When the mirror first saw it.",
       deleted_at: "When the mirror found it deleted; null while it exists.",
-      updated_at: "When this row last changed.",
+      updated_at: "When this row last changed, its project's and its version's names included.",
       is_settled:
-        "False while something that happens to the build may still change a rate; days and weeks are complete without such builds.",
+        "False while the build is open, or in an undocumented state; days and weeks are complete without such builds. A stuck build counts as settled, although the service may still close it.",
+      reference:
+        "What the build called its project or version, where the mirror lacks it; '(none)' where it names no version. Null where both are known.",
+      is_dated_ahead:
+        "True where the service dates it beyond tomorrow. Until its day is tomorrow it counts as a build without a date.",
     },
   },
   fact_months: {
@@ -133,6 +138,7 @@ export const DICTIONARY = {
       projects: "Projects with such a build, without the unknown one.",
       ...UNFINISHED,
       ...COVERAGE("day"),
+      ...STUCK,
     },
   },
   success_rate_weekly: {
@@ -146,6 +152,7 @@ export const DICTIONARY = {
       projects: "Projects with such a build, without the unknown one.",
       ...UNFINISHED,
       ...COVERAGE("week"),
+      ...STUCK,
     },
   },
   success_rate_daily_by_project: {
@@ -157,6 +164,7 @@ export const DICTIONARY = {
       ...RATE,
       ...UNFINISHED,
       ...COVERAGE("day"),
+      ...STUCK,
     },
   },
   success_rate_by_project: {
@@ -402,6 +410,8 @@ export const DICTIONARY = {
         "Facts that this comparison found wrong, and computed again. Anything but 0 is a fault of docmirror, or of who wrote to its tables.",
       covered_through:
         "In the row of builds: is_covered and is_complete count what happened before this moment, as of the last refresh. Null before the first whole walk.",
+      builds_dated_ahead:
+        "In the row of builds: how many are dated beyond tomorrow, which counts as no date, as of the last refresh.",
     },
   },
   runs: {

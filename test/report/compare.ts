@@ -20,7 +20,7 @@ export const KEYS: Record<Compared, readonly string[]> = {
   success_rate_by_version: ["project_id", "version_id"],
   success_rate_by_type: ["type"],
   build_times_daily: ["day"],
-  failing_now: ["project_id", "version_id", "type"],
+  failing_now: ["first_failed_build_id"],
   recoveries: ["first_failed_build_id"],
   instability: ["project_id", "version_id", "type"],
   open_builds: ["build_id"],

@@ -3,7 +3,7 @@
 import { findErrorLine } from "./error-line.ts";
 import { groupBy } from "./group-by.ts";
 import type { Raw, RawBuild, RawNamed, RawTransition } from "./raw.ts";
-import { createLocalReader, type Micros, SECOND_US } from "./times.ts";
+import { createLocalReader, dayOf, type Micros, parseDay, SECOND_US } from "./times.ts";
 
 export interface ErrorRule {
   position: number;
@@ -20,6 +20,8 @@ export interface Settings {
   rules: readonly ErrorRule[];
   /** What failures with such a line have in common: a hash that only the database computes. */
   fingerprintOf(id: string, line: string | null): string | null;
+  /** A day in UTC, `2026-11-21`. */
+  today: string;
 }
 
 export type Outcome = "succeeded" | "failed" | "open" | "stuck" | "vanished" | "unknown_state";
@@ -29,10 +31,14 @@ export interface Fact {
   project: Named;
   version: Named;
   type: string;
+  /** Tells series apart whose project or version is unknown; null where nothing does. */
+  reference: string | null;
   state: string | null;
   outcome: Outcome;
   at: Micros | null;
   isAmbiguous: boolean;
+  /** Its date is beyond tomorrow, so it has none. */
+  isAhead: boolean;
   finishedAfter: Micros | null;
   finishedBefore: Micros | null;
   shortestUs: number | null;
@@ -75,7 +81,9 @@ export function computeFacts(raw: Raw, settings: Settings): Fact[] {
     const reading = build.date === null ? null : readLocal(build.date);
     const sighted = open.get(build.id);
     const steps = (transitions.get(build.id) ?? []).toSorted((a, b) => a.seq - b.seq);
-    const bornAt = Math.min(reading?.at ?? Infinity, build.first_seen_at);
+    const isAhead = reading !== null && dayOf(reading.at) > parseDay(settings.today) + 1;
+    const at = isAhead ? null : (reading?.at ?? null);
+    const bornAt = Math.min(at ?? Infinity, build.first_seen_at);
     const seenAt = sighted?.seen_at ?? build.changed_at;
     const ageUs = seenAt - bornAt;
     const isOld = ageUs > settings.stuckAfterMs * 1000;
@@ -92,7 +100,9 @@ export function computeFacts(raw: Raw, settings: Settings): Fact[] {
       type: build.type ?? "(none)",
       state: build.state,
       outcome,
-      at: reading?.at ?? null,
+      reference: referenceOf(build),
+      at,
+      isAhead,
       isAmbiguous: reading?.isAmbiguous ?? false,
       ...finishOf(build, steps),
       error:
@@ -111,6 +121,13 @@ export function computeFacts(raw: Raw, settings: Settings): Fact[] {
     };
   };
   return raw.builds.map(factOf).sort(inOrder);
+}
+
+function referenceOf({ project_id, version_id, project_uri, version_uri }: RawBuild): string | null {
+  const project = project_id === null ? project_uri : null;
+  const version = version_id === null ? version_uri : null;
+  if (version_id === null && version === null) return null;
+  return [project, version].filter((uri) => uri !== null).join(" ");
 }
 
 function inOrder(a: Fact, b: Fact): number {
