@@ -3,6 +3,7 @@
  * database, `report.data_dictionary` and `docs/data-dictionary.md` come from here. Columns are in the order
  * of their relation.
  */
+import { FAILING } from "./report-dictionary/failing.ts";
 import {
   COVERAGE,
   FAILURES,
@@ -216,23 +217,7 @@ export const DICTIONARY = {
       is_covered: "False where no sync has read the build list since the day began.",
     },
   },
-  failing_now: {
-    answers:
-      "What fails now? One row per series (project, version, type) whose last finished build failed, without deleted projects and versions.",
-    columns: {
-      ...SERIES,
-      failures: "Consecutive finished builds that failed.",
-      failing_since: "When the first of them was triggered.",
-      first_failed_build_id: "The first of these failures.",
-      last_failed_at: "When the last of them was triggered.",
-      last_failed_build_id: "The last of them.",
-      last_succeeded_at: "When the last build that succeeded was triggered; null where none did.",
-      last_succeeded_build_id: "That build; null where none did.",
-      error_class: "The error class of the last failure.",
-      error_fingerprint: "The fingerprint of the last failure.",
-      output_excerpt: "The error line of the last failure.",
-    },
-  },
+  ...FAILING,
   recoveries: {
     answers: "How long did repairs take? One row per streak of failures of a series, up to the next success.",
     columns: {

@@ -21,6 +21,7 @@ export const KEYS: Record<Compared, readonly string[]> = {
   success_rate_by_type: ["type"],
   build_times_daily: ["day"],
   failing_now: ["first_failed_build_id"],
+  failing_projects: ["project_id"],
   recoveries: ["first_failed_build_id"],
   instability: ["project_id", "version_id", "type"],
   open_builds: ["build_id"],

@@ -29,7 +29,7 @@ import {
   versionColumns,
 } from "./model/rates.ts";
 import type { Raw } from "./model/raw.ts";
-import { failingNow, instability, recoveries, seriesColumns } from "./model/series.ts";
+import { failingNow, failingProjects, instability, recoveries, seriesColumns } from "./model/series.ts";
 import { dayOf, dayText, isoWeekText, type Micros, momentText, mondayOf, SECOND_US } from "./model/times.ts";
 
 export const MODELLED = [
@@ -42,6 +42,7 @@ export const MODELLED = [
   "success_rate_by_type",
   "build_times_daily",
   "failing_now",
+  "failing_projects",
   "recoveries",
   "instability",
   "open_builds",
@@ -91,6 +92,7 @@ export function computeReport(raw: Raw, settings: Settings): Answers {
     })),
     build_times_daily: dailyTimes(facts, calendar),
     failing_now: failingNow(facts),
+    failing_projects: failingProjects(facts),
     recoveries: recoveries(facts, coveredThrough),
     instability: instability(facts),
     open_builds: facts.filter(isOpen).map(openRow),
