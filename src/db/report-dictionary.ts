@@ -11,6 +11,7 @@ import {
   PROJECT,
   PROJECT_MEAN,
   RATE,
+  REFERENCE,
   SERIES,
   STUCK,
   TYPE,
@@ -115,8 +116,7 @@ export const DICTIONARY = {
       updated_at: "When this row last changed, its project's and its version's names included.",
       is_settled:
         "False while the build is open, or in an undocumented state; days and weeks are complete without such builds. A stuck build counts as settled, although the service may still close it.",
-      reference:
-        "What the build called its project or version, where the mirror lacks it; '(none)' where it names no version. Null where both are known.",
+      ...REFERENCE,
       is_dated_ahead:
         "True where the service dates it beyond tomorrow. Until its day is tomorrow it counts as a build without a date.",
     },

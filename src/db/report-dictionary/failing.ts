@@ -1,4 +1,4 @@
-import { SERIES } from "./shared-columns.ts";
+import { REFERENCE, SERIES } from "./shared-columns.ts";
 
 /** What fails now: by series, and by project. */
 export const FAILING = {
@@ -22,11 +22,12 @@ export const FAILING = {
       is_main: "Whether this is the main documentation: html of the default version.",
       is_active: "Whether the version's documentation is kept up to date; null where that is not known.",
       last_built_at: "When the last build of the series was triggered, whatever became of it.",
+      ...REFERENCE,
     },
   },
   failing_projects: {
     answers:
-      "Which projects fail now, and what broke last? One row per project of failing_now: its newest break, and how many series fail.",
+      "Which projects fail now, and what broke last? One row per project of failing_now, and one for all unknown projects: its newest break, and how many series fail.",
     columns: {
       ...SERIES,
       is_main: "Whether the newest break is of the main documentation: html of the default version.",
