@@ -183,6 +183,8 @@ const DIFFERENT = [
   "error: the users' files aren't there",
   "error: it’s wrong and it’s late",
   "error: it’s right and it’s late",
+  "error: 'a' before 'b'",
+  "error: 'a' after 'b'",
   'error: "this is a long sentence" they said',
   'error: "that is a long sentence" they said',
   "sphinx.errors.ThemeError: no theme named 'x' found",
