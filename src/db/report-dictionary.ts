@@ -4,6 +4,7 @@
  * of their relation.
  */
 import { BROKEN_AND_FIXED } from "./report-dictionary/broken-and-fixed.ts";
+import { ERRORS } from "./report-dictionary/errors.ts";
 import { FAILING } from "./report-dictionary/failing.ts";
 import {
   COVERAGE,
@@ -107,8 +108,9 @@ export const DICTIONARY = {
       error_class:
         "The class that error_rules give the error line of a failed build, or unclassified; null for others.",
       error_fingerprint:
-        "16 hex digits, the same for error lines that differ only in paths, hashes, numbers, dates and URLs; null for builds that did not fail.",
-      output_excerpt: "The error line of a failed build, at most 400 characters; null where there is none.",
+        "16 hex digits, the same for error lines that differ only in quoted names, packages, modules, files, versions, hashes, numbers, dates and URLs; null for builds that did not fail.",
+      output_excerpt:
+        "The error line of a failed build, with the next line where it ends in a colon, at most 400 characters; null where there is none.",
       first_seen_at: "When the mirror first saw it.",
       deleted_at: "When the mirror found it deleted; null while it exists.",
       updated_at: "When this row last changed, its project's and its version's names included.",
@@ -257,34 +259,7 @@ export const DICTIONARY = {
       failed: "Failed builds of the hour.",
     },
   },
-  error_classes: {
-    answers:
-      "Why do builds fail? One row per class and fingerprint of failures, ranked by the projects that they hit.",
-    columns: {
-      rank: "1 for the one that hits the most projects; then by failures.",
-      error_class: "The class, by error_rules.",
-      error_fingerprint: "The fingerprint (see fact_builds).",
-      example: "The error line of the newest of them.",
-      failures: "Failed builds of this class and fingerprint.",
-      failure_share: "Their share of all failures, 0 to 1.",
-      projects: "Projects with such a failure, without the unknown one.",
-      project_share: "Their share of all projects with a failure, 0 to 1.",
-      first_triggered_at: "When the first of them was triggered.",
-      last_triggered_at: "When the last of them was triggered.",
-      last_build_id: "The last of them.",
-    },
-  },
-  error_rules: {
-    answers:
-      "Which rules classify failures? The first that matches counts. You may edit them; `docmirror reclassify` applies them to stored failures.",
-    columns: {
-      position: "Primary key: lower ones are tried first.",
-      pattern: "A POSIX regular expression, matched against the error line in any case.",
-      class: "The class of a failure that matches.",
-      note: "Why the rule is there.",
-      is_platform: "Whether such a failure is the fault of the platform, not of the project.",
-    },
-  },
+  ...ERRORS,
   project_activity: {
     answers: "How much does each project build? One row per project and ISO week with builds.",
     columns: {

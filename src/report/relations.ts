@@ -174,10 +174,39 @@ export const RELATION_FACTS: { readonly [R in Relation]: RelationFacts<ColumnOf<
     answer: ["hour", "projects", "projects_failing", "projects_expected", "probability"],
   },
   error_classes: {
-    order: "rank, error_class, error_fingerprint",
+    order: "rank",
     answer: ["rank", "error_class", "failures", "projects", "example"],
   },
-  error_rules: { order: "position", answer: ["position", "pattern", "class", "note"] },
+  error_fingerprints: {
+    order: "rank",
+    answer: ["rank", "error_class", "failures", "projects", "example"],
+  },
+  error_fingerprints_daily: {
+    time: { column: "day", span: "day" },
+    order: "day desc, failures desc, error_class, error_fingerprint",
+    answer: ["day", "error_class", "error_fingerprint", "failures", "projects"],
+  },
+  error_trend_weekly: {
+    time: { column: "week", span: "week" },
+    order: "week desc, failures desc nulls last, error_class",
+    answer: ["week", "error_class", "failures", "failure_share", "failure_rate", "projects"],
+  },
+  success_rate_without_platform: {
+    time: { column: "day", span: "day" },
+    order: "day desc",
+    answer: [
+      "day",
+      "success_rate",
+      "success_rate_without_platform",
+      "finished",
+      "finished_without_platform",
+      "incident_hours",
+    ],
+  },
+  error_rules: {
+    order: "position",
+    answer: ["position", "pattern", "class", "is_platform", "note"],
+  },
   project_activity: {
     time: { column: "week", span: "week" },
     order: "week desc, builds desc, project_slug, project_id",

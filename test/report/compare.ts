@@ -32,13 +32,18 @@ export const KEYS: Record<Compared, readonly string[]> = {
   open_builds: ["build_id"],
   stuck_builds: ["build_id"],
   incident_hours: ["hour"],
-  error_classes: ["error_class", "error_fingerprint"],
+  error_classes: ["error_class"],
+  error_fingerprints: ["error_fingerprint"],
+  error_fingerprints_daily: ["day", "error_class", "error_fingerprint"],
+  error_trend_weekly: ["week", "error_class"],
+  success_rate_without_platform: ["day"],
   project_activity: ["project_id", "week"],
 };
 /** When a row was written is no answer, and who hits as many projects as often may stand in either order. */
 const NOT_COMPARED: Partial<Record<Compared, readonly string[]>> = {
   fact_builds: ["updated_at"],
   error_classes: ["rank"],
+  error_fingerprints: ["rank"],
 };
 /** Of numbers that are not whole. */
 const PRECISION = 1e-9;

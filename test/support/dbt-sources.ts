@@ -20,8 +20,10 @@ const KEYS: Partial<Record<Relation, string>> = {
   open_builds: "build_id",
   stuck_builds: "build_id",
   incident_hours: "hour",
-  error_classes: "rank",
-  error_rules: "order",
+  error_classes: "error_class",
+  error_fingerprints: "error_fingerprint",
+  success_rate_without_platform: "day",
+  error_rules: "position",
   freshness: "resource",
   runs: "run_id",
 };
@@ -72,6 +74,7 @@ export const COMPUTED = [
   "recoveries",
   "instability",
   "error_classes",
+  "error_fingerprints",
   "project_activity",
 ] as const satisfies readonly Relation[];
 
@@ -89,8 +92,6 @@ function describe(relation: Relation, columns: RelationEntry["columns"]) {
   return Object.entries(columns).map(([column, means]) => ({
     name: column,
     description: means,
-    // The one name that SQL keeps for itself.
-    ...(column === "order" && { quote: true }),
     ...(KEYS[relation] === column && { data_tests: ["unique", "not_null"] }),
   }));
 }

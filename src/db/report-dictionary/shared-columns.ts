@@ -93,3 +93,21 @@ export const OPEN_BUILD = {
   last_seen_at: "When it was last seen in this state.",
   age_s: "Its age in seconds when last seen, from its date or its first sighting, whichever is earlier.",
 } as const;
+
+/** What failures with something in common, such as their class, have as rows of all time. */
+export const FAILURES = (common: string) =>
+  ({
+    example: "The error line of the newest of them.",
+    failures: `Failed builds of this ${common}.`,
+    failure_share: "Their share of all failures, 0 to 1.",
+    projects: "Projects with such a failure, without the unknown one.",
+    project_share: "Their share of all projects with a failure, 0 to 1.",
+    first_triggered_at: "When the first of them was triggered.",
+    last_triggered_at: "When the last of them was triggered.",
+    last_build_id: "The last of them.",
+    failures_last_7_days:
+      "Those of the last seven UTC days, which end with the day up to which the build list was read; builds without a date count in no span.",
+    failures_7_days_before: "Those of the seven days before.",
+    projects_last_7_days: "Projects with such a failure in the last seven days, without the unknown one.",
+    projects_7_days_before: "The same for the seven days before.",
+  }) as const;

@@ -10,6 +10,8 @@ export interface ErrorRule {
   /** Simple enough to mean the same in Postgres and here. */
   pattern: string;
   class: string;
+  /** @default false */
+  is_platform?: boolean;
 }
 
 export interface Settings {
