@@ -12,6 +12,7 @@ export type Compared = (typeof COMPARED)[number];
 const NOT_COMPARED: Partial<Record<Compared, readonly string[]>> = {
   fact_builds: ["updated_at"],
   error_classes: ["rank"],
+  error_fingerprints: ["rank"],
 };
 /** Of numbers that are not whole. */
 const PRECISION = 1e-9;

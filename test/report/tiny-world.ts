@@ -170,9 +170,9 @@ const LOGS: Record<string, Record<string, string>> = {
 };
 
 export const RULES: readonly ErrorRule[] = [
-  { position: 10, pattern: "no matching distribution", class: "dependency" },
-  { position: 20, pattern: "^killed$", class: "memory" },
-  { position: 30, pattern: "sphinx", class: "docs_source" },
+  { position: 10, pattern: "no matching distribution", class: "dependency", is_platform: false },
+  { position: 20, pattern: "^killed$", class: "memory", is_platform: true },
+  { position: 30, pattern: "sphinx", class: "docs_source", is_platform: false },
 ];
 
 /** Fills an empty mirror with it. */

@@ -2,8 +2,13 @@ import { Document, type Pair, type Scalar, visit } from "yaml";
 import { DICTIONARY, type Relation, type RelationEntry } from "../../src/db/report-dictionary.ts";
 import { KEYS } from "./relation-keys.ts";
 
-/** A key that may be null, which is then one of the values. */
-const NULLABLE: readonly Relation[] = ["fact_months"];
+/** The parts of keys that may be null, which is then one of the values. */
+const NULLABLE: Partial<Record<Relation, readonly string[]>> = {
+  fact_months: ["month"],
+  time_to_recover: ["project_id", "type", "month"],
+  instability: ["reference"],
+  flaky_series: ["reference"],
+};
 
 /** The relations that others refer to, each by the names of the columns that do. */
 const REFERRED: Partial<Record<Relation, RegExp>> = {
@@ -60,6 +65,7 @@ export const COMPUTED = [
   "recoveries",
   "instability",
   "error_classes",
+  "error_fingerprints",
   "project_activity",
 ] as const satisfies readonly Relation[];
 
@@ -91,7 +97,7 @@ function describe(relation: Relation, columns: RelationEntry["columns"], isSourc
     const isKey = key.includes(column);
     const tests = [
       ...(isKey && key.length === 1 ? ["unique"] : []),
-      ...(isKey && !NULLABLE.includes(relation) ? ["not_null"] : []),
+      ...(isKey && !NULLABLE[relation]?.includes(column) ? ["not_null"] : []),
       ...(isSource ? referencesOf(relation, column) : []),
     ];
     return {
