@@ -10,6 +10,7 @@ import {
   PROJECT_MEAN,
   RATE,
   SERIES,
+  TIMES,
   TYPE,
   UNFINISHED,
   VERSION,
@@ -39,6 +40,12 @@ export const DICTIONARY = {
       is_deleted: "True when the service no longer has it; its builds still count.",
       first_seen_at: "When the mirror first saw it.",
       deleted_at: "When the mirror found it deleted; null while it exists.",
+      theme: "The theme of its documentation.",
+      programming_language:
+        "The programming language of its repository, by the undocumented field of that name: its text, or its name where an object was sent. Null where the service sends none.",
+      use_virtualenv: "Whether it is built in a virtual environment.",
+      updated_at: "When this row last changed.",
+      renamed_at: "When its slug or name last changed; when the row was added where they never did.",
     },
   },
   dim_versions: {
@@ -55,6 +62,9 @@ export const DICTIONARY = {
       is_deleted: "True when the service no longer has it; its builds still count.",
       first_seen_at: "When the mirror first saw it.",
       deleted_at: "When the mirror found it deleted; null while it exists.",
+      kind: "latest or stable for these slugs; else tag where the identifier is a path of tags or a commit's hash, and branch where it is a path of branches or one of master, main, trunk, default and develop. Null where nothing tells.",
+      updated_at: "When this row last changed.",
+      renamed_at: "When its slug or name last changed; when the row was added where they never did.",
     },
   },
   dim_dates: {
@@ -68,6 +78,12 @@ export const DICTIONARY = {
       year: "The calendar year; the ISO week's year may differ.",
       day_of_week: "1 for Monday to 7 for Sunday.",
       is_weekend: "True on Saturday and Sunday.",
+      month_start: "The first day of the month.",
+      month_of_year: "1 for January to 12 for December.",
+      month_name: "The month's English name, such as November.",
+      quarter_start: "The first day of the quarter.",
+      quarter_of_year: "1 to 4.",
+      day_name: "The day's English name, such as Monday.",
     },
   },
   fact_builds: {
@@ -146,6 +162,20 @@ export const DICTIONARY = {
       ...COVERAGE("week"),
     },
   },
+  success_rate_monthly: {
+    answers:
+      "How often do builds succeed, month by month? One row per month from the first build to this one.",
+    columns: {
+      month: "The month, in UTC, in which the builds were triggered, such as 2026-11.",
+      month_start: "Its first day.",
+      ...RATE,
+      ...PROJECT_MEAN,
+      projects: "Projects with such a build, without the unknown one.",
+      ...UNFINISHED,
+      ...COVERAGE("month"),
+      stuck: "Builds that were stuck when last seen.",
+    },
+  },
   success_rate_daily_by_project: {
     answers:
       "How often do the builds of a project succeed, day by day? One row per project and day from its first build to today.",
@@ -195,15 +225,48 @@ export const DICTIONARY = {
       "How long do builds take? One row per UTC day. Each true percentile lies between its two bounds.",
     columns: {
       day: "The UTC day on which the builds were triggered.",
-      finished: "Finished builds of the day, with any result; the percentiles are over these.",
-      p50_s_min: "The median of the lower bounds, in seconds; null where nothing finished.",
-      p50_s_max: "The median of the upper bounds; null where none is known.",
-      p90_s_min: "The 90th percentile of the lower bounds.",
-      p90_s_max: "The 90th percentile of the upper bounds; null where none is known.",
-      p95_s_min: "The 95th percentile of the lower bounds.",
-      p95_s_max: "The 95th percentile of the upper bounds; null where none is known.",
+      ...TIMES("day"),
       is_complete: COVERAGE("day").is_complete,
       is_covered: "False where no sync has read the build list since the day began.",
+    },
+  },
+  build_times_weekly_by_project: {
+    answers:
+      "How long do the builds of a project take? One row per project and ISO week in which a build was triggered that has finished.",
+    columns: {
+      week: "The Monday of the ISO week in which the builds were triggered.",
+      iso_week: "That week, such as 2026-W47.",
+      ...PROJECT,
+      ...TIMES("week"),
+    },
+  },
+  build_times_weekly_by_type: {
+    answers:
+      "How long do builds of each type take? One row per type and ISO week in which a build was triggered that has finished. It may be minutes older than the other answers.",
+    columns: {
+      week: "The Monday of the ISO week in which the builds were triggered.",
+      iso_week: "That week, such as 2026-W47.",
+      ...TYPE,
+      ...TIMES("week"),
+    },
+  },
+  build_phases: {
+    answers:
+      "How long did a build wait, and how long did it work? One row per build that has finished or was seen at work. Each true time lies between its two bounds.",
+    columns: {
+      build_id: "The build's id; no two rows have the same.",
+      ...SERIES,
+      outcome: "As in fact_builds.",
+      triggered_at: "When it was triggered; null where it has no date.",
+      triggered_on: "Its UTC day: key of dim_dates.",
+      queued_s_min:
+        "The shortest time in the state triggered, in seconds. The service names no queue: this is the nearest to it.",
+      queued_s_max:
+        "The longest such time; null where no upper bound is known. Work began at the first sight of building or of an undocumented state such as cloning; where none was seen, at some moment between the last sight of triggered and the finish.",
+      building_s_min:
+        "The shortest time from the start of work to the finish; null while it has not finished.",
+      building_s_max:
+        "The longest such time; null while it has not finished or no upper bound is known. Do not add it to queued_s_max: both may hold the same seconds.",
     },
   },
   failing_now: {
@@ -268,6 +331,19 @@ export const DICTIONARY = {
     answers:
       "Which builds are stuck? One row per build that was older than DOCMIRROR_STUCK_AFTER when last seen open.",
     columns: OPEN_BUILD,
+  },
+  backlog: {
+    answers:
+      "How many builds wait or work at a time? One row per UTC hour from the first build to the last hour that a sync has covered. It may be minutes older than the other answers.",
+    columns: {
+      hour: "The start of the UTC hour: the moment that is counted. The first one is that of the earliest date since 2000.",
+      open_min:
+        "Builds that were surely open: seen before, and seen open again later, or a later bound of their finish says so.",
+      open_max:
+        "Builds that may have been open: from their date, or their first sighting where that is earlier or all there is, until they were seen finished or gone. Stuck ones count to this day.",
+      is_covered:
+        "False where no sync has read the build list since that moment. Such hours are there only where a known build may have been open.",
+    },
   },
   incident_hours: {
     answers:

@@ -4,18 +4,22 @@
  */
 
 import type { Relation } from "../../src/db/report-dictionary.ts";
+import { backlog } from "./model/backlog.ts";
 import {
   type Calendar,
   dailyRates,
   dailyRatesByProject,
   dailyTimes,
   firstDayOf,
+  monthlyRates,
   projectActivity,
   weeklyRates,
+  weeklyTimes,
 } from "./model/calendar.ts";
 import { computeFacts, type Fact, lengthOf, type Settings, UNKNOWN_ID } from "./model/facts.ts";
 import { groupBy } from "./model/group-by.ts";
 import { incidentHours } from "./model/incidents.ts";
+import { buildPhases } from "./model/phases.ts";
 import {
   byProject,
   countProjects,
@@ -36,16 +40,21 @@ export const MODELLED = [
   "fact_builds",
   "success_rate_daily",
   "success_rate_weekly",
+  "success_rate_monthly",
   "success_rate_daily_by_project",
   "success_rate_by_project",
   "success_rate_by_version",
   "success_rate_by_type",
   "build_times_daily",
+  "build_times_weekly_by_project",
+  "build_times_weekly_by_type",
+  "build_phases",
   "failing_now",
   "recoveries",
   "instability",
   "open_builds",
   "stuck_builds",
+  "backlog",
   "incident_hours",
   "error_classes",
   "project_activity",
@@ -63,6 +72,7 @@ export function computeReport(raw: Raw, settings: Settings & { today: string }):
     fact_builds: facts.map(factRow),
     success_rate_daily: dailyRates(facts, calendar),
     success_rate_weekly: weeklyRates(facts, calendar),
+    success_rate_monthly: monthlyRates(facts, calendar),
     success_rate_daily_by_project: dailyRatesByProject(facts, calendar),
     success_rate_by_project: [...byProject(facts).values()].map((own) => ({
       ...projectColumns(own[0] as Fact),
@@ -86,11 +96,19 @@ export function computeReport(raw: Raw, settings: Settings & { today: string }):
       ...unfinishedOf(own),
     })),
     build_times_daily: dailyTimes(facts, calendar),
+    build_times_weekly_by_project: weeklyTimes(facts, ({ project }) => project.id, projectColumns),
+    build_times_weekly_by_type: weeklyTimes(
+      facts,
+      ({ type }) => type,
+      ({ type }) => ({ type }),
+    ),
+    build_phases: buildPhases(facts, raw),
     failing_now: failingNow(facts),
     recoveries: recoveries(facts, coveredThrough),
     instability: instability(facts),
     open_builds: facts.filter(isOpen).map(openRow),
     stuck_builds: facts.filter(({ outcome }) => outcome === "stuck").map(openRow),
+    backlog: backlog(facts, raw, calendar),
     incident_hours: incidentHours(facts),
     error_classes: errorClasses(facts),
     project_activity: projectActivity(facts),

@@ -29,9 +29,9 @@ WITH span AS MATERIALIZED (
   FROM known
   CROSS JOIN span
   CROSS JOIN LATERAL (
-    -- The first whole hour at or after a moment, or the last one at or before it.
+    -- The first hour at or after a moment, and the one after the last at or before it.
     SELECT greatest(date_bin('1 hour', surely_from + interval '1 hour' - interval '1 us', '2000-01-01 00:00+00'), first_hour) AS surely_first,
-      date_bin('1 hour', surely_until + interval '1 hour' - interval '1 us', '2000-01-01 00:00+00') AS surely_end,
+      date_bin('1 hour', surely_until, '2000-01-01 00:00+00') + interval '1 hour' AS surely_end,
       greatest(date_bin('1 hour', perhaps_from + interval '1 hour' - interval '1 us', '2000-01-01 00:00+00'), first_hour) AS perhaps_first,
       date_bin('1 hour', perhaps_until, '2000-01-01 00:00+00') + interval '1 hour' AS perhaps_end
   ) AS hours

@@ -9,6 +9,8 @@ export interface Raw {
   projects: RawNamed[];
   versions: RawNamed[];
   open: { id: string; seen_at: Micros; vanished_at: Micros | null }[];
+  /** When the answers were computed. */
+  refreshedAt: Micros;
   /** Walks of the build list. */
   walks: { run_id: number; walk: string | null; started_at: Micros; finished_at: Micros | null }[];
 }
@@ -58,7 +60,9 @@ export async function readRaw(sql: Sql): Promise<Raw> {
     sql.unsafe(
       `case when isfinite(${column}) then (extract(epoch from ${column}) * 1000000)::bigint end as ${column}`,
     );
+  const [state] = await sql<[{ refreshed_at: Micros }]>`select ${us("refreshed_at")} from rollup.state`;
   return {
+    refreshedAt: state.refreshed_at,
     builds: await sql<RawBuild[]>`
       select id, date::text, state, success, type, project_id, version_id, ${us("first_seen_at")}, ${us("changed_at")}, ${us("deleted_at")}
       from mirror.builds`,
