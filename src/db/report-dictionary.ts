@@ -340,7 +340,7 @@ export const DICTIONARY = {
       open_min:
         "Builds that were surely open: seen before, and seen open again later, or a later bound of their finish says so.",
       open_max:
-        "Builds that may have been open: from their date, or their first sighting where that is earlier or all there is, until they were seen finished or gone. Stuck ones count to this day.",
+        "Builds that may have been open: from their date (an hour earlier where is_time_ambiguous), or their first sighting where that is earlier or all there is, until they were seen finished or gone. Stuck ones count to this day.",
       is_covered:
         "False where no sync has read the build list since that moment. Such hours are there only where a known build may have been open.",
     },

@@ -337,15 +337,15 @@ export const HAND_COMPUTED: Record<Modelled, readonly string[]> = {
      19       | 2          | 2            | 21         | latest       | html | building  | stuck   | 2025-01-07 00:00:00+00 | 2025-01-09 06:00:00+00 | 194400
      30       | 2          | 2            | 21         | latest       | html | triggered | stuck   | ·                      | 2025-01-09 03:00:00+00 | 10800`,
   ],
-  // 14 was triggered at 08:30 and seen finished at 09:00; 5 was seen triggered at 06:00:20 and at 07:00, and finished at 08:00. 26, 19, 18, 17, 29 and
+  // 14 was triggered at 08:30, or an hour before, and seen finished at 09:00; 13 at 07:30, or an hour before, until 08:00. 5 was seen triggered at 06:00:20 and at 07:00, and finished at 08:00. 26, 19, 18, 17, 29 and
   // 30 may be open to the end, the others to their finish; 20 until it was gone at 05:00, and 21 until it was found deleted. 19 was last seen
   // at the end. 29 has a date after its first sighting, at 05:00; 11, 24 and 30 count from theirs.
   backlog: [
     `hour                   | open_min | open_max | is_covered
-     2024-03-10 08:00:00+00 | 0        | 0        | true
+     2024-03-10 08:00:00+00 | 0        | 1        | true
      2024-03-10 09:00:00+00 | 0        | 1        | true
      2024-03-10 10:00:00+00 | 0        | 0        | true
-     2024-11-03 07:00:00+00 | 0        | 0        | true
+     2024-11-03 07:00:00+00 | 0        | 1        | true
      2024-11-03 08:00:00+00 | 0        | 1        | true
      2024-12-30 00:00:00+00 | 0        | 1        | true
      2024-12-30 06:00:00+00 | 0        | 1        | true

@@ -14,7 +14,8 @@ WITH span AS MATERIALIZED (
   ) AS hour_of
 ), known AS (
   SELECT build.first_seen_at AS surely_from, surely.until AS surely_until,
-    least(build.triggered_at, build.first_seen_at) AS perhaps_from,
+    -- Where summer time repeats or skips the hour of its date, a build may be an hour older.
+    least(build.triggered_at - build.is_time_ambiguous::int * interval '1 hour', build.first_seen_at) AS perhaps_from,
     greatest(surely.until, CASE
       WHEN build.outcome = 'vanished' THEN least(gone.vanished_at, build.deleted_at)
       WHEN build.last_seen_at IS NOT NULL THEN span.last_moment

@@ -33,7 +33,8 @@ export function backlog(facts: readonly Fact[], raw: Raw, { coveredThrough }: Ca
   for (const fact of facts) {
     const [seen, unseen] = endOf(fact);
     count(surely, fact.firstSeenAt, seen);
-    count(perhaps, Math.min(fact.at ?? Infinity, fact.firstSeenAt), Math.max(seen, unseen));
+    const triggeredAt = (fact.at ?? Infinity) - (fact.isAmbiguous ? HOUR_US : 0);
+    count(perhaps, Math.min(triggeredAt, fact.firstSeenAt), Math.max(seen, unseen));
   }
 
   const rows: Row[] = [];
