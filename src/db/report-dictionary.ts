@@ -10,6 +10,7 @@ import {
   PROJECT_MEAN,
   RATE,
   SERIES,
+  STUCK,
   TIMES,
   TYPE,
   UNFINISHED,
@@ -124,9 +125,13 @@ export const DICTIONARY = {
       output_excerpt: "The error line of a failed build, at most 400 characters; null where there is none.",
       first_seen_at: "When the mirror first saw it.",
       deleted_at: "When the mirror found it deleted; null while it exists.",
-      updated_at: "When this row last changed.",
+      updated_at: "When this row last changed, its project's and its version's names included.",
       is_settled:
-        "False while something that happens to the build may still change a rate; days and weeks are complete without such builds.",
+        "False while the build is open, or in an undocumented state; days and weeks are complete without such builds. A stuck build counts as settled, although the service may still close it.",
+      reference:
+        "What the build called its project or version, where the mirror lacks it; '(none)' where it names no version. Null where both are known.",
+      is_dated_ahead:
+        "True where the service dates it beyond tomorrow. Until its day is tomorrow it counts as a build without a date.",
     },
   },
   fact_months: {
@@ -147,6 +152,7 @@ export const DICTIONARY = {
       projects: "Projects with such a build, without the unknown one.",
       ...UNFINISHED,
       ...COVERAGE("day"),
+      ...STUCK,
     },
   },
   success_rate_weekly: {
@@ -160,6 +166,7 @@ export const DICTIONARY = {
       projects: "Projects with such a build, without the unknown one.",
       ...UNFINISHED,
       ...COVERAGE("week"),
+      ...STUCK,
     },
   },
   success_rate_monthly: {
@@ -173,7 +180,7 @@ export const DICTIONARY = {
       projects: "Projects with such a build, without the unknown one.",
       ...UNFINISHED,
       ...COVERAGE("month"),
-      stuck: "Builds that were stuck when last seen.",
+      ...STUCK,
     },
   },
   success_rate_daily_by_project: {
@@ -185,6 +192,7 @@ export const DICTIONARY = {
       ...RATE,
       ...UNFINISHED,
       ...COVERAGE("day"),
+      ...STUCK,
     },
   },
   success_rate_by_project: {
@@ -379,10 +387,11 @@ export const DICTIONARY = {
     answers:
       "Which rules classify failures? The first that matches counts. You may edit them; `docmirror reclassify` applies them to stored failures.",
     columns: {
-      order: "Primary key: lower ones are tried first.",
+      position: "Primary key: lower ones are tried first.",
       pattern: "A POSIX regular expression, matched against the error line in any case.",
       class: "The class of a failure that matches.",
       note: "Why the rule is there.",
+      is_platform: "Whether such a failure is the fault of the platform, not of the project.",
     },
   },
   project_activity: {
@@ -425,6 +434,8 @@ export const DICTIONARY = {
         "Facts that this comparison found wrong, and computed again. Anything but 0 is a fault of docmirror, or of who wrote to its tables.",
       covered_through:
         "In the row of builds: is_covered and is_complete count what happened before this moment, as of the last refresh. Null before the first whole walk.",
+      builds_dated_ahead:
+        "In the row of builds: how many are dated beyond tomorrow, which counts as no date, as of the last refresh.",
     },
   },
   runs: {

@@ -165,7 +165,7 @@ export const RELATION_FACTS: { readonly [R in Relation]: RelationFacts<ColumnOf<
     order: "rank, error_class, error_fingerprint",
     answer: ["rank", "error_class", "failures", "projects", "example"],
   },
-  error_rules: { order: '"order"', answer: ["order", "pattern", "class", "note"] },
+  error_rules: { order: "position", answer: ["position", "pattern", "class", "note"] },
   project_activity: {
     time: { column: "week", span: "week" },
     order: "week desc, builds desc, project_slug, project_id",

@@ -64,7 +64,7 @@ export type Modelled = (typeof MODELLED)[number];
 export type Answers = Record<Modelled, Row[]>;
 
 /** `today` is a day in UTC, `2026-11-21`. Rows come in no particular order; `fact_builds` has no `updated_at`. */
-export function computeReport(raw: Raw, settings: Settings & { today: string }): Answers {
+export function computeReport(raw: Raw, settings: Settings): Answers {
   const facts = computeFacts(raw, settings);
   const coveredThrough = coveredThroughOf(raw);
   const calendar: Calendar = { today: settings.today, firstDay: firstDayOf(facts), coveredThrough };
@@ -165,6 +165,8 @@ function factRow(fact: Fact): Row {
     first_seen_at: textOf(fact.firstSeenAt),
     deleted_at: textOf(fact.deletedAt),
     is_settled: fact.isSettled,
+    reference: fact.reference === null ? "(none)" : fact.reference || null,
+    is_dated_ahead: fact.isAhead,
   };
 }
 

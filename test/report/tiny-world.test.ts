@@ -149,13 +149,13 @@ describe("the dimensions", () => {
     expect(compareWithTable(relation, rows, DIMENSIONS[relation])).toEqual([]);
   });
 
-  test("have every day from the first build to the end of next year, and others that have builds", async () => {
+  test("have every day from the first build to the end of next year, and none for a date beyond tomorrow", async () => {
     const rows = await readRelation(sql, "dim_dates");
     expect(compareWithTable("dim_dates", rows, DIMENSIONS.dim_dates, { isPart: true })).toEqual([]);
     const days = rows.map(({ day }) => String(day)).sort();
     const last = `${Number(today.slice(0, 4)) + 1}-12-31`;
-    expect(days.slice(-2)).toEqual([last, "2099-12-31"]);
-    expect(days.length - 1).toBe(parseDay(last) - parseDay("2024-03-10") + 1);
+    expect(days.at(-1)).toEqual(last);
+    expect(days.length).toBe(parseDay(last) - parseDay("2024-03-10") + 1);
   });
 });
 

@@ -40,7 +40,7 @@ export const UNFINISHED = {
 
 export const COVERAGE = (span: string) =>
   ({
-    is_complete: `True when the ${span} is over, a sync has read past its end, and none of its builds can still change the rate.`,
+    is_complete: `True when the ${span} is over, a sync has read past its end, and none of its builds is open. The service may still close its stuck builds, and then the rate changes: see stuck.`,
     is_covered: `False where no sync has read the build list since the ${span} began. Counts are then null, not 0, except for known builds.`,
   }) as const;
 
@@ -54,6 +54,11 @@ export const TIMES = (span: string) =>
     p95_s_min: "The 95th percentile of the lower bounds.",
     p95_s_max: "The 95th percentile of the upper bounds; null where none is known.",
   }) as const;
+
+export const STUCK = {
+  stuck:
+    "Builds among the unfinished that were stuck when last seen. The service closes most of them later, as failed.",
+} as const;
 
 export const OPEN_BUILD = {
   build_id: "The build's id; see `docmirror explain build ID`.",

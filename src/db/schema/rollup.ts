@@ -45,6 +45,8 @@ export const state = rollup.table(
     dear_took_s: doublePrecision().notNull().default(0),
     /** The sum of `sync.revisions` then: while it is the same, no record has changed. */
     dear_revision: bigint({ mode: "number" }).notNull().default(-1),
+    /** The moment from which on a build that is dated beyond tomorrow counts: the first one. Null without any. */
+    next_dated_at: moment(),
     /** When every fact was last compared with its build, or computed. */
     checked_at: moment(),
     /** Facts that the last comparison found wrong, and computed again. */

@@ -32,6 +32,14 @@ SELECT
   build.deleted_at,
   CASE WHEN build.state <> 'finished' AND judged.outcome <> 'vanished' THEN seen.at END AS last_seen_at,
   build.record_hash,
+  -- The same for all builds that may belong to one series. A long reference is cut, because an index holds it.
+  CASE
+    WHEN build.project_id IS NOT NULL AND build.version_id IS NOT NULL THEN ''
+    WHEN coalesce(build.version_id, of_version.uri) IS NULL THEN '(none)'
+    WHEN length(concat(of_project.uri, of_version.uri)) > 300 THEN md5(concat_ws(' ', of_project.uri, of_version.uri))
+    ELSE concat_ws(' ', of_project.uri, of_version.uri)
+  END AS reference,
+  triggered.ahead_until,
   -- Work began between the bounds of `work`; where no sighting shows work, between those of the finish.
   CASE WHEN isfinite(coalesce(work.not_before, finish.not_before))
       THEN greatest(0, extract(epoch FROM coalesce(work.not_before, finish.not_before) - first.not_after))
@@ -48,6 +56,10 @@ FROM mirror.builds AS build
 -- The key says that this is one row, which the planner does not know of a table without statistics.
 JOIN rollup.state ON state.id = 1
 LEFT JOIN sync.open_builds AS open ON open.build_id = build.id
+LEFT JOIN mirror.unresolved_references AS of_project ON build.project_id IS NULL AND of_project.record_id = build.id
+  AND (of_project.resource, of_project.field, of_project.position) = ('build', 'project', 0)
+LEFT JOIN mirror.unresolved_references AS of_version ON build.version_id IS NULL AND of_version.record_id = build.id
+  AND (of_version.resource, of_version.field, of_version.position) = ('build', 'version', 0)
 LEFT JOIN mirror.build_transitions AS first ON first.build_id = build.id AND first.seq = 1
 -- The last transition to finished. A LIMIT, or a subquery among the columns, would prevent parallel
 -- processes.
@@ -64,7 +76,13 @@ LEFT JOIN mirror.build_transitions AS work ON work.build_id = build.id AND work.
   )
   AND (finish.seq < work.seq) IS NOT TRUE
 LEFT JOIN mirror.build_logs AS log ON build.state = 'finished' AND NOT build.success AND log.build_id = build.id
-CROSS JOIN LATERAL (SELECT build.date AT TIME ZONE state.source_timezone AS at) AS triggered
+CROSS JOIN LATERAL (SELECT build.date AT TIME ZONE state.source_timezone AS at) AS dated
+-- A date beyond tomorrow is an error. It counts as no date, until its day is tomorrow.
+CROSS JOIN LATERAL (
+  SELECT CASE WHEN NOT is_ahead THEN dated.at END AS at,
+    CASE WHEN is_ahead THEN ((dated.at AT TIME ZONE 'UTC')::date - 1)::timestamp AT TIME ZONE 'UTC' END AS ahead_until
+  FROM (SELECT (dated.at AT TIME ZONE 'UTC')::date > (state.refreshed_at AT TIME ZONE 'UTC')::date + 1 AS is_ahead) AS judged
+) AS triggered
 CROSS JOIN LATERAL (
   SELECT coalesce(open.seen_at, build.changed_at) AS at,
     extract(epoch FROM coalesce(open.seen_at, build.changed_at) - least(triggered.at, build.first_seen_at))::float8 AS age_s

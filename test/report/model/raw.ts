@@ -22,6 +22,9 @@ export interface RawBuild {
   state: string | null;
   success: boolean | null;
   type: string | null;
+  /** What it calls its project and its version, where the mirror has not got them. */
+  project_uri: string | null;
+  version_uri: string | null;
   project_id: string | null;
   version_id: string | null;
   first_seen_at: Micros;
@@ -61,10 +64,14 @@ export async function readRaw(sql: Sql): Promise<Raw> {
       `case when isfinite(${column}) then (extract(epoch from ${column}) * 1000000)::bigint end as ${column}`,
     );
   const [state] = await sql<[{ refreshed_at: Micros }]>`select ${us("refreshed_at")} from rollup.state`;
+  const uri = (field: string) => sql`(
+    select uri from mirror.unresolved_references
+    where resource = 'build' and record_id = builds.id and field = ${field} and position = 0
+  ) as ${sql(`${field}_uri`)}`;
   return {
     refreshedAt: state.refreshed_at,
     builds: await sql<RawBuild[]>`
-      select id, date::text, state, success, type, project_id, version_id, ${us("first_seen_at")}, ${us("changed_at")}, ${us("deleted_at")}
+      select id, date::text, state, success, type, ${uri("project")}, ${uri("version")}, project_id, version_id, ${us("first_seen_at")}, ${us("changed_at")}, ${us("deleted_at")}
       from mirror.builds`,
     transitions: await sql<RawTransition[]>`
       select build_id as id, seq, to_state, ${us("not_before")}, ${us("not_after")}

@@ -18,8 +18,10 @@ export const seriesColumns = (fact: Fact): Row => ({
 
 /** The finished builds of each series, in their order. */
 function ratedSeries(facts: readonly Fact[]): Fact[][] {
-  const keyOf = ({ project, version, type }: Fact) => JSON.stringify([project.id, version.id, type]);
-  return [...groupBy(facts.filter(isRated), keyOf).values()];
+  const keyOf = ({ project, version, type, reference }: Fact) =>
+    JSON.stringify([project.id, version.id, type, reference]);
+  const known = facts.filter(({ reference }) => reference !== null);
+  return [...groupBy(known.filter(isRated), keyOf).values()];
 }
 
 /** Failures in a row, with the success before and after them. */
