@@ -39,6 +39,8 @@ const TRANSACTION_SETTINGS = `
   -- all.
   set local join_collapse_limit = 20;
   set local from_collapse_limit = 20;
+  -- From a dozen tables on Postgres would search for a plan by chance, which takes longer than to try all.
+  set local geqo = off;
   -- To compute a row costs more here than to pass it to another process, which the planner does not know.
   set local parallel_tuple_cost = 0.001;
   set local parallel_setup_cost = 100`;

@@ -37,6 +37,8 @@ export const KEYS: Record<Compared, readonly string[]> = {
 /** When a row was written is no answer, and who hits as many projects as often may stand in either order. */
 const NOT_COMPARED: Partial<Record<Compared, readonly string[]>> = {
   fact_builds: ["updated_at"],
+  dim_projects: ["updated_at", "renamed_at"],
+  dim_versions: ["updated_at", "renamed_at"],
   error_classes: ["rank"],
 };
 /** Of numbers that are not whole. */
