@@ -3,15 +3,18 @@
  * database, `report.data_dictionary` and `docs/data-dictionary.md` come from here. Columns are in the order
  * of their relation.
  */
+import { DIMENSIONS } from "./report-dictionary/dimensions.ts";
+import { DURATIONS } from "./report-dictionary/durations.ts";
+import { FAILING } from "./report-dictionary/failing.ts";
 import {
   COVERAGE,
   OPEN_BUILD,
   PROJECT,
   PROJECT_MEAN,
   RATE,
+  REFERENCE,
   SERIES,
   STUCK,
-  TIMES,
   TYPE,
   UNFINISHED,
   VERSION,
@@ -24,69 +27,7 @@ export interface RelationEntry {
 }
 
 export const DICTIONARY = {
-  dim_projects: {
-    answers:
-      "Which projects are there? One row per project, and '-1' for builds whose project is not in the mirror.",
-    columns: {
-      project_id: "Primary key: the project's id; '-1' for the unknown one.",
-      project_slug: "The project's slug; its id where it has none.",
-      project_name: "Its name; the slug where it has none.",
-      repo: "The address of its source repository.",
-      repo_type: "git, hg, bzr or svn.",
-      documentation_type: "The tool that builds its documentation.",
-      default_version: "The slug of its default version.",
-      default_branch: "The branch that latest is built from; null where none is set.",
-      published_on: "The UTC day on which it was created (pub_date).",
-      is_listed: "False where the list hides it, and only references show it.",
-      is_deleted: "True when the service no longer has it; its builds still count.",
-      first_seen_at: "When the mirror first saw it.",
-      deleted_at: "When the mirror found it deleted; null while it exists.",
-      theme: "The theme of its documentation.",
-      programming_language:
-        "The programming language of its repository, by the undocumented field of that name: its text, or its name where an object was sent. Null where the service sends none.",
-      use_virtualenv: "Whether it is built in a virtual environment.",
-      updated_at: "When this row last changed.",
-      renamed_at: "When its slug or name last changed; when the row was added where they never did.",
-    },
-  },
-  dim_versions: {
-    answers: "Which versions are there? One row per version, and '-1' for builds without a known version.",
-    columns: {
-      version_id: "Primary key: the version's id; '-1' for the unknown one.",
-      project_id: "Its project: key of dim_projects; '-1' where that is not in the mirror.",
-      version_slug: "Its slug, such as latest; its id where it has none.",
-      version_name: "Its name as its repository spells it (verbose_name).",
-      identifier: "Its branch, tag or commit.",
-      is_active: "Whether its documentation is kept up to date.",
-      is_built: "Whether it was ever built, as the service says.",
-      is_uploaded: "Whether its documentation was uploaded, not built.",
-      is_deleted: "True when the service no longer has it; its builds still count.",
-      first_seen_at: "When the mirror first saw it.",
-      deleted_at: "When the mirror found it deleted; null while it exists.",
-      kind: "latest or stable for these slugs; else tag where the identifier is a path of tags or a commit's hash, and branch where it is a path of branches or one of master, main, trunk, default and develop. Null where nothing tells.",
-      updated_at: "When this row last changed.",
-      renamed_at: "When its slug or name last changed; when the row was added where they never did.",
-    },
-  },
-  dim_dates: {
-    answers: "The calendar: every UTC day from the first build to the end of next year.",
-    columns: {
-      day: "Primary key: the UTC day.",
-      week: "The Monday of its ISO week.",
-      iso_week: "The ISO week, such as 2026-W47.",
-      month: "The month, such as 2026-11.",
-      quarter: "The quarter, such as 2026-Q4.",
-      year: "The calendar year; the ISO week's year may differ.",
-      day_of_week: "1 for Monday to 7 for Sunday.",
-      is_weekend: "True on Saturday and Sunday.",
-      month_start: "The first day of the month.",
-      month_of_year: "1 for January to 12 for December.",
-      month_name: "The month's English name, such as November.",
-      quarter_start: "The first day of the quarter.",
-      quarter_of_year: "1 to 4.",
-      day_name: "The day's English name, such as Monday.",
-    },
-  },
+  ...DIMENSIONS,
   fact_builds: {
     answers: "What is the result of each build? One row per build, deleted ones included.",
     columns: {
@@ -128,8 +69,7 @@ export const DICTIONARY = {
       updated_at: "When this row last changed, its project's and its version's names included.",
       is_settled:
         "False while the build is open, or in an undocumented state; days and weeks are complete without such builds. A stuck build counts as settled, although the service may still close it.",
-      reference:
-        "What the build called its project or version, where the mirror lacks it; '(none)' where it names no version. Null where both are known.",
+      ...REFERENCE,
       is_dated_ahead:
         "True where the service dates it beyond tomorrow. Until its day is tomorrow it counts as a build without a date.",
     },
@@ -228,72 +168,8 @@ export const DICTIONARY = {
       ...UNFINISHED,
     },
   },
-  build_times_daily: {
-    answers:
-      "How long do builds take? One row per UTC day. Each true percentile lies between its two bounds.",
-    columns: {
-      day: "The UTC day on which the builds were triggered.",
-      ...TIMES("day"),
-      is_complete: COVERAGE("day").is_complete,
-      is_covered: "False where no sync has read the build list since the day began.",
-    },
-  },
-  build_times_weekly_by_project: {
-    answers:
-      "How long do the builds of a project take? One row per project and ISO week in which a build was triggered that has finished.",
-    columns: {
-      week: "The Monday of the ISO week in which the builds were triggered.",
-      iso_week: "That week, such as 2026-W47.",
-      ...PROJECT,
-      ...TIMES("week"),
-    },
-  },
-  build_times_weekly_by_type: {
-    answers:
-      "How long do builds of each type take? One row per type and ISO week in which a build was triggered that has finished. It may be minutes older than the other answers.",
-    columns: {
-      week: "The Monday of the ISO week in which the builds were triggered.",
-      iso_week: "That week, such as 2026-W47.",
-      ...TYPE,
-      ...TIMES("week"),
-    },
-  },
-  build_phases: {
-    answers:
-      "How long did a build wait, and how long did it work? One row per build that has finished or was seen at work. Each true time lies between its two bounds.",
-    columns: {
-      build_id: "The build's id; no two rows have the same.",
-      ...SERIES,
-      outcome: "As in fact_builds.",
-      triggered_at: "When it was triggered; null where it has no date.",
-      triggered_on: "Its UTC day: key of dim_dates.",
-      queued_s_min:
-        "The shortest time in the state triggered, in seconds. The service names no queue: this is the nearest to it.",
-      queued_s_max:
-        "The longest such time; null where no upper bound is known. Work began at the first sight of building or of an undocumented state such as cloning; where none was seen, at some moment between the last sight of triggered and the finish.",
-      building_s_min:
-        "The shortest time from the start of work to the finish; null while it has not finished.",
-      building_s_max:
-        "The longest such time; null while it has not finished or no upper bound is known. Do not add it to queued_s_max: both may hold the same seconds.",
-    },
-  },
-  failing_now: {
-    answers:
-      "What fails now? One row per series (project, version, type) whose last finished build failed, without deleted projects and versions.",
-    columns: {
-      ...SERIES,
-      failures: "Consecutive finished builds that failed.",
-      failing_since: "When the first of them was triggered.",
-      first_failed_build_id: "The first of these failures.",
-      last_failed_at: "When the last of them was triggered.",
-      last_failed_build_id: "The last of them.",
-      last_succeeded_at: "When the last build that succeeded was triggered; null where none did.",
-      last_succeeded_build_id: "That build; null where none did.",
-      error_class: "The error class of the last failure.",
-      error_fingerprint: "The fingerprint of the last failure.",
-      output_excerpt: "The error line of the last failure.",
-    },
-  },
+  ...DURATIONS,
+  ...FAILING,
   recoveries: {
     answers: "How long did repairs take? One row per streak of failures of a series, up to the next success.",
     columns: {

@@ -10,28 +10,50 @@ export interface MadePage {
 
 export interface PageCache {
   /**
-   * The page of a key for a revision: a stored page, a page that is being made for another reader, or the
-   * result of `make`. A page that fails is not stored.
+   * The page of a key for a revision: the stored page, a page that is being made for another reader, or the
+   * result of `make`. A page takes the place of its older revision. A page that fails is not stored.
    */
   find(key: string, revision: string, make: Make): Promise<MadePage>;
 }
 
 type Make = () => Promise<Pick<MadePage, "status" | "body">>;
 
-/** Keeps pages up to this many characters. The least recently used page goes first. @default 16 Mi */
-export function createPageCache(maxLength = 16 * 1024 * 1024): PageCache {
-  const cache = new LRUCache<string, MadePage, Make>({
+interface Kept {
+  readonly revision: string;
+  readonly page: Promise<MadePage>;
+  length: number;
+}
+
+/**
+ * Keeps one revision of each page, of at most `most` pages with up to `maxLength` characters together. The
+ * least recently used page goes first. @default 200 pages, 16 Mi
+ */
+export function createPageCache(maxLength = 16 * 1024 * 1024, most = 200): PageCache {
+  const kept = new LRUCache<string, Kept>({
+    max: most,
     maxSize: maxLength,
-    sizeCalculation: ({ body }, key) => key.length + body.length,
-    // A reader who waits for a page gets it, even if the cache has no more room for it.
-    ignoreFetchAbort: true,
-    async fetchMethod(_key, _old, { context: make }) {
-      const { status, body } = await make();
-      const etag = `"${createHash("sha256").update(body).digest("base64url").slice(0, 22)}"`;
-      return { status, body, etag };
-    },
+    sizeCalculation: ({ length }, key) => key.length + length + 1,
   });
   return {
-    find: (key, revision, make) => cache.forceFetch(`${revision} ${key}`, { context: make }),
+    find(key, revision, make) {
+      const stored = kept.get(key);
+      if (stored?.revision === revision) return stored.page;
+      const page = make().then(({ status, body }) => ({
+        status,
+        body,
+        etag: `"${createHash("sha256").update(body).digest("base64url").slice(0, 22)}"`,
+      }));
+      const entry: Kept = { revision, page, length: 0 };
+      kept.set(key, entry);
+      page.then(
+        ({ body }) => {
+          if (kept.peek(key) === entry) kept.set(key, { ...entry, length: body.length });
+        },
+        () => {
+          if (kept.peek(key) === entry) kept.delete(key);
+        },
+      );
+      return page;
+    },
   };
 }

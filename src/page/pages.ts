@@ -8,22 +8,29 @@ import type { MirrorReader } from "../db/mirror-reader.ts";
 import type { Logger } from "../log.ts";
 import { parseRelation } from "../report/known-names.ts";
 import type { Filters } from "../report/question.ts";
+import { resolveSpan } from "../report/time-bounds.ts";
 import { isStorableId } from "../wire/record-id.ts";
-import type { Freshness } from "./banner.ts";
 import { absenceWords, askForBuild, findFacts, renderBuild } from "./build-page.ts";
 import { createCsvReply } from "./csv-reply.ts";
 import { type DocumentFacts, renderDocument } from "./document.ts";
+import { type Page, pageMoment } from "./drawing.ts";
+import { errorsPage } from "./errors-page.ts";
 import { explainFailure } from "./failures.ts";
-import { renderFigures } from "./figures-page.ts";
 import { findFreshness } from "./freshness.ts";
+import { renderAge, renderLimits } from "./freshness-words.ts";
 import { buildHref, projectHref, segmentAfter } from "./links.ts";
-import { notice, renderEither, renderNearest } from "./notice.ts";
-import { OF_PROJECT, OVERVIEW } from "./page-blocks.ts";
+import { readLog } from "./log-reply.ts";
+import { mirrorPage } from "./mirror-page.ts";
+import { drawNeverSynced } from "./never-synced.ts";
+import { eitherLinks, faultNotice, notice } from "./notice.ts";
+import { nowPage } from "./now-page.ts";
 import { createPageCache } from "./page-cache.ts";
-import { readPageFilters, readQuery } from "./page-filters.ts";
-import { findNearestProjects, findProjects, renderProjectFacts } from "./project-page.ts";
+import { findProjects } from "./project-names.ts";
+import { projectPage } from "./project-page.ts";
+import { projectsPage } from "./projects-page.ts";
 import { readStyleSheet } from "./style-sheet.ts";
-import { foreign, shorten } from "./words.ts";
+import { trendsPage } from "./trends-page.ts";
+import { shorten } from "./words.ts";
 
 export interface PagesDeps {
   mirror: MirrorReader;
@@ -31,12 +38,6 @@ export interface PagesDeps {
   sourceTimezone: string;
   clock: Clock;
   log: Logger;
-}
-
-/** A page without the parts that are the same on all pages. */
-interface Draft {
-  readonly status: 200 | 404;
-  readonly facts: DocumentFacts;
 }
 
 /** A page loads only our own style sheet, runs no script, and may not be framed. */
@@ -48,10 +49,21 @@ const HEADERS = {
 };
 const READS = ["GET", "HEAD"];
 const FOR_GOOD = "public, max-age=31536000, immutable";
+const MINUTE_MS = 60_000;
+
+/** The pages of all projects, by their paths. */
+const PAGES: Readonly<Record<string, Page>> = {
+  "/": nowPage,
+  "/trends": trendsPage,
+  "/projects": projectsPage,
+  "/errors": errorsPage,
+  "/mirror": mirrorPage,
+};
 
 /**
- * The pages for people: all projects, one project, one build, and each answer as CSV. They only read the
- * mirror, and link only to their own paths. Any other path gets a page that says so.
+ * The pages for people: what is broken now, trends, projects, errors, the mirror, one project, one build; and
+ * each answer as a file. They only read the mirror, and link only to their own paths. Any other path gets a
+ * page that says so.
  */
 export function createPages({ mirror, sourceTimezone, clock, log }: PagesDeps): Hono {
   const style = readStyleSheet();
@@ -67,71 +79,48 @@ export function createPages({ mirror, sourceTimezone, clock, log }: PagesDeps): 
   const showAbsence = (c: Context) =>
     show(c, notice("Page not found", "There is no page at this address."), 404);
 
-  /**
-   * A page of figures, cached until its content changes. `key` holds everything that it depends on, except
-   * the figures.
-   */
-  async function showFigures(
-    c: Context,
-    key: unknown,
-    draft: (tx: TransactionSql, freshness: Freshness) => Promise<Draft>,
-  ): Promise<Response> {
-    const find = (tx: TransactionSql) => findFreshness(tx, clock.now());
+  /** A page of figures, cached until its content or the minute changes. */
+  async function showPage(c: Context, page: Page, name = ""): Promise<Response> {
+    const { pathname: path } = new URL(c.req.url);
+    const now = new Date(Math.floor(clock.now().getTime() / MINUTE_MS) * MINUTE_MS);
+    const drawing = page({ path, name, query: readQuery(c.req.url, now), now });
+    const find = (tx: TransactionSql) => findFreshness(tx, now);
     const { revision } = await mirror.snapshot(find);
-    const page = await cache.find(JSON.stringify(key), revision, async () => {
-      const { status, facts } = await mirror.snapshot(async (tx) => {
+    const made = await cache.find(JSON.stringify(drawing.key), revision, async () => {
+      const { draft, freshness } = await mirror.snapshot(async (tx) => {
         const { freshness } = await find(tx);
-        return draft(tx, freshness);
+        const draft =
+          freshness.asOf === null && !drawing.isAlways
+            ? drawNeverSynced(freshness, now)
+            : await drawing.draw(tx, pageMoment(freshness, now));
+        return { draft, freshness };
       });
-      return { status, body: await renderDocument(facts, style.href) };
+      const facts = { ...draft.facts, age: renderAge(freshness, now), limits: renderLimits(freshness, now) };
+      return { status: draft.status, body: await renderDocument(facts, style.href) };
     });
     c.header("cache-control", "no-cache");
-    c.header("etag", page.etag);
-    if (c.req.header("if-none-match")?.includes(page.etag)) return c.body(null, 304);
-    return c.html(page.body, page.status);
-  }
-
-  function showOverview(c: Context): Promise<Response> {
-    const now = clock.now();
-    const today = now.toISOString().slice(0, 10);
-    const filters = readPageFilters(readQuery(c.req.url, now), today);
-    return showFigures(c, ["overview", filters], async (tx, freshness) => {
-      const form = { path: "/", kept: {}, today };
-      const main = await renderFigures(tx, { scope: { filters }, blocks: OVERVIEW, freshness, form });
-      return { status: 200, facts: { title: "Do the builds succeed?", main } };
-    });
-  }
-
-  function showProject(c: Context, slug: string): Promise<Response> {
-    const now = clock.now();
-    const today = now.toISOString().slice(0, 10);
-    const filters = readPageFilters(readQuery(c.req.url, now), today);
-    return showFigures(c, ["project", slug, filters], async (tx, freshness) => {
-      const projects = await findProjects(tx, slug);
-      if (projects.length === 0) {
-        const nearest = await findNearestProjects(tx, slug);
-        const words = renderNearest(`The mirror has no project ${shorten(slug)}.`, nearest);
-        return { status: 404, facts: notice("No such project", words, slug) };
-      }
-      const [path = "/", search] = projectHref(slug).split("?");
-      const form = { path, kept: search === undefined ? {} : { slug }, today };
-      const about = renderProjectFacts(projects);
-      const scope = { filters, project: slug };
-      const main = await renderFigures(tx, { scope, blocks: OF_PROJECT, freshness, form, about });
-      return { status: 200, facts: { title: slug, heading: foreign(slug, 200), main } };
-    });
+    c.header("etag", made.etag);
+    if (c.req.header("if-none-match")?.includes(made.etag)) return c.body(null, 304);
+    return c.html(made.body, made.status);
   }
 
   async function showBuild(c: Context, id: string): Promise<Response> {
-    const absent = notice("No such build", "The mirror has no build with this id.", id);
+    const title = "No such build";
+    const absent = { ...notice(title, "The mirror has no build with this id."), searched: id };
     if (!isStorableId(id)) return show(c, absent, 404);
     const question = askForBuild(id);
     const explanation = await mirror.read((sql) => explainBuild(sql, id, sourceTimezone));
     const { build, quarantine } = explanation;
-    if (build === null) return show(c, notice("No such build", absenceWords(explanation), id), 404);
+    if (build === null) return show(c, { ...notice(title, absenceWords(explanation)), searched: id }, 404);
     const [fact] = await mirror.snapshot((tx) => findFacts(tx, question));
     const main = renderBuild(id, describeBuild(build, quarantine), fact, question);
     return show(c, { title: `Build ${shorten(id)}`, main }, 200);
+  }
+
+  async function showLog(c: Context): Promise<Response> {
+    const id = c.req.param("id") ?? "";
+    const log = isStorableId(id) ? await readLog(mirror, id) : null;
+    return log ?? show(c, notice("No log", "The mirror has no log of a build with this id."), 404);
   }
 
   /** The target of a search: the project, the build, or a choice when both exist. */
@@ -143,27 +132,19 @@ export function createPages({ mirror, sourceTimezone, clock, log }: PagesDeps): 
     }));
     const isBuild = builds.length > 0;
     if (projects.length > 0 && isBuild) {
-      return show(c, notice("A project or a build?", renderEither(searched), searched), 200);
+      const facts = notice("A project or a build?", "Both have that name.", eitherLinks(searched));
+      return show(c, { ...facts, searched }, 200);
     }
     return c.redirect(isBuild ? buildHref(searched) : projectHref(searched), 303);
   }
 
-  /** Rows as CSV. A HEAD request reads nothing. */
-  function showCsv(c: Context, file: string): Response | Promise<Response> {
+  /** An answer as a file. A HEAD request reads nothing. */
+  function showFile(c: Context, file: string): Response | Promise<Response> {
     const name = /^([^/]+)\.csv$/.exec(file)?.[1];
     if (name === undefined) return showAbsence(c);
     const relation = parseRelation(name);
     if (c.req.method === "HEAD") return c.body(null, 200, { "content-type": "text/csv; charset=utf-8" });
-    const query = readQuery(c.req.url, clock.now());
-    const given = (filter: string) => query.get(filter) || undefined;
-    const filters: Filters = {
-      project: query.get("project") ?? undefined,
-      version: given("version"),
-      type: given("type"),
-      since: given("since"),
-      until: given("until"),
-    };
-    return csvReply(relation, filters, c.req.raw.signal);
+    return csvReply(relation, readFilters(readQuery(c.req.url, clock.now())), c.req.raw.signal);
   }
 
   /** Calls `fn` with the path after `prefix`, if that is one segment. */
@@ -185,20 +166,26 @@ export function createPages({ mirror, sourceTimezone, clock, log }: PagesDeps): 
     }
     for (const [name, value] of Object.entries(HEADERS)) c.res.headers.set(name, value);
   });
-  app.get("/", showOverview);
+
+  for (const [path, page] of Object.entries(PAGES)) app.get(path, (c) => showPage(c, page));
+  const showProject = (c: Context, slug: string) => showPage(c, projectPage, slug);
   app.get("/project", (c) => showProject(c, c.req.query("slug") ?? ""));
   app.get("/project/*", (c) => bySegment(c, "/project/", showProject));
   app.get("/build", (c) => showBuild(c, c.req.query("id") ?? ""));
+  app.get("/build/:id/log.txt", showLog);
   app.get("/build/*", (c) => bySegment(c, "/build/", showBuild));
   app.get("/find", (c) => find(c, (c.req.query("q") ?? "").trim()));
-  app.get("/report/*", (c) => bySegment(c, "/report/", showCsv));
+
+  // What is no page: files, and what other programs read.
+  app.get("/report/*", (c) => bySegment(c, "/report/", showFile));
   app.get(style.href, (c) =>
     c.body(style.text, 200, { "content-type": "text/css; charset=utf-8", "cache-control": FOR_GOOD }),
   );
+
   app.all("*", showAbsence);
   app.onError(async (error, c) => {
     const { status, title, words, isOurs } = explainFailure(error);
-    const { pathname: path } = new URL(c.req.url);
+    const { pathname: path, search } = new URL(c.req.url);
     if (isOurs) log.error({ err: error, path }, "a page could not be made");
     else
       log[status === 503 ? "warn" : "debug"](
@@ -206,7 +193,30 @@ export function createPages({ mirror, sourceTimezone, clock, log }: PagesDeps): 
         "a page could not be served",
       );
     if (status === 503) c.header("retry-after", "10");
-    return show(c, notice(title, words), status);
+    const facts = status === 400 ? notice(title, words) : faultNotice(title, words, path + search);
+    return show(c, facts, status);
   });
   return app;
+}
+
+/** The query of a URL. Spans in `since` and `until`, such as `7d`, become the moments that they mean now. */
+function readQuery(url: string, now: Date): URLSearchParams {
+  const query = new URL(url).searchParams;
+  for (const name of ["since", "until"]) {
+    const text = query.get(name);
+    if (text !== null) query.set(name, resolveSpan(text, now));
+  }
+  return query;
+}
+
+/** The filters of a file. An empty one is none, except for the project: a slug may be empty. */
+function readFilters(query: URLSearchParams): Filters {
+  const given = (filter: string) => query.get(filter) || undefined;
+  return {
+    project: query.get("project") ?? undefined,
+    version: given("version"),
+    type: given("type"),
+    since: given("since"),
+    until: given("until"),
+  };
 }

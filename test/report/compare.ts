@@ -25,6 +25,7 @@ export const KEYS: Record<Compared, readonly string[]> = {
   build_times_weekly_by_type: ["week", "type"],
   build_phases: ["build_id"],
   failing_now: ["first_failed_build_id"],
+  failing_projects: ["project_id"],
   recoveries: ["first_failed_build_id"],
   instability: ["project_id", "version_id", "type"],
   open_builds: ["build_id"],

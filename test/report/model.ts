@@ -33,7 +33,7 @@ import {
   versionColumns,
 } from "./model/rates.ts";
 import type { Raw } from "./model/raw.ts";
-import { failingNow, instability, recoveries, seriesColumns } from "./model/series.ts";
+import { failingNow, failingProjects, instability, recoveries, seriesColumns } from "./model/series.ts";
 import { dayOf, dayText, isoWeekText, type Micros, momentText, mondayOf, SECOND_US } from "./model/times.ts";
 
 export const MODELLED = [
@@ -50,6 +50,7 @@ export const MODELLED = [
   "build_times_weekly_by_type",
   "build_phases",
   "failing_now",
+  "failing_projects",
   "recoveries",
   "instability",
   "open_builds",
@@ -104,6 +105,7 @@ export function computeReport(raw: Raw, settings: Settings): Answers {
     ),
     build_phases: buildPhases(facts, raw),
     failing_now: failingNow(facts),
+    failing_projects: failingProjects(facts),
     recoveries: recoveries(facts, coveredThrough),
     instability: instability(facts),
     open_builds: facts.filter(isOpen).map(openRow),

@@ -291,6 +291,18 @@ export const HAND_COMPUTED: Record<Modelled, readonly string[]> = {
     `project_id | project_slug | version_id | version_slug | type   | failures | failing_since          | first_failed_build_id | last_failed_at         | last_failed_build_id | last_succeeded_at      | last_succeeded_build_id | error_class  | output_excerpt
      1          | pip          | 11         | latest       | html   | 2        | 2025-01-08 02:00:00+00 | 7                     | 2025-01-09 03:00:00+00 | 8                    | 2025-01-02 06:10:00+00 | 6                       | unclassified | ·
      -1         | (unknown)    | -1         | (unknown)    | (none) | 1        | 2025-01-03 00:00:00+00 | 12                    | 2025-01-03 00:00:00+00 | 12                   | ·                      | ·                       | memory       | killed`,
+    // pip's default version is stable, which is gone; latest was last built by build 8.
+    `first_failed_build_id | is_default_version | is_main | is_active | last_built_at          | reference
+     7                     | false              | false   | true      | 2025-01-09 03:00:00+00 | ·
+     12                    | false              | false   | ·         | 2025-01-03 00:00:00+00 | /api/v1/project/90/ /api/v1/version/901/`,
+  ],
+  failing_projects: [
+    `project_id | project_slug | version_id | version_slug | type   | is_main | failures | failing_since          | first_failed_build_id | last_failed_at         | last_failed_build_id
+     1          | pip          | 11         | latest       | html   | false   | 2        | 2025-01-08 02:00:00+00 | 7                     | 2025-01-09 03:00:00+00 | 8
+     -1         | (unknown)    | -1         | (unknown)    | (none) | false   | 1        | 2025-01-03 00:00:00+00 | 12                    | 2025-01-03 00:00:00+00 | 12`,
+    `project_id | last_succeeded_at      | last_succeeded_build_id | error_class  | output_excerpt | failing | is_main_failing | main_failing_since | worked_before
+     1          | 2025-01-02 06:10:00+00 | 6                       | unclassified | ·              | 1       | false           | ·                  | true
+     -1         | ·                      | ·                       | memory       | killed         | 1       | false           | ·                  | false`,
   ],
   // Build 2: from 12-31 01:30 to 01-01 12:10 at least, from 00:30 to 12:15 at most. Build 14: 238 days less 70 minutes, or and 30 minutes.
   // What is open lasts to 2025-01-09 06:00 at least: 27:50 h for build 7, 77:50 h for 23, 79 h less 40 s for 22, 150 h less 50 s for 12.

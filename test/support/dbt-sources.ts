@@ -15,6 +15,7 @@ const KEYS: Partial<Record<Relation, string>> = {
   build_times_daily: "day",
   build_phases: "build_id",
   backlog: "hour",
+  failing_projects: "project_id",
   recoveries: "first_failed_build_id",
   open_builds: "build_id",
   stuck_builds: "build_id",

@@ -15,6 +15,11 @@ export const TYPE = {
 
 export const SERIES = { ...PROJECT, ...VERSION, ...TYPE } as const;
 
+export const REFERENCE = {
+  reference:
+    "What builds call the project or version, where the mirror lacks it: it tells unknown ones apart; '(none)' where a build names no version. Null where both are known.",
+} as const;
+
 export const COUNTS = {
   builds: "Builds triggered, unfinished ones included.",
   finished: "Builds with a known result: succeeded and failed. Rates are shares of these.",

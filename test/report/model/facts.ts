@@ -57,11 +57,20 @@ export interface Named {
   slug: string;
   name: string | null;
   isDeleted: boolean;
+  defaultVersion: string | null;
+  isActive: boolean | null;
 }
 
 /** Of a project or version that is not in the mirror. It may stand for several, and counts as none. */
 export const UNKNOWN_ID = "-1";
-const UNKNOWN: Named = { id: UNKNOWN_ID, slug: "(unknown)", name: "(unknown)", isDeleted: false };
+const UNKNOWN: Named = {
+  id: UNKNOWN_ID,
+  slug: "(unknown)",
+  name: "(unknown)",
+  isDeleted: false,
+  defaultVersion: null,
+  isActive: null,
+};
 
 /** In the order in which builds were triggered; those without a date come first. */
 export function computeFacts(raw: Raw, settings: Settings): Fact[] {
@@ -134,8 +143,15 @@ function inOrder(a: Fact, b: Fact): number {
   return a.id.length - b.id.length || Buffer.compare(Buffer.from(a.id), Buffer.from(b.id));
 }
 
-function named({ id, slug, isDeleted }: RawNamed, name: string | null): Named {
-  return { id, slug: slug ?? id, name, isDeleted };
+function named({ id, slug, isDeleted, defaultVersion, isActive }: RawNamed, name: string | null): Named {
+  return {
+    id,
+    slug: slug ?? id,
+    name,
+    isDeleted,
+    defaultVersion: defaultVersion ?? null,
+    isActive: isActive ?? null,
+  };
 }
 
 function outcomeOf({ state, success, deleted_at }: RawBuild, isVanished: boolean, isOld: boolean): Outcome {
