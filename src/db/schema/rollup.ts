@@ -64,8 +64,8 @@ export const rollupBuilds = rollup.table(
     version_id: idText().notNull(),
     type: text().notNull(),
     /**
-     * Empty where the mirror has the project and the version. Else what the build called the missing ones;
-     * `(none)` where it named none, so that nothing says which series it belongs to.
+     * What the build called a project or version that the mirror lacks; empty where it named no such one, and
+     * `(none)` where it named neither of them at all, so that nothing says which series it belongs to.
      */
     reference: text().notNull().default(""),
     state: text(),

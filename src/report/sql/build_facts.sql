@@ -35,7 +35,7 @@ SELECT
   -- The same for all builds that may belong to one series. A long reference is cut, because an index holds it.
   CASE
     WHEN build.project_id IS NOT NULL AND build.version_id IS NOT NULL THEN ''
-    WHEN coalesce(build.version_id, of_version.uri) IS NULL THEN '(none)'
+    WHEN coalesce(build.project_id, build.version_id, of_project.uri, of_version.uri) IS NULL THEN '(none)'
     WHEN length(concat(of_project.uri, of_version.uri)) > 300 THEN md5(concat_ws(' ', of_project.uri, of_version.uri))
     ELSE concat_ws(' ', of_project.uri, of_version.uri)
   END AS reference,

@@ -1,5 +1,5 @@
 -- For all series at once: one sort costs less than a visit to each. Single ones are computed by rollup.recent_builds.
--- Builds that name no version may belong to several series, so nothing is said about their order.
+-- Builds that name neither project nor version may belong to several series, so nothing is said about their order.
 -- Finished builds of a series have their own partition, so that each row's neighbour there is the finished
 -- build before it.
 CREATE OR REPLACE VIEW rollup.series_source AS

@@ -1,4 +1,4 @@
--- Builds that name no version may belong to several series: they have no streaks.
+-- Builds that name neither project nor version may belong to several series: they have no streaks.
 -- For all series at once: one sort costs less than a visit to each. Single ones are computed by rollup.streaks_of.
 CREATE OR REPLACE VIEW rollup.streaks_source AS
 SELECT streak.project_id, streak.version_id, streak.type, streak.reference, streak.first_failed_build_id, streak.last_failed_build_id,

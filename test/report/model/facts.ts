@@ -133,7 +133,7 @@ export function computeFacts(raw: Raw, settings: Settings): Fact[] {
 function referenceOf({ project_id, version_id, project_uri, version_uri }: RawBuild): string | null {
   const project = project_id === null ? project_uri : null;
   const version = version_id === null ? version_uri : null;
-  if (version_id === null && version === null) return null;
+  if (project_id === null && version_id === null && project === null && version === null) return null;
   return [project, version].filter((uri) => uri !== null).join(" ");
 }
 
