@@ -15,12 +15,16 @@ export const KEYS: Record<Compared, readonly string[]> = {
   fact_builds: ["build_id"],
   success_rate_daily: ["day"],
   success_rate_weekly: ["week"],
+  success_rate_monthly: ["month"],
   success_rate_daily_by_project: ["day", "project_id"],
   success_rate_by_project: ["project_id"],
   success_rate_by_version: ["project_id", "version_id"],
   success_rate_by_type: ["type"],
   build_times_daily: ["day"],
   regressions: ["project_id"],
+  build_times_weekly_by_project: ["week", "project_id"],
+  build_times_weekly_by_type: ["week", "type"],
+  build_phases: ["build_id"],
   failing_now: ["first_failed_build_id"],
   failing_projects: ["project_id"],
   recoveries: ["first_failed_build_id"],
@@ -31,6 +35,7 @@ export const KEYS: Record<Compared, readonly string[]> = {
   broke_daily: ["day"],
   open_builds: ["build_id"],
   stuck_builds: ["build_id"],
+  backlog: ["hour"],
   incident_hours: ["hour"],
   error_classes: ["error_class"],
   error_fingerprints: ["error_fingerprint"],
@@ -42,6 +47,8 @@ export const KEYS: Record<Compared, readonly string[]> = {
 /** When a row was written is no answer, and who hits as many projects as often may stand in either order. */
 const NOT_COMPARED: Partial<Record<Compared, readonly string[]>> = {
   fact_builds: ["updated_at"],
+  dim_projects: ["updated_at", "renamed_at"],
+  dim_versions: ["updated_at", "renamed_at"],
   error_classes: ["rank"],
   error_fingerprints: ["rank"],
 };
