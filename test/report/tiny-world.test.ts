@@ -15,9 +15,12 @@ import { insertTinyWorld, RULES, STUCK_AFTER_MS, ZONE } from "./tiny-world.ts";
 import { DIMENSIONS, HAND_COMPUTED } from "./tiny-world-answers.ts";
 
 /** Those that have a row for days and weeks without builds too: by which column, how far apart, and which is the last one covered. */
-const BY_TIME: Partial<Record<Modelled, { column: string; days: number; covered: string }>> = {
+const BY_TIME: Partial<
+  Record<Modelled, { column: string; days: number; longest?: number; covered: string }>
+> = {
   success_rate_daily: { column: "day", days: 1, covered: "2025-01-09" },
   success_rate_weekly: { column: "week", days: 7, covered: "2025-01-06" },
+  success_rate_monthly: { column: "month_start", days: 28, longest: 31, covered: "2025-01-01" },
   success_rate_daily_by_project: { column: "day", days: 1, covered: "2025-01-09" },
   build_times_daily: { column: "day", days: 1, covered: "2025-01-09" },
   broke_weekly: { column: "week", days: 7, covered: "2025-01-06" },
@@ -95,7 +98,7 @@ describe.each(["database", "model"] as const)("the %s", (who) => {
   test.each(MODELLED)("answers %s as computed by hand", (relation) => {
     const actual = answers[who][relation] ?? [];
     const keys = HAND_KEYS[relation] ?? KEYS[relation];
-    const isPart = relation === "fact_builds" || relation in BY_TIME;
+    const isPart = ["fact_builds", "backlog"].includes(relation) || relation in BY_TIME;
     for (const table of HAND_COMPUTED[relation])
       expect(compareWithTable(relation, actual, table, { keys, isPart })).toEqual([]);
   });
@@ -103,6 +106,7 @@ describe.each(["database", "model"] as const)("the %s", (who) => {
   test.each(Object.entries(BY_TIME))("fills the holes of %s up to today", (name, {
     column,
     days,
+    longest = days,
     covered,
   }) => {
     const relation = name as Modelled;
@@ -112,7 +116,7 @@ describe.each(["database", "model"] as const)("the %s", (who) => {
     const faults = rows.filter((row) => {
       if (listed.has(keyOf(row))) return false;
       const { [column]: time, is_covered, is_complete, ...others } = row;
-      const { project_id, project_slug, iso_week, error_class, ...counts } = others;
+      const { project_id, project_slug, iso_week, month, error_class, ...counts } = others;
       const isCovered = String(time) <= covered;
       const isEmpty = Object.entries(counts).every(
         ([what, count]) => count === (isCovered && COUNTS.includes(what) ? 0 : null),
@@ -128,10 +132,23 @@ describe.each(["database", "model"] as const)("the %s", (who) => {
         .map((row) => parseDay(String(row[column])))
         .filter((day) => day <= parseDay(today))
         .sort((a, b) => a - b);
-      expect(times.slice(1).every((day, index) => day - (times[index] ?? 0) === days)).toBe(true);
-      expect(parseDay(today) - (times.at(-1) ?? 0)).toBeLessThan(days);
+      const steps = times.slice(1).map((day, index) => day - (times[index] ?? 0));
+      expect(steps.filter((step) => step < days || step > longest)).toEqual([]);
+      expect(parseDay(today) - (times.at(-1) ?? 0)).toBeLessThan(longest);
     }
   });
+});
+
+test.each([
+  "database",
+  "model",
+] as const)("the backlog of the %s has every hour from the first build to the last one covered", (who) => {
+  const hours = (answers[who].backlog ?? [])
+    .map(({ hour }) => Date.parse(`${hour}:00`))
+    .sort((a, b) => a - b);
+  expect(hours.slice(1).filter((hour, index) => hour - (hours[index] ?? 0) !== 3_600_000)).toEqual([]);
+  // 305 days, from eight to six o'clock.
+  expect(hours.length).toBe(305 * 24 - 2 + 1);
 });
 
 describe("the dimensions", () => {
