@@ -1,28 +1,33 @@
-/**
- * A statement as the driver returns it. `canceller` is what its `cancel` calls, and says when the server has
- * dealt with the request. It is null once it was called.
- */
+import { setImmediate as nextTurn, setTimeout as wait } from "node:timers/promises";
+
+/** A statement as the driver returns it. `canceller` is what its `cancel` calls, and says when it is done. */
 export interface Statement<T> extends PromiseLike<T> {
-  canceller?: ((statement: Statement<T>) => Promise<void>) | null;
+  readonly canceller: (statement: Statement<T>) => Promise<void>;
 }
 
 /** A server that does not answer a request to cancel is not waited for any longer. */
 const CANCEL_WITHIN_MS = 5000;
+const FIRST_PAUSE_MS = 10;
+const LONGEST_PAUSE_MS = 500;
 
 /**
- * Asks the server to cancel a running statement. Resolves when it has done so. A request that arrived later
+ * Asks the server to cancel the running statement until there is none: a request that arrives between two
+ * messages of a statement is lost. Resolves when no request is under way any more. One that arrived later
  * would hit the next statement of the same connection, which may be another reader's. Never rejects.
  */
-export async function cancelStatement<T>(statement: Statement<T>): Promise<void> {
-  const { canceller } = statement;
-  if (!canceller) return;
-  statement.canceller = null;
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, CANCEL_WITHIN_MS);
-  });
-  await Promise.race([canceller(statement).catch(() => {}), late]);
-  clearTimeout(timer);
+export async function cancelUntilEnded(running: () => Statement<unknown> | undefined): Promise<void> {
+  // A statement that was begun in this turn is sent at its end.
+  await nextTurn();
+  for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
+    const statement = running();
+    if (statement === undefined) return;
+    const answered = new AbortController();
+    const late = wait(CANCEL_WITHIN_MS, undefined, { signal: answered.signal });
+    await Promise.race([statement.canceller(statement), late]).catch(() => {});
+    answered.abort();
+    late.catch(() => {});
+    if (running() === statement) await wait(pauseMs);
+  }
 }
 
 /**
@@ -31,9 +36,10 @@ export async function cancelStatement<T>(statement: Statement<T>): Promise<void>
  */
 export async function abortable<T>(statement: PromiseLike<T>, signal: AbortSignal | undefined): Promise<T> {
   signal?.throwIfAborted();
-  let cancelled = Promise.resolve();
+  let isRunning = true;
+  let cancelled: Promise<void> | undefined;
   const cancel = () => {
-    cancelled = cancelStatement(statement as Statement<T>);
+    cancelled = cancelUntilEnded(() => (isRunning ? (statement as Statement<unknown>) : undefined));
   };
   signal?.addEventListener("abort", cancel, { once: true });
   try {
@@ -41,6 +47,7 @@ export async function abortable<T>(statement: PromiseLike<T>, signal: AbortSigna
   } catch (error) {
     throw signal?.aborted ? signal.reason : error;
   } finally {
+    isRunning = false;
     signal?.removeEventListener("abort", cancel);
     await cancelled;
   }

@@ -1,6 +1,6 @@
-import { cancelStatement, type Statement } from "./abortable.ts";
+import { cancelUntilEnded, type Statement } from "./abortable.ts";
 
-/** A statement that the driver has sent, or not yet. The server runs the active one of a connection. */
+/** Of the statements that were sent over a connection, the server runs the active one. */
 type Sent = Statement<unknown> & { readonly active: boolean };
 
 /** The statements of one transaction. */
@@ -12,32 +12,22 @@ export interface RunningStatements {
 }
 
 /**
- * Cancels the running statement of a transaction when `signal` is aborted. If that one ends first, the next
- * one that was already sent is cancelled, and so on. The statements behind a cancelled one fail by themselves.
+ * Cancels the running statement of a transaction when `signal` is aborted. The statements behind it then fail
+ * by themselves.
  */
 export function cancelRunning(signal: AbortSignal): RunningStatements {
   const statements = new Set<Sent>();
-  const requests: Promise<void>[] = [];
-
-  function cancelActive(): void {
-    const active = [...statements].find((statement) => statement.active);
-    if (active?.canceller) requests.push(cancelStatement(active));
-  }
-  function abort(): void {
-    cancelActive();
-    // One that was begun in this turn is sent at its end.
-    setImmediate(cancelActive);
-  }
+  let cancelled: Promise<void> | undefined;
+  const abort = () => {
+    cancelled = cancelUntilEnded(() => [...statements].find(({ active }) => active));
+  };
   signal.addEventListener("abort", abort, { once: true });
 
   return {
     follow(returned) {
       if (!(returned instanceof Promise) || !("canceller" in returned)) return returned;
       const statement = returned as unknown as Sent;
-      const end = () => {
-        statements.delete(statement);
-        if (signal.aborted) cancelActive();
-      };
+      const end = () => statements.delete(statement);
       statements.add(statement);
       // The `then` of a statement would send it.
       Promise.prototype.then.call(statement, end, end);
@@ -45,7 +35,7 @@ export function cancelRunning(signal: AbortSignal): RunningStatements {
     },
     async release() {
       signal.removeEventListener("abort", abort);
-      await Promise.all(requests);
+      await cancelled;
     },
   };
 }

@@ -6,22 +6,21 @@ import type { Clock } from "../clock.ts";
 import type { TransactionSql } from "../db/connect.ts";
 import type { MirrorReader } from "../db/mirror-reader.ts";
 import type { Logger } from "../log.ts";
-import { parseRelation } from "../report/known-names.ts";
-import type { Filters } from "../report/question.ts";
 import { isStorableId } from "../wire/record-id.ts";
+import { createAnswerReply } from "./answer-reply.ts";
 import type { Freshness } from "./banner.ts";
 import { absenceWords, askForBuild, findFacts, renderBuild } from "./build-page.ts";
-import { createCsvReply } from "./csv-reply.ts";
+import { createDataRoutes } from "./data-routes.ts";
 import { type DocumentFacts, renderDocument } from "./document.ts";
 import { explainFailure } from "./failures.ts";
 import { renderFigures } from "./figures-page.ts";
-import { findFreshness } from "./freshness.ts";
+import { createKeptPages, sendPage } from "./kept-pages.ts";
 import { buildHref, projectHref, segmentAfter } from "./links.ts";
 import { notice, renderEither, renderNearest } from "./notice.ts";
 import { OF_PROJECT, OVERVIEW } from "./page-blocks.ts";
-import { createPageCache } from "./page-cache.ts";
 import { readPageFilters, readQuery } from "./page-filters.ts";
 import { findNearestProjects, findProjects, renderProjectFacts } from "./project-page.ts";
+import { ReaderGoneError } from "./reader-gone.ts";
 import { readStyleSheet } from "./style-sheet.ts";
 import { foreign, shorten } from "./words.ts";
 
@@ -46,7 +45,9 @@ const HEADERS = {
   "x-content-type-options": "nosniff",
   "referrer-policy": "no-referrer",
 };
+const HTML = { "content-type": "text/html; charset=UTF-8" };
 const READS = ["GET", "HEAD"];
+const RETRY_SECONDS = "10";
 const FOR_GOOD = "public, max-age=31536000, immutable";
 
 /**
@@ -55,8 +56,7 @@ const FOR_GOOD = "public, max-age=31536000, immutable";
  */
 export function createPages({ mirror, sourceTimezone, clock, log }: PagesDeps): Hono {
   const style = readStyleSheet();
-  const cache = createPageCache();
-  const csvReply = createCsvReply(mirror);
+  const kept = createKeptPages({ mirror, clock });
   const app = new Hono();
 
   async function show(c: Context, facts: DocumentFacts, status: ContentfulStatusCode): Promise<Response> {
@@ -67,28 +67,17 @@ export function createPages({ mirror, sourceTimezone, clock, log }: PagesDeps): 
   const showAbsence = (c: Context) =>
     show(c, notice("Page not found", "There is no page at this address."), 404);
 
-  /**
-   * A page of figures, cached until its content changes. `key` holds everything that it depends on, except
-   * the figures.
-   */
+  /** A page of figures, kept until its content changes. */
   async function showFigures(
     c: Context,
     key: unknown,
     draft: (tx: TransactionSql, freshness: Freshness) => Promise<Draft>,
   ): Promise<Response> {
-    const find = (tx: TransactionSql) => findFreshness(tx, clock.now());
-    const { revision } = await mirror.snapshot(find);
-    const page = await cache.find(JSON.stringify(key), revision, async () => {
-      const { status, facts } = await mirror.snapshot(async (tx) => {
-        const { freshness } = await find(tx);
-        return draft(tx, freshness);
-      });
+    const page = await kept.find(c, key, async (tx, freshness) => {
+      const { status, facts } = await draft(tx, freshness);
       return { status, body: await renderDocument(facts, style.href) };
     });
-    c.header("cache-control", "no-cache");
-    c.header("etag", page.etag);
-    if (c.req.header("if-none-match")?.includes(page.etag)) return c.body(null, 304);
-    return c.html(page.body, page.status);
+    return sendPage(c, page, HTML);
   }
 
   function showOverview(c: Context): Promise<Response> {
@@ -126,10 +115,12 @@ export function createPages({ mirror, sourceTimezone, clock, log }: PagesDeps): 
     const absent = notice("No such build", "The mirror has no build with this id.", id);
     if (!isStorableId(id)) return show(c, absent, 404);
     const question = askForBuild(id);
-    const explanation = await mirror.read((sql) => explainBuild(sql, id, sourceTimezone));
+    const { explanation, fact } = await kept.read(c, async (tx) => ({
+      explanation: await explainBuild(tx, id, sourceTimezone),
+      fact: (await findFacts(tx, question))[0],
+    }));
     const { build, quarantine } = explanation;
     if (build === null) return show(c, notice("No such build", absenceWords(explanation), id), 404);
-    const [fact] = await mirror.snapshot((tx) => findFacts(tx, question));
     const main = renderBuild(id, describeBuild(build, quarantine), fact, question);
     return show(c, { title: `Build ${shorten(id)}`, main }, 200);
   }
@@ -137,7 +128,7 @@ export function createPages({ mirror, sourceTimezone, clock, log }: PagesDeps): 
   /** The target of a search: the project, the build, or a choice when both exist. */
   async function find(c: Context, searched: string): Promise<Response> {
     if (searched === "") return c.redirect("/", 303);
-    const { projects, builds } = await mirror.snapshot(async (tx) => ({
+    const { projects, builds } = await kept.read(c, async (tx) => ({
       projects: await findProjects(tx, searched),
       builds: isStorableId(searched) ? await findFacts(tx, askForBuild(searched)) : [],
     }));
@@ -146,24 +137,6 @@ export function createPages({ mirror, sourceTimezone, clock, log }: PagesDeps): 
       return show(c, notice("A project or a build?", renderEither(searched), searched), 200);
     }
     return c.redirect(isBuild ? buildHref(searched) : projectHref(searched), 303);
-  }
-
-  /** Rows as CSV. A HEAD request reads nothing. */
-  function showCsv(c: Context, file: string): Response | Promise<Response> {
-    const name = /^([^/]+)\.csv$/.exec(file)?.[1];
-    if (name === undefined) return showAbsence(c);
-    const relation = parseRelation(name);
-    if (c.req.method === "HEAD") return c.body(null, 200, { "content-type": "text/csv; charset=utf-8" });
-    const query = readQuery(c.req.url, clock.now());
-    const given = (filter: string) => query.get(filter) || undefined;
-    const filters: Filters = {
-      project: query.get("project") ?? undefined,
-      version: given("version"),
-      type: given("type"),
-      since: given("since"),
-      until: given("until"),
-    };
-    return csvReply(relation, filters, c.req.raw.signal);
   }
 
   /** Calls `fn` with the path after `prefix`, if that is one segment. */
@@ -185,18 +158,20 @@ export function createPages({ mirror, sourceTimezone, clock, log }: PagesDeps): 
     }
     for (const [name, value] of Object.entries(HEADERS)) c.res.headers.set(name, value);
   });
+  const answerReply = createAnswerReply(mirror);
+  app.route("/", createDataRoutes({ pages: kept, answerReply, clock, showAbsence }));
   app.get("/", showOverview);
   app.get("/project", (c) => showProject(c, c.req.query("slug") ?? ""));
   app.get("/project/*", (c) => bySegment(c, "/project/", showProject));
   app.get("/build", (c) => showBuild(c, c.req.query("id") ?? ""));
   app.get("/build/*", (c) => bySegment(c, "/build/", showBuild));
   app.get("/find", (c) => find(c, (c.req.query("q") ?? "").trim()));
-  app.get("/report/*", (c) => bySegment(c, "/report/", showCsv));
   app.get(style.href, (c) =>
     c.body(style.text, 200, { "content-type": "text/css; charset=utf-8", "cache-control": FOR_GOOD }),
   );
   app.all("*", showAbsence);
   app.onError(async (error, c) => {
+    if (error instanceof ReaderGoneError) return c.body(null, 503);
     const { status, title, words, isOurs } = explainFailure(error);
     const { pathname: path } = new URL(c.req.url);
     if (isOurs) log.error({ err: error, path }, "a page could not be made");
@@ -205,7 +180,11 @@ export function createPages({ mirror, sourceTimezone, clock, log }: PagesDeps): 
         { error: error.message, path, status },
         "a page could not be served",
       );
-    if (status === 503) c.header("retry-after", "10");
+    if (status === 503) {
+      c.header("retry-after", RETRY_SECONDS);
+      // The page itself asks again, so that a reader only has to wait.
+      c.header("refresh", RETRY_SECONDS);
+    }
     return show(c, notice(title, words), status);
   });
   return app;
