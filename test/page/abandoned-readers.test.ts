@@ -77,7 +77,7 @@ describe("readers who leave", () => {
     expect(ms).toBeLessThan(5000);
   });
 
-  it("leave a shared page to those who stay", async () => {
+  it("leave a shared page to those who stay", { tags: ["long"] }, async () => {
     const locker = connect(database.url, { applicationName: "docmirror test", max: 1 });
     await locker`begin`;
     await locker`lock table report.dim_projects`;
@@ -96,7 +96,7 @@ describe("readers who leave", () => {
 });
 
 describe("readers who stay", () => {
-  it("get a page that is kept at once, while expensive ones are being made", async () => {
+  it("get a page that is kept at once, while expensive ones are being made", { tags: ["long"] }, async () => {
     expect((await pages.get("/project/pip")).status).toBe(200);
     await makeExpensive();
     const readers = Array.from({ length: 20 }, (_, place) => ask(`/project/pip?type=t${place}`));
@@ -108,7 +108,7 @@ describe("readers who stay", () => {
     await expect.poll(underWay, PATIENT).toEqual([]);
   });
 
-  it("hear that too many wait, and when to come back", async () => {
+  it("hear that too many wait, and when to come back", { tags: ["long"] }, async () => {
     await makeExpensive();
     const readers = Array.from({ length: 80 }, (_, place) => ask(`/build/${1001 + (place % 40)}`));
     const isRefused = () => readers.filter(({ status }) => status() === 503).length;
