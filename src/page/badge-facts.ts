@@ -13,6 +13,8 @@ export interface BadgeFacts {
  * no such project, or only a deleted one.
  */
 export async function findBadgeFacts(tx: TransactionSql, slug: string): Promise<BadgeFacts | undefined> {
+  // No text of Postgres has this character.
+  if (slug.includes("\0")) return undefined;
   const [row] = await tx<{ is_passing: boolean | null; finished: number; succeeded: number }[]>`
     select main.is_passing, coalesce(days.finished, 0)::float8 as finished, coalesce(days.succeeded, 0)::float8 as succeeded
     from report.dim_projects as project

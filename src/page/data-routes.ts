@@ -1,17 +1,15 @@
 import { type Context, Hono } from "hono";
 import type { Clock } from "../clock.ts";
 import { parseRelation } from "../report/known-names.ts";
-import type { Filters } from "../report/question.ts";
 import { ANSWER_FORMATS, type FormatName } from "./answer-formats.ts";
 import type { AnswerReply } from "./answer-reply.ts";
 import { renderBadge } from "./badge.ts";
 import { findBadgeFacts } from "./badge-facts.ts";
 import { renderFeed } from "./feed.ts";
-import { findFeedEvents, findRefreshed } from "./feed-events.ts";
+import { findFeedEvents, findRefreshed, hasProject } from "./feed-events.ts";
 import { type KeptPages, sendPage } from "./kept-pages.ts";
 import { segmentAfter } from "./links.ts";
-import { readQuery } from "./page-filters.ts";
-import { findProjects } from "./project-page.ts";
+import { readFilters, readQuery } from "./read-query.ts";
 import { whileRead } from "./reader-gone.ts";
 
 export interface DataRoutesDeps {
@@ -42,24 +40,15 @@ export function createDataRoutes({ pages, answerReply, clock, showAbsence }: Dat
     const relation = parseRelation(name);
     if (c.req.method === "HEAD")
       return c.body(null, 200, { "content-type": ANSWER_FORMATS[format as FormatName].type });
-    const query = readQuery(c.req.url, clock.now());
-    const given = (filter: string) => query.get(filter) || undefined;
-    const filters: Filters = {
-      project: query.get("project") ?? undefined,
-      version: given("version"),
-      type: given("type"),
-      since: given("since"),
-      until: given("until"),
-    };
+    const filters = readFilters(readQuery(c.req.url, clock.now()));
     return answerReply(relation, format as FormatName, filters, whileRead(c.req.raw));
   }
 
   /** Without a project the feed of all. */
   async function showFeed(c: Context, project?: string): Promise<Response> {
     const origin = originOf(c);
-    const feed = await pages.find(c, ["feed", project, origin], async (tx) => {
-      if (project !== undefined && (await findProjects(tx, project)).length === 0)
-        return { status: 404, body: "" };
+    const feed = await pages.find(c, ["feed", project, origin], clock.now(), async (tx) => {
+      if (project !== undefined && !(await hasProject(tx, project))) return { status: 404, body: "" };
       const events = await findFeedEvents(tx, project);
       const facts = { origin, events, refreshedAt: await findRefreshed(tx) };
       return { status: 200, body: await renderFeed(project === undefined ? facts : { ...facts, project }) };
@@ -70,9 +59,8 @@ export function createDataRoutes({ pages, answerReply, clock, showAbsence }: Dat
   async function showBadge(c: Context): Promise<Response> {
     const slug = segmentAfter("/badge/", c.req.url)?.match(/^(.*)\.svg$/s)?.[1];
     if (slug === undefined) return showAbsence(c);
-    const badge = await pages.find(c, ["badge", slug], async (tx) => {
-      // No text of Postgres has this character.
-      const facts = slug.includes("\0") ? undefined : await findBadgeFacts(tx, slug);
+    const badge = await pages.find(c, ["badge", slug], clock.now(), async (tx) => {
+      const facts = await findBadgeFacts(tx, slug);
       return { status: facts === undefined ? 404 : 200, body: await renderBadge(slug, facts) };
     });
     return sendPage(c, badge, BADGE);

@@ -48,6 +48,14 @@ export async function findFeedEvents(tx: TransactionSql, project?: string): Prom
     limit ${MOST_EVENTS}`;
 }
 
+/** Whether the mirror has a project of that slug, perhaps a deleted one. */
+export async function hasProject(tx: TransactionSql, slug: string): Promise<boolean> {
+  // No text of Postgres has this character.
+  if (slug.includes("\0")) return false;
+  const found = await tx`select from report.dim_projects where project_slug = ${slug} limit 1`;
+  return found.length > 0;
+}
+
 /** When the figures were computed last; null when they never were. */
 export async function findRefreshed(tx: TransactionSql): Promise<string | null> {
   const [row] = await tx<{ at: string | null }[]>`select max(refreshed_at) as at from report.freshness`;

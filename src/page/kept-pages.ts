@@ -1,8 +1,6 @@
 import type { Context } from "hono";
-import type { Clock } from "../clock.ts";
 import type { TransactionSql } from "../db/connect.ts";
 import type { MirrorReader } from "../db/mirror-reader.ts";
-import type { Freshness } from "./banner.ts";
 import { PAGES_AT_ONCE } from "./bounds.ts";
 import { findFreshness } from "./freshness.ts";
 import { createGate } from "./gate.ts";
@@ -10,38 +8,41 @@ import { createPageCache, type MadePage } from "./page-cache.ts";
 import { whileRead } from "./reader-gone.ts";
 import { createSingleFlight } from "./single-flight.ts";
 
+type Found = Awaited<ReturnType<typeof findFreshness>>;
+
 /** How pages read the mirror: few at once, and no longer than somebody waits for them. */
 export interface KeptPages {
   /**
-   * The page of a key, which holds everything that the page depends on, except the figures. It is kept until
-   * these change, and made once for all who ask meanwhile.
+   * The page of a key, which holds everything that the page depends on, except the figures and the minute
+   * that `now` is in. It is kept until these change, and made once for all who ask meanwhile.
    */
   find(
     c: Context,
     key: unknown,
-    make: (tx: TransactionSql, freshness: Freshness) => Promise<Pick<MadePage, "status" | "body">>,
+    now: Date,
+    make: (tx: TransactionSql, freshness: Found["freshness"]) => Promise<Pick<MadePage, "status" | "body">>,
   ): Promise<MadePage>;
   /** Reads a snapshot for a page that is not kept. */
   read<T>(c: Context, fn: (tx: TransactionSql) => Promise<T>): Promise<T>;
 }
 
-export function createKeptPages({ mirror, clock }: { mirror: MirrorReader; clock: Clock }): KeptPages {
+export function createKeptPages(mirror: MirrorReader): KeptPages {
   const gate = createGate(PAGES_AT_ONCE);
   const cache = createPageCache();
   // Few short questions, so they need no gate: a kept page does not wait for expensive ones.
-  const revisions = createSingleFlight<Awaited<ReturnType<typeof findFreshness>>>();
-  const findRevision = (tx: TransactionSql) => findFreshness(tx, clock.now());
+  const revisions = createSingleFlight<Found>();
 
   return {
-    async find(c, key, make) {
+    async find(c, key, now, make) {
       const reader = whileRead(c.req.raw);
+      const findNow = (tx: TransactionSql) => findFreshness(tx, now);
       const { revision } = await revisions.join(
-        "",
-        (signal) => mirror.snapshot(findRevision, signal),
+        now.toISOString().slice(0, 16),
+        (signal) => mirror.snapshot(findNow, signal),
         reader,
       );
       const makeBounded = (signal: AbortSignal) => {
-        const read = async (tx: TransactionSql) => make(tx, (await findRevision(tx)).freshness);
+        const read = async (tx: TransactionSql) => make(tx, (await findNow(tx)).freshness);
         return gate.pass(() => mirror.snapshot(read, signal), signal);
       };
       return cache.find(JSON.stringify(key), revision, makeBounded, reader);
@@ -57,9 +58,9 @@ export function createKeptPages({ mirror, clock }: { mirror: MirrorReader; clock
 export function sendPage(
   c: Context,
   { status, body, etag }: MadePage,
-  headers: Record<string, string>,
+  headers: Readonly<Record<string, string>>,
 ): Response {
-  const tag = { "cache-control": "no-cache", etag, ...headers };
-  if (c.req.header("if-none-match")?.includes(etag)) return c.body(null, 304, tag);
-  return c.body(body, status, tag);
+  const all = { "cache-control": "no-cache", etag, ...headers };
+  if (c.req.header("if-none-match")?.includes(etag)) return c.body(null, 304, all);
+  return c.body(body, status, all);
 }

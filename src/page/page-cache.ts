@@ -14,43 +14,44 @@ export type MakePage = (signal: AbortSignal) => Promise<Pick<MadePage, "status" 
 
 export interface PageCache {
   /**
-   * The page of a key for a revision: a stored page, a page that is being made for another reader, or the
-   * result of `make`. A page that fails is not stored. `reader` is aborted when the reader leaves.
+   * The page of a key for a revision: the stored page, a page that is being made for another reader, or the
+   * result of `make`. A page takes the place of its older revision. A page that fails is not stored. `reader`
+   * is aborted when the reader leaves.
    */
   find(key: string, revision: string, make: MakePage, reader?: AbortSignal): Promise<MadePage>;
+}
+
+interface Kept {
+  readonly revision: string;
+  readonly page: MadePage;
 }
 
 const NEVER = new AbortController().signal;
 
 /**
- * Keeps pages up to this many, and up to this many characters. The least recently used page goes first.
- *
- * @default 16 Mi characters, 100 pages
+ * Keeps one revision of each page, of at most `most` pages with up to `maxLength` characters together. The
+ * least recently used page goes first. @default 200 pages, 16 Mi
  */
-export function createPageCache(maxLength = 16 * 1024 * 1024, maxPages = 100): PageCache {
-  const cache = new LRUCache<string, MadePage>({
-    max: maxPages,
+export function createPageCache(maxLength = 16 * 1024 * 1024, most = 200): PageCache {
+  const kept = new LRUCache<string, Kept>({
+    max: most,
     maxSize: maxLength,
-    sizeCalculation: ({ body }, key) => key.length + body.length,
+    sizeCalculation: ({ page }, key) => key.length + page.body.length,
   });
   const flights = createSingleFlight<MadePage>();
 
   return {
     async find(key, revision, make, reader = NEVER) {
-      const place = `${revision} ${key}`;
-      const made = cache.get(place);
-      if (made !== undefined) return made;
-      return flights.join(
-        place,
-        async (signal) => {
-          const { status, body } = await make(signal);
-          const etag = `"${createHash("sha256").update(body).digest("base64url").slice(0, 22)}"`;
-          const page = { status, body, etag };
-          cache.set(place, page);
-          return page;
-        },
-        reader,
-      );
+      const stored = kept.get(key);
+      if (stored?.revision === revision) return stored.page;
+      const makeAndKeep = async (signal: AbortSignal) => {
+        const { status, body } = await make(signal);
+        const etag = `"${createHash("sha256").update(body).digest("base64url").slice(0, 22)}"`;
+        const page = { status, body, etag };
+        kept.set(key, { revision, page });
+        return page;
+      };
+      return flights.join(`${revision} ${key}`, makeAndKeep, reader);
     },
   };
 }

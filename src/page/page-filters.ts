@@ -1,6 +1,5 @@
 import { html } from "hono/html";
 import type { FilterName, Filters } from "../report/question.ts";
-import { resolveSpan } from "../report/time-bounds.ts";
 import { withQuery } from "./links.ts";
 import { type Markup, shorten } from "./words.ts";
 
@@ -27,16 +26,6 @@ export function readPageFilters(query: URLSearchParams, today: string): PageFilt
     version: given("version"),
     type: given("type"),
   };
-}
-
-/** The query of a URL. Spans in `since` and `until`, such as `7d`, become the moments that they mean now. */
-export function readQuery(url: string, now: Date): URLSearchParams {
-  const query = new URL(url).searchParams;
-  for (const name of ["since", "until"]) {
-    const text = query.get(name);
-    if (text !== null) query.set(name, resolveSpan(text, now));
-  }
-  return query;
 }
 
 /** The filters that apply to a block. It leaves the others out and says so. */

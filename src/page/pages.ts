@@ -18,8 +18,9 @@ import { createKeptPages, sendPage } from "./kept-pages.ts";
 import { buildHref, projectHref, segmentAfter } from "./links.ts";
 import { notice, renderEither, renderNearest } from "./notice.ts";
 import { OF_PROJECT, OVERVIEW } from "./page-blocks.ts";
-import { readPageFilters, readQuery } from "./page-filters.ts";
+import { readPageFilters } from "./page-filters.ts";
 import { findNearestProjects, findProjects, renderProjectFacts } from "./project-page.ts";
+import { readQuery } from "./read-query.ts";
 import { ReaderGoneError } from "./reader-gone.ts";
 import { readStyleSheet } from "./style-sheet.ts";
 import { foreign, shorten } from "./words.ts";
@@ -56,7 +57,7 @@ const FOR_GOOD = "public, max-age=31536000, immutable";
  */
 export function createPages({ mirror, sourceTimezone, clock, log }: PagesDeps): Hono {
   const style = readStyleSheet();
-  const kept = createKeptPages({ mirror, clock });
+  const kept = createKeptPages(mirror);
   const app = new Hono();
 
   async function show(c: Context, facts: DocumentFacts, status: ContentfulStatusCode): Promise<Response> {
@@ -73,7 +74,7 @@ export function createPages({ mirror, sourceTimezone, clock, log }: PagesDeps): 
     key: unknown,
     draft: (tx: TransactionSql, freshness: Freshness) => Promise<Draft>,
   ): Promise<Response> {
-    const page = await kept.find(c, key, async (tx, freshness) => {
+    const page = await kept.find(c, key, clock.now(), async (tx, freshness) => {
       const { status, facts } = await draft(tx, freshness);
       return { status, body: await renderDocument(facts, style.href) };
     });
