@@ -139,7 +139,7 @@ describe("the files", () => {
     const { scripts } = JSON.parse(readFileSync(join(SRC, "../package.json"), "utf8"));
     const isCopied = (path: string) =>
       scripts.bundle.includes(dirname(path)) &&
-      (path.endsWith(".sql") || scripts.bundle.includes(basename(path)));
+      ([".sql", ".css"].includes(extname(path)) || scripts.bundle.includes(basename(path)));
     const others = readdirSync(SRC, { recursive: true, withFileTypes: true })
       .filter((entry) => entry.isFile() && ![".ts", ".json"].includes(extname(entry.name)))
       .map(({ parentPath, name }) => relative(join(SRC, ".."), join(parentPath, name)));

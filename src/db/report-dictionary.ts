@@ -3,13 +3,16 @@
  * database, `report.data_dictionary` and `docs/data-dictionary.md` come from here. Columns are in the order
  * of their relation.
  */
+import { FAILING } from "./report-dictionary/failing.ts";
 import {
   COVERAGE,
   OPEN_BUILD,
   PROJECT,
   PROJECT_MEAN,
   RATE,
+  REFERENCE,
   SERIES,
+  STUCK,
   TYPE,
   UNFINISHED,
   VERSION,
@@ -108,9 +111,12 @@ export const DICTIONARY = {
       output_excerpt: "The error line of a failed build, at most 400 characters; null where there is none.",
       first_seen_at: "When the mirror first saw it.",
       deleted_at: "When the mirror found it deleted; null while it exists.",
-      updated_at: "When this row last changed.",
+      updated_at: "When this row last changed, its project's and its version's names included.",
       is_settled:
-        "False while something that happens to the build may still change a rate; days and weeks are complete without such builds.",
+        "False while the build is open, or in an undocumented state; days and weeks are complete without such builds. A stuck build counts as settled, although the service may still close it.",
+      ...REFERENCE,
+      is_dated_ahead:
+        "True where the service dates it beyond tomorrow. Until its day is tomorrow it counts as a build without a date.",
     },
   },
   fact_months: {
@@ -131,6 +137,7 @@ export const DICTIONARY = {
       projects: "Projects with such a build, without the unknown one.",
       ...UNFINISHED,
       ...COVERAGE("day"),
+      ...STUCK,
     },
   },
   success_rate_weekly: {
@@ -144,6 +151,7 @@ export const DICTIONARY = {
       projects: "Projects with such a build, without the unknown one.",
       ...UNFINISHED,
       ...COVERAGE("week"),
+      ...STUCK,
     },
   },
   success_rate_daily_by_project: {
@@ -155,6 +163,7 @@ export const DICTIONARY = {
       ...RATE,
       ...UNFINISHED,
       ...COVERAGE("day"),
+      ...STUCK,
     },
   },
   success_rate_by_project: {
@@ -206,23 +215,7 @@ export const DICTIONARY = {
       is_covered: "False where no sync has read the build list since the day began.",
     },
   },
-  failing_now: {
-    answers:
-      "What fails now? One row per series (project, version, type) whose last finished build failed, without deleted projects and versions.",
-    columns: {
-      ...SERIES,
-      failures: "Consecutive finished builds that failed.",
-      failing_since: "When the first of them was triggered.",
-      first_failed_build_id: "The first of these failures.",
-      last_failed_at: "When the last of them was triggered.",
-      last_failed_build_id: "The last of them.",
-      last_succeeded_at: "When the last build that succeeded was triggered; null where none did.",
-      last_succeeded_build_id: "That build; null where none did.",
-      error_class: "The error class of the last failure.",
-      error_fingerprint: "The fingerprint of the last failure.",
-      output_excerpt: "The error line of the last failure.",
-    },
-  },
+  ...FAILING,
   recoveries: {
     answers: "How long did repairs take? One row per streak of failures of a series, up to the next success.",
     columns: {
@@ -303,10 +296,11 @@ export const DICTIONARY = {
     answers:
       "Which rules classify failures? The first that matches counts. You may edit them; `docmirror reclassify` applies them to stored failures.",
     columns: {
-      order: "Primary key: lower ones are tried first.",
+      position: "Primary key: lower ones are tried first.",
       pattern: "A POSIX regular expression, matched against the error line in any case.",
       class: "The class of a failure that matches.",
       note: "Why the rule is there.",
+      is_platform: "Whether such a failure is the fault of the platform, not of the project.",
     },
   },
   project_activity: {
@@ -349,6 +343,8 @@ export const DICTIONARY = {
         "Facts that this comparison found wrong, and computed again. Anything but 0 is a fault of docmirror, or of who wrote to its tables.",
       covered_through:
         "In the row of builds: is_covered and is_complete count what happened before this moment, as of the last refresh. Null before the first whole walk.",
+      builds_dated_ahead:
+        "In the row of builds: how many are dated beyond tomorrow, which counts as no date, as of the last refresh.",
     },
   },
   runs: {

@@ -1,6 +1,6 @@
 import type { TransactionSql } from "../db/connect.ts";
 import type { Question } from "../report/question.ts";
-import type { Row } from "./cells.ts";
+import type { Row } from "./list-table.ts";
 
 /** Answers by the names of their questions. Each is available as soon as it arrives. */
 export interface Answers {
@@ -27,4 +27,15 @@ export function askAll(
     answers.set(name, answer);
   }
   return { of: async (name) => (await answers.get(name)) ?? [] };
+}
+
+/** The rows of each of the questions, which are all sent at once. */
+export async function askEach<Name extends string>(
+  tx: TransactionSql,
+  questions: Readonly<Record<Name, Pick<Question, "text" | "params">>>,
+): Promise<Record<Name, readonly Row[]>> {
+  const names = Object.keys(questions) as Name[];
+  const answers = askAll(tx, new Map(Object.entries(questions) as [Name, Question][]));
+  const rows = await Promise.all(names.map(async (name) => [name, await answers.of(name)] as const));
+  return Object.fromEntries(rows) as Record<Name, readonly Row[]>;
 }

@@ -4,9 +4,11 @@ import type { BuildExplanation } from "../builds/explain-build.ts";
 import { type Entry, type Line, type Piece, pieceText, type Section } from "../builds/piece.ts";
 import type { TransactionSql } from "../db/connect.ts";
 import { askFor, type Question } from "../report/question.ts";
-import { outcomeWords, type Row } from "./cells.ts";
+import { renderBlock, renderHead } from "./block.ts";
 import { projectHref } from "./links.ts";
-import { foreign, type Markup, shorten } from "./words.ts";
+import type { Row } from "./list-table.ts";
+import { outcomeMark } from "./mark.ts";
+import { foreign, kindLabel, type Markup, shorten, slugWords, targetWords } from "./words.ts";
 
 /** The newest entries of each kind that a page shows. The command line has all. */
 const MOST_SHOWN = 50;
@@ -37,22 +39,24 @@ export function renderBuild(
   fact: Row | undefined,
   question: Question,
 ): Markup {
-  return html`<dl class="facts">
-${renderFacts(fact)}${renderFact("State", foreign(state, TEXT_LENGTH))}${facts.map(renderEntry)}</dl>
-<section class="block" id="states" aria-labelledby="states-title">
-<h2 id="states-title">Its states</h2>
-<p class="meaning">Each state was entered between two moments. A reply first showed it at the second one.</p>
-${newest(states, renderState)}
-</section>
+  return html`${renderHead(html`Build ${foreign(id)}`)}
+${renderBlock({
+  id: "facts",
+  title: "What is known",
+  tools: { question },
+  body: html`<dl class="facts">
+${renderFacts(fact)}${renderFact("State", foreign(state, TEXT_LENGTH))}${facts.map(renderEntry)}</dl>`,
+})}
+${renderBlock({
+  id: "states",
+  title: "Its states",
+  note: "Each state was entered between two moments. A reply first showed it at the second one.",
+  body: newest(states, renderState),
+})}
 ${changes.length === 0 ? "" : renderList("changes", "What changed in its record", changes)}
 ${quarantine.length === 0 ? "" : renderList("quarantine", "Replies that could not be stored", quarantine)}
 ${fact === undefined ? "" : renderFactRow(fact)}
-<div class="ways">
-<p>On the command line: <code>docmirror explain build ${shorten(id)}</code></p>
-<details class="sql"><summary>Show SQL<span class="unseen">: how the reports count this build</span></summary>
-<pre tabindex="0">${question.readable}</pre>
-</details>
-</div>`;
+<p class="more">At the command line: <code>docmirror explain build ${shorten(id)}</code></p>`;
 }
 
 /** Why a build has no page. It may be in quarantine. */
@@ -68,14 +72,15 @@ function renderFactRow(fact: Row): Markup {
   const columns = Object.entries(fact).map(([name, value]) =>
     renderFact(name, value === null ? html`<small>null</small>` : foreign(String(value), 400)),
   );
-  return html`<section class="block" id="row" aria-labelledby="row-title">
-<h2 id="row-title">How the reports count it</h2>
-<p class="meaning">Its row in <code>report.fact_builds</code>. The duration is the middle of its two bounds, if they are close enough.</p>
-<details class="numbers"><summary>All columns</summary>
+  return renderBlock({
+    id: "row",
+    title: "How the reports count it",
+    note: html`Its row in <code>report.fact_builds</code>. The duration is the middle of its two bounds, if they are close enough.`,
+    body: html`<details class="fold"><summary>All columns</summary>
 <dl class="facts">
 ${columns}</dl>
-</details>
-</section>`;
+</details>`,
+  });
 }
 
 function renderFacts(fact: Row | undefined): Markup[] {
@@ -84,12 +89,11 @@ function renderFacts(fact: Row | undefined): Markup[] {
   const project = String(fact.project_slug);
   const text = (name: string, length = 80) => foreign(String(fact[name]), length);
   const facts = [
-    renderFact("Outcome", html`<strong>${outcomeWords(fact.outcome)}</strong>`),
-    renderFact("Project", html`<a href="${projectHref(project)}">${foreign(project)}</a>`),
-    renderFact("Version", text("version_slug")),
-    renderFact("Type", text("type")),
+    renderFact("Outcome", html`<strong>${outcomeMark(fact.outcome).word}</strong>`),
+    renderFact("Project", html`<a href="${projectHref(project)}">${slugWords(project)}</a>`),
+    renderFact("Of", targetWords(fact.version_slug, fact.type)),
   ];
-  if (fact.error_class !== null) facts.push(renderFact("Error class", text("error_class")));
+  if (fact.error_class !== null) facts.push(renderFact("Why", kindLabel(fact.error_class)));
   if (fact.output_excerpt !== null)
     facts.push(renderFact("Error line", html`<code>${text("output_excerpt", 400)}</code>`));
   return facts;
@@ -103,11 +107,13 @@ ${entries.map(renderBound)}</dl>
 }
 
 function renderList(id: string, title: string, entries: readonly Entry[]): Markup {
-  return html`<section class="block" id="${id}" aria-labelledby="${id}-title">
-<h2 id="${id}-title">${title} (${entries.length})</h2>
-<dl class="facts">
-${newest(entries, renderEntry)}</dl>
-</section>`;
+  return renderBlock({
+    id,
+    title,
+    count: String(entries.length),
+    body: html`<dl class="facts">
+${newest(entries, renderEntry)}</dl>`,
+  });
 }
 
 function newest<T>(all: readonly T[], render: (one: T) => Markup): Markup {

@@ -1,53 +1,71 @@
 import { html } from "hono/html";
+import { favicon, icon, SPRITE, type Tone } from "./icon.ts";
 import { type Markup, shorten } from "./words.ts";
 
+/** The pages of the navigation, by their paths. */
+const TABS = {
+  "/": "Now",
+  "/trends": "Trends",
+  "/projects": "Projects",
+  "/errors": "Errors",
+  "/mirror": "Mirror",
+};
+
+export type Tab = keyof typeof TABS;
+
 export interface DocumentFacts {
-  /** The only heading of the first level, and the title of the page. */
+  /** The title of the window; it says the verdict where the page has one. */
   readonly title: string;
-  /** The content of the heading, if it is more than the title. @default title */
-  readonly heading?: Markup;
+  /** What the icon of the window says. @default idle */
+  readonly tone?: Tone;
+  /** The page of the navigation that it belongs to. @default none */
+  readonly tab?: Tab;
+  /** Its content, with the only heading of the first level. */
   readonly main: Markup;
   /** The search text, shown again in the search form. */
   readonly searched?: string;
+  /** The Atom feed of what the page is about. */
+  readonly feed?: { readonly href: string; readonly title: string };
+  /** How old the data is. @default not said */
+  readonly age?: Markup;
+  /** What limits its figures, above its content. @default nothing */
+  readonly limits?: Markup;
 }
-
-const ICON =
-  "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3Cpath d='M1 12l4-5 3 3 6-8' fill='none' stroke='%231f6f5c' stroke-width='2.4'/%3E%3C/svg%3E";
 
 /**
  * A whole page around its main part. Head, search and foot are the same everywhere. There is no script, and
  * no address but our own.
  */
 export async function renderDocument(facts: DocumentFacts, styleHref: string): Promise<string> {
-  const title = shorten(facts.title, 120);
+  const { tone = "idle", tab, main, searched, feed, age, limits } = facts;
   const page = await html`<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
-<title>${title} · docmirror</title>
-<link rel="icon" href="${ICON}">
+<title>${shorten(facts.title, 120)} · docmirror</title>
+<link rel="icon" href="${favicon(tone)}">
 <link rel="stylesheet" href="${styleHref}">
+${feed === undefined ? "" : html`<link rel="alternate" type="application/atom+xml" title="${shorten(feed.title, 120)}" href="${feed.href}">`}
 </head>
 <body>
 <a class="skip" href="#main">Skip to the content</a>
-<header class="top">
+${SPRITE}
+<header class="top"><div class="wrap">
 <a class="brand" href="/">docmirror</a>
-<form class="search" action="/find" method="get" role="search">
-<label for="q">Project or build</label>
-<input id="q" name="q" type="search" required autocomplete="off" spellcheck="false" placeholder="slug or build id" value="${shorten(facts.searched ?? "", 200)}">
-<button>Find</button>
-</form>
-</header>
-<main id="main" tabindex="-1">
-<h1>${facts.heading ?? title}</h1>
-${facts.main}
+<nav aria-label="Pages">${Object.entries(TABS).map(
+    ([path, name]) => html`<a href="${path}"${path === tab ? html` aria-current="page"` : ""}>${name}</a>`,
+  )}</nav>
+<form class="find" role="search" action="/projects" aria-label="All pages"><label class="unseen" for="q">Project or build: a part of a name, or a number</label>${icon("find")}<input id="q" name="q" type="search" required autocomplete="off" spellcheck="false" placeholder="Project or build number" value="${shorten(searched ?? "", 200)}"><button>Find</button></form>
+<a class="find-link" href="/projects#find">${icon("find")}<span class="unseen">Find a project or build</span></a>
+${age ?? ""}
+</div></header>
+<main id="main" class="wrap" tabindex="-1">
+${limits ?? ""}
+${main}
 </main>
-<footer>
-<p>All times are in UTC. A build counts on the UTC day on which it was triggered. Rates are shares of finished builds, with their 95&nbsp;% Wilson interval.</p>
-<p><a href="/report/data_dictionary.csv">What each column means (CSV)</a></p>
-</footer>
+<footer class="foot wrap"><p>Times are in UTC. A build counts on the day it was triggered. Rates are shares of finished builds; ranges are 95&nbsp;% intervals.</p><p><a href="/report/data_dictionary.csv">What each column means</a> · <a href="/api/v1/">The API</a></p></footer>
 </body>
 </html>
 `;

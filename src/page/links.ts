@@ -24,11 +24,10 @@ export function buildHref(id: string): string {
   return /^\.{0,2}$/.test(id) ? `/build?id=${segment}` : `/build/${segment}`;
 }
 
+export type Query = Readonly<Record<string, string | number | undefined>>;
+
 /** A path with a query. Undefined values are left out. */
-export function withQuery(
-  path: string,
-  query: Readonly<Record<string, string | number | undefined>>,
-): string {
+export function withQuery(path: string, query: Query): string {
   const parameters = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) {
     if (value !== undefined) parameters.set(name, String(value));

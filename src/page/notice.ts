@@ -1,33 +1,35 @@
 import { html } from "hono/html";
 import type { DocumentFacts } from "./document.ts";
+import { type Link, renderLinks } from "./empty.ts";
 import { buildHref, projectHref } from "./links.ts";
+import { renderVerdict } from "./verdict-bar.ts";
 import { foreign, type Markup } from "./words.ts";
 
-/** A page that says why the requested page is not shown. */
-export function notice(title: string, words: Markup | string, searched?: string): DocumentFacts {
-  const main = html`<div class="notice">${typeof words === "string" ? html`<p>${words}</p>` : words}
-<p><a href="/">All projects</a></p></div>`;
-  return { title, main, ...(searched !== undefined && { searched }) };
+/** A page that says why the requested page is not shown, with links to go on by. */
+export function notice(title: string, words: Markup | string, ways: readonly Link[] = []): DocumentFacts {
+  const acts = renderLinks([...ways, { href: "/", words: "What is broken now" }]);
+  return { title, main: renderVerdict({ look: "idle", sentence: title, evidence: words, acts }) };
 }
 
-/** Says what does not exist, with links to projects that may be meant. */
-export function renderNearest(words: string, slugs: readonly string[]): Markup {
-  const links = slugs.map(
-    (slug) => html`<li><a href="${projectHref(slug)}">${foreign(slug)}</a></li>
-`,
-  );
-  return html`<p>${words}${slugs.length === 0 ? "" : " Similar names:"}</p>
-${
-  slugs.length === 0
-    ? ""
-    : html`<ul>
-${links}</ul>`
-}`;
+/** A page for a fault: the database is away, or an error of docmirror itself. */
+export function faultNotice(title: string, words: string, path: string): DocumentFacts {
+  const acts = renderLinks([{ href: path, words: "Try again" }]);
+  return {
+    title,
+    tone: "warn",
+    main: renderVerdict({ look: "warn", sentence: title, evidence: words, acts }),
+  };
+}
+
+/** Links to projects that may be meant. */
+export function nearestLinks(slugs: readonly string[]): Link[] {
+  return slugs.map((slug) => ({ href: projectHref(slug), words: foreign(slug) }));
 }
 
 /** The two meanings of a name that a project and a build have. */
-export function renderEither(name: string): Markup {
-  return html`<p>A project and a build have that name:</p>
-<ul><li><a href="${projectHref(name)}">the project ${foreign(name)}</a></li>
-<li><a href="${buildHref(name)}">the build ${foreign(name)}</a></li></ul>`;
+export function eitherLinks(name: string): Link[] {
+  return [
+    { href: projectHref(name), words: html`the project ${foreign(name)}` },
+    { href: buildHref(name), words: html`the build ${foreign(name)}` },
+  ];
 }

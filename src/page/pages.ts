@@ -3,27 +3,32 @@ import type { ContentfulStatusCode } from "hono/utils/http-status";
 import { describeBuild } from "../builds/describe-build.ts";
 import { explainBuild } from "../builds/explain-build.ts";
 import type { Clock } from "../clock.ts";
-import type { TransactionSql } from "../db/connect.ts";
 import type { MirrorReader } from "../db/mirror-reader.ts";
 import type { Logger } from "../log.ts";
 import { isStorableId } from "../wire/record-id.ts";
 import { createAnswerReply } from "./answer-reply.ts";
-import type { Freshness } from "./banner.ts";
 import { absenceWords, askForBuild, findFacts, renderBuild } from "./build-page.ts";
 import { createDataRoutes } from "./data-routes.ts";
 import { type DocumentFacts, renderDocument } from "./document.ts";
+import { type Page, pageMoment } from "./drawing.ts";
+import { errorsPage } from "./errors-page.ts";
 import { explainFailure } from "./failures.ts";
-import { renderFigures } from "./figures-page.ts";
+import { renderAge, renderLimits } from "./freshness-words.ts";
 import { createKeptPages, sendPage } from "./kept-pages.ts";
 import { buildHref, projectHref, segmentAfter } from "./links.ts";
-import { notice, renderEither, renderNearest } from "./notice.ts";
-import { OF_PROJECT, OVERVIEW } from "./page-blocks.ts";
-import { readPageFilters } from "./page-filters.ts";
-import { findNearestProjects, findProjects, renderProjectFacts } from "./project-page.ts";
+import { readLog } from "./log-reply.ts";
+import { mirrorPage } from "./mirror-page.ts";
+import { drawNeverSynced } from "./never-synced.ts";
+import { eitherLinks, faultNotice, notice } from "./notice.ts";
+import { nowPage } from "./now-page.ts";
+import { findProjects } from "./project-names.ts";
+import { projectPage } from "./project-page.ts";
+import { projectsPage } from "./projects-page.ts";
 import { readQuery } from "./read-query.ts";
 import { ReaderGoneError } from "./reader-gone.ts";
 import { readStyleSheet } from "./style-sheet.ts";
-import { foreign, shorten } from "./words.ts";
+import { trendsPage } from "./trends-page.ts";
+import { shorten } from "./words.ts";
 
 export interface PagesDeps {
   mirror: MirrorReader;
@@ -33,12 +38,6 @@ export interface PagesDeps {
   log: Logger;
 }
 
-/** A page without the parts that are the same on all pages. */
-interface Draft {
-  readonly status: 200 | 404;
-  readonly facts: DocumentFacts;
-}
-
 /** A page loads only our own style sheet, runs no script, and may not be framed. */
 const HEADERS = {
   "content-security-policy":
@@ -46,14 +45,25 @@ const HEADERS = {
   "x-content-type-options": "nosniff",
   "referrer-policy": "no-referrer",
 };
-const HTML = { "content-type": "text/html; charset=UTF-8" };
 const READS = ["GET", "HEAD"];
+const HTML = { "content-type": "text/html; charset=UTF-8" };
 const RETRY_SECONDS = "10";
 const FOR_GOOD = "public, max-age=31536000, immutable";
+const MINUTE_MS = 60_000;
+
+/** The pages of all projects, by their paths. */
+const PAGES: Readonly<Record<string, Page>> = {
+  "/": nowPage,
+  "/trends": trendsPage,
+  "/projects": projectsPage,
+  "/errors": errorsPage,
+  "/mirror": mirrorPage,
+};
 
 /**
- * The pages for people: all projects, one project, one build, and each answer as CSV. They only read the
- * mirror, and link only to their own paths. Any other path gets a page that says so.
+ * The pages for people: what is broken now, trends, projects, errors, the mirror, one project, one build; and
+ * each answer as a file. They only read the mirror, and link only to their own paths. Any other path gets a
+ * page that says so.
  */
 export function createPages({ mirror, sourceTimezone, clock, log }: PagesDeps): Hono {
   const style = readStyleSheet();
@@ -68,52 +78,25 @@ export function createPages({ mirror, sourceTimezone, clock, log }: PagesDeps): 
   const showAbsence = (c: Context) =>
     show(c, notice("Page not found", "There is no page at this address."), 404);
 
-  /** A page of figures, kept until its content changes. */
-  async function showFigures(
-    c: Context,
-    key: unknown,
-    draft: (tx: TransactionSql, freshness: Freshness) => Promise<Draft>,
-  ): Promise<Response> {
-    const page = await kept.find(c, key, clock.now(), async (tx, freshness) => {
-      const { status, facts } = await draft(tx, freshness);
-      return { status, body: await renderDocument(facts, style.href) };
+  /** A page of figures, cached until its content or the minute changes. */
+  async function showPage(c: Context, page: Page, name = ""): Promise<Response> {
+    const { pathname: path } = new URL(c.req.url);
+    const now = new Date(Math.floor(clock.now().getTime() / MINUTE_MS) * MINUTE_MS);
+    const drawing = page({ path, name, query: readQuery(c.req.url, now), now });
+    const made = await kept.find(c, drawing.key, now, async (tx, freshness) => {
+      const draft =
+        freshness.asOf === null && !drawing.isAlways
+          ? drawNeverSynced(freshness, now)
+          : await drawing.draw(tx, pageMoment(freshness, now));
+      const facts = { ...draft.facts, age: renderAge(freshness, now), limits: renderLimits(freshness, now) };
+      return { status: draft.status, body: await renderDocument(facts, style.href) };
     });
-    return sendPage(c, page, HTML);
-  }
-
-  function showOverview(c: Context): Promise<Response> {
-    const now = clock.now();
-    const today = now.toISOString().slice(0, 10);
-    const filters = readPageFilters(readQuery(c.req.url, now), today);
-    return showFigures(c, ["overview", filters], async (tx, freshness) => {
-      const form = { path: "/", kept: {}, today };
-      const main = await renderFigures(tx, { scope: { filters }, blocks: OVERVIEW, freshness, form });
-      return { status: 200, facts: { title: "Do the builds succeed?", main } };
-    });
-  }
-
-  function showProject(c: Context, slug: string): Promise<Response> {
-    const now = clock.now();
-    const today = now.toISOString().slice(0, 10);
-    const filters = readPageFilters(readQuery(c.req.url, now), today);
-    return showFigures(c, ["project", slug, filters], async (tx, freshness) => {
-      const projects = await findProjects(tx, slug);
-      if (projects.length === 0) {
-        const nearest = await findNearestProjects(tx, slug);
-        const words = renderNearest(`The mirror has no project ${shorten(slug)}.`, nearest);
-        return { status: 404, facts: notice("No such project", words, slug) };
-      }
-      const [path = "/", search] = projectHref(slug).split("?");
-      const form = { path, kept: search === undefined ? {} : { slug }, today };
-      const about = renderProjectFacts(projects);
-      const scope = { filters, project: slug };
-      const main = await renderFigures(tx, { scope, blocks: OF_PROJECT, freshness, form, about });
-      return { status: 200, facts: { title: slug, heading: foreign(slug, 200), main } };
-    });
+    return sendPage(c, made, HTML);
   }
 
   async function showBuild(c: Context, id: string): Promise<Response> {
-    const absent = notice("No such build", "The mirror has no build with this id.", id);
+    const title = "No such build";
+    const absent = { ...notice(title, "The mirror has no build with this id."), searched: id };
     if (!isStorableId(id)) return show(c, absent, 404);
     const question = askForBuild(id);
     const { explanation, fact } = await kept.read(c, async (tx) => ({
@@ -121,9 +104,15 @@ export function createPages({ mirror, sourceTimezone, clock, log }: PagesDeps): 
       fact: (await findFacts(tx, question))[0],
     }));
     const { build, quarantine } = explanation;
-    if (build === null) return show(c, notice("No such build", absenceWords(explanation), id), 404);
+    if (build === null) return show(c, { ...notice(title, absenceWords(explanation)), searched: id }, 404);
     const main = renderBuild(id, describeBuild(build, quarantine), fact, question);
     return show(c, { title: `Build ${shorten(id)}`, main }, 200);
+  }
+
+  async function showLog(c: Context): Promise<Response> {
+    const id = c.req.param("id") ?? "";
+    const log = isStorableId(id) ? await readLog(mirror, id) : null;
+    return log ?? show(c, notice("No log", "The mirror has no log of a build with this id."), 404);
   }
 
   /** The target of a search: the project, the build, or a choice when both exist. */
@@ -135,7 +124,8 @@ export function createPages({ mirror, sourceTimezone, clock, log }: PagesDeps): 
     }));
     const isBuild = builds.length > 0;
     if (projects.length > 0 && isBuild) {
-      return show(c, notice("A project or a build?", renderEither(searched), searched), 200);
+      const facts = notice("A project or a build?", "Both have that name.", eitherLinks(searched));
+      return show(c, { ...facts, searched }, 200);
     }
     return c.redirect(isBuild ? buildHref(searched) : projectHref(searched), 303);
   }
@@ -159,22 +149,29 @@ export function createPages({ mirror, sourceTimezone, clock, log }: PagesDeps): 
     }
     for (const [name, value] of Object.entries(HEADERS)) c.res.headers.set(name, value);
   });
+
+  // Before the pages: `/project/SLUG/feed.atom` is no page of a project.
   const answerReply = createAnswerReply(mirror);
   app.route("/", createDataRoutes({ pages: kept, answerReply, clock, showAbsence }));
-  app.get("/", showOverview);
+  for (const [path, page] of Object.entries(PAGES)) app.get(path, (c) => showPage(c, page));
+  const showProject = (c: Context, slug: string) => showPage(c, projectPage, slug);
   app.get("/project", (c) => showProject(c, c.req.query("slug") ?? ""));
   app.get("/project/*", (c) => bySegment(c, "/project/", showProject));
   app.get("/build", (c) => showBuild(c, c.req.query("id") ?? ""));
+  app.get("/build/:id/log.txt", showLog);
   app.get("/build/*", (c) => bySegment(c, "/build/", showBuild));
   app.get("/find", (c) => find(c, (c.req.query("q") ?? "").trim()));
+
+  // What is no page.
   app.get(style.href, (c) =>
     c.body(style.text, 200, { "content-type": "text/css; charset=utf-8", "cache-control": FOR_GOOD }),
   );
+
   app.all("*", showAbsence);
   app.onError(async (error, c) => {
     if (error instanceof ReaderGoneError) return c.body(null, 503);
     const { status, title, words, isOurs } = explainFailure(error);
-    const { pathname: path } = new URL(c.req.url);
+    const { pathname: path, search } = new URL(c.req.url);
     if (isOurs) log.error({ err: error, path }, "a page could not be made");
     else
       log[status === 503 ? "warn" : "debug"](
@@ -186,7 +183,8 @@ export function createPages({ mirror, sourceTimezone, clock, log }: PagesDeps): 
       // The page itself asks again, so that a reader only has to wait.
       c.header("refresh", RETRY_SECONDS);
     }
-    return show(c, notice(title, words), status);
+    const facts = status === 400 ? notice(title, words) : faultNotice(title, words, path + search);
+    return show(c, facts, status);
   });
   return app;
 }

@@ -1,47 +1,63 @@
 import { html } from "hono/html";
-import { createNearest } from "../config/nearest-names.ts";
 import type { TransactionSql } from "../db/connect.ts";
 import { askFor } from "../report/question.ts";
-import type { Row } from "./cells.ts";
-import { foreign, type Markup, moment } from "./words.ts";
+import { askEach } from "./ask-all.ts";
+import { renderHead } from "./block.ts";
+import type { Address, Draft, Drawing, PageMoment } from "./drawing.ts";
+import { projectHref } from "./links.ts";
+import { nearestLinks, notice } from "./notice.ts";
+import { renderPlainAnswer } from "./plain-answer.ts";
+import { findNearestProjects, findProjects } from "./project-names.ts";
+import { foreign, shorten } from "./words.ts";
 
-const NEAREST_SHOWN = 5;
-const FETCHED_ROWS = 1000;
-
-/** The projects with a slug: none, one, or several when a slug moved from one project to another. */
-export async function findProjects(tx: TransactionSql, slug: string): Promise<readonly Row[]> {
-  const { text, params } = askFor("dim_projects", { project: slug });
-  return tx.unsafe<Row[]>(text, params);
+/** The page of a project: what fails, and its last builds. */
+export function projectPage({ name }: Address): Drawing {
+  return { key: ["project", name], draw: (tx, moment) => draw(tx, name, moment) };
 }
 
-/** The slugs that are most similar to an unknown one. */
-export async function findNearestProjects(tx: TransactionSql, slug: string): Promise<string[]> {
-  const nearest = createNearest(slug, NEAREST_SHOWN);
-  const all = tx<{ project_slug: string }[]>`select project_slug from report.dim_projects`.cursor(
-    FETCHED_ROWS,
-  );
-  for await (const rows of all) for (const { project_slug } of rows) nearest.offer(project_slug);
-  return nearest.names();
-}
-
-/** Facts about a project apart from its builds. */
-export function renderProjectFacts(projects: readonly Row[]): Markup {
-  return html`${projects.map((project) => {
-    const facts: [string, unknown][] = [
-      ["Name", project.project_name],
-      ["Repository", project.repo],
-      ["Kind", project.repo_type],
-      ["Documentation", project.documentation_type],
-      ["Default version", project.default_version],
-      ["Created", project.published_on],
-    ];
-    const deleted = project.deleted_at;
-    return html`<dl class="facts">
-${facts
-  .filter(([, value]) => value !== null && value !== "")
-  .map(
-    ([label, value]) => html`<div><dt>${label}</dt><dd>${foreign(String(value), 200)}</dd></div>
-`,
-  )}${deleted ? html`<div><dt>Deleted</dt><dd>${moment(String(deleted))}: the service no longer has it</dd></div>` : ""}</dl>`;
-  })}`;
+async function draw(tx: TransactionSql, slug: string, { now }: PageMoment): Promise<Draft> {
+  const projects = await findProjects(tx, slug);
+  if (projects.length === 0) {
+    const nearest = await findNearestProjects(tx, slug);
+    const words = `The mirror has no project ${shorten(slug)}.${nearest.length > 0 ? " Similar names:" : ""}`;
+    return {
+      status: 404,
+      facts: { ...notice("No such project", words, nearestLinks(nearest)), searched: slug },
+    };
+  }
+  const asked = {
+    failing: askFor("failing_now", { project: slug, limit: 50 }),
+    builds: askFor("fact_builds", { project: slug, limit: 30 }),
+  };
+  const { failing, builds } = await askEach(tx, asked);
+  const main = html`${renderHead(foreign(slug, 200), foreign(String(projects[0]?.repo ?? ""), 200))}
+${renderPlainAnswer({
+  id: "failing",
+  title: "Failing now",
+  question: asked.failing,
+  columns: [
+    "version_slug",
+    "type",
+    "failures",
+    "failing_since",
+    "error_class",
+    "output_excerpt",
+    "last_failed_build_id",
+  ],
+  rows: failing,
+  now,
+})}
+${renderPlainAnswer({
+  id: "builds",
+  title: "Last builds",
+  question: asked.builds,
+  columns: ["build_id", "version_slug", "type", "outcome", "triggered_at", "error_class"],
+  rows: builds,
+  now,
+})}`;
+  const feed = {
+    href: `${projectHref(slug)}/feed.atom`,
+    title: `What broke and was fixed of ${shorten(slug)}`,
+  };
+  return { status: 200, facts: { title: slug, main, ...(!feed.href.includes("?") && { feed }) } };
 }

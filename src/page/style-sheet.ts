@@ -1,7 +1,25 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 
-const FILES = ["page.css", "charts.css"];
+/** In the order of the sheet: what narrows the window, and paper, come last. */
+const SUBJECTS = [
+  "base",
+  "shell",
+  "marks",
+  "verdict",
+  "blocks",
+  "filters",
+  "fails",
+  "strips",
+  "tables",
+  "rows",
+  "charts",
+  "trends",
+  "builds",
+  "empty",
+  "narrow",
+  "media",
+];
 
 export interface StyleSheet {
   readonly text: string;
@@ -9,9 +27,11 @@ export interface StyleSheet {
   readonly href: string;
 }
 
-/** Joins the files into the one style sheet of all pages. */
+/** Joins the files of `styles`, one for each subject, into the one style sheet of all pages. */
 export function readStyleSheet(): StyleSheet {
-  const text = FILES.map((file) => readFileSync(new URL(file, import.meta.url), "utf8")).join("\n");
+  const text = SUBJECTS.map((subject) =>
+    readFileSync(new URL(`styles/${subject}.css`, import.meta.url), "utf8"),
+  ).join("\n");
   const hash = createHash("sha256").update(text).digest("hex").slice(0, 12);
   return { text, href: `/assets/page.${hash}.css` };
 }

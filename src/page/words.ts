@@ -34,6 +34,13 @@ export function percent(share: number): string {
   return `${(honest / 10).toFixed(1)}\u00a0%`;
 }
 
+/** The same without decimals, for lists: `60 %`. What is not all, or not nothing, never looks so. */
+export function wholePercent(share: number): string {
+  const whole = Math.round(share * 100);
+  const honest = whole === 100 && share < 1 - DUST ? 99 : whole === 0 && share > DUST ? 1 : whole;
+  return `${honest}\u00a0%`;
+}
+
 /** The two ends of an interval of shares. */
 export function percentRange(low: number, high: number): string {
   return `${percent(low).replace("\u00a0%", "")}–${percent(high)}`;
@@ -44,9 +51,51 @@ export function grouped(count: number): string {
   return count.toLocaleString("en-US");
 }
 
-/** A moment as Postgres prints it, to the minute. Every page says that its times are in UTC. */
-export function moment(text: string): Markup {
-  const [day = "", time = ""] = text.split(" ");
-  const seconds = time.slice(0, 8);
-  return html`<time datetime="${day}T${seconds}Z">${day} ${time.slice(0, 5)}</time>`;
+/** A count with its noun: `1 project`, `1,200 projects`. @default plural: the noun with an s */
+export function counted(count: number, noun: string, plural = `${noun}s`): string {
+  return `${grouped(count)} ${count === 1 ? noun : plural}`;
+}
+
+const ERROR_KINDS: Readonly<Record<string, { label: string; meaning: string }>> = {
+  dependency: {
+    label: "Missing dependency",
+    meaning: "something the build needs is missing, or clashes",
+  },
+  docs_source: { label: "Docs warning", meaning: "the documents themselves have a fault" },
+  latex_pdf: { label: "LaTeX error", meaning: "only the PDF could not be made" },
+  vcs: { label: "Source not reachable", meaning: "the source could not be fetched" },
+  memory: { label: "Out of memory", meaning: "it was killed for the memory it used" },
+  timeout: { label: "Timed out", meaning: "it took too long" },
+  config: { label: "Wrong settings", meaning: "the project's own settings have a fault" },
+  infra: { label: "Platform fault", meaning: "the platform failed, not the project" },
+  cancelled: { label: "Cancelled", meaning: "somebody stopped it" },
+  unclassified: { label: "Other error", meaning: "no rule names its error line" },
+};
+
+/** The name of an error class for people. A class that docmirror does not know is shown as it is. */
+export function kindLabel(errorClass: unknown): string {
+  return kindOf(errorClass)?.label ?? shorten(String(errorClass ?? "unclassified"), 40);
+}
+
+/** What an error class means, in part of a sentence; null for a class that docmirror does not know. */
+export function kindMeaning(errorClass: unknown): string | null {
+  return kindOf(errorClass)?.meaning ?? null;
+}
+
+function kindOf(errorClass: unknown) {
+  const name = String(errorClass ?? "unclassified");
+  return Object.hasOwn(ERROR_KINDS, name) ? ERROR_KINDS[name] : undefined;
+}
+
+/** What was built: `latest · html`. */
+export function targetWords(version: unknown, type: unknown): string {
+  const versionWords = version === "(unknown)" ? "version not known" : shorten(String(version), 40);
+  const typeWords = type === "(none)" ? "format not known" : shorten(String(type), 24);
+  return `${versionWords} · ${typeWords}`;
+}
+
+/** A slug as the words of a link: an empty one could not be clicked. */
+export function slugWords(slug: unknown): Markup {
+  if (slug === "(unknown)") return html`project not known`;
+  return slug === "" ? html`(empty)` : foreign(String(slug), 60);
 }

@@ -3,8 +3,8 @@
  * tables: `touched` (records that may have changed), `changed` (facts that did) and `affected` (the parts of
  * other answers that hang on these facts).
  */
-import { assignments, list } from "./merge-statements.ts";
-import { BUILDS } from "./stored-answers.ts";
+import { assignments } from "./merge-statements.ts";
+import { BUILDS, list } from "./stored-answers.ts";
 
 /**
  * Takes the ids that writers noted. It deletes exactly the rows that it sees, so those of a writer that
@@ -17,6 +17,11 @@ export const TAKE_TOUCHED = `
 
 export const ADD_FAILED = `
   insert into touched select 'build', build_id from rollup.builds where failed = 1
+  except select resource, id from touched`;
+
+/** Adds builds whose date was beyond tomorrow and is not any more. */
+export const ADD_DUE = `
+  insert into touched select 'build', build_id from rollup.builds where ahead_until <= now()
   except select resource, id from touched`;
 
 /** The class of an error is not compared: it follows from the record and from rules that users edit. */
@@ -34,7 +39,15 @@ export const ADD_DIFFERING = `
   except select resource, id from touched`;
 
 /** What other answers hang on a fact, by its old and its new values. */
-const PLACES = ["project_id", "version_id", "type", "triggered_at", "triggered_on", "error_fingerprint"];
+const PLACES = [
+  "project_id",
+  "version_id",
+  "type",
+  "reference",
+  "triggered_at",
+  "triggered_on",
+  "error_fingerprint",
+];
 
 /** Computes the facts of the touched builds, and keeps those that differ from the stored ones. */
 export const FIND_CHANGED = `
@@ -66,7 +79,7 @@ export const FIND_AFFECTED = `
   from changed cross join lateral (values
     (${list(PLACES.map((column) => `changed.${column}`))}),
     (${list(PLACES.map((column) => `old_${column}`))})
-  ) as place (project_id, version_id, type, triggered_at, day, error_fingerprint)`;
+  ) as place (project_id, version_id, type, reference, triggered_at, day, error_fingerprint)`;
 
 /**
  * A row where the calendar may get other days: its days from the first build to the end of next year have no gap, so

@@ -2,6 +2,7 @@
 import type { TransactionSql } from "../db/connect.ts";
 import {
   ADD_DIFFERING,
+  ADD_DUE,
   ADD_FAILED,
   FIND_AFFECTED,
   FIND_CHANGED,
@@ -18,6 +19,10 @@ import { ANSWERS, BUILDS, DATES, DIMENSIONS, SERIES, type StoredAnswer } from ".
  */
 const FEW = 1000;
 const FEW_SHARE = 0.03;
+
+const NOTE_NEXT_DATE = `
+  update rollup.state
+  set next_dated_at = (select min(ahead_until) from ${BUILDS.table} where ahead_until is not null)`;
 
 /** Runs a statement; the result has the number of its rows. */
 export type Run = (text: string) => Promise<{ count: number }>;
@@ -37,6 +42,8 @@ export interface Due {
   reclassify: boolean;
   /** Compare all facts with their builds. */
   isCheckDue: boolean;
+  /** A build whose date was beyond tomorrow can be counted. */
+  isAheadOver: boolean;
   /** A year has begun that is not in the calendar yet. */
   isCalendarOver: boolean;
 }
@@ -47,6 +54,7 @@ export async function computeEverything(tx: TransactionSql, run: Run): Promise<C
   await tx`analyze rollup.state`;
   for (const answer of [BUILDS, ...DIMENSIONS, DATES, ...ANSWERS]) await computeAll(run, answer);
   await tx`update rollup.state set checked_at = now(), facts_repaired = 0`;
+  await run(NOTE_NEXT_DATE);
   const [counted] = await tx<{ builds: number }[]>`select count(*) as builds from rollup.builds`;
   return { changed: counted?.builds ?? 0, repaired: null, isFull: true };
 }
@@ -62,14 +70,14 @@ export async function computeAll(run: Run, answer: StoredAnswer): Promise<void> 
 export async function computeChanges(
   tx: TransactionSql,
   run: Run,
-  { reclassify, isCheckDue, isCalendarOver }: Due,
+  { reclassify, isCheckDue, isAheadOver, isCalendarOver }: Due,
 ): Promise<Computed> {
   const [noted] = await tx<{ is_any: boolean | null }[]>`
     select bool_or(record_id is null) as is_any from sync.touched_records`;
   // A row without an id: any record may have changed, so all are compared.
   const isAny = noted?.is_any === true;
   const isQuiet = typeof noted?.is_any !== "boolean";
-  if (isQuiet && !isCheckDue && !reclassify) {
+  if (isQuiet && !isCheckDue && !reclassify && !isAheadOver) {
     if (isCalendarOver) await run(mergePartsStatement(DATES));
     return { changed: 0, repaired: null, isFull: false };
   }
@@ -78,10 +86,14 @@ export async function computeChanges(
     return computeEverything(tx, run);
   await run(TAKE_TOUCHED);
   if (reclassify) await run(ADD_FAILED);
+  if (isAheadOver) await run(ADD_DUE);
   const differing = isAny || isCheckDue ? (await run(ADD_DIFFERING)).count : 0;
   await run("analyze touched");
   const changed = (await run(FIND_CHANGED)).count;
-  if (changed > 0) await run(WRITE_CHANGED);
+  if (changed > 0) {
+    await run(WRITE_CHANGED);
+    await run(NOTE_NEXT_DATE);
+  }
   for (const answer of DIMENSIONS) await run(mergePartsStatement(answer));
   if (isCalendarOver) await run(mergePartsStatement(DATES));
   if (changed > 0) await computeAnswers(tx, run, changed);

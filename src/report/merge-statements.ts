@@ -1,5 +1,5 @@
 /** The statements that bring a stored answer up to date with its source. Rows that are right are not written. */
-import { BUILDS, type StoredAnswer, same } from "./stored-answers.ts";
+import { BUILDS, list, type StoredAnswer, same } from "./stored-answers.ts";
 
 /** The statement for the parts that changes affect, or for all rows of an answer without parts. */
 export function mergePartsStatement(answer: StoredAnswer): string {
@@ -58,9 +58,17 @@ function merge(answer: StoredAnswer, fresh = "", within = "where"): string {
     select ${list(columns)} from fresh where not exists (select from ${table} as stored where ${isSame})`;
 }
 
+const STAMPED: Readonly<Record<string, (answer: StoredAnswer, from: string) => string>> = {
+  updated_at: () => "now()",
+  renamed_at: (answer, from) => {
+    const names = valuesOf(answer).filter((column) => /_(slug|name)$/.test(column));
+    return `case when (${list(names, "stored")}) is distinct from (${list(names, from)}) then now() else stored.renamed_at end`;
+  },
+};
+
 export function assignments(answer: StoredAnswer, from = "fresh"): string {
   const set = valuesOf(answer).map((column) => `${column} = ${from}.${column}`);
-  return [...set, ...(answer === BUILDS ? ["updated_at = now()"] : [])].join(", ");
+  return [...set, ...answer.stamps.map((stamp) => `${stamp} = ${STAMPED[stamp]?.(answer, from)}`)].join(", ");
 }
 
 function isOther(answer: StoredAnswer): string {
@@ -70,8 +78,4 @@ function isOther(answer: StoredAnswer): string {
 
 function valuesOf({ columns, key }: StoredAnswer): string[] {
   return columns.filter((column) => !key.includes(column));
-}
-
-export function list(columns: readonly string[], of?: string): string {
-  return columns.map((column) => (of ? `${of}.${column}` : column)).join(", ");
 }

@@ -149,6 +149,7 @@ interface State {
   stuck_after_s: number;
   is_expensive_due: boolean;
   is_check_due: boolean;
+  is_ahead_over: boolean;
   is_calendar_over: boolean;
 }
 
@@ -160,6 +161,7 @@ const READ_STATE = (tx: TransactionSql) => tx<State[]>`
       select from sync.runs
       where kind in ('full', 'incremental') and status <> 'running' and id > state.run_id
     ) and (now() - checked_at between interval '0' and ${CHECK_AFTER_HOURS} * interval '1 hour') is not true as is_check_due,
+    coalesce(next_dated_at <= now(), false) as is_ahead_over,
     not exists (
       select from report.dim_dates
       where day = make_date(extract(year from now() at time zone 'UTC')::int + 1, 12, 31)
@@ -195,6 +197,7 @@ async function refresh(
       : await computeChanges(tx, run, {
           reclassify,
           isCheckDue: check ?? before.is_check_due,
+          isAheadOver: before.is_ahead_over,
           isCalendarOver: before.is_calendar_over,
         });
   if (isFull || before?.is_expensive_due || repaired) {

@@ -92,13 +92,27 @@ export const RELATION_FACTS: { readonly [R in Relation]: RelationFacts<ColumnOf<
   },
   failing_now: {
     time: { column: "failing_since", span: "moment" },
-    order: `failures desc, failing_since, ${SERIES}`,
+    // What matters now: what readers see first, and of that the newest break.
+    order: `is_main desc, is_default_version desc, is_active desc nulls last, failing_since desc nulls last, ${SERIES}`,
     answer: [
       "project_slug",
       "version_slug",
       "type",
       "failures",
       "failing_since",
+      "error_class",
+      "output_excerpt",
+    ],
+  },
+  failing_projects: {
+    time: { column: "failing_since", span: "moment" },
+    order: "failing_since desc nulls last, project_slug, project_id",
+    answer: [
+      "project_slug",
+      "version_slug",
+      "type",
+      "failing_since",
+      "failing",
       "error_class",
       "output_excerpt",
     ],
@@ -132,7 +146,7 @@ export const RELATION_FACTS: { readonly [R in Relation]: RelationFacts<ColumnOf<
     order: "rank, error_class, error_fingerprint",
     answer: ["rank", "error_class", "failures", "projects", "example"],
   },
-  error_rules: { order: '"order"', answer: ["order", "pattern", "class", "note"] },
+  error_rules: { order: "position", answer: ["position", "pattern", "class", "note"] },
   project_activity: {
     time: { column: "week", span: "week" },
     order: "week desc, builds desc, project_slug, project_id",

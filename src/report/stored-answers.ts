@@ -20,6 +20,8 @@ export interface StoredAnswer {
   table: string;
   source: string;
   columns: readonly string[];
+  /** The moments of changes, which the merge writes: `updated_at`, and `renamed_at` where it has names. */
+  stamps: readonly string[];
   key: readonly string[];
   /**
    * In which all rows are added: that of an index, or of time. Neighbours share pages, so few pages are in use at
@@ -42,6 +44,8 @@ export interface Parts {
   isWithin?: (row: string) => string;
 }
 
+const STAMPS = ["updated_at", "renamed_at"];
+
 function stored(
   table: PgTable,
   parts: Omit<Parts, "rows"> | Parts | null = null,
@@ -50,13 +54,15 @@ function stored(
   const { primaryKeys, schema } = getTableConfig(table);
   const columns = Object.values(getTableColumns(table));
   const key = primaryKeys[0]?.columns ?? columns.filter(({ primary }) => primary);
+  const names = columns.map((column) => column.name);
   const name = getTableName(table);
   const source = `rollup.${name}_source`;
   const rows = `select * from ${source} as source where ${same(parts?.scope ?? [], "source", "part")}`;
   return {
     table: `${schema}.${name}`,
     source,
-    columns: columns.map((column) => column.name).filter((column) => column !== "updated_at"),
+    columns: names.filter((column) => !STAMPS.includes(column)),
+    stamps: names.filter((column) => STAMPS.includes(column)),
     key: key.map((column) => column.name),
     order: order ?? key.map((column) => column.name),
     parts: parts && { rows, ...parts },
@@ -75,34 +81,37 @@ function touched(resource: string): Omit<Parts, "rows"> {
   return { query: `select id as ${id} from touched where resource = '${resource}'`, scope: [id] };
 }
 
+/** What a series is. */
+const KEY_OF_SERIES = ["project_id", "version_id", "type", "reference"];
+
 /**
  * A series with its counts brought forward: what is stored, less the old facts of its builds, plus the new ones. All else
  * follows from the ends of its index.
  */
 const COUNTED_SERIES: Parts = {
   query: `
-    select project_id, version_id, type, sum(builds)::int as builds, sum(finished)::int as finished, sum(succeeded)::int as succeeded
+    select project_id, version_id, type, reference, sum(builds)::int as builds, sum(finished)::int as finished, sum(succeeded)::int as succeeded
     from (
-      select project_id, version_id, type, 1 as builds, (succeeded is not null)::int as finished, coalesce(succeeded, 0) as succeeded
+      select project_id, version_id, type, reference, 1 as builds, (succeeded is not null)::int as finished, coalesce(succeeded, 0) as succeeded
       from changed where build_id is not null
       union all
-      select old_project_id, old_version_id, old_type, -1, -(old_succeeded is not null)::int, -coalesce(old_succeeded, 0)
+      select old_project_id, old_version_id, old_type, old_reference, -1, -(old_succeeded is not null)::int, -coalesce(old_succeeded, 0)
       from changed where not is_new
     ) as step
-    group by project_id, version_id, type`,
-  scope: ["project_id", "version_id", "type"],
+    group by ${list(KEY_OF_SERIES)}`,
+  scope: KEY_OF_SERIES,
   rows: `
-    select part.project_id, part.version_id, part.type, total.builds, total.finished, total.succeeded,
+    select ${list(KEY_OF_SERIES, "part")}, total.builds, total.finished, total.succeeded,
       total.finished - total.succeeded as failed, total.first_triggered_at, total.last_triggered_at,
       recent.finished as recent_finished, recent.succeeded as recent_succeeded, recent.flips as recent_flips
     from (
       select part.builds + coalesce(sum(builds), 0)::int as builds, part.finished + coalesce(sum(finished), 0)::int as finished,
         part.succeeded + coalesce(sum(succeeded), 0)::int as succeeded,
-        (select min(triggered_at) from rollup.builds as build where ${same(["project_id", "version_id", "type"], "build", "part")}) as first_triggered_at,
-        (select max(triggered_at) from rollup.builds as build where ${same(["project_id", "version_id", "type"], "build", "part")}) as last_triggered_at
-      from rollup.series as counted where ${same(["project_id", "version_id", "type"], "counted", "part")}
+        (select min(triggered_at) from rollup.builds as build where ${same(KEY_OF_SERIES, "build", "part")}) as first_triggered_at,
+        (select max(triggered_at) from rollup.builds as build where ${same(KEY_OF_SERIES, "build", "part")}) as last_triggered_at
+      from rollup.series as counted where ${same(KEY_OF_SERIES, "counted", "part")}
     ) as total
-    cross join lateral rollup.recent_builds(part.project_id, part.version_id, part.type) as recent
+    cross join lateral rollup.recent_builds(${list(KEY_OF_SERIES, "part")}) as recent
     where total.builds > 0`,
 };
 
@@ -112,21 +121,21 @@ const COUNTED_SERIES: Parts = {
  */
 const SERIES_ENDS: Parts = {
   query: `
-    select series.project_id, series.version_id, series.type, success.triggered_at as since, success.build_id as success_id
+    select ${list(KEY_OF_SERIES, "series")}, success.triggered_at as since, success.build_id as success_id
     from (
-      select project_id, version_id, type, min(coalesce(triggered_at, '-infinity')) as first_at
-      from affected where project_id is not null group by project_id, version_id, type
+      select ${list(KEY_OF_SERIES)}, min(coalesce(triggered_at, '-infinity')) as first_at
+      from affected where project_id is not null group by ${list(KEY_OF_SERIES)}
     ) as series
     left join lateral (
       select triggered_at, build_id from rollup.builds as build
-      where (build.project_id, build.version_id, build.type) = (series.project_id, series.version_id, series.type)
+      where ${same(KEY_OF_SERIES, "build", "series")}
         and succeeded = 1 and triggered_at < first_at
       order by triggered_at desc nulls last, length(build_id) desc, build_id desc limit 1
     ) as success on true`,
-  scope: ["project_id", "version_id", "type"],
+  scope: KEY_OF_SERIES,
   rows: `
-    select part.project_id, part.version_id, part.type, streak.*
-    from rollup.streaks_of(part.project_id, part.version_id, part.type, part.since) as streak`,
+    select ${list(KEY_OF_SERIES, "part")}, streak.*
+    from rollup.streaks_of(${list(KEY_OF_SERIES, "part")}, part.since) as streak`,
   // Failures of the same moment may come before the success.
   isWithin: (
     row,
@@ -159,6 +168,10 @@ export const ANSWERS: readonly StoredAnswer[] = [
 
 /** They read all builds, or all records, so they are not computed after every round of the watch. */
 export const EXPENSIVE_ANSWERS: readonly StoredAnswer[] = [stored(hours), stored(resources)];
+
+export function list(columns: readonly string[], of?: string): string {
+  return columns.map((column) => (of ? `${of}.${column}` : column)).join(", ");
+}
 
 /** That two rows agree in these columns. */
 export function same(columns: readonly string[], one: string, other: string): string {

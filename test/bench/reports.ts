@@ -38,8 +38,19 @@ const { values } = parseArgs({
 const builds = Number(values.builds);
 if (!Number.isInteger(builds) || builds < 1000) throw new Error("--builds takes a whole number from 1000 on");
 
-/** Of all projects, with what the form narrows it by, of the project with the most builds, of one with few, and of a build. */
-const PAGES = ["/", "/?type=html", "/?since=", "/project/project-1", "/project/project-4000", "/build/1000"];
+/** Each page, with what narrows the first; of the project with the most builds, of one with few, and of a build. */
+const PAGES = [
+  "/",
+  "/?show=main",
+  "/?page=9",
+  "/trends",
+  "/projects",
+  "/errors",
+  "/mirror",
+  "/project/project-1",
+  "/project/project-4000",
+  "/build/1000",
+];
 /** Lists of a million rows are not what one reads whole; what is summed over them is. */
 const SUMS: Partial<Record<Relation, string>> = {
   fact_builds:

@@ -107,7 +107,7 @@ describe.skipIf(POSTGRES_BIN === null)("a streaming replica (needs pg_basebackup
     expect(await total()).toBe(before);
     await expect
       .poll(page, { timeout: 40_000, interval: 500 })
-      .toMatch(/This is a replica, which is \d0\.0s behind/);
+      .toMatch(/This is a replica, which is \d0\u00a0s behind/);
     await replay("resume");
     await expect.poll(total, { timeout: 10_000 }).toBeGreaterThanOrEqual(before + 7);
     await expect.poll(page, { timeout: 10_000 }).not.toContain("This is a replica");

@@ -1,6 +1,6 @@
-import type { Browser, Page } from "playwright-core";
+import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { CHROMIUM, findBarriers, LOOKS, overflow, startBrowser, visit } from "../support/browser.ts";
+import { CHROMIUM, findBarriers, overflow, startBrowser, visit } from "../support/browser.ts";
 import { createTestDatabase } from "../support/database.ts";
 import { HOSTILE_SLUGS, seedPages, servePages } from "../support/served-pages.ts";
 
@@ -9,6 +9,25 @@ const opened: AsyncDisposable[] = [];
 let browser: Browser;
 let url: string;
 
+const WIDTHS = [360, 768, 1440];
+const LOOKS = WIDTHS.flatMap((width) =>
+  (["light", "dark"] as const).map((colorScheme) => ({ width, colorScheme })),
+);
+const PATHS = [
+  "/",
+  "/trends",
+  "/projects",
+  "/projects?q=nosuch",
+  "/project/pip",
+  "/build/1004",
+  "/errors",
+  "/mirror",
+];
+
+function lookOf({ width, colorScheme }: (typeof LOOKS)[number]): BrowserContextOptions {
+  return { viewport: { width, height: 900 }, colorScheme, hasTouch: width < 700, javaScriptEnabled: true };
+}
+
 async function serveSeeded(): Promise<string> {
   const database = await createTestDatabase();
   opened.push(database);
@@ -16,17 +35,6 @@ async function serveSeeded(): Promise<string> {
   const served = await servePages(database.url);
   opened.push(served);
   return served.url;
-}
-
-/** What the charts of a block tell a mouse, one line a day, and what its table says; both oldest first. */
-async function readBlock(page: Page, block: string): Promise<{ told: string[]; rows: string[][] }> {
-  const words = await page.locator(`#${block} .chart-wide path > title`).allTextContents();
-  const cells = await page.locator(`#${block} tbody tr > *`).allTextContents();
-  const width = await page.locator(`#${block} thead th`).count();
-  const rows = Array.from({ length: cells.length / width }, (_, row) =>
-    cells.slice(row * width, (row + 1) * width),
-  );
-  return { told: words.filter((text) => /^\d/.test(text)), rows: rows.reverse() };
 }
 
 describe.skipIf(CHROMIUM === null)(
@@ -41,104 +49,67 @@ describe.skipIf(CHROMIUM === null)(
       for (const thing of opened.reverse()) await thing[Symbol.asyncDispose]();
     });
 
-    it.each(Object.entries(LOOKS))("is whole, quiet and free of barriers %s", async (name, look) => {
-      await using visited = await visit(browser, url, look);
-      const { page, faults } = visited;
-      await page.evaluate(openAll);
-      expect(await findBarriers(page)).toEqual([]);
-      expect(await overflow(page)).toBeLessThanOrEqual(0);
-      const [shown, hidden] = name === "on a phone" ? ["narrow", "wide"] : ["wide", "narrow"];
-      expect(await page.locator(`.chart-${shown}:visible`).count()).toBe(3);
-      expect(await page.locator(`.chart-${hidden}:visible`).count()).toBe(0);
-      expect(faults).toEqual([]);
-    });
-
-    it("says the same in its charts and in their tables", async () => {
-      await using visited = await visit(browser, url);
-      const { page } = visited;
-      const still = (isFinal: string | undefined) => (isFinal === "yes" ? "" : "; may still change");
-      const rates = await readBlock(page, "success-rate");
-      expect(rates.rows.length).toBeGreaterThan(28);
-      expect(rates.told).toEqual(
-        rates.rows.map(([day, rate, interval, finished, , isFinal]) =>
-          rate === ""
-            ? `${day}: nothing finished`
-            : `${day}: ${rate} (${interval}) of ${finished} finished builds${still(isFinal)}`,
-        ),
-      );
-      const rated = rates.rows.filter(([, rate]) => rate !== "");
-      expect(await page.locator("#success-rate .chart-wide path[d*='A']").count()).toBe(rated.length);
-      const volumes = await readBlock(page, "volume");
-      expect(volumes.told).toEqual(
-        volumes.rows.map(
-          ([day, builds, succeeded, failed, unfinished, isFinal]) =>
-            `${day}: ${builds} builds, ${succeeded} succeeded, ${failed} failed, ${unfinished} not finished${still(isFinal)}`,
-        ),
-      );
-      const times = await readBlock(page, "durations");
-      expect(times.told).toEqual(
-        times.rows.map(([day, finished, p50, , p95, isFinal]) =>
-          p50 === ""
-            ? `${day}: nothing finished`
-            : `${day}: ${finished} finished builds, median ${p50}, 95th percentile ${p95}${still(isFinal)}`,
-        ),
-      );
-    });
-
-    it.each([
-      ["with JavaScript", true],
-      ["without JavaScript", false],
-    ])(
-      "is narrowed by a filled-in form and by a link %s",
-      { tags: ["long"] },
-      async (_, javaScriptEnabled) => {
-        await using visited = await visit(browser, url, { javaScriptEnabled });
-        const { page, faults } = visited;
-        const day = await page.locator("#volume tbody time").nth(6).getAttribute("datetime");
-        await page.getByLabel("Since").fill(day ?? "");
-        await page.getByRole("button", { name: "Apply" }).click();
-        expect(new URL(page.url()).searchParams.get("since")).toBe(day);
-        const { told, rows } = await readBlock(page, "volume");
-        expect([told.length, rows.length, rows[0]?.[0]]).toEqual([7, 7, day]);
-        await page.getByRole("link", { name: "30 days" }).click();
-        expect((await readBlock(page, "volume")).rows).toHaveLength(30);
-        const sql = page.locator("#volume .sql");
-        await sql.locator("summary").click();
-        await expect.poll(() => sql.locator("pre").isVisible()).toBe(true);
-        expect(faults).toEqual([]);
-      },
-    );
-
-    it("leads from the search to a project, however it is called, and on to a build", {
+    it.each(LOOKS)("is whole, quiet and free of barriers at $width px, $colorScheme", {
       tags: ["long"],
-    }, async () => {
-      await using visited = await visit(browser, url, LOOKS["on a phone"]);
+    }, async (look) => {
+      for (const path of PATHS) {
+        await using visited = await visit(browser, url + path, lookOf(look));
+        const { page, faults } = visited;
+        await page.evaluate(openAll);
+        expect(await findBarriers(page), path).toEqual([]);
+        expect(await overflow(page), path).toBeLessThanOrEqual(0);
+        expect(faults, path).toEqual([]);
+      }
+    });
+
+    it.each(WIDTHS)("shows the verdict and the newest break in the first 700 px, at %d px", async (width) => {
+      await using visited = await visit(browser, url, lookOf({ width, colorScheme: "light" }));
       const { page, faults } = visited;
-      await page.getByLabel("Project or build").fill(HOSTILE_SLUGS.script);
-      await page.getByRole("button", { name: "Find" }).click();
-      expect(await page.getByRole("heading", { level: 1 }).textContent()).toBe(HOSTILE_SLUGS.script);
-      await page.evaluate(openAll);
-      expect(await findBarriers(page)).toEqual([]);
-      expect(await overflow(page)).toBeLessThanOrEqual(0);
-      const build = page.locator("#last-builds tbody a").first();
-      const id = await build.textContent();
-      await build.click();
-      expect(await page.getByRole("heading", { level: 1 }).textContent()).toBe(`Build ${id}`);
-      await page.evaluate(openAll);
+      expect(await bottomOf(page, "h1")).toBeLessThan(400);
+      expect(await bottomOf(page, ".fails > li .name > a")).toBeLessThan(700);
       expect(await findBarriers(page)).toEqual([]);
       expect(await overflow(page)).toBeLessThanOrEqual(0);
       expect(faults).toEqual([]);
     });
 
-    it("gives a page to a mistyped name too", { tags: ["long"] }, async () => {
-      await using visited = await visit(browser, url, LOOKS["in the dark"]);
+    it("opens the SQL of a block, and filters, by keyboard and without JavaScript", async () => {
+      await using visited = await visit(browser, url, {
+        ...lookOf({ width: 1440, colorScheme: "light" }),
+        javaScriptEnabled: false,
+      });
       const { page } = visited;
-      await page.goto(`${url}/project/%3Cscript%3Ealert(1)%3C`);
-      expect(await page.getByRole("link", { name: HOSTILE_SLUGS.script }).count()).toBe(1);
+      const sql = page.locator("#sql-failing");
+      expect(await sql.isVisible()).toBe(false);
+      await page.getByRole("button", { name: "SQL of Failing now" }).press("Enter");
+      await expect.poll(() => sql.isVisible()).toBe(true);
+      expect(await sql.locator("pre").textContent()).toContain("from report.failing_projects");
+      await page.keyboard.press("Escape");
+      await expect.poll(() => sql.isVisible()).toBe(false);
+      await page.getByRole("link", { name: "Never succeeded" }).press("Enter");
+      await page.waitForURL("**/?show=never");
+      await page.getByLabel("Why", { exact: true }).selectOption("unclassified");
+      await page.getByRole("button", { name: "Show" }).press("Enter");
+      await page.waitForURL("**/?show=never&why=unclassified");
+    });
+
+    it("leads from the search to a project, however it is called", { tags: ["long"] }, async () => {
+      await using visited = await visit(browser, url, lookOf({ width: 1440, colorScheme: "dark" }));
+      const { page, faults } = visited;
+      await page.getByPlaceholder("Project or build number").fill("script>alert");
+      await page.keyboard.press("Enter");
+      await page.getByRole("link", { name: HOSTILE_SLUGS.script }).first().click();
+      expect(await page.getByRole("heading", { level: 1 }).textContent()).toContain(HOSTILE_SLUGS.script);
       expect(await findBarriers(page)).toEqual([]);
+      expect(faults).toEqual([]);
     });
   },
 );
+
+/** How far down the first of such elements ends, in pixels. */
+async function bottomOf(page: Page, selector: string): Promise<number> {
+  const box = await page.locator(selector).first().boundingBox();
+  return box === null ? Number.POSITIVE_INFINITY : box.y + box.height;
+}
 
 /** Unfolds what is folded, so that it is looked at too. */
 function openAll(): void {

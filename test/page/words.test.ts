@@ -1,7 +1,14 @@
 import { describe, expect, it } from "vitest";
 import { buildHref, projectHref, segmentAfter, withQuery } from "../../src/page/links.ts";
-import { applicable, readPageFilters, scopeWords } from "../../src/page/page-filters.ts";
-import { percent, percentRange, shorten } from "../../src/page/words.ts";
+import {
+  counted,
+  kindLabel,
+  percent,
+  percentRange,
+  shorten,
+  targetWords,
+  wholePercent,
+} from "../../src/page/words.ts";
 
 describe("percent", () => {
   it.each([
@@ -69,26 +76,19 @@ describe("a link", () => {
   });
 });
 
-describe("page filters", () => {
-  it("go back 90 days unless told otherwise, and an empty since means all", () => {
-    const read = (query: string) => readPageFilters(new URLSearchParams(query), "2026-11-21");
-    expect(read("")).toEqual({ since: "2026-08-24" });
-    expect(read("until=2026-03-31")).toEqual({ since: "2026-01-01", until: "2026-03-31" });
-    expect(read("until=2030-01-01T12:00Z")).toEqual({ since: "2026-08-24", until: "2030-01-01T12:00Z" });
-    expect(read("until=soon")).toEqual({ since: "2026-08-24", until: "soon" });
-    expect(read("since=&type=%20html%20&other=1")).toEqual({ type: "html" });
-    expect(read("since=2026-01-01&until=2026-02-01&version=latest")).toEqual({
-      since: "2026-01-01",
-      until: "2026-02-01",
-      version: "latest",
-    });
-  });
-
-  it("that a block does not heed are left out of its question, and said", () => {
-    const filters = { since: "2026-01-01", type: "html" };
-    expect(applicable(filters, ["since", "until"])).toEqual({ since: "2026-01-01" });
-    expect(scopeWords(filters, ["since", "until"])).toBe("2026-01-01 to today, all types");
-    expect(scopeWords(filters, ["type"])).toBe("Type html");
-    expect(scopeWords({ since: "2026-01-01" }, [])).toBe("");
+describe("words of people", () => {
+  it("stand for names of the service; what is not known stays as it is", () => {
+    expect(kindLabel("docs_source")).toBe("Docs warning");
+    expect(kindLabel("vcs")).toBe("Source not reachable");
+    expect(kindLabel("our own class")).toBe("our own class");
+    expect(kindLabel("constructor")).toBe("constructor");
+    expect(targetWords("latest", "html")).toBe("latest · html");
+    expect(targetWords("(unknown)", "(none)")).toBe("version not known · format not known");
+    expect([counted(1, "project"), counted(1200, "project")]).toEqual(["1 project", "1,200 projects"]);
+    expect([wholePercent(0.999), wholePercent(0.001), wholePercent(1)]).toEqual([
+      "99\u00a0%",
+      "1\u00a0%",
+      "100\u00a0%",
+    ]);
   });
 });

@@ -69,8 +69,8 @@ const CLASSES = [
   { line: "error: of another kind", class: "unclassified" },
 ];
 const RULES = [
-  { order: 20, pattern: "second", class: "second", note: "" },
-  { order: 10, pattern: "^error: the .* rule$", class: "first", note: "" },
+  { position: 20, pattern: "second", class: "second", note: "" },
+  { position: 10, pattern: "^error: the .* rule$", class: "first", note: "" },
 ];
 
 let database: TestDatabase;

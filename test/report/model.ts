@@ -29,7 +29,7 @@ import {
   versionColumns,
 } from "./model/rates.ts";
 import type { Raw } from "./model/raw.ts";
-import { failingNow, instability, recoveries, seriesColumns } from "./model/series.ts";
+import { failingNow, failingProjects, instability, recoveries, seriesColumns } from "./model/series.ts";
 import { dayOf, dayText, isoWeekText, type Micros, momentText, mondayOf, SECOND_US } from "./model/times.ts";
 
 export const MODELLED = [
@@ -42,6 +42,7 @@ export const MODELLED = [
   "success_rate_by_type",
   "build_times_daily",
   "failing_now",
+  "failing_projects",
   "recoveries",
   "instability",
   "open_builds",
@@ -55,7 +56,7 @@ export type Modelled = (typeof MODELLED)[number];
 export type Answers = Record<Modelled, Row[]>;
 
 /** `today` is a day in UTC, `2026-11-21`. Rows come in no particular order; `fact_builds` has no `updated_at`. */
-export function computeReport(raw: Raw, settings: Settings & { today: string }): Answers {
+export function computeReport(raw: Raw, settings: Settings): Answers {
   const facts = computeFacts(raw, settings);
   const coveredThrough = coveredThroughOf(raw);
   const calendar: Calendar = { today: settings.today, firstDay: firstDayOf(facts), coveredThrough };
@@ -87,6 +88,7 @@ export function computeReport(raw: Raw, settings: Settings & { today: string }):
     })),
     build_times_daily: dailyTimes(facts, calendar),
     failing_now: failingNow(facts),
+    failing_projects: failingProjects(facts),
     recoveries: recoveries(facts, coveredThrough),
     instability: instability(facts),
     open_builds: facts.filter(isOpen).map(openRow),
@@ -147,6 +149,8 @@ function factRow(fact: Fact): Row {
     first_seen_at: textOf(fact.firstSeenAt),
     deleted_at: textOf(fact.deletedAt),
     is_settled: fact.isSettled,
+    reference: fact.reference === null ? "(none)" : fact.reference || null,
+    is_dated_ahead: fact.isAhead,
   };
 }
 

@@ -132,7 +132,9 @@ const CHANGES: readonly {
   {
     name: "other rules and another age from which on a build is stuck",
     make: () =>
-      replaceRules(RULES.toReversed().map((rule, order) => ({ ...rule, order, class: `${rule.class}_now` }))),
+      replaceRules(
+        RULES.toReversed().map((rule, position) => ({ ...rule, position, class: `${rule.class}_now` })),
+      ),
     options: { reclassify: true, stuckAfterMs: STUCK_AFTER_MS / 2 },
   },
 ];

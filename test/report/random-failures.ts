@@ -33,10 +33,10 @@ export const FAILURES: readonly { mark: string; say: (random: Random) => string 
 ];
 
 export const RULES: readonly ErrorRule[] = [
-  { order: 1, pattern: "killed|space left", class: "resources" },
-  { order: 2, pattern: "^fatal:", class: "vcs" },
-  { order: 3, pattern: "matching +distribution", class: "dependency" },
-  { order: 4, pattern: "fatal:", class: "never_first" },
+  { position: 1, pattern: "killed|space left", class: "resources" },
+  { position: 2, pattern: "^fatal:", class: "vcs" },
+  { position: 3, pattern: "matching +distribution", class: "dependency" },
+  { position: 4, pattern: "fatal:", class: "never_first" },
 ];
 
 const BODIES = ["output", "error", "setup", "setup_error"] as const;

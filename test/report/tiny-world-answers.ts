@@ -6,6 +6,11 @@ import type { Modelled } from "./model.ts";
 /** Tables of one relation tell of the same rows. By time only days and weeks with builds are listed. */
 export const HAND_COMPUTED: Record<Modelled, readonly string[]> = {
   fact_builds: [
+    `build_id | reference                               | is_dated_ahead
+     1        | ·                                       | false
+     11       | /api/v1/project/90/ /api/v1/version/900/ | false
+     12       | /api/v1/project/90/ /api/v1/version/901/ | false
+     24       | ·                                       | true`,
     `build_id | project_id | project_slug | project_name | version_id | version_slug | version_name | type   | state     | outcome       | succeeded | failed
      1        | 1          | pip          | Pip          | 11         | latest       | latest       | html   | finished  | succeeded     | 1         | 0
      2        | 1          | pip          | Pip          | 11         | latest       | latest       | html   | finished  | failed        | 0         | 1
@@ -62,7 +67,7 @@ export const HAND_COMPUTED: Record<Modelled, readonly string[]> = {
      21       | 2025-01-07 02:00:00+00   | 2025-01-07   | 2025-01-06     | 2025-W02           | 2025-01         | false
      22       | 2025-01-05 23:00:00+00   | 2025-01-05   | 2024-12-30     | 2025-W01           | 2025-01         | false
      23       | 2025-01-06 00:00:00+00   | 2025-01-06   | 2025-01-06     | 2025-W02           | 2025-01         | false
-     24       | 2099-12-31 18:00:00+00   | 2099-12-31   | 2099-12-28     | 2099-W53           | 2099-12         | false
+     24       | ·                        | ·            | ·              | ·                  | ·               | false
      25       | 2025-01-10 01:00:00+00   | 2025-01-10   | 2025-01-06     | 2025-W02           | 2025-01         | false
      26       | 2025-01-04 00:00:00+00   | 2025-01-04   | 2024-12-30     | 2025-W01           | 2025-01         | false
      27       | 2024-12-29 23:59:59.5+00 | 2024-12-29   | 2024-12-23     | 2024-W52           | 2024-12         | false
@@ -124,61 +129,58 @@ export const HAND_COMPUTED: Record<Modelled, readonly string[]> = {
   // The eighth is not complete for build 18, the ninth because it was not over yet when the list was read. Of what
   // was not covered only builds 24 and 25 are known.
   success_rate_daily: [
-    `day        | builds | finished | succeeded | failed | success_rate | success_rate_low | success_rate_high | success_rate_project_mean | projects | unfinished | is_complete | is_covered
-     2024-03-10 | 1      | 1        | 0         | 1      | 0            | 0                | 0.793456708526    | 0                         | 1        | 0          | true        | true
-     2024-11-03 | 1      | 1        | 1         | 0      | 1            | 0.206543291474   | 1                 | 1                         | 1        | 0          | true        | true
-     2024-12-29 | 1      | 1        | 1         | 0      | 1            | 0.206543291474   | 1                 | 1                         | 1        | 0          | true        | true
-     2024-12-30 | 1      | 1        | 1         | 0      | 1            | 0.206543291474   | 1                 | 1                         | 1        | 0          | true        | true
-     2024-12-31 | 1      | 1        | 0         | 1      | 0            | 0                | 0.793456708526    | 0                         | 1        | 0          | true        | true
-     2025-01-01 | 2      | 2        | 1         | 1      | 1/2          | 0.094528654801   | 0.905471345199    | 1/2                       | 1        | 0          | true        | true
-     2025-01-02 | 4      | 4        | 2         | 2      | 1/2          | 0.150035708820   | 0.849964291180    | 1/2                       | 1        | 0          | true        | true
-     2025-01-03 | 1      | 1        | 0         | 1      | 0            | 0                | 0.793456708526    | ·                         | 0        | 0          | true        | true
-     2025-01-04 | 1      | 0        | 0         | 0      | ·            | ·                | ·                 | ·                         | 1        | 1          | true        | true
-     2025-01-05 | 1      | 1        | 0         | 1      | 0            | 0                | 0.793456708526    | 0                         | 1        | 0          | true        | true
-     2025-01-06 | 4      | 3        | 1         | 2      | 1/3          | 0.061490315276   | 0.792345044874    | 1/2                       | 2        | 1          | true        | true
-     2025-01-07 | 3      | 0        | 0         | 0      | ·            | ·                | ·                 | ·                         | 1        | 3          | true        | true
-     2025-01-08 | 2      | 1        | 0         | 1      | 0            | 0                | 0.793456708526    | 0                         | 2        | 1          | false       | true
-     2025-01-09 | 3      | 1        | 0         | 1      | 0            | 0                | 0.793456708526    | 0                         | 2        | 2          | false       | true
-     2025-01-10 | 1      | 1        | 1         | 0      | 1            | 0.206543291474   | 1                 | 1                         | 1        | 0          | false       | false
-     2099-12-31 | 1      | 1        | 1         | 0      | 1            | 0.206543291474   | 1                 | 1                         | 1        | 0          | false       | false`,
+    `day        | builds | finished | succeeded | failed | success_rate | success_rate_low | success_rate_high | success_rate_project_mean | projects | unfinished | is_complete | is_covered | stuck
+     2024-03-10 | 1      | 1        | 0         | 1      | 0            | 0                | 0.793456708526    | 0                         | 1        | 0          | true        | true | 0
+     2024-11-03 | 1      | 1        | 1         | 0      | 1            | 0.206543291474   | 1                 | 1                         | 1        | 0          | true        | true | 0
+     2024-12-29 | 1      | 1        | 1         | 0      | 1            | 0.206543291474   | 1                 | 1                         | 1        | 0          | true        | true | 0
+     2024-12-30 | 1      | 1        | 1         | 0      | 1            | 0.206543291474   | 1                 | 1                         | 1        | 0          | true        | true | 0
+     2024-12-31 | 1      | 1        | 0         | 1      | 0            | 0                | 0.793456708526    | 0                         | 1        | 0          | true        | true | 0
+     2025-01-01 | 2      | 2        | 1         | 1      | 1/2          | 0.094528654801   | 0.905471345199    | 1/2                       | 1        | 0          | true        | true | 0
+     2025-01-02 | 4      | 4        | 2         | 2      | 1/2          | 0.150035708820   | 0.849964291180    | 1/2                       | 1        | 0          | true        | true | 0
+     2025-01-03 | 1      | 1        | 0         | 1      | 0            | 0                | 0.793456708526    | ·                         | 0        | 0          | true        | true | 0
+     2025-01-04 | 1      | 0        | 0         | 0      | ·            | ·                | ·                 | ·                         | 1        | 1          | true        | true | 0
+     2025-01-05 | 1      | 1        | 0         | 1      | 0            | 0                | 0.793456708526    | 0                         | 1        | 0          | true        | true | 0
+     2025-01-06 | 4      | 3        | 1         | 2      | 1/3          | 0.061490315276   | 0.792345044874    | 1/2                       | 2        | 1          | true        | true | 0
+     2025-01-07 | 3      | 0        | 0         | 0      | ·            | ·                | ·                 | ·                         | 1        | 3          | true        | true | 1
+     2025-01-08 | 2      | 1        | 0         | 1      | 0            | 0                | 0.793456708526    | 0                         | 2        | 1          | false       | true | 0
+     2025-01-09 | 3      | 1        | 0         | 1      | 0            | 0                | 0.793456708526    | 0                         | 2        | 2          | false       | true | 0
+     2025-01-10 | 1      | 1        | 1         | 0      | 1            | 0.206543291474   | 1                 | 1                         | 1        | 0          | false       | false | 0`,
   ],
   // In 2025-W01 pip has 4 of 8 and `gone` 0 of 1, the unknown project is none: their mean is 1/4. In W02 pip has 0 of 4, project 2 has 2 of 2.
   success_rate_weekly: [
-    `week       | iso_week | builds | finished | succeeded | failed | success_rate | success_rate_low | success_rate_high | success_rate_project_mean | projects | unfinished | is_complete | is_covered
-     2024-03-04 | 2024-W10 | 1      | 1        | 0         | 1      | 0            | 0                | 0.793456708526    | 0                         | 1        | 0          | true        | true
-     2024-10-28 | 2024-W44 | 1      | 1        | 1         | 0      | 1            | 0.206543291474   | 1                 | 1                         | 1        | 0          | true        | true
-     2024-12-23 | 2024-W52 | 1      | 1        | 1         | 0      | 1            | 0.206543291474   | 1                 | 1                         | 1        | 0          | true        | true
-     2024-12-30 | 2025-W01 | 11     | 10       | 4         | 6      | 2/5          | 0.168177581204   | 0.687330452550    | 1/4                       | 3        | 1          | true        | true
-     2025-01-06 | 2025-W02 | 13     | 6        | 2         | 4      | 1/3          | 0.096769332559   | 0.700011678658    | 1/2                       | 2        | 7          | false       | true
-     2099-12-28 | 2099-W53 | 1      | 1        | 1         | 0      | 1            | 0.206543291474   | 1                 | 1                         | 1        | 0          | false       | false`,
+    `week       | iso_week | builds | finished | succeeded | failed | success_rate | success_rate_low | success_rate_high | success_rate_project_mean | projects | unfinished | is_complete | is_covered | stuck
+     2024-03-04 | 2024-W10 | 1      | 1        | 0         | 1      | 0            | 0                | 0.793456708526    | 0                         | 1        | 0          | true        | true | 0
+     2024-10-28 | 2024-W44 | 1      | 1        | 1         | 0      | 1            | 0.206543291474   | 1                 | 1                         | 1        | 0          | true        | true | 0
+     2024-12-23 | 2024-W52 | 1      | 1        | 1         | 0      | 1            | 0.206543291474   | 1                 | 1                         | 1        | 0          | true        | true | 0
+     2024-12-30 | 2025-W01 | 11     | 10       | 4         | 6      | 2/5          | 0.168177581204   | 0.687330452550    | 1/4                       | 3        | 1          | true        | true | 0
+     2025-01-06 | 2025-W02 | 13     | 6        | 2         | 4      | 1/3          | 0.096769332559   | 0.700011678658    | 1/2                       | 2        | 7          | false       | true | 1`,
   ],
   success_rate_daily_by_project: [
-    `day        | project_id | project_slug | builds | finished | succeeded | failed | success_rate | success_rate_low | success_rate_high | unfinished | is_complete | is_covered
-     2024-12-29 | 1          | pip          | 1      | 1        | 1         | 0      | 1            | 0.206543291474   | 1                 | 0          | true        | true
-     2024-12-30 | 1          | pip          | 1      | 1        | 1         | 0      | 1            | 0.206543291474   | 1                 | 0          | true        | true
-     2024-12-31 | 1          | pip          | 1      | 1        | 0         | 1      | 0            | 0                | 0.793456708526    | 0          | true        | true
-     2025-01-01 | 1          | pip          | 2      | 2        | 1         | 1      | 1/2          | 0.094528654801   | 0.905471345199    | 0          | true        | true
-     2025-01-02 | 1          | pip          | 4      | 4        | 2         | 2      | 1/2          | 0.150035708820   | 0.849964291180    | 0          | true        | true
-     2025-01-06 | 1          | pip          | 2      | 2        | 0         | 2      | 0            | 0                | 0.657628047110    | 0          | true        | true
-     2025-01-08 | 1          | pip          | 1      | 1        | 0         | 1      | 0            | 0                | 0.793456708526    | 0          | true        | true
-     2025-01-09 | 1          | pip          | 1      | 1        | 0         | 1      | 0            | 0                | 0.793456708526    | 0          | false       | true
-     2024-03-10 | 2          | 2            | 1      | 1        | 0         | 1      | 0            | 0                | 0.793456708526    | 0          | true        | true
-     2024-11-03 | 2          | 2            | 1      | 1        | 1         | 0      | 1            | 0.206543291474   | 1                 | 0          | true        | true
-     2025-01-04 | 2          | 2            | 1      | 0        | 0         | 0      | ·            | ·                | ·                 | 1          | true        | true
-     2025-01-06 | 2          | 2            | 2      | 1        | 1         | 0      | 1            | 0.206543291474   | 1                 | 1          | true        | true
-     2025-01-07 | 2          | 2            | 3      | 0        | 0         | 0      | ·            | ·                | ·                 | 3          | true        | true
-     2025-01-08 | 2          | 2            | 1      | 0        | 0         | 0      | ·            | ·                | ·                 | 1          | false       | true
-     2025-01-09 | 2          | 2            | 2      | 0        | 0         | 0      | ·            | ·                | ·                 | 2          | false       | true
-     2025-01-10 | 2          | 2            | 1      | 1        | 1         | 0      | 1            | 0.206543291474   | 1                 | 0          | false       | false
-     2099-12-31 | 2          | 2            | 1      | 1        | 1         | 0      | 1            | 0.206543291474   | 1                 | 0          | false       | false
-     2025-01-05 | 3          | gone         | 1      | 1        | 0         | 1      | 0            | 0                | 0.793456708526    | 0          | true        | true
-     2025-01-03 | -1         | (unknown)    | 1      | 1        | 0         | 1      | 0            | 0                | 0.793456708526    | 0          | true        | true`,
+    `day        | project_id | project_slug | builds | finished | succeeded | failed | success_rate | success_rate_low | success_rate_high | unfinished | is_complete | is_covered | stuck
+     2024-12-29 | 1          | pip          | 1      | 1        | 1         | 0      | 1            | 0.206543291474   | 1                 | 0          | true        | true | 0
+     2024-12-30 | 1          | pip          | 1      | 1        | 1         | 0      | 1            | 0.206543291474   | 1                 | 0          | true        | true | 0
+     2024-12-31 | 1          | pip          | 1      | 1        | 0         | 1      | 0            | 0                | 0.793456708526    | 0          | true        | true | 0
+     2025-01-01 | 1          | pip          | 2      | 2        | 1         | 1      | 1/2          | 0.094528654801   | 0.905471345199    | 0          | true        | true | 0
+     2025-01-02 | 1          | pip          | 4      | 4        | 2         | 2      | 1/2          | 0.150035708820   | 0.849964291180    | 0          | true        | true | 0
+     2025-01-06 | 1          | pip          | 2      | 2        | 0         | 2      | 0            | 0                | 0.657628047110    | 0          | true        | true | 0
+     2025-01-08 | 1          | pip          | 1      | 1        | 0         | 1      | 0            | 0                | 0.793456708526    | 0          | true        | true | 0
+     2025-01-09 | 1          | pip          | 1      | 1        | 0         | 1      | 0            | 0                | 0.793456708526    | 0          | false       | true | 0
+     2024-03-10 | 2          | 2            | 1      | 1        | 0         | 1      | 0            | 0                | 0.793456708526    | 0          | true        | true | 0
+     2024-11-03 | 2          | 2            | 1      | 1        | 1         | 0      | 1            | 0.206543291474   | 1                 | 0          | true        | true | 0
+     2025-01-04 | 2          | 2            | 1      | 0        | 0         | 0      | ·            | ·                | ·                 | 1          | true        | true | 0
+     2025-01-06 | 2          | 2            | 2      | 1        | 1         | 0      | 1            | 0.206543291474   | 1                 | 1          | true        | true | 0
+     2025-01-07 | 2          | 2            | 3      | 0        | 0         | 0      | ·            | ·                | ·                 | 3          | true        | true | 1
+     2025-01-08 | 2          | 2            | 1      | 0        | 0         | 0      | ·            | ·                | ·                 | 1          | false       | true | 0
+     2025-01-09 | 2          | 2            | 2      | 0        | 0         | 0      | ·            | ·                | ·                 | 2          | false       | true | 0
+     2025-01-10 | 2          | 2            | 1      | 1        | 1         | 0      | 1            | 0.206543291474   | 1                 | 0          | false       | false | 0
+     2025-01-05 | 3          | gone         | 1      | 1        | 0         | 1      | 0            | 0                | 0.793456708526    | 0          | true        | true | 0
+     2025-01-03 | -1         | (unknown)    | 1      | 1        | 0         | 1      | 0            | 0                | 0.793456708526    | 0          | true        | true | 0`,
   ],
   // The builds of days that are not covered and build 11, which has no date, count here.
   success_rate_by_project: [
     `project_id | project_slug | builds | finished | succeeded | failed | success_rate | success_rate_low | success_rate_high | unfinished | versions | first_triggered_at       | last_triggered_at
      1          | pip          | 13     | 13       | 5         | 8      | 5/13         | 0.177094465812   | 0.644775190277    | 0          | 2        | 2024-12-29 23:59:59.5+00 | 2025-01-09 03:00:00+00
-     2          | 2            | 14     | 5        | 4         | 1      | 4/5          | 0.375528264119   | 0.963776839030    | 9          | 1        | 2024-03-10 08:30:00+00   | 2099-12-31 18:00:00+00
+     2          | 2            | 14     | 5        | 4         | 1      | 4/5          | 0.375528264119   | 0.963776839030    | 9          | 1        | 2024-03-10 08:30:00+00   | 2025-01-10 01:00:00+00
      3          | gone         | 1      | 1        | 0         | 1      | 0            | 0                | 0.793456708526    | 0          | 1        | 2025-01-05 23:00:00+00   | 2025-01-05 23:00:00+00
      -1         | (unknown)    | 2      | 2        | 1         | 1      | 1/2          | 0.094528654801   | 0.905471345199    | 0          | 0        | 2025-01-03 00:00:00+00   | 2025-01-03 00:00:00+00`,
   ],
@@ -186,7 +188,7 @@ export const HAND_COMPUTED: Record<Modelled, readonly string[]> = {
     `project_id | project_slug | version_id | version_slug | builds | finished | succeeded | failed | success_rate | success_rate_low | success_rate_high | unfinished | first_triggered_at       | last_triggered_at
      1          | pip          | 11         | latest       | 10     | 10       | 4         | 6      | 2/5          | 0.168177581204   | 0.687330452550    | 0          | 2024-12-30 06:00:00+00   | 2025-01-09 03:00:00+00
      1          | pip          | 12         | stable       | 3      | 3        | 1         | 2      | 1/3          | 0.061490315276   | 0.792345044874    | 0          | 2024-12-29 23:59:59.5+00 | 2025-01-06 01:00:00+00
-     2          | 2            | 21         | latest       | 14     | 5        | 4         | 1      | 4/5          | 0.375528264119   | 0.963776839030    | 9          | 2024-03-10 08:30:00+00   | 2099-12-31 18:00:00+00
+     2          | 2            | 21         | latest       | 14     | 5        | 4         | 1      | 4/5          | 0.375528264119   | 0.963776839030    | 9          | 2024-03-10 08:30:00+00   | 2025-01-10 01:00:00+00
      3          | gone         | 31         | 31           | 1      | 1        | 0         | 1      | 0            | 0                | 0.793456708526    | 0          | 2025-01-05 23:00:00+00   | 2025-01-05 23:00:00+00
      -1         | (unknown)    | -1         | (unknown)    | 2      | 2        | 1         | 1      | 1/2          | 0.094528654801   | 0.905471345199    | 0          | 2025-01-03 00:00:00+00   | 2025-01-03 00:00:00+00`,
   ],
@@ -217,14 +219,25 @@ export const HAND_COMPUTED: Record<Modelled, readonly string[]> = {
      2025-01-07 | 0        | ·         | ·         | ·         | ·         | ·         | ·         | true        | true
      2025-01-08 | 1        | 240       | 600       | 240       | 600       | 240       | 600       | false       | true
      2025-01-09 | 1        | 210       | 600       | 210       | 600       | 210       | 600       | false       | true
-     2025-01-10 | 1        | 0         | 7200      | 0         | 7200      | 0         | 7200      | false       | false
-     2099-12-31 | 1        | 0         | ·         | 0         | ·         | 0         | ·         | false       | false`,
+     2025-01-10 | 1        | 0         | 7200      | 0         | 7200      | 0         | 7200      | false       | false`,
   ],
   // The version of builds 23 and 28 is gone, and so is the project of build 22; builds 9 and 10 have one date, and 10 is the later one.
   failing_now: [
     `project_id | project_slug | version_id | version_slug | type   | failures | failing_since          | first_failed_build_id | last_failed_at         | last_failed_build_id | last_succeeded_at      | last_succeeded_build_id | error_class  | output_excerpt
      1          | pip          | 11         | latest       | html   | 2        | 2025-01-08 02:00:00+00 | 7                     | 2025-01-09 03:00:00+00 | 8                    | 2025-01-02 06:10:00+00 | 6                       | unclassified | ·
-     -1         | (unknown)    | -1         | (unknown)    | (none) | 1        | 2025-01-03 00:00:00+00 | 12                    | 2025-01-03 00:00:00+00 | 12                   | ·                      | 11                      | memory       | killed`,
+     -1         | (unknown)    | -1         | (unknown)    | (none) | 1        | 2025-01-03 00:00:00+00 | 12                    | 2025-01-03 00:00:00+00 | 12                   | ·                      | ·                       | memory       | killed`,
+    // pip's default version is stable, which is gone; latest was last built by build 8.
+    `first_failed_build_id | is_default_version | is_main | is_active | last_built_at          | reference
+     7                     | false              | false   | true      | 2025-01-09 03:00:00+00 | ·
+     12                    | false              | false   | ·         | 2025-01-03 00:00:00+00 | /api/v1/project/90/ /api/v1/version/901/`,
+  ],
+  failing_projects: [
+    `project_id | project_slug | version_id | version_slug | type   | is_main | failures | failing_since          | first_failed_build_id | last_failed_at         | last_failed_build_id
+     1          | pip          | 11         | latest       | html   | false   | 2        | 2025-01-08 02:00:00+00 | 7                     | 2025-01-09 03:00:00+00 | 8
+     -1         | (unknown)    | -1         | (unknown)    | (none) | false   | 1        | 2025-01-03 00:00:00+00 | 12                    | 2025-01-03 00:00:00+00 | 12`,
+    `project_id | last_succeeded_at      | last_succeeded_build_id | error_class  | output_excerpt | failing | is_main_failing | main_failing_since | worked_before
+     1          | 2025-01-02 06:10:00+00 | 6                       | unclassified | ·              | 1       | false           | ·                  | true
+     -1         | ·                      | ·                       | memory       | killed         | 1       | false           | ·                  | false`,
   ],
   // Build 2: from 12-31 01:30 to 01-01 12:10 at least, from 00:30 to 12:15 at most. Build 14: 238 days less 70 minutes, or and 30 minutes.
   // What is open lasts to 2025-01-09 06:00 at least: 27:50 h for build 7, 77:50 h for 23, 79 h less 40 s for 22, 150 h less 50 s for 12.
@@ -254,8 +267,7 @@ export const HAND_COMPUTED: Record<Modelled, readonly string[]> = {
      1          | pip          | 11         | latest       | html   | 8        | 3         | 5      | 5     | 5/7       | 15/32
      1          | pip          | 11         | latest       | pdf    | 2        | 1         | 1      | 1     | 1         | 1/2
      1          | pip          | 12         | stable       | html   | 3        | 1         | 2      | 1     | 1/2       | 4/9
-     2          | 2            | 21         | latest       | html   | 4        | 3         | 1      | 1     | 1/3       | 3/8
-     -1         | (unknown)    | -1         | (unknown)    | (none) | 2        | 1         | 1      | 1     | 1         | 1/2`,
+     2          | 2            | 21         | latest       | html   | 4        | 3         | 1      | 2     | 2/3       | 3/8`,
   ],
   // 29 is dated later than it was first seen, 30 not at all: these are as old as their first sight.
   open_builds: [
@@ -291,7 +303,6 @@ export const HAND_COMPUTED: Record<Modelled, readonly string[]> = {
      2          | 2            | 2024-10-28 | 2024-W44 | 1      | 1        | 1         | 0      | 1            | 0.206543291474   | 1                 | 1           | 0
      2          | 2            | 2024-12-30 | 2025-W01 | 1      | 0        | 0         | 0      | ·            | ·                | ·                 | 1           | 0
      2          | 2            | 2025-01-06 | 2025-W02 | 9      | 2        | 2         | 0      | 1            | 0.342371952890   | 1                 | 5           | 0
-     2          | 2            | 2099-12-28 | 2099-W53 | 1      | 1        | 1         | 0      | 1            | 0.206543291474   | 1                 | 1           | 0
      3          | gone         | 2024-12-30 | 2025-W01 | 1      | 1        | 0         | 1      | 0            | 0                | 0.793456708526    | 1           | 1
      -1         | (unknown)    | 2024-12-30 | 2025-W01 | 1      | 1        | 0         | 1      | 0            | 0                | 0.793456708526    | 1           | 1`,
   ],
@@ -319,6 +330,5 @@ export const DIMENSIONS = {
      2024-03-10 | 2024-03-04 | 2024-W10 | 2024-03 | 2024-Q1 | 2024 | 7           | true
      2024-03-11 | 2024-03-11 | 2024-W11 | 2024-03 | 2024-Q1 | 2024 | 1           | false
      2024-12-28 | 2024-12-23 | 2024-W52 | 2024-12 | 2024-Q4 | 2024 | 6           | true
-     2024-12-30 | 2024-12-30 | 2025-W01 | 2024-12 | 2024-Q4 | 2024 | 1           | false
-     2099-12-31 | 2099-12-28 | 2099-W53 | 2099-12 | 2099-Q4 | 2099 | 4           | false`,
+     2024-12-30 | 2024-12-30 | 2025-W01 | 2024-12 | 2024-Q4 | 2024 | 1           | false`,
 };

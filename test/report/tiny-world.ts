@@ -125,6 +125,14 @@ const TRANSITIONS = parseTable(`
   30       | triggered | -infinity              | 2025-01-09 00:00       | 2
 `);
 
+const REFERENCES = parseTable(`
+  record_id | field   | uri
+  11        | project | /api/v1/project/90/
+  11        | version | /api/v1/version/900/
+  12        | project | /api/v1/project/90/
+  12        | version | /api/v1/version/901/
+`);
+
 const OPEN_BUILDS = parseTable(`
   build_id | since            | seen_at          | vanished_at
   17       | 2025-01-09 05:00 | 2025-01-09 05:59 | ·
@@ -162,9 +170,9 @@ const LOGS: Record<string, Record<string, string>> = {
 };
 
 export const RULES: readonly ErrorRule[] = [
-  { order: 10, pattern: "no matching distribution", class: "dependency" },
-  { order: 20, pattern: "^killed$", class: "memory" },
-  { order: 30, pattern: "sphinx", class: "docs_source" },
+  { position: 10, pattern: "no matching distribution", class: "dependency" },
+  { position: 20, pattern: "^killed$", class: "memory" },
+  { position: 30, pattern: "sphinx", class: "docs_source" },
 ];
 
 /** Fills an empty mirror with it. */
@@ -211,6 +219,11 @@ export async function insertTinyWorld(sql: Sql): Promise<void> {
     sql,
     "mirror.build_transitions",
     TRANSITIONS.map((row) => ({ ...row, seq: seqOf(row.build_id ?? "") })),
+  );
+  await insertRows(
+    sql,
+    "mirror.unresolved_references",
+    REFERENCES.map((row) => ({ ...row, resource: "build", position: 0, status: "gone" })),
   );
   await insertRows(
     sql,

@@ -60,9 +60,14 @@ const SUMMARY: RunSummary = {
 
 /** The paths of the report page. A test holds them against the app's own. */
 export const PATHS: Readonly<Record<string, string>> = {
-  "/": "all projects",
+  "/": "what is broken now; `show` is main, worked or never, `why` an error class, `page` from 1",
+  "/trends": "how builds went over time",
+  "/projects?q=TEXT": "the projects whose slug or name contains a text",
   "/project/SLUG": "one project, its versions and builds; also `/project?slug=SLUG`",
   "/build/ID": "one build; also `/build?id=ID`",
+  "/build/ID/log.txt": "the log of a build as text",
+  "/errors": "why builds fail; `kind` is an error class",
+  "/mirror": "how fresh the mirror is, and its runs",
   "/find?q=TEXT": "goes to the project or build of that name",
   "/report/RELATION.csv": "every row of a relation of schema `report`; also `.json`, an array of objects",
   "/feed.atom": "breaks and fixes as an Atom feed",

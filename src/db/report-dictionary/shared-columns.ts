@@ -15,6 +15,11 @@ export const TYPE = {
 
 export const SERIES = { ...PROJECT, ...VERSION, ...TYPE } as const;
 
+export const REFERENCE = {
+  reference:
+    "What builds call the project or version, where the mirror lacks it: it tells unknown ones apart; '(none)' where a build names neither. Null where nothing unknown is named.",
+} as const;
+
 export const COUNTS = {
   builds: "Builds triggered, unfinished ones included.",
   finished: "Builds with a known result: succeeded and failed. Rates are shares of these.",
@@ -40,9 +45,14 @@ export const UNFINISHED = {
 
 export const COVERAGE = (span: string) =>
   ({
-    is_complete: `True when the ${span} is over, a sync has read past its end, and none of its builds can still change the rate.`,
+    is_complete: `True when the ${span} is over, a sync has read past its end, and none of its builds is open. The service may still close its stuck builds, and then the rate changes: see stuck.`,
     is_covered: `False where no sync has read the build list since the ${span} began. Counts are then null, not 0, except for known builds.`,
   }) as const;
+
+export const STUCK = {
+  stuck:
+    "Builds among the unfinished that were stuck when last seen. The service closes most of them later, as failed.",
+} as const;
 
 export const OPEN_BUILD = {
   build_id: "The build's id; see `docmirror explain build ID`.",

@@ -1,6 +1,6 @@
 import { sql } from "drizzle-orm";
 import { boolean, check, date, index, integer, text } from "drizzle-orm/pg-core";
-import { idText, moment } from "./columns.ts";
+import { idText, moment, now } from "./columns.ts";
 import { report } from "./schemas.ts";
 
 /**
@@ -21,6 +21,11 @@ export const dimProjects = report.table("dim_projects", {
   is_deleted: boolean().notNull(),
   first_seen_at: moment(),
   deleted_at: moment(),
+  theme: text(),
+  programming_language: text(),
+  use_virtualenv: boolean(),
+  updated_at: moment().notNull().default(now),
+  renamed_at: moment().notNull().default(now),
 });
 
 export const dimVersions = report.table(
@@ -39,6 +44,9 @@ export const dimVersions = report.table(
     is_deleted: boolean().notNull(),
     first_seen_at: moment(),
     deleted_at: moment(),
+    kind: text(),
+    updated_at: moment().notNull().default(now),
+    renamed_at: moment().notNull().default(now),
   },
   (table) => [index("dim_versions_project_id").on(table.project_id)],
 );
@@ -52,15 +60,22 @@ export const dimDates = report.table("dim_dates", {
   year: integer().notNull(),
   day_of_week: integer().notNull(),
   is_weekend: boolean().notNull(),
+  month_start: date({ mode: "string" }).notNull().default("1970-01-01"),
+  month_of_year: integer().notNull().default(1),
+  month_name: text().notNull().default(""),
+  quarter_start: date({ mode: "string" }).notNull().default("1970-01-01"),
+  quarter_of_year: integer().notNull().default(1),
+  day_name: text().notNull().default(""),
 });
 
 export const errorRules = report.table(
   "error_rules",
   {
-    order: integer().primaryKey(),
+    position: integer().primaryKey(),
     pattern: text().notNull(),
     class: text().notNull(),
     note: text(),
+    is_platform: boolean().notNull().default(false),
   },
   // The check compiles the pattern, so an invalid pattern is rejected when it is written.
   (table) => [

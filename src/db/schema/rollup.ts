@@ -45,6 +45,8 @@ export const state = rollup.table(
     dear_took_s: doublePrecision().notNull().default(0),
     /** The sum of `sync.revisions` then: while it is the same, no record has changed. */
     dear_revision: bigint({ mode: "number" }).notNull().default(-1),
+    /** The moment from which on a build that is dated beyond tomorrow counts: the first one. Null without any. */
+    next_dated_at: moment(),
     /** When every fact was last compared with its build, or computed. */
     checked_at: moment(),
     /** Facts that the last comparison found wrong, and computed again. */
@@ -61,6 +63,11 @@ export const rollupBuilds = rollup.table(
     project_id: idText().notNull(),
     version_id: idText().notNull(),
     type: text().notNull(),
+    /**
+     * What the build called a project or version that the mirror lacks; empty where it named no such one, and
+     * `(none)` where it named neither of them at all, so that nothing says which series it belongs to.
+     */
+    reference: text().notNull().default(""),
     state: text(),
     outcome: text().notNull(),
     succeeded: integer(),
@@ -70,10 +77,16 @@ export const rollupBuilds = rollup.table(
     triggered_at: moment(),
     triggered_on: date({ mode: "string" }),
     is_time_ambiguous: boolean().notNull(),
+    /** For a date beyond tomorrow, which counts as no date: the moment from which on it counts. */
+    ahead_until: moment(),
     finished_after: moment(),
     finished_before: moment(),
     duration_s_min: doublePrecision(),
     duration_s_max: doublePrecision(),
+    queued_s_min: doublePrecision(),
+    queued_s_max: doublePrecision(),
+    building_s_min: doublePrecision(),
+    building_s_max: doublePrecision(),
     error_class: text(),
     error_fingerprint: text(),
     output_excerpt: text(),
@@ -99,11 +112,17 @@ export const rollupBuilds = rollup.table(
       table.project_id,
       table.version_id,
       table.type,
+      table.reference,
       table.triggered_at.nullsFirst(),
       sql`length(build_id)`,
       table.build_id,
     ),
     index("builds_fingerprint").on(table.error_fingerprint, table.project_id).where(sql`failed = 1`),
+    // For what failed in some days, without a look at the table.
+    index("builds_failed_day")
+      .on(table.triggered_on, table.error_class, table.error_fingerprint, table.project_id)
+      .where(sql`failed = 1`),
+    index("builds_ahead").on(table.ahead_until).where(sql`ahead_until is not null`),
   ],
 );
 
@@ -125,6 +144,16 @@ const counts = () => ({
   failed: integer().notNull(),
 });
 
+/** The bounds of percentiles, in seconds. */
+const percentiles = () => ({
+  p50_s_min: doublePrecision(),
+  p50_s_max: doublePrecision(),
+  p90_s_min: doublePrecision(),
+  p90_s_max: doublePrecision(),
+  p95_s_min: doublePrecision(),
+  p95_s_max: doublePrecision(),
+});
+
 export const projectDays = rollup.table(
   "project_days",
   {
@@ -132,6 +161,7 @@ export const projectDays = rollup.table(
     day: date({ mode: "string" }).notNull(),
     ...counts(),
     unsettled: integer().notNull(),
+    stuck: integer().notNull().default(0),
   },
   (table) => [
     primaryKey({ columns: [table.project_id, table.day] }),
@@ -147,12 +177,8 @@ export const days = rollup.table("days", {
   success_rate_project_mean: doublePrecision(),
   /** Builds that finished, whatever their result. The percentiles are those of their times. */
   measured: integer().notNull(),
-  p50_s_min: doublePrecision(),
-  p50_s_max: doublePrecision(),
-  p90_s_min: doublePrecision(),
-  p90_s_max: doublePrecision(),
-  p95_s_min: doublePrecision(),
-  p95_s_max: doublePrecision(),
+  ...percentiles(),
+  stuck: integer().notNull().default(0),
 });
 
 export const weeks = rollup.table("weeks", {
@@ -161,6 +187,7 @@ export const weeks = rollup.table("weeks", {
   unsettled: integer().notNull(),
   projects: integer().notNull(),
   success_rate_project_mean: doublePrecision(),
+  stuck: integer().notNull().default(0),
 });
 
 export const projectWeeks = rollup.table(
@@ -172,6 +199,7 @@ export const projectWeeks = rollup.table(
     active_days: integer().notNull(),
     failure_days: integer().notNull(),
     unsettled: integer().notNull(),
+    stuck: integer().notNull().default(0),
   },
   (table) => [
     primaryKey({ columns: [table.project_id, table.week] }),
@@ -179,7 +207,7 @@ export const projectWeeks = rollup.table(
   ],
 );
 
-/** One row for each series: project, version, type. */
+/** One row for each series: project, version, type, and what names an unknown one. */
 export const series = rollup.table(
   "series",
   {
@@ -193,8 +221,9 @@ export const series = rollup.table(
     recent_finished: integer().notNull(),
     recent_succeeded: integer().notNull(),
     recent_flips: integer().notNull(),
+    reference: text().notNull().default(""),
   },
-  (table) => [primaryKey({ columns: [table.project_id, table.version_id, table.type] })],
+  (table) => [primaryKey({ columns: [table.project_id, table.version_id, table.type, table.reference] })],
 );
 
 /** One row for each streak of failures of a series. */
@@ -218,10 +247,20 @@ export const streaks = rollup.table(
     failed_after: moment(),
     failed_before: moment(),
     error_class: text(),
+    reference: text().notNull().default(""),
   },
   (table) => [
     primaryKey({ columns: [table.first_failed_build_id] }),
-    index("streaks_series").on(table.project_id, table.version_id, table.type, table.failed_at),
+    index("streaks_series").on(
+      table.project_id,
+      table.version_id,
+      table.type,
+      table.reference,
+      table.failed_at,
+    ),
+    // For what broke, and what was fixed, in some weeks.
+    index("streaks_failed_at").on(table.failed_at),
+    index("streaks_recovered_at").on(table.recovered_at),
   ],
 );
 
@@ -251,6 +290,37 @@ export const hours = rollup.table("hours", {
   probability: doublePrecision().notNull(),
   builds: integer().notNull(),
   failed: integer().notNull(),
+});
+
+/** How long the finished builds of a project took, week by week. */
+export const projectWeekTimes = rollup.table(
+  "project_week_times",
+  {
+    project_id: idText().notNull(),
+    week: date({ mode: "string" }).notNull(),
+    measured: integer().notNull(),
+    ...percentiles(),
+  },
+  (table) => [primaryKey({ columns: [table.project_id, table.week] })],
+);
+
+/** How long the finished builds of a type took, week by week. */
+export const typeWeekTimes = rollup.table(
+  "type_week_times",
+  {
+    type: text().notNull(),
+    week: date({ mode: "string" }).notNull(),
+    measured: integer().notNull(),
+    ...percentiles(),
+  },
+  (table) => [primaryKey({ columns: [table.type, table.week] })],
+);
+
+/** How many builds were open at the start of an hour; hours without any have no row. */
+export const backlog = rollup.table("backlog", {
+  hour: moment().primaryKey(),
+  open_min: integer().notNull(),
+  open_max: integer().notNull(),
 });
 
 export const resources = rollup.table("resources", {

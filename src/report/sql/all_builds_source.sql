@@ -13,6 +13,7 @@ WITH failure AS MATERIALIZED (
 SELECT fact.build_id, fact.project_id, fact.version_id, fact.type, fact.state, fact.outcome, fact.succeeded, fact.failed, fact.is_settled,
   fact.triggered_at, fact.triggered_on, fact.is_time_ambiguous, fact.finished_after, fact.finished_before, fact.duration_s_min,
   fact.duration_s_max, failure.error_line, fact.first_seen_at, fact.deleted_at, fact.last_seen_at, fact.record_hash,
+  fact.reference, fact.ahead_until, fact.queued_s_min, fact.queued_s_max, fact.building_s_min, fact.building_s_max,
   nullif(failure.error_line, '') AS output_excerpt, line.error_class, line.error_fingerprint
 FROM rollup.build_facts AS fact
 LEFT JOIN failure ON failure.build_id = fact.build_id

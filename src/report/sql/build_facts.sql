@@ -31,11 +31,35 @@ SELECT
   build.first_seen_at,
   build.deleted_at,
   CASE WHEN build.state <> 'finished' AND judged.outcome <> 'vanished' THEN seen.at END AS last_seen_at,
-  build.record_hash
+  build.record_hash,
+  -- The same for all builds that may belong to one series. A long reference is cut, because an index holds it.
+  CASE
+    WHEN build.project_id IS NOT NULL AND build.version_id IS NOT NULL THEN ''
+    WHEN coalesce(build.project_id, build.version_id, of_project.uri, of_version.uri) IS NULL THEN '(none)'
+    WHEN length(concat(of_project.uri, of_version.uri)) > 300 THEN md5(concat_ws(' ', of_project.uri, of_version.uri))
+    ELSE concat_ws(' ', of_project.uri, of_version.uri)
+  END AS reference,
+  triggered.ahead_until,
+  -- Work began between the bounds of `work`; where no sighting shows work, between those of the finish.
+  CASE WHEN isfinite(coalesce(work.not_before, finish.not_before))
+      THEN greatest(0, extract(epoch FROM coalesce(work.not_before, finish.not_before) - first.not_after))
+    WHEN coalesce(work.not_after, finish.not_after) IS NOT NULL THEN 0
+  END::float8 AS queued_s_min,
+  CASE WHEN isfinite(first.not_before)
+    THEN extract(epoch FROM coalesce(work.not_after, finish.not_after) - first.not_before) END::float8 AS queued_s_max,
+  CASE WHEN work.not_after IS NOT NULL AND isfinite(finish.not_before) THEN greatest(0, extract(epoch FROM finish.not_before - work.not_after))
+    WHEN finish.not_after IS NOT NULL THEN 0
+  END::float8 AS building_s_min,
+  CASE WHEN isfinite(coalesce(work.not_before, finish.not_before))
+    THEN extract(epoch FROM finish.not_after - coalesce(work.not_before, finish.not_before)) END::float8 AS building_s_max
 FROM mirror.builds AS build
 -- The key says that this is one row, which the planner does not know of a table without statistics.
 JOIN rollup.state ON state.id = 1
 LEFT JOIN sync.open_builds AS open ON open.build_id = build.id
+LEFT JOIN mirror.unresolved_references AS of_project ON build.project_id IS NULL AND of_project.record_id = build.id
+  AND (of_project.resource, of_project.field, of_project.position) = ('build', 'project', 0)
+LEFT JOIN mirror.unresolved_references AS of_version ON build.version_id IS NULL AND of_version.record_id = build.id
+  AND (of_version.resource, of_version.field, of_version.position) = ('build', 'version', 0)
 LEFT JOIN mirror.build_transitions AS first ON first.build_id = build.id AND first.seq = 1
 -- The last transition to finished. A LIMIT, or a subquery among the columns, would prevent parallel
 -- processes.
@@ -44,8 +68,21 @@ LEFT JOIN mirror.build_transitions AS finish ON build.state = 'finished' AND fin
     SELECT FROM mirror.build_transitions AS later
     WHERE later.build_id = finish.build_id AND later.to_state = 'finished' AND later.seq > finish.seq
   )
+-- The first sign of work, if the build finished later than that.
+LEFT JOIN mirror.build_transitions AS work ON work.build_id = build.id AND work.to_state NOT IN ('triggered', 'finished', 'vanished')
+  AND NOT EXISTS (
+    SELECT FROM mirror.build_transitions AS earlier
+    WHERE earlier.build_id = work.build_id AND earlier.to_state NOT IN ('triggered', 'finished', 'vanished') AND earlier.seq < work.seq
+  )
+  AND (finish.seq < work.seq) IS NOT TRUE
 LEFT JOIN mirror.build_logs AS log ON build.state = 'finished' AND NOT build.success AND log.build_id = build.id
-CROSS JOIN LATERAL (SELECT build.date AT TIME ZONE state.source_timezone AS at) AS triggered
+CROSS JOIN LATERAL (SELECT build.date AT TIME ZONE state.source_timezone AS at) AS dated
+-- A date beyond tomorrow is an error. It counts as no date, until its day is tomorrow.
+CROSS JOIN LATERAL (
+  SELECT CASE WHEN NOT is_ahead THEN dated.at END AS at,
+    CASE WHEN is_ahead THEN ((dated.at AT TIME ZONE 'UTC')::date - 1)::timestamp AT TIME ZONE 'UTC' END AS ahead_until
+  FROM (SELECT (dated.at AT TIME ZONE 'UTC')::date > (state.refreshed_at AT TIME ZONE 'UTC')::date + 1 AS is_ahead) AS judged
+) AS triggered
 CROSS JOIN LATERAL (
   SELECT coalesce(open.seen_at, build.changed_at) AS at,
     extract(epoch FROM coalesce(open.seen_at, build.changed_at) - least(triggered.at, build.first_seen_at))::float8 AS age_s

@@ -3,7 +3,7 @@ CREATE OR REPLACE FUNCTION rollup.describe_error(line text, OUT error_class text
 LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
 AS $$
 BEGIN
-  error_class := coalesce((SELECT class FROM report.error_rules WHERE line ~* pattern ORDER BY "order" LIMIT 1), 'unclassified');
+  error_class := coalesce((SELECT class FROM report.error_rules WHERE line ~* pattern ORDER BY position LIMIT 1), 'unclassified');
   error_fingerprint := rollup.error_fingerprint(line);
 END
 $$;

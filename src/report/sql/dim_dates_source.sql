@@ -3,7 +3,12 @@
 CREATE OR REPLACE VIEW rollup.dim_dates_source AS
 SELECT day, date_trunc('week', day::timestamp)::date AS week, to_char(day, 'IYYY"-W"IW') AS iso_week, to_char(day, 'YYYY-MM') AS month,
   to_char(day, 'YYYY"-Q"Q') AS quarter, extract(year FROM day)::int AS year, extract(isodow FROM day)::int AS day_of_week,
-  extract(isodow FROM day) > 5 AS is_weekend
+  extract(isodow FROM day) > 5 AS is_weekend,
+  date_trunc('month', day::timestamp)::date AS month_start, extract(month FROM day)::int AS month_of_year,
+  -- English under any setting of the server, because nothing asks for a translation (TM).
+  to_char(day, 'FMMonth') AS month_name,
+  date_trunc('quarter', day::timestamp)::date AS quarter_start, extract(quarter FROM day)::int AS quarter_of_year,
+  to_char(day, 'FMDay') AS day_name
 FROM (
   SELECT generate_series(
     least((SELECT min(triggered_on) FROM rollup.builds WHERE triggered_on >= '2000-01-01'), today)::timestamp, last::timestamp, '1 day'

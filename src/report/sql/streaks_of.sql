@@ -1,7 +1,7 @@
 -- The rows of rollup.streaks_source for one series: of all its builds, or of those since a moment. A streak that is
 -- under way at that moment is cut there. The builds are read in the order of their index, which has the
 -- default collation for types.
-CREATE OR REPLACE FUNCTION rollup.streaks_of(of_project text, of_version text, of_type text, since timestamptz)
+CREATE OR REPLACE FUNCTION rollup.streaks_of(of_project text, of_version text, of_type text, of_reference text, since timestamptz)
 RETURNS TABLE (
   first_failed_build_id text, last_failed_build_id text, last_succeeded_build_id text, last_succeeded_at timestamptz,
   recovered_build_id text, recovered_at timestamptz, recovered_after timestamptz, recovered_before timestamptz,
@@ -26,11 +26,13 @@ AS $$
         lead(succeeded) OVER oldest AS after, lead(build_id) OVER oldest AS build_after
       FROM (
         SELECT build_id, succeeded, triggered_at FROM rollup.builds
-        WHERE project_id = of_project AND version_id = of_version AND type = of_type COLLATE "default" AND succeeded IS NOT NULL
+        WHERE project_id = of_project AND version_id = of_version AND type = of_type COLLATE "default" AND reference = of_reference COLLATE "default"
+          AND of_reference <> '(none)' AND succeeded IS NOT NULL
           AND triggered_at >= since
         UNION ALL
         SELECT build_id, succeeded, triggered_at FROM rollup.builds
-        WHERE project_id = of_project AND version_id = of_version AND type = of_type COLLATE "default" AND succeeded IS NOT NULL
+        WHERE project_id = of_project AND version_id = of_version AND type = of_type COLLATE "default" AND reference = of_reference COLLATE "default"
+          AND of_reference <> '(none)' AND succeeded IS NOT NULL
           AND since IS NULL
       ) AS build
       WINDOW oldest AS (ORDER BY triggered_at NULLS FIRST, length(build_id), build_id ROWS UNBOUNDED PRECEDING)

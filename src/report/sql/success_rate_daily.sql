@@ -5,7 +5,7 @@ SELECT calendar.day, known.builds, known.finished, known.succeeded, known.failed
   report.wilson_high(day.succeeded, day.finished) AS success_rate_high,
   day.success_rate_project_mean, known.projects, known.builds - known.finished AS unfinished,
   span.is_over AND coalesce(day.unsettled, 0) = 0 AS is_complete,
-  span.is_covered
+  span.is_covered, known.stuck
 FROM report.dim_dates AS calendar
 CROSS JOIN rollup.state
 LEFT JOIN rollup.days AS day ON day.day = calendar.day
@@ -16,7 +16,7 @@ CROSS JOIN LATERAL (
 -- A day that no sync has covered has null counts; a covered day without builds has 0.
 CROSS JOIN LATERAL (
   SELECT coalesce(day.builds, none) AS builds, coalesce(day.finished, none) AS finished, coalesce(day.succeeded, none) AS succeeded,
-    coalesce(day.failed, none) AS failed, coalesce(day.projects, none) AS projects
+    coalesce(day.failed, none) AS failed, coalesce(day.stuck, none) AS stuck, coalesce(day.projects, none) AS projects
   FROM (SELECT CASE WHEN span.is_covered THEN 0 END AS none) AS absent
 ) AS known
 WHERE calendar.day <= (now() AT TIME ZONE 'UTC')::date OR day.day IS NOT NULL;

@@ -5,7 +5,7 @@ SELECT calendar.day, active.project_id, project.project_slug, known.builds, know
   report.wilson_high(day.succeeded, day.finished) AS success_rate_high,
   known.builds - known.finished AS unfinished,
   span.is_over AND coalesce(day.unsettled, 0) = 0 AS is_complete,
-  span.is_covered
+  span.is_covered, known.stuck
 FROM report.dim_dates AS calendar
 CROSS JOIN rollup.state
 JOIN (
@@ -21,7 +21,8 @@ CROSS JOIN LATERAL (
 ) AS span
 CROSS JOIN LATERAL (
   SELECT coalesce(day.builds, none) AS builds, coalesce(day.finished, none) AS finished, coalesce(day.succeeded, none) AS succeeded,
-    coalesce(day.failed, none) AS failed
+    coalesce(day.failed, none) AS failed, coalesce(day.stuck, none) AS stuck
   FROM (SELECT CASE WHEN span.is_covered THEN 0 END AS none) AS absent
 ) AS known
-WHERE calendar.day <= (now() AT TIME ZONE 'UTC')::date OR day.day IS NOT NULL;
+-- A day before 2000 is in the calendar because of a single build, perhaps of another project.
+WHERE calendar.day BETWEEN '2000-01-01' AND (now() AT TIME ZONE 'UTC')::date OR day.day IS NOT NULL;

@@ -5,7 +5,7 @@ SELECT calendar.week, calendar.iso_week, known.builds, known.finished, known.suc
   report.wilson_high(week.succeeded, week.finished) AS success_rate_high,
   week.success_rate_project_mean, known.projects, known.builds - known.finished AS unfinished,
   span.is_over AND coalesce(week.unsettled, 0) = 0 AS is_complete,
-  span.is_covered
+  span.is_covered, known.stuck
 FROM (SELECT DISTINCT week, iso_week FROM report.dim_dates) AS calendar
 CROSS JOIN rollup.state
 LEFT JOIN rollup.weeks AS week ON week.week = calendar.week
@@ -15,7 +15,7 @@ CROSS JOIN LATERAL (
 ) AS span
 CROSS JOIN LATERAL (
   SELECT coalesce(week.builds, none) AS builds, coalesce(week.finished, none) AS finished, coalesce(week.succeeded, none) AS succeeded,
-    coalesce(week.failed, none) AS failed, coalesce(week.projects, none) AS projects
+    coalesce(week.failed, none) AS failed, coalesce(week.stuck, none) AS stuck, coalesce(week.projects, none) AS projects
   FROM (SELECT CASE WHEN span.is_covered THEN 0 END AS none) AS absent
 ) AS known
 WHERE calendar.week <= (now() AT TIME ZONE 'UTC')::date OR week.week IS NOT NULL;

@@ -170,9 +170,12 @@ describe("an incremental export", () => {
       join pg_attribute on attrelid = refobjid and attnum = refobjsubid
       where relname in ('dim_projects', 'dim_versions')`;
     const shown = rows.map(({ name }) => name).filter((name) => !name.endsWith("_id"));
+    // renamed_at moves when the names do.
     expect(shown.toSorted()).toEqual([
       "dim_projects.project_name",
       "dim_projects.project_slug",
+      "dim_projects.renamed_at",
+      "dim_versions.renamed_at",
       "dim_versions.version_name",
       "dim_versions.version_slug",
     ]);

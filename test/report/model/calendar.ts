@@ -10,6 +10,7 @@ import {
   projectsOf,
   type Row,
   rateOf,
+  stuckOf,
   unfinishedOf,
 } from "./rates.ts";
 import { DAY_US, dayOf, dayText, isoWeekText, type Micros, mondayOf, parseDay, SECOND_US } from "./times.ts";
@@ -59,7 +60,13 @@ export function dailyRates(facts: readonly Fact[], calendar: Calendar): Row[] {
   const byDay = groupBy(dated, dayOfFact);
   return daysOf(dated, calendar).map((day) => {
     const own = byDay.get(day) ?? [];
-    const counts = { ...rateOf(own), ...projectMeanOf(own), ...projectsOf(own), ...unfinishedOf(own) };
+    const counts = {
+      ...rateOf(own),
+      ...projectMeanOf(own),
+      ...projectsOf(own),
+      ...unfinishedOf(own),
+      ...stuckOf(own),
+    };
     return { day: dayText(day), ...whereCovered(own, coverageOf(own, day, 1, calendar), counts) };
   });
 }
@@ -70,7 +77,13 @@ export function weeklyRates(facts: readonly Fact[], calendar: Calendar): Row[] {
   const byWeek = groupBy(dated, (fact) => mondayOf(dayOfFact(fact)));
   return [...new Set(daysOf(dated, calendar).map(mondayOf))].map((week) => {
     const own = byWeek.get(week) ?? [];
-    const counts = { ...rateOf(own), ...projectMeanOf(own), ...projectsOf(own), ...unfinishedOf(own) };
+    const counts = {
+      ...rateOf(own),
+      ...projectMeanOf(own),
+      ...projectsOf(own),
+      ...unfinishedOf(own),
+      ...stuckOf(own),
+    };
     const coverage = coverageOf(own, week, 7, calendar);
     return { week: dayText(week), iso_week: isoWeekText(week), ...whereCovered(own, coverage, counts) };
   });
@@ -83,7 +96,7 @@ export function dailyRatesByProject(facts: readonly Fact[], calendar: Calendar):
     const project = projectColumns(builds[0] as Fact);
     return daysOf(builds, calendar).map((day) => {
       const own = byDay.get(day) ?? [];
-      const counts = { ...rateOf(own), ...unfinishedOf(own) };
+      const counts = { ...rateOf(own), ...unfinishedOf(own), ...stuckOf(own) };
       return {
         day: dayText(day),
         ...project,

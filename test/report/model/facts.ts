@@ -3,10 +3,10 @@
 import { findErrorLine } from "./error-line.ts";
 import { groupBy } from "./group-by.ts";
 import type { Raw, RawBuild, RawNamed, RawTransition } from "./raw.ts";
-import { createLocalReader, type Micros, SECOND_US } from "./times.ts";
+import { createLocalReader, dayOf, type Micros, parseDay, SECOND_US } from "./times.ts";
 
 export interface ErrorRule {
-  order: number;
+  position: number;
   /** Simple enough to mean the same in Postgres and here. */
   pattern: string;
   class: string;
@@ -18,6 +18,8 @@ export interface Settings {
   rules: readonly ErrorRule[];
   /** What failures with such a line have in common: a hash that only the database computes. */
   fingerprintOf(id: string, line: string | null): string | null;
+  /** A day in UTC, `2026-11-21`. */
+  today: string;
 }
 
 export type Outcome = "succeeded" | "failed" | "open" | "stuck" | "vanished" | "unknown_state";
@@ -27,10 +29,14 @@ export interface Fact {
   project: Named;
   version: Named;
   type: string;
+  /** Tells series apart whose project or version is unknown; null where nothing does. */
+  reference: string | null;
   state: string | null;
   outcome: Outcome;
   at: Micros | null;
   isAmbiguous: boolean;
+  /** Its date is beyond tomorrow, so it has none. */
+  isAhead: boolean;
   finishedAfter: Micros | null;
   finishedBefore: Micros | null;
   shortestUs: number | null;
@@ -51,11 +57,20 @@ export interface Named {
   slug: string;
   name: string | null;
   isDeleted: boolean;
+  defaultVersion: string | null;
+  isActive: boolean | null;
 }
 
 /** Of a project or version that is not in the mirror. It may stand for several, and counts as none. */
 export const UNKNOWN_ID = "-1";
-const UNKNOWN: Named = { id: UNKNOWN_ID, slug: "(unknown)", name: "(unknown)", isDeleted: false };
+const UNKNOWN: Named = {
+  id: UNKNOWN_ID,
+  slug: "(unknown)",
+  name: "(unknown)",
+  isDeleted: false,
+  defaultVersion: null,
+  isActive: null,
+};
 
 /** In the order in which builds were triggered; those without a date come first. */
 export function computeFacts(raw: Raw, settings: Settings): Fact[] {
@@ -66,14 +81,16 @@ export function computeFacts(raw: Raw, settings: Settings): Fact[] {
   const open = new Map(raw.open.map((one) => [one.id, one]));
   const logs = new Map(raw.logs.map((one) => [one.id, one]));
   const rules = settings.rules
-    .toSorted((a, b) => a.order - b.order)
+    .toSorted((a, b) => a.position - b.position)
     .map((rule) => ({ ...rule, regex: new RegExp(rule.pattern, "i") }));
 
   const factOf = (build: RawBuild): Fact => {
     const reading = build.date === null ? null : readLocal(build.date);
     const sighted = open.get(build.id);
     const steps = (transitions.get(build.id) ?? []).toSorted((a, b) => a.seq - b.seq);
-    const bornAt = Math.min(reading?.at ?? Infinity, build.first_seen_at);
+    const isAhead = reading !== null && dayOf(reading.at) > parseDay(settings.today) + 1;
+    const at = isAhead ? null : (reading?.at ?? null);
+    const bornAt = Math.min(at ?? Infinity, build.first_seen_at);
     const seenAt = sighted?.seen_at ?? build.changed_at;
     const ageUs = seenAt - bornAt;
     const isOld = ageUs > settings.stuckAfterMs * 1000;
@@ -90,7 +107,9 @@ export function computeFacts(raw: Raw, settings: Settings): Fact[] {
       type: build.type ?? "(none)",
       state: build.state,
       outcome,
-      at: reading?.at ?? null,
+      reference: referenceOf(build),
+      at,
+      isAhead,
       isAmbiguous: reading?.isAmbiguous ?? false,
       ...finishOf(build, steps),
       error:
@@ -111,14 +130,28 @@ export function computeFacts(raw: Raw, settings: Settings): Fact[] {
   return raw.builds.map(factOf).sort(inOrder);
 }
 
+function referenceOf({ project_id, version_id, project_uri, version_uri }: RawBuild): string | null {
+  const project = project_id === null ? project_uri : null;
+  const version = version_id === null ? version_uri : null;
+  if (project_id === null && version_id === null && project === null && version === null) return null;
+  return [project, version].filter((uri) => uri !== null).join(" ");
+}
+
 function inOrder(a: Fact, b: Fact): number {
   const [one, other] = [a.at ?? -Infinity, b.at ?? -Infinity];
   if (one !== other) return one - other;
   return a.id.length - b.id.length || Buffer.compare(Buffer.from(a.id), Buffer.from(b.id));
 }
 
-function named({ id, slug, isDeleted }: RawNamed, name: string | null): Named {
-  return { id, slug: slug ?? id, name, isDeleted };
+function named({ id, slug, isDeleted, defaultVersion, isActive }: RawNamed, name: string | null): Named {
+  return {
+    id,
+    slug: slug ?? id,
+    name,
+    isDeleted,
+    defaultVersion: defaultVersion ?? null,
+    isActive: isActive ?? null,
+  };
 }
 
 function outcomeOf({ state, success, deleted_at }: RawBuild, isVanished: boolean, isOld: boolean): Outcome {

@@ -55,6 +55,10 @@ export const unfinishedOf = (facts: readonly Fact[]): Row => ({
   unfinished: facts.filter((fact) => !isRated(fact)).length,
 });
 
+export const stuckOf = (facts: readonly Fact[]): Row => ({
+  stuck: facts.filter(({ outcome }) => outcome === "stuck").length,
+});
+
 export function byProject(facts: readonly Fact[]): Map<string, Fact[]> {
   return groupBy(facts, ({ project }) => project.id);
 }

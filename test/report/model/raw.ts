@@ -20,6 +20,9 @@ export interface RawBuild {
   state: string | null;
   success: boolean | null;
   type: string | null;
+  /** What it calls its project and its version, where the mirror has not got them. */
+  project_uri: string | null;
+  version_uri: string | null;
   project_id: string | null;
   version_id: string | null;
   first_seen_at: Micros;
@@ -50,6 +53,10 @@ export interface RawNamed {
   slug: string | null;
   name: string | null;
   isDeleted: boolean;
+  /** Of a project: the slug of its default version. */
+  defaultVersion?: string | null;
+  /** Of a version. */
+  isActive?: boolean | null;
 }
 
 /** Reads all of it. */
@@ -58,9 +65,13 @@ export async function readRaw(sql: Sql): Promise<Raw> {
     sql.unsafe(
       `case when isfinite(${column}) then (extract(epoch from ${column}) * 1000000)::bigint end as ${column}`,
     );
+  const uri = (field: string) => sql`(
+    select uri from mirror.unresolved_references
+    where resource = 'build' and record_id = builds.id and field = ${field} and position = 0
+  ) as ${sql(`${field}_uri`)}`;
   return {
     builds: await sql<RawBuild[]>`
-      select id, date::text, state, success, type, project_id, version_id, ${us("first_seen_at")}, ${us("changed_at")}, ${us("deleted_at")}
+      select id, date::text, state, success, type, ${uri("project")}, ${uri("version")}, project_id, version_id, ${us("first_seen_at")}, ${us("changed_at")}, ${us("deleted_at")}
       from mirror.builds`,
     transitions: await sql<RawTransition[]>`
       select build_id as id, seq, to_state, ${us("not_before")}, ${us("not_after")}
@@ -69,9 +80,9 @@ export async function readRaw(sql: Sql): Promise<Raw> {
       RawLog[]
     >`select build_id as id, output, error, setup, setup_error from mirror.build_logs`,
     projects: await sql<RawNamed[]>`
-      select id, slug, name, deleted_at is not null as "isDeleted" from mirror.projects`,
+      select id, slug, name, deleted_at is not null as "isDeleted", default_version as "defaultVersion" from mirror.projects`,
     versions: await sql<RawNamed[]>`
-      select id, slug, verbose_name as name, deleted_at is not null as "isDeleted" from mirror.versions`,
+      select id, slug, verbose_name as name, deleted_at is not null as "isDeleted", active as "isActive" from mirror.versions`,
     open: await sql<Raw["open"]>`
       select build_id as id, ${us("seen_at")}, ${us("vanished_at")} from sync.open_builds`,
     walks: await sql<Raw["walks"]>`

@@ -16,10 +16,13 @@ export const seriesColumns = (fact: Fact): Row => ({
   type: fact.type,
 });
 
+const keyOf = ({ project, version, type, reference }: Fact) =>
+  JSON.stringify([project.id, version.id, type, reference]);
+
 /** The finished builds of each series, in their order. */
 function ratedSeries(facts: readonly Fact[]): Fact[][] {
-  const keyOf = ({ project, version, type }: Fact) => JSON.stringify([project.id, version.id, type]);
-  return [...groupBy(facts.filter(isRated), keyOf).values()];
+  const known = facts.filter(({ reference }) => reference !== null);
+  return [...groupBy(known.filter(isRated), keyOf).values()];
 }
 
 /** Failures in a row, with the success before and after them. */
@@ -46,7 +49,17 @@ function streaksOf(series: readonly Fact[]): Streak[] {
   return current === null ? streaks : [...streaks, current];
 }
 
+/** Whether a build is of the version that readers of its project see first. */
+const isDefault = ({ project, version }: Fact): boolean =>
+  version.slug === (project.defaultVersion || "latest");
+
 export function failingNow(facts: readonly Fact[]): Row[] {
+  const all = groupBy(facts, keyOf);
+  const lastOf = (fact: Fact): Micros | null =>
+    (all.get(keyOf(fact)) ?? []).reduce<Micros | null>(
+      (last, { at }) => (at === null || (last !== null && at < last) ? last : at),
+      null,
+    );
   return ratedSeries(facts).flatMap((series) => {
     const streak = streaksOf(series).find(({ after }) => after === null);
     const [first, last] = [streak?.failures[0], streak?.failures.at(-1)];
@@ -63,8 +76,44 @@ export function failingNow(facts: readonly Fact[]): Row[] {
       error_class: last.error?.class ?? null,
       error_fingerprint: last.error?.fingerprint ?? null,
       output_excerpt: last.error?.line ?? null,
+      is_default_version: isDefault(last),
+      is_main: isDefault(last) && last.type === "html",
+      is_active: last.version.isActive,
+      last_built_at: textOf(lastOf(last)),
+      reference: last.reference || null,
     };
   });
+}
+
+/** One row for each project of `failingNow`: the newest break. Texts of moments sort by time; one of none comes last. */
+export function failingProjects(facts: readonly Fact[]): Row[] {
+  const since = (row: Row): string => String(row.failing_since ?? "");
+  return [...groupBy(failingNow(facts), ({ project_id }) => String(project_id)).values()].map((series) => {
+    const [newest = {}] = series.toSorted(
+      (a, b) =>
+        (since(a) < since(b) ? 1 : since(a) > since(b) ? -1 : 0) ||
+        Number(b.is_main) - Number(a.is_main) ||
+        Number(b.is_default_version) - Number(a.is_default_version) ||
+        compare(a, b, ["version_slug", "version_id", "type", "last_failed_build_id"]),
+    );
+    const { is_default_version, is_active, last_built_at, reference, ...row } = newest;
+    const main = series.filter((one) => one.is_main === true);
+    return {
+      ...row,
+      failing: series.length,
+      is_main_failing: main.length > 0,
+      main_failing_since: main.map(since).filter(Boolean).toSorted().at(-1) ?? null,
+      worked_before: series.some((one) => one.last_succeeded_build_id !== null),
+    };
+  });
+}
+
+function compare(a: Row, b: Row, columns: readonly string[]): number {
+  for (const column of columns) {
+    const [one, other] = [String(a[column]), String(b[column])];
+    if (one !== other) return one < other ? -1 : 1;
+  }
+  return 0;
 }
 
 export function recoveries(facts: readonly Fact[], coveredThrough: Micros | null): Row[] {

@@ -1,0 +1,44 @@
+import { html } from "hono/html";
+import { clockWords, dayWords, span, moment as tellMoment } from "./age.ts";
+import type { Freshness } from "./freshness.ts";
+import { type MarkKind, mark } from "./mark.ts";
+import type { Markup } from "./words.ts";
+
+/** What stands at the end of the header: of which moment the data is. It leads to the page of the mirror. */
+export function renderAge(freshness: Freshness, now: Date): Markup {
+  const { asOf, isStale, unread, overdue } = freshness;
+  if (asOf === null) return link("idle", "not known", html`<b>No data yet</b> <small>never synced</small>`);
+  if (Number.isNaN(asOf.getTime()))
+    return link("warn", "look at the mirror", html`<b>Age not known</b> <small>a clock was wrong</small>`);
+  const ago = span(now.getTime() - asOf.getTime());
+  const isToday = now.getTime() - asOf.getTime() < 86_400_000;
+  const at = `${isToday ? "" : `${dayWords(asOf.getTime(), now)} `}${clockWords(asOf.getTime())}`;
+  const isWell = !isStale && unread.length === 0 && overdue.length === 0;
+  return link(
+    isWell ? "good" : "warn",
+    isWell ? "current" : "look at the mirror",
+    html`<span class="fresh-as">As of </span><b>${at} UTC</b> <small>${ago} ago</small>`,
+  );
+}
+
+function link(kind: MarkKind, word: string, words: Markup): Markup {
+  return html`<a class="fresh ${kind}" href="/mirror">${mark(kind, word)}<span>${words}</span></a>`;
+}
+
+/** What limits the figures of every page, above them. Nothing where all is well. */
+export function renderLimits(freshness: Freshness, now: Date): Markup {
+  const { replicaLagS, isBehind, refreshedAt, unread } = freshness;
+  // The replica comes first: what it has not replayed yet may be all that is missing.
+  const limits: Markup[] = [];
+  if (replicaLagS)
+    limits.push(html`<strong>This is a replica, which is ${replicaLagS}\u00a0s behind its primary.</strong>`);
+  if (unread.length > 0 && !unread.includes("build")) {
+    const lists = `the ${unread.length === 1 ? "list" : "lists"} of ${unread.map((name) => `${name}s`).join(", ")}`;
+    limits.push(html`The mirror is not whole yet: no sync has read ${lists} to the end.`);
+  }
+  if (isBehind)
+    limits.push(
+      html`${refreshedAt === null ? "The figures have not been computed yet" : html`The figures were computed at ${tellMoment(refreshedAt, now)}`}: a run has ended since, and they will include it soon; <code>docmirror report</code> updates them now.`,
+    );
+  return html`${limits.map((limit) => html`<p class="limit" role="status">${mark("warn", "look here")} <span>${limit}</span></p>`)}`;
+}
