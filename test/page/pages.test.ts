@@ -256,7 +256,7 @@ describe("every reply", () => {
   });
 
   it("names no host that the client made up", async () => {
-    const reply = await pages.get("/", { headers: { host: "evil.example.net" } });
+    const reply = await pages.get("/", { headers: { "x-forwarded-host": "evil.example.net" } });
     expect(await reply.text()).not.toContain("evil.example.net");
   });
 });
