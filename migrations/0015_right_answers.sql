@@ -62,6 +62,7 @@ ALTER TABLE "rollup"."series" DROP CONSTRAINT "series_project_id_version_id_type
 ALTER TABLE "rollup"."series" ADD CONSTRAINT "series_project_id_version_id_type_reference_pk" PRIMARY KEY("project_id","version_id","type","reference");--> statement-breakpoint
 ALTER TABLE "rollup"."streaks" ADD COLUMN "reference" text DEFAULT '' NOT NULL;--> statement-breakpoint
 ALTER TABLE "rollup"."state" ADD COLUMN "next_dated_at" timestamp(6) with time zone;--> statement-breakpoint
+ALTER TABLE "rollup"."state" ADD COLUMN "builds_dated_ahead" integer DEFAULT 0 NOT NULL;--> statement-breakpoint
 ALTER TABLE "rollup"."weeks" ADD COLUMN "stuck" integer DEFAULT 0 NOT NULL;--> statement-breakpoint
 CREATE INDEX "builds_failed_day" ON "rollup"."builds" USING btree ("triggered_on","error_class","error_fingerprint","project_id") WHERE failed = 1;--> statement-breakpoint
 CREATE INDEX "builds_ahead" ON "rollup"."builds" USING btree ("ahead_until") WHERE ahead_until is not null;--> statement-breakpoint
