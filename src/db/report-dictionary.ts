@@ -254,8 +254,6 @@ export const DICTIONARY = {
       deleted_records: "Records that it no longer has, as of the last refresh.",
       quarantined: "Records that wait in quarantine.",
       refreshed_at: "When the answers of this schema were last computed.",
-      refreshed_run_id:
-        "The newest run that is in them, key of runs; 0 where they were computed before any run had ended.",
       deficit:
         "How many more records the service counted than the mirror has, when the head was last read; null where the whole list was read.",
       mirror_last_good_at:
@@ -271,6 +269,8 @@ export const DICTIONARY = {
         "In the row of builds: is_covered and is_complete count what happened before this moment, as of the last refresh. Null before the first whole walk.",
       builds_dated_ahead:
         "In the row of builds: how many are dated beyond tomorrow, which counts as no date, as of the last refresh.",
+      refreshed_run_id:
+        "The newest run that is in the answers, key of runs; 0 where they were computed before any run had ended.",
     },
   },
   runs: {

@@ -10,7 +10,6 @@ SELECT of.resource, good.finished_at AS last_good_at, good.started_at AS current
   counted.deleted_records,
   (SELECT count(*) FROM sync.quarantine WHERE quarantine.resource = of.resource AND resolved_at IS NULL) AS quarantined,
   (SELECT refreshed_at FROM rollup.state) AS refreshed_at,
-  (SELECT run_id FROM rollup.state) AS refreshed_run_id,
   ended.deficit,
   CASE WHEN count(good.finished_at) OVER () = count(*) OVER () THEN min(good.finished_at) OVER () END AS mirror_last_good_at,
   CASE WHEN count(good.started_at) OVER () = count(*) OVER () THEN min(good.started_at) OVER () END AS mirror_current_through,
@@ -18,7 +17,8 @@ SELECT of.resource, good.finished_at AS last_good_at, good.started_at AS current
   (SELECT checked_at FROM rollup.state) AS facts_checked_at,
   (SELECT facts_repaired FROM rollup.state) AS facts_repaired,
   CASE of.resource WHEN 'build' THEN (SELECT covered_through FROM rollup.state) END AS covered_through,
-  CASE of.resource WHEN 'build' THEN (SELECT builds_dated_ahead FROM rollup.state) END AS builds_dated_ahead
+  CASE of.resource WHEN 'build' THEN (SELECT builds_dated_ahead FROM rollup.state) END AS builds_dated_ahead,
+  (SELECT run_id FROM rollup.state) AS refreshed_run_id
 FROM (VALUES ('user'), ('project'), ('version'), ('build'), ('file')) AS of (resource)
 LEFT JOIN rollup.resources AS counted ON counted.resource = of.resource
 LEFT JOIN LATERAL (
