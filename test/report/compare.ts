@@ -22,6 +22,7 @@ export const KEYS: Record<Compared, readonly string[]> = {
   build_times_daily: ["day"],
   failing_now: ["first_failed_build_id"],
   failing_projects: ["project_id"],
+  project_states: ["project_id"],
   recoveries: ["first_failed_build_id"],
   instability: ["project_id", "version_id", "type"],
   open_builds: ["build_id"],

@@ -16,6 +16,7 @@ import {
 import { computeFacts, type Fact, lengthOf, type Settings, UNKNOWN_ID } from "./model/facts.ts";
 import { groupBy } from "./model/group-by.ts";
 import { incidentHours } from "./model/incidents.ts";
+import { projectStates } from "./model/project-states.ts";
 import {
   byProject,
   countProjects,
@@ -43,6 +44,7 @@ export const MODELLED = [
   "build_times_daily",
   "failing_now",
   "failing_projects",
+  "project_states",
   "recoveries",
   "instability",
   "open_builds",
@@ -89,6 +91,7 @@ export function computeReport(raw: Raw, settings: Settings): Answers {
     build_times_daily: dailyTimes(facts, calendar),
     failing_now: failingNow(facts),
     failing_projects: failingProjects(facts),
+    project_states: projectStates(raw, facts),
     recoveries: recoveries(facts, coveredThrough),
     instability: instability(facts),
     open_builds: facts.filter(isOpen).map(openRow),

@@ -13,6 +13,7 @@ const KEYS: Partial<Record<Relation, string>> = {
   success_rate_by_type: "type",
   build_times_daily: "day",
   failing_projects: "project_id",
+  project_states: "project_id",
   recoveries: "first_failed_build_id",
   open_builds: "build_id",
   stuck_builds: "build_id",
