@@ -26,7 +26,7 @@ export interface BuildsFacts {
 /** The builds of a project in a row, each a link; thirty at a time. */
 export function renderBuilds(facts: BuildsFacts): Markup {
   const { choice, answers, questions, subject } = facts;
-  const total = numberOf(answers.buildCounts, "builds");
+  const total = numberOf(answers.totals, "chosen");
   return renderBlock({
     id: "builds",
     title: titleOf(choice, total),
@@ -63,7 +63,7 @@ function renderChoices({ subject, choice, answers, href }: BuildsFacts): Markup 
   const current = html` aria-current="true"`;
   const link = (query: Query, isCurrent: boolean, label: string, count: number) =>
     html`<a href="${href(query)}#builds"${isCurrent ? current : ""}>${label} <span>${grouped(count)}</span></a>`;
-  return html`<div class="bar"><nav class="chips" aria-label="Which builds">${link({}, !isNarrowed(only), "All versions", numberOf(answers.totals, "builds"))}${main === 0 && !isMain ? "" : link({ version: subject.mainVersion, type: "html" }, isMain, "Main docs", main)}${isNarrowed(only) && !isMain ? link(onlyQuery(only), true, onlyWords(only), numberOf(answers.buildCounts, "builds")) : ""}</nav></div>`;
+  return html`<div class="bar"><nav class="chips" aria-label="Which builds">${link({}, !isNarrowed(only), "All versions", numberOf(answers.totals, "builds"))}${main === 0 && !isMain ? "" : link({ version: subject.mainVersion, type: "html" }, isMain, "Main docs", main)}${isNarrowed(only) && !isMain ? link(onlyQuery(only), true, onlyWords(only), numberOf(answers.totals, "chosen")) : ""}</nav></div>`;
 }
 
 /** The parameters that choose these builds. */

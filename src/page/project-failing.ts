@@ -8,14 +8,14 @@ import type { Row } from "./list-table.ts";
 import { mark } from "./mark.ts";
 import { numberOf, type ProjectAnswers, type ProjectQuestions } from "./project-answers.ts";
 import { MOST_FAILING, type Subject } from "./project-questions.ts";
+import type { SeriesStrips } from "./series-strips.ts";
 import { counted, foreign, grouped, kindLabel, type Markup, targetWords } from "./words.ts";
 
 export interface FailingFacts {
   readonly subject: Subject;
   readonly answers: ProjectAnswers;
   readonly questions: ProjectQuestions;
-  /** The outcomes of the last builds of each failing series. */
-  readonly strips: readonly (readonly string[])[];
+  readonly strips: SeriesStrips;
   readonly isNow: boolean;
   readonly now: Date;
 }
@@ -27,7 +27,7 @@ export function renderFailing({ subject, answers, questions, strips, isNow, now 
   const body =
     total === 0
       ? renderNone(answers)
-      : html`<ol class="fails one">${failing.map((row, place) => renderFail(row, strips[place] ?? [], now))}</ol>
+      : html`<ol class="fails one">${failing.map((row) => renderFail(row, strips(row), now))}</ol>
 ${total > MOST_FAILING ? html`<p class="more">${grouped(total - MOST_FAILING)} more: they are in the files.</p>` : ""}`;
   return renderBlock({
     id: "failing",

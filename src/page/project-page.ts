@@ -4,7 +4,7 @@ import { age } from "./age.ts";
 import { askEach } from "./ask-all.ts";
 import { renderBlock } from "./block.ts";
 import type { Address, Draft, Drawing, PageMoment } from "./drawing.ts";
-import { projectHref, type Query, withQuery } from "./links.ts";
+import { feedHref, projectHref, type Query, withQuery } from "./links.ts";
 import type { Row } from "./list-table.ts";
 import { nearestLinks, notice } from "./notice.ts";
 import { readPageNumber } from "./pager.ts";
@@ -23,6 +23,7 @@ import {
 import { renderBadge, renderDays, renderMended, renderProjectFacts, renderTimes } from "./project-rail.ts";
 import { renderSeries } from "./project-series.ts";
 import { judgeProject, renderProjectVerdict } from "./project-verdict.ts";
+import { type SeriesStrips, seriesKey } from "./series-strips.ts";
 import { counted, foreign, type Markup, shorten } from "./words.ts";
 
 /** The page of a project: whether its main docs are good, why not, and its builds. */
@@ -57,8 +58,7 @@ async function draw(
   };
   const questions = projectQuestions(subject, choice, moment.at);
   const answers = await askEach(tx, questions);
-  const failingStrips = await findStrips(tx, subject, answers.failing);
-  const seriesStrips = await findStrips(tx, subject, answers.series);
+  const strips = await findStrips(tx, subject, [...answers.failing, ...answers.series]);
   const address = await findAddress(tx, subject);
   const versions =
     answers.builds.length === 0 && choice.only.version !== undefined ? await findVersions(tx, subject) : [];
@@ -71,8 +71,9 @@ ${renderProjectVerdict({ project, subject, answers, moment, address })}
 ${renderBuilds({ subject, choice, answers, questions, href, versions, now })}
 <div class="cols">
 <div class="col">
-${renderFailing({ subject, answers, questions, strips: failingStrips, isNow, now })}
+${renderFailing({ subject, answers, questions, strips, isNow, now })}
 ${renderCauses(subject, answers, questions, now)}
+${renderSeries({ subject, choice, answers, questions, strips, href, now })}
 </div>
 <aside class="col rail" aria-label="More about this project">
 ${renderDays(subject, answers, questions, moment)}
@@ -85,15 +86,11 @@ ${
 ${project.is_deleted === true ? "" : renderBadge(subject)}`
 }
 </aside>
-</div>
-${renderSeries({ subject, choice, answers, questions, strips: seriesStrips, href, now })}`;
+</div>`;
   const { sign, tone } = judgeProject(project, answers, moment);
-  const feed = {
-    href: `${projectHref(slug)}/feed.atom`,
-    title: `What broke and was fixed of ${shorten(slug)}`,
-  };
+  const feed = { href: feedHref(slug), title: `What broke and was fixed of ${shorten(slug)}` };
   const facts = { title: `${sign} ${shorten(slug, 80)}`, tone, tab: "/projects", main } as const;
-  return { status: 200, facts: { ...facts, ...(!feed.href.includes("?") && { feed }) } };
+  return { status: 200, facts: { ...facts, feed } };
 }
 
 /** Those that the service still has come first, and of those the newest. */
@@ -114,12 +111,18 @@ async function drawAbsence(tx: TransactionSql, slug: string): Promise<Draft> {
   };
 }
 
-/** The outcomes of the last builds of listed series, in the order of the list. */
-async function findStrips(tx: TransactionSql, { id }: Subject, rows: readonly Row[]): Promise<string[][]> {
-  if (rows.length === 0) return [];
-  const { strips } = await askEach(tx, { strips: askForSeriesStrips(id, rows as unknown as SeriesOf[]) });
-  const outcomes = new Map(strips.map((strip) => [Number(strip.place), strip.outcomes as string[] | null]));
-  return rows.map((_, place) => outcomes.get(place) ?? []);
+/** The outcomes of the last builds of listed series; one that is listed twice is asked for once. */
+async function findStrips(tx: TransactionSql, { id }: Subject, rows: readonly Row[]): Promise<SeriesStrips> {
+  const series = [...new Map(rows.map((row) => [seriesKey(row), row as unknown as SeriesOf])).values()];
+  if (series.length === 0) return () => [];
+  const { strips } = await askEach(tx, { strips: askForSeriesStrips(id, series) });
+  const outcomes = new Map(
+    strips.map(({ place, outcomes }) => [
+      seriesKey(series[Number(place)] ?? {}),
+      outcomes as string[] | null,
+    ]),
+  );
+  return (row) => outcomes.get(seriesKey(row)) ?? [];
 }
 
 /** Where the service has the documentation, which no relation of the reports says. */

@@ -50,12 +50,13 @@ export function projectQuestions({ id, mainVersion }: Subject, choice: ProjectCh
   const day = moment.slice(0, 10);
   const since = (hold: Hold, span: string) => `${hold(moment)}::timestamptz - interval '${span}'`;
   const own = (hold: Hold) => `project_id = ${hold(id)}`;
-  const isMain = (hold: Hold, of = "") => `${of}version_slug = ${hold(mainVersion)} and ${of}type = 'html'`;
+  const isMain = (hold: Hold) => `version_slug = ${hold(mainVersion)} and type = 'html'`;
   return {
     totals: statement(
       "fact_builds",
       (hold) => `select count(*) as builds, count(succeeded) as finished, sum(succeeded) as succeeded,
   count(*) filter (where ${isMain(hold)}) as main,
+  count(*) filter (where ${["true", ...onlyConditions(choice.only, hold)].join(" and ")}) as chosen,
   count(*) filter (where triggered_at > ${since(hold, "7 days")}) as week,
   count(*) filter (where triggered_at > ${since(hold, "14 days")} and triggered_at <= ${since(hold, "7 days")}) as week_before,
   count(*) filter (where finished_before is not null and duration_s_max is null) as untimed,
@@ -90,12 +91,6 @@ where ${[own(hold), ...onlyConditions(choice.only, hold)].join(" and ")}
 order by ${NEWEST}
 limit ${STRIP_BUILDS} offset ${hold((choice.page - 1) * STRIP_BUILDS)}`,
     ),
-    buildCounts: statement(
-      "fact_builds",
-      (hold) => `select count(*) as builds
-from report.fact_builds
-where ${[own(hold), ...onlyConditions(choice.only, hold)].join(" and ")}`,
-    ),
     failing: statement(
       "failing_now",
       (
@@ -124,21 +119,20 @@ limit ${MOST_LINES}`,
     ),
     series: statement(
       "fact_builds",
-      (
-        hold,
-      ) => `select series.*, version.is_deleted, version.is_active, failing.first_failed_build_id is not null as is_failing,
-  ${isMain(hold, "series.")} and version.is_deleted is false as is_main, count(*) over () as total
+      (hold) => `select series.*, version.version_slug, version.is_deleted, version.is_active,
+  failing.first_failed_build_id is not null as is_failing, count(*) over () as total,
+  version.version_slug = ${hold(mainVersion)} and series.type = 'html' and not version.is_deleted as is_main
 from (
-  select version_id, version_slug, type, reference, count(*) as builds, count(succeeded) as finished,
+  select version_id, type, reference, count(*) as builds, count(succeeded) as finished,
     coalesce(sum(succeeded), 0) as succeeded, max(triggered_at) as last_triggered_at
   from report.fact_builds
   where ${own(hold)}
-  group by version_id, version_slug, type, reference
+  group by version_id, type, reference
 ) as series
 left join report.dim_versions as version on version.version_id = series.version_id
 left join report.failing_now as failing on failing.project_id = ${hold(id)} and failing.version_id = series.version_id
   and failing.type = series.type and failing.reference is not distinct from series.reference
-order by is_main desc, is_failing desc, last_triggered_at desc nulls last, version_slug, series.version_id, series.type, series.reference
+order by is_main desc nulls last, is_failing desc, series.last_triggered_at desc nulls last, version.version_slug, series.version_id, series.type, series.reference
 limit ${choice.isAllSeries ? MOST_SERIES : FEW_SERIES}`,
     ),
     days: statement(

@@ -7,7 +7,7 @@ import { drawBound, drawBoundAxis } from "./bound-bar.ts";
 import { drawDayCounts } from "./day-counts.ts";
 import type { PageMoment } from "./drawing.ts";
 import { renderEmpty } from "./empty.ts";
-import { buildHref, projectHref } from "./links.ts";
+import { badgeHref, buildHref, feedHref, projectHref } from "./links.ts";
 import type { Row } from "./list-table.ts";
 import { mark, outcomeMark } from "./mark.ts";
 import { addressText } from "./outside-link.ts";
@@ -161,12 +161,12 @@ export function renderProjectFacts(project: Row, subject: Subject, now: Date): M
 export function renderBadge({ slug }: Subject): Markup | string {
   const href = projectHref(slug);
   if (href.includes("?") || href.length > 300) return "";
-  const badge = `/badge/${encodeURIComponent(slug)}.svg`;
+  const badge = badgeHref(slug);
   return renderBlock({
     id: "badge",
     title: "Badge and feed",
     body: html`<p class="note">For a readme, in Markdown; ADDRESS is where this page is read.</p>
 <pre tabindex="0" role="region" aria-label="Markdown of the badge">${`[![docs](ADDRESS${badge})](ADDRESS${href})`}</pre>
-<p class="more"><a href="${badge}">The badge</a> · <a href="${href}/feed.atom">The feed of breaks and recoveries</a></p>`,
+<p class="more"><a href="${badge}">The badge</a> · <a href="${feedHref(slug)}">The feed of breaks and recoveries</a></p>`,
   });
 }

@@ -10,6 +10,7 @@ import { numberOf, type ProjectAnswers, type ProjectQuestions } from "./project-
 import { onlyQuery } from "./project-builds.ts";
 import { FEW_SERIES, MOST_SERIES, type ProjectChoice, type Subject } from "./project-questions.ts";
 import { rateDot } from "./rate-dot.ts";
+import type { SeriesStrips } from "./series-strips.ts";
 import { foreign, grouped, type Markup, slugWords, targetWords } from "./words.ts";
 
 export interface SeriesFacts {
@@ -17,8 +18,7 @@ export interface SeriesFacts {
   readonly choice: ProjectChoice;
   readonly answers: ProjectAnswers;
   readonly questions: ProjectQuestions;
-  /** The outcomes of the last builds of each listed series. */
-  readonly strips: readonly (readonly string[])[];
+  readonly strips: SeriesStrips;
   readonly href: (query: Query) => string;
   readonly now: Date;
 }
@@ -35,7 +35,7 @@ export function renderSeries({
 }: SeriesFacts): Markup {
   const { series } = answers;
   const total = numberOf(series, "total");
-  const rows = series.map((row, place) => ({ row, outcomes: strips[place] ?? [] }));
+  const rows = series.map((row) => ({ row, outcomes: strips(row) }));
   return renderBlock({
     id: "versions",
     title: "Versions and formats",

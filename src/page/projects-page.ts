@@ -203,7 +203,7 @@ function waysOut({ q, state, sort }: ProjectsChoice, { all, found }: Counts): Li
     })),
     ...(q === undefined
       ? []
-      : [{ href: withQuery(PATH, { ...kept, state: isStateOrNone(state) }), words: "Clear the search" }]),
+      : [{ href: withQuery(PATH, { ...kept, state: isStateOrNone(state) }), words: clearWords(state, all) }]),
     ...(q !== undefined && state !== undefined && found.any > 0
       ? [
           {
@@ -214,6 +214,12 @@ function waysOut({ q, state, sort }: ProjectsChoice, { all, found }: Counts): Li
       : []),
     { href: withQuery(PATH, kept), words: `All ${counted(all.any, "project")}` },
   ];
+}
+
+/** Without the search there is this. */
+function clearWords(state: string | undefined, all: Counts["all"]): string {
+  if (state === undefined || !isState(state) || all[state] === 0) return "Clear the search";
+  return `All ${grouped(all[state])} ${STATES[state].which}`;
 }
 
 const isStateOrNone = (state: string | undefined): string | undefined =>

@@ -70,7 +70,7 @@ export type Conditions = (hold: (value: string | number) => string) => readonly 
 export function askFor(relation: Relation, filters: Filters = {}, also: Conditions = () => []): Question {
   const columns = columnsOf(relation);
   const { params, hold, source } = narrow(relation, filters, also);
-  const lines = [`select ${wrap(columns.map(quoteName))}`, source];
+  const lines = [`select ${wrap(columns)}`, source];
   lines.push(`order by ${RELATION_FACTS[relation].order}`);
   if (filters.limit !== undefined) lines.push(`limit ${hold(filters.limit)}`);
   return asQuestion(relation, columns, lines.join("\n"), params);
@@ -123,7 +123,8 @@ export function narrow(
   if (time !== undefined) {
     const { from, before } = readTimeBounds(filters, time.span);
     const bound = (sign: ">=" | "<", moment: string) => {
-      const { column, day = time.span === "day" || time.span === "week" ? column : undefined } = time;
+      const isMoment = time.span === "moment" || time.span === "hour";
+      const { column, day = isMoment ? undefined : column } = time;
       if (day !== undefined) conditions.push(`${day} ${sign} ${hold(dayOf(moment, sign))}::date`);
       if (day !== column && !(day !== undefined && isMidnight(moment)))
         conditions.push(`${column} ${sign} ${hold(moment)}::timestamptz`);
@@ -163,9 +164,6 @@ function assertFilters(relation: Relation, filters: Filters): void {
     throw new ConfigError(`limit is not a whole number: ${limit}`);
   }
 }
-
-/** The only column name that SQL reserves. */
-const quoteName = (name: string): string => (name === "order" ? '"order"' : name);
 
 function wrap(names: readonly string[]): string {
   const lines = [""];

@@ -164,6 +164,8 @@ describe("grant-reader", () => {
       "select * from rollup.builds",
     ];
     expect(await allowed(role, writes)).toEqual([]);
+    const places = ["select * from report.error_place('error: one', null, null, null)"];
+    expect(await allowed(role, places)).toEqual(places);
     const again = await grant(role, "--interface", "--json");
     expect(JSON.parse(again.stdout)).toMatchObject({ is_new: false, with_interface: true });
     const without = await grant(role);

@@ -17,7 +17,7 @@ describe("reclassify", () => {
         { error_class: "vcs", failures: 50 },
         { error_class: "unclassified", failures: 1 },
       ]);
-      await sql`insert into report.error_rules ("order", pattern, class) values (1, 'remote \\d*[05]$', 'tens'), (2, 'ünï', 'odd')`;
+      await sql`insert into report.error_rules (position, pattern, class) values (1, 'remote \\d*[05]$', 'tens'), (2, 'ünï', 'odd')`;
 
       const dry = await reclassify("--dry-run", "--json");
       const classes = [
@@ -54,7 +54,7 @@ describe("reclassify", () => {
   it("a pattern that is no regular expression gets into no rule", async () => {
     await using database = await createReportedMirror();
     await withSql(database.url, { applicationName: "docmirror test", max: 1 }, async (sql) => {
-      const adding = sql`insert into report.error_rules ("order", pattern, class) values (1, 'a(', 'x')`;
+      const adding = sql`insert into report.error_rules (position, pattern, class) values (1, 'a(', 'x')`;
       await expect(adding).rejects.toMatchObject({ code: "2201B" });
     });
   });

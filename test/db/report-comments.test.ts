@@ -94,7 +94,7 @@ describe("schema report in the catalog", () => {
       { relation: "dim_dates", key: ["day"] },
       { relation: "dim_projects", key: ["project_id"] },
       { relation: "dim_versions", key: ["version_id"] },
-      { relation: "error_rules", key: ["order"] },
+      { relation: "error_rules", key: ["position"] },
     ]);
     const kinds = new Set((await readCatalog()).map(({ kind }) => kind));
     expect(kinds).toEqual(new Set(["r", "v"]));
@@ -127,14 +127,14 @@ describe("schema report in the catalog", () => {
 describe("migrate", () => {
   it("brings back the comments of a view that was made anew, and words that somebody changed", async () => {
     await sql.unsafe(`
-      do $$ declare definition text := pg_get_viewdef('report.incident_hours'); begin
-        drop view report.incident_hours;
-        execute 'create view report.incident_hours as ' || definition;
+      do $$ declare definition text := pg_get_viewdef('report.stuck_builds'); begin
+        drop view report.stuck_builds;
+        execute 'create view report.stuck_builds as ' || definition;
       end $$;
       comment on column report.dim_projects.repo is 'something else';
       comment on table report.dim_dates is null;`);
-    const { incident_hours: hours } = await readEntries();
-    expect(hours?.answers).toBeNull();
+    const { stuck_builds: stuck } = await readEntries();
+    expect(stuck?.answers).toBeNull();
     expect(await migrate(database.url, readDefinitions())).toEqual({ applied: [], redefined: [] });
     expect(await readEntries()).toEqual(DICTIONARY satisfies Record<string, RelationEntry>);
   });

@@ -1,10 +1,10 @@
 /** Which line of its texts says why a build failed, what it is classified as, and what it has in common with others. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { withSql } from "../../src/db/connect.ts";
+import { connect, type Sql } from "../../src/db/connect.ts";
 import { refreshReport } from "../../src/report/refresh.ts";
 import { createTestDatabase, type TestDatabase } from "../support/database.ts";
 import { type InsertedRow, insertRows } from "./insert-rows.ts";
-import { findErrorLine } from "./model/error-line.ts";
+import { findErrorLine, findErrorPlace } from "./model/error-line.ts";
 
 type Texts = Partial<Record<"output" | "error" | "setup" | "setup_error", string>>;
 
@@ -50,18 +50,209 @@ const LINES: readonly { title: string; texts: Texts; line: string | null }[] = [
     texts: { output: `Killed\n${"x".repeat(3994)}` },
     line: "x".repeat(400),
   },
+  {
+    title: "a line that ends in a colon announces the next one",
+    texts: { error: "Warning, treated as error:\n\n \u001b[0m\n  docs/x.rst:62: WARNING: no toctree\nend\n" },
+    line: "Warning, treated as error: docs/x.rst:62: WARNING: no toctree",
+  },
+  {
+    title: "whatever its colour, and whatever its marker",
+    texts: { output: "\u001b[31mException occurred:\u001b[0m \r\n\twhile reading\r\n" },
+    line: "Exception occurred: while reading",
+  },
+  {
+    title: "a traceback announces what follows its frames",
+    texts: { error: 'Traceback (most recent call last):\n  File "x.py"\n\n    a()\nThemeNotFound no\n' },
+    line: "Traceback (most recent call last): ThemeNotFound no",
+  },
+  {
+    title: "both lines have 400 characters at most",
+    texts: { error: `error:\n${"x".repeat(400)}` },
+    line: `error: ${"x".repeat(393)}`,
+  },
+  {
+    title: "what announces nothing gives way to another marked line",
+    texts: { error: "one\nWarning, treated as error:\n \n", setup: "Killed\n" },
+    line: "Killed",
+  },
+  {
+    title: "of the same text too",
+    texts: { error: "fatal: one\nTraceback (most recent call last):\n  File" },
+    line: "fatal: one",
+  },
+  {
+    title: "but not to a line without a marker",
+    texts: { error: "Warning, treated as error:\n", output: "done" },
+    line: "Warning, treated as error:",
+  },
   { title: "no text, no line", texts: {}, line: null },
 ];
 
-/** Lines of one row differ only in what a fingerprint leaves out. */
+/** Where the lines above are, and others at which counting may go wrong. */
+const PLACES: readonly { title: string; texts: Texts; place: readonly [string, number, number | null] }[] = [
+  { title: "in the first text", texts: MARKED, place: ["error", 1, null] },
+  { title: "in the last text", texts: { setup: "a\n\nerror: b\n" }, place: ["setup", 3, null] },
+  { title: "with its message", texts: { output: "a\nerror:\n\n\nb\nc" }, place: ["output", 2, 5] },
+  {
+    title: "after all kinds of ends",
+    texts: { error: "a\r\nb\rc\n\rKilled\r\n" },
+    place: ["error", 5, null],
+  },
+  {
+    title: "at the end of a long text",
+    texts: { output: `${"reading sources\r\n".repeat(100_000)}Killed\r\n\r\n` },
+    place: ["output", 100_001, null],
+  },
+  {
+    title: "where the part that is read begins between the two characters of an end",
+    texts: { output: `a\r\n${"x".repeat(3990)}\nKilled\n\n` },
+    place: ["output", 3, null],
+  },
+  {
+    title: "without a marker",
+    texts: { error: "\n", setup_error: "one\ntwo\n\n" },
+    place: ["setup_error", 2, null],
+  },
+];
+
+/** Lines of one row differ only in what a fingerprint leaves out; lines of two rows differ in more. */
 const ALIKE: readonly (readonly [what: string, ...lines: string[]])[] = [
-  ["numbers", "error: 3 of 12 files", "error: 450 of 1 files"],
-  ["versions", "error: needs sphinx 1.8.5", "error: needs sphinx 4.0.0"],
-  ["paths", "error: no /home/docs/checkouts/pip/conf.py", "error: no /srv/b/c.py"],
+  ["numbers", "error: 3 of 12 files", "error: 450 of 1 files", "error: 1,234,567 of 2.5 files"],
+  ["versions", "error: needs sphinx 1.8.5", "error: needs sphinx 4.0.0", "error: needs sphinx v5.0rc1"],
+  ["paths", "error: no /home/docs/checkouts/pip/conf.py", "error: no /srv/b/c.py", "error: no setup.py"],
   ["hashes", "fatal: bad object 0c4fed7b2af45f", `fatal: bad object ${"de3bcbe1".repeat(5)}`],
   ["dates", "error: 2024-11-03 01:30:00 timed out", "error: 2025-01-09 12:00:59 timed out"],
   ["URLs", "error: https://a.example/b?c=1 refused", "error: http://d.example:81/e/f refused"],
   ["nothing", "error: no such option", "error: no such option"],
+  [
+    "modules",
+    "ImportError: No module named 'forest'",
+    "ImportError: No module named 'sea.shore'",
+    "ImportError: No module named u'forest'",
+    "ImportError: No module named forest",
+    "lib.errors.ImportError: No module named sea.shore",
+  ],
+  [
+    "packages",
+    "ERROR: No matching distribution found for sphinx==1.8.5",
+    "ERROR: No matching distribution found for flask>=2,<3",
+    "ERROR: No matching distribution found for sphinx[docs, test]~=1.8",
+    "ERROR: No matching distribution found for sea-shore",
+    "ERROR: No matching distribution found for a.b (from c->-r docs/requirements.txt (line 3))",
+  ],
+  [
+    "requirements",
+    "ERROR: Cannot install a==1 and b-c==2.0.* because of conflicts",
+    "ERROR: Cannot install d>2, e!=3.1 and f<=4 because of conflicts",
+  ],
+  [
+    "quotes",
+    "Error: package 'x' is missing",
+    'Error: package "sea shore" is missing',
+    "Error: package “x” is missing",
+    "Error: package ‘x’ is missing",
+    "Error: package `x` is missing",
+    "Error: package sea_shore is missing",
+  ],
+  [
+    "LaTeX's quotes",
+    "! LaTeX Error: File `foo.sty' not found.",
+    "! LaTeX Error: File ``b-1.2.sty'' not found.",
+  ],
+  [
+    "branches",
+    "fatal: Remote branch feature/x not found in upstream origin",
+    "fatal: Remote branch develop not found in upstream origin",
+    "fatal: Remote branch v1.2-fix not found in upstream origin",
+  ],
+  [
+    "places in files",
+    "conf.py:12: error: no directive",
+    "docs/conf.py:12:34: error: no directive",
+    "/srv/index.rst: error: no directive",
+  ],
+  ["dotted names", "Exception: cannot load sphinx.ext.todo", "Exception: cannot load my_theme.parts"],
+  ["inner apostrophes", "error: can't use 'x' here", "error: can't use 'it's' here"],
+];
+
+/** No two have the same fingerprint: names are left out, and words are not. */
+const DIFFERENT = [
+  "error: it's wrong and it's late",
+  "error: it's right and it's late",
+  "error: the users' files aren't here",
+  "error: the users' files aren't there",
+  "error: it’s wrong and it’s late",
+  "error: it’s right and it’s late",
+  "error: 'a' before 'b'",
+  "error: 'a' after 'b'",
+  'error: "this is a long sentence" they said',
+  'error: "that is a long sentence" they said',
+  "sphinx.errors.ThemeError: no theme named 'x' found",
+  "sphinx.errors.ConfigError: no theme named 'x' found",
+  "fatal: unable to access 'https://a.example/b/': Could not resolve host: a.example",
+  "fatal: unable to access 'https://a.example/b/': The requested URL returned error: 503",
+  "error: package 'x' is missing",
+  "error: package 'x' is damaged",
+  "error: the package is missing",
+  "error: module x has no docs",
+  "error: module x has no license",
+  "error: needs sphinx 1.8.5",
+  "error: needs docutils 1.8.5",
+  "ERROR: No matching distribution found for x",
+  "ERROR: Could not find a version that satisfies the requirement x (from versions: 1.0, 2.0)",
+];
+/** What no line of a build's text should make slow, each to be repeated. */
+const HOSTILE = [
+  ...[
+    "a",
+    ".",
+    "a.",
+    "a.1.",
+    "/",
+    "../",
+    "'",
+    "a'",
+    "'a b",
+    '"',
+    '" ',
+    '"a ',
+    "`",
+    "`a",
+    "“",
+    "“a ",
+    "(from ",
+    "(from (",
+  ],
+  ...[
+    "=",
+    "a=",
+    "a==1,",
+    ">1, <2,",
+    "1",
+    "1.",
+    "1:1:",
+    "[",
+    "a[a,",
+    "@a.",
+    "a://",
+    "<name> ",
+    "<n>, ",
+    "package a ",
+  ],
+  ...[
+    "found for a[",
+    "0x",
+    "deadbeef1",
+    "9abcdef0-1234-",
+    "-",
+    "é",
+    "🙂",
+    "\\",
+    "a:\\",
+    "a.error",
+    "v1.0a",
+    "~/",
+  ],
 ];
 const CLASSES = [
   { line: "error: the second rule", class: "first" },
@@ -74,6 +265,7 @@ const RULES = [
 ];
 
 let database: TestDatabase;
+let sql: Sql;
 const facts = new Map<
   string,
   { output_excerpt: string | null; error_class: string; error_fingerprint: string }
@@ -81,36 +273,44 @@ const facts = new Map<
 
 beforeAll(async () => {
   database = await createTestDatabase();
-  await withSql(database.url, { applicationName: "docmirror test", max: 1 }, async (sql) => {
-    const logs: InsertedRow[] = [
-      ...LINES.map(({ title, texts }) => logRow(title, texts)),
-      ...ALIKE.flatMap(([, ...lines]) =>
-        lines.map((output, index) => logRow(`${index} ${output}`, { output })),
-      ),
-      ...CLASSES.map(({ line }) => logRow(line, { error: line })),
-    ];
-    const build = {
-      state: "finished",
-      success: false,
-      first_seen_at: "2025-01-01Z",
-      changed_at: "2025-01-01Z",
-    };
-    await insertRows(
-      sql,
-      "mirror.builds",
-      logs.map(({ build_id }) => ({ id: build_id ?? "", ...build, record_hash: "" })),
-    );
-    await insertRows(sql, "mirror.build_logs", logs);
-    await sql`delete from report.error_rules`;
-    await insertRows(sql, "report.error_rules", RULES);
-    await refreshReport(database.url, { sourceTimezone: "Etc/UTC", stuckAfterMs: 7_200_000 });
-    for (const { build_id, ...fact } of await sql`
+  sql = connect(database.url, { applicationName: "docmirror test", max: 1 });
+  const logs: InsertedRow[] = [
+    ...LINES.map(({ title, texts }) => logRow(title, texts)),
+    ...ALIKE.flatMap(([, ...lines]) =>
+      lines.map((output, index) => logRow(`${index} ${output}`, { output })),
+    ),
+    ...DIFFERENT.map((output) => logRow(`different ${output}`, { output })),
+    ...CLASSES.map(({ line }) => logRow(line, { error: line })),
+  ];
+  const build = {
+    state: "finished",
+    success: false,
+    first_seen_at: "2025-01-01Z",
+    changed_at: "2025-01-01Z",
+  };
+  await insertRows(
+    sql,
+    "mirror.builds",
+    logs.map(({ build_id }) => ({ id: build_id ?? "", ...build, record_hash: "" })),
+  );
+  await insertRows(sql, "mirror.build_logs", logs);
+  await sql`delete from report.error_rules`;
+  await insertRows(sql, "report.error_rules", RULES);
+  await refreshReport(database.url, { sourceTimezone: "Etc/UTC", stuckAfterMs: 7_200_000 });
+  for (const { build_id, ...fact } of await sql`
       select build_id, output_excerpt, error_class, error_fingerprint from report.fact_builds`)
-      facts.set(build_id, fact as never);
-  });
+    facts.set(build_id, fact as never);
 });
 
-afterAll(() => database.dispose());
+afterAll(async () => {
+  await sql.end({ timeout: 5 });
+  await database.dispose();
+});
+
+const logOf = (texts: Texts) => ({
+  ...{ id: "", output: null, error: null, setup: null, setup_error: null },
+  ...texts,
+});
 
 function logRow(build_id: string, texts: Texts): InsertedRow {
   return { build_id, output: null, error: null, setup: null, setup_error: null, ...texts };
@@ -119,9 +319,33 @@ function logRow(build_id: string, texts: Texts): InsertedRow {
 describe("the error line", () => {
   test.each(LINES)("$title", ({ title, texts, line }) => {
     expect(facts.get(title)?.output_excerpt).toBe(line);
-    expect(
-      findErrorLine({ id: "", output: null, error: null, setup: null, setup_error: null, ...texts }),
-    ).toBe(line);
+    expect(findErrorLine(logOf(texts))).toBe(line);
+  });
+});
+
+describe("the place of the error line", () => {
+  const placeOf = async (texts: Texts) => {
+    const { error = null, setup_error = null, output = null, setup = null } = texts;
+    const [place] =
+      await sql`select * from report.error_place(${error}, ${setup_error}, ${output}, ${setup})`;
+    return place;
+  };
+
+  test.each(PLACES)("$title", async ({ texts, place: [body, line, message] }) => {
+    expect(await placeOf(texts)).toMatchObject({ body, line_number: line, message_line_number: message });
+    expect(findErrorPlace(logOf(texts))).toMatchObject({ body, line, message });
+  });
+
+  test("has the error line, and what the model says, for each log", async () => {
+    for (const { texts, line } of LINES) {
+      const place = findErrorPlace(logOf(texts));
+      expect(await placeOf(texts)).toEqual({
+        body: place?.body ?? null,
+        line_number: place?.line ?? null,
+        message_line_number: place?.message ?? null,
+        excerpt: line,
+      });
+    }
   });
 });
 
@@ -132,7 +356,7 @@ describe("the class", () => {
 });
 
 describe("the fingerprint", () => {
-  const printOf = (line: string, index: number) => facts.get(`${index} ${line}`)?.error_fingerprint;
+  const printOf = (line: string, index: number | string) => facts.get(`${index} ${line}`)?.error_fingerprint;
 
   test.each(ALIKE)("is the same where lines differ in %s", (_what, ...lines) => {
     expect(new Set(lines.map(printOf)).size).toBe(1);
@@ -141,5 +365,14 @@ describe("the fingerprint", () => {
 
   test("is another one where they differ in words", () => {
     expect(new Set(ALIKE.map(([, line = ""]) => printOf(line, 0))).size).toBe(ALIKE.length);
+    expect(new Set(DIFFERENT.map((line) => printOf(line, "different"))).size).toBe(DIFFERENT.length);
+  });
+
+  test("takes milliseconds for the longest line, whatever is in it", async () => {
+    const lines = HOSTILE.map((text) => [...text.repeat(400)].slice(0, 400).join(""));
+    await sql.begin(async (tx) => {
+      await tx`set local statement_timeout = 1000`;
+      for (const line of lines) await tx`select rollup.error_fingerprint(${line})`;
+    });
   });
 });

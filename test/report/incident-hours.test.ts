@@ -7,7 +7,8 @@ import { compareRows, readRelation } from "./compare.ts";
 
 /**
  * Ten projects build well at ten hours. At 12:00 all ten fail, project 1 in one of two builds. At 13:00 the first seven fail. At 14:00 eight build and
- * three of them fail. What is of an unknown project, or has not finished, counts nowhere.
+ * three of them fail. What is of an unknown project, or has not finished, counts for no incident. All failures of 12:00 and 13:00 say that the disk
+ * was full.
  */
 const BUILDS = `
   insert into mirror.projects (id, slug, source, listed, first_seen_at, changed_at, record_hash)
@@ -26,7 +27,10 @@ const BUILDS = `
     union all select 13, project, 'finished', false from generate_series(1, 7) as project
     union all select 13, null, 'finished', false from generate_series(1, 5)
     union all select 14, project, 'finished', project > 3 from generate_series(1, 8) as project
-  ) as build`;
+  ) as build;
+
+  insert into mirror.build_logs (build_id, error)
+  select id, 'No space left on device' from mirror.builds where date::time between '12:00' and '13:59' and not success`;
 
 test("an hour is an incident when more projects fail than their own rates allow, eight building at least", async () => {
   await using database = await createTestDatabase();
@@ -48,5 +52,23 @@ test("an hour is an incident when more projects fail than their own rates allow,
     };
     expect(expected).toBeCloseTo(1.0743137, 7);
     expect(compareRows("incident_hours", await readRelation(sql, "incident_hours"), [incident])).toEqual([]);
+
+    // All 16 that finished at 12:00 are left out, the unknown project's too, and the 12 failures of 13:00. What failed at
+    // 12:00 for the platform's fault is left out once.
+    const days = await readRelation(sql, "success_rate_without_platform");
+    const first = days.filter(({ day }) => day === "2025-01-01");
+    const rates = {
+      ...{
+        day: "2025-01-01",
+        finished: 136,
+        succeeded: 106,
+        failed: 30,
+        success_rate: 106 / 136,
+        incident_hours: 1,
+      },
+      ...{ finished_without_platform: 108, succeeded_without_platform: 105, failed_without_platform: 3 },
+      success_rate_without_platform: 105 / 108,
+    };
+    expect(compareRows("success_rate_without_platform", first, [rates])).toEqual([]);
   });
 });

@@ -33,10 +33,10 @@ export const FAILURES: readonly { mark: string; say: (random: Random) => string 
 ];
 
 export const RULES: readonly ErrorRule[] = [
-  { position: 1, pattern: "killed|space left", class: "resources" },
-  { position: 2, pattern: "^fatal:", class: "vcs" },
-  { position: 3, pattern: "matching +distribution", class: "dependency" },
-  { position: 4, pattern: "fatal:", class: "never_first" },
+  { position: 1, pattern: "killed|space left", class: "resources", is_platform: true },
+  { position: 2, pattern: "^fatal:", class: "vcs", is_platform: false },
+  { position: 3, pattern: "matching +distribution", class: "dependency", is_platform: false },
+  { position: 4, pattern: "fatal:", class: "never_first", is_platform: false },
 ];
 
 const BODIES = ["output", "error", "setup", "setup_error"] as const;

@@ -9,17 +9,25 @@ const KEYS: Partial<Record<Relation, string>> = {
   fact_builds: "build_id",
   success_rate_daily: "day",
   success_rate_weekly: "week",
+  success_rate_monthly: "month",
   success_rate_by_project: "project_id",
   success_rate_by_type: "type",
   build_times_daily: "day",
+  build_phases: "build_id",
+  backlog: "hour",
   failing_projects: "project_id",
   project_states: "project_id",
   recoveries: "first_failed_build_id",
+  regressions: "project_id",
+  broke_weekly: "week",
+  broke_daily: "day",
   open_builds: "build_id",
   stuck_builds: "build_id",
   incident_hours: "hour",
-  error_classes: "rank",
-  error_rules: "order",
+  error_classes: "error_class",
+  error_fingerprints: "error_fingerprint",
+  success_rate_without_platform: "day",
+  error_rules: "position",
   freshness: "resource",
   runs: "run_id",
 };
@@ -70,6 +78,7 @@ export const COMPUTED = [
   "recoveries",
   "instability",
   "error_classes",
+  "error_fingerprints",
   "project_activity",
 ] as const satisfies readonly Relation[];
 
@@ -87,8 +96,6 @@ function describe(relation: Relation, columns: RelationEntry["columns"]) {
   return Object.entries(columns).map(([column, means]) => ({
     name: column,
     description: means,
-    // The one name that SQL keeps for itself.
-    ...(column === "order" && { quote: true }),
     ...(KEYS[relation] === column && { data_tests: ["unique", "not_null"] }),
   }));
 }

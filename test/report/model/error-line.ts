@@ -12,34 +12,69 @@ const MARKERS = [
   "out of memory",
   "no space left",
 ] as const;
+const LINE_END = /\r\n|\r|\n/;
 const ANSI_SEQUENCE = new RegExp(`${String.fromCharCode(27)}\\[[0-9;?]*[A-Za-z]`, "g");
+
+/** Where the error line is: in which text, and in which of its lines, from 1. */
+export interface ErrorPlace {
+  body: (typeof BODIES)[number];
+  line: number;
+  /** The line that it announces, where it ends in a colon. */
+  message: number | null;
+  excerpt: string;
+}
+
+interface Candidate extends ErrorPlace {
+  rank: "marked" | "announced nothing" | "any";
+}
+
+export function findErrorLine(log: RawLog): string | null {
+  return findErrorPlace(log)?.excerpt ?? null;
+}
 
 /**
  * The line that says why a build failed: of the first text that has a line with a marker the last such one, else the last one of the first text
- * that is not blank.
+ * that is not blank. Lines that end in a colon and announce nothing are better than the latter alone.
  */
-export function findErrorLine(log: RawLog): string | null {
-  const bodies = BODIES.map((body) => linesOf(log[body] ?? ""));
-  const marked = bodies.map((lines) => lines.findLast(isMarked)).find((line) => line !== undefined);
-  const line = marked ?? bodies.find((lines) => lines.length > 0)?.at(-1);
-  return line === undefined ? null : [...line].slice(0, LINE_CHARACTERS).join("");
+export function findErrorPlace(log: RawLog): ErrorPlace | null {
+  const candidates = BODIES.flatMap((body) => candidatesOf(body, log[body] ?? ""));
+  const best =
+    candidates.find(({ rank }) => rank === "marked") ??
+    candidates.find(({ rank }) => rank === "announced nothing") ??
+    candidates[0];
+  if (best === undefined) return null;
+  const { rank: _, ...place } = best;
+  return place;
 }
 
-/** The lines of a text's end that are not blank, as one may print them. */
-function linesOf(text: string): string[] {
-  return [...text]
-    .slice(-TAIL_CHARACTERS)
-    .join("")
-    .split("\n")
-    .map(toPlain)
-    .filter((line) => line !== "");
+/** The lines of a text that come into question, the last one first. */
+function candidatesOf(body: ErrorPlace["body"], text: string): Candidate[] {
+  const read = [...text].slice(-TAIL_CHARACTERS).join("").split(LINE_END).map(toPlain);
+  const unread = text.split(LINE_END).length - read.length;
+  const numbered = read.map((line, index) => ({ line, number: unread + index + 1 }));
+  return numbered.toReversed().flatMap(({ line, number }) => {
+    const marked = trim(line);
+    if (marked === "") return [];
+    const place = { body, line: number, message: null, excerpt: cut(marked) };
+    if (!isMarked(marked)) return { ...place, rank: "any" };
+    if (!marked.endsWith(":")) return { ...place, rank: "marked" };
+    const isOfTrace = marked.toLowerCase().includes("traceback");
+    const message = numbered.find(
+      (below) =>
+        below.number > number && trim(below.line) !== "" && !(isOfTrace && below.line.startsWith(" ")),
+    );
+    if (message === undefined) return { ...place, rank: "announced nothing" };
+    const excerpt = cut(`${marked} ${trim(message.line)}`);
+    return { ...place, message: message.number, excerpt, rank: "marked" };
+  });
 }
 
+const cut = (line: string): string => [...line].slice(0, LINE_CHARACTERS).join("");
+const trim = (line: string): string => line.replace(/^ +| +$/g, "");
+
+/** The line as one may print it. */
 function toPlain(line: string): string {
-  return line
-    .replace(ANSI_SEQUENCE, "")
-    .replace(/\p{Cc}/gu, "")
-    .trim();
+  return line.replace(ANSI_SEQUENCE, "").replace(/\p{Cc}+/gu, " ");
 }
 
 function isMarked(line: string): boolean {

@@ -1,0 +1,31 @@
+-- What is left out is counted and subtracted, because it is little: the failures of platform classes, from their
+-- index, and whatever else finished of the builds of incident hours.
+CREATE OR REPLACE VIEW report.success_rate_without_platform AS
+WITH platform_class AS (
+  SELECT DISTINCT class FROM report.error_rules WHERE is_platform
+)
+SELECT daily.day, daily.finished, daily.succeeded, daily.failed, daily.success_rate, kept.succeeded + kept.failed AS finished_without_platform,
+  kept.succeeded AS succeeded_without_platform, kept.failed AS failed_without_platform,
+  kept.succeeded::float8 / nullif(kept.succeeded + kept.failed, 0) AS success_rate_without_platform,
+  report.wilson_low(kept.succeeded, kept.succeeded + kept.failed) AS success_rate_without_platform_low,
+  report.wilson_high(kept.succeeded, kept.succeeded + kept.failed) AS success_rate_without_platform_high,
+  CASE WHEN daily.finished IS NOT NULL THEN coalesce(incident.hours, 0) END AS incident_hours, daily.is_complete, daily.is_covered
+FROM report.success_rate_daily AS daily
+LEFT JOIN (
+  SELECT triggered_on AS day, count(*)::int AS failed
+  FROM rollup.builds WHERE failed = 1 AND error_class IN (SELECT class FROM platform_class)
+  GROUP BY triggered_on
+) AS platform ON platform.day = daily.day
+LEFT JOIN (
+  SELECT span.day, count(DISTINCT hour)::int AS hours, (count(*) FILTER (WHERE build.succeeded = 1))::int AS succeeded,
+    (count(*) FILTER (WHERE build.failed = 1 AND build.error_class NOT IN (SELECT class FROM platform_class)))::int AS failed
+  FROM report.incident_hours
+  CROSS JOIN LATERAL (SELECT (hour AT TIME ZONE 'UTC')::date AS day) AS span
+  LEFT JOIN rollup.builds AS build
+    ON build.triggered_on = span.day AND build.triggered_at >= hour AND build.triggered_at < hour + interval '1 hour'
+  GROUP BY span.day
+) AS incident ON incident.day = daily.day
+CROSS JOIN LATERAL (
+  SELECT daily.succeeded - coalesce(incident.succeeded, 0) AS succeeded,
+    daily.failed - coalesce(platform.failed, 0) - coalesce(incident.failed, 0) AS failed
+) AS kept;

@@ -1,0 +1,101 @@
+/** Why builds fail: by class and by fingerprint, of all time, by day and by week. */
+
+import { type Calendar, weeklyRates } from "./calendar.ts";
+import type { Fact } from "./facts.ts";
+import { groupBy } from "./group-by.ts";
+import { countProjects, isFailure, isRated, type Row } from "./rates.ts";
+import { dayOf, dayText, momentText, mondayOf, parseDay } from "./times.ts";
+
+const SPAN_DAYS = 7;
+
+const dated = (facts: readonly Fact[]): Fact[] => facts.filter(({ at }) => at !== null);
+const dayOfFact = ({ at }: Fact): number => dayOf(at ?? Number.NaN);
+const classOf = ({ error }: Fact): string | null => error?.class ?? null;
+const fingerprintOf = ({ error }: Fact): string | null => error?.fingerprint ?? null;
+
+export function errorClasses(facts: readonly Fact[], calendar: Calendar): Row[] {
+  return rankedBy(facts, classOf, calendar).map(({ last, row }) => ({ error_class: classOf(last), ...row }));
+}
+
+export function errorFingerprints(facts: readonly Fact[], calendar: Calendar): Row[] {
+  return rankedBy(facts, fingerprintOf, calendar).map(({ last, row }) => ({
+    error_class: classOf(last),
+    error_fingerprint: fingerprintOf(last),
+    ...row,
+  }));
+}
+
+/** The failures with the same key, those of the most projects first. */
+function rankedBy(facts: readonly Fact[], keyOf: (fact: Fact) => string | null, calendar: Calendar) {
+  const failures = facts.filter(isFailure);
+  const lastDay = lastDayOf(calendar);
+  const within = (own: readonly Fact[], days: number) =>
+    dated(own).filter((fact) => {
+      const ago = lastDay - dayOfFact(fact);
+      return ago >= days && ago < days + SPAN_DAYS;
+    });
+  return [...groupBy(failures, keyOf).values()]
+    .map((own) => ({ own, last: own.at(-1) as Fact, projects: countProjects(own) }))
+    .sort((a, b) => b.projects - a.projects || b.own.length - a.own.length)
+    .map(({ own, last, projects }, index) => {
+      const [recent, before] = [within(own, 0), within(own, SPAN_DAYS)];
+      const row: Row = {
+        rank: index + 1,
+        example: last.error?.line ?? null,
+        failures: own.length,
+        failure_share: own.length / failures.length,
+        projects,
+        project_share: countProjects(failures) === 0 ? null : projects / countProjects(failures),
+        first_triggered_at: momentOf(dated(own)[0]),
+        last_triggered_at: momentOf(dated(own).at(-1)),
+        last_build_id: last.id,
+        failures_last_7_days: recent.length,
+        failures_7_days_before: before.length,
+        projects_last_7_days: countProjects(recent),
+        projects_7_days_before: countProjects(before),
+      };
+      return { last, row };
+    });
+}
+
+const momentOf = (fact: Fact | undefined): string | null => (fact?.at == null ? null : momentText(fact.at));
+
+/** Spans end with the day up to which the list was read; with today where it never was. */
+function lastDayOf({ today, coveredThrough }: Calendar): number {
+  return coveredThrough === null ? parseDay(today) : dayOf(coveredThrough);
+}
+
+export function errorFingerprintsDaily(facts: readonly Fact[]): Row[] {
+  const keyOf = (fact: Fact) => JSON.stringify([dayOfFact(fact), classOf(fact), fingerprintOf(fact)]);
+  return [...groupBy(dated(facts).filter(isFailure), keyOf).values()].map((own) => {
+    const one = own[0] as Fact;
+    return {
+      day: dayText(dayOfFact(one)),
+      error_class: classOf(one),
+      error_fingerprint: fingerprintOf(one),
+      failures: own.length,
+      projects: countProjects(own),
+    };
+  });
+}
+
+export function errorTrendWeekly(facts: readonly Fact[], calendar: Calendar): Row[] {
+  const classes = [...new Set(facts.filter(isFailure).map(classOf))];
+  const byWeek = groupBy(dated(facts).filter(isRated), (fact) => dayText(mondayOf(dayOfFact(fact))));
+  return weeklyRates(facts, calendar).flatMap(({ week, iso_week, finished, is_complete, is_covered }) => {
+    const failures = (byWeek.get(String(week)) ?? []).filter(isFailure);
+    return classes.map((error_class) => {
+      const own = failures.filter((fact) => classOf(fact) === error_class);
+      const isKnown = typeof finished === "number";
+      return {
+        ...{ week, iso_week, error_class },
+        failures: isKnown ? own.length : null,
+        failure_share: failures.length > 0 ? own.length / failures.length : null,
+        projects: isKnown ? countProjects(own) : null,
+        finished,
+        failure_rate: finished ? own.length / Number(finished) : null,
+        ...{ is_complete, is_covered },
+      } as Row;
+    });
+  });
+}
