@@ -74,17 +74,13 @@ ${renderBuilds({ subject, choice, answers, questions, href, versions, now })}
 ${renderFailing({ subject, answers, questions, strips, isNow, now })}
 ${renderCauses(subject, answers, questions, now)}
 ${renderSeries({ subject, choice, answers, questions, strips, href, now })}
+${subject.id === "-1" || project.is_deleted === true ? "" : renderBadge(subject)}
 </div>
 <aside class="col rail" aria-label="More about this project">
 ${renderDays(subject, answers, questions, moment)}
 ${renderMended(subject, answers, questions, now)}
 ${renderTimes(subject, answers, questions)}
-${
-  subject.id === "-1"
-    ? ""
-    : html`${renderProjectFacts(project, subject, now)}
-${project.is_deleted === true ? "" : renderBadge(subject)}`
-}
+${subject.id === "-1" ? "" : renderProjectFacts(project, subject, now)}
 </aside>
 </div>`;
   const { sign, tone } = judgeProject(project, answers, moment);

@@ -194,7 +194,8 @@ function openFigure({ open }: ProjectAnswers, now: Date) {
   const [total, stuck] = [numberOf(open, "total"), numberOf(open, "stuck")];
   const ago = agoWords(newest?.triggered_at, now);
   return {
-    label: "Not finished",
+    label: "Open",
+    labelRest: " builds",
     value: grouped(total),
     unit:
       total === 0

@@ -44,7 +44,7 @@ function parse(query: URLSearchParams): ProjectsChoice {
   const sort = query.get("sort") ?? "";
   return {
     q: given("q"),
-    state: given("state"),
+    state: shorten(given("state") ?? "", 40) || undefined,
     sort: Object.hasOwn(SORTS, sort) ? (sort as Sort) : "last",
     page: readPageNumber(query),
   };
