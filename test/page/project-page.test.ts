@@ -23,7 +23,7 @@ const ROWS = `
   values
     ('105', 'alpha', 'Alpha docs', 'git://git.example.org/alpha', 'list', true, 'stable', 'docgen', 'nature', 'http//alpha.docs.example.org/', now(), now(), null, ''),
     ('106', 'beta', 'Beta', 'javascript:alert(1)', 'list', true, '', '', null, 'javascript:alert(1)', now(), now(), null, ''),
-    ('108', 'twin', 'First twin', null, 'list', true, 'latest', null, null, null, now() - interval '9 days', now(), now() - interval '3 days', ''),
+    ('108', 'twin', 'First twin', null, 'list', true, 'latest', null, null, null, now() - interval '9 days', now(), now() - interval '75 hours', ''),
     ('109', 'twin', 'Second twin', null, 'list', true, 'latest', null, null, null, now() - interval '2 days', now(), null, ''),
     ('110', 'lost', 'Lost', null, 'list', true, 'latest', null, null, null, now(), now(), null, ''),
     ('111', 'none', 'None', null, 'list', true, 'latest', null, null, null, now(), now(), null, ''),
