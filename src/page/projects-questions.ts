@@ -54,7 +54,9 @@ export function isState(text: string): text is State {
 
 /** One page of the list. */
 export function askForProjects(choice: ProjectsChoice): Question {
-  return statement("project_states", (hold) => pageOf(choice, "report.project_states", hold));
+  return statement("project_states", (hold) =>
+    pageOf(choice, "report.project_states", isFound(choice.q, hold), hold),
+  );
 }
 
 /**
@@ -68,13 +70,12 @@ export function askForCountedProjects(choice: ProjectsChoice): Question {
       ["any", "true"] as const,
       ...Object.entries(STATES).map(([name, { condition }]) => [name, condition] as const),
     ];
-    const found = isFound(choice.q, hold);
     const counts = states.flatMap(([name, condition]) => [
       `count(*) filter (where ${condition}) as all_${name}`,
-      `count(*) filter (where ${condition} and ${found}) as found_${name}`,
+      `count(*) filter (where ${condition} and is_found) as found_${name}`,
     ]);
     return `with project as materialized (
-  select * from report.project_states
+  select *, ${isFound(choice.q, hold)} as is_found from report.project_states
 )
 select *
 from (
@@ -82,16 +83,16 @@ from (
   from project
 ) as counts
 left join lateral (
-${pageOf(choice, "project", hold)}
+${pageOf(choice, "project", "is_found", hold)}
 ) as listed on true`;
   });
 }
 
 type Hold = (value: string | number) => string;
 
-function pageOf({ q, state, sort, page }: ProjectsChoice, from: string, hold: Hold): string {
+function pageOf({ q, state, sort, page }: ProjectsChoice, from: string, isFound: string, hold: Hold): string {
   const conditions = [
-    ...(q === undefined ? [] : [isFound(q, hold)]),
+    ...(q === undefined ? [] : [isFound]),
     ...(state === undefined ? [] : [isState(state) ? STATES[state].condition : "false"]),
   ];
   const where = conditions.length === 0 ? "" : `\nwhere ${conditions.join("\n  and ")}`;
