@@ -1,3 +1,19 @@
+CREATE TABLE "rollup"."recovery_times" (
+	"by_project" boolean NOT NULL,
+	"by_type" boolean NOT NULL,
+	"by_month" boolean NOT NULL,
+	"project_id" text COLLATE "C" NOT NULL,
+	"type" text NOT NULL,
+	"month" text NOT NULL,
+	"streaks" integer NOT NULL,
+	"recovered" integer NOT NULL,
+	"median_hours" double precision,
+	"p25_hours" double precision,
+	"p75_hours" double precision,
+	"closed_median_hours" double precision,
+	CONSTRAINT "recovery_times_pk" PRIMARY KEY("by_project","by_type","by_month","project_id","type","month")
+);
+--> statement-breakpoint
 CREATE TABLE "rollup"."backlog" (
 	"hour" timestamp(6) with time zone PRIMARY KEY NOT NULL,
 	"open_min" integer NOT NULL,
@@ -62,6 +78,7 @@ ALTER TABLE "rollup"."series" DROP CONSTRAINT "series_project_id_version_id_type
 ALTER TABLE "rollup"."series" ADD CONSTRAINT "series_project_id_version_id_type_reference_pk" PRIMARY KEY("project_id","version_id","type","reference");--> statement-breakpoint
 ALTER TABLE "rollup"."streaks" ADD COLUMN "reference" text DEFAULT '' NOT NULL;--> statement-breakpoint
 ALTER TABLE "rollup"."state" ADD COLUMN "next_dated_at" timestamp(6) with time zone;--> statement-breakpoint
+ALTER TABLE "rollup"."state" ADD COLUMN "builds_dated_ahead" integer DEFAULT 0 NOT NULL;--> statement-breakpoint
 ALTER TABLE "rollup"."weeks" ADD COLUMN "stuck" integer DEFAULT 0 NOT NULL;--> statement-breakpoint
 CREATE INDEX "builds_failed_day" ON "rollup"."builds" USING btree ("triggered_on","error_class","error_fingerprint","project_id") WHERE failed = 1;--> statement-breakpoint
 CREATE INDEX "builds_ahead" ON "rollup"."builds" USING btree ("ahead_until") WHERE ahead_until is not null;--> statement-breakpoint

@@ -269,6 +269,8 @@ export const DICTIONARY = {
         "In the row of builds: is_covered and is_complete count what happened before this moment, as of the last refresh. Null before the first whole walk.",
       builds_dated_ahead:
         "In the row of builds: how many are dated beyond tomorrow, which counts as no date, as of the last refresh.",
+      refreshed_run_id:
+        "The newest run that is in the answers, key of runs; 0 where they were computed before any run had ended.",
     },
   },
   runs: {

@@ -26,7 +26,7 @@ export interface ServeDeps {
 export interface MirrorServer {
   readonly url: string;
   readonly mirror: ServedMirror;
-  /** Renders the first page. It loads the chart library, so that no reader has to wait for it. */
+  /** Renders the first page, so that no reader has to wait for it. */
   warmUp(): Promise<void>;
   /** May be called twice. */
   close(): Promise<void>;
