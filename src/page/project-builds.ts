@@ -26,7 +26,7 @@ export interface BuildsFacts {
 /** The builds of a project in a row, each a link; thirty at a time. */
 export function renderBuilds(facts: BuildsFacts): Markup {
   const { choice, answers, questions, subject } = facts;
-  const total = numberOf(answers.totals, "chosen");
+  const total = numberOf(answers.chosen, "builds");
   return renderBlock({
     id: "builds",
     title: titleOf(choice, total),
@@ -59,11 +59,11 @@ function onlyWords({ version, type }: Only): string {
 function renderChoices({ subject, choice, answers, href }: BuildsFacts): Markup {
   const { only } = choice;
   const isMain = only.version === subject.mainVersion && only.type === "html" && only.reference === undefined;
-  const main = numberOf(answers.totals, "main");
+  const main = answers.series.find(({ is_main }) => is_main === true);
   const current = html` aria-current="true"`;
   const link = (query: Query, isCurrent: boolean, label: string, count: number) =>
     html`<a href="${href(query)}#builds"${isCurrent ? current : ""}>${label} <span>${grouped(count)}</span></a>`;
-  return html`<div class="bar"><nav class="chips" aria-label="Which builds">${link({}, !isNarrowed(only), "All versions", numberOf(answers.totals, "builds"))}${main === 0 && !isMain ? "" : link({ version: subject.mainVersion, type: "html" }, isMain, "Main docs", main)}${isNarrowed(only) && !isMain ? link(onlyQuery(only), true, onlyWords(only), numberOf(answers.totals, "chosen")) : ""}</nav></div>`;
+  return html`<div class="bar"><nav class="chips" aria-label="Which builds">${link({}, !isNarrowed(only), "All versions", numberOf(answers.totals, "builds"))}${main === undefined && !isMain ? "" : link({ version: subject.mainVersion, type: "html" }, isMain, "Main docs", Number(main?.builds ?? 0))}${isNarrowed(only) && !isMain ? link(onlyQuery(only), true, onlyWords(only), numberOf(answers.chosen, "builds")) : ""}</nav></div>`;
 }
 
 /** The parameters that choose these builds. */

@@ -53,21 +53,28 @@ export function projectQuestions({ id, mainVersion }: Subject, choice: ProjectCh
   const isMain = (hold: Hold) => `version_slug = ${hold(mainVersion)} and type = 'html'`;
   return {
     totals: statement(
-      "fact_builds",
-      (hold) => `select count(*) as builds, count(succeeded) as finished, sum(succeeded) as succeeded,
-  count(*) filter (where ${isMain(hold)}) as main,
-  count(*) filter (where ${["true", ...onlyConditions(choice.only, hold)].join(" and ")}) as chosen,
-  count(*) filter (where triggered_at > ${since(hold, "7 days")}) as week,
-  count(*) filter (where triggered_at > ${since(hold, "14 days")} and triggered_at <= ${since(hold, "7 days")}) as week_before,
-  count(*) filter (where finished_before is not null and duration_s_max is null) as untimed,
-  min(triggered_at) as first_triggered_at
-from report.fact_builds
-where ${own(hold)}`,
+      "success_rate_by_project",
+      (hold) => `select total.builds, total.finished, total.succeeded, total.first_triggered_at, weeks.*
+from report.success_rate_by_project as total
+cross join (
+  select count(*) filter (where triggered_at > ${since(hold, "7 days")}) as week,
+    count(*) filter (where triggered_at <= ${since(hold, "7 days")}) as week_before
+  from report.fact_builds
+  where ${own(hold)} and triggered_on >= ${hold(day)}::date - 15 and triggered_at > ${since(hold, "14 days")}
+) as weeks
+where total.${own(hold)}`,
     ),
+    /** How many builds the strip is taken from. */
+    chosen: statement("fact_builds", (hold) => {
+      const conditions = onlyConditions(choice.only, hold);
+      if (conditions.length === 0)
+        return `select builds from report.success_rate_by_project where ${own(hold)}`;
+      return `select count(*) as builds from report.fact_builds where ${[own(hold), ...conditions].join(" and ")}`;
+    }),
     /** The builds whose rate is told, and those before them. */
     recent: statement(
       "fact_builds",
-      (hold) => `select outcome
+      (hold) => `select outcome, finished_before is not null and duration_s_max is null as is_untimed
 from report.fact_builds
 where ${own(hold)}
 order by ${NEWEST}

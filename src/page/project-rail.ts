@@ -81,12 +81,12 @@ function renderFixed(row: Row, now: Date): Markup {
 
 /** How long the last builds took, between their bounds. */
 export function renderTimes(subject: Subject, answers: ProjectAnswers, questions: ProjectQuestions): Markup {
-  const { times, totals } = answers;
-  const untimed = numberOf(totals, "untimed");
+  const { times, recent } = answers;
+  const untimed = recent.filter(({ is_untimed }) => is_untimed === true).length;
   const left =
     untimed === 0
       ? ""
-      : html`<p class="more">Of ${counted(untimed, "other build")} nothing is known: they had ended when the mirror first looked.</p>`;
+      : html`<p class="more">Of ${grouped(untimed)} of the last ${counted(recent.length, "build")} nothing is known: they had ended when the mirror first looked.</p>`;
   return renderBlock({
     id: "times",
     title: "How long builds take",
@@ -99,7 +99,7 @@ export function renderTimes(subject: Subject, answers: ProjectAnswers, questions
             say:
               untimed === 0
                 ? "No build of this project has finished."
-                : `All ${counted(untimed, "build")} had ended when the mirror first looked.`,
+                : "They had ended when the mirror first looked.",
           })
         : html`<ul class="bounds">${drawBoundAxis()}${times.map(renderTime)}</ul>
 <p class="key"><span><svg width="20" height="10" aria-hidden="true"><rect class="m-ink" width="20" height="8" y="1"/></svg>took at least so long</span><span><svg width="20" height="10" aria-hidden="true"><rect fill="url(#hatch)" class="m-edge" x="0.5" y="1.5" width="19" height="7"/></svg>may have taken so long</span></p>
