@@ -86,7 +86,7 @@ describe("docs/reports.md", () => {
 
   test("every example of SQL runs on the schema", async () => {
     const statements = statementsOf(text);
-    expect(statements).toHaveLength(7);
+    expect(statements).toHaveLength(8);
     await runAll(statements);
   });
 

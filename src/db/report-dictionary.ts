@@ -5,8 +5,10 @@
  */
 import { FAILING } from "./report-dictionary/failing.ts";
 import {
+  BROKE,
   COVERAGE,
   FAILURES,
+  INSTABILITY,
   OPEN_BUILD,
   PROJECT,
   PROJECT_MEAN,
@@ -217,6 +219,24 @@ export const DICTIONARY = {
       is_covered: "False where no sync has read the build list since the day began.",
     },
   },
+  regressions: {
+    answers:
+      "Which projects got worse? One row per project whose success rate of the last 7 days is surely lower than that of the 28 days before, with 20 finished builds or more in both.",
+    columns: {
+      ...PROJECT,
+      finished_last_7_days:
+        "Finished builds of the last 7 days: UTC days of triggers, up to the day of the last sync, with that day.",
+      succeeded_last_7_days: "Those that succeeded.",
+      success_rate_last_7_days: "Their share.",
+      finished_28_days_before: "Finished builds of the 28 days before those.",
+      succeeded_28_days_before: "Those that succeeded.",
+      success_rate_28_days_before: "Their share.",
+      difference: "success_rate_last_7_days - success_rate_28_days_before: below 0.",
+      difference_low: "Lower end of the 95 % interval of difference, by Newcombe (1998), method 10.",
+      difference_high: "Upper end of that interval: below 0 in each row.",
+      last_failed_build_id: "The newest failed build of the last 7 days.",
+    },
+  },
   ...FAILING,
   recoveries: {
     answers: "How long did repairs take? One row per streak of failures of a series, up to the next success.",
@@ -224,7 +244,7 @@ export const DICTIONARY = {
       ...SERIES,
       failures: "Consecutive finished builds that failed.",
       first_failed_build_id: "The first of these failures.",
-      failed_at: "When the first failure was triggered.",
+      failed_at: "The same as broke_at, under its older name.",
       failed_after: "The first failure finished after this moment; null where nothing is known.",
       failed_before: "The first failure was seen finished at this moment.",
       recovered_build_id:
@@ -239,21 +259,52 @@ export const DICTIONARY = {
       is_overlapped:
         "True where the success was triggered after the failure, but may have finished before it.",
       error_class: "The error class of the first failure.",
+      broke_at: "When the first failure was triggered; null where it has no date.",
+      hours_to_recover:
+        "From broke_at to recovered_at, in hours; null while the streak is open or a date is missing. Do not average it: see time_to_recover.",
+      ...REFERENCE,
+    },
+  },
+  time_to_recover: {
+    answers:
+      "How long until builds succeed again? One row for all streaks of failures, one per project, one per type and one per month.",
+    columns: {
+      project_id: "The project's id; null in rows about all projects.",
+      project_slug: "The project's slug; null in rows about all projects.",
+      type: "The build's type; null in rows about all types.",
+      month: "The month in which the streaks began, such as 2026-11; null in rows about all months.",
+      streaks: "Streaks of failures, open ones included, without those whose first failure has no date.",
+      recovered: "Those that ended with a success.",
+      still_open: "Those without a success yet: streaks minus recovered.",
+      median_hours:
+        "The shortest time after which at most half are still broken, in hours from trigger to trigger, as Kaplan and Meier (1958) estimate it: an open streak counts for as long as it is known to be broken, up to the last sync, or the deletion of its project or version. Null where more than half are not known to end.",
+      p25_hours: "The same for a quarter recovered: at most three quarters are still broken.",
+      p75_hours: "The same for three quarters recovered: at most a quarter is still broken.",
+      closed_median_hours:
+        "The median of recovered streaks alone. It is too short, because long repairs are still under way; compare it with median_hours.",
     },
   },
   instability: {
     answers:
       "Which series change between success and failure, and is that more than chance? One row per series with two finished builds or more, over its last 20.",
+    columns: INSTABILITY,
+  },
+  flaky_series: {
+    answers:
+      "Which series change between success and failure more often than by chance? One row per series of instability where is_flaky.",
+    columns: INSTABILITY,
+  },
+  broke_weekly: {
+    answers: "What broke and what was fixed in each week? One row per ISO week, as in success_rate_weekly.",
     columns: {
-      ...SERIES,
-      finished: "Finished builds that count here, at most 20.",
-      succeeded: "Those that succeeded.",
-      failed: "Those that failed.",
-      flips: "How often the result differs from the one before.",
-      flip_rate: "flips / (finished - 1).",
-      flip_rate_by_chance:
-        "2p(1-p), where p is the share that succeeded: the flip rate of random results. Flaky series are far above it.",
+      week: "The Monday of the ISO week.",
+      iso_week: "That week, such as 2026-W47.",
+      ...BROKE("week"),
     },
+  },
+  broke_daily: {
+    answers: "What broke and what was fixed on each day? One row per UTC day, as in success_rate_daily.",
+    columns: { day: "The UTC day.", ...BROKE("day") },
   },
   open_builds: {
     answers: "Which builds have not finished? One row per build, stuck ones included.",

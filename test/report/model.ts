@@ -29,8 +29,27 @@ import {
   versionColumns,
 } from "./model/rates.ts";
 import type { Raw } from "./model/raw.ts";
-import { failingNow, failingProjects, instability, recoveries, seriesColumns } from "./model/series.ts";
-import { dayOf, dayText, isoWeekText, type Micros, momentText, mondayOf, SECOND_US } from "./model/times.ts";
+import { timeToRecover } from "./model/recovery-times.ts";
+import { regressions } from "./model/regressions.ts";
+import {
+  failingNow,
+  failingProjects,
+  flakySeries,
+  instability,
+  recoveries,
+  seriesColumns,
+} from "./model/series.ts";
+import {
+  dayOf,
+  dayText,
+  isoWeekText,
+  type Micros,
+  momentText,
+  mondayOf,
+  parseDay,
+  SECOND_US,
+} from "./model/times.ts";
+import { brokeDaily, brokeWeekly } from "./model/turns.ts";
 
 export const MODELLED = [
   "fact_builds",
@@ -41,10 +60,15 @@ export const MODELLED = [
   "success_rate_by_version",
   "success_rate_by_type",
   "build_times_daily",
+  "regressions",
   "failing_now",
   "failing_projects",
   "recoveries",
+  "time_to_recover",
   "instability",
+  "flaky_series",
+  "broke_weekly",
+  "broke_daily",
   "open_builds",
   "stuck_builds",
   "incident_hours",
@@ -91,10 +115,18 @@ export function computeReport(raw: Raw, settings: Settings): Answers {
       ...unfinishedOf(own),
     })),
     build_times_daily: dailyTimes(facts, calendar),
+    regressions: regressions(
+      facts,
+      coveredThrough === null ? parseDay(settings.today) : dayOf(coveredThrough),
+    ),
     failing_now: failingNow(facts),
     failing_projects: failingProjects(facts),
     recoveries: recoveries(facts, coveredThrough),
+    time_to_recover: timeToRecover(facts, coveredThrough),
     instability: instability(facts),
+    flaky_series: flakySeries(facts),
+    broke_weekly: brokeWeekly(facts, calendar),
+    broke_daily: brokeDaily(facts, calendar),
     open_builds: facts.filter(isOpen).map(openRow),
     stuck_builds: facts.filter(({ outcome }) => outcome === "stuck").map(openRow),
     incident_hours: incidentHours(facts),

@@ -26,7 +26,7 @@ export interface Calendar {
 
 const EARLIEST_DAY = parseDay("2000-01-01");
 
-const dayOfFact = ({ at }: Fact): number => dayOf(at ?? Number.NaN);
+export const dayOfFact = ({ at }: Fact): number => dayOf(at ?? Number.NaN);
 
 /** Dates from before there was such a service are errors: no calendar begins with them. */
 export function firstDayOf(facts: readonly Fact[]): number {
@@ -34,13 +34,18 @@ export function firstDayOf(facts: readonly Fact[]): number {
 }
 
 /** The days of the calendar from the first of these builds to today, and others that have builds. */
-function daysOf(facts: readonly Fact[], { today, firstDay }: Calendar): number[] {
+export function daysOf(facts: readonly Fact[], { today, firstDay }: Calendar): number[] {
   const own = new Set(facts.map(dayOfFact));
   for (let day = Math.max(Math.min(...own), firstDay); day <= parseDay(today); day++) own.add(day);
   return [...own];
 }
 
-function coverageOf(facts: readonly Fact[], start: number, days: number, { coveredThrough }: Calendar): Row {
+export function coverageOf(
+  facts: readonly Fact[],
+  start: number,
+  days: number,
+  { coveredThrough }: Calendar,
+): Row {
   const covered = coveredThrough ?? -Infinity;
   return {
     is_complete: (start + days) * DAY_US <= covered && facts.every(({ isSettled }) => isSettled),

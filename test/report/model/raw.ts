@@ -53,6 +53,7 @@ export interface RawNamed {
   slug: string | null;
   name: string | null;
   isDeleted: boolean;
+  deleted_at: Micros | null;
   /** Of a project: the slug of its default version. */
   defaultVersion?: string | null;
   /** Of a version. */
@@ -80,9 +81,9 @@ export async function readRaw(sql: Sql): Promise<Raw> {
       RawLog[]
     >`select build_id as id, output, error, setup, setup_error from mirror.build_logs`,
     projects: await sql<RawNamed[]>`
-      select id, slug, name, deleted_at is not null as "isDeleted", default_version as "defaultVersion" from mirror.projects`,
+      select id, slug, name, deleted_at is not null as "isDeleted", ${us("deleted_at")}, default_version as "defaultVersion" from mirror.projects`,
     versions: await sql<RawNamed[]>`
-      select id, slug, verbose_name as name, deleted_at is not null as "isDeleted", active as "isActive" from mirror.versions`,
+      select id, slug, verbose_name as name, deleted_at is not null as "isDeleted", ${us("deleted_at")}, active as "isActive" from mirror.versions`,
     open: await sql<Raw["open"]>`
       select build_id as id, ${us("seen_at")}, ${us("vanished_at")} from sync.open_builds`,
     walks: await sql<Raw["walks"]>`
