@@ -3,6 +3,8 @@
  * database, `report.data_dictionary` and `docs/data-dictionary.md` come from here. Columns are in the order
  * of their relation.
  */
+import { DIMENSIONS } from "./report-dictionary/dimensions.ts";
+import { DURATIONS } from "./report-dictionary/durations.ts";
 import { FAILING } from "./report-dictionary/failing.ts";
 import {
   BROKE,
@@ -28,54 +30,7 @@ export interface RelationEntry {
 }
 
 export const DICTIONARY = {
-  dim_projects: {
-    answers:
-      "Which projects are there? One row per project, and '-1' for builds whose project is not in the mirror.",
-    columns: {
-      project_id: "Primary key: the project's id; '-1' for the unknown one.",
-      project_slug: "The project's slug; its id where it has none.",
-      project_name: "Its name; the slug where it has none.",
-      repo: "The address of its source repository.",
-      repo_type: "git, hg, bzr or svn.",
-      documentation_type: "The tool that builds its documentation.",
-      default_version: "The slug of its default version.",
-      default_branch: "The branch that latest is built from; null where none is set.",
-      published_on: "The UTC day on which it was created (pub_date).",
-      is_listed: "False where the list hides it, and only references show it.",
-      is_deleted: "True when the service no longer has it; its builds still count.",
-      first_seen_at: "When the mirror first saw it.",
-      deleted_at: "When the mirror found it deleted; null while it exists.",
-    },
-  },
-  dim_versions: {
-    answers: "Which versions are there? One row per version, and '-1' for builds without a known version.",
-    columns: {
-      version_id: "Primary key: the version's id; '-1' for the unknown one.",
-      project_id: "Its project: key of dim_projects; '-1' where that is not in the mirror.",
-      version_slug: "Its slug, such as latest; its id where it has none.",
-      version_name: "Its name as its repository spells it (verbose_name).",
-      identifier: "Its branch, tag or commit.",
-      is_active: "Whether its documentation is kept up to date.",
-      is_built: "Whether it was ever built, as the service says.",
-      is_uploaded: "Whether its documentation was uploaded, not built.",
-      is_deleted: "True when the service no longer has it; its builds still count.",
-      first_seen_at: "When the mirror first saw it.",
-      deleted_at: "When the mirror found it deleted; null while it exists.",
-    },
-  },
-  dim_dates: {
-    answers: "The calendar: every UTC day from the first build to the end of next year.",
-    columns: {
-      day: "Primary key: the UTC day.",
-      week: "The Monday of its ISO week.",
-      iso_week: "The ISO week, such as 2026-W47.",
-      month: "The month, such as 2026-11.",
-      quarter: "The quarter, such as 2026-Q4.",
-      year: "The calendar year; the ISO week's year may differ.",
-      day_of_week: "1 for Monday to 7 for Sunday.",
-      is_weekend: "True on Saturday and Sunday.",
-    },
-  },
+  ...DIMENSIONS,
   fact_builds: {
     answers: "What is the result of each build? One row per build, deleted ones included.",
     columns: {
@@ -158,6 +113,20 @@ export const DICTIONARY = {
       ...STUCK,
     },
   },
+  success_rate_monthly: {
+    answers:
+      "How often do builds succeed, month by month? One row per month from the first build to this one.",
+    columns: {
+      month: "The month, in UTC, in which the builds were triggered, such as 2026-11.",
+      month_start: "Its first day.",
+      ...RATE,
+      ...PROJECT_MEAN,
+      projects: "Projects with such a build, without the unknown one.",
+      ...UNFINISHED,
+      ...COVERAGE("month"),
+      ...STUCK,
+    },
+  },
   success_rate_daily_by_project: {
     answers:
       "How often do the builds of a project succeed, day by day? One row per project and day from its first build to today.",
@@ -203,22 +172,7 @@ export const DICTIONARY = {
       ...UNFINISHED,
     },
   },
-  build_times_daily: {
-    answers:
-      "How long do builds take? One row per UTC day. Each true percentile lies between its two bounds.",
-    columns: {
-      day: "The UTC day on which the builds were triggered.",
-      finished: "Finished builds of the day, with any result; the percentiles are over these.",
-      p50_s_min: "The median of the lower bounds, in seconds; null where nothing finished.",
-      p50_s_max: "The median of the upper bounds; null where none is known.",
-      p90_s_min: "The 90th percentile of the lower bounds.",
-      p90_s_max: "The 90th percentile of the upper bounds; null where none is known.",
-      p95_s_min: "The 95th percentile of the lower bounds.",
-      p95_s_max: "The 95th percentile of the upper bounds; null where none is known.",
-      is_complete: COVERAGE("day").is_complete,
-      is_covered: "False where no sync has read the build list since the day began.",
-    },
-  },
+  ...DURATIONS,
   regressions: {
     answers:
       "Which projects got worse? One row per project whose success rate of the last 7 days is surely lower than that of the 28 days before, with 20 finished builds or more in both.",
@@ -314,6 +268,19 @@ export const DICTIONARY = {
     answers:
       "Which builds are stuck? One row per build that was older than DOCMIRROR_STUCK_AFTER when last seen open.",
     columns: OPEN_BUILD,
+  },
+  backlog: {
+    answers:
+      "How many builds wait or work at a time? One row per UTC hour from the first build to the last hour that a sync has covered. It may be minutes older than the other answers.",
+    columns: {
+      hour: "The start of the UTC hour: the moment that is counted. The first one is that of the earliest date since 2000.",
+      open_min:
+        "Builds that were surely open: seen before, and seen open again later, or a later bound of their finish says so.",
+      open_max:
+        "Builds that may have been open: from their date (an hour earlier where is_time_ambiguous), or their first sighting where that is earlier or all there is, until they were seen finished or gone. Stuck ones count to this day.",
+      is_covered:
+        "False where no sync has read the build list since that moment. Such hours are there only where a known build may have been open.",
+    },
   },
   incident_hours: {
     answers:

@@ -1,7 +1,7 @@
 import type { DICTIONARY, Relation } from "../db/report-dictionary.ts";
 
 /** The span of time that one row of a relation stands for. Bounds are rounded to it. */
-export type Span = "moment" | "hour" | "day" | "week";
+export type Span = "moment" | "hour" | "day" | "week" | "month";
 
 export interface RelationFacts<Column extends string = string> {
   /**
@@ -78,6 +78,11 @@ export const RELATION_FACTS: { readonly [R in Relation]: RelationFacts<ColumnOf<
     order: "week desc",
     answer: ["week", "finished", "success_rate", "success_rate_low", "success_rate_high", "is_complete"],
   },
+  success_rate_monthly: {
+    time: { column: "month_start", span: "month" },
+    order: "month_start desc",
+    answer: ["month", "finished", "success_rate", "success_rate_low", "success_rate_high", "is_complete"],
+  },
   success_rate_daily_by_project: {
     time: { column: "day", span: "day" },
     order: "day desc, project_slug, project_id",
@@ -108,6 +113,29 @@ export const RELATION_FACTS: { readonly [R in Relation]: RelationFacts<ColumnOf<
       "success_rate_28_days_before",
       "finished_last_7_days",
       "difference_high",
+    ],
+  },
+  build_times_weekly_by_project: {
+    time: { column: "week", span: "week" },
+    order: "week desc, finished desc, project_slug, project_id",
+    answer: ["week", "project_slug", "finished", "p50_s_min", "p50_s_max", "p90_s_min", "p90_s_max"],
+  },
+  build_times_weekly_by_type: {
+    time: { column: "week", span: "week" },
+    order: "week desc, finished desc, type",
+    answer: ["week", "type", "finished", "p50_s_min", "p50_s_max", "p90_s_min", "p90_s_max"],
+  },
+  build_phases: {
+    time: { column: "triggered_at", span: "moment", day: "triggered_on" },
+    order: "triggered_on desc nulls last, triggered_at desc nulls last, build_id desc",
+    answer: [
+      "build_id",
+      "project_slug",
+      "version_slug",
+      "queued_s_min",
+      "queued_s_max",
+      "building_s_min",
+      "building_s_max",
     ],
   },
   failing_now: {
@@ -167,6 +195,11 @@ export const RELATION_FACTS: { readonly [R in Relation]: RelationFacts<ColumnOf<
     time: { column: "triggered_at", span: "moment" },
     order: "age_s desc nulls last, build_id",
     answer: ["build_id", "project_slug", "version_slug", "state", "age_s", "triggered_at", "type"],
+  },
+  backlog: {
+    time: { column: "hour", span: "hour" },
+    order: "hour desc",
+    answer: ["hour", "open_min", "open_max", "is_covered"],
   },
   incident_hours: {
     time: { column: "hour", span: "hour" },

@@ -4,22 +4,26 @@
  */
 
 import type { Relation } from "../../src/db/report-dictionary.ts";
+import { backlog } from "./model/backlog.ts";
 import {
   type Calendar,
   dailyRates,
   dailyRatesByProject,
   dailyTimes,
   firstDayOf,
+  monthlyRates,
   projectActivity,
   weeklyRates,
+  weeklyTimes,
 } from "./model/calendar.ts";
-import { errorClasses, errorFingerprints, errorFingerprintsDaily, errorTrendWeekly } from "./model/errors.ts";
 import { computeFacts, type Fact, lengthOf, type Settings, UNKNOWN_ID } from "./model/facts.ts";
 import { groupBy } from "./model/group-by.ts";
 import { incidentHours } from "./model/incidents.ts";
-import { ratesWithoutPlatform } from "./model/platform.ts";
+import { buildPhases } from "./model/phases.ts";
 import {
   byProject,
+  countProjects,
+  isFailure,
   projectColumns,
   projectMeanOf,
   projectsOf,
@@ -29,54 +33,31 @@ import {
   versionColumns,
 } from "./model/rates.ts";
 import type { Raw } from "./model/raw.ts";
-import { timeToRecover } from "./model/recovery-times.ts";
-import { regressions } from "./model/regressions.ts";
-import {
-  failingNow,
-  failingProjects,
-  flakySeries,
-  instability,
-  recoveries,
-  seriesColumns,
-} from "./model/series.ts";
-import {
-  dayOf,
-  dayText,
-  isoWeekText,
-  type Micros,
-  momentText,
-  mondayOf,
-  parseDay,
-  SECOND_US,
-} from "./model/times.ts";
-import { brokeDaily, brokeWeekly } from "./model/turns.ts";
+import { failingNow, failingProjects, instability, recoveries, seriesColumns } from "./model/series.ts";
+import { dayOf, dayText, isoWeekText, type Micros, momentText, mondayOf, SECOND_US } from "./model/times.ts";
 
 export const MODELLED = [
   "fact_builds",
   "success_rate_daily",
   "success_rate_weekly",
+  "success_rate_monthly",
   "success_rate_daily_by_project",
   "success_rate_by_project",
   "success_rate_by_version",
   "success_rate_by_type",
   "build_times_daily",
-  "regressions",
+  "build_times_weekly_by_project",
+  "build_times_weekly_by_type",
+  "build_phases",
   "failing_now",
   "failing_projects",
   "recoveries",
-  "time_to_recover",
   "instability",
-  "flaky_series",
-  "broke_weekly",
-  "broke_daily",
   "open_builds",
   "stuck_builds",
+  "backlog",
   "incident_hours",
   "error_classes",
-  "error_fingerprints",
-  "error_fingerprints_daily",
-  "error_trend_weekly",
-  "success_rate_without_platform",
   "project_activity",
 ] as const satisfies readonly Relation[];
 
@@ -92,6 +73,7 @@ export function computeReport(raw: Raw, settings: Settings): Answers {
     fact_builds: facts.map(factRow),
     success_rate_daily: dailyRates(facts, calendar),
     success_rate_weekly: weeklyRates(facts, calendar),
+    success_rate_monthly: monthlyRates(facts, calendar),
     success_rate_daily_by_project: dailyRatesByProject(facts, calendar),
     success_rate_by_project: [...byProject(facts).values()].map((own) => ({
       ...projectColumns(own[0] as Fact),
@@ -115,26 +97,22 @@ export function computeReport(raw: Raw, settings: Settings): Answers {
       ...unfinishedOf(own),
     })),
     build_times_daily: dailyTimes(facts, calendar),
-    regressions: regressions(
+    build_times_weekly_by_project: weeklyTimes(facts, ({ project }) => project.id, projectColumns),
+    build_times_weekly_by_type: weeklyTimes(
       facts,
-      coveredThrough === null ? parseDay(settings.today) : dayOf(coveredThrough),
+      ({ type }) => type,
+      ({ type }) => ({ type }),
     ),
+    build_phases: buildPhases(facts, raw),
     failing_now: failingNow(facts),
     failing_projects: failingProjects(facts),
     recoveries: recoveries(facts, coveredThrough),
-    time_to_recover: timeToRecover(facts, coveredThrough),
     instability: instability(facts),
-    flaky_series: flakySeries(facts),
-    broke_weekly: brokeWeekly(facts, calendar),
-    broke_daily: brokeDaily(facts, calendar),
     open_builds: facts.filter(isOpen).map(openRow),
     stuck_builds: facts.filter(({ outcome }) => outcome === "stuck").map(openRow),
+    backlog: backlog(facts, raw, calendar),
     incident_hours: incidentHours(facts),
-    error_classes: errorClasses(facts, calendar),
-    error_fingerprints: errorFingerprints(facts, calendar),
-    error_fingerprints_daily: errorFingerprintsDaily(facts),
-    error_trend_weekly: errorTrendWeekly(facts, calendar),
-    success_rate_without_platform: ratesWithoutPlatform(facts, settings.rules, calendar),
+    error_classes: errorClasses(facts),
     project_activity: projectActivity(facts),
   };
 }
@@ -210,4 +188,24 @@ function openRow(fact: Fact): Row {
     last_seen_at: textOf(fact.seenAt),
     age_s: seconds(fact.ageUs),
   };
+}
+
+function errorClasses(facts: readonly Fact[]): Row[] {
+  const failures = facts.filter(isFailure);
+  const groups = groupBy(failures, ({ error }) => JSON.stringify([error?.class, error?.fingerprint]));
+  return [...groups.values()]
+    .map((own) => ({ own, last: own.at(-1) as Fact, projects: countProjects(own) }))
+    .sort((a, b) => b.projects - a.projects || b.own.length - a.own.length)
+    .map(({ own, last, projects }, index) => ({
+      rank: index + 1,
+      error_class: last.error?.class ?? null,
+      error_fingerprint: last.error?.fingerprint ?? null,
+      example: last.error?.line ?? null,
+      failures: own.length,
+      failure_share: own.length / failures.length,
+      projects,
+      project_share: projects / countProjects(failures),
+      ...spanOf(own),
+      last_build_id: last.id,
+    }));
 }

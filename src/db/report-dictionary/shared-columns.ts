@@ -79,6 +79,17 @@ export const BROKE = (span: string) =>
     is_covered: `False where no sync has read the build list since the ${span} began. Counts are then null, not 0, except for known builds.`,
   }) as const;
 
+export const TIMES = (span: string) =>
+  ({
+    finished: `Finished builds of the ${span}, with any result; the percentiles are over these.`,
+    p50_s_min: "The median of the lower bounds, in seconds; null where nothing finished.",
+    p50_s_max: "The median of the upper bounds; null where none is known.",
+    p90_s_min: "The 90th percentile of the lower bounds.",
+    p90_s_max: "The 90th percentile of the upper bounds; null where none is known.",
+    p95_s_min: "The 95th percentile of the lower bounds.",
+    p95_s_max: "The 95th percentile of the upper bounds; null where none is known.",
+  }) as const;
+
 export const STUCK = {
   stuck:
     "Builds among the unfinished that were stuck when last seen. The service closes most of them later, as failed.",
