@@ -44,7 +44,7 @@ export function drawDates(spans: readonly Span[], axis: DayAxis, y: number, now:
   });
   return html`${ticked.map((span, place) => {
     const kind = place % 2 === 0 || spans.length <= 3 ? "mid" : "mid t3";
-    return html`<text class="${kind}" x="${at(axis.middle(span))}" y="${y}">${dayName(span.last, now)}</text>`;
+    return html`<text class="${kind}" x="${at(axis.middle(span))}" y="${y}">${dayName(span.first, now)}</text>`;
   })}`;
 }
 

@@ -16,15 +16,13 @@ export interface KindRowsFacts {
   href(kind: string): string;
   /** Below the name: what it means, and its newest build. @default nothing */
   small?(kind: string): Markup | string;
-  /** Below the count. @default nothing */
-  share?(kind: Kind): string;
   /** One more column. @default none */
   readonly more?: { readonly head: string; cell(kind: string): Markup | string };
   readonly now: Date;
 }
 
 /** Kinds of error with their failures by day on one scale, and against the period before. */
-export function renderKindRows({ kinds, period, href, small, share, more, now }: KindRowsFacts): Markup {
+export function renderKindRows({ kinds, period, href, small, more, now }: KindRowsFacts): Markup {
   const spans = spansOf(period);
   const axis = dayAxis(spans);
   const rows = kinds.map((kind) => ({ kind, counts: countsBySpan(spans, kind.byDay) }));
@@ -36,7 +34,7 @@ export function renderKindRows({ kinds, period, href, small, share, more, now }:
   return html`<div class="multi-head${five}" aria-hidden="true"><span>Error</span><span>Failed builds ${noun === "day" ? "a day" : `by ${noun}`}, ${shown}; one scale for all</span><span>${more === undefined ? daysName(period, now) : "Builds"}</span>${more === undefined ? "" : html`<span>${more.head}</span>`}<span>${isKnown ? "Change" : ""}</span></div>
 <ul class="multi${five}">${rows.map(({ kind, counts }) => {
     const told = `${kindLabel(kind.name)}: ${counted(kind.now, "failed build")} on ${daysName(period, now)}${isKnown ? `, ${grouped(kind.before)} before` : ""}`;
-    return html`<li><span><a href="${href(kind.name)}">${kindLabel(kind.name)}</a>${small === undefined ? "" : html`<small>${small(kind.name)}</small>`}</span>${drawMiniBars({ spans, axis, counts, most, height: HEIGHT, told, now })}<span class="n">${grouped(kind.now)}${share === undefined ? "" : html`<small>${share(kind)}</small>`}</span>${more === undefined ? "" : html`<span class="n">${more.cell(kind.name)}</span>`}<span>${isKnown ? html`${renderCountChange(countChange(kind.now, kind.before))}<small class="was">${grouped(kind.before)} before</small>` : ""}</span></li>
+    return html`<li><span><a href="${href(kind.name)}">${kindLabel(kind.name)}</a>${small === undefined ? "" : html`<small>${small(kind.name)}</small>`}</span>${drawMiniBars({ spans, axis, counts, most, height: HEIGHT, told, now })}<span class="n">${grouped(kind.now)}${isKnown ? html`<small>${grouped(kind.before)} before</small>` : ""}</span>${more === undefined ? "" : html`<span class="n">${more.cell(kind.name)}</span>`}<span>${isKnown ? renderCountChange(countChange(kind.now, kind.before)) : ""}</span></li>
 `;
   })}</ul>`;
 }

@@ -100,12 +100,12 @@ function measuresOf({ whole, before, plain, turns }: CompareFacts): Measure[] {
 const share = ({ succeeded, finished }: Count): string =>
   finished === 0 ? "–" : percent(succeeded / finished);
 
-/** The difference of two rates in points, with its interval. */
-export function rateChange(now: Count, before: Count): Markup | string {
+/** The difference of two rates in points, with its interval where there is room. */
+export function rateChange(now: Count, before: Count, hasRoom = true): Markup {
   const difference = differenceOf(now, before);
   if (difference === null) return html`<small class="quiet">nothing to compare it with</small>`;
   const { low, high, isChance } = difference;
-  return html`${renderPoints(difference)} <small class="quiet">${isChance ? "within chance" : "more than chance"}<span class="gone">: ${points(low)} to ${points(high)}</span></small>`;
+  return html`${renderPoints(difference)} <small class="quiet">${isChance ? "within chance" : "more than chance"}${hasRoom ? html`<span class="gone">: ${points(low)} to ${points(high)}</span>` : ""}</small>`;
 }
 
 /** A difference in points with its sign: `+1.1`, `−0.5`. */

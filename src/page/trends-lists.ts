@@ -72,7 +72,7 @@ export function renderFormats({
               return finished === 0 ? "–" : wholePercent(succeeded / finished);
             },
           },
-          { head: "Change", cell: (row: Row) => html`${rateChange(countOf(row), countOf(row, "_before"))}` },
+          { head: "Change", cell: (row: Row) => rateChange(countOf(row), countOf(row, "_before"), false) },
         ]
       : []),
   ];
@@ -138,7 +138,9 @@ export function renderPlatform({
 ${
   plain.kept.finished === 0
     ? ""
-    : html`<p class="more">Without such hours and the platform's own errors (${counted(left, "build")}) <b>${percent(plain.kept.succeeded / plain.kept.finished)}</b> succeeded, with them ${percent(plain.all.succeeded / plain.all.finished)}.</p>`
+    : left === 0
+      ? html`<p class="more">None of the ${counted(plain.all.finished, "finished build")} failed of an error that is the platform's own.</p>`
+      : html`<p class="more">Without ${hours > 0 ? "such hours and " : ""}the platform's own errors, ${counted(left, "build")} fewer, <b>${percent(plain.kept.succeeded / plain.kept.finished)}</b> succeeded, with them ${percent(plain.all.succeeded / plain.all.finished)}.</p>`
 }`,
   });
 }
@@ -208,6 +210,7 @@ export function renderBacklog({
     return { ...span, least, most };
   });
   const axis = dayAxis(spans);
+  const sure = Math.max(0, ...spans.map(({ least }) => least));
   const [bottom, height] = [72, 92];
   const top = Math.max(1, ...spans.map(({ most }) => most));
   const high = (count: number) => ((bottom - 6) * count) / top;
@@ -220,11 +223,13 @@ export function renderBacklog({
     body:
       rows.length === 0
         ? renderEmpty({ kind: "unknown", strong: "Not known.", say: "No sync has covered these hours." })
-        : html`<div class="charts${spans.length < 8 ? " few" : ""}"><div class="chart"><svg width="48" height="${height}" aria-hidden="true"><text class="end" x="40" y="${bottom + 4}">0</text><text class="end" x="40" y="${bottom - high(top) + 8}">${grouped(top)}</text></svg><svg class="plot" role="img" height="${height}" aria-label="Open builds: up to ${grouped(top)} at once, of which ${grouped(Math.max(...spans.map(({ least }) => least)))} surely.">
+        : html`<p class="took">Up to <b>${grouped(sure)}</b> at once surely, <b>${grouped(top)}</b> perhaps.</p>
+${top > 10 * Math.max(1, sure) ? html`<p class="note">The two differ so much because nobody looked between trigger and finish.</p>` : ""}
+<div class="charts${spans.length < 8 ? " few" : ""}"><div class="chart"><svg width="48" height="${height}" aria-hidden="true"><text class="end" x="40" y="${bottom + 4}">0</text><text class="end" x="40" y="${bottom - high(top) + 8}">${grouped(top)}</text></svg><svg class="plot" role="img" height="${height}" aria-label="Open builds: up to ${grouped(top)} at once, of which ${grouped(sure)} surely.">
 ${spans.map((span) => {
   const { x, width } = axis.bar(span);
-  const [sure, perhaps] = [high(span.least), high(span.most) - high(span.least)];
-  return html`<g><title>${daysName(span, now)}: ${span.least === span.most ? grouped(span.least) : `${grouped(span.least)} to ${grouped(span.most)}`} open</title>${sure === 0 ? "" : html`<rect class="m-ink" x="${x}" width="${width}" y="${(bottom - sure).toFixed(1)}" height="${sure.toFixed(1)}"/>`}${perhaps === 0 ? "" : html`<rect fill="url(#hatch)" class="m-edge" x="${x}" width="${width}" y="${(bottom - sure - perhaps).toFixed(1)}" height="${perhaps.toFixed(1)}"/>`}</g>`;
+  const [surely, perhaps] = [high(span.least), high(span.most) - high(span.least)];
+  return html`<g><title>${daysName(span, now)}: ${span.least === span.most ? grouped(span.least) : `${grouped(span.least)} to ${grouped(span.most)}`} open</title>${surely === 0 ? "" : html`<rect class="m-ink" x="${x}" width="${width}" y="${(bottom - surely).toFixed(1)}" height="${surely.toFixed(1)}"/>`}${perhaps === 0 ? "" : html`<rect fill="url(#hatch)" class="m-edge" x="${x}" width="${width}" y="${(bottom - surely - perhaps).toFixed(1)}" height="${perhaps.toFixed(1)}"/>`}</g>`;
 })}
 <line class="base" x1="0" x2="100%" y1="${bottom}" y2="${bottom}"/>${drawDates(spans, axis, height - 4, now)}
 </svg></div></div>

@@ -210,15 +210,14 @@ function askForTimesOfType({ first, last }: Period, type: string): Question {
 /** What no upper bound is known of may have taken for ever. */
 function askForPhases(period: Period, type: string | undefined): Question {
   const first = Math.max(period.first, period.last - LATE_DAYS + 1);
-  const percentiles = (column: string) =>
-    `percentile_disc(array[0.5, 0.9]) within group (order by ${column.endsWith("max") ? `coalesce(${column}, 'infinity')` : column}) filter (where building_s_min is not null)`;
+  const percentile = (column: string, place: number) =>
+    `(percentile_disc(array[0.5, 0.9]) within group (order by ${column.endsWith("max") ? `coalesce(${column}, 'infinity')` : column}) filter (where building_s_min is not null))[${place}]`;
+  const both = (column: string) =>
+    `${percentile(column, 1)} as ${column}_p50,\n  ${percentile(column, 2)} as ${column}_p90`;
   return statement(
     "build_phases",
     (hold) => `select count(building_s_min) as finished,
-  ${percentiles("queued_s_min")} as queued_s_min,
-  ${percentiles("queued_s_max")} as queued_s_max,
-  ${percentiles("building_s_min")} as building_s_min,
-  ${percentiles("building_s_max")} as building_s_max
+  ${["queued_s_min", "queued_s_max", "building_s_min", "building_s_max"].map(both).join(",\n  ")}
 from report.build_phases
 where triggered_on between ${dayHeld(hold, first)} and ${dayHeld(hold, period.last)}${type === undefined ? "" : ` and type = ${hold(type)}`}`,
   );

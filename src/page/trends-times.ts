@@ -92,12 +92,14 @@ function renderBoundKey(): Markup {
 export function renderPhases({ rows, period, question, filters, now }: TimesFacts): Markup {
   const [row] = rows;
   const finished = Number(row?.finished ?? 0);
+  const bound = (column: string): number | null => {
+    const value = Number(row?.[column] ?? Number.POSITIVE_INFINITY);
+    return Number.isFinite(value) ? value : null;
+  };
   const phase = (name: string, label: string) =>
-    [0, 1].map((place) => {
-      const least = Number((row?.[`${name}_s_min`] as number[] | null)?.[place] ?? 0);
-      const upper = Number((row?.[`${name}_s_max`] as number[] | null)?.[place] ?? Number.POSITIVE_INFINITY);
-      const most = Number.isFinite(upper) ? upper : null;
-      return html`<li><span>${label}, ${place === 0 ? "half" : "nine of ten"}</span>${drawBound(least, most)}<span class="n">${durationWords(least, most)}</span></li>`;
+    (["p50", "p90"] as const).map((place) => {
+      const [least, most] = [bound(`${name}_s_min_${place}`) ?? 0, bound(`${name}_s_max_${place}`)];
+      return html`<li><span>${label}, ${place === "p50" ? "half" : "nine of ten"}</span>${drawBound(least, most)}<span class="n">${durationWords(least, most)}</span></li>`;
     });
   const first = Math.max(period.first, period.last - LATE_DAYS + 1);
   const body =
