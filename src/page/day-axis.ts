@@ -40,7 +40,7 @@ export function dayAxis(spans: readonly Pick<Span, "first" | "last">[]): DayAxis
 export function drawDates(spans: readonly Span[], axis: DayAxis, y: number, now: Date): Markup {
   const ticked = tickedSpans(spans).filter((span) => {
     const x = axis.middle(span);
-    return spans.length <= 3 || (x > 3 && x < 97);
+    return spans.length <= 3 || (x > 8 && x < 96);
   });
   return html`${ticked.map((span, place) => {
     const kind = place % 2 === 0 || spans.length <= 3 ? "mid" : "mid t3";

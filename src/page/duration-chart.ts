@@ -6,7 +6,7 @@ import { daysName } from "./period.ts";
 import type { Span } from "./spans.ts";
 import type { Markup } from "./words.ts";
 
-const [TOP, BOTTOM, HEIGHT] = [8, 150, 170];
+const [TOP, BOTTOM, HEIGHT] = [8, 150, 176];
 const TICKS = [
   { s: 1, words: "1 s" },
   { s: 10, words: "10 s" },

@@ -13,7 +13,7 @@ export const MOST_PROJECTS = 10;
 export const SORTS = {
   projects: { head: "Projects", order: "projects desc, failures desc" },
   builds: { head: "Builds", order: "failures desc, projects desc" },
-  rise: { head: "Rise", order: "failures - failures_before desc, failures desc" },
+  rise: { head: "Rise", order: "of_period.failures - of_period.failures_before desc, failures desc" },
   newest: { head: "Newest", order: "first_triggered_at desc nulls last, projects desc" },
 } as const;
 

@@ -102,5 +102,5 @@ function tell(points: readonly Point[], worst: Point | undefined, now: Date): st
     worst === undefined
       ? ""
       : `, lower than chance allows on ${daysName(worst.span, now)}: ${wholePercent(worst.rate)}`;
-  return `Success rate from ${daysName({ first: first.span.first, last: last.span.last }, now)}, ${range}${low}. The table below has the numbers.`;
+  return `Success rate, ${daysName({ first: first.span.first, last: last.span.last }, now)}, ${range}${low}. The table below has the numbers.`;
 }

@@ -211,7 +211,7 @@ export function renderBacklog({
   });
   const axis = dayAxis(spans);
   const sure = Math.max(0, ...spans.map(({ least }) => least));
-  const [bottom, height] = [72, 92];
+  const [bottom, height] = [72, 98];
   const top = Math.max(1, ...spans.map(({ most }) => most));
   const high = (count: number) => ((bottom - 6) * count) / top;
   return renderBlock({
