@@ -3,20 +3,18 @@
  * database, `report.data_dictionary` and `docs/data-dictionary.md` come from here. Columns are in the order
  * of their relation.
  */
+import { BROKEN_AND_FIXED } from "./report-dictionary/broken-and-fixed.ts";
 import { DIMENSIONS } from "./report-dictionary/dimensions.ts";
 import { DURATIONS } from "./report-dictionary/durations.ts";
+import { ERRORS } from "./report-dictionary/errors.ts";
 import { FAILING } from "./report-dictionary/failing.ts";
 import {
-  BROKE,
   COVERAGE,
-  FAILURES,
-  INSTABILITY,
   OPEN_BUILD,
   PROJECT,
   PROJECT_MEAN,
   RATE,
   REFERENCE,
-  SERIES,
   STUCK,
   TYPE,
   UNFINISHED,
@@ -192,74 +190,7 @@ export const DICTIONARY = {
     },
   },
   ...FAILING,
-  recoveries: {
-    answers: "How long did repairs take? One row per streak of failures of a series, up to the next success.",
-    columns: {
-      ...SERIES,
-      failures: "Consecutive finished builds that failed.",
-      first_failed_build_id: "The first of these failures.",
-      failed_at: "The same as broke_at, under its older name.",
-      failed_after: "The first failure finished after this moment; null where nothing is known.",
-      failed_before: "The first failure was seen finished at this moment.",
-      recovered_build_id:
-        "The success that ended the streak; null while there is none, and so are the columns about it.",
-      recovered_at: "When that success was triggered.",
-      recovered_after: "That success finished after this moment; null where nothing is known.",
-      recovered_before: "That success was seen finished at this moment.",
-      recovery_s_min:
-        "The shortest time between the ends of the first failure and of the success, in seconds; of an open streak, between that failure and the last sync.",
-      recovery_s_max: "The longest such time; null while the streak is open or no bound is known.",
-      is_open: "True while no later build of the series has succeeded.",
-      is_overlapped:
-        "True where the success was triggered after the failure, but may have finished before it.",
-      error_class: "The error class of the first failure.",
-      broke_at: "When the first failure was triggered; null where it has no date.",
-      hours_to_recover:
-        "From broke_at to recovered_at, in hours; null while the streak is open or a date is missing. Do not average it: see time_to_recover.",
-      ...REFERENCE,
-    },
-  },
-  time_to_recover: {
-    answers:
-      "How long until builds succeed again? One row for all streaks of failures, one per project, one per type and one per month.",
-    columns: {
-      project_id: "The project's id; null in rows about all projects.",
-      project_slug: "The project's slug; null in rows about all projects.",
-      type: "The build's type; null in rows about all types.",
-      month: "The month in which the streaks began, such as 2026-11; null in rows about all months.",
-      streaks: "Streaks of failures, open ones included, without those whose first failure has no date.",
-      recovered: "Those that ended with a success.",
-      still_open: "Those without a success yet: streaks minus recovered.",
-      median_hours:
-        "The shortest time after which at most half are still broken, in hours from trigger to trigger, as Kaplan and Meier (1958) estimate it: an open streak counts for as long as it is known to be broken, up to the last sync, or the deletion of its project or version. Null where more than half are not known to end.",
-      p25_hours: "The same for a quarter recovered: at most three quarters are still broken.",
-      p75_hours: "The same for three quarters recovered: at most a quarter is still broken.",
-      closed_median_hours:
-        "The median of recovered streaks alone. It is too short, because long repairs are still under way; compare it with median_hours.",
-    },
-  },
-  instability: {
-    answers:
-      "Which series change between success and failure, and is that more than chance? One row per series with two finished builds or more, over its last 20.",
-    columns: INSTABILITY,
-  },
-  flaky_series: {
-    answers:
-      "Which series change between success and failure more often than by chance? One row per series of instability where is_flaky.",
-    columns: INSTABILITY,
-  },
-  broke_weekly: {
-    answers: "What broke and what was fixed in each week? One row per ISO week, as in success_rate_weekly.",
-    columns: {
-      week: "The Monday of the ISO week.",
-      iso_week: "That week, such as 2026-W47.",
-      ...BROKE("week"),
-    },
-  },
-  broke_daily: {
-    answers: "What broke and what was fixed on each day? One row per UTC day, as in success_rate_daily.",
-    columns: { day: "The UTC day.", ...BROKE("day") },
-  },
+  ...BROKEN_AND_FIXED,
   open_builds: {
     answers: "Which builds have not finished? One row per build, stuck ones included.",
     columns: OPEN_BUILD,
@@ -295,84 +226,7 @@ export const DICTIONARY = {
       failed: "Failed builds of the hour.",
     },
   },
-  error_classes: {
-    answers: "Why do builds fail? One row per class of failures, ranked by the projects that they hit.",
-    columns: {
-      rank: "1 for the one that hits the most projects; then by failures.",
-      error_class: "The class, by error_rules.",
-      ...FAILURES("class"),
-    },
-  },
-  error_fingerprints: {
-    answers:
-      "Which errors are the same? One row per fingerprint of failures, ranked by the projects that they hit.",
-    columns: {
-      rank: "1 for the one that hits the most projects; then by failures.",
-      error_class: "The class of the newest of them, by error_rules.",
-      error_fingerprint: "The fingerprint (see fact_builds).",
-      ...FAILURES("fingerprint"),
-    },
-  },
-  error_fingerprints_daily: {
-    answers:
-      "When did which error happen? One row per UTC day, class and fingerprint with failures; days without failures have none.",
-    columns: {
-      day: "The UTC day on which the builds were triggered.",
-      error_class: "The class, by error_rules.",
-      error_fingerprint: "The fingerprint (see fact_builds).",
-      failures: "Failed builds of this day, class and fingerprint.",
-      projects: "Projects with such a failure, without the unknown one.",
-    },
-  },
-  error_trend_weekly: {
-    answers:
-      "Which causes of failure become more frequent? One row per class and ISO week from the first build to this one, weeks without such failures included.",
-    columns: {
-      week: "The Monday of the ISO week in which the builds were triggered.",
-      iso_week: "That week, such as 2026-W47.",
-      error_class: "The class, by error_rules.",
-      failures: "Failed builds of this week and class.",
-      failure_share: "Their share of the week's failures, 0 to 1; null where nothing failed.",
-      projects: "Projects with such a failure, without the unknown one.",
-      finished: "Finished builds of the week, of whatever result.",
-      failure_rate:
-        "failures / finished, 0 to 1; null where nothing finished. Do not average it: divide sums.",
-      ...COVERAGE("week"),
-    },
-  },
-  success_rate_without_platform: {
-    answers:
-      "How often do builds succeed, apart from faults of the platform? One row per UTC day from the first build to today. Left out are all builds of incident_hours, and failures of the platform's classes in error_rules.",
-    columns: {
-      day: "The UTC day on which the builds were triggered.",
-      finished: "Builds with a known result, nothing left out, as in success_rate_daily.",
-      succeeded: "Those that succeeded.",
-      failed: "Those that failed.",
-      success_rate: "succeeded / finished, 0 to 1; null where nothing finished.",
-      finished_without_platform: "Finished builds that are not left out.",
-      succeeded_without_platform: "Those that succeeded.",
-      failed_without_platform: "Those that failed.",
-      success_rate_without_platform:
-        "succeeded_without_platform / finished_without_platform, 0 to 1; null where none is left.",
-      success_rate_without_platform_low:
-        "Lower end of the 95 % Wilson interval of success_rate_without_platform.",
-      success_rate_without_platform_high: "Upper end of that interval.",
-      incident_hours: "Incident hours of the day.",
-      ...COVERAGE("day"),
-    },
-  },
-  error_rules: {
-    answers:
-      "Which rules classify failures? The first that matches counts. You may edit them; `docmirror reclassify` applies them to stored failures.",
-    columns: {
-      position: "Primary key: lower ones are tried first.",
-      pattern: "A POSIX regular expression, matched against the error line in any case.",
-      class: "The class of a failure that matches.",
-      note: "Why the rule is there.",
-      is_platform:
-        "True where such failures are the platform's fault: success_rate_without_platform leaves them out. A class is the platform's where any of its rules says so.",
-    },
-  },
+  ...ERRORS,
   project_activity: {
     answers: "How much does each project build? One row per project and ISO week with builds.",
     columns: {
@@ -415,6 +269,8 @@ export const DICTIONARY = {
         "In the row of builds: is_covered and is_complete count what happened before this moment, as of the last refresh. Null before the first whole walk.",
       builds_dated_ahead:
         "In the row of builds: how many are dated beyond tomorrow, which counts as no date, as of the last refresh.",
+      refreshed_run_id:
+        "The newest run that is in the answers, key of runs; 0 where they were computed before any run had ended.",
     },
   },
   runs: {

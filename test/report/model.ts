@@ -16,14 +16,14 @@ import {
   weeklyRates,
   weeklyTimes,
 } from "./model/calendar.ts";
+import { errorClasses, errorFingerprints, errorFingerprintsDaily, errorTrendWeekly } from "./model/errors.ts";
 import { computeFacts, type Fact, lengthOf, type Settings, UNKNOWN_ID } from "./model/facts.ts";
 import { groupBy } from "./model/group-by.ts";
 import { incidentHours } from "./model/incidents.ts";
 import { buildPhases } from "./model/phases.ts";
+import { ratesWithoutPlatform } from "./model/platform.ts";
 import {
   byProject,
-  countProjects,
-  isFailure,
   projectColumns,
   projectMeanOf,
   projectsOf,
@@ -33,8 +33,27 @@ import {
   versionColumns,
 } from "./model/rates.ts";
 import type { Raw } from "./model/raw.ts";
-import { failingNow, failingProjects, instability, recoveries, seriesColumns } from "./model/series.ts";
-import { dayOf, dayText, isoWeekText, type Micros, momentText, mondayOf, SECOND_US } from "./model/times.ts";
+import { timeToRecover } from "./model/recovery-times.ts";
+import { regressions } from "./model/regressions.ts";
+import {
+  failingNow,
+  failingProjects,
+  flakySeries,
+  instability,
+  recoveries,
+  seriesColumns,
+} from "./model/series.ts";
+import {
+  dayOf,
+  dayText,
+  isoWeekText,
+  type Micros,
+  momentText,
+  mondayOf,
+  parseDay,
+  SECOND_US,
+} from "./model/times.ts";
+import { brokeDaily, brokeWeekly } from "./model/turns.ts";
 
 export const MODELLED = [
   "fact_builds",
@@ -46,18 +65,27 @@ export const MODELLED = [
   "success_rate_by_version",
   "success_rate_by_type",
   "build_times_daily",
+  "regressions",
   "build_times_weekly_by_project",
   "build_times_weekly_by_type",
   "build_phases",
   "failing_now",
   "failing_projects",
   "recoveries",
+  "time_to_recover",
   "instability",
+  "flaky_series",
+  "broke_weekly",
+  "broke_daily",
   "open_builds",
   "stuck_builds",
   "backlog",
   "incident_hours",
   "error_classes",
+  "error_fingerprints",
+  "error_fingerprints_daily",
+  "error_trend_weekly",
+  "success_rate_without_platform",
   "project_activity",
 ] as const satisfies readonly Relation[];
 
@@ -97,6 +125,10 @@ export function computeReport(raw: Raw, settings: Settings): Answers {
       ...unfinishedOf(own),
     })),
     build_times_daily: dailyTimes(facts, calendar),
+    regressions: regressions(
+      facts,
+      coveredThrough === null ? parseDay(settings.today) : dayOf(coveredThrough),
+    ),
     build_times_weekly_by_project: weeklyTimes(facts, ({ project }) => project.id, projectColumns),
     build_times_weekly_by_type: weeklyTimes(
       facts,
@@ -107,12 +139,20 @@ export function computeReport(raw: Raw, settings: Settings): Answers {
     failing_now: failingNow(facts),
     failing_projects: failingProjects(facts),
     recoveries: recoveries(facts, coveredThrough),
+    time_to_recover: timeToRecover(facts, coveredThrough),
     instability: instability(facts),
+    flaky_series: flakySeries(facts),
+    broke_weekly: brokeWeekly(facts, calendar),
+    broke_daily: brokeDaily(facts, calendar),
     open_builds: facts.filter(isOpen).map(openRow),
     stuck_builds: facts.filter(({ outcome }) => outcome === "stuck").map(openRow),
     backlog: backlog(facts, raw, calendar),
     incident_hours: incidentHours(facts),
-    error_classes: errorClasses(facts),
+    error_classes: errorClasses(facts, calendar),
+    error_fingerprints: errorFingerprints(facts, calendar),
+    error_fingerprints_daily: errorFingerprintsDaily(facts),
+    error_trend_weekly: errorTrendWeekly(facts, calendar),
+    success_rate_without_platform: ratesWithoutPlatform(facts, settings.rules, calendar),
     project_activity: projectActivity(facts),
   };
 }
@@ -188,24 +228,4 @@ function openRow(fact: Fact): Row {
     last_seen_at: textOf(fact.seenAt),
     age_s: seconds(fact.ageUs),
   };
-}
-
-function errorClasses(facts: readonly Fact[]): Row[] {
-  const failures = facts.filter(isFailure);
-  const groups = groupBy(failures, ({ error }) => JSON.stringify([error?.class, error?.fingerprint]));
-  return [...groups.values()]
-    .map((own) => ({ own, last: own.at(-1) as Fact, projects: countProjects(own) }))
-    .sort((a, b) => b.projects - a.projects || b.own.length - a.own.length)
-    .map(({ own, last, projects }, index) => ({
-      rank: index + 1,
-      error_class: last.error?.class ?? null,
-      error_fingerprint: last.error?.fingerprint ?? null,
-      example: last.error?.line ?? null,
-      failures: own.length,
-      failure_share: own.length / failures.length,
-      projects,
-      project_share: projects / countProjects(failures),
-      ...spanOf(own),
-      last_build_id: last.id,
-    }));
 }

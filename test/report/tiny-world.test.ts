@@ -3,7 +3,8 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { connect, type Sql } from "../../src/db/connect.ts";
 import { refreshReport } from "../../src/report/refresh.ts";
 import { createTestDatabase, type TestDatabase } from "../support/database.ts";
-import { type Compared, compareRows, KEYS, readRelation } from "./compare.ts";
+import { KEYS } from "../support/relation-keys.ts";
+import { type Compared, compareRows, readRelation } from "./compare.ts";
 import { insertRows } from "./insert-rows.ts";
 import type { Row } from "./model/rates.ts";
 import { readRaw } from "./model/raw.ts";
@@ -22,8 +23,23 @@ const BY_TIME: Partial<
   success_rate_monthly: { column: "month_start", days: 28, longest: 31, covered: "2025-01-01" },
   success_rate_daily_by_project: { column: "day", days: 1, covered: "2025-01-09" },
   build_times_daily: { column: "day", days: 1, covered: "2025-01-09" },
+  broke_weekly: { column: "week", days: 7, covered: "2025-01-06" },
+  broke_daily: { column: "day", days: 1, covered: "2025-01-09" },
+  error_trend_weekly: { column: "week", days: 7, covered: "2025-01-06" },
+  success_rate_without_platform: { column: "day", days: 1, covered: "2025-01-09" },
 };
-const COUNTS = ["builds", "finished", "succeeded", "failed", "projects", "unfinished", "stuck"];
+const TURNS = ["broke", "fixed", "born_broken"];
+const COUNTS = [
+  ...["builds", "finished", "succeeded", "failed", "projects", "unfinished", "stuck"],
+  ...["failures", "incident_hours"],
+  ...["finished_without_platform", "succeeded_without_platform", "failed_without_platform"],
+  ...TURNS.flatMap((turn) => [turn, `projects_${turn}`]),
+];
+/** By hand these are told by other columns: only the database knows fingerprints. */
+const HAND_KEYS: Partial<Record<Modelled, readonly string[]>> = {
+  error_fingerprints: ["rank"],
+  error_fingerprints_daily: ["day", "error_class"],
+};
 
 let database: TestDatabase;
 let sql: Sql;
@@ -81,8 +97,7 @@ function compareWithTable(
 describe.each(["database", "model"] as const)("the %s", (who) => {
   test.each(MODELLED)("answers %s as computed by hand", (relation) => {
     const actual = answers[who][relation] ?? [];
-    // By hand a class is told by its rank: only the database knows fingerprints.
-    const keys = relation === "error_classes" ? ["rank"] : KEYS[relation];
+    const keys = HAND_KEYS[relation] ?? KEYS[relation];
     const isPart = ["fact_builds", "backlog"].includes(relation) || relation in BY_TIME;
     for (const table of HAND_COMPUTED[relation])
       expect(compareWithTable(relation, actual, table, { keys, isPart })).toEqual([]);
@@ -100,16 +115,8 @@ describe.each(["database", "model"] as const)("the %s", (who) => {
     const rows = answers[who][relation] ?? [];
     const faults = rows.filter((row) => {
       if (listed.has(keyOf(row))) return false;
-      const {
-        [column]: time,
-        project_id,
-        project_slug,
-        iso_week,
-        month,
-        is_covered,
-        is_complete,
-        ...counts
-      } = row;
+      const { [column]: time, is_covered, is_complete, ...others } = row;
+      const { project_id, project_slug, iso_week, month, error_class, ...counts } = others;
       const isCovered = String(time) <= covered;
       const isEmpty = Object.entries(counts).every(
         ([what, count]) => count === (isCovered && COUNTS.includes(what) ? 0 : null),
@@ -118,9 +125,10 @@ describe.each(["database", "model"] as const)("the %s", (who) => {
       return !isEmpty || is_covered !== isCovered || is_complete !== String(time) < covered;
     });
     expect(faults).toEqual([]);
-    for (const project of new Set(rows.map(({ project_id }) => project_id))) {
+    const seriesOf = ({ project_id, error_class }: Row) => project_id ?? error_class;
+    for (const series of new Set(rows.map(seriesOf))) {
       const times = rows
-        .filter(({ project_id }) => project_id === project)
+        .filter((row) => seriesOf(row) === series)
         .map((row) => parseDay(String(row[column])))
         .filter((day) => day <= parseDay(today))
         .sort((a, b) => a - b);
