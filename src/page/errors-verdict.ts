@@ -27,7 +27,7 @@ export function judgeErrors(kinds: readonly Kind[], finished: number, period: Pe
       mark: isKnown ? { kind: "good", word: "None failed" } : { kind: "idle", word: "Not known" },
       title: isKnown ? "Errors: none failed" : "Errors: not known",
       sentence: isKnown
-        ? `None of the ${counted(finished, "build")} that finished in ${length} failed.`
+        ? `No build failed in ${length}; ${counted(finished, "build")} finished.`
         : `No build of ${length} has finished, so none can have failed.`,
       evidence: "",
     };

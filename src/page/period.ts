@@ -12,7 +12,7 @@ export interface Days {
   readonly last: number;
 }
 
-/** A day or a moment, as a reader gave it. */
+/** The first and the last day that a reader chose, such as 2026-11-03. */
 export interface PeriodChoice {
   readonly since: string | undefined;
   readonly until: string | undefined;
@@ -31,12 +31,17 @@ export interface Period extends Days {
   readonly usualLast: number;
 }
 
-/** The words of `since` and `until` in a query; an empty one is none. Throws ConfigError where one is no time. */
+/**
+ * The days that `since` and `until` of a query mean, as days, so that a moment is one of few values; an empty one is
+ * none. Throws ConfigError where one is no time.
+ */
 export function readPeriodChoice(query: URLSearchParams): PeriodChoice {
   const given = (name: string) => query.get(name)?.trim() || undefined;
-  const choice = { since: given("since"), until: given("until") };
-  readTimeBounds(choice, "day");
-  return choice;
+  const { from, before } = readTimeBounds({ since: given("since"), until: given("until") }, "day");
+  return {
+    since: from === null ? undefined : from.slice(0, 10),
+    until: before === null ? undefined : dayText(Math.ceil(Date.parse(before) / DAY_MS) - 1),
+  };
 }
 
 /**
