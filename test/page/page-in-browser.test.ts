@@ -104,7 +104,7 @@ describe.skipIf(CHROMIUM === null)(
       const { page, faults } = visited;
       await page.getByRole("link", { name: "7 days" }).press("Enter");
       await page.waitForURL(/since=/);
-      await page.getByLabel("Format").selectOption("html");
+      await page.getByLabel("Format", { exact: true }).selectOption("html");
       await page.getByRole("button", { name: "Show" }).press("Enter");
       await page.waitForURL(/type=html/);
       expect(await page.getByRole("heading", { level: 1 }).textContent()).toContain("html builds of 7 days");
