@@ -40,10 +40,12 @@ export function dayAxis(spans: readonly Pick<Span, "first" | "last">[]): DayAxis
 export function drawDates(spans: readonly Span[], axis: DayAxis, y: number, now: Date): Markup {
   const ticked = tickedSpans(spans).filter((span) => {
     const x = axis.middle(span);
-    return spans.length <= 3 || (x > 8 && x < 96);
+    return spans.length <= 3 || (x > 3 && x < 97);
   });
   return html`${ticked.map((span, place) => {
-    const kind = place % 2 === 0 || spans.length <= 3 ? "mid" : "mid t3";
+    const isNearEdge = axis.middle(span) < 9 || axis.middle(span) > 94;
+    const isKept = spans.length <= 3 || (place % 2 === 0 && !isNearEdge);
+    const kind = isKept ? "mid" : "mid t3";
     return html`<text class="${kind}" x="${at(axis.middle(span))}" y="${y}">${dayName(span.first, now)}</text>`;
   })}`;
 }

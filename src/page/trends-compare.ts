@@ -58,19 +58,20 @@ ${measures.map(
   });
 }
 
-function measuresOf({ whole, before, plain, turns }: CompareFacts): Measure[] {
+/**
+ * A version and format breaks where it is known to have worked. A mirror that is new does not know that of most, so
+ * for so many days it counts too few.
+ */
+const NEW_DAYS = 28;
+
+function measuresOf({ period, whole, before, plain, turns }: CompareFacts): Measure[] {
   const rate = (name: string, now: Count, old: Count | null): Measure => ({
     name,
     now: share(now),
     before: old === null ? "–" : share(old),
     change: old === null ? "" : rateChange(now, old),
   });
-  const judged = (name: string, now: number, old: number): Measure => ({
-    name,
-    now: grouped(now),
-    before: grouped(old),
-    change: renderCountChange(countChange(now, old)),
-  });
+  const isNew = period.start - period.known < NEW_DAYS;
   return [
     rate("Builds that succeeded", whole, before),
     ...(plain === null ? [] : [rate("… without faults of the platform", plain.now, plain.before)]),
@@ -80,7 +81,14 @@ function measuresOf({ whole, before, plain, turns }: CompareFacts): Measure[] {
       before: grouped(before?.builds ?? 0),
       change: renderCountStep(whole.builds, before?.builds ?? 0),
     },
-    judged("Versions and formats that broke", turns.now.broke, turns.before.broke),
+    {
+      name: "Versions and formats that broke",
+      now: grouped(turns.now.broke),
+      before: grouped(turns.before.broke),
+      change: isNew
+        ? html`${renderCountStep(turns.now.broke, turns.before.broke)} <small class="quiet">the mirror was new before</small>`
+        : renderCountChange(countChange(turns.now.broke, turns.before.broke)),
+    },
     {
       name: "Versions and formats that were fixed",
       now: grouped(turns.now.fixed),
