@@ -17,6 +17,7 @@ import {
   type Sort,
 } from "./errors-questions.ts";
 import { judgeErrors } from "./errors-verdict.ts";
+import { fileFilters } from "./file-filters.ts";
 import { renderKindRows } from "./kind-rows.ts";
 import { buildHref, withQuery } from "./links.ts";
 import type { Row } from "./list-table.ts";
@@ -25,7 +26,6 @@ import { type Period, type PeriodChoice, readPeriodChoice, resolvePeriod } from 
 import { renderPeriodChips } from "./period-chips.ts";
 import { statement } from "./statement.ts";
 import { kindsOf } from "./trends-facts.ts";
-import { fileFilters } from "./trends-page.ts";
 import { renderVerdict } from "./verdict-bar.ts";
 import { foreign, grouped, kindLabel, kindMeaning, type Markup } from "./words.ts";
 

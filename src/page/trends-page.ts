@@ -1,14 +1,15 @@
 import { html } from "hono/html";
 import { nearestNames } from "../config/nearest-names.ts";
 import type { TransactionSql } from "../db/connect.ts";
-import { filtersOf, type Question } from "../report/question.ts";
+import type { Question } from "../report/question.ts";
 import { askEach } from "./ask-all.ts";
 import { renderBlock } from "./block.ts";
 import type { Count } from "./difference.ts";
 import type { Address, Draft, Drawing, PageMoment } from "./drawing.ts";
 import { renderEmpty } from "./empty.ts";
+import { fileFilters } from "./file-filters.ts";
 import { renderKindRows } from "./kind-rows.ts";
-import { type Query, withQuery } from "./links.ts";
+import { withQuery } from "./links.ts";
 import type { Row } from "./list-table.ts";
 import {
   dayText,
@@ -150,7 +151,7 @@ ${renderBlock({
 <div class="col">
 ${renderTimes({ rows: answers.times, period, question: questions.times, filters: filters(questions.times, false), now })}
 ${renderPhases({ rows: answers.phases, period, question: questions.phases, filters: filters(questions.phases, false), now })}
-${renderRepairs({ rows: answers.repairs, question: questions.repairs, type })}
+${renderRepairs({ rows: answers.repairs, question: questions.repairs })}
 ${renderFlaky({ rows: answers.flaky, question: questions.flaky, filters: filters(questions.flaky) })}
 </div>
 <div class="col">
@@ -191,23 +192,6 @@ function renderNoFailures(finished: number): Markup {
         strong: "None failed.",
         say: `${grouped(finished)} builds of these days have finished.`,
       });
-}
-
-/** What narrows the files of a block, of those filters that its relation has. */
-export function fileFilters(
-  question: Question,
-  period: Period,
-  type: string | undefined,
-  isDrawnBefore: boolean,
-): Query {
-  const possible = filtersOf(question.relation);
-  return {
-    ...(possible.includes("since") && {
-      since: dayText(isDrawnBefore ? period.start : period.first),
-      until: dayText(period.last),
-    }),
-    ...(possible.includes("type") && { type }),
-  };
 }
 
 /** All finished builds, and those that are no fault of the platform. */

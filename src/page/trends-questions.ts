@@ -8,7 +8,7 @@ export const MOST_BUILD_DAYS = 92;
 export const MOST_FORMAT_DAYS = 31;
 /** Hours and phases of builds are looked at for so many days, the last of the period. */
 export const LATE_DAYS = 14;
-const MOST_MONTHS = 2;
+const MOST_MONTHS = 6;
 const SHOWN_SERIES = 5;
 const SHOWN_HOURS = 5;
 
@@ -66,7 +66,7 @@ order by day`,
         hold,
       ) => `select month, streaks, recovered, still_open, p25_hours, median_hours, p75_hours, closed_median_hours
 from report.time_to_recover
-where project_id is null and type is null
+where project_id is null and type ${type === undefined ? "is null" : `= ${hold(type)}`}
   and month in (${monthsOf(period).map(hold).join(", ")})
 order by month desc`,
     ),

@@ -122,11 +122,7 @@ ${renderBoundKey()}`;
 }
 
 /** How long what breaks stays broken, by the month in which it broke. */
-export function renderRepairs({
-  rows,
-  question,
-  type,
-}: Pick<TimesFacts, "rows" | "question"> & { readonly type: string | undefined }): Markup {
+export function renderRepairs({ rows, question }: Pick<TimesFacts, "rows" | "question">): Markup {
   const hours = (value: unknown) => (value === null ? null : lengthOf(Number(value) * 3600));
   const body =
     rows.length === 0
@@ -143,7 +139,7 @@ export function renderRepairs({
   return renderBlock({
     id: "repairs",
     title: "Time to recover",
-    note: `From trigger to trigger, streaks that are still open included, by whole months${type === undefined ? "" : ", all formats"}.`,
+    note: "From trigger to trigger, streaks that are still open included, by whole months.",
     tools: { question },
     body,
   });
