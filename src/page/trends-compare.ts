@@ -25,10 +25,18 @@ export interface Turns {
   readonly quick: Count;
 }
 
+/** What breaks; of one format it is not known which had worked before. */
+export const BROKE_WORDS = {
+  all: "Versions and formats that broke",
+  ofType: "Versions that broke, or failed at first",
+} as const;
+
 export interface CompareFacts {
   readonly period: Period;
   readonly whole: Outcomes;
   readonly before: Outcomes | null;
+  /** What may break, such as `BROKE_WORDS.all`. */
+  readonly broken: string;
   /** The builds that are no fault of the platform; null where they cannot be told. */
   readonly plain: { readonly now: Count; readonly before: Count } | null;
   readonly turns: { readonly now: Turns; readonly before: Turns };
@@ -64,7 +72,7 @@ ${measures.map(
  */
 const NEW_DAYS = 28;
 
-function measuresOf({ period, whole, before, plain, turns }: CompareFacts): Measure[] {
+function measuresOf({ period, whole, before, plain, broken, turns }: CompareFacts): Measure[] {
   const rate = (name: string, now: Count, old: Count | null): Measure => ({
     name,
     now: share(now),
@@ -82,7 +90,7 @@ function measuresOf({ period, whole, before, plain, turns }: CompareFacts): Meas
       change: renderCountStep(whole.builds, before?.builds ?? 0),
     },
     {
-      name: "Versions and formats that broke",
+      name: broken,
       now: grouped(turns.now.broke),
       before: grouped(turns.before.broke),
       change: isNew

@@ -20,6 +20,8 @@ export interface DaysFacts {
   /** By the numbers of days. */
   readonly broke: ReadonlyMap<number, number>;
   readonly fixed: ReadonlyMap<number, number>;
+  /** What may break, such as "Versions and formats that broke". */
+  readonly broken: string;
   readonly question: Question;
   readonly filters: Query;
   readonly now: Date;
@@ -33,6 +35,7 @@ export function renderDays({
   before,
   broke,
   fixed,
+  broken,
   question,
   filters,
   now,
@@ -65,7 +68,7 @@ export function renderDays({
 ${drawRateChart({ spans, axis, cut, whole, before, now })}
 <h3 class="sub">Builds${noun === "day" ? "" : " a day"}</h3>
 ${drawVolumeChart(spans, axis, cut, now)}
-<h3 class="sub">Versions and formats that broke, upwards, and that were fixed, downwards${noun === "day" ? "" : ", a day"}</h3>
+<h3 class="sub">${broken}, upwards, and that were fixed, downwards${noun === "day" ? "" : ", a day"}</h3>
 ${drawTurnsChart(spans, counts, axis, cut, now)}</div>
 <p class="key"><span><svg width="26" height="14" aria-hidden="true"><line class="ci" x1="13" x2="13" y1="0" y2="14"/><circle class="dot" cx="13" cy="7" r="4"/></svg>a ${noun === "28 days" ? "span" : noun} with its 95&nbsp;% interval</span><span><svg width="16" height="16" aria-hidden="true"><path class="dot low" d="M8 1.5L14.5 8 8 14.5 1.5 8z"/></svg>lower than chance allows</span><span><svg width="22" height="10" aria-hidden="true"><line class="mean" x1="0" x2="22" y1="5" y2="5"/></svg>the period as a whole</span><span><svg width="12" height="12" aria-hidden="true"><rect class="m-good" width="12" height="12"/></svg>succeeded, fixed</span><span><svg width="12" height="12" aria-hidden="true"><rect fill="url(#hatch-bad)" width="12" height="12"/></svg>failed, broke</span><span><svg width="12" height="12" aria-hidden="true"><rect fill="url(#dots)" class="m-edge" x="0.5" y="0.5" width="11" height="11"/></svg>not finished</span>${floor === 0 ? "" : html`<span>The axis of the rate begins at ${wholePercent(floor)}.</span>`}</p>
 <details class="fold"><summary>The same as a table</summary><div class="scroll" tabindex="0" role="region" aria-label="The same as a table"><table><thead><tr><th scope="col">${noun === "day" ? "Day" : "Days"}</th>${["Succeeded", "Failed", "Not finished", "Rate", "95 % interval", "Broke", "Fixed"].map((head) => html`<th scope="col" class="num">${head}</th>`)}</tr></thead><tbody>

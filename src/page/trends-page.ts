@@ -21,7 +21,7 @@ import {
 } from "./period.ts";
 import { renderPeriodChips } from "./period-chips.ts";
 import { statement } from "./statement.ts";
-import { renderCompare, type Turns } from "./trends-compare.ts";
+import { BROKE_WORDS, renderCompare, type Turns } from "./trends-compare.ts";
 import { renderDays } from "./trends-days.ts";
 import { byDay, kindsOf, outcomesBySpan, outcomesOf } from "./trends-facts.ts";
 import {
@@ -103,6 +103,7 @@ function drawTrends(given: TrendsAnswers): Draft {
   const verdict = judgeTrend({ period, type, whole, before, spans, kinds, incidentHours, now });
   const filters = (question: Question, isDrawnBefore = true) =>
     fileFilters(question, period, type, isDrawnBefore);
+  const broken = type === undefined ? BROKE_WORDS.all : BROKE_WORDS.ofType;
   const kept = { since: choice.since, until: choice.until };
   const main = html`${renderVerdict(verdict)}
 <div class="bar controls">${renderPeriodChips({ path: PATH, period, choice, kept: { type } })}
@@ -116,6 +117,7 @@ ${renderCompare({
     type === undefined && plain.now.all.finished > 0
       ? { now: plain.now.kept, before: plain.before.kept }
       : null,
+  broken,
   turns: turnsOf(answers, period),
   question: questions.days,
   filters: filters(questions.days),
@@ -128,6 +130,7 @@ ${renderDays({
   before,
   broke: byDay(answers.turns, "broke"),
   fixed: byDay(answers.turns, "fixed"),
+  broken,
   question: questions.days,
   filters: filters(questions.days),
   now,

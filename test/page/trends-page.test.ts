@@ -93,7 +93,7 @@ describe("the page of trends", () => {
     );
     const rows = comparison(page);
     expect(rows["Builds triggered"]?.slice(0, 2)).toEqual(["28", "28"]);
-    expect(rows["Versions and formats that broke"]?.slice(0, 2)).toEqual(["14", "0"]);
+    expect(rows["Versions that broke, or failed at first"]?.slice(0, 2)).toEqual(["14", "0"]);
     expect(textOf(blockOf(page, "why"))).toContain("Source not reachable");
     expect(textOf(blockOf(page, "why"))).not.toContain("Timed out");
     expect(textOf(blockOf(page, "platform"))).toContain("these figures ignore the format");
