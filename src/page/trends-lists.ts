@@ -13,7 +13,7 @@ import { dayNumber, daysName, type Period } from "./period.ts";
 import { rateDot } from "./rate-dot.ts";
 import { spansOf } from "./spans.ts";
 import { points, rateChange } from "./trends-compare.ts";
-import { LATE_DAYS, MOST_FORMAT_DAYS } from "./trends-questions.ts";
+import { formatsAbout, LATE_DAYS } from "./trends-questions.ts";
 import {
   counted,
   foreign,
@@ -38,11 +38,18 @@ export function renderFormats({
   question,
   filters,
   period,
+  type,
   kept,
   now,
-}: ListFacts & { readonly period: Period; readonly kept: Query; readonly now: Date }): Markup {
-  const isAllTime = period.days > MOST_FORMAT_DAYS;
-  const isCompared = !isAllTime && period.before !== null;
+}: ListFacts & {
+  readonly period: Period;
+  readonly type: string | undefined;
+  readonly kept: Query;
+  readonly now: Date;
+}): Markup {
+  const about = formatsAbout(period, type);
+  const isAllTime = about === "all time";
+  const isCompared = about === "both periods";
   const countOf = (row: Row, which = ""): Count => ({
     succeeded: Number(row[`succeeded${which}`] ?? 0),
     finished: Number(row[`finished${which}`] ?? 0),

@@ -158,7 +158,7 @@ ${renderRepairs({ rows: answers.repairs, question: questions.repairs })}
 ${renderFlaky({ rows: answers.flaky, question: questions.flaky, filters: filters(questions.flaky) })}
 </div>
 <div class="col">
-${renderFormats({ rows: answers.formats, question: questions.formats, filters: filters(questions.formats), period, kept, now })}
+${renderFormats({ rows: answers.formats, question: questions.formats, filters: filters(questions.formats), period, type, kept, now })}
 ${renderPlatform({
   rows: answers.incidents,
   question: questions.incidents,

@@ -3,14 +3,24 @@ import { dayText, type Period } from "./period.ts";
 import { statement } from "./statement.ts";
 
 /** A question about builds one by one may look at so many days, so that it stays quick in a mirror of millions. */
-export const MOST_BUILD_DAYS = 92;
-/** The formats are compared over so many days; of a longer period, over all time. */
-export const MOST_FORMAT_DAYS = 31;
+export const MOST_BUILD_DAYS = 62;
 /** Hours and phases of builds are looked at for so many days, the last of the period. */
 export const LATE_DAYS = 14;
 const MOST_MONTHS = 6;
 const SHOWN_SERIES = 5;
 const SHOWN_HOURS = 5;
+
+/**
+ * What the rates of the formats are about. For more than 14 days nothing before is counted, and for more than 31 days,
+ * or beside the builds of one format, they are those of all time.
+ */
+export function formatsAbout(
+  period: Period,
+  type: string | undefined,
+): "both periods" | "the period" | "all time" {
+  if (period.days <= 14) return period.before === null ? "the period" : "both periods";
+  return period.days <= 31 && type === undefined ? "the period" : "all time";
+}
 
 type Hold = (value: string | number) => string;
 
@@ -24,7 +34,7 @@ const dayHeld = (hold: Hold, day: number) => `${hold(dayText(day))}::date`;
 export function trendsQuestions(period: Period, type: string | undefined) {
   return {
     days: type === undefined ? askForDays(period) : askForDaysOfType(period, type),
-    formats: askForFormats(period),
+    formats: askForFormats(period, type),
     plain: statement(
       "success_rate_without_platform",
       (hold) => `select day >= ${dayHeld(hold, period.first)} as is_this_period,
@@ -119,8 +129,10 @@ order by day`,
   );
 }
 
-function askForFormats(period: Period): Question {
-  if (period.days > MOST_FORMAT_DAYS) return askFor("success_rate_by_type");
+function askForFormats(period: Period, type: string | undefined): Question {
+  const about = formatsAbout(period, type);
+  if (about === "all time") return askFor("success_rate_by_type");
+  const start = about === "both periods" ? period.start : period.first;
   return statement(
     "fact_builds",
     (hold) => `select type,
@@ -129,7 +141,7 @@ function askForFormats(period: Period): Question {
   count(succeeded) filter (where triggered_on < ${dayHeld(hold, period.first)}) as finished_before,
   sum(succeeded) filter (where triggered_on < ${dayHeld(hold, period.first)}) as succeeded_before
 from report.fact_builds
-where ${within("triggered_on", period)(hold)}
+where ${within("triggered_on", { start, last: period.last })(hold)}
 group by type
 order by finished desc, type`,
   );
