@@ -1,30 +1,191 @@
 import { html } from "hono/html";
+import { nearestNames } from "../config/nearest-names.ts";
 import type { TransactionSql } from "../db/connect.ts";
-import { askFor } from "../report/question.ts";
+import { age } from "./age.ts";
 import { askEach } from "./ask-all.ts";
-import { renderHead } from "./block.ts";
+import { renderBlock } from "./block.ts";
 import type { Address, Draft, Drawing, PageMoment } from "./drawing.ts";
-import { renderPlainAnswer } from "./plain-answer.ts";
+import { renderEmpty } from "./empty.ts";
+import { renderErrorLines } from "./error-lines.ts";
+import {
+  askForLineDays,
+  askForLineProjects,
+  type ErrorsChoice,
+  errorsQuestions,
+  isAllTime,
+  SORTS,
+  type Sort,
+} from "./errors-questions.ts";
+import { judgeErrors } from "./errors-verdict.ts";
+import { fileFilters } from "./file-filters.ts";
+import { renderKindRows } from "./kind-rows.ts";
+import { buildHref, withQuery } from "./links.ts";
+import type { Row } from "./list-table.ts";
+import { readPageNumber } from "./pager.ts";
+import { type Period, type PeriodChoice, readPeriodChoice, resolvePeriod } from "./period.ts";
+import { renderPeriodChips } from "./period-chips.ts";
+import { statement } from "./statement.ts";
+import { kindsOf } from "./trends-facts.ts";
+import { renderVerdict } from "./verdict-bar.ts";
+import { foreign, grouped, kindLabel, kindMeaning, type Markup } from "./words.ts";
 
-/** The page of errors: what builds fail of. */
+const PATH = "/errors";
+
+type Choice = ErrorsChoice & PeriodChoice;
+
+/** The page of errors: what builds fail of, what is most and what rises. */
 export function errorsPage({ query }: Address): Drawing {
-  const kind = query.get("kind")?.replaceAll("\0", "").slice(0, 200) || undefined;
-  return { key: ["errors", kind], draw: (tx, moment) => draw(tx, kind, moment) };
+  const sort = query.get("sort") ?? "";
+  const choice: Choice = {
+    ...readPeriodChoice(query),
+    kind: query.get("kind")?.replaceAll("\0", "").trim().slice(0, 200) || undefined,
+    sort: Object.hasOwn(SORTS, sort) ? (sort as Sort) : "projects",
+    page: readPageNumber(query),
+  };
+  return { key: ["errors", choice], draw: (tx, moment) => draw(tx, choice, moment) };
 }
 
-async function draw(tx: TransactionSql, kind: string | undefined, { now }: PageMoment): Promise<Draft> {
-  const question = askFor("error_classes", { limit: 50 }, (hold) =>
-    kind === undefined ? [] : [`error_class = ${hold(kind)}`],
-  );
-  const { rows } = await askEach(tx, { rows: question });
-  const main = html`${renderHead("Errors")}
-${renderPlainAnswer({
+const KNOWN = {
+  days: statement("dim_dates", () => "select min(day) as first_day from report.dim_dates"),
+  kinds: statement(
+    "error_rules",
+    () => "select class as kind from report.error_rules union select error_class from report.error_classes",
+  ),
+};
+
+async function draw(tx: TransactionSql, choice: Choice, moment: PageMoment): Promise<Draft> {
+  const known = await askEach(tx, KNOWN);
+  const firstDay = known.days[0]?.first_day;
+  if (firstDay === null || firstDay === undefined) return drawNothing("No build is known yet.", {});
+  const kinds = [...known.kinds.map(({ kind }) => String(kind)), "unclassified"];
+  if (choice.kind !== undefined && !kinds.includes(choice.kind))
+    return drawUnknownKind(choice.kind, kinds, choice);
+  const period = resolvePeriod(choice, String(firstDay), moment);
+  if (period === null) return drawNothing("No build of these days is known.", { kind: choice.kind });
+  const questions = errorsQuestions(period, choice);
+  const answers = await askEach(tx, questions);
+  const fingerprints = answers.lines.map(({ error_fingerprint }) => String(error_fingerprint));
+  const of =
+    fingerprints.length === 0
+      ? { days: [], projects: [] }
+      : await askEach(tx, {
+          days: askForLineDays(period, fingerprints),
+          projects: isAllTime(period) ? NO_ROWS : askForLineProjects(period, fingerprints),
+        });
+  return drawErrors(choice, period, questions, answers, of, moment);
+}
+
+const NO_ROWS = { text: "select where false", params: [] };
+
+type Questions = ReturnType<typeof errorsQuestions>;
+type Answers = Readonly<Record<keyof Questions, readonly Row[]>>;
+
+function drawErrors(
+  choice: Choice,
+  period: Period,
+  questions: Questions,
+  answers: Answers,
+  of: { readonly days: readonly Row[]; readonly projects: readonly Row[] },
+  { now }: PageMoment,
+): Draft {
+  const { kind, since, sort } = choice;
+  const kinds = kindsOf(answers.kinds, period);
+  const failed = kinds.reduce((sum, one) => sum + one.now, 0);
+  const verdict = judgeErrors(kinds, Number(answers.finished[0]?.finished ?? 0), period);
+  const sorting = sort === "projects" ? undefined : sort;
+  const main = html`${renderVerdict(verdict)}
+<div class="bar controls">${renderPeriodChips({ path: PATH, period, choice, kept: { kind, sort: sorting } })}</div>
+${renderBlock({
   id: "classes",
-  title: "Why builds fail",
-  question,
-  columns: ["error_class", "example", "projects", "failures", "last_triggered_at", "last_build_id"],
-  rows,
+  title: "Kinds of error",
+  ...(isAllTime(period) && {
+    note: "The projects are those of all time: they ignore the dates, because the period is long.",
+  }),
+  tools: { question: questions.kinds, filters: fileFilters(questions.kinds, period, undefined, true) },
+  body:
+    kinds.length === 0
+      ? renderEmpty({
+          kind: "unknown",
+          strong: "No kinds.",
+          say: "No build of these days is known to have failed.",
+        })
+      : renderKindRows({
+          kinds,
+          period,
+          href: (name) => `${withQuery(PATH, { since, kind: name, sort: sorting })}#lines`,
+          small: (name) => renderMeaning(name, answers.classes, now),
+          more: { head: "Projects", cell: (name) => renderHit(name, answers) },
+          now,
+        }),
+})}
+${renderErrorLines({
+  choice,
+  period,
+  since,
+  lines: answers.lines,
+  days: of.days,
+  projects: of.projects,
+  perKind: answers.perKind,
+  failed,
+  question: questions.lines,
+  filters: fileFilters(questions.lines, period, undefined, true),
   now,
+})}
+<p class="more quiet">Which line belongs to which kind is said by the rules in <code>report.error_rules</code>; they are yours to change, and <code>docmirror reclassify</code> applies them to what is stored.</p>`;
+  const tone = verdict.look === "some" ? "bad" : verdict.look === "good" ? "good" : "idle";
+  return { status: 200, facts: { title: verdict.title, tone, tab: PATH, main } };
+}
+
+/** What a kind means, its share of the failures, and its newest build. */
+function renderMeaning(name: string, classes: readonly Row[], now: Date): Markup {
+  const row = classes.find(({ error_class }) => error_class === name);
+  const meaning = kindMeaning(name);
+  return html`${meaning === null ? "" : html`${meaning}; `}${row === undefined ? "" : html`last <a class="quiet" href="${buildHref(String(row.last_build_id))}">${foreign(String(row.last_build_id), 24)}</a>, ${age(row.last_triggered_at, now)} ago`}`;
+}
+
+/** How many projects a kind hit, and how many still fail of it. */
+function renderHit(name: string, { projects, failing }: Answers): Markup {
+  const of = (rows: readonly Row[]) =>
+    Number(rows.find(({ error_class }) => error_class === name)?.projects ?? 0);
+  return html`${grouped(of(projects))}<small>${grouped(of(failing))} fail now</small>`;
+}
+
+function drawNothing(sentence: string, kept: { kind?: string | undefined }): Draft {
+  const main = html`${renderVerdict({
+    look: "idle",
+    sentence,
+    evidence: "So this says neither that builds fail nor that they do not.",
+  })}
+${renderEmpty({
+  kind: "no-match",
+  strong: "No day matches.",
+  say: "The mirror knows no build of these days.",
+  ways: [{ href: withQuery(PATH, kept), words: "The last 14 days" }],
 })}`;
-  return { status: 200, facts: { title: "Errors", tab: "/errors", main } };
+  return { status: 200, facts: { title: "Errors: nothing matches", tab: PATH, main } };
+}
+
+/** A kind that no rule names says nothing about builds; the nearest ones are offered. */
+function drawUnknownKind(wrong: string, kinds: readonly string[], { since }: PeriodChoice): Draft {
+  const near = nearestNames(wrong, [...kinds, ...kinds.map(kindLabel)]).map(
+    (name) => kinds.find((one) => one === name || kindLabel(one) === name) ?? name,
+  );
+  const main = html`${renderVerdict({
+    look: "idle",
+    sentence: "There is no such kind of error.",
+    evidence: "So this says nothing about builds.",
+  })}
+${renderEmpty({
+  kind: "no-match",
+  strong: "No kind matches.",
+  say: html`No rule and no failed build has the kind ${foreign(wrong, 40)}.`,
+  ways: [
+    ...[...new Set(near)].map((kind) => ({
+      href: withQuery(PATH, { since, kind }),
+      words: html`Did you mean ${kindLabel(kind)}?`,
+    })),
+    { href: withQuery(PATH, { since }), words: "All kinds" },
+  ],
+})}`;
+  return { status: 200, facts: { title: "Errors: nothing matches", tab: PATH, main } };
 }

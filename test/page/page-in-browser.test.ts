@@ -18,6 +18,8 @@ const LOOKS = WIDTHS.flatMap((width) =>
 const PATHS = [
   "/",
   "/trends",
+  "/trends?since=3d&type=html",
+  "/trends?type=nosuch",
   "/projects",
   "/projects?q=nosuch",
   "/projects?q=pip&state=good&sort=rate",
@@ -29,6 +31,8 @@ const PATHS = [
   projectHref(HOSTILE_SLUGS.long),
   "/build/1004",
   "/errors",
+  "/errors?since=30d&kind=vcs&sort=newest",
+  "/errors?kind=nosuch",
   "/mirror",
 ];
 
@@ -145,6 +149,28 @@ describe.skipIf(CHROMIUM === null)(
       await page.waitForURL("**/project/pip?page=2#builds");
       await page.locator(".strip a").first().press("Enter");
       await page.waitForURL("**/build/1040");
+      expect(faults).toEqual([]);
+    });
+
+    it("chooses days and a format of the trends, and sorts the lines of errors, by keyboard and without JavaScript", async () => {
+      await using visited = await visit(browser, `${url}/trends`, {
+        ...lookOf({ width: 1440, colorScheme: "light" }),
+        javaScriptEnabled: false,
+      });
+      const { page, faults } = visited;
+      await page.getByRole("link", { name: "7 days" }).press("Enter");
+      await page.waitForURL(/since=/);
+      await page.getByLabel("Format", { exact: true }).selectOption("html");
+      await page.getByRole("button", { name: "Show" }).press("Enter");
+      await page.waitForURL(/type=html/);
+      expect(await page.getByRole("heading", { level: 1 }).textContent()).toContain("html builds of 7 days");
+      await page.goto(`${url}/errors`);
+      await page.getByRole("link", { name: "Newest" }).press("Enter");
+      await page.waitForURL(/sort=newest/);
+      await page.getByRole("link", { name: /^Source not reachable \d/ }).press("Enter");
+      await page.waitForURL(/kind=vcs/);
+      await page.getByText("1 project", { exact: false }).first().press("Enter");
+      expect(await page.locator("details.also").first().getAttribute("open")).not.toBeNull();
       expect(faults).toEqual([]);
     });
 
