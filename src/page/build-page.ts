@@ -4,11 +4,14 @@ import type { BuildExplanation } from "../builds/explain-build.ts";
 import { type Entry, type Line, type Piece, pieceText, type Section } from "../builds/piece.ts";
 import type { TransactionSql } from "../db/connect.ts";
 import { askFor, type Question } from "../report/question.ts";
+import { agoWords } from "./age.ts";
 import { renderBlock, renderHead } from "./block.ts";
+import { renderLinks } from "./empty.ts";
 import { projectHref } from "./links.ts";
 import type { Row } from "./list-table.ts";
 import { outcomeMark } from "./mark.ts";
-import { foreign, kindLabel, type Markup, shorten, slugWords, targetWords } from "./words.ts";
+import { renderVerdict } from "./verdict-bar.ts";
+import { foreign, kindLabel, kindMeaning, type Markup, shorten, slugWords, targetWords } from "./words.ts";
 
 /** The newest entries of each kind that a page shows. The command line has all. */
 const MOST_SHOWN = 50;
@@ -38,8 +41,9 @@ export function renderBuild(
   { state, facts, states, changes, quarantine }: BuildDescription,
   fact: Row | undefined,
   question: Question,
+  now: Date,
 ): Markup {
-  return html`${renderHead(html`Build ${foreign(id)}`)}
+  return html`${renderAnswer(id, fact, now)}
 ${renderBlock({
   id: "facts",
   title: "What is known",
@@ -57,6 +61,31 @@ ${changes.length === 0 ? "" : renderList("changes", "What changed in its record"
 ${quarantine.length === 0 ? "" : renderList("quarantine", "Replies that could not be stored", quarantine)}
 ${fact === undefined ? "" : renderFactRow(fact)}
 <p class="more">At the command line: <code>docmirror explain build ${shorten(id)}</code></p>`;
+}
+
+/** How it ended, how long ago, and the line that says why. */
+function renderAnswer(id: string, fact: Row | undefined, now: Date): Markup {
+  if (fact === undefined) return renderHead(html`Build ${foreign(id)}`);
+  const { kind, word } = outcomeMark(fact.outcome);
+  const slug = String(fact.project_slug);
+  const project = html`<a href="${projectHref(slug)}">${slugWords(slug)}</a>`;
+  const ago = agoWords(fact.triggered_at, now);
+  const line = fact.output_excerpt === null ? "" : html`: ${foreign(String(fact.output_excerpt), 200)}`;
+  const meaning = kindMeaning(fact.error_class);
+  const why =
+    fact.error_class === null
+      ? ""
+      : `${kindLabel(fact.error_class)}${meaning === null ? "" : `: ${meaning}`}. `;
+  return renderVerdict({
+    look: fact.outcome === "failed" ? "some" : fact.outcome === "succeeded" ? "good" : "idle",
+    mark: { kind, word },
+    crumbs: html`<a href="/projects">Projects</a> / ${project} / build ${foreign(id)}`,
+    sentence: html`${word.charAt(0).toUpperCase() + word.slice(1)}${ago === null ? "" : `, triggered ${ago} ago`}${line}`,
+    evidence: html`${why}${targetWords(fact.version_slug, fact.type)} of ${project}.`,
+    acts: renderLinks([
+      { href: `/build/${encodeURIComponent(id)}/log.txt`, words: "The log as a text file" },
+    ]),
+  });
 }
 
 /** Why a build has no page. It may be in quarantine. */

@@ -59,7 +59,7 @@ function renderOthers(row: Row, others: readonly Row[], now: Date): Markup | str
   return html`
 <details class="also"><summary>${counted(more, "more failing here", "more failing here")}<span class="unseen">: ${slugWords(row.project_slug)}</span></summary><ul>${others.map(
     (other) =>
-      html`<li>${age(other.failing_since, now)} ${targetWords(other.version_slug, other.type)} <span>${kindLabel(other.error_class)}</span> ${buildLink(other.last_failed_build_id)}</li>`,
+      html`<li>${age(other.failing_since, now)} <span class="target">${targetWords(other.version_slug, other.type)}</span> <span>${kindLabel(other.error_class)}</span> ${buildLink(other.last_failed_build_id)}</li>`,
   )}${left > 0 ? html`<li><a href="${projectHref(String(row.project_slug))}">${left} more</a></li>` : ""}</ul></details>`;
 }
 

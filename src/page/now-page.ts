@@ -87,7 +87,8 @@ function spanOf({ now, at }: PageMoment): Span {
 async function findRows(tx: TransactionSql, list: readonly Row[]): Promise<FailRow[]> {
   if (list.length === 0) return [];
   const series = list.map(
-    ({ project_id, version_id, type }) => ({ project_id, version_id, type }) as unknown as SeriesKey,
+    ({ project_id, version_id, type, first_failed_build_id }) =>
+      ({ project_id, version_id, type, first_failed_build_id }) as unknown as SeriesKey,
   );
   const { strips, others } = await askEach(tx, {
     strips: askForStrips(series),

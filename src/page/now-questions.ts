@@ -156,9 +156,10 @@ export interface SeriesKey {
   readonly project_id: string;
   readonly version_id: string;
   readonly type: string;
+  readonly first_failed_build_id: string;
 }
 
-const SERIES_OF = `json_to_recordset($1::text::json) as shown (project_id text, version_id text, type text)`;
+const SERIES_OF = `json_to_recordset($1::text::json) as shown (project_id text, version_id text, type text, first_failed_build_id text)`;
 
 /** The last outcomes of each series, the oldest first, in one row each. */
 export function askForStrips(series: readonly SeriesKey[]): Question {
@@ -185,7 +186,7 @@ from ${SERIES_OF}
 cross join lateral (
   select * from report.failing_now as failing
   where failing.project_id = shown.project_id
-    and (failing.version_id, failing.type) <> (shown.version_id, shown.type)
+    and failing.first_failed_build_id <> shown.first_failed_build_id
   order by failing_since desc nulls last, version_slug, type
   limit ${MOST_FOLDED}
 ) as other`;

@@ -113,7 +113,7 @@ export function createPages({ mirror, sourceTimezone, clock, log }: PagesDeps): 
     const { build, quarantine } = explanation;
     if (build === null) return show(c, { ...notice(title, absenceWords(explanation)), searched: id }, 404);
     const [fact] = await mirror.snapshot((tx) => findFacts(tx, question));
-    const main = renderBuild(id, describeBuild(build, quarantine), fact, question);
+    const main = renderBuild(id, describeBuild(build, quarantine), fact, question, clock.now());
     return show(c, { title: `Build ${shorten(id)}`, main }, 200);
   }
 

@@ -20,7 +20,7 @@ test("the page of a build shows every line that explain prints", async () => {
   const { build, quarantine } = await withTold(told, (sql) => explainBuild(sql, "42", "America/Chicago"));
   if (build === null) throw new Error("there is no build 42");
   const description = describeBuild(build, quarantine);
-  const page = textOf(String(await renderBuild("42", description, undefined, askForBuild("42"))));
+  const page = textOf(String(await renderBuild("42", description, undefined, askForBuild("42"), new Date())));
   const { state, facts, states, changes, quarantine: rows } = description;
   const entries = [...facts, ...states.flatMap((section) => section.entries), ...changes, ...rows];
   const lines = entries.flatMap((entry) => entry.lines.map((line) => line.map(pieceText).join("")));

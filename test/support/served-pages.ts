@@ -66,8 +66,11 @@ export async function seedPages(databaseUrl: string): Promise<void> {
       select (10 + place)::text, slug, slug, 'list', true, now(), now(), ''
       from unnest(${Object.values(HOSTILE_SLUGS)}::text[]) with ordinality as of (slug, place)`;
     await sql`
-      insert into mirror.builds (id, date, state, success, type, project_id, first_seen_at, changed_at, record_hash)
-      select 'h' || id, date_trunc('second', now() at time zone 'utc') - interval '2 days', 'finished', false, '<b>html</b>', id, now(), now(), ''
+      insert into mirror.versions (id, slug, project_id, first_seen_at, changed_at, record_hash)
+      select 'v' || id, slug, id, now(), now(), '' from mirror.projects where id::int > 10`;
+    await sql`
+      insert into mirror.builds (id, date, state, success, type, project_id, version_id, first_seen_at, changed_at, record_hash)
+      select 'h' || id, date_trunc('second', now() at time zone 'utc') - interval '2 days', 'finished', false, '<b>html</b>', id, 'v' || id, now(), now(), ''
       from mirror.projects where id::int > 10`;
     await sql`
       insert into mirror.build_logs (build_id, error)
