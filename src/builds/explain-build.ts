@@ -2,7 +2,7 @@
  * All that the mirror knows about one build, with the sources: the content of `docmirror explain build ID`.
  * Names are those of the tables, times are texts in UTC as Postgres prints them, spans are in milliseconds.
  */
-import type { Sql } from "../db/connect.ts";
+import type { AnySql } from "../db/connect.ts";
 import type { BoundRule } from "../db/schema/builds.ts";
 import type { RunKind } from "../db/schema/runs.ts";
 
@@ -116,7 +116,11 @@ export interface BuildExplanation {
 }
 
 /** Finds all that is known about a build. Its date is read in `sourceTimezone`. */
-export async function explainBuild(sql: Sql, id: string, sourceTimezone: string): Promise<BuildExplanation> {
+export async function explainBuild(
+  sql: AnySql,
+  id: string,
+  sourceTimezone: string,
+): Promise<BuildExplanation> {
   const [row] = await sql<BuildRow[]>`
     select build.id, coalesce(extra -> 'values' ->> 'date', replace(date::text, ' ', 'T')) as date, state, success, type, first_seen_at, changed_at, deleted_at,
       local.earliest, local.latest, local.hour,
@@ -197,7 +201,7 @@ function durationOf(
 }
 
 async function findTransitions(
-  sql: Sql,
+  sql: AnySql,
   id: string,
   dateEarliest: string | null,
 ): Promise<(Omit<ExplainedTransition, "lasted"> & Bounds)[]> {
@@ -228,7 +232,7 @@ async function findTransitions(
     order by seq`;
 }
 
-async function findOpen(sql: Sql, id: string): Promise<ExplainedBuild["open"]> {
+async function findOpen(sql: AnySql, id: string): Promise<ExplainedBuild["open"]> {
   const [row] = await sql<NonNullable<ExplainedBuild["open"]>[]>`
     select since, vanished_at,
       jsonb_build_object(
@@ -241,7 +245,7 @@ async function findOpen(sql: Sql, id: string): Promise<ExplainedBuild["open"]> {
   return row ?? null;
 }
 
-async function findReferences(sql: Sql, id: string): Promise<ExplainedReference[]> {
+async function findReferences(sql: AnySql, id: string): Promise<ExplainedReference[]> {
   return sql<ExplainedReference[]>`
     select reference.field, reference.uri, reference.id,
       coalesce(project.slug, version.slug) as slug,

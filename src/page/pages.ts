@@ -1,7 +1,5 @@
 import { type Context, Hono } from "hono";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
-import { describeBuild } from "../builds/describe-build.ts";
-import { explainBuild } from "../builds/explain-build.ts";
 import type { Clock } from "../clock.ts";
 import type { TransactionSql } from "../db/connect.ts";
 import type { MirrorReader } from "../db/mirror-reader.ts";
@@ -10,7 +8,9 @@ import { parseRelation } from "../report/known-names.ts";
 import type { Filters } from "../report/question.ts";
 import { resolveSpan } from "../report/time-bounds.ts";
 import { isStorableId } from "../wire/record-id.ts";
-import { absenceWords, askForBuild, findFacts, renderBuild } from "./build-page.ts";
+import { askEach } from "./ask-all.ts";
+import { buildPage } from "./build-page.ts";
+import { askForBuild } from "./build-questions.ts";
 import { createCsvReply } from "./csv-reply.ts";
 import { type DocumentFacts, renderDocument } from "./document.ts";
 import { type Page, pageMoment } from "./drawing.ts";
@@ -30,7 +30,6 @@ import { projectPage } from "./project-page.ts";
 import { projectsPage } from "./projects-page.ts";
 import { readStyleSheet } from "./style-sheet.ts";
 import { trendsPage } from "./trends-page.ts";
-import { shorten } from "./words.ts";
 
 export interface PagesDeps {
   mirror: MirrorReader;
@@ -69,6 +68,7 @@ export function createPages({ mirror, sourceTimezone, clock, log }: PagesDeps): 
   const style = readStyleSheet();
   const cache = createPageCache();
   const csvReply = createCsvReply(mirror);
+  const pageOfBuild = buildPage(sourceTimezone);
   const app = new Hono();
 
   async function show(c: Context, facts: DocumentFacts, status: ContentfulStatusCode): Promise<Response> {
@@ -104,18 +104,7 @@ export function createPages({ mirror, sourceTimezone, clock, log }: PagesDeps): 
     return c.html(made.body, made.status);
   }
 
-  async function showBuild(c: Context, id: string): Promise<Response> {
-    const title = "No such build";
-    const absent = { ...notice(title, "The mirror has no build with this id."), searched: id };
-    if (!isStorableId(id)) return show(c, absent, 404);
-    const question = askForBuild(id);
-    const explanation = await mirror.read((sql) => explainBuild(sql, id, sourceTimezone));
-    const { build, quarantine } = explanation;
-    if (build === null) return show(c, { ...notice(title, absenceWords(explanation)), searched: id }, 404);
-    const [fact] = await mirror.snapshot((tx) => findFacts(tx, question));
-    const main = renderBuild(id, describeBuild(build, quarantine), fact, question, clock.now());
-    return show(c, { title: `Build ${shorten(id)}`, main }, 200);
-  }
+  const showBuild = (c: Context, id: string) => showPage(c, pageOfBuild, id);
 
   async function showLog(c: Context): Promise<Response> {
     const id = c.req.param("id") ?? "";
@@ -128,7 +117,7 @@ export function createPages({ mirror, sourceTimezone, clock, log }: PagesDeps): 
     if (searched === "") return c.redirect("/", 303);
     const { projects, builds } = await mirror.snapshot(async (tx) => ({
       projects: await findProjects(tx, searched),
-      builds: isStorableId(searched) ? await findFacts(tx, askForBuild(searched)) : [],
+      builds: isStorableId(searched) ? (await askEach(tx, { build: askForBuild(searched) })).build : [],
     }));
     const isBuild = builds.length > 0;
     if (projects.length > 0 && isBuild) {
