@@ -25,7 +25,7 @@ export function renderNeighbours({ fact, around, good, now }: AroundFacts): Mark
   const [before, after] = [around[place - 1], around[place + 1]];
   return html`<nav class="near" aria-label="Builds of ${target}">
 ${before === undefined ? html`<span class="off">${icon("prev")}<span>Before: none<small>the first build of ${target} that is known</small></span></span>` : html`<a href="${hrefOf(before)}" rel="prev">${icon("prev")}${markOf(before)}<span>Before: ${idOf(before)}<small>${outcomeMark(before.outcome).word} ${moment(before.triggered_at, now)}${gap(before, fact, "earlier")}</small></span></a>`}
-${good === undefined ? html`<span class="off"><span>Last good: none<small>no build of ${target} before it succeeded</small></span></span>` : html`<a href="${hrefOf(good)}">${mark("good", "last good")}<span>Last good: ${idOf(good)}<small>${goodWords(fact, before, good, now)}</small></span></a>`}
+${good === undefined ? html`<span class="off"><span>Last good: none<small>no build of ${target} before it succeeded</small></span></span>` : html`<a href="${hrefOf(good)}">${mark("good", "last good")}<span>Last good: ${idOf(good)}<small>${goodWords(fact, around, good, now)}</small></span></a>`}
 ${after === undefined ? html`<span class="off right"><span>After: none yet<small>${lastWords(fact, target)}</small></span>${icon("next")}</span>` : html`<a class="right" href="${hrefOf(after)}" rel="next"><span>After: ${idOf(after)}<small>${outcomeMark(after.outcome).word} ${moment(after.triggered_at, now)}${gap(fact, after, "later")}</small></span>${markOf(after)}${icon("next")}</a>`}
 </nav>`;
 }
@@ -41,10 +41,9 @@ export function renderSeries({ fact, around, now }: AroundFacts, question: Quest
   return renderBlock({
     id: "series",
     title: `Builds of ${target}`,
-    count: `${builds.length} around this one`,
+    note: "The oldest first; this one is outlined.",
     tools: { question },
-    body: html`${linkStrip(builds, String(fact.build_id))}
-<p class="strip-ends${builds.length < 15 ? " few" : ""}"><span>older</span><span>newer</span></p>`,
+    body: linkStrip(builds, String(fact.build_id)),
   });
 }
 
@@ -53,9 +52,15 @@ function triggeredWords({ triggered_at }: Row, now: Date): string {
   return Number.isNaN(ms) ? "" : `, ${when(ms, now)} UTC`;
 }
 
-function goodWords(fact: Row, before: Row | undefined, good: Row, now: Date): Markup | string {
-  if (fact.failed === 1 && before?.build_id === good.build_id) return "so this build broke it";
-  return html`${moment(good.triggered_at, now)}${gap(good, fact, "earlier")}`;
+function goodWords(fact: Row, around: readonly Row[], good: Row, now: Date): Markup | string {
+  const earlier = around.slice(
+    0,
+    around.findIndex(({ build_id }) => build_id === fact.build_id),
+  );
+  if (fact.failed !== 1 || earlier.at(-1)?.build_id !== good.build_id)
+    return html`${moment(good.triggered_at, now)}${gap(good, fact, "earlier")}`;
+  const streak = earlier.length - 1 - earlier.findLastIndex(({ succeeded }) => succeeded !== 1);
+  return `so this build broke it, after ${streak === earlier.length ? "at least " : ""}${streak} good`;
 }
 
 function lastWords(fact: Row, target: string): string {

@@ -18,7 +18,7 @@ export function buildQuestions(fact: Row) {
   const ofSeries = (hold: (value: string | number) => string) =>
     `build.project_id = ${hold(String(fact.project_id))} and build.version_id = ${hold(String(fact.version_id))}
     and build.type = ${hold(String(fact.type))} and build.reference is not distinct from this.reference`;
-  const columns = "build_id, outcome, triggered_at, error_class";
+  const columns = "build_id, outcome, succeeded, triggered_at, error_class";
   const place = (of: string) =>
     `(coalesce(${of}.triggered_at, '-infinity'), length(${of}.build_id), ${of}.build_id)`;
   const newest = "triggered_at desc nulls last, length(build_id) desc, build_id desc";

@@ -16,7 +16,7 @@ export function renderAlike(rows: readonly Row[], question: Question, fact: Row,
   const kind = withQuery("/errors", { kind: String(fact.error_class) });
   return renderBlock({
     id: "same",
-    title: "Same error elsewhere",
+    title: "Same error",
     ...(total > 0 && { count: grouped(total) }),
     note: "Other projects, in the last 28 days.",
     tools: { question },
@@ -47,9 +47,10 @@ export function renderFacts(
     tools: { question },
     body: html`<dl class="facts">
 ${renderFact("Build", foreign(id, 40))}${fact === undefined ? renderFact("Outcome", "not counted yet") : renderCounted(fact, now)}</dl>
-<h3 class="sub">As the service sent it</h3>
+<details class="fold"${fact === undefined ? " open" : ""}><summary>As the service sent it</summary>
 <dl class="facts">
 ${renderFact("State", foreign(state, 300))}${facts.map(renderEntry)}</dl>
+</details>
 ${fact === undefined ? "" : renderRow(fact)}
 <p class="note">At the command line: <code>docmirror explain build ${foreign(id, 40)}</code></p>`,
   });

@@ -7,6 +7,8 @@ const DAY_MS = 86_400_000;
 const MINUTE_MS = 60_000;
 /** A word this close to an end would leave the drawing, in percent. */
 const MARGIN = 3;
+/** The scale gives more than it is asked for where round moments are dense. */
+const MOST_TICKS = 8;
 
 export interface TimeAxis {
   /** A moment in milliseconds as a place from 0 to 100; what lies outside is at the end. */
@@ -26,7 +28,8 @@ export function timeAxis(from: number, to: number, now: Date): TimeAxis {
     at,
     x,
     draw(height) {
-      const ticks = scale.ticks(6).map(Number);
+      const all = scale.ticks(6).map(Number);
+      const ticks = all.filter((_, place) => place % Math.ceil(all.length / MOST_TICKS) === 0);
       const step = (ticks[1] ?? to) - (ticks[0] ?? from);
       const words = (ms: number) =>
         step >= DAY_MS ? dayWords(ms, now) : step >= MINUTE_MS ? clockWords(ms) : secondWords(ms);
