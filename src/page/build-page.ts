@@ -75,7 +75,7 @@ async function draw(
   ]);
   const description = describeBuild(build, quarantine);
   const facts: BuildFacts = { id, build, description, fact, place, tails, upstream, now };
-  const verdict = judgeBuild(build, fact, place?.excerpt ?? null, now);
+  const verdict = judgeBuild(build, fact, errorLineOf(place, tails), now);
   const of = fact === undefined ? "" : ` of ${shorten(String(fact.project_slug), 40)}`;
   return {
     status: 200,
@@ -86,6 +86,14 @@ async function draw(
       main: renderMain(facts, verdict, question, around),
     },
   };
+}
+
+/** The error line as the log has it, without colours; as the reports have it where the page lacks its line. */
+function errorLineOf(place: ErrorPlace | null, tails: readonly LogTail[]): string | null {
+  if (place === null) return null;
+  const tail = tails.find(({ part }) => part === place.part);
+  const lines = tail?.lines.filter(({ number }) => place.lines.includes(number)) ?? [];
+  return lines.length === 0 ? place.excerpt : lines.map(({ text }) => text.trim()).join(" ");
 }
 
 interface Around {

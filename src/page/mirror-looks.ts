@@ -37,7 +37,7 @@ ${axis.draw(HEIGHT)}
 ${syncs.map((row) => drawSync(row, axis.x(momentMs(row.started_at)), now))}
 ${spells.map((row) => drawSpell(row, axis.at(momentMs(row.started_at)), axis.at(momentMs(row.ended_at))))}
 ${isUnwatched ? html`<rect fill="url(#hatch)" x="${axis.x(last)}" width="${(axis.at(now.getTime()) - axis.at(last)).toFixed(2)}%" y="${WATCH_Y - 5}" height="10"/>` : ""}
-<line class="cut" x1="${axis.x(now.getTime())}" x2="${axis.x(now.getTime())}" y1="0" y2="${HEIGHT}"/>
+<line class="cut" x1="${axis.x(now.getTime())}" x2="${axis.x(now.getTime())}" y1="0" y2="${HEIGHT}"/><text class="end" x="100%" y="${HEIGHT + 18}">now</text>
 </svg></div>
 <p class="key">${renderKey(failed > 0, isUnwatched)}</p>`,
   });

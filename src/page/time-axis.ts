@@ -8,7 +8,7 @@ const MINUTE_MS = 60_000;
 /** A word this close to an end would leave the drawing, in percent. */
 const MARGIN = 3;
 /** The scale gives more than it is asked for where round moments are dense. */
-const MOST_TICKS = 8;
+const MOST_TICKS = 9;
 
 export interface TimeAxis {
   /** A moment in milliseconds as a place from 0 to 100; what lies outside is at the end. */
