@@ -62,6 +62,7 @@ ALTER TABLE "rollup"."series" DROP CONSTRAINT "series_project_id_version_id_type
 ALTER TABLE "rollup"."series" ADD CONSTRAINT "series_project_id_version_id_type_reference_pk" PRIMARY KEY("project_id","version_id","type","reference");--> statement-breakpoint
 ALTER TABLE "rollup"."streaks" ADD COLUMN "reference" text DEFAULT '' NOT NULL;--> statement-breakpoint
 ALTER TABLE "rollup"."state" ADD COLUMN "next_dated_at" timestamp(6) with time zone;--> statement-breakpoint
+ALTER TABLE "rollup"."state" ADD COLUMN "builds_dated_ahead" integer DEFAULT 0 NOT NULL;--> statement-breakpoint
 ALTER TABLE "rollup"."weeks" ADD COLUMN "stuck" integer DEFAULT 0 NOT NULL;--> statement-breakpoint
 CREATE INDEX "builds_failed_day" ON "rollup"."builds" USING btree ("triggered_on","error_class","error_fingerprint","project_id") WHERE failed = 1;--> statement-breakpoint
 CREATE INDEX "builds_ahead" ON "rollup"."builds" USING btree ("ahead_until") WHERE ahead_until is not null;--> statement-breakpoint
@@ -71,4 +72,27 @@ CREATE INDEX "builds_series" ON "rollup"."builds" USING btree ("project_id","ver
 CREATE INDEX "streaks_series" ON "rollup"."streaks" USING btree ("project_id","version_id","type","reference","failed_at");--> statement-breakpoint
 UPDATE "report"."error_rules" SET "is_platform" = true WHERE "class" = 'infra';--> statement-breakpoint
 -- The answers get new columns, so all of them are computed again.
-UPDATE "rollup"."state" SET "definition" = '';
+UPDATE "rollup"."state" SET "definition" = '';--> statement-breakpoint
+-- Their columns or their parameters change, so they cannot be replaced. The program creates them again.
+DROP VIEW IF EXISTS "report"."error_classes";--> statement-breakpoint
+DROP VIEW IF EXISTS "rollup"."builds_source";--> statement-breakpoint
+DROP VIEW IF EXISTS "rollup"."all_builds_source";--> statement-breakpoint
+DROP VIEW IF EXISTS "rollup"."days_source";--> statement-breakpoint
+DROP VIEW IF EXISTS "rollup"."weeks_source";--> statement-breakpoint
+DROP VIEW IF EXISTS "rollup"."project_days_source";--> statement-breakpoint
+DROP VIEW IF EXISTS "rollup"."project_weeks_source";--> statement-breakpoint
+DROP VIEW IF EXISTS "rollup"."series_source";--> statement-breakpoint
+DROP VIEW IF EXISTS "rollup"."streaks_source";--> statement-breakpoint
+DROP VIEW IF EXISTS "rollup"."dim_dates_source";--> statement-breakpoint
+DROP VIEW IF EXISTS "rollup"."dim_projects_source";--> statement-breakpoint
+DROP VIEW IF EXISTS "rollup"."dim_versions_source";--> statement-breakpoint
+DROP VIEW IF EXISTS "rollup"."build_facts";--> statement-breakpoint
+DROP FUNCTION IF EXISTS "rollup"."plain_line"(text);--> statement-breakpoint
+DROP FUNCTION IF EXISTS "rollup"."recent_builds"(text, text, text);--> statement-breakpoint
+DROP FUNCTION IF EXISTS "rollup"."streaks_of"(text, text, text, timestamptz);--> statement-breakpoint
+DELETE FROM "sync"."definitions" WHERE "name" = 'report.error_classes' OR "name" LIKE 'rollup.%';--> statement-breakpoint
+-- A file such as docs/bloom.rst does not tell of memory, and an error line has the message of a warning with it now.
+UPDATE "report"."error_rules" SET "pattern" = replace("pattern", '|oom', '|\moom\M') WHERE "position" = 40 AND "pattern" LIKE '%|oom';--> statement-breakpoint
+INSERT INTO "report"."error_rules" ("position", "pattern", "class", "note")
+SELECT 35, 'treated as error', 'docs_source', 'a warning in the documents, where warnings are errors'
+WHERE EXISTS (SELECT FROM "report"."error_rules" WHERE "class" = 'docs_source') ON CONFLICT DO NOTHING;

@@ -52,6 +52,7 @@ describe("defaults", () => {
       contentBudgetMs: 1_800_000,
       httpHost: "127.0.0.1",
       httpPort: 8321,
+      httpAllowedHosts: null,
       httpRate: "auto",
       httpCors: null,
       logLevel: "info",
@@ -71,6 +72,15 @@ describe("defaults", () => {
       "https://a.example",
       "http://localhost:3000",
     ]);
+  });
+
+  it("give way to host names, which are read as a list without ports", () => {
+    const hosts = (text: string) =>
+      load({ env: { DOCMIRROR_HTTP_ALLOWED_HOSTS: text } }).config.httpAllowedHosts;
+    expect(hosts("Mirror.Example.org., mirror.local:8321")).toEqual(["mirror.example.org", "mirror.local"]);
+    for (const wrong of ["https://mirror.example.org", "a,,b", "*.example.org", "a b", "a/b", "a@b"]) {
+      expect(() => hosts(wrong), wrong).toThrow("is not a list of host names");
+    }
   });
 
   it("cannot be changed through the config", () => {

@@ -1,7 +1,4 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { getTableColumns, getTableName, is } from "drizzle-orm";
 import { getTableConfig, PgTable } from "drizzle-orm/pg-core";
 import { describe, expect, test } from "vitest";
@@ -13,12 +10,10 @@ import { RELATIONS } from "../src/db/report-dictionary.ts";
 import * as schema from "../src/db/schema/index.ts";
 import { silentLog } from "../src/log.ts";
 import { createPages } from "../src/page/pages.ts";
-import { exportReport } from "../src/report/export/export-report.ts";
 import { RESOURCE_FIELDS, RESOURCES } from "../src/wire/resources.ts";
 import { contractPage, PATHS } from "./support/contract-page.ts";
 import { createTestDatabase } from "./support/database.ts";
 import { dictionaryPage } from "./support/dictionary-page.ts";
-import { createReportedMirror } from "./support/reported-mirror.ts";
 
 const ROOT = new URL("../", import.meta.url);
 const read = (path: string) => readFileSync(new URL(path, ROOT), "utf8");
@@ -86,7 +81,7 @@ describe("docs/reports.md", () => {
 
   test("every example of SQL runs on the schema", async () => {
     const statements = statementsOf(text);
-    expect(statements).toHaveLength(7);
+    expect(statements).toHaveLength(8);
     await runAll(statements);
   });
 
@@ -97,36 +92,6 @@ describe("docs/reports.md", () => {
     );
     const known = RELATIONS.filter((relation) => relation !== "data_dictionary");
     expect(new Set(named)).toEqual(new Set([...known, "is_complete"]));
-  });
-});
-
-describe("docs/scale.md", () => {
-  test("every example of SQL for DuckDB runs on an export", async () => {
-    const statements = statementsOf(read("docs/scale.md"));
-    expect(statements).toHaveLength(3);
-    const folder = await mkdtemp(join(tmpdir(), "docmirror-docs-"));
-    const { DuckDBInstance } = await import("@duckdb/node-api");
-    const duckDb = await (await DuckDBInstance.create(":memory:")).connect();
-    try {
-      await using mirror = await createReportedMirror();
-      await withSql(mirror.url, { applicationName: "docmirror test", max: 1 }, (sql) =>
-        exportReport({ sql, folder, format: "parquet", signal: new AbortController().signal }),
-      );
-      const answers = [];
-      for (const statement of statements) {
-        const answer = await duckDb.runAndReadAll(statement.replaceAll("/data/docmirror", folder));
-        answers.push(answer.getRowsJson());
-      }
-      expect(answers[0]).toEqual([
-        ["2025-07", "93", 0.7526881720430108],
-        ["2025-08", "20", 0.7],
-      ]);
-      expect(answers[1]).toHaveLength(1);
-      expect(answers[2]).toMatchObject([["1", "2025-08-15 02:17:00", expect.anything()]]);
-    } finally {
-      duckDb.closeSync();
-      await rm(folder, { recursive: true });
-    }
   });
 });
 

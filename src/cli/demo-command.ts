@@ -28,7 +28,7 @@ export function demoCommand(summary: string): Command {
   return createCommand({
     name: "demo",
     summary,
-    settings: ["dataDir", "sourceTimezone", "httpHost", "httpPort"],
+    settings: ["dataDir", "sourceTimezone", "httpHost", "httpPort", "httpAllowedHosts"],
     examples: [
       ["demo", "a simulated service, its mirror, a day of syncs and watching, and what was seen"],
       [

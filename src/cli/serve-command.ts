@@ -34,6 +34,7 @@ export function serveCommand(summary: string): Command {
       "dataDir",
       "httpHost",
       "httpPort",
+      "httpAllowedHosts",
       "httpRate",
       "httpCors",
       ...REFRESH_SETTINGS,

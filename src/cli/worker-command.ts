@@ -27,6 +27,7 @@ export function workerCommand(summary: string): Command {
       ...SYNC_SETTINGS,
       "httpHost",
       "httpPort",
+      "httpAllowedHosts",
       "httpRate",
       "httpCors",
     ],

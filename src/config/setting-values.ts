@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import { findCronFaults, normalizeCron } from "./cron-line.ts";
 import { parseDuration } from "./duration.ts";
+import { readHostName } from "./host-name.ts";
 
 /** A parsed value, or what is wrong with the text, such as "is not a whole number". */
 export type Parsed<T> = { value: T } | { fault: string };
@@ -99,6 +100,14 @@ export const host: Parse<string> = (text) => {
   return /^[\p{L}\p{N}_.:%-]+$/u.test(bare)
     ? { value: bare }
     : { fault: "is not a host name or address without scheme, port and path" };
+};
+
+/** Names of hosts without scheme and path. Ports are dropped. */
+export const hostNames: Parse<readonly string[]> = (text) => {
+  const names = text.split(",").map((name) => (name.includes("*") ? undefined : readHostName(name.trim())));
+  const isRead = (name: string | undefined): name is string => name !== undefined;
+  if (names.every(isRead)) return { value: names };
+  return { fault: "is not a list of host names, such as mirror.example.org,mirror.local" };
 };
 
 /** Origins of web pages, as browsers write them: scheme, host, and a port that is not the usual one. */

@@ -239,6 +239,17 @@ export const SETTINGS = {
     parse: values.whole(0, 65_535),
     meaning: "the port of worker and serve; 0 takes a free one",
   },
+  /** Null means none. In lower case, without ports. */
+  httpAllowedHosts: {
+    name: "DOCMIRROR_HTTP_ALLOWED_HOSTS",
+    flag: "http-allowed-hosts",
+    value: "names",
+    default: null,
+    without: "only addresses, localhost and DOCMIRROR_HTTP_HOST",
+    parse: values.hostNames,
+    meaning:
+      "further host names under which worker and serve answer, separated by commas, such as mirror.example.org; requests for another name get 421",
+  },
   /** 0 means no limit. */
   httpRate: {
     name: "DOCMIRROR_HTTP_RATE",

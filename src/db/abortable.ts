@@ -1,21 +1,54 @@
-/** A statement as the driver returns it. */
-interface Statement<T> extends PromiseLike<T> {
-  cancel(): void;
+import { setImmediate as nextTurn, setTimeout as wait } from "node:timers/promises";
+
+/** A statement as the driver returns it. `canceller` is what its `cancel` calls, and says when it is done. */
+export interface Statement<T> extends PromiseLike<T> {
+  readonly canceller: (statement: Statement<T>) => Promise<void>;
+}
+
+/** A server that does not answer a request to cancel is not waited for any longer. */
+const CANCEL_WITHIN_MS = 5000;
+const FIRST_PAUSE_MS = 10;
+const LONGEST_PAUSE_MS = 500;
+
+/**
+ * Asks the server to cancel the running statement until there is none: a request that arrives between two
+ * messages of a statement is lost. Resolves when no request is under way any more. One that arrived later
+ * would hit the next statement of the same connection, which may be another reader's. Never rejects.
+ */
+export async function cancelUntilEnded(running: () => Statement<unknown> | undefined): Promise<void> {
+  // A statement that was begun in this turn is sent at its end.
+  await nextTurn();
+  for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
+    const statement = running();
+    if (statement === undefined) return;
+    const answered = new AbortController();
+    const late = wait(CANCEL_WITHIN_MS, undefined, { signal: answered.signal });
+    await Promise.race([statement.canceller(statement), late]).catch(() => {});
+    answered.abort();
+    late.catch(() => {});
+    if (running() === statement) await wait(pauseMs);
+  }
 }
 
 /**
  * Waits for a statement. When `signal` is aborted, the server cancels the statement, and the signal's reason
  * is thrown.
  */
-export async function abortable<T>(statement: Statement<T>, signal: AbortSignal | undefined): Promise<T> {
+export async function abortable<T>(statement: PromiseLike<T>, signal: AbortSignal | undefined): Promise<T> {
   signal?.throwIfAborted();
-  const cancel = () => statement.cancel();
+  let isRunning = true;
+  let cancelled: Promise<void> | undefined;
+  const cancel = () => {
+    cancelled = cancelUntilEnded(() => (isRunning ? (statement as Statement<unknown>) : undefined));
+  };
   signal?.addEventListener("abort", cancel, { once: true });
   try {
     return await statement;
   } catch (error) {
     throw signal?.aborted ? signal.reason : error;
   } finally {
+    isRunning = false;
     signal?.removeEventListener("abort", cancel);
+    await cancelled;
   }
 }

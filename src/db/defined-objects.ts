@@ -51,7 +51,8 @@ export async function replaceObjects(
       for (const { text } of created) await savepoint.unsafe(text);
       const objects = await findObjects(savepoint, names(created));
       // A function with other parameters does not replace the old one: both exist then.
-      if (objects.length > created.length) throw Object.assign(new Error(), { code: AMBIGUOUS_FUNCTION });
+      if (objects.length > countObjects(created))
+        throw Object.assign(new Error(), { code: AMBIGUOUS_FUNCTION });
       await dropObjects(savepoint, gone);
     });
     return true;
@@ -70,11 +71,10 @@ export async function rebuildObjects(
   const before = await findObjects(tx, names(created));
   await dropObjects(tx, [...names(created), ...gone]);
   for (const { text } of created) await tx.unsafe(text);
-  const after = new Map((await findObjects(tx, names(created))).map((object) => [object.name, object]));
-  for (const { name, rights } of before) {
-    const object = after.get(name);
-    if (object === undefined) continue;
-    for (const statement of rightsStatements(object, rights)) await tx.unsafe(statement);
+  for (const object of await findObjects(tx, names(created))) {
+    const alike = before.filter(({ name }) => name === object.name);
+    const old = alike.find(({ identity }) => identity === object.identity) ?? alike[0];
+    for (const statement of old ? rightsStatements(object, old.rights) : []) await tx.unsafe(statement);
   }
 }
 
@@ -148,6 +148,11 @@ function findObjects(sql: AnySql, wanted: readonly string[]): Promise<DefinedObj
     from object
     where name = any (${[...wanted]})
     order by name`;
+}
+
+/** How many objects the texts create: a text may hold several functions of one name. */
+function countObjects(created: readonly Created[]): number {
+  return created.flatMap(({ text }) => text.match(/^create or replace /gim) ?? []).length;
 }
 
 function names(created: readonly Created[]): string[] {

@@ -9,7 +9,7 @@ import { dropStatements, rebuildObjects, replaceObjects } from "./defined-object
 export interface Definition {
   /** The name with its schema, such as `report.failing_now`. */
   name: string;
-  /** One or more statements. The first is a `create or replace`. */
+  /** One or more statements. The first is a `create or replace`, and so is each that adds a function of this name. */
   text: string;
   /**
    * SHA-256 of the text and of the hashes of all definitions that it names. It changes when any of them

@@ -6,6 +6,9 @@ import type { Sql, TransactionSql } from "./connect.ts";
  */
 export interface MirrorReader {
   read<T>(fn: (sql: Sql) => Promise<T>): Promise<T>;
-  /** Reads one snapshot: `fn` does not see what a run commits in the meantime. */
-  snapshot<T>(fn: (tx: TransactionSql) => Promise<T>): Promise<T>;
+  /**
+   * Reads one snapshot: `fn` does not see what a run commits in the meantime. A signal that is aborted cancels
+   * the running statement at the server, and its reason is thrown.
+   */
+  snapshot<T>(fn: (tx: TransactionSql) => Promise<T>, signal?: AbortSignal): Promise<T>;
 }

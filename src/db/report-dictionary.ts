@@ -3,16 +3,18 @@
  * database, `report.data_dictionary` and `docs/data-dictionary.md` come from here. Columns are in the order
  * of their relation.
  */
+import { BROKEN_AND_FIXED } from "./report-dictionary/broken-and-fixed.ts";
+import { DIMENSIONS } from "./report-dictionary/dimensions.ts";
+import { DURATIONS } from "./report-dictionary/durations.ts";
+import { ERRORS } from "./report-dictionary/errors.ts";
 import { FAILING } from "./report-dictionary/failing.ts";
 import {
   COVERAGE,
-  FAILURES,
   OPEN_BUILD,
   PROJECT,
   PROJECT_MEAN,
   RATE,
   REFERENCE,
-  SERIES,
   STUCK,
   TYPE,
   UNFINISHED,
@@ -27,54 +29,7 @@ export interface RelationEntry {
 }
 
 export const DICTIONARY = {
-  dim_projects: {
-    answers:
-      "Which projects are there? One row per project, and '-1' for builds whose project is not in the mirror.",
-    columns: {
-      project_id: "Primary key: the project's id; '-1' for the unknown one.",
-      project_slug: "The project's slug; its id where it has none.",
-      project_name: "Its name; the slug where it has none.",
-      repo: "The address of its source repository.",
-      repo_type: "git, hg, bzr or svn.",
-      documentation_type: "The tool that builds its documentation.",
-      default_version: "The slug of its default version.",
-      default_branch: "The branch that latest is built from; null where none is set.",
-      published_on: "The UTC day on which it was created (pub_date).",
-      is_listed: "False where the list hides it, and only references show it.",
-      is_deleted: "True when the service no longer has it; its builds still count.",
-      first_seen_at: "When the mirror first saw it.",
-      deleted_at: "When the mirror found it deleted; null while it exists.",
-    },
-  },
-  dim_versions: {
-    answers: "Which versions are there? One row per version, and '-1' for builds without a known version.",
-    columns: {
-      version_id: "Primary key: the version's id; '-1' for the unknown one.",
-      project_id: "Its project: key of dim_projects; '-1' where that is not in the mirror.",
-      version_slug: "Its slug, such as latest; its id where it has none.",
-      version_name: "Its name as its repository spells it (verbose_name).",
-      identifier: "Its branch, tag or commit.",
-      is_active: "Whether its documentation is kept up to date.",
-      is_built: "Whether it was ever built, as the service says.",
-      is_uploaded: "Whether its documentation was uploaded, not built.",
-      is_deleted: "True when the service no longer has it; its builds still count.",
-      first_seen_at: "When the mirror first saw it.",
-      deleted_at: "When the mirror found it deleted; null while it exists.",
-    },
-  },
-  dim_dates: {
-    answers: "The calendar: every UTC day from the first build to the end of next year.",
-    columns: {
-      day: "Primary key: the UTC day.",
-      week: "The Monday of its ISO week.",
-      iso_week: "The ISO week, such as 2026-W47.",
-      month: "The month, such as 2026-11.",
-      quarter: "The quarter, such as 2026-Q4.",
-      year: "The calendar year; the ISO week's year may differ.",
-      day_of_week: "1 for Monday to 7 for Sunday.",
-      is_weekend: "True on Saturday and Sunday.",
-    },
-  },
+  ...DIMENSIONS,
   fact_builds: {
     answers: "What is the result of each build? One row per build, deleted ones included.",
     columns: {
@@ -157,6 +112,20 @@ export const DICTIONARY = {
       ...STUCK,
     },
   },
+  success_rate_monthly: {
+    answers:
+      "How often do builds succeed, month by month? One row per month from the first build to this one.",
+    columns: {
+      month: "The month, in UTC, in which the builds were triggered, such as 2026-11.",
+      month_start: "Its first day.",
+      ...RATE,
+      ...PROJECT_MEAN,
+      projects: "Projects with such a build, without the unknown one.",
+      ...UNFINISHED,
+      ...COVERAGE("month"),
+      ...STUCK,
+    },
+  },
   success_rate_daily_by_project: {
     answers:
       "How often do the builds of a project succeed, day by day? One row per project and day from its first build to today.",
@@ -202,60 +171,27 @@ export const DICTIONARY = {
       ...UNFINISHED,
     },
   },
-  build_times_daily: {
+  ...DURATIONS,
+  regressions: {
     answers:
-      "How long do builds take? One row per UTC day. Each true percentile lies between its two bounds.",
+      "Which projects got worse? One row per project whose success rate of the last 7 days is surely lower than that of the 28 days before, with 20 finished builds or more in both.",
     columns: {
-      day: "The UTC day on which the builds were triggered.",
-      finished: "Finished builds of the day, with any result; the percentiles are over these.",
-      p50_s_min: "The median of the lower bounds, in seconds; null where nothing finished.",
-      p50_s_max: "The median of the upper bounds; null where none is known.",
-      p90_s_min: "The 90th percentile of the lower bounds.",
-      p90_s_max: "The 90th percentile of the upper bounds; null where none is known.",
-      p95_s_min: "The 95th percentile of the lower bounds.",
-      p95_s_max: "The 95th percentile of the upper bounds; null where none is known.",
-      is_complete: COVERAGE("day").is_complete,
-      is_covered: "False where no sync has read the build list since the day began.",
+      ...PROJECT,
+      finished_last_7_days:
+        "Finished builds of the last 7 days: UTC days of triggers, up to the day of the last sync, with that day.",
+      succeeded_last_7_days: "Those that succeeded.",
+      success_rate_last_7_days: "Their share.",
+      finished_28_days_before: "Finished builds of the 28 days before those.",
+      succeeded_28_days_before: "Those that succeeded.",
+      success_rate_28_days_before: "Their share.",
+      difference: "success_rate_last_7_days - success_rate_28_days_before: below 0.",
+      difference_low: "Lower end of the 95 % interval of difference, by Newcombe (1998), method 10.",
+      difference_high: "Upper end of that interval: below 0 in each row.",
+      last_failed_build_id: "The newest failed build of the last 7 days.",
     },
   },
   ...FAILING,
-  recoveries: {
-    answers: "How long did repairs take? One row per streak of failures of a series, up to the next success.",
-    columns: {
-      ...SERIES,
-      failures: "Consecutive finished builds that failed.",
-      first_failed_build_id: "The first of these failures.",
-      failed_at: "When the first failure was triggered.",
-      failed_after: "The first failure finished after this moment; null where nothing is known.",
-      failed_before: "The first failure was seen finished at this moment.",
-      recovered_build_id:
-        "The success that ended the streak; null while there is none, and so are the columns about it.",
-      recovered_at: "When that success was triggered.",
-      recovered_after: "That success finished after this moment; null where nothing is known.",
-      recovered_before: "That success was seen finished at this moment.",
-      recovery_s_min:
-        "The shortest time between the ends of the first failure and of the success, in seconds; of an open streak, between that failure and the last sync.",
-      recovery_s_max: "The longest such time; null while the streak is open or no bound is known.",
-      is_open: "True while no later build of the series has succeeded.",
-      is_overlapped:
-        "True where the success was triggered after the failure, but may have finished before it.",
-      error_class: "The error class of the first failure.",
-    },
-  },
-  instability: {
-    answers:
-      "Which series change between success and failure, and is that more than chance? One row per series with two finished builds or more, over its last 20.",
-    columns: {
-      ...SERIES,
-      finished: "Finished builds that count here, at most 20.",
-      succeeded: "Those that succeeded.",
-      failed: "Those that failed.",
-      flips: "How often the result differs from the one before.",
-      flip_rate: "flips / (finished - 1).",
-      flip_rate_by_chance:
-        "2p(1-p), where p is the share that succeeded: the flip rate of random results. Flaky series are far above it.",
-    },
-  },
+  ...BROKEN_AND_FIXED,
   open_builds: {
     answers: "Which builds have not finished? One row per build, stuck ones included.",
     columns: OPEN_BUILD,
@@ -264,6 +200,19 @@ export const DICTIONARY = {
     answers:
       "Which builds are stuck? One row per build that was older than DOCMIRROR_STUCK_AFTER when last seen open.",
     columns: OPEN_BUILD,
+  },
+  backlog: {
+    answers:
+      "How many builds wait or work at a time? One row per UTC hour from the first build to the last hour that a sync has covered. It may be minutes older than the other answers.",
+    columns: {
+      hour: "The start of the UTC hour: the moment that is counted. The first one is that of the earliest date since 2000.",
+      open_min:
+        "Builds that were surely open: seen before, and seen open again later, or a later bound of their finish says so.",
+      open_max:
+        "Builds that may have been open: from their date (an hour earlier where is_time_ambiguous), or their first sighting where that is earlier or all there is, until they were seen finished or gone. Stuck ones count to this day.",
+      is_covered:
+        "False where no sync has read the build list since that moment. Such hours are there only where a known build may have been open.",
+    },
   },
   incident_hours: {
     answers:
@@ -278,84 +227,7 @@ export const DICTIONARY = {
       failed: "Failed builds of the hour.",
     },
   },
-  error_classes: {
-    answers: "Why do builds fail? One row per class of failures, ranked by the projects that they hit.",
-    columns: {
-      rank: "1 for the one that hits the most projects; then by failures.",
-      error_class: "The class, by error_rules.",
-      ...FAILURES("class"),
-    },
-  },
-  error_fingerprints: {
-    answers:
-      "Which errors are the same? One row per fingerprint of failures, ranked by the projects that they hit.",
-    columns: {
-      rank: "1 for the one that hits the most projects; then by failures.",
-      error_class: "The class of the newest of them, by error_rules.",
-      error_fingerprint: "The fingerprint (see fact_builds).",
-      ...FAILURES("fingerprint"),
-    },
-  },
-  error_fingerprints_daily: {
-    answers:
-      "When did which error happen? One row per UTC day, class and fingerprint with failures; days without failures have none.",
-    columns: {
-      day: "The UTC day on which the builds were triggered.",
-      error_class: "The class, by error_rules.",
-      error_fingerprint: "The fingerprint (see fact_builds).",
-      failures: "Failed builds of this day, class and fingerprint.",
-      projects: "Projects with such a failure, without the unknown one.",
-    },
-  },
-  error_trend_weekly: {
-    answers:
-      "Which causes of failure become more frequent? One row per class and ISO week from the first build to this one, weeks without such failures included.",
-    columns: {
-      week: "The Monday of the ISO week in which the builds were triggered.",
-      iso_week: "That week, such as 2026-W47.",
-      error_class: "The class, by error_rules.",
-      failures: "Failed builds of this week and class.",
-      failure_share: "Their share of the week's failures, 0 to 1; null where nothing failed.",
-      projects: "Projects with such a failure, without the unknown one.",
-      finished: "Finished builds of the week, of whatever result.",
-      failure_rate:
-        "failures / finished, 0 to 1; null where nothing finished. Do not average it: divide sums.",
-      ...COVERAGE("week"),
-    },
-  },
-  success_rate_without_platform: {
-    answers:
-      "How often do builds succeed, apart from faults of the platform? One row per UTC day from the first build to today. Left out are all builds of incident_hours, and failures of the platform's classes in error_rules.",
-    columns: {
-      day: "The UTC day on which the builds were triggered.",
-      finished: "Builds with a known result, nothing left out, as in success_rate_daily.",
-      succeeded: "Those that succeeded.",
-      failed: "Those that failed.",
-      success_rate: "succeeded / finished, 0 to 1; null where nothing finished.",
-      finished_without_platform: "Finished builds that are not left out.",
-      succeeded_without_platform: "Those that succeeded.",
-      failed_without_platform: "Those that failed.",
-      success_rate_without_platform:
-        "succeeded_without_platform / finished_without_platform, 0 to 1; null where none is left.",
-      success_rate_without_platform_low:
-        "Lower end of the 95 % Wilson interval of success_rate_without_platform.",
-      success_rate_without_platform_high: "Upper end of that interval.",
-      incident_hours: "Incident hours of the day.",
-      ...COVERAGE("day"),
-    },
-  },
-  error_rules: {
-    answers:
-      "Which rules classify failures? The first that matches counts. You may edit them; `docmirror reclassify` applies them to stored failures.",
-    columns: {
-      position: "Primary key: lower ones are tried first.",
-      pattern: "A POSIX regular expression, matched against the error line in any case.",
-      class: "The class of a failure that matches.",
-      note: "Why the rule is there.",
-      is_platform:
-        "True where such failures are the platform's fault: success_rate_without_platform leaves them out. A class is the platform's where any of its rules says so.",
-    },
-  },
+  ...ERRORS,
   project_activity: {
     answers: "How much does each project build? One row per project and ISO week with builds.",
     columns: {
@@ -398,6 +270,8 @@ export const DICTIONARY = {
         "In the row of builds: is_covered and is_complete count what happened before this moment, as of the last refresh. Null before the first whole walk.",
       builds_dated_ahead:
         "In the row of builds: how many are dated beyond tomorrow, which counts as no date, as of the last refresh.",
+      refreshed_run_id:
+        "The newest run that is in the answers, key of runs; 0 where they were computed before any run had ended.",
     },
   },
   runs: {

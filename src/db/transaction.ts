@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
+import { cancelRunning } from "./cancel-running.ts";
 import type { Sql, TransactionSql } from "./connect.ts";
 
 /**
@@ -17,8 +18,18 @@ function endsSession(error: unknown): boolean {
  * rejects the transaction but `fn` continues in the background. Its next statement, or the driver's rollback,
  * is written to a closed socket, which throws where nothing can catch it and ends the process. So a body that
  * continues after the loss waits here for ever.
+ *
+ * When `signal` is aborted, the server cancels the running statement, the transaction is rolled back, and the
+ * signal's reason is thrown. Who still waits for a connection then gets the reason at once.
  */
-export async function withTransaction<T>(sql: Sql, fn: (tx: TransactionSql) => Promise<T>): Promise<T> {
+export async function withTransaction<T>(
+  sql: Sql,
+  fn: (tx: TransactionSql) => Promise<T>,
+  signal?: AbortSignal,
+): Promise<T> {
+  signal?.throwIfAborted();
+  const statements = signal && cancelRunning(signal);
+  let isBegun = false;
   let isLost = false;
   let timer: NodeJS.Timeout | undefined;
   let giveUp: (reason: unknown) => void = () => {};
@@ -47,14 +58,17 @@ export async function withTransaction<T>(sql: Sql, fn: (tx: TransactionSql) => P
 
   /** A lost connection takes no more statements. */
   function assertConnected(): void {
+    signal?.throwIfAborted();
     if (isLost) throw new Error("the connection of this transaction was lost");
   }
+
+  const follow = <R>(returned: R): R => statements?.follow(returned) ?? returned;
 
   function guard(tx: TransactionSql): TransactionSql {
     return new Proxy(tx, {
       apply(target, self, args) {
         assertConnected();
-        return Reflect.apply(target, self, args);
+        return follow(Reflect.apply(target, self, args));
       },
       get(target, name) {
         const value: unknown = Reflect.get(target, name);
@@ -67,19 +81,32 @@ export async function withTransaction<T>(sql: Sql, fn: (tx: TransactionSql) => P
         if (name !== "unsafe") return value;
         return (...args: Parameters<TransactionSql["unsafe"]>) => {
           assertConnected();
-          return target.unsafe(...args);
+          return follow(target.unsafe(...args));
         };
       },
     });
   }
 
-  const transaction = sql.begin((tx) => hold(tx, fn));
+  const transaction = sql.begin(async (tx) => {
+    // Its caller is gone. The driver rolls back, and the connection serves the next one.
+    signal?.throwIfAborted();
+    isBegun = true;
+    return hold(tx, fn).finally(() => statements?.release());
+  });
   transaction.catch(() => {
     isLost = true;
   });
+  const leave = () => {
+    if (!isBegun) giveUp(signal?.reason);
+  };
+  signal?.addEventListener("abort", leave, { once: true });
   try {
     return (await Promise.race([transaction, unreported])) as T;
+  } catch (error) {
+    throw signal?.aborted ? signal.reason : error;
   } finally {
+    signal?.removeEventListener("abort", leave);
+    void statements?.release();
     clearTimeout(timer);
     // A body that stops from now on needs no timer: the caller has its answer.
     timer = undefined;

@@ -1,6 +1,7 @@
 import { isRecoveryConflict } from "../db/recovery-conflict.ts";
 import { sqlstateOf } from "../db/store-errors.ts";
 import { ConfigError, StoreError } from "../errors.ts";
+import { BusyError } from "./gate.ts";
 import { shorten } from "./words.ts";
 
 export interface ExplainedFailure {
@@ -23,6 +24,14 @@ export function explainFailure(error: unknown): ExplainedFailure {
       status: 400,
       title: "This request cannot be answered",
       words: shorten(`${error.message}${error.hint ? `: ${error.hint}` : ""}`, 500),
+      isOurs: false,
+    };
+  }
+  if (error instanceof BusyError) {
+    return {
+      status: 503,
+      title: "Too many ask at the moment",
+      words: "Other readers were here first. Try again in a few seconds.",
       isOurs: false,
     };
   }

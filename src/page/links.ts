@@ -7,6 +7,18 @@ export function projectHref(slug: string): string {
   return /^\.{0,2}$/.test(slug) ? `/project?slug=${segment}` : `/project/${segment}`;
 }
 
+/** The address of the feed of a project, or of all. */
+export function feedHref(slug?: string): string {
+  if (slug === undefined) return "/feed.atom";
+  const href = projectHref(slug);
+  return href.includes("?") ? withQuery("/feed.atom", { project: slug }) : `${href}/feed.atom`;
+}
+
+/** The address of a project's badge. */
+export function badgeHref(slug: string): string {
+  return `/badge/${encodeURIComponent(slug.toWellFormed())}.svg`;
+}
+
 export function buildHref(id: string): string {
   const segment = encodeURIComponent(id.toWellFormed());
   return /^\.{0,2}$/.test(id) ? `/build?id=${segment}` : `/build/${segment}`;

@@ -1,28 +1,32 @@
 import { createHash } from "node:crypto";
 import { LRUCache } from "lru-cache";
+import { createSingleFlight } from "./single-flight.ts";
 
-/** A rendered page, ready to be sent. */
+/** A rendered page, or another text, ready to be sent. */
 export interface MadePage {
   readonly status: 200 | 404;
   readonly body: string;
   readonly etag: string;
 }
 
+/** Makes a page. The signal is aborted when nobody waits for it any more. */
+export type MakePage = (signal: AbortSignal) => Promise<Pick<MadePage, "status" | "body">>;
+
 export interface PageCache {
   /**
    * The page of a key for a revision: the stored page, a page that is being made for another reader, or the
-   * result of `make`. A page takes the place of its older revision. A page that fails is not stored.
+   * result of `make`. A page takes the place of its older revision. A page that fails is not stored. `reader`
+   * is aborted when the reader leaves.
    */
-  find(key: string, revision: string, make: Make): Promise<MadePage>;
+  find(key: string, revision: string, make: MakePage, reader?: AbortSignal): Promise<MadePage>;
 }
-
-type Make = () => Promise<Pick<MadePage, "status" | "body">>;
 
 interface Kept {
   readonly revision: string;
-  readonly page: Promise<MadePage>;
-  length: number;
+  readonly page: MadePage;
 }
+
+const NEVER = new AbortController().signal;
 
 /**
  * Keeps one revision of each page, of at most `most` pages with up to `maxLength` characters together. The
@@ -32,28 +36,22 @@ export function createPageCache(maxLength = 16 * 1024 * 1024, most = 200): PageC
   const kept = new LRUCache<string, Kept>({
     max: most,
     maxSize: maxLength,
-    sizeCalculation: ({ length }, key) => key.length + length + 1,
+    sizeCalculation: ({ page }, key) => key.length + page.body.length,
   });
+  const flights = createSingleFlight<MadePage>();
+
   return {
-    find(key, revision, make) {
+    async find(key, revision, make, reader = NEVER) {
       const stored = kept.get(key);
       if (stored?.revision === revision) return stored.page;
-      const page = make().then(({ status, body }) => ({
-        status,
-        body,
-        etag: `"${createHash("sha256").update(body).digest("base64url").slice(0, 22)}"`,
-      }));
-      const entry: Kept = { revision, page, length: 0 };
-      kept.set(key, entry);
-      page.then(
-        ({ body }) => {
-          if (kept.peek(key) === entry) kept.set(key, { ...entry, length: body.length });
-        },
-        () => {
-          if (kept.peek(key) === entry) kept.delete(key);
-        },
-      );
-      return page;
+      const makeAndKeep = async (signal: AbortSignal) => {
+        const { status, body } = await make(signal);
+        const etag = `"${createHash("sha256").update(body).digest("base64url").slice(0, 22)}"`;
+        const page = { status, body, etag };
+        kept.set(key, { revision, page });
+        return page;
+      };
+      return flights.join(`${revision} ${key}`, makeAndKeep, reader);
     },
   };
 }

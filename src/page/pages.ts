@@ -1,33 +1,31 @@
 import { type Context, Hono } from "hono";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
 import type { Clock } from "../clock.ts";
-import type { TransactionSql } from "../db/connect.ts";
 import type { MirrorReader } from "../db/mirror-reader.ts";
 import type { Logger } from "../log.ts";
-import { parseRelation } from "../report/known-names.ts";
-import type { Filters } from "../report/question.ts";
-import { resolveSpan } from "../report/time-bounds.ts";
 import { isStorableId } from "../wire/record-id.ts";
+import { createAnswerReply } from "./answer-reply.ts";
 import { askEach } from "./ask-all.ts";
 import { buildPage } from "./build-page.ts";
 import { askForBuild } from "./build-questions.ts";
-import { createCsvReply } from "./csv-reply.ts";
+import { createDataRoutes } from "./data-routes.ts";
 import { type DocumentFacts, renderDocument } from "./document.ts";
 import { type Page, pageMoment } from "./drawing.ts";
 import { errorsPage } from "./errors-page.ts";
 import { explainFailure } from "./failures.ts";
-import { findFreshness } from "./freshness.ts";
 import { renderAge, renderLimits } from "./freshness-words.ts";
+import { createKeptPages, sendPage } from "./kept-pages.ts";
 import { buildHref, projectHref, segmentAfter } from "./links.ts";
 import { readLog } from "./log-reply.ts";
 import { mirrorPage } from "./mirror-page.ts";
 import { drawNeverSynced } from "./never-synced.ts";
 import { eitherLinks, faultNotice, notice } from "./notice.ts";
 import { nowPage } from "./now-page.ts";
-import { createPageCache } from "./page-cache.ts";
 import { findProjects } from "./project-names.ts";
 import { projectPage } from "./project-page.ts";
 import { projectsPage } from "./projects-page.ts";
+import { readQuery } from "./read-query.ts";
+import { ReaderGoneError } from "./reader-gone.ts";
 import { readStyleSheet } from "./style-sheet.ts";
 import { trendsPage } from "./trends-page.ts";
 
@@ -47,6 +45,8 @@ const HEADERS = {
   "referrer-policy": "no-referrer",
 };
 const READS = ["GET", "HEAD"];
+const HTML = { "content-type": "text/html; charset=UTF-8" };
+const RETRY_SECONDS = "10";
 const FOR_GOOD = "public, max-age=31536000, immutable";
 const MINUTE_MS = 60_000;
 
@@ -66,8 +66,7 @@ const PAGES: Readonly<Record<string, Page>> = {
  */
 export function createPages({ mirror, sourceTimezone, clock, log }: PagesDeps): Hono {
   const style = readStyleSheet();
-  const cache = createPageCache();
-  const csvReply = createCsvReply(mirror);
+  const kept = createKeptPages(mirror);
   const pageOfBuild = buildPage(sourceTimezone);
   const app = new Hono();
 
@@ -84,24 +83,15 @@ export function createPages({ mirror, sourceTimezone, clock, log }: PagesDeps): 
     const { pathname: path } = new URL(c.req.url);
     const now = new Date(Math.floor(clock.now().getTime() / MINUTE_MS) * MINUTE_MS);
     const drawing = page({ path, name, query: readQuery(c.req.url, now), now });
-    const find = (tx: TransactionSql) => findFreshness(tx, now);
-    const { revision } = await mirror.snapshot(find);
-    const made = await cache.find(JSON.stringify(drawing.key), revision, async () => {
-      const { draft, freshness } = await mirror.snapshot(async (tx) => {
-        const { freshness } = await find(tx);
-        const draft =
-          freshness.asOf === null && !drawing.isAlways
-            ? drawNeverSynced(freshness, now)
-            : await drawing.draw(tx, pageMoment(freshness, now));
-        return { draft, freshness };
-      });
+    const made = await kept.find(c, drawing.key, now, async (tx, freshness) => {
+      const draft =
+        freshness.asOf === null && !drawing.isAlways
+          ? drawNeverSynced(freshness, now)
+          : await drawing.draw(tx, pageMoment(freshness, now));
       const facts = { ...draft.facts, age: renderAge(freshness, now), limits: renderLimits(freshness, now) };
       return { status: draft.status, body: await renderDocument(facts, style.href) };
     });
-    c.header("cache-control", "no-cache");
-    c.header("etag", made.etag);
-    if (c.req.header("if-none-match")?.includes(made.etag)) return c.body(null, 304);
-    return c.html(made.body, made.status);
+    return sendPage(c, made, HTML);
   }
 
   const showBuild = (c: Context, id: string) => showPage(c, pageOfBuild, id);
@@ -115,7 +105,7 @@ export function createPages({ mirror, sourceTimezone, clock, log }: PagesDeps): 
   /** The target of a search: the project, the build, or a choice when both exist. */
   async function find(c: Context, searched: string): Promise<Response> {
     if (searched === "") return c.redirect("/", 303);
-    const { projects, builds } = await mirror.snapshot(async (tx) => ({
+    const { projects, builds } = await kept.read(c, async (tx) => ({
       projects: await findProjects(tx, searched),
       builds: isStorableId(searched) ? (await askEach(tx, { build: askForBuild(searched) })).build : [],
     }));
@@ -125,15 +115,6 @@ export function createPages({ mirror, sourceTimezone, clock, log }: PagesDeps): 
       return show(c, { ...facts, searched }, 200);
     }
     return c.redirect(isBuild ? buildHref(searched) : projectHref(searched), 303);
-  }
-
-  /** An answer as a file. A HEAD request reads nothing. */
-  function showFile(c: Context, file: string): Response | Promise<Response> {
-    const name = /^([^/]+)\.csv$/.exec(file)?.[1];
-    if (name === undefined) return showAbsence(c);
-    const relation = parseRelation(name);
-    if (c.req.method === "HEAD") return c.body(null, 200, { "content-type": "text/csv; charset=utf-8" });
-    return csvReply(relation, readFilters(readQuery(c.req.url, clock.now())), c.req.raw.signal);
   }
 
   /** Calls `fn` with the path after `prefix`, if that is one segment. */
@@ -156,6 +137,9 @@ export function createPages({ mirror, sourceTimezone, clock, log }: PagesDeps): 
     for (const [name, value] of Object.entries(HEADERS)) c.res.headers.set(name, value);
   });
 
+  // Before the pages: `/project/SLUG/feed.atom` is no page of a project.
+  const answerReply = createAnswerReply(mirror);
+  app.route("/", createDataRoutes({ pages: kept, answerReply, clock, showAbsence }));
   for (const [path, page] of Object.entries(PAGES)) app.get(path, (c) => showPage(c, page));
   const showProject = (c: Context, slug: string) => showPage(c, projectPage, slug);
   app.get("/project", (c) => showProject(c, c.req.query("slug") ?? ""));
@@ -165,14 +149,14 @@ export function createPages({ mirror, sourceTimezone, clock, log }: PagesDeps): 
   app.get("/build/*", (c) => bySegment(c, "/build/", showBuild));
   app.get("/find", (c) => find(c, (c.req.query("q") ?? "").trim()));
 
-  // What is no page: files, and what other programs read.
-  app.get("/report/*", (c) => bySegment(c, "/report/", showFile));
+  // What is no page.
   app.get(style.href, (c) =>
     c.body(style.text, 200, { "content-type": "text/css; charset=utf-8", "cache-control": FOR_GOOD }),
   );
 
   app.all("*", showAbsence);
   app.onError(async (error, c) => {
+    if (error instanceof ReaderGoneError) return c.body(null, 503);
     const { status, title, words, isOurs } = explainFailure(error);
     const { pathname: path, search } = new URL(c.req.url);
     if (isOurs) log.error({ err: error, path }, "a page could not be made");
@@ -181,31 +165,13 @@ export function createPages({ mirror, sourceTimezone, clock, log }: PagesDeps): 
         { error: error.message, path, status },
         "a page could not be served",
       );
-    if (status === 503) c.header("retry-after", "10");
+    if (status === 503) {
+      c.header("retry-after", RETRY_SECONDS);
+      // The page itself asks again, so that a reader only has to wait.
+      c.header("refresh", RETRY_SECONDS);
+    }
     const facts = status === 400 ? notice(title, words) : faultNotice(title, words, path + search);
     return show(c, facts, status);
   });
   return app;
-}
-
-/** The query of a URL. Spans in `since` and `until`, such as `7d`, become the moments that they mean now. */
-function readQuery(url: string, now: Date): URLSearchParams {
-  const query = new URL(url).searchParams;
-  for (const name of ["since", "until"]) {
-    const text = query.get(name);
-    if (text !== null) query.set(name, resolveSpan(text, now));
-  }
-  return query;
-}
-
-/** The filters of a file. An empty one is none, except for the project: a slug may be empty. */
-function readFilters(query: URLSearchParams): Filters {
-  const given = (filter: string) => query.get(filter) || undefined;
-  return {
-    project: query.get("project") ?? undefined,
-    version: given("version"),
-    type: given("type"),
-    since: given("since"),
-    until: given("until"),
-  };
 }

@@ -4,7 +4,7 @@ import { askFor } from "../report/question.ts";
 import { askEach } from "./ask-all.ts";
 import { renderHead } from "./block.ts";
 import type { Address, Draft, Drawing, PageMoment } from "./drawing.ts";
-import { projectHref } from "./links.ts";
+import { feedHref } from "./links.ts";
 import { nearestLinks, notice } from "./notice.ts";
 import { renderPlainAnswer } from "./plain-answer.ts";
 import { findNearestProjects, findProjects } from "./project-names.ts";
@@ -55,9 +55,6 @@ ${renderPlainAnswer({
   rows: builds,
   now,
 })}`;
-  const feed = {
-    href: `${projectHref(slug)}/feed.atom`,
-    title: `What broke and was fixed of ${shorten(slug)}`,
-  };
-  return { status: 200, facts: { title: slug, main, ...(!feed.href.includes("?") && { feed }) } };
+  const feed = { href: feedHref(slug), title: `What broke and was fixed of ${shorten(slug)}` };
+  return { status: 200, facts: { title: slug, main, feed } };
 }

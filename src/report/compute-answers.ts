@@ -21,8 +21,8 @@ const FEW = 1000;
 const FEW_SHARE = 0.03;
 
 const NOTE_NEXT_DATE = `
-  update rollup.state
-  set next_dated_at = (select min(ahead_until) from ${BUILDS.table} where ahead_until is not null)`;
+  update rollup.state set (next_dated_at, builds_dated_ahead) = (
+    select min(ahead_until), count(*)::int from ${BUILDS.table} where ahead_until is not null)`;
 
 /** Runs a statement; the result has the number of its rows. */
 export type Run = (text: string) => Promise<{ count: number }>;

@@ -13,6 +13,7 @@ const RATE_COLUMNS = [
   "unfinished",
   "is_complete",
   "is_covered",
+  "stuck",
 ] as const;
 
 const COUNTS = ["builds", "finished", "succeeded", "failed"] as const;
@@ -30,12 +31,14 @@ export function askForDailyRates(filters: Filters): Question {
     success_rate_low: "report.wilson_low(succeeded, finished)",
     success_rate_high: "report.wilson_high(succeeded, finished)",
     unfinished: "coalesce(builds - finished, case when is_covered then 0 end)",
+    stuck: "coalesce(stuck, case when is_covered then 0 end)",
   };
   const aggregates = [
     "count(*) as builds",
     "count(succeeded) as finished",
     "coalesce(sum(succeeded), 0) as succeeded",
     "coalesce(sum(failed), 0) as failed",
+    "count(*) filter (where outcome = 'stuck') as stuck",
   ];
   return overDays(filters, { columns: RATE_COLUMNS, shown, aggregates, conditions: [] });
 }

@@ -11,7 +11,10 @@ export interface ReaderGrant {
   withPeople: boolean;
   /** What `docmirror serve` reads for the interface. */
   withInterface: boolean;
-  /** The statements that give the role just these rights, in order and without semicolons. Safe to repeat. */
+  /**
+   * The statements that give the role just these rights, and UTC as the zone of its sessions, in order and without
+   * semicolons. Safe to repeat.
+   */
   statements: string[];
   /** Rights of the role beyond reading, which it already had. */
   warnings: string[];
@@ -151,6 +154,16 @@ async function listStatements(
     with names as (
       select quote_ident(${role}) as role, quote_ident(current_database()) as database
     ),
+    -- Days are UTC days, also where the tool makes them of times. A setting for one database wins over the one for all.
+    zone as (
+      select setdatabase <> 0 as is_of_database, entry ~* '=(etc/)?utc$' as is_utc
+      from pg_db_role_setting
+      join pg_roles on pg_roles.oid = setrole and rolname = ${role}
+      left join pg_database on pg_database.oid = setdatabase
+      cross join unnest(setconfig) as entry
+      where entry ilike 'timezone=%' and (setdatabase = 0 or datname = current_database())
+      order by is_of_database desc limit 1
+    ),
     schemas as (
       select place, quote_ident(nspname) as name, quote_ident(pg_get_userbyid(nspowner)) as owner,
              nspname = 'report' or ${withPeople} as may_read
@@ -171,7 +184,11 @@ async function listStatements(
       union all
       select 0, 3, format('alter role %s set statement_timeout = %L', role, ${STATEMENT_TIMEOUT}::text) from names where ${isNew}
       union all
-      select 0, 4, format('grant connect on database %s to %s', database, role) from names
+      select 0, 4, format('alter role %s%s set timezone = %L', role, case when is_of_database then ' in database ' || database end, 'UTC')
+      from names left join zone on true
+      where is_utc is not true
+      union all
+      select 0, 5, format('grant connect on database %s to %s', database, role) from names
       union all
       select place, step, case when may_read
           then format(granting, name, role, owner)

@@ -1,5 +1,5 @@
 import { createNearest, nearestNames } from "../config/nearest-names.ts";
-import type { Sql } from "../db/connect.ts";
+import type { AnySql } from "../db/connect.ts";
 import { RELATIONS, type Relation } from "../db/report-dictionary.ts";
 import { withStoreErrors } from "../db/store-errors.ts";
 import { ConfigError } from "../errors.ts";
@@ -30,7 +30,7 @@ const NAMES = {
  * Checks that the mirror has the project, version and type that filters name, because an empty table would
  * look like an answer. Throws ConfigError that names the nearest ones.
  */
-export async function assertNamesKnown(sql: Sql, filters: Filters): Promise<void> {
+export async function assertNamesKnown(sql: AnySql, filters: Filters): Promise<void> {
   const project = filters.project ?? null;
   for (const kind of ["project", "version", "type"] as const) {
     const name = filters[kind];

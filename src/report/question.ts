@@ -123,7 +123,8 @@ export function narrow(
   if (time !== undefined) {
     const { from, before } = readTimeBounds(filters, time.span);
     const bound = (sign: ">=" | "<", moment: string) => {
-      const { column, day = time.span === "day" || time.span === "week" ? column : undefined } = time;
+      const isMoment = time.span === "moment" || time.span === "hour";
+      const { column, day = isMoment ? undefined : column } = time;
       if (day !== undefined) conditions.push(`${day} ${sign} ${hold(dayOf(moment, sign))}::date`);
       if (day !== column && !(day !== undefined && isMidnight(moment)))
         conditions.push(`${column} ${sign} ${hold(moment)}::timestamptz`);

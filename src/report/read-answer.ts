@@ -14,19 +14,27 @@ const BATCH_ROWS = 500;
 
 /**
  * Runs `fn` in a read-only transaction that shows the database at one moment. Throws StoreError, or what `fn`
- * threw.
+ * threw. A signal cancels the running statement.
  */
-export function withSnapshot<T>(sql: Sql, fn: (tx: TransactionSql) => Promise<T>): Promise<T> {
+export function withSnapshot<T>(
+  sql: Sql,
+  fn: (tx: TransactionSql) => Promise<T>,
+  signal?: AbortSignal,
+): Promise<T> {
   return withStoreErrors("read the report", () =>
-    withTransaction(sql, async (tx) => {
-      // Every cursor here is read to its end, so the plan should be the best for all rows.
-      await tx
-        .unsafe(
-          "set transaction isolation level repeatable read, read only; set local cursor_tuple_fraction = 1",
-        )
-        .simple();
-      return fn(tx);
-    }),
+    withTransaction(
+      sql,
+      async (tx) => {
+        // Every cursor here is read to its end, so the plan should be the best for all rows.
+        await tx
+          .unsafe(
+            "set transaction isolation level repeatable read, read only; set local cursor_tuple_fraction = 1",
+          )
+          .simple();
+        return fn(tx);
+      },
+      signal,
+    ),
   );
 }
 

@@ -15,7 +15,10 @@ import { EXPENSIVE_ANSWERS } from "./stored-answers.ts";
 
 /** A number that no other program uses on this database: refreshes take turns. */
 const LOCK_KEY = "6441180125304119587";
-/** The expensive answers are computed for at most one part in 100 of the time, and only where a record changed. */
+/**
+ * The expensive answers are computed for at most one part in 100 of the time, and only where a record changed or another
+ * hour has been covered.
+ */
 const EXPENSIVE_SHARE = 100;
 /** The facts are compared with their builds after a sync, but not twice in a night. */
 const CHECK_AFTER_HOURS = 20;
@@ -36,6 +39,8 @@ const TRANSACTION_SETTINGS = `
   -- all.
   set local join_collapse_limit = 20;
   set local from_collapse_limit = 20;
+  -- From a dozen tables on Postgres would search for a plan by chance, which takes longer than to try all.
+  set local geqo = off;
   -- To compute a row costs more here than to pass it to another process, which the planner does not know.
   set local parallel_tuple_cost = 0.001;
   set local parallel_setup_cost = 100`;
@@ -155,7 +160,8 @@ interface State {
 
 const READ_STATE = (tx: TransactionSql) => tx<State[]>`
   select definition <> (${DEFINITION(tx)}) as is_redefined, source_timezone, stuck_after_s,
-    dear_refreshed_at is null or dear_revision <> (${REVISION(tx)})
+    dear_refreshed_at is null
+      or (dear_revision <> (${REVISION(tx)}) or (${COVERED_THROUGH(tx)}) >= (select max(hour) + interval '1 hour' from rollup.backlog))
       and now() - dear_refreshed_at >= ${EXPENSIVE_SHARE}::int * dear_took_s * interval '1 s' as is_expensive_due,
     exists (
       select from sync.runs

@@ -1,7 +1,7 @@
 import type { DICTIONARY, Relation } from "../db/report-dictionary.ts";
 
 /** The span of time that one row of a relation stands for. Bounds are rounded to it. */
-export type Span = "moment" | "hour" | "day" | "week";
+export type Span = "moment" | "hour" | "day" | "week" | "month";
 
 export interface RelationFacts<Column extends string = string> {
   /**
@@ -26,6 +26,16 @@ export interface RelationFacts<Column extends string = string> {
 type ColumnOf<R extends Relation> = keyof (typeof DICTIONARY)[R]["columns"] & string;
 
 const SERIES = "project_slug, project_id, version_slug, version_id, type";
+const FLAKY = [
+  "project_slug",
+  "version_slug",
+  "type",
+  "finished",
+  "flips",
+  "p_value",
+  "p_value_adjusted",
+] as const;
+const BROKE = ["broke", "fixed", "born_broken", "projects_broke", "projects_fixed", "is_complete"] as const;
 /** By the upper end of the interval, so that a project with one failed build does not rank first. */
 const WORST = "success_rate_high nulls last, finished desc";
 
@@ -68,6 +78,11 @@ export const RELATION_FACTS: { readonly [R in Relation]: RelationFacts<ColumnOf<
     order: "week desc",
     answer: ["week", "finished", "success_rate", "success_rate_low", "success_rate_high", "is_complete"],
   },
+  success_rate_monthly: {
+    time: { column: "month_start", span: "month" },
+    order: "month_start desc",
+    answer: ["month", "finished", "success_rate", "success_rate_low", "success_rate_high", "is_complete"],
+  },
   success_rate_daily_by_project: {
     time: { column: "day", span: "day" },
     order: "day desc, project_slug, project_id",
@@ -89,6 +104,39 @@ export const RELATION_FACTS: { readonly [R in Relation]: RelationFacts<ColumnOf<
     time: { column: "day", span: "day" },
     order: "day desc",
     answer: ["day", "finished", "p50_s_min", "p50_s_max", "p90_s_min", "p90_s_max", "is_complete"],
+  },
+  regressions: {
+    order: "difference_high, difference, project_slug, project_id",
+    answer: [
+      "project_slug",
+      "success_rate_last_7_days",
+      "success_rate_28_days_before",
+      "finished_last_7_days",
+      "difference_high",
+    ],
+  },
+  build_times_weekly_by_project: {
+    time: { column: "week", span: "week" },
+    order: "week desc, finished desc, project_slug, project_id",
+    answer: ["week", "project_slug", "finished", "p50_s_min", "p50_s_max", "p90_s_min", "p90_s_max"],
+  },
+  build_times_weekly_by_type: {
+    time: { column: "week", span: "week" },
+    order: "week desc, finished desc, type",
+    answer: ["week", "type", "finished", "p50_s_min", "p50_s_max", "p90_s_min", "p90_s_max"],
+  },
+  build_phases: {
+    time: { column: "triggered_at", span: "moment", day: "triggered_on" },
+    order: "triggered_on desc nulls last, triggered_at desc nulls last, build_id desc",
+    answer: [
+      "build_id",
+      "project_slug",
+      "version_slug",
+      "queued_s_min",
+      "queued_s_max",
+      "building_s_min",
+      "building_s_max",
+    ],
   },
   failing_now: {
     time: { column: "failing_since", span: "moment" },
@@ -120,13 +168,24 @@ export const RELATION_FACTS: { readonly [R in Relation]: RelationFacts<ColumnOf<
   recoveries: {
     time: { column: "failed_at", span: "moment" },
     order: "failed_at desc nulls last, first_failed_build_id desc",
-    answer: ["project_slug", "version_slug", "failed_at", "recovery_s_min", "recovery_s_max", "is_open"],
+    answer: ["project_slug", "version_slug", "type", "broke_at", "hours_to_recover", "is_open"],
   },
-  // Two or three builds prove nothing, so series with ten or more come first.
+  // The row about all streaks, then the months, newest first, then the types, then the projects with the most streaks.
+  time_to_recover: {
+    order:
+      "project_id is not null, type is not null, month desc nulls first, streaks desc, type, project_slug, project_id",
+    answer: ["project_slug", "type", "month", "median_hours", "streaks", "still_open", "closed_median_hours"],
+  },
   instability: {
-    order: `finished >= 10 desc, flip_rate - flip_rate_by_chance desc, finished desc, ${SERIES}`,
-    answer: ["project_slug", "version_slug", "type", "finished", "flip_rate", "flip_rate_by_chance"],
+    order: `p_value nulls last, flip_rate desc, finished desc, ${SERIES}, reference`,
+    answer: FLAKY,
   },
+  flaky_series: {
+    order: `p_value, flip_rate desc, finished desc, ${SERIES}, reference`,
+    answer: FLAKY,
+  },
+  broke_weekly: { time: { column: "week", span: "week" }, order: "week desc", answer: ["week", ...BROKE] },
+  broke_daily: { time: { column: "day", span: "day" }, order: "day desc", answer: ["day", ...BROKE] },
   open_builds: {
     time: { column: "triggered_at", span: "moment" },
     order: "age_s desc nulls last, build_id",
@@ -136,6 +195,11 @@ export const RELATION_FACTS: { readonly [R in Relation]: RelationFacts<ColumnOf<
     time: { column: "triggered_at", span: "moment" },
     order: "age_s desc nulls last, build_id",
     answer: ["build_id", "project_slug", "version_slug", "state", "age_s", "triggered_at", "type"],
+  },
+  backlog: {
+    time: { column: "hour", span: "hour" },
+    order: "hour desc",
+    answer: ["hour", "open_min", "open_max", "is_covered"],
   },
   incident_hours: {
     time: { column: "hour", span: "hour" },

@@ -2,15 +2,18 @@ import { getTableColumns, getTableName } from "drizzle-orm";
 import { getTableConfig, type PgTable } from "drizzle-orm/pg-core";
 import { dimDates, dimProjects, dimVersions } from "../db/schema/report.ts";
 import {
+  backlog,
   days,
   errors,
   hours,
   projectDays,
   projectWeeks,
+  projectWeekTimes,
   resources,
   rollupBuilds,
   series,
   streaks,
+  typeWeekTimes,
   weeks,
 } from "../db/schema/rollup.ts";
 
@@ -161,13 +164,19 @@ export const ANSWERS: readonly StoredAnswer[] = [
   stored(days, affected("day")),
   stored(projectWeeks, affected("project_id", "week"), ["week", "project_id"]),
   stored(weeks, affected("week")),
+  stored(projectWeekTimes, affected("project_id", "week"), ["week", "project_id"]),
   SERIES,
   stored(streaks, SERIES_ENDS),
   stored(errors, affected("error_fingerprint", "project_id")),
 ];
 
 /** They read all builds, or all records, so they are not computed after every round of the watch. */
-export const EXPENSIVE_ANSWERS: readonly StoredAnswer[] = [stored(hours), stored(resources)];
+export const EXPENSIVE_ANSWERS: readonly StoredAnswer[] = [
+  stored(hours),
+  stored(resources),
+  stored(typeWeekTimes),
+  stored(backlog),
+];
 
 export function list(columns: readonly string[], of?: string): string {
   return columns.map((column) => (of ? `${of}.${column}` : column)).join(", ");

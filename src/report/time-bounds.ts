@@ -60,8 +60,10 @@ function beginOf(moment: number, span: Span): number {
   if (span === "moment") return moment;
   if (span === "hour") return moment - mod(moment, 3_600_000);
   const day = moment - mod(moment, DAY_MS);
+  if (span === "day") return day;
+  if (span === "month") return new Date(day).setUTCDate(1);
   // 1970-01-01 was a Thursday.
-  return span === "day" ? day : day - mod(day / DAY_MS + 3, 7) * DAY_MS;
+  return day - mod(day / DAY_MS + 3, 7) * DAY_MS;
 }
 
 const mod = (value: number, by: number): number => ((value % by) + by) % by;

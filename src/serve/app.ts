@@ -5,6 +5,7 @@ import type { Catalog } from "../protocol/catalog.ts";
 import { belowPath } from "./below-path.ts";
 import { compression } from "./compression.ts";
 import { crossOrigin, type Origins } from "./cross-origin.ts";
+import { checkHost } from "./host-check.ts";
 import { createInterface, INTERFACE_PATHS } from "./interface.ts";
 import { rateLimit } from "./rate-limit.ts";
 import { boundBody } from "./request-bounds.ts";
@@ -15,6 +16,8 @@ export interface AppDeps {
   pages: Hono;
   /** The records that the interface answers with. @default the pages are all there is */
   catalog?: Catalog;
+  /** The names under which it answers, besides addresses and `localhost`. @default none */
+  allowedHosts?: readonly string[];
   /** Requests a second that one client may send; 0 means no limit. @default 0 */
   ratePerSecond?: number;
   /** The origins whose pages may read the interface in a browser. @default null, none */
@@ -27,10 +30,18 @@ export interface AppDeps {
  * Everything that the server answers: the interface, its description and the pages. Each reply passes through
  * the same rules for safety, rate, bounds and compression.
  */
-export function createApp({ pages, catalog, ratePerSecond = 0, origins = null, clock, log }: AppDeps): Hono {
+export function createApp({
+  pages,
+  catalog,
+  allowedHosts = [],
+  ratePerSecond = 0,
+  origins = null,
+  clock,
+  log,
+}: AppDeps): Hono {
   const app = new Hono();
   if (catalog !== undefined) app.use(belowPath(app, catalog, clock));
-  app.use(securityHeaders());
+  app.use(securityHeaders(), checkHost(allowedHosts));
   // This comes before the limits, so that a page of another origin can read their refusals.
   for (const paths of INTERFACE_PATHS) app.use(paths, crossOrigin(origins));
   app.use(rateLimit({ ratePerSecond }), boundBody(), compression());

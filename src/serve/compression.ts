@@ -5,8 +5,8 @@ import { errorReply } from "./error-reply.ts";
 
 /** Compressing a shorter body saves no packet. */
 const MIN_BYTES = 1024;
-/** Texts that are made as a whole. CSV is not among them: its rows are sent as they are read. */
-const COMPRESSIBLE = /^(?:text\/(?:html|css|plain)|application\/json|image\/svg\+xml)\b/;
+const COMPRESSIBLE =
+  /^(?:text\/(?:html|css|plain|csv)|application\/(?:json|atom\+xml)|image\/svg\+xml)(?:;|$)/;
 
 /**
  * The levels are chosen for speed. Of a page of 1000 builds (1.9 MB) each makes 0.33 MB in about 20 ms; one
@@ -21,11 +21,16 @@ const CODERS = {
 } as const;
 
 export type Coding = keyof typeof CODERS | "identity";
+/** Brotli wins a tie. */
+const CODINGS = ["gzip", "br"] as const;
+/** The one that a stream can be passed through as it is sent. */
+const STREAM_CODINGS = ["gzip"] as const;
 
 /**
- * Compresses whole text replies as the client's `Accept-Encoding` prefers. A compressed body is another
- * representation, so its entity tag becomes a weak one (RFC 9110, section 8.8.1). A client that accepts no
- * coding that we have gets 406.
+ * Compresses text replies as the client's `Accept-Encoding` prefers. A compressed body is another
+ * representation, so its entity tag becomes a weak one (RFC 9110, section 8.8.1). A download is compressed as
+ * its rows are read, so memory does not grow with them, and one that breaks off stays incomplete. A client
+ * that accepts no coding that we have gets 406.
  */
 export function compression(): MiddlewareHandler {
   return async (c, next) => {
@@ -37,13 +42,25 @@ export function compression(): MiddlewareHandler {
     if (reply.body === null || reply.headers.has("content-encoding")) return;
 
     const accepted = c.req.header("accept-encoding");
-    const coding = chooseCoding(accepted);
+    const isStream = reply.headers.has("content-disposition");
+    const coding = chooseCoding(accepted, isStream ? STREAM_CODINGS : CODINGS);
     if (coding === "identity") return;
     if (coding === null) {
       // Hono would add the headers of the reply that is replaced.
       c.res = undefined;
+      await reply.body.cancel();
       c.res = errorReply(406, "No Accept-Encoding that this server has: br, gzip and identity.", {
         vary: "Accept-Encoding",
+      });
+      return;
+    }
+    if (isStream) {
+      const headers = new Headers(reply.headers);
+      headers.set("content-encoding", coding);
+      c.res = undefined;
+      c.res = new Response(reply.body.pipeThrough(new CompressionStream("gzip")), {
+        status: reply.status,
+        headers,
       });
       return;
     }
@@ -63,16 +80,19 @@ export function compression(): MiddlewareHandler {
 }
 
 /**
- * The coding that a client likes best, by its `Accept-Encoding` (RFC 9110, section 12.5.3). Brotli wins a tie.
- * Without the header nothing is compressed. Null when it accepts none that we have.
+ * The coding that a client likes best, by its `Accept-Encoding` (RFC 9110, section 12.5.3). The last one wins a
+ * tie. Without the header nothing is compressed. Null when it accepts none that we have.
  */
-export function chooseCoding(header: string | undefined): Coding | null {
+export function chooseCoding(
+  header: string | undefined,
+  codings: readonly Exclude<Coding, "identity">[] = CODINGS,
+): Coding | null {
   const weights = readWeights(header);
   const weightOf = (coding: string) => weights.get(coding) ?? weights.get("*");
   let best: Coding | null = isIdentityAccepted(header) ? "identity" : null;
   // An identity that is not named is accepted, but nobody asked for it.
   let bestWeight = weights.get("identity") ?? 0;
-  for (const coding of ["gzip", "br"] as const) {
+  for (const coding of codings) {
     const weight = weightOf(coding) ?? 0;
     if (weight > 0 && weight >= bestWeight) {
       best = coding;

@@ -2,6 +2,7 @@ import { isIPv4, isIPv6 } from "node:net";
 import type { HttpBindings } from "@hono/node-server";
 import type { MiddlewareHandler } from "hono";
 import { LRUCache } from "lru-cache";
+import { isLoopback } from "../config/host-name.ts";
 import { errorReply } from "./error-reply.ts";
 
 /** What one client has left. It grows with time up to the requests of one second. */
@@ -27,7 +28,7 @@ const USUAL_RATE = 100;
  * it, and 100 a second on any other.
  */
 export function usualRate(host: string): number {
-  return /^(?:127\.|::1$|localhost$)/i.test(host) ? 0 : USUAL_RATE;
+  return isLoopback(host) ? 0 : USUAL_RATE;
 }
 
 /**

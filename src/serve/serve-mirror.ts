@@ -1,5 +1,6 @@
 import { createMirrorCatalog } from "../catalog/mirror-catalog.ts";
 import type { Clock } from "../clock.ts";
+import { isLoopback } from "../config/host-name.ts";
 import type { Config } from "../config.ts";
 import type { Logger } from "../log.ts";
 import { createPages } from "../page/pages.ts";
@@ -9,7 +10,10 @@ import { createServedMirror, type ServedMirror, type ServedMirrorDeps } from "./
 import { startServer } from "./server.ts";
 
 export interface ServeDeps {
-  config: Pick<Config, "httpHost" | "httpPort" | "httpRate" | "httpCors" | "sourceTimezone">;
+  config: Pick<
+    Config,
+    "httpHost" | "httpPort" | "httpAllowedHosts" | "httpRate" | "httpCors" | "sourceTimezone"
+  >;
   clock: Clock;
   log: Logger;
   /**
@@ -22,7 +26,7 @@ export interface ServeDeps {
 export interface MirrorServer {
   readonly url: string;
   readonly mirror: ServedMirror;
-  /** Renders the first page. It loads the chart library, so that no reader has to wait for it. */
+  /** Renders the first page, so that no reader has to wait for it. */
   warmUp(): Promise<void>;
   /** May be called twice. */
   close(): Promise<void>;
@@ -36,7 +40,14 @@ export async function serveMirror(
   { config, clock, log, signal }: ServeDeps,
   database: Pick<ServedMirrorDeps, "ready">,
 ): Promise<MirrorServer> {
-  const { httpHost: host, httpPort: port, httpRate, httpCors: origins, sourceTimezone } = config;
+  const {
+    httpHost: host,
+    httpPort: port,
+    httpAllowedHosts,
+    httpRate,
+    httpCors: origins,
+    sourceTimezone,
+  } = config;
   const mirror = createServedMirror({
     ready: (closing) => database.ready(AbortSignal.any([closing, signal])),
     log,
@@ -44,6 +55,8 @@ export async function serveMirror(
   const app = createApp({
     pages: createPages({ mirror, sourceTimezone, clock, log }),
     catalog: createMirrorCatalog(mirror),
+    // The name it listens on is one that its operator chose.
+    allowedHosts: [host, ...(httpAllowedHosts ?? [])],
     ratePerSecond: httpRate === "auto" ? usualRate(host) : httpRate,
     origins,
     clock,
@@ -51,6 +64,11 @@ export async function serveMirror(
   });
   const server = await startServer({ app, host, port });
   log.info({ url: server.url }, "the report page and the API are up");
+  if (!isLoopback(host))
+    log.warn(
+      { host },
+      "other machines may reach this address, and there is no password: see DOCMIRROR_HTTP_HOST and DOCMIRROR_HTTP_ALLOWED_HOSTS",
+    );
   // Opened only now, so that an unusable address does not start the embedded Postgres. The caller checks
   // whether it could be opened.
   mirror.open().catch(() => {});

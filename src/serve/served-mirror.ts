@@ -8,7 +8,8 @@ import { withSnapshot } from "../report/read-answer.ts";
 
 /** The limit for each query of a page. A page has a few dozen. */
 const STATEMENT_TIMEOUT = "10s";
-const CONNECTIONS = 6;
+/** Three for replies that are streamed, three for pages (`page/bounds.ts`), and two that none of them takes. */
+const CONNECTIONS = 8;
 /** Who waits longer for a connection has got a 503 by then (`interface.ts`). */
 const WAIT_MS = 15_000;
 
@@ -81,15 +82,14 @@ export function createServedMirror({ ready, log, waitMs = WAIT_MS }: ServedMirro
   }
 
   /** Reads for those who are still there, so that a rush is over when it ends. */
-  function snapshot<T>(fn: (tx: TransactionSql) => Promise<T>): Promise<T> {
+  function snapshot<T>(fn: (tx: TransactionSql) => Promise<T>, signal?: AbortSignal): Promise<T> {
     const askedAt = performance.now();
-    return read((sql) =>
-      withSnapshot(sql, async (tx) => {
-        if (performance.now() - askedAt > waitMs)
-          throw new StoreError("every connection was busy for too long");
-        return fn(tx);
-      }),
-    );
+    const readInTime = async (tx: TransactionSql) => {
+      if (performance.now() - askedAt > waitMs)
+        throw new StoreError("every connection was busy for too long");
+      return fn(tx);
+    };
+    return read((sql) => withSnapshot(sql, readInTime, signal));
   }
 
   return {

@@ -16,7 +16,7 @@ import { migrate } from "../../src/db/migrate.ts";
 import { openEmbedded } from "../../src/embedded/open-embedded.ts";
 import { silentLog } from "../../src/log.ts";
 import { readDefinitions } from "../../src/report/definitions.ts";
-import { DBT_ENGINES, installPackages, whyNoJava } from "../support/python-packages.ts";
+import { installPackages, whyNoJava } from "../support/python-packages.ts";
 import { createLakeFacts, type LakeFacts } from "./lake-facts.ts";
 import { LAKE_QUESTIONS, type LakeQuestion } from "./lake-questions.ts";
 
@@ -104,7 +104,7 @@ async function onDuckDb(facts: LakeFacts): Promise<Answers> {
 }
 
 async function onSpark(facts: LakeFacts, folder: string): Promise<Answers | null> {
-  const installed = await installPackages(DBT_ENGINES);
+  const installed = await installPackages();
   const missing = "missing" in installed ? installed.missing : await whyNoJava();
   if ("missing" in installed || missing !== null) {
     print(`Spark: not run, ${missing}`);

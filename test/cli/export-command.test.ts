@@ -80,24 +80,29 @@ describe("export", () => {
     expect(stdout).toMatch(/^fact_builds +204 +4 +4$/m);
     expect(await tree(folder)).toEqual([
       "_docmirror.json",
-      "as_of.parquet",
-      "dim_dates.parquet",
-      "dim_projects.parquet",
-      "dim_versions.parquet",
+      "as_of",
+      "as_of/part-0.parquet",
+      "dim_dates",
+      "dim_dates/part-0.parquet",
+      "dim_projects",
+      "dim_projects/part-0.parquet",
+      "dim_versions",
+      "dim_versions/part-0.parquet",
       "fact_builds",
-      ...["2025-06", "2025-07", "2025-08", "__HIVE_DEFAULT_PARTITION__"].flatMap((month) => [
+      ...["2025-06", "2025-07", "2025-08", "undated"].flatMap((month) => [
         `fact_builds/triggered_month=${month}`,
         `fact_builds/triggered_month=${month}/part-0.parquet`,
       ]),
     ]);
     const columns = columnsOf("fact_builds").join(", ");
-    const read = await duckDb(`select ${columns} from ${builds(folder)} order by build_id`);
+    const read = await duckDb(`
+      select ${columns.replace("triggered_month", "nullif(triggered_month, 'undated')")} from ${builds(folder)} order by build_id`);
     expect(read).toEqual(await stored("fact_builds", "build_id"));
     for (const [relation, key] of [
       ["dim_projects", "project_id"],
       ["dim_versions", "version_id"],
     ] as const) {
-      const file = quoted(join(folder, `${relation}.parquet`));
+      const file = quoted(join(folder, `${relation}/part-0.parquet`));
       const rows = await duckDb(
         `select ${columnsOf(relation).join(", ")} from read_parquet(${file}) order by ${key}`,
       );
@@ -133,7 +138,7 @@ describe("export", () => {
           rows: 21,
           files: [{ path: "fact_builds/triggered_month=2025-08/part-0.csv", rows: 21 }],
         },
-        dim_projects: { rows: 6, kept: 0, files: [{ path: "dim_projects.csv", rows: 6 }] },
+        dim_projects: { rows: 6, kept: 0, files: [{ path: "dim_projects/part-0.csv", rows: 6 }] },
       },
     });
     const names = facts.relations.fact_builds.columns.map(({ name }: { name: string }) => name);
@@ -147,15 +152,19 @@ describe("export", () => {
     await exportReport({ sql, folder: out, format: "csv", until: "2025-06-30", signal });
     expect(await tree(out)).toEqual([
       "_docmirror.json",
-      "as_of.csv",
-      "dim_dates.csv",
-      "dim_projects.csv",
-      "dim_versions.csv",
+      "as_of",
+      "as_of/part-0.csv",
+      "dim_dates",
+      "dim_dates/part-0.csv",
+      "dim_projects",
+      "dim_projects/part-0.csv",
+      "dim_versions",
+      "dim_versions/part-0.csv",
       "fact_builds",
       "fact_builds/triggered_month=2025-06",
       "fact_builds/triggered_month=2025-06/part-0.csv",
     ]);
-    expect(await readFile(join(out, "dim_projects.csv"), "utf8")).toContain(
+    expect(await readFile(join(out, "dim_projects/part-0.csv"), "utf8")).toContain(
       '\r\n3,"=cmd|""/C calc""!A0",Project 3,',
     );
     const read = await duckDb(

@@ -1,11 +1,13 @@
 import { randomBytes } from "node:crypto";
+import postgres from "postgres";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { connect, type Sql, withSql } from "../../src/db/connect.ts";
 import { RELATIONS } from "../../src/db/report-dictionary.ts";
 import { planReaderGrant } from "../../src/report/grant-reader.ts";
+import { refreshReport } from "../../src/report/refresh.ts";
 import { runCli } from "../support/cli.ts";
 import type { TestDatabase } from "../support/database.ts";
-import { createReportedMirror } from "../support/reported-mirror.ts";
+import { createReportedMirror, REPORT_SETTINGS } from "../support/reported-mirror.ts";
 
 let database: TestDatabase;
 let sql: Sql;
@@ -101,7 +103,7 @@ describe("grant-reader", () => {
     expect(row).toEqual({
       rolcanlogin: true,
       rolsuper: false,
-      rolconfig: "{default_transaction_read_only=on,statement_timeout=60s}",
+      rolconfig: "{default_transaction_read_only=on,statement_timeout=60s,TimeZone=UTC}",
     });
   });
 
@@ -218,13 +220,73 @@ describe("grant-reader", () => {
     expect(await readable(member, "report")).toEqual([]);
   });
 
-  it("leaves the settings of a role alone that is there, and warns of one that may make roles", async () => {
+  it("leaves the other settings of a role alone that is there, and warns of one that may make roles", async () => {
     const role = roleName();
     await createRole(role, "createrole");
     const { code, stderr } = await grant(role);
     expect(code).toBe(0);
     expect(stderr).toContain("it may create roles");
-    expect(await sql`select rolconfig from pg_roles where rolname = ${role}`).toEqual([{ rolconfig: null }]);
+    expect(await sql`select rolconfig from pg_roles where rolname = ${role}`).toEqual([
+      { rolconfig: ["TimeZone=UTC"] },
+    ]);
+  });
+
+  it("counts by UTC days in every session of the role, whatever the zone of the server", async () => {
+    // A setting of the database is to its sessions what one of the server is.
+    await using far = await createReportedMirror();
+    const password = randomBytes(8).toString("hex");
+    const days = async (role: string, url: string) => {
+      const login = new URL(url);
+      [login.username, login.password] = [encodeURIComponent(role), password];
+      // As the driver of any tool connects: without settings of ours.
+      const tool = postgres(login.href, { max: 1 });
+      try {
+        return (
+          await tool`
+          select count(*)::int as builds, count(*) filter (where triggered_at::date <> triggered_on)::int as elsewhere
+          from report.fact_builds where triggered_on is not null`
+        )[0];
+      } finally {
+        await tool.end({ timeout: 5 });
+      }
+    };
+    await withSql(far.url, { applicationName: "docmirror test", max: 1 }, async (owner) => {
+      await owner.unsafe(
+        `alter database ${new URL(far.url).pathname.slice(1)} set timezone = 'America/Chicago'`,
+      );
+      await owner`update mirror.builds set date = date - interval '8 hours' where id = '10'`;
+      await refreshReport(far.url, REPORT_SETTINGS);
+      for (const isThere of [false, true]) {
+        const role = roleName();
+        if (isThere) {
+          const quoted = await createRole(role, "login");
+          await owner.unsafe(`grant usage on schema report to ${quoted}; grant select on report.fact_builds to ${quoted};
+            alter role ${quoted} password '${password}'`);
+          expect(await days(role, far.url)).toEqual({ builds: 203, elsewhere: 1 });
+        }
+        expect(await runCli(["grant-reader", role], { env: { DATABASE_URL: far.url } })).toMatchObject({
+          code: 0,
+        });
+        await owner.unsafe(`alter role "${role.replaceAll('"', '""')}" password '${password}'`);
+        expect(await days(role, far.url)).toEqual({ builds: 203, elsewhere: 0 });
+        // Whoever may not change the role can repeat the rest.
+        expect((await planReaderGrant(owner, role)).statements.join()).not.toContain("timezone");
+      }
+    });
+  });
+
+  it("sets the zone in this database where the role has another one there", async () => {
+    const role = roleName();
+    const quoted = await createRole(role);
+    const name = new URL(database.url).pathname.slice(1);
+    await sql.unsafe(`alter role ${quoted} set timezone = 'UTC';
+      alter role ${quoted} in database postgres set timezone = 'Europe/Berlin'`);
+    expect((await planReaderGrant(sql, role)).statements.join()).not.toContain("timezone");
+    await sql.unsafe(`alter role ${quoted} in database ${name} set timezone = 'Europe/Berlin'`);
+    const { statements } = await planReaderGrant(sql, role);
+    expect(statements).toContain(`alter role ${quoted} in database ${name} set timezone = 'UTC'`);
+    expect((await grant(role)).code).toBe(0);
+    expect((await planReaderGrant(sql, role)).statements.join()).not.toContain("timezone");
   });
 
   it("exits 4 where the own role may not make roles, says how to go on, and leaves nothing half done", async () => {

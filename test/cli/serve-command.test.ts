@@ -1,4 +1,6 @@
 import { randomBytes } from "node:crypto";
+import { once } from "node:events";
+import { request } from "node:http";
 import { describe, expect, inject, it } from "vitest";
 import { replaceDatabase, type Sql, withSql } from "../../src/db/connect.ts";
 import { grantReader, planReaderGrant } from "../../src/report/grant-reader.ts";
@@ -109,6 +111,28 @@ describe("serve", () => {
     expect([reply.status, await reply.text()]).toEqual([
       503,
       expect.stringContaining("The database does not answer"),
+    ]);
+    cli.signal("SIGINT");
+    expect((await cli.ended).code).toBe(130);
+  });
+
+  it("warns when it listens beyond the machine, and answers under the names that it is given", async () => {
+    const beyond = ["--http-host", "0.0.0.0", "--http-allowed-hosts", "mirror.example.org"];
+    await using cli = startCli([...ANY_PORT, "--database-url", NOBODY, ...beyond]);
+    const [url] = await cli.waitFor("stdout", /^http:\/\/0\.0\.0\.0:\d+(?=\n)/);
+    await cli.waitFor(
+      "stderr",
+      /there is no password: see DOCMIRROR_HTTP_HOST and DOCMIRROR_HTTP_ALLOWED_HOSTS/,
+    );
+    const statusFor = async (host: string) => {
+      const { port } = new URL(url);
+      const sent = request({ host: "127.0.0.1", port, path: "/nosuch", headers: { host } }).end();
+      const [reply] = await once(sent, "response");
+      reply.resume();
+      return reply.statusCode;
+    };
+    expect(await Promise.all(["mirror.example.org", "localhost", "evil.example"].map(statusFor))).toEqual([
+      404, 404, 421,
     ]);
     cli.signal("SIGINT");
     expect((await cli.ended).code).toBe(130);

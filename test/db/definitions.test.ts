@@ -114,6 +114,26 @@ describe("a changed text", () => {
     expect(await refreshReport(database.url, settings)).toMatchObject({ isFull: false });
   });
 
+  test("of two functions of one name leaves views and rights of both", async () => {
+    await sql.unsafe(
+      `create role ${role}; grant execute on function report.wilson_low(float8, float8) to ${role}`,
+    );
+    await sql`
+      create view public.mine as
+      select report.wilson_low(1::bigint, 4::bigint) as of_counts, report.wilson_low(1::numeric, 4) as of_sums`;
+    const wider = redefine({ "report.wilson_low": (text) => text.replaceAll("1.96::", "2.58::") });
+    const [before] = await sql<{ of_counts: number }[]>`select * from public.mine`;
+    await migrate(database.url, wider);
+    const [after] = await sql<{ of_counts: number; of_sums: number }[]>`select * from public.mine`;
+    expect(after?.of_counts).toBeLessThan(before?.of_counts ?? 0);
+    expect(after?.of_sums).toBe(after?.of_counts);
+    expect(
+      (
+        await sql`select proacl::text like ${`%${role}=X%`} as may from pg_proc where proname = 'wilson_low' order by 1`
+      ).map(({ may }) => may === true),
+    ).toEqual([true, false]);
+  });
+
   test("waits for no reader of other relations", async () => {
     await sql.begin(async (tx) => {
       await tx`select count(*) from report.success_rate_daily`;

@@ -97,3 +97,78 @@ describe("a transaction whose connection is lost", () => {
     expect(await other`select n from t where n = 6`).toEqual([]);
   });
 });
+
+describe("a transaction whose caller leaves", () => {
+  const gone = new Error("the caller is gone");
+  /** Statements of this test's pool that the server still runs. */
+  const running = () =>
+    other`select query from pg_stat_activity
+      where datname = current_database() and application_name = 'docmirror leaving' and state <> 'idle'`;
+  const isSleeping = async () => (await running()).some(({ query }) => query.includes("pg_sleep"));
+  const openPool = (max: number) => {
+    const pool = connect(database.url, { applicationName: "docmirror leaving", max });
+    return Object.assign(pool, { [Symbol.asyncDispose]: () => pool.end({ timeout: 0 }) });
+  };
+
+  test.each<[string, (tx: TransactionSql) => Promise<unknown>]>([
+    ["one statement", (tx) => tx`select pg_sleep(60)`],
+    [
+      "many statements at once",
+      (tx) =>
+        Promise.all(Array.from({ length: 30 }, (_, place) => tx.unsafe(`select pg_sleep(60), ${place}`))),
+    ],
+    ["a statement of a savepoint", (tx) => tx.savepoint((inner) => inner`select pg_sleep(60)`)],
+  ])("has %s cancelled at the server, and its connection serves the next one", async (_case, body) => {
+    await using own = openPool(1);
+    const stop = new AbortController();
+    const left = withTransaction(own, body, stop.signal).catch((error: unknown) => error);
+    await expect.poll(isSleeping).toBe(true);
+    stop.abort(gone);
+    expect(await left).toBe(gone);
+    expect(await running()).toEqual([]);
+    for (let round = 0; round < 20; round++) {
+      expect(await withTransaction(own, async (tx) => tx`select ${round}::int as round`)).toEqual([
+        { round },
+      ]);
+    }
+  });
+
+  test("begins nothing for one who left while every connection was busy", async () => {
+    await using own = openPool(1);
+    const stop = new AbortController();
+    const busy = withTransaction(own, (tx) => tx`select pg_sleep(60)`, stop.signal).catch(() => "stopped");
+    await expect.poll(isSleeping).toBe(true);
+    const waiting = new AbortController();
+    let isBegun = false;
+    const waits = withTransaction(
+      own,
+      async () => {
+        isBegun = true;
+      },
+      waiting.signal,
+    ).catch((error: unknown) => error);
+    waiting.abort(gone);
+    expect(await waits).toBe(gone);
+    stop.abort(gone);
+    expect(await busy).toBe("stopped");
+    expect(await withTransaction(own, (tx) => tx`select 1 as one`)).toEqual([{ one: 1 }]);
+    expect(isBegun).toBe(false);
+  });
+
+  test("is rolled back, whatever its body makes of the cancelled statement", async () => {
+    await using own = openPool(1);
+    const stop = new AbortController();
+    const left = withTransaction(
+      own,
+      async (tx) => {
+        await tx`insert into t values (8)`;
+        await tx.savepoint((inner) => inner`select pg_sleep(60)`).catch(() => {});
+      },
+      stop.signal,
+    ).catch((error: unknown) => error);
+    await expect.poll(isSleeping).toBe(true);
+    stop.abort(gone);
+    expect(await left).toBe(gone);
+    expect(await other`select n from t where n = 8`).toEqual([]);
+  });
+});

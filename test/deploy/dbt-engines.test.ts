@@ -5,7 +5,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomInt } from "node:crypto";
 import { once } from "node:events";
-import { readFileSync } from "node:fs";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -18,17 +17,15 @@ import { exportReport } from "../../src/report/export/export-report.ts";
 import { columnsOf } from "../../src/report/question.ts";
 import { refreshReport } from "../../src/report/refresh.ts";
 import { createRandom } from "../../src/simulate/random.ts";
-import { KEYS } from "../report/compare.ts";
 import { ZONE } from "../report/random-lives.ts";
 import { createRandomMirror } from "../report/random-mirror.ts";
 import { createTestDatabase, type TestDatabase } from "../support/database.ts";
 import { COMPUTED } from "../support/dbt-sources.ts";
-import { DBT_ENGINES, installPackages, whyNoJava } from "../support/python-packages.ts";
+import { installPackages, whyNoJava } from "../support/python-packages.ts";
+import { KEYS } from "../support/relation-keys.ts";
 import { clusterConf, clusterEnv, listExecutors } from "../support/spark.ts";
 
 const PROJECT = fileURLToPath(new URL("../../deploy/dbt", import.meta.url));
-const SCALE = new URL("../../docs/scale.md", import.meta.url);
-const KEYS_OF_EXAMPLE = ["documentation_type", "sum(succeeded)", "sum(failed)"];
 const SEED = Number(process.env.REPORT_SEED ?? randomInt(1_000_000));
 const BUILDS = 4000;
 const INSTALL_MS = 1_000_000;
@@ -56,7 +53,7 @@ describe("the package of dbt", { tags: ["long"] }, () => {
   const children = new Set<ChildProcess>();
 
   beforeAll(async () => {
-    const installed = await installPackages(DBT_ENGINES);
+    const installed = await installPackages();
     if ("missing" in installed) {
       missing = installed.missing;
       return;
@@ -97,10 +94,6 @@ describe("the package of dbt", { tags: ["long"] }, () => {
       insert into mirror.builds (id, date, state, success, type, project_id, version_id, first_seen_at, changed_at, record_hash)
       select 'new-' || n, now() at time zone 'UTC' - n * interval '7 hours', 'finished', n % 3 > 0, 'html', '1', '1', now(), now(), ''
       from generate_series(1, 200) as n`);
-    // The new builds are of project 1; one of another kind has some too.
-    await sql.unsafe(`
-      update mirror.projects set documentation_type = case id when '2' then 'mkdocs' else 'sphinx' end;
-      update mirror.builds set project_id = '2' where id like 'new-%7'`);
     await sql.unsafe(`
       insert into sync.walks (run_id, resource, walk, started_at, finished_at)
       select max(id), 'build', 'whole', now() - interval '20 hours', now() - interval '19 hours' from sync.runs
@@ -251,32 +244,6 @@ for name in sys.argv[3:]:
       await runDbt("spark");
       expect(await listExecutors(folder)).toEqual(expect.arrayContaining(["0", "1"]));
       await assertEqual((relation) => join(folder, "warehouse", "answers.db", relation, "*.parquet"));
-    },
-    RUN_MS,
-  );
-
-  it(
-    "leaves files that Spark reads as docs/scale.md shows",
-    async (context) => {
-      if (missing !== null) return context.skip(missing);
-      if (noJava !== null) return context.skip(noJava);
-      const [, example = ""] =
-        /## Spark[\s\S]*?```python\n([\s\S]*?)```/.exec(readFileSync(SCALE, "utf8")) ?? [];
-      const path = join(folder, "example.json");
-      const program = `import json, sys
-from pyspark.sql import SparkSession
-spark = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false").getOrCreate()
-${example.replaceAll("/data/docmirror", `" + sys.argv[1] + "`)}
-json.dump([row.asDict() for row in answer.collect()], open(sys.argv[2], "w"))`;
-      await run(python, ["-c", program, join(folder, "export"), path]);
-      const rows: { documentation_type: string | null }[] = JSON.parse(readFileSync(path, "utf8"));
-      const stored = await sql`
-      select documentation_type, sum(succeeded)::float8 as "sum(succeeded)", sum(failed)::float8 as "sum(failed)"
-      from report.fact_builds join report.dim_projects using (project_id) where triggered_month >= '2025-07' group by 1`;
-      expect(stored.length).toBeGreaterThan(1);
-      expect(new Set(rows.map((row) => JSON.stringify(row, KEYS_OF_EXAMPLE)))).toEqual(
-        new Set(stored.map((row) => JSON.stringify(row, KEYS_OF_EXAMPLE))),
-      );
     },
     RUN_MS,
   );

@@ -2,7 +2,9 @@ import { readdirSync, readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import { z } from "zod";
+import type { Relation } from "../../src/db/report-dictionary.ts";
 import { COMPUTED, dbtModels, dbtSources } from "../support/dbt-sources.ts";
+import { KEYS } from "../support/relation-keys.ts";
 import { openReportReader, type ReportReader } from "../support/report-reader.ts";
 
 const FOLDER = new URL("../../deploy/dbt/", import.meta.url);
@@ -15,9 +17,11 @@ const Words = z.string().refine((text) => !/\{[{%#]/.test(text));
 const Column = z.strictObject({
   name: Name,
   description: Words,
-  quote: z.boolean().optional(),
-  data_tests: z.array(z.enum(["unique", "not_null"])).optional(),
+  data_tests: z.array(z.string().regex(/^(unique|not_null|in_\w+)$/)).optional(),
 });
+/** A key of several columns. */
+const Key = z.strictObject({ key: z.array(Name).min(2) });
+const TableTests = z.tuple([z.literal("one_row_per_key")]);
 const Threshold = z.strictObject({ count: z.int().positive(), period: z.enum(["minute", "hour", "day"]) });
 const Sources = z.strictObject({
   version: z.literal(2),
@@ -32,10 +36,12 @@ const Sources = z.strictObject({
           description: Words,
           config: z
             .strictObject({
-              freshness: z.strictObject({ warn_after: Threshold, error_after: Threshold }),
-              loaded_at_query: z.string(),
+              freshness: z.strictObject({ warn_after: Threshold, error_after: Threshold }).optional(),
+              loaded_at_query: z.string().optional(),
+              meta: Key.optional(),
             })
             .optional(),
+          data_tests: TableTests.optional(),
           columns: z.array(Column),
         }),
       ),
@@ -100,30 +106,54 @@ describe("sources.yml", () => {
 
   it("names only relations and columns that the reader can read", async () => {
     for (const { name, columns } of source.tables) {
-      const list = columns.map(({ name, quote }) => (quote ? `"${name}"` : name)).join(", ");
+      const list = columns.map(({ name }) => name).join(", ");
       await reader.sql.unsafe(`select ${list} from ${source.schema}.${name} limit 1`);
     }
   });
 
-  it("promises of its columns only what holds", async () => {
-    let tested = 0;
-    for (const { name, columns } of source.tables) {
-      for (const column of columns.filter(({ data_tests: tests }) => tests !== undefined)) {
-        const key = column.quote ? `"${column.name}"` : column.name;
-        const failing = await reader.sql.unsafe(
-          `select ${key} from ${source.schema}.${name} group by ${key} having count(*) > 1 or ${key} is null`,
-        );
-        expect([name, ...failing]).toEqual([name]);
-        tested++;
-      }
+  it("promises of its keys and references only what holds", async () => {
+    /** The rows that break a promise, as the macros of the package find them. */
+    const breaking = (test: string, relation: string, column: string): string => {
+      const of = `from ${source.schema}.${relation}`;
+      if (test === "unique") return `select ${column} ${of} group by ${column} having count(*) > 1`;
+      if (test === "not_null") return `select ${column} ${of} where ${column} is null`;
+      const referred = test.slice("in_".length) as Relation;
+      const [key] = KEYS[referred];
+      return `select ${column} ${of} where ${column} not in (select ${key} from ${source.schema}.${referred})`;
+    };
+    const promised = source.tables.flatMap(({ name, columns, config }) => [
+      ...columns.flatMap(({ name: column, data_tests: tests = [] }) =>
+        tests.map((test) => breaking(test, name, column)),
+      ),
+      ...(config?.meta ? [breaking("unique", name, config.meta.key.join(", "))] : []),
+    ]);
+    for (const text of promised) expect([text, ...(await reader.sql.unsafe(text))]).toEqual([text]);
+    expect(promised.length).toBeGreaterThan(60);
+  });
+
+  it("tests the key of every relation, and has a macro for every test", () => {
+    for (const { name, columns, config, data_tests: tests } of source.tables) {
+      const key = KEYS[name as Relation];
+      expect(config?.meta?.key ?? key).toEqual(key);
+      expect(tests).toEqual(key.length > 1 ? ["one_row_per_key"] : undefined);
+      const alone = columns.filter(({ data_tests: given }) => given?.includes("unique"));
+      expect(alone.map((column) => column.name)).toEqual(key.length > 1 ? [] : key);
     }
-    expect(tested).toBeGreaterThan(15);
+    const used = new Set(
+      source.tables.flatMap(({ columns }) => columns.flatMap((column) => column.data_tests ?? [])),
+    );
+    const macros = [...read("macros/in_relation.sql").matchAll(/\{% test (\w+)\(/g)].map(
+      ([, name = ""]) => name,
+    );
+    expect(new Set(macros)).toEqual(new Set([...used].filter((name) => !/^(unique|not_null)$/.test(name))));
   });
 
   it("tells how fresh builds, projects and versions are by what was last read of them", async () => {
-    const tested = source.tables.flatMap(({ name, config }) => (config ? [{ name, ...config }] : []));
+    const tested = source.tables.flatMap(({ name, config: { freshness, loaded_at_query: query } = {} }) =>
+      freshness && query ? [{ name, freshness, query }] : [],
+    );
     expect(tested.map(({ name }) => name)).toEqual(["dim_projects", "dim_versions", "fact_builds"]);
-    for (const { freshness, loaded_at_query: query } of tested) {
+    for (const { freshness, query } of tested) {
       expect(freshness).toEqual({
         warn_after: { count: 26, period: "hour" },
         error_after: { count: 50, period: "hour" },
@@ -168,7 +198,7 @@ describe("the models over files", () => {
 describe("the project", () => {
   it("has a file for each model that is described, and is one that dbt can read", () => {
     expect(modelFiles).toEqual(models.map(({ name }) => `${name}.sql`));
-    expect(Project.parse(parse(read("dbt_project.yml")))["require-dbt-version"]).toBe(">=1.10.0");
+    expect(Project.parse(parse(read("dbt_project.yml")))["require-dbt-version"]).toBe(">=1.10.3");
   });
 
   it.each(models)("$name gives the columns that are described, and rows", async ({ name, columns }) => {

@@ -19,7 +19,7 @@ describe("the files in deploy", () => {
     const addresses = files.flatMap(({ path, text }) =>
       (text.match(/\w+:\/\/[^\s"'`)]+/g) ?? []).map((found) => `${path}: ${found}`),
     );
-    expect(addresses.filter((found) => !/:\/\/(localhost|127\.0\.0\.1)[:/]/.test(found))).toEqual([]);
+    expect(addresses.filter((found) => !/:\/\/(bi@)?(localhost|127\.0\.0\.1)[:/]/.test(found))).toEqual([]);
   });
 
   it("hold no secret: what is one comes from the environment", () => {
@@ -30,7 +30,10 @@ describe("the files in deploy", () => {
           ([, value]) => `${path}: ${value}`,
         ),
       );
-    expect(given).toEqual(["grafana/provisioning/datasources/docmirror.yaml: $READER_PASSWORD"]);
+    expect(given).toEqual([
+      `dbt/profiles.yml: "{{ env_var('DBT_ENV_SECRET_READER_PASSWORD', '') }}"`,
+      "grafana/provisioning/datasources/docmirror.yaml: $READER_PASSWORD",
+    ]);
   });
 
   it("use no name that docmirror, which may share the environment, would refuse as no setting of its own", () => {

@@ -58,12 +58,15 @@ afterAll(async () => {
   await reader?.[Symbol.asyncDispose]();
 });
 
-describe.each(questions)("questions/$file", ({ title, display, drawn, sql }) => {
+/** In this mirror no series flips more often than by chance. */
+const WITHOUT_ROWS = ["flaky-series.sql"];
+
+describe.each(questions)("questions/$file", ({ file, title, display, drawn, sql }) => {
   it("says what it is, and gives rows with the columns that it draws", async () => {
     expect(title).not.toBe("");
     expect(display).toMatch(/^(table|line|bar|row)$/);
     const rows = await reader.sql.unsafe(sql.replaceAll(/\[\[.*?\]\]/g, ""));
-    expect(rows.length).toBeGreaterThan(0);
+    expect(rows.length > 0).toBe(!WITHOUT_ROWS.includes(file));
     expect(rows.columns.map(({ name }) => name)).toEqual(expect.arrayContaining(drawn));
     expect(drawn.length > 0).toBe(display !== "table");
   });
@@ -105,7 +108,7 @@ describe("import.mjs", () => {
     });
 
   /** As much of Metabase as the import asks for. */
-  async function startMetabase() {
+  async function startMetabase({ isAdmin = true, syncStatus = 403 } = {}) {
     const cards = new Map<number, Record<string, unknown>>();
     const asked: string[] = [];
     const collections: { id: number; name: string }[] = [];
@@ -128,7 +131,7 @@ describe("import.mjs", () => {
         case "POST /bi/api/card":
           return cards.set(cards.size + 1, body) && {};
         case "POST /bi/api/database/3/sync_schema":
-          return { status: "ok" };
+          return isAdmin ? { status: "ok" } : syncStatus;
         default:
           return undefined;
       }
@@ -136,8 +139,11 @@ describe("import.mjs", () => {
     const server = createServer(async (request, response) => {
       const isKnown = request.headers["x-api-key"] === KEY;
       const reply = isKnown ? await answer(request) : "Unauthenticated";
-      response.writeHead(isKnown ? (reply === undefined ? 404 : 200) : 401);
-      response.end(JSON.stringify(reply ?? "Not found."));
+      const refused = typeof reply === "number" ? reply : null;
+      response.writeHead(isKnown ? (refused ?? (reply === undefined ? 404 : 200)) : 401);
+      response.end(
+        refused === null ? JSON.stringify(reply ?? "Not found.") : "You don't have permissions to do that.",
+      );
     });
     server.listen(0, "127.0.0.1");
     await once(server, "listening");
@@ -183,6 +189,20 @@ describe("import.mjs", () => {
     expect(second.stdout.match(/^replaced: /gm)).toHaveLength(questions.length);
     expect([...metabase.cards.values()]).toEqual(added);
     expect(metabase.asked.at(-1)).toBe("POST /bi/api/database/3/sync_schema");
+  });
+
+  it("says that a key may not make Metabase read the tables again, and is done", async () => {
+    await using metabase = await startMetabase({ isAdmin: false });
+    const environment = { METABASE_URL: metabase.url, METABASE_API_KEY: KEY };
+    const { code, stdout, stderr } = await run(environment);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    expect(stdout.match(/^added: /gm)).toHaveLength(questions.length);
+    expect(stdout).toMatch(/The questions are in place\. .* use a key of the group Administrators, or .*\n$/);
+    await using broken = await startMetabase({ isAdmin: false, syncStatus: 500 });
+    expect(await run({ ...environment, METABASE_URL: broken.url })).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining("sync_schema: 500"),
+    });
   });
 
   it("says what is wrong, never the key", async () => {

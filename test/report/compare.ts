@@ -1,5 +1,6 @@
 import type { Sql } from "../../src/db/connect.ts";
 import { DICTIONARY } from "../../src/db/report-dictionary.ts";
+import { KEYS } from "../support/relation-keys.ts";
 import type { Row } from "./model/rates.ts";
 import { type Answers, MODELLED, type Modelled } from "./model.ts";
 
@@ -7,36 +8,11 @@ import { type Answers, MODELLED, type Modelled } from "./model.ts";
 export const COMPARED = [...MODELLED, "dim_projects", "dim_versions", "dim_dates"] as const;
 export type Compared = (typeof COMPARED)[number];
 
-/** What tells the rows of each relation apart. */
-export const KEYS: Record<Compared, readonly string[]> = {
-  dim_projects: ["project_id"],
-  dim_versions: ["version_id"],
-  dim_dates: ["day"],
-  fact_builds: ["build_id"],
-  success_rate_daily: ["day"],
-  success_rate_weekly: ["week"],
-  success_rate_daily_by_project: ["day", "project_id"],
-  success_rate_by_project: ["project_id"],
-  success_rate_by_version: ["project_id", "version_id"],
-  success_rate_by_type: ["type"],
-  build_times_daily: ["day"],
-  failing_now: ["first_failed_build_id"],
-  failing_projects: ["project_id"],
-  recoveries: ["first_failed_build_id"],
-  instability: ["project_id", "version_id", "type"],
-  open_builds: ["build_id"],
-  stuck_builds: ["build_id"],
-  incident_hours: ["hour"],
-  error_classes: ["error_class"],
-  error_fingerprints: ["error_fingerprint"],
-  error_fingerprints_daily: ["day", "error_class", "error_fingerprint"],
-  error_trend_weekly: ["week", "error_class"],
-  success_rate_without_platform: ["day"],
-  project_activity: ["project_id", "week"],
-};
 /** When a row was written is no answer, and who hits as many projects as often may stand in either order. */
 const NOT_COMPARED: Partial<Record<Compared, readonly string[]>> = {
   fact_builds: ["updated_at"],
+  dim_projects: ["updated_at", "renamed_at"],
+  dim_versions: ["updated_at", "renamed_at"],
   error_classes: ["rank"],
   error_fingerprints: ["rank"],
 };

@@ -18,20 +18,20 @@ async function ask<T extends object>(query: string): Promise<T[]> {
 }
 
 describe("the files of src/report/sql", () => {
-  it("create one view or function each, which has the file's name", () => {
+  it("create one view each, or the functions of one name, which is the file's", () => {
     const files = readdirSync(FOLDER);
     const created = files.map((file) =>
       [...readFileSync(`${FOLDER}${file}`, "utf8").matchAll(CREATES)].map(([, , name]) => `${name}.sql`),
     );
-    expect(created).toEqual(files.map((file) => [file]));
+    expect(created.map((own) => [...new Set(own)])).toEqual(files.map((file) => [file]));
     expect(names).toHaveLength(files.length);
   });
 
-  it("are all views and functions of the schemas, each once", async () => {
+  it("are all views and functions of the schemas", async () => {
     const rows = await ask<{ name: string }>(`
       select nspname || '.' || relname as name from pg_class join pg_namespace as space on space.oid = relnamespace
       where relkind in ('v', 'm') and nspname in ('report', 'report_people', 'rollup')
-      union all
+      union
       select nspname || '.' || proname from pg_proc join pg_namespace as space on space.oid = pronamespace
       where nspname in ('report', 'report_people', 'rollup')`);
     expect(rows.map(({ name }) => name).toSorted()).toEqual(names.toSorted());

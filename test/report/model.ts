@@ -4,19 +4,23 @@
  */
 
 import type { Relation } from "../../src/db/report-dictionary.ts";
+import { backlog } from "./model/backlog.ts";
 import {
   type Calendar,
   dailyRates,
   dailyRatesByProject,
   dailyTimes,
   firstDayOf,
+  monthlyRates,
   projectActivity,
   weeklyRates,
+  weeklyTimes,
 } from "./model/calendar.ts";
 import { errorClasses, errorFingerprints, errorFingerprintsDaily, errorTrendWeekly } from "./model/errors.ts";
 import { computeFacts, type Fact, lengthOf, type Settings, UNKNOWN_ID } from "./model/facts.ts";
 import { groupBy } from "./model/group-by.ts";
 import { incidentHours } from "./model/incidents.ts";
+import { buildPhases } from "./model/phases.ts";
 import { ratesWithoutPlatform } from "./model/platform.ts";
 import {
   byProject,
@@ -29,24 +33,53 @@ import {
   versionColumns,
 } from "./model/rates.ts";
 import type { Raw } from "./model/raw.ts";
-import { failingNow, failingProjects, instability, recoveries, seriesColumns } from "./model/series.ts";
-import { dayOf, dayText, isoWeekText, type Micros, momentText, mondayOf, SECOND_US } from "./model/times.ts";
+import { timeToRecover } from "./model/recovery-times.ts";
+import { regressions } from "./model/regressions.ts";
+import {
+  failingNow,
+  failingProjects,
+  flakySeries,
+  instability,
+  recoveries,
+  seriesColumns,
+} from "./model/series.ts";
+import {
+  dayOf,
+  dayText,
+  isoWeekText,
+  type Micros,
+  momentText,
+  mondayOf,
+  parseDay,
+  SECOND_US,
+} from "./model/times.ts";
+import { brokeDaily, brokeWeekly } from "./model/turns.ts";
 
 export const MODELLED = [
   "fact_builds",
   "success_rate_daily",
   "success_rate_weekly",
+  "success_rate_monthly",
   "success_rate_daily_by_project",
   "success_rate_by_project",
   "success_rate_by_version",
   "success_rate_by_type",
   "build_times_daily",
+  "regressions",
+  "build_times_weekly_by_project",
+  "build_times_weekly_by_type",
+  "build_phases",
   "failing_now",
   "failing_projects",
   "recoveries",
+  "time_to_recover",
   "instability",
+  "flaky_series",
+  "broke_weekly",
+  "broke_daily",
   "open_builds",
   "stuck_builds",
+  "backlog",
   "incident_hours",
   "error_classes",
   "error_fingerprints",
@@ -68,6 +101,7 @@ export function computeReport(raw: Raw, settings: Settings): Answers {
     fact_builds: facts.map(factRow),
     success_rate_daily: dailyRates(facts, calendar),
     success_rate_weekly: weeklyRates(facts, calendar),
+    success_rate_monthly: monthlyRates(facts, calendar),
     success_rate_daily_by_project: dailyRatesByProject(facts, calendar),
     success_rate_by_project: [...byProject(facts).values()].map((own) => ({
       ...projectColumns(own[0] as Fact),
@@ -91,12 +125,28 @@ export function computeReport(raw: Raw, settings: Settings): Answers {
       ...unfinishedOf(own),
     })),
     build_times_daily: dailyTimes(facts, calendar),
+    regressions: regressions(
+      facts,
+      coveredThrough === null ? parseDay(settings.today) : dayOf(coveredThrough),
+    ),
+    build_times_weekly_by_project: weeklyTimes(facts, ({ project }) => project.id, projectColumns),
+    build_times_weekly_by_type: weeklyTimes(
+      facts,
+      ({ type }) => type,
+      ({ type }) => ({ type }),
+    ),
+    build_phases: buildPhases(facts, raw),
     failing_now: failingNow(facts),
     failing_projects: failingProjects(facts),
     recoveries: recoveries(facts, coveredThrough),
+    time_to_recover: timeToRecover(facts, coveredThrough),
     instability: instability(facts),
+    flaky_series: flakySeries(facts),
+    broke_weekly: brokeWeekly(facts, calendar),
+    broke_daily: brokeDaily(facts, calendar),
     open_builds: facts.filter(isOpen).map(openRow),
     stuck_builds: facts.filter(({ outcome }) => outcome === "stuck").map(openRow),
+    backlog: backlog(facts, raw, calendar),
     incident_hours: incidentHours(facts),
     error_classes: errorClasses(facts, calendar),
     error_fingerprints: errorFingerprints(facts, calendar),

@@ -77,6 +77,24 @@ const CHANGES: readonly {
   options?: Parameters<typeof findFaults>[0];
 }[] = [
   { name: "new builds", make: () => mirror.add(sql, 60) },
+  {
+    name: "a project that got worse, and a series that takes turns",
+    make: async () => {
+      const [worse, turning] = [mirror.pick(150), mirror.pick(60)];
+      await sql`
+        update mirror.builds set project_id = '6', date = timestamp '2024-12-16' + hashtext(id) % 14 * interval '1 day', state = 'finished'
+        where id in ${sql(worse)}`;
+      await sql`
+        update mirror.builds set project_id = '8', version_id = '8', type = 'html', state = 'finished' where id in ${sql(turning)}`;
+      await sql`
+        update mirror.builds set success = turn.success from (
+          select id, case project_id when '8' then row_number() over (partition by project_id order by date nulls first, length(id), id) % 2 = 0
+            else date < '2024-12-23' end as success
+          from mirror.builds where (project_id = '6' or (project_id, version_id, type) = ('8', '8', 'html')) and state = 'finished'
+        ) as turn
+        where builds.id = turn.id`;
+    },
+  },
   { name: "builds that moved on, or back", make: () => mirror.change(sql, 80) },
   {
     name: "a few builds at a time, and a refresh after each",

@@ -89,6 +89,27 @@ describe("refreshReport", () => {
     );
   });
 
+  test("counts the open builds of an hour that was covered since, though no record changed", async () => {
+    const cover = (runId: number, at: string) => sql`
+      insert into sync.walks (run_id, resource, walk, started_at, finished_at) values (${runId}, 'build', 'whole', ${at}, ${at})`;
+    const hours = async () =>
+      (await sql<{ hour: string }[]>`select hour from report.backlog order by hour`).map(({ hour }) => hour);
+    await cover(1, "2024-05-01 03:10:00Z");
+    await refreshReport(database.url, settings);
+    expect(await hours()).toEqual([
+      "2024-05-01 01:00:00+00",
+      "2024-05-01 02:00:00+00",
+      "2024-05-01 03:00:00+00",
+    ]);
+    await sql`update rollup.state set dear_took_s = 0`;
+    await cover(await addRun("watch"), "2024-05-01 03:59:00Z");
+    await refreshReport(database.url, settings);
+    expect(await hours()).toHaveLength(3);
+    await cover(await addRun("watch"), "2024-05-01 04:00:00Z");
+    await refreshReport(database.url, settings);
+    expect((await hours()).at(-1)).toBe("2024-05-01 04:00:00+00");
+  });
+
   test("leaves a row alone that is right already", async () => {
     await refreshReport(database.url, settings);
     const rows = () => sql`select ctid::text, xmin::text, build_id from rollup.builds order by build_id`;

@@ -155,6 +155,14 @@ export const HAND_COMPUTED: Record<Modelled, readonly string[]> = {
      2024-12-30 | 2025-W01 | 11     | 10       | 4         | 6      | 2/5          | 0.168177581204   | 0.687330452550    | 1/4                       | 3        | 1          | true        | true | 0
      2025-01-06 | 2025-W02 | 13     | 6        | 2         | 4      | 1/3          | 0.096769332559   | 0.700011678658    | 1/2                       | 2        | 7          | false       | true | 1`,
   ],
+  // pip's mean in December is 2/3; in January it has 3 of 10, project 2 has 2 of 2, `gone` 0 of 1: (3/10 + 1 + 0) / 3. Only build 19 is stuck.
+  success_rate_monthly: [
+    `month   | month_start | builds | finished | succeeded | failed | success_rate | success_rate_low | success_rate_high | success_rate_project_mean | projects | unfinished | is_complete | is_covered | stuck
+     2024-03 | 2024-03-01  | 1      | 1        | 0         | 1      | 0            | 0                | 0.793456708526    | 0                         | 1        | 0          | true        | true       | 0
+     2024-11 | 2024-11-01  | 1      | 1        | 1         | 0      | 1            | 0.206543291474   | 1                 | 1                         | 1        | 0          | true        | true       | 0
+     2024-12 | 2024-12-01  | 3      | 3        | 2         | 1      | 2/3          | 0.207654955126   | 0.938509684724    | 2/3                       | 1        | 0          | true        | true       | 0
+     2025-01 | 2025-01-01  | 22     | 14       | 5         | 9      | 5/14         | 0.163444907372   | 0.612359953179    | 13/30                     | 3        | 8          | false       | true       | 1`,
+  ],
   success_rate_daily_by_project: [
     `day        | project_id | project_slug | builds | finished | succeeded | failed | success_rate | success_rate_low | success_rate_high | unfinished | is_complete | is_covered | stuck
      2024-12-29 | 1          | pip          | 1      | 1        | 1         | 0      | 1            | 0.206543291474   | 1                 | 0          | true        | true | 0
@@ -221,6 +229,63 @@ export const HAND_COMPUTED: Record<Modelled, readonly string[]> = {
      2025-01-09 | 1        | 210       | 600       | 210       | 600       | 210       | 600       | false       | true
      2025-01-10 | 1        | 0         | 7200      | 0         | 7200      | 0         | 7200      | false       | false`,
   ],
+  // pip in W01: 0, 0, 0, 120, 300, 580, 590, 3580 at least: 120 + 180 / 2, 590 + 0.3 × 2990, 590 + 0.65 × 2990; 180 to 7200 and unknown at most. In W02:
+  // 0, 0, 210, 240 and 60, 600, 600, 600. Project 2 in W02: 0, 100, 120 and 150, 330, 7200. Build 24 has no date that can be.
+  build_times_weekly_by_project: [
+    `week       | iso_week | project_id | project_slug | finished | p50_s_min | p50_s_max | p90_s_min | p90_s_max | p95_s_min | p95_s_max
+     2024-03-04 | 2024-W10 | 2          | 2            | 1        | 0         | 5400      | 0         | 5400      | 0         | 5400
+     2024-10-28 | 2024-W44 | 2          | 2            | 1        | 600       | 5400      | 600       | 5400      | 600       | 5400
+     2024-12-23 | 2024-W52 | 1          | pip          | 1        | 10.25     | 31.25     | 10.25     | 31.25     | 10.25     | 31.25
+     2024-12-30 | 2025-W01 | 1          | pip          | 8        | 210       | 2400      | 1487      | ·         | 2533.5    | ·
+     2024-12-30 | 2025-W01 | 3          | gone         | 1        | 0         | 40        | 0         | 40        | 0         | 40
+     2024-12-30 | 2025-W01 | -1         | (unknown)    | 1        | 0         | 50        | 0         | 50        | 0         | 50
+     2025-01-06 | 2025-W02 | 1          | pip          | 4        | 105       | 600       | 231       | 600       | 235.5     | 600
+     2025-01-06 | 2025-W02 | 2          | 2            | 3        | 100       | 330       | 116       | 5826      | 118       | 6513`,
+  ],
+  // html in W01: 0, 0, 120, 300, 580, 590, 3580 and 40, 180, 400, 900, 1200, 3600, 7200; in W02: 0, 0, 100, 120, 210, 240 and 60, 150, 330, 600 thrice.
+  build_times_weekly_by_type: [
+    `week       | iso_week | type   | finished | p50_s_min | p50_s_max | p90_s_min | p90_s_max | p95_s_min | p95_s_max
+     2024-03-04 | 2024-W10 | html   | 1        | 0         | 5400      | 0         | 5400      | 0         | 5400
+     2024-10-28 | 2024-W44 | html   | 1        | 600       | 5400      | 600       | 5400      | 600       | 5400
+     2024-12-23 | 2024-W52 | html   | 1        | 10.25     | 31.25     | 10.25     | 31.25     | 10.25     | 31.25
+     2024-12-30 | 2025-W01 | html   | 7        | 300       | 900       | 1786      | 5040      | 2683      | 6120
+     2024-12-30 | 2025-W01 | pdf    | 2        | 0         | ·         | 0         | ·         | 0         | ·
+     2024-12-30 | 2025-W01 | (none) | 1        | 0         | 50        | 0         | 50        | 0         | 50
+     2025-01-06 | 2025-W02 | html   | 6        | 110       | 465       | 225       | 600       | 232.5     | 600
+     2025-01-06 | 2025-W02 | epub   | 1        | 0         | 7200      | 0         | 7200      | 0         | 7200`,
+  ],
+  // Only 4 was seen at work and after: work began 50 to 120 s after its trigger. Where no work was seen, all of the time before the last sight of
+  // `triggered` was waiting, and what is after may be either. 20, 29 and 30 were seen in `triggered` alone.
+  build_phases: [
+    `build_id | outcome       | queued_s_min | queued_s_max | building_s_min | building_s_max
+     1        | succeeded     | 120          | 180          | 0              | 40
+     2        | failed        | 0            | 3600         | 0              | 3600
+     3        | failed        | 300          | 400          | 0              | 40
+     4        | succeeded     | 50           | 120          | 480            | 840
+     5        | failed        | 3580         | 7200         | 0              | 3600
+     6        | succeeded     | 580          | 1200         | 0              | 600
+     7        | failed        | 240          | 600          | 0              | 300
+     8        | failed        | 210          | 600          | 0              | 360
+     9        | failed        | 0            | ·            | 0              | ·
+     10       | succeeded     | 0            | 3600         | 0              | 3600
+     11       | succeeded     | 0            | ·            | 0              | ·
+     12       | failed        | 0            | 50           | 0              | 50
+     13       | succeeded     | 600          | 5400         | 0              | 600
+     14       | failed        | 0            | 5400         | 0              | 5400
+     15       | succeeded     | 120          | 330          | 0              | 60
+     16       | unknown_state | 100          | 150          | 0              | 30
+     17       | open          | 0            | 3541         | ·              | ·
+     18       | unknown_state | 0            | 1801         | ·              | ·
+     19       | stuck         | 0            | 60           | ·              | ·
+     21       | vanished      | 0            | 60           | ·              | ·
+     22       | failed        | 0            | 40           | 0              | 40
+     23       | failed        | 0            | 600          | 0              | 600
+     24       | succeeded     | 0            | ·            | 0              | ·
+     25       | succeeded     | 0            | 7200         | 0              | 7200
+     26       | unknown_state | 0            | 1800         | ·              | ·
+     27       | succeeded     | 10.25        | 31.25        | 0              | 10.5
+     28       | failed        | 0            | 60           | 0              | 60`,
+  ],
   // The version of builds 23 and 28 is gone, and so is the project of build 22; builds 9 and 10 have one date, and 10 is the later one.
   failing_now: [
     `project_id | project_slug | version_id | version_slug | type   | failures | failing_since          | first_failed_build_id | last_failed_at         | last_failed_build_id | last_succeeded_at      | last_succeeded_build_id | error_class  | output_excerpt
@@ -260,14 +325,65 @@ export const HAND_COMPUTED: Record<Modelled, readonly string[]> = {
      14                    | 13                 | 2024-11-03 07:30:00+00 | 2024-11-03 07:50:00+00 | 2024-11-03 08:00:00+00 | 20559000       | 20565000       | false   | false
      22                    | ·                  | ·                      | ·                      | ·                      | 284360         | ·              | true    | false
      12                    | ·                  | ·                      | ·                      | ·                      | 539950         | ·              | true    | false`,
+    `first_failed_build_id | broke_at               | hours_to_recover | reference
+     2                     | 2024-12-31 00:30:00+00 | 35.5             | ·
+     5                     | 2025-01-02 06:00:00+00 | 1/6              | ·
+     7                     | 2025-01-08 02:00:00+00 | ·                | ·
+     9                     | 2025-01-02 12:00:00+00 | 0                | ·
+     23                    | 2025-01-06 00:00:00+00 | ·                | ·
+     14                    | 2024-03-10 08:30:00+00 | 5711             | ·
+     22                    | 2025-01-05 23:00:00+00 | ·                | ·
+     12                    | 2025-01-03 00:00:00+00 | ·                | /api/v1/project/90/ /api/v1/version/901/`,
   ],
-  // pip's latest went: well, failed, failed, well, failed, well, failed, failed. By chance: 2 × 3/8 × 5/8.
+  // From the latest repair, that of build 14 after 238 days less an hour, to build 10, which has the date of build 9. Open ones were known to be
+  // broken for 28 h (7), 60 h (23, whose version was deleted then), 61 h (22, whose project was) and 150 h (12). Of all eight 7/8 go on after 0 h,
+  // 6/8 after ten minutes, 6/8 × 4/5 after 35.5 h, as one was not seen for so long, and none after 5711 h.
+  time_to_recover: [
+    `project_id | project_slug | type   | month   | streaks | recovered | still_open | median_hours | p25_hours | p75_hours | closed_median_hours
+     ·          | ·            | ·      | ·       | 8       | 4         | 4          | 5711         | 1/6       | 5711      | 1/6
+     1          | pip          | ·      | ·       | 5       | 3         | 2          | 35.5         | 1/6       | ·         | 1/6
+     2          | 2            | ·      | ·       | 1       | 1         | 0          | 5711         | 5711      | 5711      | 5711
+     3          | gone         | ·      | ·       | 1       | 0         | 1          | ·            | ·         | ·         | ·
+     -1         | (unknown)    | ·      | ·       | 1       | 0         | 1          | ·            | ·         | ·         | ·
+     ·          | ·            | html   | ·       | 6       | 3         | 3          | 5711         | 35.5      | 5711      | 35.5
+     ·          | ·            | pdf    | ·       | 1       | 1         | 0          | 0            | 0         | 0         | 0
+     ·          | ·            | (none) | ·       | 1       | 0         | 1          | ·            | ·         | ·         | ·
+     ·          | ·            | ·      | 2024-03 | 1       | 1         | 0          | 5711         | 5711      | 5711      | 5711
+     ·          | ·            | ·      | 2024-12 | 1       | 1         | 0          | 35.5         | 35.5      | 35.5      | 35.5
+     ·          | ·            | ·      | 2025-01 | 6       | 2         | 4          | ·            | 1/6       | ·         | 0`,
+  ],
+  // pip's latest went: well, failed, failed, well, failed, well, failed, failed. Of the 56 orders of three and five, 12 have five flips and 4 have
+  // six. Project 2 went well before it failed: build 24 has no date that counts. One in four may fail at an end, or flip twice. Four series were
+  // tried: 2/7 × 4/1, 1/2 × 4/2 and 1 are all 1 or more.
   instability: [
-    `project_id | project_slug | version_id | version_slug | type   | finished | succeeded | failed | flips | flip_rate | flip_rate_by_chance
-     1          | pip          | 11         | latest       | html   | 8        | 3         | 5      | 5     | 5/7       | 15/32
-     1          | pip          | 11         | latest       | pdf    | 2        | 1         | 1      | 1     | 1         | 1/2
-     1          | pip          | 12         | stable       | html   | 3        | 1         | 2      | 1     | 1/2       | 4/9
-     2          | 2            | 21         | latest       | html   | 4        | 3         | 1      | 2     | 2/3       | 3/8`,
+    `project_id | project_slug | version_id | version_slug | type   | finished | succeeded | failed | flips | flip_rate | flip_rate_by_chance | p_value | p_value_adjusted | is_flaky | reference
+     1          | pip          | 11         | latest       | html   | 8        | 3         | 5      | 5     | 5/7       | 15/28               | 2/7     | 1                | false    | ·
+     1          | pip          | 11         | latest       | pdf    | 2        | 1         | 1      | 1     | 1         | 1                   | 1       | 1                | false    | ·
+     1          | pip          | 12         | stable       | html   | 3        | 1         | 2      | 1     | 1/2       | 2/3                 | 1       | 1                | false    | ·
+     2          | 2            | 21         | latest       | html   | 4        | 3         | 1      | 2     | 2/3       | 1/2                 | 1/2     | 1                | false    | ·`,
+  ],
+  // So few builds prove nothing: see flaky-series.test.ts and regressions.test.ts.
+  flaky_series: ["project_id | version_id | type | reference | is_flaky"],
+  regressions: ["project_id | difference"],
+  // Builds 9, 12 and 22 are the first of their series; 12 is of an unknown project.
+  broke_weekly: [
+    `week       | iso_week | broke | fixed | born_broken | projects_broke | projects_fixed | projects_born_broken | is_complete | is_covered
+     2024-03-04 | 2024-W10 | 1     | 0     | 0           | 1              | 0              | 0                    | true        | true
+     2024-10-28 | 2024-W44 | 0     | 1     | 0           | 0              | 1              | 0                    | true        | true
+     2024-12-30 | 2025-W01 | 2     | 3     | 3           | 1              | 1              | 2                    | true        | true
+     2025-01-06 | 2025-W02 | 2     | 0     | 0           | 1              | 0              | 0                    | false       | true`,
+  ],
+  broke_daily: [
+    `day        | broke | fixed | born_broken | projects_broke | projects_fixed | projects_born_broken | is_complete | is_covered
+     2024-03-10 | 1     | 0     | 0           | 1              | 0              | 0                    | true        | true
+     2024-11-03 | 0     | 1     | 0           | 0              | 1              | 0                    | true        | true
+     2024-12-31 | 1     | 0     | 0           | 1              | 0              | 0                    | true        | true
+     2025-01-01 | 0     | 1     | 0           | 0              | 1              | 0                    | true        | true
+     2025-01-02 | 1     | 2     | 1           | 1              | 1              | 1                    | true        | true
+     2025-01-03 | 0     | 0     | 1           | 0              | 0              | 0                    | true        | true
+     2025-01-05 | 0     | 0     | 1           | 0              | 0              | 1                    | true        | true
+     2025-01-06 | 1     | 0     | 0           | 1              | 0              | 0                    | true        | true
+     2025-01-08 | 1     | 0     | 0           | 1              | 0              | 0                    | false       | true`,
   ],
   // 29 is dated later than it was first seen, 30 not at all: these are as old as their first sight.
   open_builds: [
@@ -283,6 +399,53 @@ export const HAND_COMPUTED: Record<Modelled, readonly string[]> = {
     `build_id | project_id | project_slug | version_id | version_slug | type | state     | outcome | triggered_at           | last_seen_at           | age_s
      19       | 2          | 2            | 21         | latest       | html | building  | stuck   | 2025-01-07 00:00:00+00 | 2025-01-09 06:00:00+00 | 194400
      30       | 2          | 2            | 21         | latest       | html | triggered | stuck   | ·                      | 2025-01-09 03:00:00+00 | 10800`,
+  ],
+  // 14 was triggered at 08:30, or an hour before, and seen finished at 09:00; 13 at 07:30, or an hour before, until 08:00. 5 was seen triggered at 06:00:20 and at 07:00, and finished at 08:00. 26, 19, 18, 17, 29 and
+  // 30 may be open to the end, the others to their finish; 20 until it was gone at 05:00, and 21 until it was found deleted. 19 was last seen
+  // at the end. 29 has a date after its first sighting, at 05:00; 11, 24 and 30 count from theirs.
+  backlog: [
+    `hour                   | open_min | open_max | is_covered
+     2024-03-10 08:00:00+00 | 0        | 1        | true
+     2024-03-10 09:00:00+00 | 0        | 1        | true
+     2024-03-10 10:00:00+00 | 0        | 0        | true
+     2024-11-03 07:00:00+00 | 0        | 1        | true
+     2024-11-03 08:00:00+00 | 0        | 1        | true
+     2024-12-30 00:00:00+00 | 0        | 1        | true
+     2024-12-30 06:00:00+00 | 0        | 1        | true
+     2024-12-31 01:00:00+00 | 0        | 1        | true
+     2025-01-01 00:00:00+00 | 0        | 1        | true
+     2025-01-01 12:00:00+00 | 0        | 1        | true
+     2025-01-01 13:00:00+00 | 0        | 0        | true
+     2025-01-02 06:00:00+00 | 0        | 1        | true
+     2025-01-02 07:00:00+00 | 1        | 1        | true
+     2025-01-02 08:00:00+00 | 0        | 1        | true
+     2025-01-02 12:00:00+00 | 0        | 2        | true
+     2025-01-02 13:00:00+00 | 0        | 2        | true
+     2025-01-02 14:00:00+00 | 0        | 0        | true
+     2025-01-03 00:00:00+00 | 0        | 1        | true
+     2025-01-04 00:00:00+00 | 0        | 1        | true
+     2025-01-04 01:00:00+00 | 1        | 1        | true
+     2025-01-04 03:00:00+00 | 1        | 1        | true
+     2025-01-04 04:00:00+00 | 0        | 1        | true
+     2025-01-05 23:00:00+00 | 0        | 2        | true
+     2025-01-06 00:00:00+00 | 0        | 2        | true
+     2025-01-06 01:00:00+00 | 0        | 2        | true
+     2025-01-06 12:00:00+00 | 0        | 2        | true
+     2025-01-07 00:00:00+00 | 0        | 2        | true
+     2025-01-07 01:00:00+00 | 1        | 3        | true
+     2025-01-07 02:00:00+00 | 2        | 4        | true
+     2025-01-07 04:00:00+00 | 2        | 4        | true
+     2025-01-07 05:00:00+00 | 1        | 4        | true
+     2025-01-07 06:00:00+00 | 1        | 3        | true
+     2025-01-08 02:00:00+00 | 1        | 4        | true
+     2025-01-08 11:00:00+00 | 1        | 3        | true
+     2025-01-08 12:00:00+00 | 1        | 4        | true
+     2025-01-08 13:00:00+00 | 1        | 3        | true
+     2025-01-09 00:00:00+00 | 2        | 4        | true
+     2025-01-09 03:00:00+00 | 2        | 5        | true
+     2025-01-09 04:00:00+00 | 1        | 4        | true
+     2025-01-09 05:00:00+00 | 2        | 6        | true
+     2025-01-09 06:00:00+00 | 1        | 7        | true`,
   ],
   // Three projects make no incident: see incident-hours.test.ts.
   incident_hours: [],
@@ -385,23 +548,23 @@ export const HAND_COMPUTED: Record<Modelled, readonly string[]> = {
 export const DIMENSIONS = {
   // pip's date, 20:00 in Chicago's summer, is 01:00 of the next day in UTC; the other one is 23:59:59 of the same day.
   dim_projects: `
-     project_id | project_slug | project_name | repo              | repo_type | documentation_type | default_version | default_branch | published_on | is_listed | is_deleted | first_seen_at          | deleted_at
-     1          | pip          | Pip          | git://a.example/p | git       | sphinx             | stable          | develop        | 2013-05-02   | true      | false      | 2025-01-01 00:00:00+00 | ·
-     2          | 2            | 2            | ·                 | ·         | ·                  | ·               | ·              | ·            | false     | false      | 2025-01-01 00:00:00+00 | ·
-     3          | gone         | gone         |                   | hg        | mkdocs             | latest          | ·              | 2014-01-31   | true      | true       | 2025-01-01 00:00:00+00 | 2025-01-08 12:00:00+00
-     -1         | (unknown)    | (unknown)    | ·                 | ·         | ·                  | ·               | ·              | ·            | ·         | false      | ·                      | ·`,
+     project_id | project_slug | project_name | repo              | repo_type | documentation_type | default_version | default_branch | published_on | is_listed | is_deleted | first_seen_at          | deleted_at             | theme   | programming_language | use_virtualenv
+     1          | pip          | Pip          | git://a.example/p | git       | sphinx             | stable          | develop        | 2013-05-02   | true      | false      | 2025-01-01 00:00:00+00 | ·                      | nature  | Python               | true
+     2          | 2            | 2            | ·                 | ·         | ·                  | ·               | ·              | ·            | false     | false      | 2025-01-01 00:00:00+00 | ·                      | ·       | ·                    | ·
+     3          | gone         | gone         |                   | hg        | mkdocs             | latest          | ·              | 2014-01-31   | true      | true       | 2025-01-01 00:00:00+00 | 2025-01-08 12:00:00+00 | default | words                | false
+     -1         | (unknown)    | (unknown)    | ·                 | ·         | ·                  | ·               | ·              | ·            | ·         | false      | ·                      | ·                      | ·       | ·                    | ·`,
   dim_versions: `
-     version_id | project_id | version_slug | version_name | identifier    | is_active | is_built | is_uploaded | is_deleted | first_seen_at          | deleted_at
-     11         | 1          | latest       | latest       | origin/master | true      | true     | false       | false      | 2025-01-01 00:00:00+00 | ·
-     12         | 1          | stable       | Stable 1.0   | 0c4fed7       | false     | true     | true        | true       | 2025-01-01 00:00:00+00 | 2025-01-08 12:00:00+00
-     21         | 2          | latest       | trunk        | ·             | ·         | ·        | ·           | false      | 2025-01-01 00:00:00+00 | ·
-     31         | 3          | 31           | main         | main          | true      | false    | false       | false      | 2025-01-01 00:00:00+00 | ·
-     41         | -1         | lost         | ·            | lost          | true      | false    | false       | false      | 2025-01-01 00:00:00+00 | ·
-     -1         | -1         | (unknown)    | (unknown)    | ·             | ·         | ·        | ·           | false      | ·                      | ·`,
+     version_id | project_id | version_slug | version_name | identifier    | is_active | is_built | is_uploaded | is_deleted | first_seen_at          | deleted_at             | kind
+     11         | 1          | latest       | latest       | origin/master | true      | true     | false       | false      | 2025-01-01 00:00:00+00 | ·                      | latest
+     12         | 1          | stable       | Stable 1.0   | 0c4fed7       | false     | true     | true        | true       | 2025-01-01 00:00:00+00 | 2025-01-08 12:00:00+00 | stable
+     21         | 2          | latest       | trunk        | ·             | ·         | ·        | ·           | false      | 2025-01-01 00:00:00+00 | ·                      | latest
+     31         | 3          | 31           | main         | main          | true      | false    | false       | false      | 2025-01-01 00:00:00+00 | ·                      | branch
+     41         | -1         | lost         | ·            | lost          | true      | false    | false       | false      | 2025-01-01 00:00:00+00 | ·                      | ·
+     -1         | -1         | (unknown)    | (unknown)    | ·             | ·         | ·        | ·           | false      | ·                      | ·                      | ·`,
   dim_dates: `
-     day        | week       | iso_week | month   | quarter | year | day_of_week | is_weekend
-     2024-03-10 | 2024-03-04 | 2024-W10 | 2024-03 | 2024-Q1 | 2024 | 7           | true
-     2024-03-11 | 2024-03-11 | 2024-W11 | 2024-03 | 2024-Q1 | 2024 | 1           | false
-     2024-12-28 | 2024-12-23 | 2024-W52 | 2024-12 | 2024-Q4 | 2024 | 6           | true
-     2024-12-30 | 2024-12-30 | 2025-W01 | 2024-12 | 2024-Q4 | 2024 | 1           | false`,
+     day        | week       | iso_week | month   | quarter | year | day_of_week | is_weekend | month_start | month_of_year | month_name | quarter_start | quarter_of_year | day_name
+     2024-03-10 | 2024-03-04 | 2024-W10 | 2024-03 | 2024-Q1 | 2024 | 7           | true       | 2024-03-01  | 3             | March      | 2024-01-01    | 1               | Sunday
+     2024-03-11 | 2024-03-11 | 2024-W11 | 2024-03 | 2024-Q1 | 2024 | 1           | false      | 2024-03-01  | 3             | March      | 2024-01-01    | 1               | Monday
+     2024-12-28 | 2024-12-23 | 2024-W52 | 2024-12 | 2024-Q4 | 2024 | 6           | true       | 2024-12-01  | 12            | December   | 2024-10-01    | 4               | Saturday
+     2024-12-30 | 2024-12-30 | 2025-W01 | 2024-12 | 2024-Q4 | 2024 | 1           | false      | 2024-12-01  | 12            | December   | 2024-10-01    | 4               | Monday`,
 };

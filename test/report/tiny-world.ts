@@ -29,11 +29,18 @@ const WALKS = parseTable(`
 `);
 
 const PROJECTS = parseTable(`
-  id | slug | name | repo              | repo_type | documentation_type | default_version | default_branch | pub_date            | listed | deleted_at
-  1  | pip  | Pip  | git://a.example/p | git       | sphinx             | stable          | develop        | 2013-05-01 20:00    | true   | ·
-  2  | ·    | ·    | ·                 | ·         | ·                  | ·               | ·              | ·                   | false  | ·
-  3  | gone | ·    |                   | hg        | mkdocs             | latest          | ·              | 2014-01-31 17:59:59 | true   | 2025-01-08 12:00
+  id | slug | name | repo              | repo_type | documentation_type | default_version | default_branch | pub_date            | listed | deleted_at       | theme   | use_virtualenv
+  1  | pip  | Pip  | git://a.example/p | git       | sphinx             | stable          | develop        | 2013-05-01 20:00    | true   | ·                | nature  | true
+  2  | ·    | ·    | ·                 | ·         | ·                  | ·               | ·              | ·                   | false  | ·                | ·       | ·
+  3  | gone | ·    |                   | hg        | mkdocs             | latest          | ·              | 2014-01-31 17:59:59 | true   | 2025-01-08 12:00 | default | false
 `);
+
+/** Of each project, fields that are not documented. */
+const LANGUAGES: Record<string, object> = {
+  1: { programming_language: { code: "py", name: "Python" }, language: "en" },
+  2: { programming_language: ["Python"], language: "de" },
+  3: { programming_language: "words" },
+};
 
 const VERSIONS = parseTable(`
   id | slug   | verbose_name | identifier    | active | built | uploaded | project_id | deleted_at
@@ -196,6 +203,8 @@ export async function insertTinyWorld(sql: Sql): Promise<void> {
     "mirror.projects",
     PROJECTS.map((row) => ({ ...row, ...sightings, source: "list" })),
   );
+  for (const [id, values] of Object.entries(LANGUAGES))
+    await sql`update mirror.projects set extra = ${JSON.stringify({ values })}::text::jsonb where id = ${id}`;
   await insertRows(
     sql,
     "mirror.versions",

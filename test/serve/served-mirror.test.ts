@@ -62,7 +62,7 @@ describe("a served mirror", () => {
     const mirror = createServedMirror({ ready: async () => database.url, log: silentLog, waitMs: 200 });
     try {
       await mirror.open();
-      const sleepers = Array.from({ length: 6 }, () =>
+      const sleepers = Array.from({ length: 8 }, () =>
         mirror.snapshot((tx) => tx`select pg_sleep(0.6)`.then(() => "read")),
       );
       let begun = 0;
@@ -74,7 +74,7 @@ describe("a served mirror", () => {
       const ends = await Promise.allSettled(waiting);
       expect(ends.every(({ status }) => status === "rejected")).toBe(true);
       expect(begun).toBe(0);
-      expect(await Promise.all(sleepers)).toEqual(Array(6).fill("read"));
+      expect(await Promise.all(sleepers)).toEqual(Array(8).fill("read"));
       expect(await mirror.snapshot(async () => "read")).toBe("read");
     } finally {
       await mirror.close();

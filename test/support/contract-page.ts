@@ -69,7 +69,10 @@ export const PATHS: Readonly<Record<string, string>> = {
   "/errors": "why builds fail; `kind` is an error class",
   "/mirror": "how fresh the mirror is, and its runs",
   "/find?q=TEXT": "goes to the project or build of that name",
-  "/report/RELATION.csv": "every row of a relation of schema `report`",
+  "/report/RELATION.csv": "every row of a relation of schema `report`; also `.json`, an array of objects",
+  "/feed.atom": "breaks and fixes as an Atom feed",
+  "/project/SLUG/feed.atom": "those of one project; also `/feed.atom?project=SLUG`",
+  "/badge/SLUG.svg": "a badge with a project's state and rate",
 };
 
 /** `docs/contract.md`: the names that other people rely on, from the code that defines them. */
@@ -144,7 +147,7 @@ ${entries(PATHS)
   .map(([path, shows]) => `- \`${path}\`: ${shows}`)
   .join("\n")}
 
-Pages and CSV take \`since\`, \`until\`, \`version\` and \`type\`. CSV takes \`project\` too. Below \`/api/\` the
+Pages, CSV and JSON take \`since\`, \`until\`, \`version\` and \`type\`. CSV and JSON take \`project\` too. Below \`/api/\` the
 server answers the service's own API, and \`/openapi.json\` describes it ([how](serving.md)).
 `;
 }

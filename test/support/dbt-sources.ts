@@ -1,28 +1,24 @@
 import { Document, type Pair, type Scalar, visit } from "yaml";
 import { DICTIONARY, type Relation, type RelationEntry } from "../../src/db/report-dictionary.ts";
+import { KEYS } from "./relation-keys.ts";
 
-/** What dbt may test: each value stands once. */
-const KEYS: Partial<Record<Relation, string>> = {
-  dim_projects: "project_id",
-  dim_versions: "version_id",
-  dim_dates: "day",
-  fact_builds: "build_id",
-  success_rate_daily: "day",
-  success_rate_weekly: "week",
-  success_rate_by_project: "project_id",
-  success_rate_by_type: "type",
-  build_times_daily: "day",
-  failing_projects: "project_id",
-  recoveries: "first_failed_build_id",
-  open_builds: "build_id",
-  stuck_builds: "build_id",
-  incident_hours: "hour",
-  error_classes: "error_class",
-  error_fingerprints: "error_fingerprint",
-  success_rate_without_platform: "day",
-  error_rules: "position",
-  freshness: "resource",
-  runs: "run_id",
+/** The parts of keys that may be null, which is then one of the values. */
+const NULLABLE: Partial<Record<Relation, readonly string[]>> = {
+  fact_months: ["month"],
+  time_to_recover: ["project_id", "type", "month"],
+  instability: ["reference"],
+  flaky_series: ["reference"],
+  broken_references: ["target_resource"],
+  schema_changes: ["detail"],
+};
+
+/** The relations that others refer to, each by the names of the columns that do. */
+const REFERRED: Partial<Record<Relation, RegExp>> = {
+  dim_projects: /^project_id$/,
+  dim_versions: /^version_id$/,
+  dim_dates: /^(day|triggered_on)$/,
+  fact_builds: /^(\w+_)?build_id$/,
+  runs: /^(\w+_)?run_id$/,
 };
 
 /** Relations that are as fresh as a resource of the service. */
@@ -47,8 +43,8 @@ export function dbtSources(): string {
   const tables = Object.entries<RelationEntry>(DICTIONARY).map(([name, { answers, columns }]) => ({
     name,
     description: answers,
-    ...freshnessOf(RESOURCES[name as Relation]),
-    columns: describe(name as Relation, columns),
+    ...testsOf(name as Relation, true),
+    columns: describe(name as Relation, columns, true),
   }));
   const source = {
     name: "docmirror",
@@ -80,18 +76,44 @@ export function dbtModels(): string {
   const models = COMPUTED.map((name) => ({
     name,
     description: DICTIONARY[name].answers,
-    columns: describe(name, DICTIONARY[name].columns),
+    ...testsOf(name, false),
+    columns: describe(name, DICTIONARY[name].columns, false),
   }));
   return toYaml(MODELS_HEADER, { version: 2, models });
 }
 
-function describe(relation: Relation, columns: RelationEntry["columns"]) {
-  return Object.entries(columns).map(([column, means]) => ({
-    name: column,
-    description: means,
-    ...(KEYS[relation] === column && { data_tests: ["unique", "not_null"] }),
-  }));
+/** Of a whole relation: how fresh it is to be, and its key where that is several columns. */
+function testsOf(relation: Relation, isSource: boolean) {
+  const key = KEYS[relation].length > 1 ? KEYS[relation] : undefined;
+  const config = { ...(isSource && freshnessOf(RESOURCES[relation])), ...(key && { meta: { key } }) };
+  return {
+    ...(Object.keys(config).length > 0 && { config }),
+    ...(key && { data_tests: ["one_row_per_key"] }),
+  };
 }
+
+/** The columns, with what is tested of each. `isSource`: the relations that they refer to are there too. */
+function describe(relation: Relation, columns: RelationEntry["columns"], isSource: boolean) {
+  const key = KEYS[relation];
+  return Object.entries(columns).map(([column, means]) => {
+    const isKey = key.includes(column);
+    const tests = [
+      ...(isKey && key.length === 1 ? ["unique"] : []),
+      ...(isKey && !NULLABLE[relation]?.includes(column) ? ["not_null"] : []),
+      ...(isSource ? referencesOf(relation, column) : []),
+    ];
+    return {
+      name: column,
+      description: means,
+      ...(tests.length > 0 && { data_tests: tests }),
+    };
+  });
+}
+
+const referencesOf = (relation: Relation, column: string): string[] =>
+  Object.entries(REFERRED)
+    .filter(([referred, names]) => referred !== relation && names.test(column))
+    .map(([referred]) => `in_${referred}`);
 
 function toYaml(header: string, content: object): string {
   const document = new Document(content);
@@ -99,7 +121,7 @@ function toYaml(header: string, content: object): string {
   visit(document, {
     Seq(_, node, path) {
       const pair = path.at(-1) as Pair<Scalar<string>> | undefined;
-      if (pair?.key.value === "data_tests") node.flow = true;
+      if (/^(data_tests|key)$/.test(pair?.key.value ?? "")) node.flow = true;
     },
   });
   return document.toString({ lineWidth: 140 });
@@ -108,9 +130,7 @@ function toYaml(header: string, content: object): string {
 function freshnessOf(resource: string | undefined) {
   if (resource === undefined) return {};
   return {
-    config: {
-      freshness: { warn_after: { count: 26, period: "hour" }, error_after: { count: 50, period: "hour" } },
-      loaded_at_query: `select least(current_through, refreshed_at) from report.freshness where resource = '${resource}' and current_through is not null`,
-    },
+    freshness: { warn_after: { count: 26, period: "hour" }, error_after: { count: 50, period: "hour" } },
+    loaded_at_query: `select least(current_through, refreshed_at) from report.freshness where resource = '${resource}' and current_through is not null`,
   };
 }

@@ -14,7 +14,7 @@ export interface ReportReader extends AsyncDisposable {
 
 /**
  * A mirror of some thousand builds of 400 days with its reports, and a reader of them: some builds are open or stuck, and yesterday had one
- * incident hour.
+ * incident hour. Projects 2 and 3 have one slug.
  */
 export async function openReportReader(): Promise<ReportReader> {
   const database = await createTestDatabase();
@@ -22,6 +22,7 @@ export async function openReportReader(): Promise<ReportReader> {
   await withSql(database.url, { applicationName: "docmirror test", max: 1 }, async (owner) => {
     await fillMirror(owner, 4000, 300);
     await owner.unsafe(YESTERDAY_AND_TODAY);
+    await owner`update mirror.projects set slug = 'project-2' where id = '3'`;
     await refreshReport(database.url, { sourceTimezone: "Etc/UTC", stuckAfterMs: 7_200_000 });
     await grantReader(owner, await planReaderGrant(owner, role));
   });

@@ -3,12 +3,16 @@
   {{ return(adapter.dispatch('exported', 'docmirror_reports')(relation)) }}
 {%- endmacro %}
 
+{#- dbt renders the models that are disabled too, as these are on Postgres. -#}
+{% macro default__exported(relation) -%}
+  report.{{ relation }}
+{%- endmacro %}
+
 {% macro duckdb__exported(relation) -%}
-  {%- set files = 'fact_builds/*/*.parquet' if relation == 'fact_builds' else relation ~ '.parquet' -%}
+  {%- set files = 'fact_builds/*/*.parquet' if relation == 'fact_builds' else relation ~ '/*.parquet' -%}
   read_parquet('{{ var('export_folder') | replace("'", "''") }}/{{ files }}', hive_partitioning = false)
 {%- endmacro %}
 
 {% macro spark__exported(relation) -%}
-  {%- set files = 'fact_builds' if relation == 'fact_builds' else relation ~ '.parquet' -%}
-  parquet.`{{ var('export_folder') | replace('`', '``') }}/{{ files }}`
+  parquet.`{{ var('export_folder') | replace('`', '``') }}/{{ relation }}`
 {%- endmacro %}

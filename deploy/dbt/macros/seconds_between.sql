@@ -3,6 +3,10 @@
   {{ return(adapter.dispatch('seconds_between', 'docmirror_reports')(earlier, later)) }}
 {%- endmacro %}
 
+{% macro default__seconds_between(earlier, later) -%}
+  extract(epoch from {{ later }} - {{ earlier }})
+{%- endmacro %}
+
 {% macro duckdb__seconds_between(earlier, later) -%}
   cast(epoch_us({{ later }}) - epoch_us({{ earlier }}) as double) / 1000000
 {%- endmacro %}

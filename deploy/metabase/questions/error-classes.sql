@@ -6,6 +6,6 @@ from report.fact_builds
 where failed = 1
   [[and triggered_on >= {{since}}::date]]
   [[and triggered_on <= {{until}}::date]]
-  [[and project_slug = {{project}}]]
+  [[and {{project}} in (project_slug, project_id)]]
 group by error_class
 order by projects desc, failures desc, error_class

@@ -49,6 +49,47 @@ export const COVERAGE = (span: string) =>
     is_covered: `False where no sync has read the build list since the ${span} began. Counts are then null, not 0, except for known builds.`,
   }) as const;
 
+export const INSTABILITY = {
+  ...SERIES,
+  finished: "Finished builds that count here, at most 20.",
+  succeeded: "Those that succeeded.",
+  failed: "Those that failed.",
+  flips: "How often the result differs from the one before.",
+  flip_rate: "flips / (finished - 1).",
+  flip_rate_by_chance:
+    "The flip rate that these results have on average in random order: 2 × succeeded × failed / (finished × (finished - 1)).",
+  p_value:
+    "The chance that random order gives as many flips or more, by the exact test of runs of Wald and Wolfowitz (1940); null where all results are equal, because they cannot flip.",
+  p_value_adjusted:
+    "p_value, corrected for how many series were tried, as Benjamini and Hochberg (1995) do: among the series up to a value, that share is expected to be there by chance.",
+  is_flaky: "True where p_value_adjusted is at most 0.05.",
+  ...REFERENCE,
+} as const;
+
+/** Counted by the triggers of the builds that showed it. */
+export const BROKE = (span: string) =>
+  ({
+    broke: `Streaks of failures that began in the ${span}, in series that had succeeded before.`,
+    fixed: `Streaks of failures that ended: by a success that was triggered in the ${span}.`,
+    born_broken: "Series whose first finished build failed then. They are not in broke.",
+    projects_broke: "Projects with such a beginning, without the unknown one.",
+    projects_fixed: "Projects with such an end.",
+    projects_born_broken: "Projects with such a series.",
+    is_complete: `As in success_rate_${span === "day" ? "daily" : "weekly"}.`,
+    is_covered: `False where no sync has read the build list since the ${span} began. Counts are then null, not 0, except for known builds.`,
+  }) as const;
+
+export const TIMES = (span: string) =>
+  ({
+    finished: `Finished builds of the ${span}, with any result; the percentiles are over these.`,
+    p50_s_min: "The median of the lower bounds, in seconds; null where nothing finished.",
+    p50_s_max: "The median of the upper bounds; null where none is known.",
+    p90_s_min: "The 90th percentile of the lower bounds.",
+    p90_s_max: "The 90th percentile of the upper bounds; null where none is known.",
+    p95_s_min: "The 95th percentile of the lower bounds.",
+    p95_s_max: "The 95th percentile of the upper bounds; null where none is known.",
+  }) as const;
+
 export const STUCK = {
   stuck:
     "Builds among the unfinished that were stuck when last seen. The service closes most of them later, as failed.",

@@ -60,7 +60,6 @@ export const TRUST = {
       kind: "appeared, vanished or type_changed.",
       detail: "What came instead, without any value.",
       observed_at: "When it was first seen.",
-      run_id: "The run that saw it (see runs).",
     },
   },
 } as const;

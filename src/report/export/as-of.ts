@@ -1,12 +1,13 @@
+import { abortable } from "../../db/abortable.ts";
 import type { TransactionSql } from "../../db/connect.ts";
 import { type AnswerCell, asIso } from "../read-answer.ts";
 import type { Column } from "./parquet.ts";
 
-/** The file of one row that says as of when an export is. */
+/** The relation of one row that says as of when an export is. */
 export const AS_OF = "as_of";
 
 export interface AsOf {
-  /** The last run that had ended when the answers were computed. */
+  /** The newest run that is in the answers; null where no run had ended. */
   run_id: number | null;
   exported_at: string;
   /** The UTC day of `exported_at`: the last one of a calendar of what has happened. */
@@ -37,15 +38,16 @@ export function asOfRow(asOf: AsOf): AnswerCell[] {
   return AS_OF_COLUMNS.map(({ name }) => asOf[name as keyof AsOf]);
 }
 
-/** The moment that this transaction shows. */
-export async function findAsOf(tx: TransactionSql): Promise<AsOf> {
-  const [found] = await tx<AsOf[]>`
-    select (select max(run_id) from report.runs where finished_at <= refreshed_at) as run_id,
+/** The moment that this transaction shows. It waits while a table of the reports is locked. */
+export async function findAsOf(tx: TransactionSql, signal: AbortSignal): Promise<AsOf> {
+  const asked = tx<AsOf[]>`
+    select nullif(refreshed_run_id, 0)::float8 as run_id,
            now() as exported_at, (now() at time zone 'UTC')::date::text as exported_on, refreshed_at,
            -- With a role that only reads, the answers may be older than the last walk.
            case when last_good_at <= refreshed_at then current_through end as current_through,
            covered_through, (covered_through at time zone 'UTC')::date::text as covered_on
     from report.freshness where resource = 'build'`;
+  const [found] = await abortable(asked, signal);
   if (found === undefined) throw new Error("report.freshness has no row for builds");
   return {
     ...found,

@@ -5,10 +5,10 @@ import type { Sql, TransactionSql } from "../../db/connect.ts";
 import type { Relation } from "../../db/report-dictionary.ts";
 import { MirrorError } from "../../errors.ts";
 import { readVersion } from "../../version.ts";
-import { askFor } from "../question.ts";
+import { askFor, columnsOf } from "../question.ts";
 import { readAnswer, withSnapshot } from "../read-answer.ts";
 import { AS_OF, AS_OF_COLUMNS, type AsOf, asOfRow, findAsOf } from "./as-of.ts";
-import { type ExportForm, type LastExport, readLastExport } from "./last-export.ts";
+import { type ExportForm, LAYOUT, type LastExport, readLastExport } from "./last-export.ts";
 import { type Column, createParquetWriter } from "./parquet.ts";
 import { MARKER, withStagingFolder } from "./staging-folder.ts";
 import { FACT, writeMonths } from "./write-months.ts";
@@ -18,6 +18,11 @@ export const EXPORT_FORMATS = ["parquet", "csv"] as const;
 export type ExportFormat = (typeof EXPORT_FORMATS)[number];
 
 const DIMENSIONS = ["dim_projects", "dim_versions", "dim_dates"] as const satisfies Relation[];
+const RELATIONS = [FACT, ...DIMENSIONS, AS_OF];
+/** What older versions wrote beside the folder of the facts. It is replaced with the rest. */
+const OLD_FILES = [...DIMENSIONS, AS_OF].flatMap((name) =>
+  EXPORT_FORMATS.map((ending) => `${name}.${ending}`),
+);
 const BATCH_ROWS = 5000;
 
 export interface ExportOptions {
@@ -47,24 +52,21 @@ export interface ExportFacts extends AsOf, ExportForm {
 }
 
 /**
- * Writes the builds, a folder for each month, the dimensions, one file each, and as of when that is, as they
+ * Writes the builds, a folder for each month, the dimensions, a folder each, and as of when that is, as they
  * are at one moment. Memory does not grow with the rows. The disk also needs room for the CSV of the largest
  * month. Throws ConfigError, StoreError, or the signal's reason.
  */
 export async function exportReport(options: ExportOptions): Promise<ExportFacts> {
   const { sql, folder, format, since, until, incremental = false, signal } = options;
   const parquet = format === "parquet" ? await createParquetWriter(signal) : null;
-  const own = [
-    FACT,
-    ...[...DIMENSIONS, AS_OF].flatMap((relation) => EXPORT_FORMATS.map((ending) => `${relation}.${ending}`)),
-  ];
   try {
-    return await withStagingFolder(folder, own, (staging, old) =>
+    return await withStagingFolder(folder, [...RELATIONS, ...OLD_FILES], (staging, old) =>
       withSnapshot(sql, async (tx) => {
-        const asOf = await findAsOf(tx);
+        const asOf = await findAsOf(tx, signal);
         // It waits while a table of the view is locked.
         const [{ definition = "" } = {}] = await abortable(findDefinition(tx), signal);
         const form: ExportForm = {
+          layout: LAYOUT,
           format,
           since: since ?? null,
           until: until ?? null,
@@ -119,9 +121,12 @@ function findDefinition(tx: TransactionSql) {
   >`select md5(pg_get_viewdef('report.fact_builds'::regclass)) as definition`;
 }
 
+/** Those that a question asks for, in its order: a table may have more. */
 function findColumns(tx: TransactionSql, relation: Relation): Promise<Column[]> {
+  const names = columnsOf(relation);
   return tx<Column[]>`
-    select column_name as name, data_type as type from report.data_dictionary where relation = ${relation} order by position`;
+    select column_name as name, data_type as type from report.data_dictionary
+    where relation = ${relation} and column_name = any(${names}) order by array_position(${names}, column_name)`;
 }
 
 /** The counts of another answer prove that no month was overlooked. */

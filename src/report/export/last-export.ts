@@ -4,8 +4,13 @@ import { z } from "zod";
 import type { PartFile } from "./part-files.ts";
 import { MARKER } from "./staging-folder.ts";
 
+/** How the files are laid out and named. Layout 1 was not named in its manifest. */
+export const LAYOUT = 2;
+
 /** All on which the rows of a file depend besides the facts. A file of another form is not kept. */
 export interface ExportForm {
+  /** `LAYOUT` of the docmirror that made it. */
+  layout: number;
   format: string;
   since: string | null;
   until: string | null;
@@ -27,6 +32,7 @@ export type LastExport = KeptFiles | { reason: string };
 
 /** What an incremental export reads of a manifest that anybody may have edited. */
 const Manifest = z.object({
+  layout: z.int().default(1),
   format: z.string(),
   since: z.string().nullable(),
   until: z.string().nullable(),
@@ -47,6 +53,7 @@ const Manifest = z.object({
 });
 
 const DIFFERENT: Record<keyof ExportForm, string> = {
+  layout: "its files have another layout",
   format: "it has another format",
   since: "it has another --since",
   until: "it has another --until",

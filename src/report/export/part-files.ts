@@ -5,6 +5,9 @@ import type { AnswerRow } from "../read-answer.ts";
 import { linkFile } from "./link-file.ts";
 import type { Column, ParquetWriter } from "./parquet.ts";
 
+/** The name of a file in its folder, without its ending: some readers take folders only. */
+export const PART = "part-0";
+
 export interface PartFile {
   /** Relative to the folder. */
   path: string;

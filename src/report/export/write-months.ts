@@ -6,13 +6,13 @@ import { askFor, type Filters } from "../question.ts";
 import { type AnswerRow, readAnswer } from "../read-answer.ts";
 import type { KeptFiles } from "./last-export.ts";
 import type { Column } from "./parquet.ts";
-import { createPartFiles } from "./part-files.ts";
+import { createPartFiles, PART } from "./part-files.ts";
 import type { ExportedRelation, Target } from "./write-table.ts";
 
 export const FACT = "fact_builds" satisfies Relation;
 const PARTITION = "triggered_month";
-/** Hive's name for the partition of null, which every reader of such folders knows. */
-const NO_MONTH = "__HIVE_DEFAULT_PARTITION__";
+/** Hive's own name for the partition of null is an error to some readers, and a text like any other to more. */
+const UNDATED = "undated";
 
 export interface MonthsOptions {
   tx: TransactionSql;
@@ -78,7 +78,7 @@ async function findRevisions(tx: TransactionSql): Promise<Map<string | null, str
   return new Map(rows.map(({ month, revision }) => [month, revision]));
 }
 
-const nameOf = (month: string | null): string => `${FACT}/${PARTITION}=${month ?? NO_MONTH}/part-0`;
+const nameOf = (month: string | null): string => `${FACT}/${PARTITION}=${month ?? UNDATED}/${PART}`;
 
 /** By the day, which has an index. */
 function within(month: string | null, hold: (value: string) => string): string[] {

@@ -1,6 +1,6 @@
 import type { AnswerRow } from "../read-answer.ts";
 import type { Column, ParquetWriter } from "./parquet.ts";
-import { createPartFiles, type PartFile } from "./part-files.ts";
+import { createPartFiles, PART, type PartFile } from "./part-files.ts";
 
 export interface ExportedRelation {
   rows: number;
@@ -17,7 +17,7 @@ export interface Target {
   parquet: ParquetWriter | null;
 }
 
-/** Writes one file with the rows of `batches`, also where there are none. */
+/** Writes a folder of one file with the rows of `batches`, also where there are none. */
 export async function writeTable(
   { folder, parquet }: Target,
   name: string,
@@ -26,7 +26,7 @@ export async function writeTable(
 ): Promise<ExportedRelation> {
   const parts = createPartFiles({ folder, columns, parquet });
   try {
-    await parts.open(name);
+    await parts.open(`${name}/${PART}`);
     for await (const rows of batches) await parts.write(rows);
     const files = await parts.end();
     return { rows: files.reduce((sum, { rows }) => sum + rows, 0), columns, kept: 0, files };

@@ -17,7 +17,8 @@ SELECT of.resource, good.finished_at AS last_good_at, good.started_at AS current
   (SELECT checked_at FROM rollup.state) AS facts_checked_at,
   (SELECT facts_repaired FROM rollup.state) AS facts_repaired,
   CASE of.resource WHEN 'build' THEN (SELECT covered_through FROM rollup.state) END AS covered_through,
-  CASE of.resource WHEN 'build' THEN (SELECT count(*) FROM rollup.builds WHERE ahead_until IS NOT NULL) END AS builds_dated_ahead
+  CASE of.resource WHEN 'build' THEN (SELECT builds_dated_ahead FROM rollup.state) END AS builds_dated_ahead,
+  (SELECT run_id FROM rollup.state) AS refreshed_run_id
 FROM (VALUES ('user'), ('project'), ('version'), ('build'), ('file')) AS of (resource)
 LEFT JOIN rollup.resources AS counted ON counted.resource = of.resource
 LEFT JOIN LATERAL (

@@ -8,7 +8,10 @@ SELECT streak.project_id, project.project_slug, streak.version_id, version.versi
     AS recovery_s_max,
   streak.recovered_build_id IS NULL AS is_open,
   streak.recovered_build_id IS NOT NULL AND coalesce(streak.recovered_after < streak.failed_before, true) AS is_overlapped,
-  streak.error_class
+  streak.error_class,
+  streak.failed_at AS broke_at,
+  extract(epoch FROM streak.recovered_at - streak.failed_at)::float8 / 3600 AS hours_to_recover,
+  nullif(streak.reference, '') AS reference
 FROM rollup.streaks AS streak
 CROSS JOIN rollup.state
 LEFT JOIN report.dim_projects AS project ON project.project_id = streak.project_id

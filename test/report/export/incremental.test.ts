@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
-import { mkdtemp, readdir, readFile, rm, stat, truncate, writeFile } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rename, rm, stat, truncate, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { basename, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { connect, type Sql } from "../../../src/db/connect.ts";
 import { type ExportOptions, exportReport } from "../../../src/report/export/export-report.ts";
@@ -40,14 +40,16 @@ beforeEach(async () => {
   await exportTo(out);
 });
 
-const NONE = "__HIVE_DEFAULT_PARTITION__";
+const NONE = "undated";
 const fileOf = (month: string, ending = "csv") => `fact_builds/triggered_month=${month}/part-0.${ending}`;
 
 /** The content of each file of an export, without those that say when it was made. */
 async function readAll(folder: string): Promise<Record<string, string>> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   const paths = entries
-    .filter((entry) => entry.isFile() && !/^(_docmirror|as_of)\./.test(entry.name))
+    .filter(
+      (entry) => entry.isFile() && entry.name !== "_docmirror.json" && !entry.parentPath.endsWith("as_of"),
+    )
     .map((entry) => join(entry.parentPath, entry.name))
     .toSorted();
   return Object.fromEntries(
@@ -221,6 +223,32 @@ describe("an incremental export", () => {
     expect(await reason()).toEqual(["there is none", 0]);
   });
 
+  it.each([
+    "csv",
+    "parquet",
+  ] as const)("writes an export of the older layout whole, as %s, and leaves nothing of it", async (format) => {
+    await exportTo(out, { format });
+    for (const name of ["as_of", "dim_dates", "dim_projects", "dim_versions"]) {
+      await rename(join(out, name, `part-0.${format}`), join(out, `${name}.${format}`));
+      await rm(join(out, name), { recursive: true });
+    }
+    const older = fileOf("__HIVE_DEFAULT_PARTITION__", format);
+    await rename(join(out, dirname(fileOf(NONE))), join(out, dirname(older)));
+    const manifest = join(out, "_docmirror.json");
+    const { layout: _, ...facts } = JSON.parse(await readFile(manifest, "utf8"));
+    const files = facts.relations.fact_builds.files;
+    Object.assign(
+      files.find(({ path }: { path: string }) => path === fileOf(NONE, format)),
+      { path: older },
+    );
+    await writeFile(manifest, JSON.stringify(facts));
+    const { full_because, relations } = await exportAgain({ format });
+    expect(full_because).toBe("its files have another layout");
+    expect(relations.fact_builds?.kept).toBe(0);
+    expect(await readAll(out)).toEqual(await readFull({ format }));
+    expect((await exportAgain({ format })).relations.fact_builds?.kept).toBe(4);
+  });
+
   it("keeps no file of another mirror, nor of one that took another way since a backup", async () => {
     await using other = await createReportedMirror();
     const others = connect(other.url, { applicationName: "docmirror test", max: 1 });
@@ -240,6 +268,15 @@ describe("an incremental export", () => {
       Object.assign(file, { path: "../secret", bytes: 6 });
     await writeFile(path, JSON.stringify(facts));
     expect(await monthsWritten()).toHaveLength(4);
+  });
+
+  it("names the run that is in its answers, whatever the clocks of later ones say", async () => {
+    await sql`insert into sync.runs (kind, status, started_at, finished_at, heartbeat_at, pid, host)
+      values ('incremental', 'succeeded', '2001-01-01Z', '2001-01-01Z', '2001-01-01Z', 1, 'test')`;
+    const [row] = await sql`select max(id)::int as newest from sync.runs`;
+    expect((await exportAgain()).run_id).toBe(row?.newest - 1);
+    await refresh();
+    expect((await exportAgain()).run_id).toBe(row?.newest);
   });
 
   it("needs no more rights than those of a reader of the reports", async () => {

@@ -26,7 +26,7 @@ export interface Calendar {
 
 const EARLIEST_DAY = parseDay("2000-01-01");
 
-const dayOfFact = ({ at }: Fact): number => dayOf(at ?? Number.NaN);
+export const dayOfFact = ({ at }: Fact): number => dayOf(at ?? Number.NaN);
 
 /** Dates from before there was such a service are errors: no calendar begins with them. */
 export function firstDayOf(facts: readonly Fact[]): number {
@@ -34,13 +34,18 @@ export function firstDayOf(facts: readonly Fact[]): number {
 }
 
 /** The days of the calendar from the first of these builds to today, and others that have builds. */
-function daysOf(facts: readonly Fact[], { today, firstDay }: Calendar): number[] {
+export function daysOf(facts: readonly Fact[], { today, firstDay }: Calendar): number[] {
   const own = new Set(facts.map(dayOfFact));
   for (let day = Math.max(Math.min(...own), firstDay); day <= parseDay(today); day++) own.add(day);
   return [...own];
 }
 
-function coverageOf(facts: readonly Fact[], start: number, days: number, { coveredThrough }: Calendar): Row {
+export function coverageOf(
+  facts: readonly Fact[],
+  start: number,
+  days: number,
+  { coveredThrough }: Calendar,
+): Row {
   const covered = coveredThrough ?? -Infinity;
   return {
     is_complete: (start + days) * DAY_US <= covered && facts.every(({ isSettled }) => isSettled),
@@ -89,6 +94,22 @@ export function weeklyRates(facts: readonly Fact[], calendar: Calendar): Row[] {
   });
 }
 
+export function monthlyRates(facts: readonly Fact[], calendar: Calendar): Row[] {
+  const dated = facts.filter(({ at }) => at !== null);
+  if (dated.length === 0) return [];
+  const startOf = (day: number) => parseDay(`${dayText(day).slice(0, 7)}-01`);
+  const byMonth = groupBy(dated, (fact) => startOf(dayOfFact(fact)));
+  return [...new Set(daysOf(dated, calendar).map(startOf))].map((start) => {
+    const own = byMonth.get(start) ?? [];
+    const stuck = own.filter(({ outcome }) => outcome === "stuck").length;
+    const counts = { ...rateOf(own), ...projectMeanOf(own), ...projectsOf(own), ...unfinishedOf(own), stuck };
+    const days = startOf(start + 31) - start;
+    const coverage = coverageOf(own, start, days, calendar);
+    const month = { month: dayText(start).slice(0, 7), month_start: dayText(start) };
+    return { ...month, ...whereCovered(own, coverage, counts) };
+  });
+}
+
 export function dailyRatesByProject(facts: readonly Fact[], calendar: Calendar): Row[] {
   const dated = facts.filter(({ at }) => at !== null);
   return [...byProject(dated).values()].flatMap((builds) => {
@@ -112,26 +133,48 @@ export function dailyTimes(facts: readonly Fact[], calendar: Calendar): Row[] {
   const byDay = groupBy(dated, dayOfFact);
   return daysOf(dated, calendar).map((day) => {
     const own = byDay.get(day) ?? [];
-    const measured = own.filter(({ shortestUs }) => shortestUs !== null);
-    const bounds = [50, 90, 95].flatMap((percent) => [
-      [
-        `p${percent}_s_min`,
-        percentile(
-          measured.map(({ shortestUs }) => shortestUs ?? 0),
-          percent / 100,
-        ),
-      ],
-      [
-        `p${percent}_s_max`,
-        percentile(
-          measured.map(({ longestUs }) => longestUs ?? Infinity),
-          percent / 100,
-        ),
-      ],
-    ]);
-    const counts = { finished: measured.length, ...Object.fromEntries(bounds) };
-    return { day: dayText(day), ...whereCovered(own, coverageOf(own, day, 1, calendar), counts) };
+    return { day: dayText(day), ...whereCovered(own, coverageOf(own, day, 1, calendar), timesOf(own)) };
   });
+}
+
+const isMeasured = ({ at, shortestUs }: Fact): boolean => at !== null && shortestUs !== null;
+
+/** By whatever tells the groups apart, each with the columns that name it. */
+export function weeklyTimes(
+  facts: readonly Fact[],
+  keyOf: (fact: Fact) => string,
+  columnsOf: (fact: Fact) => Row,
+): Row[] {
+  return [...groupBy(facts.filter(isMeasured), keyOf).values()].flatMap((builds) =>
+    [...groupBy(builds, (fact) => mondayOf(dayOfFact(fact)))].map(([week, own]) => ({
+      week: dayText(week),
+      iso_week: isoWeekText(week),
+      ...columnsOf(own[0] as Fact),
+      ...timesOf(own),
+    })),
+  );
+}
+
+/** How many finished, and how long they took. */
+function timesOf(facts: readonly Fact[]): Row {
+  const measured = facts.filter(isMeasured);
+  const bounds = [50, 90, 95].flatMap((percent) => [
+    [
+      `p${percent}_s_min`,
+      percentile(
+        measured.map(({ shortestUs }) => shortestUs ?? 0),
+        percent / 100,
+      ),
+    ],
+    [
+      `p${percent}_s_max`,
+      percentile(
+        measured.map(({ longestUs }) => longestUs ?? Infinity),
+        percent / 100,
+      ),
+    ],
+  ]);
+  return { finished: measured.length, ...Object.fromEntries(bounds) };
 }
 
 /** In seconds, between the two values that stand on either side of the share; null where one of these is not finite. */

@@ -59,6 +59,7 @@ export interface Named {
   slug: string;
   name: string | null;
   isDeleted: boolean;
+  deletedAt: Micros | null;
   defaultVersion: string | null;
   isActive: boolean | null;
 }
@@ -70,6 +71,7 @@ const UNKNOWN: Named = {
   slug: "(unknown)",
   name: "(unknown)",
   isDeleted: false,
+  deletedAt: null,
   defaultVersion: null,
   isActive: null,
 };
@@ -145,12 +147,16 @@ function inOrder(a: Fact, b: Fact): number {
   return a.id.length - b.id.length || Buffer.compare(Buffer.from(a.id), Buffer.from(b.id));
 }
 
-function named({ id, slug, isDeleted, defaultVersion, isActive }: RawNamed, name: string | null): Named {
+function named(
+  { id, slug, isDeleted, deleted_at, defaultVersion, isActive }: RawNamed,
+  name: string | null,
+): Named {
   return {
     id,
     slug: slug ?? id,
     name,
     isDeleted,
+    deletedAt: deleted_at,
     defaultVersion: defaultVersion ?? null,
     isActive: isActive ?? null,
   };

@@ -29,7 +29,7 @@ export function rateOf(facts: readonly Fact[]): Row {
 }
 
 /** The rates whose own deviation would explain what was seen: the roots of (share - rate)² = z² rate (1 - rate) / n. */
-function wilson(succeeded: number, n: number): [number, number] {
+export function wilson(succeeded: number, n: number): [number, number] {
   const share = succeeded / n;
   const a = 1 + (Z * Z) / n;
   const b = -(2 * share + (Z * Z) / n);

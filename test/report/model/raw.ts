@@ -9,6 +9,8 @@ export interface Raw {
   projects: RawNamed[];
   versions: RawNamed[];
   open: { id: string; seen_at: Micros; vanished_at: Micros | null }[];
+  /** When the answers were computed. */
+  refreshedAt: Micros;
   /** Walks of the build list. */
   walks: { run_id: number; walk: string | null; started_at: Micros; finished_at: Micros | null }[];
 }
@@ -53,6 +55,7 @@ export interface RawNamed {
   slug: string | null;
   name: string | null;
   isDeleted: boolean;
+  deleted_at: Micros | null;
   /** Of a project: the slug of its default version. */
   defaultVersion?: string | null;
   /** Of a version. */
@@ -65,11 +68,13 @@ export async function readRaw(sql: Sql): Promise<Raw> {
     sql.unsafe(
       `case when isfinite(${column}) then (extract(epoch from ${column}) * 1000000)::bigint end as ${column}`,
     );
+  const [state] = await sql<[{ refreshed_at: Micros }]>`select ${us("refreshed_at")} from rollup.state`;
   const uri = (field: string) => sql`(
     select uri from mirror.unresolved_references
     where resource = 'build' and record_id = builds.id and field = ${field} and position = 0
   ) as ${sql(`${field}_uri`)}`;
   return {
+    refreshedAt: state.refreshed_at,
     builds: await sql<RawBuild[]>`
       select id, date::text, state, success, type, ${uri("project")}, ${uri("version")}, project_id, version_id, ${us("first_seen_at")}, ${us("changed_at")}, ${us("deleted_at")}
       from mirror.builds`,
@@ -80,9 +85,9 @@ export async function readRaw(sql: Sql): Promise<Raw> {
       RawLog[]
     >`select build_id as id, output, error, setup, setup_error from mirror.build_logs`,
     projects: await sql<RawNamed[]>`
-      select id, slug, name, deleted_at is not null as "isDeleted", default_version as "defaultVersion" from mirror.projects`,
+      select id, slug, name, deleted_at is not null as "isDeleted", ${us("deleted_at")}, default_version as "defaultVersion" from mirror.projects`,
     versions: await sql<RawNamed[]>`
-      select id, slug, verbose_name as name, deleted_at is not null as "isDeleted", active as "isActive" from mirror.versions`,
+      select id, slug, verbose_name as name, deleted_at is not null as "isDeleted", ${us("deleted_at")}, active as "isActive" from mirror.versions`,
     open: await sql<Raw["open"]>`
       select build_id as id, ${us("seen_at")}, ${us("vanished_at")} from sync.open_builds`,
     walks: await sql<Raw["walks"]>`

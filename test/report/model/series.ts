@@ -1,11 +1,13 @@
-/** Answers by series (project, version, type): what is broken, what was mended, what changes too often. */
+/** Answers by series (project, version, type, and what names an unknown one): what is broken, what was mended, what changes too often. */
 
 import type { Fact } from "./facts.ts";
 import { groupBy } from "./group-by.ts";
 import { isFailure, isRated, isSuccess, projectColumns, type Row, versionColumns } from "./rates.ts";
-import { type Micros, momentText, SECOND_US } from "./times.ts";
+import { adjustForTries, chanceOfFlips } from "./runs.ts";
+import { HOUR_US, type Micros, momentText, SECOND_US } from "./times.ts";
 
 const LOOKED_AT = 20;
+const LIMIT = 0.05;
 
 const textOf = (at: Micros | null | undefined): string | null => (at == null ? null : momentText(at));
 const seconds = (us: number | null): number | null => (us === null ? null : us / SECOND_US);
@@ -25,8 +27,10 @@ function ratedSeries(facts: readonly Fact[]): Fact[][] {
   return [...groupBy(known.filter(isRated), keyOf).values()];
 }
 
+const referenceColumn = ({ reference }: Fact): Row => ({ reference: reference || null });
+
 /** Failures in a row, with the success before and after them. */
-interface Streak {
+export interface Streak {
   failures: Fact[];
   before: Fact | null;
   after: Fact | null;
@@ -48,6 +52,8 @@ function streaksOf(series: readonly Fact[]): Streak[] {
   }
   return current === null ? streaks : [...streaks, current];
 }
+
+export const allStreaks = (facts: readonly Fact[]): Streak[] => ratedSeries(facts).flatMap(streaksOf);
 
 /** Whether a build is of the version that readers of its project see first. */
 const isDefault = ({ project, version }: Fact): boolean =>
@@ -117,53 +123,71 @@ function compare(a: Row, b: Row, columns: readonly string[]): number {
 }
 
 export function recoveries(facts: readonly Fact[], coveredThrough: Micros | null): Row[] {
-  return ratedSeries(facts)
-    .flatMap(streaksOf)
-    .flatMap(({ failures, after }) => {
-      const [first] = failures;
-      if (!first) return [];
-      const failedBefore = first.finishedBefore ?? Infinity;
-      const least = (after ? after.finishedAfter : coveredThrough) ?? -Infinity;
-      const most =
-        after?.finishedBefore == null || first.finishedAfter === null
-          ? null
-          : Math.max(0, after.finishedBefore - first.finishedAfter);
-      return {
-        ...seriesColumns(first),
-        failures: failures.length,
-        first_failed_build_id: first.id,
-        failed_at: textOf(first.at),
-        failed_after: textOf(first.finishedAfter),
-        failed_before: textOf(first.finishedBefore),
-        recovered_build_id: after?.id ?? null,
-        recovered_at: textOf(after?.at),
-        recovered_after: textOf(after?.finishedAfter),
-        recovered_before: textOf(after?.finishedBefore),
-        recovery_s_min: seconds(Math.max(0, least - failedBefore)),
-        recovery_s_max: seconds(most),
-        is_open: after === null,
-        is_overlapped: after !== null && (after.finishedAfter ?? -Infinity) < failedBefore,
-        error_class: first.error?.class ?? null,
-      };
-    });
+  return allStreaks(facts).flatMap(({ failures, after }) => {
+    const [first] = failures;
+    if (!first) return [];
+    const tookUs = after?.at == null || first.at === null ? null : after.at - first.at;
+    const failedBefore = first.finishedBefore ?? Infinity;
+    const least = (after ? after.finishedAfter : coveredThrough) ?? -Infinity;
+    const most =
+      after?.finishedBefore == null || first.finishedAfter === null
+        ? null
+        : Math.max(0, after.finishedBefore - first.finishedAfter);
+    return {
+      ...seriesColumns(first),
+      failures: failures.length,
+      first_failed_build_id: first.id,
+      failed_at: textOf(first.at),
+      failed_after: textOf(first.finishedAfter),
+      failed_before: textOf(first.finishedBefore),
+      recovered_build_id: after?.id ?? null,
+      recovered_at: textOf(after?.at),
+      recovered_after: textOf(after?.finishedAfter),
+      recovered_before: textOf(after?.finishedBefore),
+      recovery_s_min: seconds(Math.max(0, least - failedBefore)),
+      recovery_s_max: seconds(most),
+      is_open: after === null,
+      is_overlapped: after !== null && (after.finishedAfter ?? -Infinity) < failedBefore,
+      error_class: first.error?.class ?? null,
+      broke_at: textOf(first.at),
+      hours_to_recover: tookUs === null ? null : tookUs / HOUR_US,
+      ...referenceColumn(first),
+    };
+  });
 }
 
 export function instability(facts: readonly Fact[]): Row[] {
-  return ratedSeries(facts).flatMap((series) => {
+  const rows = ratedSeries(facts).flatMap((series) => {
     const last = series.slice(-LOOKED_AT);
     const [first] = last;
     if (!first || last.length < 2) return [];
     const succeeded = last.filter(isSuccess).length;
+    const failed = last.length - succeeded;
     const flips = last.slice(1).filter((fact, index) => fact.outcome !== last[index]?.outcome).length;
-    const share = succeeded / last.length;
+    const chances = chanceOfFlips(succeeded, failed);
     return {
       ...seriesColumns(first),
       finished: last.length,
       succeeded,
-      failed: last.length - succeeded,
+      failed,
       flips,
       flip_rate: flips / (last.length - 1),
-      flip_rate_by_chance: 2 * share * (1 - share),
+      // The mean over all orders.
+      flip_rate_by_chance: chances.reduce((sum, chance, many) => sum + chance * many, 0) / (last.length - 1),
+      p_value:
+        succeeded === 0 || failed === 0
+          ? null
+          : chances.slice(flips).reduce((sum, chance) => sum + chance, 0),
+      ...referenceColumn(first),
     };
   });
+  const adjusted = adjustForTries(rows.flatMap(({ p_value }) => p_value ?? []));
+  return rows.map((row) => {
+    const p = row.p_value === null ? null : (adjusted.get(row.p_value) ?? null);
+    return { ...row, p_value_adjusted: p, is_flaky: p !== null && p <= LIMIT };
+  });
 }
+
+/** The same rows, but only those of flaky series. */
+export const flakySeries = (facts: readonly Fact[]): Row[] =>
+  instability(facts).filter((row) => row.is_flaky === true);

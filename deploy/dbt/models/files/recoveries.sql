@@ -9,7 +9,8 @@ select streak.project_id, project.project_slug, streak.version_id, version.versi
     then greatest(0e0, {{ docmirror_reports.seconds_between('streak.failed_after', 'streak.recovered_before') }}) end as recovery_s_max,
   streak.recovered_build_id is null as is_open,
   streak.recovered_build_id is not null and coalesce(streak.recovered_after < streak.failed_before, true) as is_overlapped,
-  streak.error_class
+  streak.error_class, streak.failed_at as broke_at,
+  {{ docmirror_reports.seconds_between('streak.failed_at', 'streak.recovered_at') }} / 3600 as hours_to_recover, streak.reference
 from {{ ref('streaks') }} as streak
 cross join {{ ref('as_of') }} as as_of
 left join {{ ref('projects') }} as project on project.project_id = streak.project_id

@@ -1,5 +1,6 @@
 with counted as (
   select day, {{ docmirror_reports.sums_of_counts() }}, cast(sum(unsettled) as bigint) as unsettled,
+    cast(sum(stuck) as bigint) as stuck,
     {{ docmirror_reports.project_mean() }}
   from {{ ref('project_days') }}
   group by day
@@ -12,7 +13,7 @@ with counted as (
   select day from counted
 ), shown as (
   select span.day,
-    {{ docmirror_reports.known_counts(['builds', 'finished', 'succeeded', 'failed', 'projects'], 'span.day <= as_of.covered_on') }},
+    {{ docmirror_reports.known_counts(['builds', 'finished', 'succeeded', 'failed', 'projects', 'stuck'], 'span.day <= as_of.covered_on') }},
     counted.success_rate_project_mean,
     coalesce(span.day < as_of.covered_on, false) and coalesce(counted.unsettled, 0) = 0 as is_complete,
     coalesce(span.day <= as_of.covered_on, false) as is_covered
@@ -21,5 +22,5 @@ with counted as (
   left join counted on counted.day = span.day
 )
 select day, builds, finished, succeeded, failed, {{ docmirror_reports.rates('succeeded', 'finished') }},
-  success_rate_project_mean, projects, builds - finished as unfinished, is_complete, is_covered
+  success_rate_project_mean, projects, builds - finished as unfinished, is_complete, is_covered, stuck
 from shown

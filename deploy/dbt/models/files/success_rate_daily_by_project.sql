@@ -13,7 +13,7 @@ with active as (
   select day, project_id from {{ ref('project_days') }}
 ), shown as (
   select span.day, span.project_id,
-    {{ docmirror_reports.known_counts(['builds', 'finished', 'succeeded', 'failed'], 'span.day <= as_of.covered_on') }},
+    {{ docmirror_reports.known_counts(['builds', 'finished', 'succeeded', 'failed', 'stuck'], 'span.day <= as_of.covered_on') }},
     coalesce(span.day < as_of.covered_on, false) and coalesce(counted.unsettled, 0) = 0 as is_complete,
     coalesce(span.day <= as_of.covered_on, false) as is_covered
   from span
@@ -21,6 +21,6 @@ with active as (
   left join {{ ref('project_days') }} as counted on counted.project_id = span.project_id and counted.day = span.day
 )
 select shown.day, shown.project_id, project.project_slug, builds, finished, succeeded, failed,
-  {{ docmirror_reports.rates('succeeded', 'finished') }}, builds - finished as unfinished, is_complete, is_covered
+  {{ docmirror_reports.rates('succeeded', 'finished') }}, builds - finished as unfinished, is_complete, is_covered, stuck
 from shown
 left join {{ ref('projects') }} as project on project.project_id = shown.project_id

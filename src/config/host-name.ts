@@ -1,0 +1,19 @@
+import { isIP } from "node:net";
+
+/**
+ * The bare name or address of a host as a URL or a `Host` header writes it: in lower case, without port,
+ * brackets and a closing dot. Undefined for a text that is no host.
+ */
+export function readHostName(text: string): string | undefined {
+  if (text === "" || /[/?#@\\\s]/.test(text)) return undefined;
+  const authority = isIP(text) === 6 ? `[${text}]` : text;
+  if (!URL.canParse(`http://${authority}`)) return undefined;
+  const { hostname } = new URL(`http://${authority}`);
+  return hostname.replace(/^\[(.*)\]$/, "$1").replace(/\.$/, "");
+}
+
+/** Whether only programs of this machine reach what listens on this host. */
+export function isLoopback(host: string): boolean {
+  const name = readHostName(host) ?? "";
+  return name === "localhost" || name === "::1" || /^127(?:\.\d+){3}$/.test(name);
+}

@@ -1,0 +1,83 @@
+import { COVERAGE, FAILURES } from "./shared-columns.ts";
+
+/** Why builds fail, by which rules, and the success rate apart from the platform's faults. */
+export const ERRORS = {
+  error_classes: {
+    answers: "Why do builds fail? One row per class of failures, ranked by the projects that they hit.",
+    columns: {
+      rank: "1 for the one that hits the most projects; then by failures.",
+      error_class: "The class, by error_rules.",
+      ...FAILURES("class"),
+    },
+  },
+  error_fingerprints: {
+    answers:
+      "Which errors are the same? One row per fingerprint of failures, ranked by the projects that they hit.",
+    columns: {
+      rank: "1 for the one that hits the most projects; then by failures.",
+      error_class: "The class of the newest of them, by error_rules.",
+      error_fingerprint: "The fingerprint (see fact_builds).",
+      ...FAILURES("fingerprint"),
+    },
+  },
+  error_fingerprints_daily: {
+    answers:
+      "When did which error happen? One row per UTC day, class and fingerprint with failures; days without failures have none.",
+    columns: {
+      day: "The UTC day on which the builds were triggered.",
+      error_class: "The class, by error_rules.",
+      error_fingerprint: "The fingerprint (see fact_builds).",
+      failures: "Failed builds of this day, class and fingerprint.",
+      projects: "Projects with such a failure, without the unknown one.",
+    },
+  },
+  error_trend_weekly: {
+    answers:
+      "Which causes of failure become more frequent? One row per class and ISO week from the first build to this one, weeks without such failures included.",
+    columns: {
+      week: "The Monday of the ISO week in which the builds were triggered.",
+      iso_week: "That week, such as 2026-W47.",
+      error_class: "The class, by error_rules.",
+      failures: "Failed builds of this week and class.",
+      failure_share: "Their share of the week's failures, 0 to 1; null where nothing failed.",
+      projects: "Projects with such a failure, without the unknown one.",
+      finished: "Finished builds of the week, of whatever result.",
+      failure_rate:
+        "failures / finished, 0 to 1; null where nothing finished. Do not average it: divide sums.",
+      ...COVERAGE("week"),
+    },
+  },
+  success_rate_without_platform: {
+    answers:
+      "How often do builds succeed, apart from faults of the platform? One row per UTC day from the first build to today. Left out are all builds of incident_hours, and failures of the platform's classes in error_rules.",
+    columns: {
+      day: "The UTC day on which the builds were triggered.",
+      finished: "Builds with a known result, nothing left out, as in success_rate_daily.",
+      succeeded: "Those that succeeded.",
+      failed: "Those that failed.",
+      success_rate: "succeeded / finished, 0 to 1; null where nothing finished.",
+      finished_without_platform: "Finished builds that are not left out.",
+      succeeded_without_platform: "Those that succeeded.",
+      failed_without_platform: "Those that failed.",
+      success_rate_without_platform:
+        "succeeded_without_platform / finished_without_platform, 0 to 1; null where none is left.",
+      success_rate_without_platform_low:
+        "Lower end of the 95 % Wilson interval of success_rate_without_platform.",
+      success_rate_without_platform_high: "Upper end of that interval.",
+      incident_hours: "Incident hours of the day.",
+      ...COVERAGE("day"),
+    },
+  },
+  error_rules: {
+    answers:
+      "Which rules classify failures? The first that matches counts. You may edit them; `docmirror reclassify` applies them to stored failures.",
+    columns: {
+      position: "Primary key: lower ones are tried first.",
+      pattern: "A POSIX regular expression, matched against the error line in any case.",
+      class: "The class of a failure that matches.",
+      note: "Why the rule is there.",
+      is_platform:
+        "True where such failures are the platform's fault: success_rate_without_platform leaves them out. A class is the platform's where any of its rules says so.",
+    },
+  },
+} as const;

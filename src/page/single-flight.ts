@@ -1,0 +1,51 @@
+import { ReaderGoneError } from "./reader-gone.ts";
+import { untilAborted } from "./until-aborted.ts";
+
+export interface SingleFlight<T> {
+  /**
+   * The result for a key. Readers who ask while it is being made share it. `make` gets a signal that is
+   * aborted when the last of them has left.
+   */
+  join(key: string, make: (signal: AbortSignal) => Promise<T>, reader: AbortSignal): Promise<T>;
+}
+
+interface Flight<T> {
+  readonly result: Promise<T>;
+  readonly stop: AbortController;
+  readers: number;
+}
+
+export function createSingleFlight<T>(): SingleFlight<T> {
+  const flights = new Map<string, Flight<T>>();
+
+  function start(key: string, make: (signal: AbortSignal) => Promise<T>): Flight<T> {
+    const stop = new AbortController();
+    const flight: Flight<T> = { result: make(stop.signal), stop, readers: 0 };
+    const land = () => forget(key, flight);
+    flight.result.then(land, land);
+    flights.set(key, flight);
+    return flight;
+  }
+
+  function forget(key: string, flight: Flight<T>): void {
+    if (flights.get(key) === flight) flights.delete(key);
+  }
+
+  return {
+    async join(key, make, reader) {
+      reader.throwIfAborted();
+      const flight = flights.get(key) ?? start(key, make);
+      flight.readers++;
+      try {
+        return await untilAborted(flight.result, reader);
+      } finally {
+        flight.readers--;
+        if (flight.readers === 0) {
+          // Who comes now must not join a flight that is being stopped.
+          forget(key, flight);
+          flight.stop.abort(new ReaderGoneError());
+        }
+      }
+    },
+  };
+}

@@ -1,0 +1,214 @@
+/** dbt itself runs the package of deploy/dbt on Postgres, with its sample profile and the role that the README tells to make. */
+import { execFile } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { connect, type Sql, withSql } from "../../src/db/connect.ts";
+import { RELATIONS } from "../../src/db/report-dictionary.ts";
+import { grantReader, planReaderGrant } from "../../src/report/grant-reader.ts";
+import { installPackages } from "../support/python-packages.ts";
+import { openReportReader, type ReportReader } from "../support/report-reader.ts";
+
+const PROJECT = fileURLToPath(new URL("../../deploy/dbt", import.meta.url));
+const README = new URL("../../deploy/README.md", import.meta.url);
+const INSTALL_MS = 1_000_000;
+const RUN_MS = 300_000;
+
+interface Result {
+  unique_id: string;
+  status: string;
+  message: string | null;
+}
+
+describe("the package of dbt on Postgres", { tags: ["long"] }, () => {
+  const role = `docmirror_test_dbt_${randomBytes(4).toString("hex")}`;
+  const password = randomBytes(8).toString("hex");
+  let missing: string | null = null;
+  let reader: ReportReader;
+  let owner: Sql;
+  let folder: string;
+  let bin: string;
+
+  beforeAll(async () => {
+    const installed = await installPackages();
+    if ("missing" in installed) {
+      missing = installed.missing;
+      return;
+    }
+    ({ bin } = installed);
+    folder = await mkdtemp(join(tmpdir(), "docmirror-dbt-"));
+    reader = await openReportReader();
+    owner = connect(reader.databaseUrl, { applicationName: "docmirror test", max: 1 });
+    const [, statements = ""] =
+      /```sql\n(create role dbt [\s\S]*?)```/.exec(readFileSync(README, "utf8")) ?? [];
+    expect(statements).toContain("create schema dbt");
+    await owner.unsafe(statements.replace(/\b(role|authorization) dbt\b/g, `$1 ${role}`));
+    await owner.unsafe(`alter role ${role} password '${password}'`);
+    await grantReader(owner, await planReaderGrant(owner, role));
+  }, INSTALL_MS);
+
+  afterAll(async () => {
+    if (missing !== null) return;
+    await owner?.unsafe(`drop owned by ${role} cascade; drop role ${role}`);
+    await owner?.end({ timeout: 5 });
+    await reader?.[Symbol.asyncDispose]();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  /** Runs dbt to its end, and gives its exit code and what it wrote. */
+  async function dbt(args: readonly string[], project = PROJECT): Promise<{ code: number; output: string }> {
+    const { hostname, port, pathname } = new URL(reader.databaseUrl);
+    const given = [...["--no-use-colors", "--project-dir", project, "--profiles-dir", PROJECT]];
+    const env = {
+      ...process.env,
+      ...{ READER_HOST: hostname, READER_PORT: port, READER_DATABASE: pathname.slice(1), READER_NAME: role },
+      ...{ DBT_ENV_SECRET_READER_PASSWORD: password, READER_SSLMODE: "prefer" },
+      ...{ DBT_TARGET_PATH: join(folder, "target"), DBT_LOG_PATH: join(folder, "logs") },
+      ...{ DBT_SEND_ANONYMOUS_USAGE_STATS: "false", PYTHONDONTWRITEBYTECODE: "1" },
+    };
+    const run = promisify(execFile)(join(bin, "dbt"), [...args, ...given], {
+      cwd: folder,
+      env,
+      timeout: RUN_MS,
+    });
+    return run.then(
+      ({ stdout }) => ({ code: 0, output: stdout }),
+      ({ code, stdout, stderr }) => ({ code, output: stdout + stderr }),
+    );
+  }
+
+  async function resultsOf(file: string): Promise<Result[]> {
+    return JSON.parse(await readFile(join(folder, "target", file), "utf8")).results;
+  }
+
+  it(
+    "connects with the sample profile, and warns of nothing that a later version refuses",
+    async (context) => {
+      if (missing !== null) return context.skip(missing);
+      const { code, output } = await dbt(["debug"]);
+      expect({ code, output }).toEqual({ code: 0, output: expect.stringContaining("All checks passed!") });
+      const parsed = await dbt(["parse", "--show-all-deprecations"]);
+      expect(parsed).toEqual({ code: 0, output: expect.not.stringMatching(/deprecat/i) });
+    },
+    RUN_MS,
+  );
+
+  it(
+    "builds: the model is made, and every promise of sources.yml holds",
+    async (context) => {
+      if (missing !== null) return context.skip(missing);
+      const { code, output } = await dbt(["build"]);
+      expect(code, output).toBe(0);
+      const results = await resultsOf("run_results.json");
+      expect(results.filter(({ status }) => !/^(success|pass|no-op)$/.test(status))).toEqual([]);
+      const ids = results.map(({ unique_id: id }) => id).join("\n");
+      for (const name of [
+        "project_trend",
+        "not_null",
+        "unique",
+        "one_row_per_key",
+        "in_dim_projects",
+        "in_runs",
+      ])
+        expect(ids).toContain(name);
+      const [row] = await owner`select count(*)::int as projects from dbt.project_trend`;
+      expect(row?.projects).toBeGreaterThan(10);
+    },
+    RUN_MS,
+  );
+
+  it(
+    "finds a key that stands twice, and a reference to nothing",
+    async (context) => {
+      if (missing !== null) return context.skip(missing);
+      // A view that a stranger changed.
+      await withSql(reader.databaseUrl, { applicationName: "docmirror test", max: 1 }, (sql) =>
+        sql.unsafe(`
+        alter view report.project_activity rename to activity_before;
+        create view report.project_activity as
+          select * from report.activity_before
+          union all (select * from report.activity_before limit 1)
+          union all
+          select (jsonb_populate_record(null::report.activity_before, to_jsonb(one) || '{"project_id": "nobody"}')).*
+          from (select * from report.activity_before limit 1) as one;
+        grant select on report.project_activity to ${role}`),
+      );
+      try {
+        const { code } = await dbt(["test", "--select", "source:docmirror.project_activity"]);
+        expect(code).toBe(1);
+        const failed = (await resultsOf("run_results.json")).filter(({ status }) => status === "fail");
+        expect(failed.map(({ unique_id: id }) => id.split(".")[2]).toSorted()).toEqual([
+          "source_in_dim_projects_docmirror_project_activity_project_id",
+          "source_one_row_per_key_docmirror_project_activity_",
+        ]);
+      } finally {
+        await owner.unsafe(
+          `drop view report.project_activity; alter view report.activity_before rename to project_activity`,
+        );
+      }
+    },
+    RUN_MS,
+  );
+
+  it(
+    "reads how fresh the sources are",
+    async (context) => {
+      if (missing !== null) return context.skip(missing);
+      const { code, output } = await dbt(["source", "freshness"]);
+      expect(code, output).toBe(0);
+      const results = await resultsOf("sources.json");
+      expect(results.map(({ unique_id: id, status }) => [id.split(".").at(-1), status]).toSorted()).toEqual([
+        ["dim_projects", "pass"],
+        ["dim_versions", "pass"],
+        ["fact_builds", "pass"],
+      ]);
+    },
+    RUN_MS,
+  );
+
+  it(
+    "makes its pages, with every relation, its columns and their descriptions",
+    async (context) => {
+      if (missing !== null) return context.skip(missing);
+      const { code, output } = await dbt(["docs", "generate"]);
+      expect(code, output).toBe(0);
+      const catalog = JSON.parse(await readFile(join(folder, "target", "catalog.json"), "utf8"));
+      const found = Object.values<{ metadata: { name: string; comment: string } }>(catalog.sources);
+      expect(found.map(({ metadata }) => metadata.name).toSorted()).toEqual(RELATIONS.toSorted());
+      const manifest = JSON.parse(await readFile(join(folder, "target", "manifest.json"), "utf8"));
+      const columns = Object.values<{ columns: Record<string, { description: string }> }>(
+        manifest.sources,
+      ).flatMap((source) => Object.values(source.columns));
+      expect(columns.filter(({ description }) => description === "")).toEqual([]);
+    },
+    RUN_MS,
+  );
+
+  it(
+    "is a package for other projects, which tests its promises there",
+    async (context) => {
+      if (missing !== null) return context.skip(missing);
+      const project = join(folder, "another");
+      await mkdir(join(project, "models"), { recursive: true });
+      await writeFile(
+        join(project, "dbt_project.yml"),
+        "name: another\nversion: '1.0'\nprofile: docmirror\n",
+      );
+      await writeFile(join(project, "packages.yml"), JSON.stringify({ packages: [{ local: PROJECT }] }));
+      await writeFile(
+        join(project, "models", "slow.sql"),
+        "select project_id, count(*) as builds from {{ source('docmirror', 'fact_builds') }} group by project_id",
+      );
+      expect(await dbt(["deps"], project)).toMatchObject({ code: 0 });
+      const { code, output } = await dbt(["build"], project);
+      expect(code, output).toBe(0);
+      expect(output).toMatch(/slow[\s\S]*source_one_row_per_key|source_one_row_per_key[\s\S]*slow/);
+    },
+    RUN_MS,
+  );
+});

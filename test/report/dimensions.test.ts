@@ -1,0 +1,127 @@
+/** What the dimensions make of the texts and objects that a service may send. */
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { connect, type Sql } from "../../src/db/connect.ts";
+import { refreshReport } from "../../src/report/refresh.ts";
+import { createTestDatabase, type TestDatabase } from "../support/database.ts";
+import { insertOneVersion, insertRows } from "./insert-rows.ts";
+
+const RECORD = { first_seen_at: "2024-01-01", changed_at: "2024-01-01", record_hash: "\\x00" };
+
+/** The undocumented field as sent, and the language. */
+const LANGUAGES: readonly (readonly [unknown, string | null])[] = [
+  ["Python", "Python"],
+  [{ code: "py", name: "Python" }, "Python"],
+  [{ code: "py" }, "py"],
+  [{ code: "py", name: null }, "py"],
+  [{ code: "py", name: ["Python"] }, "py"],
+  [{ name: { name: "Python" } }, null],
+  [["Python"], null],
+  [{}, null],
+  ["", null],
+  [null, null],
+  [7, null],
+  [true, null],
+  ["<script>".repeat(1000), "<script>".repeat(13).slice(0, 100)],
+];
+/** Other things that a record may have kept. */
+const EXTRAS = [
+  null,
+  "text",
+  7,
+  [],
+  {},
+  { values: null },
+  { values: ["programming_language"] },
+  { values: { language: "en" } },
+];
+
+const COMMIT = "0c4fed7a0c4fed7a0c4fed7a0c4fed7a0c4fed7a";
+/** slug, verbose_name, identifier, kind. */
+const KINDS: readonly (readonly [string | null, string | null, string | null, string | null])[] = [
+  ["latest", "latest", "master", "latest"],
+  ["latest", "latest", "refs/tags/latest", "latest"],
+  ["stable", "stable", COMMIT, "stable"],
+  ["LATEST", "LATEST", "refs/heads/LATEST", "branch"],
+  ["develop", "develop", "origin/develop", "branch"],
+  ["release-raven", "release/raven", "remotes/origin/release/raven", "branch"],
+  ["x", "x", "refs/remotes/origin/x", "branch"],
+  ["x", "x", "refs/tags/x", "tag"],
+  ["x", "x", "/tags/x/", "tag"],
+  ["x", "x", "/branches/x/", "branch"],
+  ["v1-0", "v1.0", COMMIT, "tag"],
+  ["v1-0", "v1.0", COMMIT.toUpperCase(), "tag"],
+  ["v1-0", null, "0c4fed7", "tag"],
+  ["v1-0", "v1.0", "a".repeat(64), "tag"],
+  ["v1-0", "v1.0", "a".repeat(65), null],
+  ["v1-0", "v1.0", "0c4fed", null],
+  ["20240101", "20240101", "20240101", null],
+  ["trunk", "trunk", "trunk", "branch"],
+  ["master", "master", "master", "branch"],
+  ["v1-0", "v1.0", "v1.0", null],
+  ["x", "x", "origin/", null],
+  ["x", "x", "not/origin/x", null],
+  ["x", "x", "", null],
+  [null, null, null, null],
+];
+
+let database: TestDatabase;
+let sql: Sql;
+const settings = { sourceTimezone: "Etc/UTC", stuckAfterMs: 7_200_000 };
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  sql = connect(database.url, { applicationName: "docmirror test", max: 1 });
+  await insertOneVersion(sql);
+  const extras = [...LANGUAGES.map(([sent]) => ({ values: { programming_language: sent } })), ...EXTRAS];
+  await insertRows(
+    sql,
+    "mirror.projects",
+    extras.map((_, index) => ({
+      ...RECORD,
+      id: `p${index}`,
+      slug: `p${index}`,
+      source: "list",
+      listed: true,
+    })),
+  );
+  for (const [index, extra] of extras.entries())
+    await sql`update mirror.projects set extra = ${JSON.stringify(extra)}::text::jsonb where id = ${`p${index}`}`;
+  await insertRows(
+    sql,
+    "mirror.versions",
+    KINDS.map(([slug, verbose_name, identifier], index) => ({
+      ...RECORD,
+      id: `v${index}`,
+      slug,
+      verbose_name,
+      identifier,
+      project_id: "1",
+    })),
+  );
+  await refreshReport(database.url, settings);
+});
+afterAll(async () => {
+  await sql.end({ timeout: 5 });
+  await database.dispose();
+});
+
+describe("dim_projects", () => {
+  test.each([
+    ...LANGUAGES.map(([sent, language], index) => ({ sent, language, id: `p${index}` })),
+    ...EXTRAS.map((sent, index) => ({ sent, language: null, id: `p${LANGUAGES.length + index}` })),
+  ])("tells the language of a repository of $sent", async ({ id, language }) => {
+    expect([
+      ...(await sql`select programming_language as language from report.dim_projects where project_id = ${id}`),
+    ]).toEqual([{ language }]);
+  });
+});
+
+describe("dim_versions", () => {
+  test.each(
+    KINDS.map(([slug, name, identifier, kind], index) => ({ slug, name, identifier, kind, index })),
+  )("tells the kind of $slug, $name, at $identifier", async ({ kind, index }) => {
+    expect([...(await sql`select kind from report.dim_versions where version_id = ${`v${index}`}`)]).toEqual([
+      { kind },
+    ]);
+  });
+});

@@ -1,0 +1,48 @@
+/** How many builds were open at the start of each hour: surely, and perhaps. */
+import type { Calendar } from "./calendar.ts";
+import type { Fact } from "./facts.ts";
+import type { Row } from "./rates.ts";
+import type { Raw } from "./raw.ts";
+import { HOUR_US, type Micros, momentText, parseMoment } from "./times.ts";
+
+const EARLIEST = parseMoment("2000-01-01 00:00:00");
+
+export function backlog(facts: readonly Fact[], raw: Raw, { coveredThrough }: Calendar): Row[] {
+  const gone = new Map(raw.open.map((one) => [one.id, one]));
+  const end = coveredThrough ?? raw.refreshedAt;
+  const begin = Math.min(end, ...facts.flatMap(({ at }) => (at !== null && at >= EARLIEST ? [at] : [])));
+  const hours = { first: Math.floor(begin / HOUR_US), last: Math.floor(end / HOUR_US) };
+  const surely = new Map<number, number>();
+  const perhaps = new Map<number, number>();
+
+  const count = (counts: Map<number, number>, from: Micros, to: Micros) => {
+    const last = Math.min(Math.floor(to / HOUR_US), hours.last);
+    for (let hour = Math.max(Math.ceil(from / HOUR_US), hours.first); hour <= last; hour++)
+      counts.set(hour, (counts.get(hour) ?? 0) + 1);
+  };
+  /** The last moment at which it was seen open, and the first at which it was not; -Infinity where unknown. */
+  const endOf = (fact: Fact): [Micros, Micros] => {
+    const { outcome, state, id, deletedAt } = fact;
+    if (state === "finished") return [fact.finishedAfter ?? -Infinity, fact.finishedBefore ?? -Infinity];
+    if (outcome === "vanished") {
+      const ends = [gone.get(id)?.vanished_at, deletedAt].filter((at) => at != null);
+      return [gone.get(id)?.seen_at ?? -Infinity, ends.length > 0 ? Math.min(...ends) : -Infinity];
+    }
+    return state === null ? [-Infinity, -Infinity] : [fact.seenAt, end];
+  };
+  for (const fact of facts) {
+    const [seen, unseen] = endOf(fact);
+    count(surely, fact.firstSeenAt, seen);
+    const triggeredAt = (fact.at ?? Infinity) - (fact.isAmbiguous ? HOUR_US : 0);
+    count(perhaps, Math.min(triggeredAt, fact.firstSeenAt), Math.max(seen, unseen));
+  }
+
+  const rows: Row[] = [];
+  for (let hour = hours.first; hour <= hours.last; hour++) {
+    const is_covered = coveredThrough !== null;
+    const open_max = perhaps.get(hour) ?? 0;
+    if (!is_covered && open_max === 0) continue;
+    rows.push({ hour: momentText(hour * HOUR_US), open_min: surely.get(hour) ?? 0, open_max, is_covered });
+  }
+  return rows;
+}

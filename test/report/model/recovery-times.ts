@@ -1,0 +1,77 @@
+/** How long until builds succeed again, when some streaks of failures are not over. */
+
+import type { Fact } from "./facts.ts";
+import { groupBy } from "./group-by.ts";
+import type { Row } from "./rates.ts";
+import { allStreaks } from "./series.ts";
+import { dayOf, dayText, HOUR_US, type Micros } from "./times.ts";
+
+interface Life {
+  project: Fact["project"];
+  type: string;
+  month: string;
+  isOver: boolean;
+  hours: number;
+}
+
+/** A row for all, and one for each project, each type, and each month in which streaks began. */
+export function timeToRecover(facts: readonly Fact[], coveredThrough: Micros | null): Row[] {
+  const lives = allStreaks(facts).flatMap(({ failures: [first], after }): Life[] => {
+    if (!first || first.at === null) return [];
+    const { project, version, type, at } = first;
+    const known = [coveredThrough, project.deletedAt, version.deletedAt].filter((moment) => moment !== null);
+    const end = after?.at ?? (known.length === 0 ? at : Math.min(...known));
+    const hours = Math.max(0, end - at) / HOUR_US;
+    return [{ project, type, month: dayText(dayOf(at)).slice(0, 7), isOver: after !== null, hours }];
+  });
+  const all = { project_id: null, project_slug: null, type: null, month: null };
+  const rowsBy = (keyOf: (life: Life) => string, columns: (life: Life) => Row): Row[] =>
+    [...groupBy(lives, keyOf).values()].map((own) => ({
+      ...all,
+      ...columns(own[0] as Life),
+      ...timesOf(own),
+    }));
+  return [
+    ...rowsBy(
+      () => "",
+      () => ({}),
+    ),
+    ...rowsBy(
+      ({ project }) => project.id,
+      ({ project }) => ({ project_id: project.id, project_slug: project.slug }),
+    ),
+    ...rowsBy(
+      ({ type }) => type,
+      ({ type }) => ({ type }),
+    ),
+    ...rowsBy(
+      ({ month }) => month,
+      ({ month }) => ({ month }),
+    ),
+  ];
+}
+
+function timesOf(lives: readonly Life[]): Row {
+  const over = lives.filter(({ isOver }) => isOver);
+  return {
+    streaks: lives.length,
+    recovered: over.length,
+    still_open: lives.length - over.length,
+    median_hours: shareOver(lives, 1 / 2),
+    p25_hours: shareOver(lives, 1 / 4),
+    p75_hours: shareOver(lives, 3 / 4),
+    closed_median_hours: shareOver(over, 1 / 2),
+  };
+}
+
+/** The first time at which so large a share is estimated to be over; null where that is beyond what is known. */
+function shareOver(lives: readonly Life[], share: number): number | null {
+  let lasting = 1;
+  for (const time of [...new Set(lives.map(({ hours }) => hours))].sort((a, b) => a - b)) {
+    const atRisk = lives.filter(({ hours }) => hours >= time);
+    const ended = atRisk.filter(({ hours, isOver }) => isOver && hours === time);
+    lasting *= 1 - ended.length / atRisk.length;
+    if (lasting <= 1 - share + 1e-9) return time;
+  }
+  return null;
+}
