@@ -2,6 +2,7 @@ import { html } from "hono/html";
 import type { Question } from "../report/question.ts";
 import { moment, momentMs, span, when } from "./age.ts";
 import { renderBlock } from "./block.ts";
+import { BEFORE } from "./build-questions.ts";
 import { linkStrip } from "./build-strip.ts";
 import { icon } from "./icon.ts";
 import { buildHref } from "./links.ts";
@@ -60,7 +61,7 @@ function goodWords(fact: Row, around: readonly Row[], good: Row, now: Date): Mar
   if (fact.failed !== 1 || earlier.at(-1)?.build_id !== good.build_id)
     return html`${moment(good.triggered_at, now)}${gap(good, fact, "earlier")}`;
   const streak = earlier.length - 1 - earlier.findLastIndex(({ succeeded }) => succeeded !== 1);
-  return `so this build broke it, after ${streak === earlier.length ? "at least " : ""}${streak} good`;
+  return `so this build broke it, after ${streak >= BEFORE ? "at least " : ""}${streak} good`;
 }
 
 function lastWords(fact: Row, target: string): string {

@@ -18,7 +18,7 @@ export function renderBuildCause(
   question: Question,
 ): Markup {
   const parts = place === null ? [] : findCause(place, tails);
-  const [hit] = place?.lines ?? [];
+  const hit = place?.lines.at(-1);
   const body =
     place === null || parts.length === 0
       ? renderEmpty({

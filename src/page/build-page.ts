@@ -88,12 +88,15 @@ async function draw(
   };
 }
 
-/** The error line as the log has it, without colours; as the reports have it where the page lacks its line. */
+/**
+ * What the error line says, as the log has it, without colours: the message, where a line announces one. As the
+ * reports have it where the page lacks that line.
+ */
 function errorLineOf(place: ErrorPlace | null, tails: readonly LogTail[]): string | null {
   if (place === null) return null;
   const tail = tails.find(({ part }) => part === place.part);
-  const lines = tail?.lines.filter(({ number }) => place.lines.includes(number)) ?? [];
-  return lines.length === 0 ? place.excerpt : lines.map(({ text }) => text.trim()).join(" ");
+  const line = tail?.lines.find(({ number }) => number === place.lines.at(-1));
+  return line?.text.trim() || place.excerpt;
 }
 
 interface Around {

@@ -3,7 +3,8 @@ import type { Row } from "./list-table.ts";
 import { statement } from "./statement.ts";
 
 /** Builds of its version and format that are shown before and after a build. */
-const [BEFORE, AFTER] = [20, 9];
+export const BEFORE = 20;
+const AFTER = 9;
 /** Other projects with the same error. */
 export const MOST_ALIKE = 6;
 

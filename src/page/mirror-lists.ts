@@ -94,7 +94,7 @@ export function renderRuns(groups: readonly Row[], total: number, question: Ques
     { head: "Requests", isNumber: true, label: "requests", cell: number("requests") },
     { head: "New", isNumber: true, label: "new", cell: number("inserted") },
     { head: "Changed", isNumber: true, label: "changed", cell: number("updated") },
-    { head: "Gone", isNumber: true, isWide: true, label: "gone", cell: number("deleted") },
+    { head: "Gone", isNumber: true, label: "gone", cell: number("deleted") },
   ];
   const body =
     groups.length === 0

@@ -28,7 +28,7 @@ export function timeAxis(from: number, to: number, now: Date): TimeAxis {
     at,
     x,
     draw(height) {
-      const all = scale.ticks(6).map(Number);
+      const all = scale.ticks(8).map(Number);
       const ticks = all.filter((_, place) => place % Math.ceil(all.length / MOST_TICKS) === 0);
       const step = (ticks[1] ?? to) - (ticks[0] ?? from);
       const words = (ms: number) =>

@@ -236,6 +236,8 @@ describe("the page of a build", () => {
     const why = blockOf(await pages.page("/build/1008"), "why");
     const hits = [...why.matchAll(/class="l hit"><a href="#error-(\d+)"/g)].map(([, number]) => number);
     expect(hits).toEqual(["3001", "3002"]);
+    expect(why).toContain('<a href="#error-3002">Line 3002 of the errors</a>');
+    expect(headingOf(await pages.page("/build/1008"))).toContain("ago: index.rst: the message");
     expect(why.match(/class="l"><a href="#error-(\d+)"/g)).toHaveLength(3);
   });
 

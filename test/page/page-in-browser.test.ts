@@ -19,7 +19,10 @@ const PATHS = [
   "/projects",
   "/projects?q=nosuch",
   "/project/pip",
+  "/build/1001",
   "/build/1004",
+  "/build/2000",
+  "/build/h11",
   "/errors",
   "/mirror",
 ];
@@ -90,6 +93,32 @@ describe.skipIf(CHROMIUM === null)(
       await page.getByLabel("Why", { exact: true }).selectOption("unclassified");
       await page.getByRole("button", { name: "Show" }).press("Enter");
       await page.waitForURL("**/?show=never&why=unclassified");
+    });
+
+    it("opens the fold of a line of the log, and highlights the line", async () => {
+      await using visited = await visit(
+        browser,
+        `${url}/build/1004`,
+        lookOf({ width: 360, colorScheme: "light" }),
+      );
+      const { page, faults } = visited;
+      const line = page.locator("#error-1");
+      expect(await line.isVisible()).toBe(false);
+      await page.getByRole("link", { name: "Line 1 of the errors" }).click();
+      await expect.poll(() => line.isVisible()).toBe(true);
+      expect(page.url()).toMatch(/#error-1$/);
+      const colours = await line.evaluate((node) => {
+        const { getComputedStyle } = globalThis as unknown as {
+          getComputedStyle(node: unknown): { backgroundColor: string };
+        };
+        return getComputedStyle(node).backgroundColor;
+      });
+      expect(colours).toBe("rgb(255, 233, 168)");
+      // The same from elsewhere.
+      await page.goto("about:blank");
+      await page.goto(`${url}/build/1004#error-1`);
+      await expect.poll(() => line.isVisible()).toBe(true);
+      expect(faults).toEqual([]);
     });
 
     it("leads from the search to a project, however it is called", { tags: ["long"] }, async () => {
