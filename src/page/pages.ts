@@ -9,6 +9,7 @@ import { askEach } from "./ask-all.ts";
 import { buildPage } from "./build-page.ts";
 import { askForBuild } from "./build-questions.ts";
 import { createDataRoutes } from "./data-routes.ts";
+import { awayNotice } from "./database-away.ts";
 import { type DocumentFacts, renderDocument } from "./document.ts";
 import { type Page, pageMoment } from "./drawing.ts";
 import { errorsPage } from "./errors-page.ts";
@@ -157,7 +158,7 @@ export function createPages({ mirror, sourceTimezone, clock, log }: PagesDeps): 
   app.all("*", showAbsence);
   app.onError(async (error, c) => {
     if (error instanceof ReaderGoneError) return c.body(null, 503);
-    const { status, title, words, isOurs } = explainFailure(error);
+    const { status, title, words, isOurs, isAway } = explainFailure(error);
     const { pathname: path, search } = new URL(c.req.url);
     if (isOurs) log.error({ err: error, path }, "a page could not be made");
     else
@@ -170,7 +171,8 @@ export function createPages({ mirror, sourceTimezone, clock, log }: PagesDeps): 
       // The page itself asks again, so that a reader only has to wait.
       c.header("refresh", RETRY_SECONDS);
     }
-    const facts = status === 400 ? notice(title, words) : faultNotice(title, words, path + search);
+    const draw = isAway ? awayNotice : faultNotice;
+    const facts = status === 400 ? notice(title, words) : draw(title, words, path + search);
     return show(c, facts, status);
   });
   return app;

@@ -315,7 +315,10 @@ describe("without data or database", () => {
     await using served = await servePages(database.url, () => there);
     const away = await served.get("/");
     expect([away.status, away.headers.get("retry-after")]).toEqual([503, "10"]);
-    expect(await away.text()).toContain("The database does not answer");
+    const awayPage = await away.text();
+    expect(awayPage).toContain("The database does not answer, so nothing can be said about the builds now.");
+    expect(awayPage).toContain("<title>! Database away · docmirror</title>");
+    expect(textOf(awayPage)).toContain("docmirror doctor");
     answer(database.url);
     await expect.poll(async () => (await served.get("/")).status).toBe(200);
     await withTestSql(
