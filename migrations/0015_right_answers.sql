@@ -1,3 +1,19 @@
+CREATE TABLE "rollup"."recovery_times" (
+	"by_project" boolean NOT NULL,
+	"by_type" boolean NOT NULL,
+	"by_month" boolean NOT NULL,
+	"project_id" text COLLATE "C" NOT NULL,
+	"type" text NOT NULL,
+	"month" text NOT NULL,
+	"streaks" integer NOT NULL,
+	"recovered" integer NOT NULL,
+	"median_hours" double precision,
+	"p25_hours" double precision,
+	"p75_hours" double precision,
+	"closed_median_hours" double precision,
+	CONSTRAINT "recovery_times_pk" PRIMARY KEY("by_project","by_type","by_month","project_id","type","month")
+);
+--> statement-breakpoint
 CREATE TABLE "rollup"."backlog" (
 	"hour" timestamp(6) with time zone PRIMARY KEY NOT NULL,
 	"open_min" integer NOT NULL,

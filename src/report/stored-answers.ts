@@ -9,6 +9,7 @@ import {
   projectDays,
   projectWeeks,
   projectWeekTimes,
+  recoveryTimes,
   resources,
   rollupBuilds,
   series,
@@ -176,6 +177,7 @@ export const EXPENSIVE_ANSWERS: readonly StoredAnswer[] = [
   stored(resources),
   stored(typeWeekTimes),
   stored(backlog),
+  stored(recoveryTimes),
 ];
 
 export function list(columns: readonly string[], of?: string): string {

@@ -59,8 +59,8 @@ async function insertStreaks(hours: string): Promise<void> {
 
 function estimate() {
   return sql`
-    select streaks, recovered, still_open, p25_hours, median_hours, p75_hours, closed_median_hours
-    from report.time_to_recover where project_id is null and type is null and month is null`;
+    select streaks, recovered, streaks - recovered as still_open, p25_hours, median_hours, p75_hours, closed_median_hours
+    from rollup.recovery_times_source where not by_project and not by_type and not by_month`;
 }
 
 // Weeks of remission under 6-MP (Freireich and others, 1963): S(13) = 0.690, S(22) = 0.538, S(23) = 0.448.

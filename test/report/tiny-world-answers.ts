@@ -350,7 +350,28 @@ export const HAND_COMPUTED: Record<Modelled, readonly string[]> = {
      ·          | ·            | (none) | ·       | 1       | 0         | 1          | ·            | ·         | ·         | ·
      ·          | ·            | ·      | 2024-03 | 1       | 1         | 0          | 5711         | 5711      | 5711      | 5711
      ·          | ·            | ·      | 2024-12 | 1       | 1         | 0          | 35.5         | 35.5      | 35.5      | 35.5
-     ·          | ·            | ·      | 2025-01 | 6       | 2         | 4          | ·            | 1/6       | ·         | 0`,
+     ·          | ·            | ·      | 2025-01 | 6       | 2         | 4          | ·            | 1/6       | ·         | 0
+     ·          | ·            | html   | 2024-03 | 1       | 1         | 0          | 5711         | 5711      | 5711      | 5711
+     ·          | ·            | html   | 2024-12 | 1       | 1         | 0          | 35.5         | 35.5      | 35.5      | 35.5
+     ·          | ·            | html   | 2025-01 | 4       | 1         | 3          | ·            | 1/6       | ·         | 1/6
+     ·          | ·            | pdf    | 2025-01 | 1       | 1         | 0          | 0            | 0         | 0         | 0
+     ·          | ·            | (none) | 2025-01 | 1       | 0         | 1          | ·            | ·         | ·         | ·
+     1          | pip          | html   | ·       | 4       | 2         | 2          | 35.5         | 1/6       | ·         | 1/6
+     1          | pip          | pdf    | ·       | 1       | 1         | 0          | 0            | 0         | 0         | 0
+     2          | 2            | html   | ·       | 1       | 1         | 0          | 5711         | 5711      | 5711      | 5711
+     3          | gone         | html   | ·       | 1       | 0         | 1          | ·            | ·         | ·         | ·
+     -1         | (unknown)    | (none) | ·       | 1       | 0         | 1          | ·            | ·         | ·         | ·
+     1          | pip          | ·      | 2024-12 | 1       | 1         | 0          | 35.5         | 35.5      | 35.5      | 35.5
+     1          | pip          | ·      | 2025-01 | 4       | 2         | 2          | 1/6          | 0         | ·         | 0
+     2          | 2            | ·      | 2024-03 | 1       | 1         | 0          | 5711         | 5711      | 5711      | 5711
+     3          | gone         | ·      | 2025-01 | 1       | 0         | 1          | ·            | ·         | ·         | ·
+     -1         | (unknown)    | ·      | 2025-01 | 1       | 0         | 1          | ·            | ·         | ·         | ·
+     1          | pip          | html   | 2024-12 | 1       | 1         | 0          | 35.5         | 35.5      | 35.5      | 35.5
+     1          | pip          | html   | 2025-01 | 3       | 1         | 2          | ·            | 1/6       | ·         | 1/6
+     1          | pip          | pdf    | 2025-01 | 1       | 1         | 0          | 0            | 0         | 0         | 0
+     2          | 2            | html   | 2024-03 | 1       | 1         | 0          | 5711         | 5711      | 5711      | 5711
+     3          | gone         | html   | 2025-01 | 1       | 0         | 1          | ·            | ·         | ·         | ·
+     -1         | (unknown)    | (none) | 2025-01 | 1       | 0         | 1          | ·            | ·         | ·         | ·`,
   ],
   // pip's latest went: well, failed, failed, well, failed, well, failed, failed. Of the 56 orders of three and five, 12 have five flips and 4 have
   // six. Project 2 went well before it failed: build 24 has no date that counts. One in four may fail at an end, or flip twice. Four series were

@@ -3,5 +3,5 @@
 -- Shown as: table
 select month, streaks, still_open, p25_hours, median_hours, p75_hours
 from report.time_to_recover
-where month is not null
+where project_id is null and type is null and month is not null
 order by month desc

@@ -31,7 +31,7 @@ export const BROKEN_AND_FIXED = {
   },
   time_to_recover: {
     answers:
-      "How long until builds succeed again? One row for all streaks of failures, one per project, one per type and one per month.",
+      "How long until builds succeed again? One row for all streaks of failures, and one for each project, type and month, and for each two or three of them. It may be minutes older than the other answers.",
     columns: {
       project_id: "The project's id; null in rows about all projects.",
       project_slug: "The project's slug; null in rows about all projects.",

@@ -325,6 +325,32 @@ export const backlog = rollup.table("backlog", {
   open_max: integer().notNull(),
 });
 
+/** How long streaks of failures last: for each choice of project, type and month, and for all of them. */
+export const recoveryTimes = rollup.table(
+  "recovery_times",
+  {
+    by_project: boolean().notNull(),
+    by_type: boolean().notNull(),
+    by_month: boolean().notNull(),
+    /** Empty where the row is not by project; so are the others. */
+    project_id: idText().notNull(),
+    type: text().notNull(),
+    month: text().notNull(),
+    streaks: integer().notNull(),
+    recovered: integer().notNull(),
+    median_hours: doublePrecision(),
+    p25_hours: doublePrecision(),
+    p75_hours: doublePrecision(),
+    closed_median_hours: doublePrecision(),
+  },
+  (table) => [
+    primaryKey({
+      name: "recovery_times_pk",
+      columns: [table.by_project, table.by_type, table.by_month, table.project_id, table.type, table.month],
+    }),
+  ],
+);
+
 export const resources = rollup.table("resources", {
   resource: text().primaryKey(),
   records: bigint({ mode: "number" }).notNull(),

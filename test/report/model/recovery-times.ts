@@ -14,7 +14,7 @@ interface Life {
   hours: number;
 }
 
-/** A row for all, and one for each project, each type, and each month in which streaks began. */
+/** A row for all, and one for each choice of project, type and month in which streaks began. */
 export function timeToRecover(facts: readonly Fact[], coveredThrough: Micros | null): Row[] {
   const lives = allStreaks(facts).flatMap(({ failures: [first], after }): Life[] => {
     if (!first || first.at === null) return [];
@@ -24,31 +24,19 @@ export function timeToRecover(facts: readonly Fact[], coveredThrough: Micros | n
     const hours = Math.max(0, end - at) / HOUR_US;
     return [{ project, type, month: dayText(dayOf(at)).slice(0, 7), isOver: after !== null, hours }];
   });
-  const all = { project_id: null, project_slug: null, type: null, month: null };
-  const rowsBy = (keyOf: (life: Life) => string, columns: (life: Life) => Row): Row[] =>
-    [...groupBy(lives, keyOf).values()].map((own) => ({
-      ...all,
-      ...columns(own[0] as Life),
+  // Each of the three is chosen or not.
+  return [0, 1, 2, 3, 4, 5, 6, 7].flatMap((choice) => {
+    const columnsOf = ({ project, type, month }: Life): Row => ({
+      project_id: choice & 1 ? project.id : null,
+      project_slug: choice & 1 ? project.slug : null,
+      type: choice & 2 ? type : null,
+      month: choice & 4 ? month : null,
+    });
+    return [...groupBy(lives, (life) => JSON.stringify(columnsOf(life))).values()].map((own) => ({
+      ...columnsOf(own[0] as Life),
       ...timesOf(own),
     }));
-  return [
-    ...rowsBy(
-      () => "",
-      () => ({}),
-    ),
-    ...rowsBy(
-      ({ project }) => project.id,
-      ({ project }) => ({ project_id: project.id, project_slug: project.slug }),
-    ),
-    ...rowsBy(
-      ({ type }) => type,
-      ({ type }) => ({ type }),
-    ),
-    ...rowsBy(
-      ({ month }) => month,
-      ({ month }) => ({ month }),
-    ),
-  ];
+  });
 }
 
 function timesOf(lives: readonly Life[]): Row {
