@@ -19,25 +19,29 @@ export function buildQuestions(fact: Row) {
   const ofSeries = (hold: (value: string | number) => string) =>
     `build.project_id = ${hold(String(fact.project_id))} and build.version_id = ${hold(String(fact.version_id))}
     and build.type = ${hold(String(fact.type))} and build.reference is not distinct from this.reference`;
-  const columns = "build_id, outcome, succeeded, triggered_at, error_class";
   const place = (of: string) =>
     `(coalesce(${of}.triggered_at, '-infinity'), length(${of}.build_id), ${of}.build_id)`;
-  const newest = "triggered_at desc nulls last, length(build_id) desc, build_id desc";
-  const oldest = "triggered_at nulls first, length(build_id), build_id";
+  const newest = "build.triggered_at desc nulls last, length(build.build_id) desc, build.build_id desc";
+  const oldest = "build.triggered_at nulls first, length(build.build_id), build.build_id";
   return {
     around: statement(
       "fact_builds",
       (hold) => `with this as (select * from report.fact_builds where build_id = ${hold(id)})
-(select ${columns}, false as is_after from (
-  select build.* from report.fact_builds as build, this
-  where ${ofSeries(hold)} and ${place("build")} <= ${place("this")}
-  order by ${newest.replaceAll("triggered_at", "build.triggered_at").replaceAll("build_id", "build.build_id")} limit ${BEFORE + 1}
-) as before order by ${oldest})
-union all
-(select ${columns}, true from (
-  select build.* from report.fact_builds as build, this
-  where ${ofSeries(hold)} and ${place("build")} > ${place("this")}
-) as after order by ${oldest} limit ${AFTER})`,
+select build_id, outcome, succeeded, triggered_at, error_class
+from (
+  (select build.* from report.fact_builds as build, this
+  where ${ofSeries(hold)}
+    and ${place("build")} <= ${place("this")}
+  order by ${newest}
+  limit ${BEFORE + 1})
+  union all
+  (select build.* from report.fact_builds as build, this
+  where ${ofSeries(hold)}
+    and ${place("build")} > ${place("this")}
+  order by ${oldest}
+  limit ${AFTER})
+) as build
+order by ${oldest}`,
     ),
     good: statement(
       "fact_builds",
@@ -45,7 +49,7 @@ union all
 select build.build_id, build.triggered_at
 from report.fact_builds as build, this
 where ${ofSeries(hold)} and build.succeeded = 1 and ${place("build")} < ${place("this")}
-order by build.triggered_at desc nulls last, length(build.build_id) desc, build.build_id desc
+order by ${newest}
 limit 1`,
     ),
     alike: statement(
@@ -61,7 +65,7 @@ from (
   select distinct on (project_id) *
   from report.fact_builds
   where failed = 1 and error_class = ${hold(String(fact.error_class))} and error_fingerprint = ${hold(String(fact.error_fingerprint))}
-    and triggered_on > (select max(triggered_on) from report.fact_builds) - 28
+    and triggered_on > (select triggered_on from report.fact_builds order by triggered_on desc nulls last limit 1) - 28
     and project_id <> ${hold(String(fact.project_id))}
   order by project_id, triggered_at desc
 ) as build
