@@ -1,5 +1,6 @@
 import { html } from "hono/html";
 import type { Question } from "../report/question.ts";
+import { RESOURCES } from "../wire/resources.ts";
 import { age, clockWords, moment, momentMs, when } from "./age.ts";
 import { renderBlock } from "./block.ts";
 import { renderEmpty } from "./empty.ts";
@@ -9,7 +10,7 @@ import { type MarkKind, mark } from "./mark.ts";
 import { MOST_GROUPS } from "./mirror-questions.ts";
 import { counted, foreign, grouped, type Markup } from "./words.ts";
 
-const ORDER = ["user", "project", "version", "build", "file"];
+const ORDER: readonly string[] = RESOURCES;
 
 const state = (kind: MarkKind, word: string): Markup =>
   html`<span class="state">${mark(kind, word)}<span>${word}</span></span>`;

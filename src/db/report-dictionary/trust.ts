@@ -4,7 +4,7 @@ export const TRUST = {
     answers: "How did each reading of a list end, and why was it not whole? One row per run and resource.",
     columns: {
       run_id: "The run (see runs).",
-      resource: "The list: user, project, version, build or file.",
+      resource: "Whose list (see freshness).",
       walk: "How it ended: whole, head (the newest records, as far as it had to read), not_whole or skipped; null while it goes on.",
       reason: "Why it was not whole or was skipped, or why its counts do not agree; null where all is well.",
       started_at: "When it began.",
@@ -28,7 +28,7 @@ export const TRUST = {
     answers:
       "What could not be stored? One row per resource and kind of reason, of the records that still wait.",
     columns: {
-      resource: "user, project, version, build or file.",
+      resource: "Whose records (see freshness).",
       reason_kind:
         "not_sent: the service fails to show this place of its list. no_id: it has no id that can be stored. unreadable: it is no record. refused: the database refused it. Or other.",
       records: "Records that wait.",
@@ -40,7 +40,7 @@ export const TRUST = {
     answers:
       "Which references lead to records that the mirror does not have? One row per field, kind of its target and status.",
     columns: {
-      resource: "The records that refer: project, version, build or file.",
+      resource: "The records that refer (see freshness).",
       field: "The field that refers, such as project.",
       target_resource: "What it refers to; null where the reference names no record.",
       status:
