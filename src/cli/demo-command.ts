@@ -31,17 +31,14 @@ export function demoCommand(summary: string): Command {
     settings: ["dataDir", "sourceTimezone", "httpHost", "httpPort", "httpAllowedHosts"],
     examples: [
       ["demo", "a simulated service, its mirror, a day of syncs and watching, and what was seen"],
-      [
-        "demo --keep",
-        "the same, then a virtual minute passes each second until Ctrl-C, and the page is served",
-      ],
+      ["demo --keep", "the same, then the service goes on building until Ctrl-C, and the page is served"],
       ["demo --data-dir .docmirror-demo --json", "in another folder, the report as JSON"],
     ],
   })
     .addOption(
       new Option(
         "--keep",
-        "stay up after the report and serve the page: a round of the watch each virtual minute, a sync each virtual hour",
+        "stay up after the report and serve the page: a round of the watch each minute, a sync each hour",
       ),
     )
     .option("--json", "print one JSON document")

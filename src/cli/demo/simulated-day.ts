@@ -128,13 +128,14 @@ export async function passDay(
 }
 
 /**
- * Advances the world by a minute each second, with a round of the watch each virtual minute and a sync each
- * virtual hour, until the signal is aborted.
+ * Lets the world keep step with the real clock, with a round of the watch each minute and a sync each hour, until the
+ * signal is aborted. The page tells ages by the real clock, so a world that ran ahead would be one of the future.
  */
 export async function keepGoing(deps: DemoSyncDeps, onTrouble: (error: unknown) => void): Promise<never> {
   const { world, signal } = deps;
   for (let minute = 1; ; minute++) {
-    await systemClock.sleep(1000, signal);
+    const due = world.now().getTime() + MINUTE_MS;
+    await systemClock.sleep(Math.max(0, due - systemClock.now().getTime()), signal);
     try {
       if (minute % 60 === 0) {
         world.advance(MINUTE_MS);
