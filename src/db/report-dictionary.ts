@@ -20,6 +20,7 @@ import {
   UNFINISHED,
   VERSION,
 } from "./report-dictionary/shared-columns.ts";
+import { TRUST } from "./report-dictionary/trust.ts";
 
 export interface RelationEntry {
   /** The question that the relation answers, and what one row is. */
@@ -298,6 +299,7 @@ export const DICTIONARY = {
         "Work that it left: deletions to confirm, references to ask for, open builds to poll. Null in runs of older versions.",
     },
   },
+  ...TRUST,
   data_dictionary: {
     answers: "What does each column mean? One row per column of this schema.",
     columns: {

@@ -7,15 +7,15 @@ export interface LogLine {
   readonly text: string;
 }
 
-export interface CauseFacts {
-  /** Which part of the log, for the anchors of the whole log: `error`, `output`, `setup`, `setup-error`. */
+/** Lines of one text of a log, as they stand in it. */
+export interface CausePart {
+  /** Which text, for the anchors of the whole log: `error`, `output`, `setup`, `setup-error`. */
   readonly part: string;
-  /** The line that says the cause, and those before it, in their order. */
+  /** The text in words, such as "errors". */
+  readonly words: string;
   readonly lines: readonly LogLine[];
-  /** The number of the line that is highlighted. */
-  readonly hit: number;
-  /** The part in words, such as "errors". */
-  readonly partWords: string;
+  /** The numbers of the lines that say the cause. A part without any is dim. @default none */
+  readonly hits?: readonly number[];
 }
 
 const LINE_LENGTH = 2000;
@@ -25,10 +25,22 @@ export function renderLine(part: string, { number, text }: LogLine, kind = ""): 
   return html`<span class="l${kind}"><a href="#${part}-${number}" aria-label="${part}, line ${number}">${number}</a><span>${shorten(text, LINE_LENGTH)}</span></span>`;
 }
 
+/** The same line where the whole log has it: the anchor of such links. */
+export function renderAnchoredLine(part: string, { number, text }: LogLine, kind = ""): Markup {
+  return html`<span class="l${kind}" id="${part}-${number}"><a href="#${part}-${number}" aria-label="${part}, line ${number}">${number}</a><span>${shorten(text, LINE_LENGTH)}</span></span>`;
+}
+
 /** The cause in its context: lines of the log, the one that says it highlighted. */
-export function renderCause({ part, lines, hit, partWords }: CauseFacts): Markup {
+export function renderCause(parts: readonly CausePart[]): Markup {
   return html`<div class="cause" tabindex="0" role="region" aria-label="The lines around the cause">
-<span class="part">${partWords}</span>
-${lines.map((line) => renderLine(part, line, line.number === hit ? " hit" : ""))}
-</div>`;
+${parts.map(
+  ({ part, words, lines, hits = [] }) => html`<span class="part">${words}</span>
+${lines.map((line) => renderLine(part, line, kindOf(line, hits)))}
+`,
+)}</div>`;
+}
+
+function kindOf({ number }: LogLine, hits: readonly number[]): string {
+  if (hits.length === 0) return " dim";
+  return hits.includes(number) ? " hit" : "";
 }

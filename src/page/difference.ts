@@ -24,7 +24,7 @@ export function differenceOf(after: Count, before: Count): Difference | null {
   if (!new_ || !old) return null;
   const [p, q] = [after.succeeded / after.finished, before.succeeded / before.finished];
   const by = p - q;
-  const low = by - Math.hypot(p - new_.low, old.high - q);
-  const high = by + Math.hypot(new_.high - p, q - old.low);
+  const low = Math.max(-1, by - Math.hypot(p - new_.low, old.high - q));
+  const high = Math.min(1, by + Math.hypot(new_.high - p, q - old.low));
   return { by, low, high, isChance: low <= 0 && high >= 0 };
 }

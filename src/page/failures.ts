@@ -10,6 +10,8 @@ export interface ExplainedFailure {
   readonly words: string;
   /** Whether it is a bug of docmirror, not a fault of the request or the database. */
   readonly isOurs: boolean;
+  /** Whether the database could not be reached. @default false */
+  readonly isAway?: boolean;
 }
 
 const QUERY_CANCELED = "57014";
@@ -54,9 +56,11 @@ export function explainFailure(error: unknown): ExplainedFailure {
   if (error instanceof StoreError) {
     return {
       status: 503,
-      title: "The database does not answer",
-      words: "docmirror keeps trying to reach it. Try again in a minute.",
+      title: "The database does not answer, so nothing can be said about the builds now.",
+      words:
+        "docmirror keeps trying to reach it. This page asks again every ten seconds, and works again as soon as it answers.",
       isOurs: false,
+      isAway: true,
     };
   }
   return {

@@ -1,55 +1,120 @@
 import { html } from "hono/html";
 import type { TransactionSql } from "../db/connect.ts";
-import { askFor } from "../report/question.ts";
+import { agoWords } from "./age.ts";
 import { askEach } from "./ask-all.ts";
-import { renderHead } from "./block.ts";
 import type { Address, Draft, Drawing, PageMoment } from "./drawing.ts";
-import { renderPlainAnswer } from "./plain-answer.ts";
+import type { Row } from "./list-table.ts";
+import { mark } from "./mark.ts";
+import { renderLists, renderRuns } from "./mirror-lists.ts";
+import { renderLooks } from "./mirror-looks.ts";
+import { mirrorQuestions } from "./mirror-questions.ts";
+import { renderChanges, renderQuarantine, renderReferences, renderWalks } from "./mirror-trust.ts";
+import { judgeMirror, type MirrorVerdict } from "./mirror-words.ts";
+import { drawNeverSynced } from "./never-synced.ts";
+import { renderFigures, renderVerdict } from "./verdict-bar.ts";
+import { counted, grouped, type Markup } from "./words.ts";
 
-/** The page of the mirror: how fresh each list is, and how the runs ended. */
+/** The page of the mirror: whether the rest can be trusted. */
 export function mirrorPage(_address: Address): Drawing {
   return { key: ["mirror"], isAlways: true, draw };
 }
 
-async function draw(tx: TransactionSql, { now }: PageMoment): Promise<Draft> {
-  const asked = {
-    freshness: askFor("freshness"),
-    runs: askFor("runs", { limit: 30 }, () => ["kind <> 'watch'"]),
-    round: askFor("runs", { limit: 1 }, () => ["kind = 'watch'"]),
-  };
-  const { freshness, runs, round } = await askEach(tx, asked);
-  const main = html`${renderHead("Mirror")}
-${renderPlainAnswer({
-  id: "freshness",
-  title: "How fresh each list is",
-  question: asked.freshness,
-  columns: [
-    "resource",
-    "current_through",
-    "last_walk",
-    "last_whole_at",
-    "records",
-    "deleted_records",
-    "quarantined",
-  ],
-  rows: freshness,
-  now,
-})}
-${renderPlainAnswer({
-  id: "runs",
-  title: "Last syncs",
-  question: asked.runs,
-  columns: ["run_id", "status", "kind", "started_at", "requests", "records", "error"],
-  rows: runs,
-  now,
-})}
-${renderPlainAnswer({
-  id: "round",
-  title: "Last round of the watch",
-  question: asked.round,
-  columns: ["run_id", "status", "started_at", "requests", "error"],
-  rows: round,
-  now,
-})}`;
-  return { status: 200, facts: { title: "Mirror", tab: "/mirror", main } };
+async function draw(tx: TransactionSql, { now, freshness }: PageMoment): Promise<Draft> {
+  const questions = mirrorQuestions(now);
+  const answers = await askEach(tx, questions);
+  const { lists, runs, walks, references, quarantine, changes } = answers;
+  const [counts] = answers.counts;
+  const total = Number(counts?.runs ?? 0);
+  const done = html`${renderLooks(runs, questions.runs, now)}
+${renderLists(lists, questions.lists, freshness, now)}
+${renderRuns(runs, total, questions.runs, now)}`;
+  const lacks = html`<div class="pair">
+<div class="col">
+${renderWalks(walks, counts, questions.walks, now)}
+${renderReferences(references, questions.references, now)}
+</div>
+<div class="col">
+${renderQuarantine(quarantine, questions.quarantine, total, now)}
+${renderChanges(changes, questions.changes, now)}
+</div>
+</div>`;
+  if (freshness.asOf === null) {
+    const never = drawNeverSynced(freshness, now);
+    const main = html`${never.facts.main}${total === 0 ? "" : html`${done}${lacks}`}`;
+    return { ...never, facts: { ...never.facts, tab: "/mirror", main } };
+  }
+  const watch = runs.find(({ kind }) => kind === "watch");
+  const sync = runs.find(({ kind, status }) => kind !== "watch" && status !== "running");
+  const verdict = judgeMirror({ freshness, lists, watch, now });
+  const main = html`${renderMirrorVerdict(verdict, renderMirrorFigures(answers, sync, now))}
+${done}
+${lacks}`;
+  return { status: 200, facts: { title: verdict.title, tone: verdict.tone, tab: "/mirror", main } };
+}
+
+function renderMirrorVerdict({ look, sentence, notes, cautions }: MirrorVerdict, figures: Markup): Markup {
+  return renderVerdict({
+    look,
+    ...(look === "good" && { mark: { kind: "good", word: "Current" } }),
+    sentence,
+    evidence: html`${cautions.map((caution) => html`${mark("warn", "Look here")} ${withCode(caution)} `)}${notes.join(" ")}`,
+    figures,
+  });
+}
+
+/** Words between backticks as code. */
+function withCode(text: string): Markup {
+  return html`${text.split("`").map((part, place) => (place % 2 === 1 ? html`<code>${part}</code>` : part))}`;
+}
+
+type Answers = Readonly<Record<keyof ReturnType<typeof mirrorQuestions>, readonly Row[]>>;
+
+function renderMirrorFigures(answers: Answers, sync: Row | undefined, now: Date): Markup {
+  const sum = (rows: readonly Row[], name: string) =>
+    rows.reduce((all, row) => all + Number(row[name] ?? 0), 0);
+  const stored = sum(answers.quarantine, "records");
+  const broken = sum(answers.references, "broken");
+  const ago = agoWords(sync?.started_at, now);
+  return renderFigures(
+    [
+      {
+        label: "Records",
+        value: grouped(sum(answers.lists, "records")),
+        note: `${grouped(sum(answers.lists, "deleted_records"))} more are gone upstream`,
+      },
+      {
+        label: "Could not be stored",
+        value: grouped(stored),
+        note: html`<a href="#quarantine">${stored === 0 ? "none waits in quarantine" : "wait in quarantine"}</a>`,
+      },
+      {
+        label: "Broken references",
+        value: grouped(broken),
+        note: html`<a href="#references">${referenceWords(answers.references)}</a>`,
+      },
+      {
+        label: "Last sync",
+        labelRest: ago === null ? "" : `, ${ago} ago`,
+        value: sync === undefined ? "–" : grouped(Number(sync.requests)),
+        ...(sync !== undefined && { unit: Number(sync.requests) === 1 ? "request" : "requests" }),
+        note:
+          sync === undefined
+            ? "none is known"
+            : `${grouped(Number(sync.inserted))} new, ${grouped(Number(sync.updated))} changed, ${grouped(Number(sync.deleted))} gone`,
+      },
+    ],
+    true,
+  );
+}
+
+function referenceWords(rows: readonly Row[]): string {
+  if (rows.length === 0) return "all lead to records";
+  const [first] = rows;
+  const target = first?.target_resource;
+  if (rows.every((row) => row.status === "gone" && row.target_resource === target) && target !== null)
+    return `all to ${String(target)}s that are gone`;
+  const pending = rows
+    .filter(({ status }) => status === "pending")
+    .reduce((all, { broken }) => all + Number(broken), 0);
+  return pending === 0 ? counted(rows.length, "kind") : `${grouped(pending)} not asked for yet`;
 }

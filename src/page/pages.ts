@@ -1,14 +1,15 @@
 import { type Context, Hono } from "hono";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
-import { describeBuild } from "../builds/describe-build.ts";
-import { explainBuild } from "../builds/explain-build.ts";
 import type { Clock } from "../clock.ts";
 import type { MirrorReader } from "../db/mirror-reader.ts";
 import type { Logger } from "../log.ts";
 import { isStorableId } from "../wire/record-id.ts";
 import { createAnswerReply } from "./answer-reply.ts";
-import { absenceWords, askForBuild, findFacts, renderBuild } from "./build-page.ts";
+import { askEach } from "./ask-all.ts";
+import { buildPage } from "./build-page.ts";
+import { askForBuild } from "./build-questions.ts";
 import { createDataRoutes } from "./data-routes.ts";
+import { awayNotice } from "./database-away.ts";
 import { type DocumentFacts, renderDocument } from "./document.ts";
 import { type Page, pageMoment } from "./drawing.ts";
 import { errorsPage } from "./errors-page.ts";
@@ -28,7 +29,6 @@ import { readQuery } from "./read-query.ts";
 import { ReaderGoneError } from "./reader-gone.ts";
 import { readStyleSheet } from "./style-sheet.ts";
 import { trendsPage } from "./trends-page.ts";
-import { shorten } from "./words.ts";
 
 export interface PagesDeps {
   mirror: MirrorReader;
@@ -68,6 +68,7 @@ const PAGES: Readonly<Record<string, Page>> = {
 export function createPages({ mirror, sourceTimezone, clock, log }: PagesDeps): Hono {
   const style = readStyleSheet();
   const kept = createKeptPages(mirror);
+  const pageOfBuild = buildPage(sourceTimezone);
   const app = new Hono();
 
   async function show(c: Context, facts: DocumentFacts, status: ContentfulStatusCode): Promise<Response> {
@@ -94,20 +95,7 @@ export function createPages({ mirror, sourceTimezone, clock, log }: PagesDeps): 
     return sendPage(c, made, HTML);
   }
 
-  async function showBuild(c: Context, id: string): Promise<Response> {
-    const title = "No such build";
-    const absent = { ...notice(title, "The mirror has no build with this id."), searched: id };
-    if (!isStorableId(id)) return show(c, absent, 404);
-    const question = askForBuild(id);
-    const { explanation, fact } = await kept.read(c, async (tx) => ({
-      explanation: await explainBuild(tx, id, sourceTimezone),
-      fact: (await findFacts(tx, question))[0],
-    }));
-    const { build, quarantine } = explanation;
-    if (build === null) return show(c, { ...notice(title, absenceWords(explanation)), searched: id }, 404);
-    const main = renderBuild(id, describeBuild(build, quarantine), fact, question, clock.now());
-    return show(c, { title: `Build ${shorten(id)}`, main }, 200);
-  }
+  const showBuild = (c: Context, id: string) => showPage(c, pageOfBuild, id);
 
   async function showLog(c: Context): Promise<Response> {
     const id = c.req.param("id") ?? "";
@@ -120,7 +108,7 @@ export function createPages({ mirror, sourceTimezone, clock, log }: PagesDeps): 
     if (searched === "") return c.redirect("/", 303);
     const { projects, builds } = await kept.read(c, async (tx) => ({
       projects: await findProjects(tx, searched),
-      builds: isStorableId(searched) ? await findFacts(tx, askForBuild(searched)) : [],
+      builds: isStorableId(searched) ? (await askEach(tx, { build: askForBuild(searched) })).build : [],
     }));
     const isBuild = builds.length > 0;
     if (projects.length > 0 && isBuild) {
@@ -170,7 +158,7 @@ export function createPages({ mirror, sourceTimezone, clock, log }: PagesDeps): 
   app.all("*", showAbsence);
   app.onError(async (error, c) => {
     if (error instanceof ReaderGoneError) return c.body(null, 503);
-    const { status, title, words, isOurs } = explainFailure(error);
+    const { status, title, words, isOurs, isAway } = explainFailure(error);
     const { pathname: path, search } = new URL(c.req.url);
     if (isOurs) log.error({ err: error, path }, "a page could not be made");
     else
@@ -183,7 +171,8 @@ export function createPages({ mirror, sourceTimezone, clock, log }: PagesDeps): 
       // The page itself asks again, so that a reader only has to wait.
       c.header("refresh", RETRY_SECONDS);
     }
-    const facts = status === 400 ? notice(title, words) : faultNotice(title, words, path + search);
+    const draw = isAway ? awayNotice : faultNotice;
+    const facts = status === 400 ? notice(title, words) : draw(title, words, path + search);
     return show(c, facts, status);
   });
   return app;

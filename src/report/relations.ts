@@ -258,5 +258,23 @@ export const RELATION_FACTS: { readonly [R in Relation]: RelationFacts<ColumnOf<
     order: "run_id desc",
     answer: ["run_id", "kind", "status", "started_at", "requests", "error", "duration_s"],
   },
+  walks: {
+    time: { column: "started_at", span: "moment" },
+    order: "run_id desc, resource",
+    answer: ["run_id", "resource", "walk", "records", "started_at", "reason"],
+  },
+  quarantine: {
+    order: "records desc, resource, reason_kind",
+    answer: ["resource", "reason_kind", "records", "oldest_at", "newest_at"],
+  },
+  broken_references: {
+    order: "broken desc, resource, field, target_resource, status",
+    answer: ["resource", "field", "target_resource", "status", "broken", "targets", "last_checked_at"],
+  },
+  schema_changes: {
+    time: { column: "observed_at", span: "moment" },
+    order: "observed_at desc, resource, field, kind, detail",
+    answer: ["resource", "field", "kind", "detail", "observed_at"],
+  },
   data_dictionary: { order: "relation, position", answer: ["relation", "column_name", "description"] },
 };

@@ -29,7 +29,10 @@ const PATHS = [
   "/project/pip?version=latst",
   "/project/quiet-1",
   projectHref(HOSTILE_SLUGS.long),
+  "/build/1001",
   "/build/1004",
+  "/build/2000",
+  "/build/h11",
   "/errors",
   "/errors?since=30d&kind=vcs&sort=newest",
   "/errors?kind=nosuch",
@@ -171,6 +174,32 @@ describe.skipIf(CHROMIUM === null)(
       await page.waitForURL(/kind=vcs/);
       await page.getByText("1 project", { exact: false }).first().press("Enter");
       expect(await page.locator("details.also").first().getAttribute("open")).not.toBeNull();
+      expect(faults).toEqual([]);
+    });
+
+    it("opens the fold of a line of the log, and highlights the line", async () => {
+      await using visited = await visit(
+        browser,
+        `${url}/build/1004`,
+        lookOf({ width: 360, colorScheme: "light" }),
+      );
+      const { page, faults } = visited;
+      const line = page.locator("#error-1");
+      expect(await line.isVisible()).toBe(false);
+      await page.getByRole("link", { name: "Line 1 of the errors" }).click();
+      await expect.poll(() => line.isVisible()).toBe(true);
+      expect(page.url()).toMatch(/#error-1$/);
+      const colours = await line.evaluate((node) => {
+        const { getComputedStyle } = globalThis as unknown as {
+          getComputedStyle(node: unknown): { backgroundColor: string };
+        };
+        return getComputedStyle(node).backgroundColor;
+      });
+      expect(colours).toBe("rgb(255, 233, 168)");
+      // The same from elsewhere.
+      await page.goto("about:blank");
+      await page.goto(`${url}/build/1004#error-1`);
+      await expect.poll(() => line.isVisible()).toBe(true);
       expect(faults).toEqual([]);
     });
 

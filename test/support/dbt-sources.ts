@@ -8,6 +8,8 @@ const NULLABLE: Partial<Record<Relation, readonly string[]>> = {
   time_to_recover: ["project_id", "type", "month"],
   instability: ["reference"],
   flaky_series: ["reference"],
+  broken_references: ["target_resource"],
+  schema_changes: ["detail"],
 };
 
 /** The relations that others refer to, each by the names of the columns that do. */

@@ -41,5 +41,9 @@ export const KEYS: Record<Relation, readonly string[]> = {
   project_activity: ["project_id", "week"],
   freshness: ["resource"],
   runs: ["run_id"],
+  walks: ["run_id", "resource"],
+  quarantine: ["resource", "reason_kind"],
+  broken_references: ["resource", "field", "target_resource", "status"],
+  schema_changes: ["resource", "field", "kind", "detail"],
   data_dictionary: ["relation", "column_name"],
 };

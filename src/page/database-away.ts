@@ -1,0 +1,22 @@
+import { html } from "hono/html";
+import { renderBlock } from "./block.ts";
+import type { DocumentFacts } from "./document.ts";
+import { mark } from "./mark.ts";
+import { faultNotice } from "./notice.ts";
+
+/** The page while the database does not answer: that nothing is known now, and where to look. */
+export function awayNotice(title: string, words: string, path: string): DocumentFacts {
+  const facts = faultNotice(title, words, path);
+  return {
+    ...facts,
+    title: "! Database away",
+    age: html`<a class="fresh warn" href="${path}">${mark("warn", "look here")}<span><b>Database away</b></span></a>`,
+    main: html`${facts.main}
+${renderBlock({
+  id: "look",
+  title: "Where to look",
+  body: html`<ol class="steps"><li><div>Is it up, and is the address right?<pre tabindex="0" role="region" aria-label="Command: docmirror doctor">docmirror doctor</pre></div></li>
+<li><div>What did it say last? Its own log: <code>postgres.log</code> in the data folder, or that of your server.</div></li></ol>`,
+})}`,
+  };
+}

@@ -1,0 +1,156 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { connect, type Sql } from "../../src/db/connect.ts";
+import { createTestDatabase, type TestDatabase } from "../support/database.ts";
+
+let database: TestDatabase;
+let sql: Sql;
+beforeAll(async () => {
+  database = await createTestDatabase();
+  sql = connect(database.url, { applicationName: "docmirror test", max: 1 });
+  await sql.unsafe(ROWS);
+});
+afterAll(async () => {
+  await sql?.end();
+  await database?.dispose();
+});
+
+const ROWS = `
+  insert into sync.runs (kind, status, started_at, heartbeat_at, pid, host) values
+    ('full', 'succeeded', '2025-01-08 12:00Z', now(), 1, 'test'), ('incremental', 'partial', '2025-01-09 12:00Z', now(), 1, 'test');
+  insert into sync.walks (run_id, resource, walk, reason, started_at, finished_at, pages, records, inserted, unstored, deficit) values
+    (1, 'build', 'whole', null, '2025-01-08 12:00Z', '2025-01-08 12:01:30Z', 2, 40, 40, 2, null),
+    (2, 'build', 'head', 'the counts differ', '2025-01-09 12:00Z', '2025-01-09 12:00:10Z', 1, 20, 1, null, 3),
+    (2, 'file', 'not_whole', 'page 2 does not come', '2025-01-09 12:00Z', '2025-01-09 12:00:20Z', 1, 20, 0, null, null),
+    (2, 'user', null, null, '2025-01-09 12:00Z', null, 0, 0, 0, null, null);
+  insert into sync.quarantine (run_id, resource, record_id, reason, payload, created_at, resolved_at, list_offset) values
+    (1, 'build', '1', 'could not store build 1: out of range', '{"n": 1}', '2025-01-08 12:00Z', null, null),
+    (2, 'build', '2', 'could not store build 2: out of range', '{"n": 2}', '2025-01-09 12:00Z', null, null),
+    (2, 'build', '3', 'could not store build 3: out of range', '{"n": 3}', '2025-01-10 12:00Z', '2025-01-11 12:00Z', null),
+    (2, 'build', null, 'the service answers 500', null, '2025-01-09 13:00Z', null, 17),
+    (2, 'user', null, 'the record has no id that can be stored', '{}', '2025-01-09 12:00Z', null, null),
+    (2, 'user', '5', 'the record cannot be read: no object', '{"n": 5}', '2025-01-09 12:00Z', null, null),
+    (2, 'user', '6', 'words of an older version', '{"n": 6}', '2025-01-09 12:00Z', null, null);
+  insert into mirror.unresolved_references (resource, record_id, field, position, uri, status, checked_at, target_resource, target_key) values
+    ('project', '1', 'users', 0, '/api/v1/user/7/', 'gone', '2025-01-08 12:00Z', 'user', '7'),
+    ('project', '2', 'users', 0, '/api/v1/user/7/', 'gone', '2025-01-09 12:00Z', 'user', '7'),
+    ('project', '2', 'users', 1, '/api/v1/user/8/', 'gone', null, 'user', '8'),
+    ('build', '1', 'version', 0, '/api/v1/version/9/', 'pending', null, 'version', '9'),
+    ('build', '2', 'version', 0, 'https://elsewhere.example/', 'foreign', null, null, null);
+  insert into sync.drift (run_id, resource, field, kind, detail, observed_at) values
+    (1, 'build', 'pace', 'appeared', 'in records', '2025-01-08 12:00Z'),
+    (2, 'build', 'pace', 'appeared', 'in records', '2025-01-09 12:00Z'),
+    (2, 'build', 'pace', 'appeared', 'in the schema', '2025-01-09 12:00Z');
+`;
+
+describe("what tells how far the mirror can be trusted", () => {
+  it("walks has every reading of a list, how it ended and why", async () => {
+    expect(
+      await sql`select run_id, resource, walk, reason, duration_s, records, deficit, unstored, is_good from report.walks order by run_id, resource`,
+    ).toEqual([
+      row(1, "build", "whole", null, 90, 40, null, 2, true),
+      row(2, "build", "head", "the counts differ", 10, 20, 3, 0, false),
+      row(2, "file", "not_whole", "page 2 does not come", 20, 20, null, 0, false),
+      row(2, "user", null, null, null, 0, null, 0, false),
+    ]);
+  });
+
+  it("quarantine counts what waits, by resource and kind of reason, and quotes nothing", async () => {
+    expect(
+      await sql`select resource, reason_kind, records, oldest_at, newest_at from report.quarantine order by resource, reason_kind`,
+    ).toEqual([
+      {
+        resource: "build",
+        reason_kind: "not_sent",
+        records: 1,
+        oldest_at: "2025-01-09 13:00:00+00",
+        newest_at: "2025-01-09 13:00:00+00",
+      },
+      {
+        resource: "build",
+        reason_kind: "refused",
+        records: 2,
+        oldest_at: "2025-01-08 12:00:00+00",
+        newest_at: "2025-01-09 12:00:00+00",
+      },
+      {
+        resource: "user",
+        reason_kind: "no_id",
+        records: 1,
+        oldest_at: "2025-01-09 12:00:00+00",
+        newest_at: "2025-01-09 12:00:00+00",
+      },
+      {
+        resource: "user",
+        reason_kind: "other",
+        records: 1,
+        oldest_at: "2025-01-09 12:00:00+00",
+        newest_at: "2025-01-09 12:00:00+00",
+      },
+      {
+        resource: "user",
+        reason_kind: "unreadable",
+        records: 1,
+        oldest_at: "2025-01-09 12:00:00+00",
+        newest_at: "2025-01-09 12:00:00+00",
+      },
+    ]);
+  });
+
+  it("broken_references counts them by field and status, and names no record", async () => {
+    expect(
+      await sql`select resource, field, target_resource, status, broken, targets, first_checked_at, last_checked_at from report.broken_references order by resource, status`,
+    ).toEqual([
+      reference("build", "version", null, "foreign", 1, 1, null, null),
+      reference("build", "version", "version", "pending", 1, 1, null, null),
+      reference("project", "users", "user", "gone", 3, 2, "2025-01-08 12:00:00+00", "2025-01-09 12:00:00+00"),
+    ]);
+  });
+
+  it("schema_changes has each difference once, when it was first seen", async () => {
+    expect(await sql`select * from report.schema_changes order by detail`).toEqual([
+      {
+        resource: "build",
+        field: "pace",
+        kind: "appeared",
+        detail: "in records",
+        observed_at: "2025-01-08 12:00:00+00",
+      },
+      {
+        resource: "build",
+        field: "pace",
+        kind: "appeared",
+        detail: "in the schema",
+        observed_at: "2025-01-09 12:00:00+00",
+      },
+    ]);
+  });
+});
+
+function row(...values: unknown[]): Record<string, unknown> {
+  const names = [
+    "run_id",
+    "resource",
+    "walk",
+    "reason",
+    "duration_s",
+    "records",
+    "deficit",
+    "unstored",
+    "is_good",
+  ];
+  return Object.fromEntries(names.map((name, place) => [name, values[place]]));
+}
+
+function reference(...values: unknown[]): Record<string, unknown> {
+  const names = [
+    "resource",
+    "field",
+    "target_resource",
+    "status",
+    "broken",
+    "targets",
+    "first_checked_at",
+    "last_checked_at",
+  ];
+  return Object.fromEntries(names.map((name, place) => [name, values[place]]));
+}
