@@ -43,8 +43,9 @@ export function renderWhy(rows: readonly Row[], question: Question, of: Span, da
         );
   return renderBlock({
     id: "why",
-    title: `Why, ${of.short}`,
+    title: "Why",
     count: grouped(total),
+    note: `Failed builds of the ${of.words}.`,
     tools: { question, filters: { since: of.since, until: of.until } },
     body,
   });

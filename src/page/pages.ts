@@ -62,8 +62,8 @@ const PAGES: Readonly<Record<string, Page>> = {
 
 /**
  * The pages for people: what is broken now, trends, projects, errors, the mirror, one project, one build; and
- * each answer as a file. They only read the mirror, and link only to their own paths. Any other path gets a
- * page that says so.
+ * each answer as a file. They only read the mirror, and load nothing from elsewhere. Any other path gets a page
+ * that says so.
  */
 export function createPages({ mirror, sourceTimezone, clock, log }: PagesDeps): Hono {
   const style = readStyleSheet();

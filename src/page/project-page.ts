@@ -1,60 +1,153 @@
 import { html } from "hono/html";
 import type { TransactionSql } from "../db/connect.ts";
-import { askFor } from "../report/question.ts";
+import { age } from "./age.ts";
 import { askEach } from "./ask-all.ts";
-import { renderHead } from "./block.ts";
+import { renderBlock } from "./block.ts";
 import type { Address, Draft, Drawing, PageMoment } from "./drawing.ts";
-import { feedHref } from "./links.ts";
+import { feedHref, projectHref, type Query, withQuery } from "./links.ts";
+import type { Row } from "./list-table.ts";
 import { nearestLinks, notice } from "./notice.ts";
-import { renderPlainAnswer } from "./plain-answer.ts";
+import { readPageNumber } from "./pager.ts";
+import { renderBuilds } from "./project-builds.ts";
+import { renderCauses } from "./project-causes.ts";
+import { renderFailing } from "./project-failing.ts";
 import { findNearestProjects, findProjects } from "./project-names.ts";
-import { foreign, shorten } from "./words.ts";
+import {
+  askForSeriesStrips,
+  askForVersionNames,
+  type ProjectChoice,
+  projectQuestions,
+  type SeriesOf,
+  type Subject,
+} from "./project-questions.ts";
+import { renderBadge, renderDays, renderMended, renderProjectFacts, renderTimes } from "./project-rail.ts";
+import { renderSeries } from "./project-series.ts";
+import { judgeProject, renderProjectVerdict } from "./project-verdict.ts";
+import { type SeriesStrips, seriesKey } from "./series-strips.ts";
+import { counted, foreign, type Markup, shorten } from "./words.ts";
 
-/** The page of a project: what fails, and its last builds. */
-export function projectPage({ name }: Address): Drawing {
-  return { key: ["project", name], draw: (tx, moment) => draw(tx, name, moment) };
+/** The page of a project: whether its main docs are good, why not, and its builds. */
+export function projectPage({ name, query }: Address): Drawing {
+  const choice = parse(query);
+  return { key: ["project", name, choice], draw: (tx, moment) => draw(tx, name, choice, moment) };
 }
 
-async function draw(tx: TransactionSql, slug: string, { now }: PageMoment): Promise<Draft> {
-  const projects = await findProjects(tx, slug);
-  if (projects.length === 0) {
-    const nearest = await findNearestProjects(tx, slug);
-    const words = `The mirror has no project ${shorten(slug)}.${nearest.length > 0 ? " Similar names:" : ""}`;
-    return {
-      status: 404,
-      facts: { ...notice("No such project", words, nearestLinks(nearest)), searched: slug },
-    };
-  }
-  const asked = {
-    failing: askFor("failing_now", { project: slug, limit: 50 }),
-    builds: askFor("fact_builds", { project: slug, limit: 30 }),
+function parse(query: URLSearchParams): ProjectChoice {
+  const given = (name: string) => query.get(name)?.replaceAll("\0", "").slice(0, 400) || undefined;
+  return {
+    id: given("id"),
+    only: { version: given("version"), type: given("type"), reference: given("ref") },
+    page: readPageNumber(query),
+    isAllSeries: query.get("versions") === "all",
   };
-  const { failing, builds } = await askEach(tx, asked);
-  const main = html`${renderHead(foreign(slug, 200), foreign(String(projects[0]?.repo ?? ""), 200))}
-${renderPlainAnswer({
-  id: "failing",
-  title: "Failing now",
-  question: asked.failing,
-  columns: [
-    "version_slug",
-    "type",
-    "failures",
-    "failing_since",
-    "error_class",
-    "output_excerpt",
-    "last_failed_build_id",
-  ],
-  rows: failing,
-  now,
-})}
-${renderPlainAnswer({
-  id: "builds",
-  title: "Last builds",
-  question: asked.builds,
-  columns: ["build_id", "version_slug", "type", "outcome", "triggered_at", "error_class"],
-  rows: builds,
-  now,
-})}`;
+}
+
+async function draw(
+  tx: TransactionSql,
+  slug: string,
+  choice: ProjectChoice,
+  moment: PageMoment,
+): Promise<Draft> {
+  const projects = inOrder(await findProjects(tx, slug));
+  const project = projects.find(({ project_id }) => project_id === choice.id) ?? projects[0];
+  if (project === undefined) return drawAbsence(tx, slug);
+  const subject: Subject = {
+    id: String(project.project_id),
+    slug,
+    mainVersion: String(project.default_version || "latest"),
+  };
+  const questions = projectQuestions(subject, choice, moment.at);
+  const answers = await askEach(tx, questions);
+  const strips = await findStrips(tx, subject, [...answers.failing, ...answers.series]);
+  const address = await findAddress(tx, subject);
+  const versions =
+    answers.builds.length === 0 && choice.only.version !== undefined ? await findVersions(tx, subject) : [];
+  const { now, at } = moment;
+  const kept = projects.length > 1 ? { id: subject.id } : {};
+  const href = (query: Query) => withQuery(projectHref(slug), { ...kept, ...query });
+  const isNow = at.getTime() === now.getTime();
+  const main = html`${renderTwins(projects, subject, now)}
+${renderProjectVerdict({ project, subject, answers, moment, address })}
+${renderBuilds({ subject, choice, answers, questions, href, versions, now })}
+<div class="cols">
+<div class="col">
+${renderFailing({ subject, answers, questions, strips, isNow, now })}
+${renderCauses(subject, answers, questions, now)}
+${renderSeries({ subject, choice, answers, questions, strips, href, now })}
+${subject.id === "-1" || project.is_deleted === true ? "" : renderBadge(subject)}
+</div>
+<aside class="col rail" aria-label="More about this project">
+${renderDays(subject, answers, questions, moment)}
+${renderMended(subject, answers, questions, now)}
+${renderTimes(subject, answers, questions)}
+${subject.id === "-1" ? "" : renderProjectFacts(project, subject, now)}
+</aside>
+</div>`;
+  const { sign, tone } = judgeProject(project, answers, moment);
   const feed = { href: feedHref(slug), title: `What broke and was fixed of ${shorten(slug)}` };
-  return { status: 200, facts: { title: slug, main, feed } };
+  const facts = { title: `${sign} ${shorten(slug, 80)}`, tone, tab: "/projects", main } as const;
+  return { status: 200, facts: { ...facts, feed } };
+}
+
+/** Those that the service still has come first, and of those the newest. */
+function inOrder(projects: readonly Row[]): Row[] {
+  const seen = ({ first_seen_at }: Row) => String(first_seen_at ?? "");
+  return projects.toSorted(
+    (a, b) =>
+      Number(a.is_deleted) - Number(b.is_deleted) || (seen(a) < seen(b) ? 1 : seen(a) > seen(b) ? -1 : 0),
+  );
+}
+
+async function drawAbsence(tx: TransactionSql, slug: string): Promise<Draft> {
+  const nearest = await findNearestProjects(tx, slug);
+  const words = `The mirror has no project ${shorten(slug)}.${nearest.length > 0 ? " Similar names:" : ""}`;
+  return {
+    status: 404,
+    facts: { ...notice("No such project", words, nearestLinks(nearest)), tab: "/projects", searched: slug },
+  };
+}
+
+/** The outcomes of the last builds of listed series; one that is listed twice is asked for once. */
+async function findStrips(tx: TransactionSql, { id }: Subject, rows: readonly Row[]): Promise<SeriesStrips> {
+  const series = [...new Map(rows.map((row) => [seriesKey(row), row as unknown as SeriesOf])).values()];
+  if (series.length === 0) return () => [];
+  const { strips } = await askEach(tx, { strips: askForSeriesStrips(id, series) });
+  const outcomes = new Map(
+    strips.map(({ place, outcomes }) => [
+      seriesKey(series[Number(place)] ?? {}),
+      outcomes as string[] | null,
+    ]),
+  );
+  return (row) => outcomes.get(seriesKey(row)) ?? [];
+}
+
+/** Where the service has the documentation, which no relation of the reports says. */
+async function findAddress(tx: TransactionSql, { id }: Subject): Promise<string | null> {
+  const [row] = await tx<
+    { subdomain: string | null }[]
+  >`select subdomain from mirror.projects where id = ${id}`;
+  return row?.subdomain ?? null;
+}
+
+async function findVersions(tx: TransactionSql, { id }: Subject): Promise<string[]> {
+  const { versions } = await askEach(tx, { versions: askForVersionNames(id) });
+  return versions.map(({ version_slug }) => String(version_slug));
+}
+
+/** Several projects with one slug: which one is shown, and links to the others. Nothing where there is one. */
+function renderTwins(projects: readonly Row[], shown: Subject, now: Date): Markup | string {
+  if (projects.length < 2) return "";
+  return renderBlock({
+    id: "twins",
+    title: `${counted(projects.length, "project")} have this slug`,
+    note: "It was given anew, or one was renamed. Each has builds of its own, and nothing here adds them up; the files have the builds of all of them, told apart by project_id.",
+    body: html`<ul class="rows">${projects.map((project) => {
+      const id = String(project.project_id);
+      const href = withQuery(projectHref(shown.slug), { id });
+      const isShown = id === shown.id;
+      const until =
+        project.is_deleted === true ? html`gone since ${age(project.deleted_at, now)}` : "the service has it";
+      return html`<li><span><a href="${href}"${isShown ? html` aria-current="true"` : ""}>${foreign(String(project.project_name), 60)}, id ${foreign(id, 24)}</a>${isShown ? " (shown here)" : ""}</span><span>${until}</span></li>`;
+    })}</ul>`,
+  });
 }

@@ -1,64 +1,235 @@
 import { html } from "hono/html";
+import { nearestNames } from "../config/nearest-names.ts";
 import type { TransactionSql } from "../db/connect.ts";
-import { askFor } from "../report/question.ts";
+import { isStorableId } from "../wire/record-id.ts";
 import { askEach } from "./ask-all.ts";
-import { renderHead } from "./block.ts";
+import { renderBlock, renderHead } from "./block.ts";
+import { findBuildHit, renderBuildHit } from "./build-hit.ts";
+import { renderChips } from "./chips.ts";
 import type { Address, Draft, Drawing, PageMoment } from "./drawing.ts";
-import { renderEmpty } from "./empty.ts";
+import { type Link, renderEmpty } from "./empty.ts";
 import { renderSearchForm } from "./filter-form.ts";
-import { projectHref } from "./links.ts";
-import { renderPlainAnswer } from "./plain-answer.ts";
+import { type Query, withQuery } from "./links.ts";
+import { renderListKey } from "./list-key.ts";
+import type { Row } from "./list-table.ts";
+import { renderTable } from "./list-table.ts";
+import { readPageNumber, renderPager } from "./pager.ts";
 import { findNearestProjects } from "./project-names.ts";
-import { foreign, type Markup } from "./words.ts";
+import { findProjectRows, type ProjectRow, projectColumns } from "./project-rows.ts";
+import {
+  askForCountedProjects,
+  askForProjects,
+  askForSlugs,
+  isState,
+  PER_PAGE,
+  type ProjectsChoice,
+  SORTS,
+  type Sort,
+  STATES,
+  type State,
+} from "./projects-questions.ts";
+import { counted, foreign, grouped, type Markup, shorten } from "./words.ts";
 
-interface ProjectsChoice {
-  /** A part of a slug. */
-  readonly q: string | undefined;
-}
+const PATH = "/projects";
+const TITLE = "Projects";
 
-/** The page of projects: those whose slugs contain a text. */
+/** The page of projects: how each stands; found by a part of its name, in the reader's order. */
 export function projectsPage({ query }: Address): Drawing {
-  const choice = { q: query.get("q")?.replaceAll("\0", "").trim().slice(0, 200) || undefined };
+  const choice = parse(query);
   return { key: ["projects", choice], draw: (tx, moment) => draw(tx, choice, moment) };
 }
 
-async function draw(tx: TransactionSql, { q }: ProjectsChoice, { now }: PageMoment): Promise<Draft> {
-  const question = askFor("success_rate_by_project", { limit: 50 }, (hold) =>
-    q === undefined ? [] : [`strpos(lower(project_slug), ${hold(q.toLowerCase())}) > 0`],
+function parse(query: URLSearchParams): ProjectsChoice {
+  const given = (name: string) => query.get(name)?.replaceAll("\0", "").trim().slice(0, 200) || undefined;
+  const sort = query.get("sort") ?? "";
+  return {
+    q: given("q"),
+    state: shorten(given("state") ?? "", 40) || undefined,
+    sort: Object.hasOwn(SORTS, sort) ? (sort as Sort) : "last",
+    page: readPageNumber(query),
+  };
+}
+
+async function draw(tx: TransactionSql, choice: ProjectsChoice, { now }: PageMoment): Promise<Draft> {
+  const { q } = choice;
+  const question = askForProjects(choice);
+  const { list } = await askEach(tx, { list: askForCountedProjects(choice) });
+  const rows = await findProjectRows(
+    tx,
+    list.filter(({ project_id }) => project_id !== null),
   );
-  const { rows } = await askEach(tx, { rows: question });
-  const list =
-    rows.length === 0 && q !== undefined
-      ? renderNoMatch(q, await findNearestProjects(tx, q))
-      : renderPlainAnswer({
-          id: "projects",
-          title: "Projects",
-          question,
-          columns: ["project_slug", "finished", "succeeded", "success_rate", "last_triggered_at"],
-          rows,
-          now,
-        });
-  const main = html`${renderHead("Projects")}
-<div class="bar">${renderSearchForm({
-    path: "/projects",
-    label: "A part of the name, or a build number",
-    placeholder: "Part of a name, or a build number",
-    searched: q,
-    kept: {},
-  })}</div>
-${list}`;
-  const facts = { title: "Projects", tab: "/projects" as const, main };
+  const build = q !== undefined && isStorableId(q) ? await findBuildHit(tx, q) : undefined;
+  const counts = readCounts(list[0]);
+  const main = html`${renderHead(TITLE, sayHowMany(counts))}
+${build === undefined ? "" : renderBuildHit(build, now)}
+${renderBlock({
+  id: "projects",
+  title: titleOf(choice),
+  count: grouped(foundBy(choice, counts)),
+  tools: { question },
+  body: html`${renderBar(choice, counts)}
+${rows.length === 0 ? await renderNoMatch(tx, choice, counts, now) : renderList(choice, rows, counts, now)}`,
+})}`;
+  const facts = { title: titleOf(choice), tab: PATH, main } as const;
   return { status: 200, facts: { ...facts, ...(q !== undefined && { searched: q }) } };
 }
 
-function renderNoMatch(q: string, nearest: readonly string[]): Markup {
-  return renderEmpty({
+/** Projects by state: all, and those that the search finds. */
+interface Counts {
+  readonly all: Readonly<Record<State | "any", number>>;
+  readonly found: Readonly<Record<State | "any", number>>;
+}
+
+function readCounts(row: Row | undefined): Counts {
+  const counts = (which: string) => {
+    const of = (state: string) => Number(row?.[`${which}_${state}`] ?? 0);
+    const states = Object.keys(STATES).map((state) => [state, of(state)]);
+    return { any: of("any"), ...(Object.fromEntries(states) as Record<State, number>) };
+  };
+  return { all: counts("all"), found: counts("found") };
+}
+
+function foundBy({ state }: ProjectsChoice, { found }: Counts): number {
+  return state === undefined ? found.any : isState(state) ? found[state] : 0;
+}
+
+function sayHowMany({ all }: Counts): string | undefined {
+  if (all.any === 0) return undefined;
+  return `${grouped(all.good)} of ${grouped(all.any)} are good: the last finished build of each of their versions and formats succeeded.`;
+}
+
+function titleOf({ q, state }: ProjectsChoice): string {
+  const which =
+    state === undefined
+      ? ""
+      : isState(state)
+        ? ` ${STATES[state].which}`
+        : ` that are “${shorten(state, 40)}”`;
+  if (q === undefined) return which === "" ? "All projects" : `Projects${which}`;
+  return `Projects like “${shorten(q, 60)}”${which}`;
+}
+
+/** What every link of the list keeps. The usual order needs no word. */
+function keptBy({ q, state, sort }: ProjectsChoice): Query {
+  return { q, state, sort: sort === "last" ? undefined : sort };
+}
+
+function renderBar(choice: ProjectsChoice, { found }: Counts): Markup {
+  const { state: chosen, ...kept } = keptBy(choice);
+  const chips = [
+    { label: "All", value: undefined, count: found.any },
+    ...Object.entries(STATES).map(([value, { label }]) => ({ label, value, count: found[value as State] })),
+  ];
+  const { q: searched, ...others } = keptBy(choice);
+  return html`<div class="bar">${renderChips({ label: "State", path: PATH, name: "state", chosen: choice.state, kept, chips })}
+${renderSearchForm({
+  path: PATH,
+  label: "A part of the name, or a build number",
+  placeholder: "Part of a name, or a build number",
+  searched: choice.q,
+  kept: others,
+})}</div>`;
+}
+
+function renderList(choice: ProjectsChoice, rows: readonly ProjectRow[], counts: Counts, now: Date): Markup {
+  const { sort: by, page } = choice;
+  const kept = keptBy(choice);
+  return html`${renderTable({
+    caption: titleOf(choice),
+    columns: projectColumns(now),
+    rows,
+    sort: { path: PATH, kept, by, direction: SORTS[by].direction },
+  })}
+${renderListKey()}
+${renderPager({ path: PATH, kept, page, perPage: PER_PAGE, total: foundBy(choice, counts), noun: "project" })}`;
+}
+
+/** Why the list is empty, and where to go on. A choice that leaves nothing says nothing about builds. */
+async function renderNoMatch(
+  tx: TransactionSql,
+  choice: ProjectsChoice,
+  counts: Counts,
+  now: Date,
+): Promise<Markup> {
+  const { q, state, page } = choice;
+  const { all, found } = counts;
+  if (all.any === 0)
+    return renderEmpty({
+      kind: "unknown",
+      strong: "No projects.",
+      say: "The mirror has none that the service still has.",
+    });
+  if (page > 1 && foundBy(choice, counts) > 0)
+    return renderEmpty({
+      kind: "no-match",
+      strong: "No such page.",
+      say: `There are ${counted(foundBy(choice, counts), "project")} of this choice.`,
+      ways: [{ href: withQuery(PATH, keptBy(choice)), words: "The first page" }],
+    });
+  const isWrongState = state !== undefined && !isState(state);
+  const alike = q === undefined || found.any > 0 ? [] : await findAlike(tx, q);
+  return html`${renderEmpty({
     kind: "no-match",
-    strong: "No project matches.",
-    say: html`No slug contains ${foreign(q)}. That says nothing about builds.`,
-    ways: [
-      ...nearest.map((slug) => ({ href: projectHref(slug), words: html`Did you mean ${foreign(slug)}?` })),
-      { href: "/projects", words: "Clear the search" },
-    ],
-  });
+    strong: isWrongState ? "There is no such state." : "No project matches.",
+    say: html`${q === undefined || found.any > 0 ? "" : html`Neither a slug nor a name contains ${foreign(q, 60)}. `}That says nothing about builds: all ${counted(all.any, "project")} are outside this choice.`,
+    ways: waysOut(choice, counts),
+  })}
+${
+  alike.length === 0
+    ? ""
+    : html`<h3 class="bucket">Did you mean <span>names that are alike</span></h3>
+${renderTable({ caption: "Projects with names that are alike", columns: projectColumns(now), rows: alike })}`
+}`;
+}
+
+async function findAlike(tx: TransactionSql, q: string): Promise<ProjectRow[]> {
+  const slugs = await findNearestProjects(tx, q);
+  if (slugs.length === 0) return [];
+  const { rows } = await askEach(tx, { rows: askForSlugs(slugs) });
+  const place = ({ project_slug }: Row) => slugs.indexOf(String(project_slug));
+  return findProjectRows(
+    tx,
+    rows.toSorted((a, b) => place(a) - place(b)),
+  );
+}
+
+function waysOut({ q, state, sort }: ProjectsChoice, { all, found }: Counts): Link[] {
+  const kept = { sort: sort === "last" ? undefined : sort };
+  const nearest = state === undefined || isState(state) ? [] : nearestStates(state);
+  return [
+    ...nearest.map((name) => ({
+      href: withQuery(PATH, { ...kept, q, state: name }),
+      words: `Did you mean ${STATES[name].label}?`,
+    })),
+    ...(q === undefined
+      ? []
+      : [{ href: withQuery(PATH, { ...kept, state: isStateOrNone(state) }), words: clearWords(state, all) }]),
+    ...(q !== undefined && state !== undefined && found.any > 0
+      ? [
+          {
+            href: withQuery(PATH, { ...kept, q }),
+            words: html`${foreign(q, 40)} in any state: ${grouped(found.any)}`,
+          },
+        ]
+      : []),
+    { href: withQuery(PATH, kept), words: `All ${counted(all.any, "project")}` },
+  ];
+}
+
+/** Without the search there is this. */
+function clearWords(state: string | undefined, all: Counts["all"]): string {
+  if (state === undefined || !isState(state) || all[state] === 0) return "Clear the search";
+  return `All ${grouped(all[state])} ${STATES[state].which}`;
+}
+
+const isStateOrNone = (state: string | undefined): string | undefined =>
+  state !== undefined && isState(state) ? state : undefined;
+
+function nearestStates(state: string): State[] {
+  const names = Object.keys(STATES) as State[];
+  const labels = names.map((name) => STATES[name].label);
+  const found = nearestNames(state, [...names, ...labels]).map((one) =>
+    names.find((name) => name === one || STATES[name].label === one),
+  );
+  return [...new Set(found.filter((name) => name !== undefined))];
 }

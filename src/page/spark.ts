@@ -2,7 +2,7 @@ import { html } from "hono/html";
 import { dayWords } from "./age.ts";
 import { type Markup, wholePercent } from "./words.ts";
 
-const [HEIGHT, TOP, BOTTOM] = [52, 6, 40];
+const [HEIGHT, TOP, BOTTOM] = [58, 6, 40];
 
 export interface SparkDay {
   /** 2026-11-22 */
@@ -35,5 +35,5 @@ export function drawSpark(days: readonly SparkDay[], usual: number | null, now: 
     const from = known[place] ?? to;
     return html`<line class="trace" x1="${x(from.place)}" y1="${y(from.rate)}" x2="${x(to.place)}" y2="${y(to.rate)}"/>`;
   });
-  return html`<svg class="spark" role="img" height="${HEIGHT}" aria-label="${told}">${usual === null ? "" : html`<line class="usual" x1="0" x2="100%" y1="${y(usual)}" y2="${y(usual)}"/>`}${lines}<circle class="dot low" cx="${x(lowest.place)}" cy="${y(lowest.rate)}" r="3.5"/><text class="${isLate ? "end" : ""}" x="${x(lowest.place)}" y="${Number(y(lowest.rate)) + 4}" dx="${isLate ? -8 : 8}">${wholePercent(lowest.rate)} on ${dayOf(lowest.day)}</text>${last === lowest ? "" : html`<circle class="dot" cx="${x(last.place)}" cy="${y(last.rate)}" r="3.5"/>`}</svg>`;
+  return html`<svg class="spark" role="img" height="${HEIGHT}" aria-label="${told}">${usual === null ? "" : html`<line class="usual" x1="0" x2="100%" y1="${y(usual)}" y2="${y(usual)}"/>`}${lines}<circle class="dot low" cx="${x(lowest.place)}" cy="${y(lowest.rate)}" r="3.5"/><text class="${isLate ? "end" : ""}" x="${x(lowest.place)}" y="${Number(y(lowest.rate)) + 15}" dx="${isLate ? 4 : -4}">${wholePercent(lowest.rate)} on ${dayOf(lowest.day)}</text>${last === lowest ? "" : html`<circle class="dot" cx="${x(last.place)}" cy="${y(last.rate)}" r="3.5"/>`}</svg>`;
 }

@@ -165,6 +165,10 @@ export const RELATION_FACTS: { readonly [R in Relation]: RelationFacts<ColumnOf<
       "output_excerpt",
     ],
   },
+  project_states: {
+    order: "project_slug, project_id",
+    answer: ["project_slug", "state", "failing", "failing_since", "finished", "success_rate"],
+  },
   recoveries: {
     time: { column: "failed_at", span: "moment" },
     order: "failed_at desc nulls last, first_failed_build_id desc",

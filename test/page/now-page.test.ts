@@ -82,7 +82,9 @@ describe("the page of now", () => {
 
   it("says why builds failed, what has not finished and what was fixed", async () => {
     const page = await pages.page("/");
-    expect(textOf(blockOf(page, "why"))).toMatch(/Why, last 24 h 1\D[\s\S]*Missing dependency1/);
+    expect(textOf(blockOf(page, "why"))).toMatch(
+      /Why 1\D[\s\S]*Failed builds of the last 24 hours[\s\S]*Missing dependency1/,
+    );
     expect(textOf(blockOf(page, "stuck"))).toMatch(
       /2000\D*pip[\s\S]*still “building” when last seen[\s\S]*1 stuck build/,
     );

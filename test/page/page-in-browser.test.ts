@@ -1,8 +1,10 @@
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { withSql } from "../../src/db/connect.ts";
+import { projectHref } from "../../src/page/links.ts";
 import { CHROMIUM, findBarriers, overflow, startBrowser, visit } from "../support/browser.ts";
 import { createTestDatabase } from "../support/database.ts";
-import { HOSTILE_SLUGS, seedPages, servePages } from "../support/served-pages.ts";
+import { HOSTILE_SLUGS, refreshPages, seedPages, servePages } from "../support/served-pages.ts";
 
 /** What is to be closed at the end, in the order in which it was opened. */
 const opened: AsyncDisposable[] = [];
@@ -18,14 +20,25 @@ const PATHS = [
   "/trends",
   "/projects",
   "/projects?q=nosuch",
+  "/projects?q=pip&state=good&sort=rate",
+  "/projects?q=2000&state=nosuch",
   "/project/pip",
   "/build/1001",
+  "/project/pip?version=latest&type=html&page=2&versions=all",
+  "/project/pip?version=latst",
+  "/project/quiet-1",
+  projectHref(HOSTILE_SLUGS.long),
   "/build/1004",
   "/build/2000",
   "/build/h11",
   "/errors",
   "/mirror",
 ];
+
+/** Projects that were never built: enough for a second page of the list. */
+const QUIET = `
+  insert into mirror.projects (id, slug, name, source, listed, first_seen_at, changed_at, record_hash)
+  select (200 + n)::text, 'quiet-' || n, 'Quiet ' || n, 'list', true, now(), now(), '' from generate_series(1, 30) as n`;
 
 function lookOf({ width, colorScheme }: (typeof LOOKS)[number]): BrowserContextOptions {
   return { viewport: { width, height: 900 }, colorScheme, hasTouch: width < 700, javaScriptEnabled: true };
@@ -35,6 +48,8 @@ async function serveSeeded(): Promise<string> {
   const database = await createTestDatabase();
   opened.push(database);
   await seedPages(database.url);
+  await withSql(database.url, { applicationName: "docmirror test", max: 1 }, (sql) => sql.unsafe(QUIET));
+  await refreshPages(database.url);
   const served = await servePages(database.url);
   opened.push(served);
   return served.url;
@@ -118,6 +133,47 @@ describe.skipIf(CHROMIUM === null)(
       await page.goto("about:blank");
       await page.goto(`${url}/build/1004#error-1`);
       await expect.poll(() => line.isVisible()).toBe(true);
+      expect(faults).toEqual([]);
+    });
+
+    it("sorts, filters, searches and turns pages by keyboard and without JavaScript", async () => {
+      await using visited = await visit(browser, `${url}/projects`, {
+        ...lookOf({ width: 1440, colorScheme: "dark" }),
+        javaScriptEnabled: false,
+      });
+      const { page, faults } = visited;
+      const list = page.getByRole("table");
+      const names = () => list.getByRole("rowheader").allTextContents();
+      await list.getByRole("link", { name: "Project" }).press("Enter");
+      await page.waitForURL("**/projects?sort=name");
+      await expect
+        .poll(() => list.getByRole("columnheader", { name: "Project" }).getAttribute("aria-sort"))
+        .toBe("ascending");
+      await page.getByRole("link", { name: "Not known" }).press("Enter");
+      await page.waitForURL("**/projects?sort=name&state=unknown");
+      await page.getByRole("link", { name: "page after" }).press("Enter");
+      await page.waitForURL("**/projects?state=unknown&sort=name&page=2");
+      expect(await names()).toHaveLength(5);
+      await page.getByLabel("A part of the name, or a build number").fill("QUIET-2");
+      await page.keyboard.press("Enter");
+      await page.waitForURL("**/projects?state=unknown&sort=name&q=QUIET-2");
+      expect((await names()).every((name) => name.startsWith("quiet-2"))).toBe(true);
+      expect(await names()).toHaveLength(11);
+      expect(faults).toEqual([]);
+    });
+
+    it("leads along the builds of a project by keyboard", async () => {
+      await using visited = await visit(browser, `${url}/project/pip`, {
+        ...lookOf({ width: 360, colorScheme: "light" }),
+        javaScriptEnabled: false,
+      });
+      const { page, faults } = visited;
+      expect(await bottomOf(page, "h1")).toBeLessThan(400);
+      expect(await bottomOf(page, ".strip > li > a")).toBeLessThan(900);
+      await page.getByRole("link", { name: "The 11 builds before" }).press("Enter");
+      await page.waitForURL("**/project/pip?page=2#builds");
+      await page.locator(".strip a").first().press("Enter");
+      await page.waitForURL("**/build/1040");
       expect(faults).toEqual([]);
     });
 

@@ -22,6 +22,7 @@ import { groupBy } from "./model/group-by.ts";
 import { incidentHours } from "./model/incidents.ts";
 import { buildPhases } from "./model/phases.ts";
 import { ratesWithoutPlatform } from "./model/platform.ts";
+import { projectStates } from "./model/project-states.ts";
 import {
   byProject,
   projectColumns,
@@ -71,6 +72,7 @@ export const MODELLED = [
   "build_phases",
   "failing_now",
   "failing_projects",
+  "project_states",
   "recoveries",
   "time_to_recover",
   "instability",
@@ -138,6 +140,7 @@ export function computeReport(raw: Raw, settings: Settings): Answers {
     build_phases: buildPhases(facts, raw),
     failing_now: failingNow(facts),
     failing_projects: failingProjects(facts),
+    project_states: projectStates(raw, facts),
     recoveries: recoveries(facts, coveredThrough),
     time_to_recover: timeToRecover(facts, coveredThrough),
     instability: instability(facts),

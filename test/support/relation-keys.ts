@@ -21,6 +21,7 @@ export const KEYS: Record<Relation, readonly string[]> = {
   regressions: ["project_id"],
   failing_now: ["first_failed_build_id"],
   failing_projects: ["project_id"],
+  project_states: ["project_id"],
   recoveries: ["first_failed_build_id"],
   time_to_recover: ["project_id", "type", "month"],
   instability: ["project_id", "version_id", "type", "reference"],

@@ -1,6 +1,6 @@
-import { REFERENCE, SERIES } from "./shared-columns.ts";
+import { PROJECT, RATE, REFERENCE, SERIES } from "./shared-columns.ts";
 
-/** What fails now: by series, and by project. */
+/** What fails now: by series, and by project; and what does not. */
 export const FAILING = {
   failing_now: {
     answers:
@@ -46,6 +46,21 @@ export const FAILING = {
       is_main_failing: "Whether its main documentation fails, now or for longer.",
       main_failing_since: "When that began to fail; null where it does not fail.",
       worked_before: "Whether any series that fails has ever succeeded.",
+    },
+  },
+  project_states: {
+    answers: "Which projects are good, and which fail? One row per project that the service still has.",
+    columns: {
+      ...PROJECT,
+      project_name: "The project's name; the slug where it has none.",
+      state:
+        "main_failing: html of the default version fails; failing: another series fails; good: the last finished build of each series succeeded; unknown: no version that exists has a finished build.",
+      failing: "How many of its series fail now, as in failing_now.",
+      failing_since: "When the newest of these failures began; null where nothing fails.",
+      main_failing_since: "When its main documentation began to fail; null where it does not.",
+      stuck: "Its builds that are stuck, as in stuck_builds.",
+      ...RATE,
+      last_triggered_at: "When its last build was triggered; null where none has a date.",
     },
   },
 } as const;

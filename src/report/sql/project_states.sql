@@ -1,0 +1,36 @@
+-- What a project has stands below each other, so that one pass sums it up: joins of sums, whose sizes nobody can guess,
+-- took four times as long. Projects that never finished a build are not good but unknown, and what only deleted versions
+-- finished says nothing about today.
+CREATE OR REPLACE VIEW report.project_states AS
+SELECT project.project_id, project.project_slug, project.project_name,
+  CASE WHEN total.main > 0 THEN 'main_failing' WHEN total.failing > 0 THEN 'failing' WHEN total.known > 0 THEN 'good' ELSE 'unknown' END AS state,
+  coalesce(total.failing, 0)::int AS failing, total.failing_since, total.main_failing_since, coalesce(total.stuck, 0)::int AS stuck,
+  coalesce(total.builds, 0) AS builds, coalesce(total.finished, 0) AS finished, coalesce(total.succeeded, 0) AS succeeded,
+  coalesce(total.failed, 0) AS failed, total.succeeded::float8 / nullif(total.finished, 0) AS success_rate,
+  report.wilson_low(total.succeeded, total.finished) AS success_rate_low,
+  report.wilson_high(total.succeeded, total.finished) AS success_rate_high, total.last_triggered_at
+FROM report.dim_projects AS project
+LEFT JOIN (
+  SELECT project_id, sum(builds) AS builds, sum(finished) AS finished, sum(succeeded) AS succeeded, sum(failed) AS failed,
+    sum(known) AS known, max(last_triggered_at) AS last_triggered_at, sum(stuck) AS stuck, sum(failing) AS failing,
+    max(failing_since) AS failing_since, sum(main) AS main, max(failing_since) FILTER (WHERE main = 1) AS main_failing_since
+  FROM (
+    SELECT series.project_id, series.builds, series.finished, series.succeeded, series.failed,
+      CASE WHEN gone.version_id IS NULL THEN series.finished ELSE 0 END AS known, series.last_triggered_at, 0 AS stuck,
+      0 AS failing, 0 AS main, null::timestamptz AS failing_since
+    FROM rollup.series AS series
+    LEFT JOIN (SELECT version_id FROM report.dim_versions WHERE is_deleted) AS gone ON gone.version_id = series.version_id
+    UNION ALL
+    SELECT streak.project_id, 0, 0, 0, 0, 0, null, 0, 1,
+      (streak.type = 'html' AND coalesce(version.version_slug = coalesce(nullif(owner.default_version, ''), 'latest'), false))::int,
+      streak.failed_at
+    FROM rollup.streaks AS streak
+    LEFT JOIN report.dim_projects AS owner ON owner.project_id = streak.project_id
+    LEFT JOIN report.dim_versions AS version ON version.version_id = streak.version_id
+    WHERE streak.recovered_build_id IS NULL AND version.is_deleted IS NOT TRUE
+    UNION ALL
+    SELECT project_id, 0, 0, 0, 0, 0, null, 1, 0, 0, null FROM report.stuck_builds
+  ) AS own
+  GROUP BY project_id
+) AS total ON total.project_id = project.project_id
+WHERE NOT project.is_deleted AND project.project_id <> '-1';
