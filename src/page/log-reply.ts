@@ -11,7 +11,12 @@ export async function readLog(mirror: MirrorReader, id: string): Promise<Respons
   if (parts.length === 0) return null;
   const body = ReadableStream.from(streamLog(mirror, id, parts));
   return new Response(body.pipeThrough(new TextEncoderStream()), {
-    headers: { "content-type": "text/plain; charset=utf-8", "cache-control": "no-cache" },
+    headers: {
+      "content-type": "text/plain; charset=utf-8",
+      "cache-control": "no-cache",
+      // Compressed as it is sent, as the files are.
+      "content-disposition": `inline; filename="build-${id.replaceAll(/\W/g, "_")}.txt"`,
+    },
   });
 }
 
@@ -39,6 +44,7 @@ async function* streamLog(
       );
       const text = row?.text ?? "";
       yield text;
+      // Characters beyond the first plane count twice here.
       if (text.length < CHUNK) break;
     }
     yield "\n";

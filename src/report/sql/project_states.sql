@@ -29,7 +29,7 @@ LEFT JOIN (
     LEFT JOIN report.dim_versions AS version ON version.version_id = streak.version_id
     WHERE streak.recovered_build_id IS NULL AND version.is_deleted IS NOT TRUE
     UNION ALL
-    SELECT project_id, 0, 0, 0, 0, 0, null, 1, 0, 0, null FROM report.stuck_builds
+    SELECT project_id, 0, 0, 0, 0, 0, null, 1, 0, 0, null FROM rollup.builds WHERE outcome = 'stuck' AND last_seen_at IS NOT NULL
   ) AS own
   GROUP BY project_id
 ) AS total ON total.project_id = project.project_id
