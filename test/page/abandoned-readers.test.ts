@@ -110,11 +110,12 @@ describe("readers who stay", () => {
 
   it("hear that too many wait, and when to come back", { tags: ["long"] }, async () => {
     await makeExpensive();
-    const readers = Array.from({ length: 80 }, (_, place) => ask(`/build/${1001 + (place % 40)}`));
+    const pathOf = (place: number) => `/project/pip?type=t${place}`;
+    const readers = Array.from({ length: 80 }, (_, place) => ask(pathOf(place)));
     const isRefused = () => readers.filter(({ status }) => status() === 503).length;
     await expect.poll(isRefused, PATIENT).toBe(80 - 63);
     expect(await underWay()).toHaveLength(3);
-    const reply = await pages.get("/build/1001");
+    const reply = await pages.get(pathOf(80));
     expect([reply.status, reply.headers.get("retry-after"), reply.headers.get("refresh")]).toEqual([
       503,
       "10",
