@@ -125,7 +125,7 @@ function renderBar(choice: ProjectsChoice, { found }: Counts): Markup {
 ${renderSearchForm({
   path: PATH,
   label: "A part of the name, or a build number",
-  placeholder: "Part of a name, or a build number",
+  placeholder: "Name or build number",
   searched: choice.q,
   kept: others,
 })}</div>`;
