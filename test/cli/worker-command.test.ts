@@ -37,7 +37,7 @@ describe("worker", () => {
         "stderr",
         /"url":"([^"]+)","msg":"the report page and the API are up"/,
       );
-      expect(await (await fetch(page)).text()).toContain("Data current through");
+      expect(await (await fetch(page)).text()).toContain("As of </span><b>");
       first.signal("SIGTERM");
       expect(await first.ended).toMatchObject({ code: 143, stdout: "" });
 

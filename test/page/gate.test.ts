@@ -37,11 +37,16 @@ describe("a gate", () => {
   });
 
   it("refuses who comes when enough wait", async () => {
-    const { work, begun } = createWork();
+    const { work, begun, letGo } = createWork();
     const gate = createGate(BOUNDS);
-    for (const name of ["a", "b", "c", "d"]) void gate.pass(work(name), STAYS);
+    const others = ["a", "b", "c", "d"].map((name) => gate.pass(work(name), STAYS));
     await expect(gate.pass(work("e"), STAYS)).rejects.toThrow(BusyError);
     expect(begun).toEqual(["a", "b"]);
+    for (const _other of others) {
+      letGo();
+      await settle();
+    }
+    await Promise.all(others);
   });
 
   it("gives up for one who has waited too long", async () => {
