@@ -114,7 +114,7 @@ describe("readers who stay", () => {
     const readers = Array.from({ length: 80 }, (_, place) => ask(pathOf(place)));
     const isRefused = () => readers.filter(({ status }) => status() === 503).length;
     await expect.poll(isRefused, PATIENT).toBe(80 - 63);
-    expect(await underWay()).toHaveLength(3);
+    await expect.poll(async () => (await underWay()).length, PATIENT).toBe(3);
     const reply = await pages.get(pathOf(80));
     expect([reply.status, reply.headers.get("retry-after"), reply.headers.get("refresh")]).toEqual([
       503,
