@@ -24,12 +24,14 @@ const month = liveMonth({
 });
 
 test.each([
-  { title: "each minute", everyMinutes: 1, atWork: 1000 },
-  { title: "hourly", everyMinutes: 60, atWork: 1 },
-  { title: "nightly", everyMinutes: 1440, atWork: 0 },
+  { title: "each minute", everyMinutes: 1, atWork: 1000, open: 1 },
+  { title: "hourly", everyMinutes: 60, atWork: 1, open: 1 },
+  // A nightly look may find no build at work, and then nothing is known to have been open.
+  { title: "nightly", everyMinutes: 1440, atWork: 0, open: 0 },
 ])("the bounds of phases and of the backlog hold the truth of a month watched $title", async ({
   everyMinutes,
   atWork,
+  open,
 }) => {
   await using database = await createTestDatabase();
   await withSql(database.url, { applicationName: "docmirror test", max: 1 }, async (sql) => {
@@ -44,7 +46,7 @@ test.each([
     expect(told.phases).toBeGreaterThan(2500);
     expect(told.seenAtWork).toBeGreaterThanOrEqual(atWork);
     expect(told.hours).toBeGreaterThan(29 * 24);
-    expect(told.open).toBeGreaterThan(0);
+    expect(told.open).toBeGreaterThanOrEqual(open);
   });
 });
 
