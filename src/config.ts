@@ -72,7 +72,13 @@ export function loadConfig({
     else if (parsed) faults.push(`${given.label}: ${quote(setting, given.text)} ${parsed.fault}`);
     const text = given?.text ?? setting.default;
     const { name, flag } = setting;
-    return { key, name, flag, value: text && maskUrl(text), source: given?.source ?? "default" };
+    return {
+      key,
+      name,
+      flag,
+      value: text && (setting.show ?? maskUrl)(text),
+      source: given?.source ?? "default",
+    };
   });
   const proxies = readProxies([env, dotEnv]);
   const config = { ...defaults, ...values, ...(proxies && { proxies }) } as Config;

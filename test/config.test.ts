@@ -31,6 +31,7 @@ describe("defaults", () => {
   it("are those that the product promises", () => {
     expect(load().config).toEqual({
       databaseUrl: null,
+      databasePassword: null,
       readUrl: null,
       dataDir: join(cwd, ".docmirror"),
       baseUrl: null,
@@ -46,6 +47,7 @@ describe("defaults", () => {
       timezone: "Etc/UTC",
       sourceTimezone: "Etc/UTC",
       stuckAfterMs: 7_200_000,
+      staleAfterMs: 108_000_000,
       maxDeleteRatio: 0.05,
       content: false,
       docsUrl: null,
@@ -55,6 +57,8 @@ describe("defaults", () => {
       httpAllowedHosts: null,
       httpRate: "auto",
       httpCors: null,
+      webhookUrl: null,
+      webhookSecret: null,
       logLevel: "info",
       logFormat: "json",
     });
@@ -98,6 +102,31 @@ describe("defaults", () => {
     expect(load().config).toEqual(defaults);
     expect(sourceOf({}, "DOCMIRROR_RATE")).toBe(".env");
     expect(sourceOf({}, "DATABASE_URL")).toBe("default");
+  });
+});
+
+describe("secrets", () => {
+  it("are never shown, whatever characters they have", () => {
+    const env = {
+      DOCMIRROR_DATABASE_PASSWORD: "pa://ss@w/o%rd",
+      DOCMIRROR_WEBHOOK_SECRET: `whsec_${Buffer.alloc(24, 7).toString("base64")}`,
+      DOCMIRROR_WEBHOOK_URL: "https://hooks.example.org/services/T0/B0/s3cret",
+    };
+    const { config, settings } = load({ env });
+    expect(config.databasePassword).toBe("pa://ss@w/o%rd");
+    expect(config.webhookSecret).toEqual(Buffer.alloc(24, 7));
+    const shown = Object.fromEntries(settings.map(({ name, value }) => [name, value]));
+    expect(shown).toMatchObject({
+      DOCMIRROR_DATABASE_PASSWORD: "***",
+      DOCMIRROR_WEBHOOK_SECRET: "***",
+      DOCMIRROR_WEBHOOK_URL: "https://hooks.example.org/***",
+    });
+  });
+
+  it("are left out of the message about a value that cannot be used", () => {
+    expect(faultsOf({ env: { DOCMIRROR_WEBHOOK_SECRET: "hunter2" } })).toBe(
+      "a setting cannot be used: DOCMIRROR_WEBHOOK_SECRET (environment): the value is not whsec_ and 24 to 64 bytes in base64",
+    );
   });
 });
 

@@ -146,6 +146,19 @@ export const databaseUrl: Parse<string> = (text) => {
 };
 
 /** Keeps the path prefix without trailing slashes (the URL class keeps the one of an empty path). */
+/** A secret as it is. A file that holds one ends with a newline as a rule, which is not part of it. */
+export const secretText: Parse<string> = (text) =>
+  text.includes("\0") ? { fault: "has a character that no password can have" } : { value: text };
+
+/** The key of Standard Webhooks: `whsec_` and its bytes in base64. */
+export const webhookSecret: Parse<Buffer> = (text) => {
+  const base64 = /^whsec_([A-Za-z0-9+/]+={0,2})$/.exec(text)?.[1];
+  const key = Buffer.from(base64 ?? "", "base64");
+  return key.length >= 24 && key.length <= 64
+    ? { value: key }
+    : { fault: "is not whsec_ and 24 to 64 bytes in base64" };
+};
+
 export const webUrl: Parse<URL> = (text) => {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || !/^https?:\/\//i.test(text)) {

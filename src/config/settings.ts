@@ -24,8 +24,12 @@ export interface Setting<T = unknown> {
    * Whether messages leave out a text that cannot be used, because it may contain a password. @default never
    */
   readonly isHidden?: (text: string) => boolean;
+  /** The value as `docmirror config` shows it. @default with the secrets of a URL masked */
+  readonly show?: (text: string) => string;
   readonly meaning: string;
 }
+
+const HIDDEN = () => "***";
 
 export const SETTINGS = {
   /** Null means the embedded Postgres in `dataDir`. */
@@ -38,6 +42,19 @@ export const SETTINGS = {
     parse: values.databaseUrl,
     isHidden: () => true,
     meaning: "where the mirror is: postgres://user:password@host:port/database",
+  },
+  /** Put into `databaseUrl` and `readUrl` where they name no password. Null means none. */
+  databasePassword: {
+    name: "DOCMIRROR_DATABASE_PASSWORD",
+    flag: "database-password",
+    value: "password",
+    default: null,
+    without: "the one in the URL",
+    parse: values.secretText,
+    isHidden: () => true,
+    show: HIDDEN,
+    meaning:
+      "the password for DATABASE_URL and DOCMIRROR_READ_URL where they name none, as it is, in any characters",
   },
   /** Null means that these commands read the database of `databaseUrl`. */
   readUrl: {
@@ -181,6 +198,15 @@ export const SETTINGS = {
     parse: values.duration,
     meaning: "an open build older than this is stuck; units ms s m h d w, as in 1h30m",
   },
+  /** A list that was not read well for this long is stale. */
+  staleAfterMs: {
+    name: "DOCMIRROR_STALE_AFTER",
+    flag: "stale-after",
+    value: "duration",
+    default: "30h",
+    parse: values.duration,
+    meaning: "a list that was not read well for this long is stale; units ms s m h d w, as in 1d6h",
+  },
   /**
    * The share of the known records that may be missing in a whole walk, 0 to 1. When more are missing,
    * nothing is marked deleted.
@@ -270,6 +296,31 @@ export const SETTINGS = {
     parse: values.origins,
     meaning:
       "the origins whose web pages may read the interface in a browser, separated by commas, such as https://docs.example.org; * is any",
+  },
+  /** Null means that nobody is told. May contain secrets: print it only through `maskUrl`. */
+  webhookUrl: {
+    name: "DOCMIRROR_WEBHOOK_URL",
+    flag: "webhook-url",
+    value: "url",
+    default: null,
+    without: "none",
+    parse: values.webUrl,
+    isHidden: () => true,
+    // The path of such a URL is often the secret.
+    show: (text) => (URL.canParse(text) ? `${new URL(text).origin}/***` : "***"),
+    meaning: "gets a signed POST when something needs attention (docs/notices.md)",
+  },
+  /** The bytes of the key. Null means none, which `webhookUrl` does not allow. */
+  webhookSecret: {
+    name: "DOCMIRROR_WEBHOOK_SECRET",
+    flag: "webhook-secret",
+    value: "secret",
+    default: null,
+    without: "none, required with DOCMIRROR_WEBHOOK_URL",
+    parse: values.webhookSecret,
+    isHidden: () => true,
+    show: HIDDEN,
+    meaning: "signs what DOCMIRROR_WEBHOOK_URL gets: whsec_ and 24 to 64 bytes in base64",
   },
   logLevel: {
     name: "DOCMIRROR_LOG_LEVEL",

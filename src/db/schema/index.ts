@@ -2,6 +2,8 @@ export * from "./builds.ts";
 export * from "./changes.ts";
 export * from "./file-contents.ts";
 export * from "./files.ts";
+export * from "./leader.ts";
+export * from "./notices.ts";
 export * from "./projects.ts";
 export * from "./report.ts";
 export * from "./rollup.ts";
