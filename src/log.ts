@@ -25,6 +25,8 @@ export function createLog(options: LogOptions): Logger {
       paths: [
         "password",
         "*.password",
+        "databasePassword",
+        "*.databasePassword",
         "databaseUrl",
         "*.databaseUrl",
         "readUrl",

@@ -123,6 +123,17 @@ describe("secrets", () => {
     });
   });
 
+  it("keep the blanks around a password, whether a variable, a file or a flag gives it", () => {
+    const password = " two words ";
+    writeFileSync(join(cwd, "password"), `${password}\r\n\n`);
+    for (const input of [
+      { env: { DOCMIRROR_DATABASE_PASSWORD: `${password}\n` } },
+      { env: { DOCMIRROR_DATABASE_PASSWORD_FILE: "password" } },
+      { flags: { "database-password": password } },
+    ])
+      expect(load(input).config.databasePassword).toBe(password);
+  });
+
   it("are left out of the message about a value that cannot be used", () => {
     expect(faultsOf({ env: { DOCMIRROR_WEBHOOK_SECRET: "hunter2" } })).toBe(
       "a setting cannot be used: DOCMIRROR_WEBHOOK_SECRET (environment): the value is not whsec_ and 24 to 64 bytes in base64",

@@ -15,7 +15,9 @@ export interface CommandFacts {
 /** A command with the flags that all commands share. The caller adds its own options and its action. */
 export function createCommand(facts: CommandFacts): Command {
   const command = failOnUsage(new Command(facts.name)).description(facts.summary).allowExcessArguments(false);
-  for (const key of new Set<SettingKey>([...facts.settings, "logLevel", "logFormat"])) {
+  // Who connects by a URL may have its password apart from it.
+  const password: SettingKey[] = facts.settings.includes("databaseUrl") ? ["databasePassword"] : [];
+  for (const key of new Set<SettingKey>([...facts.settings, ...password, "logLevel", "logFormat"])) {
     command.addOption(settingOption(SETTINGS[key]));
   }
   addCommonOptions(command);

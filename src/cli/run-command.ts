@@ -15,6 +15,7 @@ import { createLog, type Logger } from "../log.ts";
 import { printableColoured } from "../printable.ts";
 import { STOP_WITHIN_MS } from "./close-in-time.ts";
 import { explainError, isAbort } from "./explain-error.ts";
+import { fillInPassword } from "./fill-in-password.ts";
 import { createOutput, type Output } from "./output.ts";
 import type { Progress } from "./progress.ts";
 import { warnOfSecrets } from "./warn-of-secrets.ts";
@@ -100,7 +101,8 @@ export function runCommand<Options = Record<string, never>>(
         process.exitCode = await onConfigError(loaded, out, invocation);
         return;
       }
-      const { config, settings } = loaded;
+      const { settings } = loaded;
+      const config = fillInPassword(loaded.config);
       const plainLog = createLog({
         level: config.logLevel,
         format: config.logFormat,
@@ -108,7 +110,7 @@ export function runCommand<Options = Record<string, never>>(
         clean: printableColoured,
       });
       const log = wrapLog(plainLog, (write) => (progress ? progress.withoutBars(write) : write()));
-      warnOfSecrets(config, settings, log);
+      warnOfSecrets(loaded.config, settings, log);
       signals.announce((signal) => log.info({ signal }, "stopping; a second signal ends at once"));
       const context: CommandContext = {
         config,

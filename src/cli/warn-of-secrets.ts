@@ -18,6 +18,7 @@ export function warnOfSecrets(config: Config, settings: readonly SettingInForce[
 
 function isSecret(key: SettingInForce["key"], { databaseUrl, readUrl, baseUrl }: Config): boolean {
   if (key === "databaseUrl") return databaseUrl !== null && hasPassword(databaseUrl);
+  if (key === "databasePassword") return true;
   if (key === "readUrl") return readUrl !== null && hasPassword(readUrl);
   // A user name alone may be a token.
   return key === "baseUrl" && baseUrl !== null && `${baseUrl.username}${baseUrl.password}` !== "";

@@ -31,20 +31,22 @@ export interface Given {
  * variable counts as unset; an empty flag is a fault. Reads the file that `NAME_FILE` names. Undefined where
  * the default applies. Faults are added to `faults`.
  */
-export function findGiven({ name, flag }: Setting, places: Places, faults: string[]): Given | undefined {
-  const flagText = places.flags[flag]?.trim();
+export function findGiven(setting: Setting, places: Places, faults: string[]): Given | undefined {
+  const { name, flag } = setting;
+  const cut = setting.keepsBlanks ? withoutNewlines : (text: string) => text.trim();
+  const flagText = places.flags[flag] === undefined ? undefined : cut(places.flags[flag]);
   if (flagText === "") {
     faults.push(`--${flag}: needs a value`);
     return undefined;
   }
   if (flagText !== undefined) return { text: flagText, source: "flag", label: `--${flag}` };
   for (const [source, variables] of places.layers) {
-    const text = variables[name]?.trim() ?? "";
+    const text = cut(variables[name] ?? "");
     const file = variables[`${name}_FILE`]?.trim() ?? "";
     if (text !== "" && file !== "")
       faults.push(`${name} and ${name}_FILE are both set (${source}); keep one`);
     if (text !== "") return { text, source, label: `${name} (${source})` };
-    if (file !== "") return readSecret(`${name}_FILE`, resolve(places.cwd, file), faults);
+    if (file !== "") return readSecret(`${name}_FILE`, { path: resolve(places.cwd, file), cut }, faults);
   }
   return undefined;
 }
@@ -60,9 +62,18 @@ export function readDotEnv(cwd: string, faults: string[]): Environment {
   }
 }
 
-function readSecret(name: string, path: string, faults: string[]): Given | undefined {
+/** As shells read a file into a variable. Editors end each file with a newline. */
+function withoutNewlines(text: string): string {
+  return text.replace(/[\r\n]+$/, "");
+}
+
+function readSecret(
+  name: string,
+  { path, cut }: { path: string; cut: (text: string) => string },
+  faults: string[],
+): Given | undefined {
   try {
-    const text = readFileSync(path, "utf8").trim();
+    const text = cut(readFileSync(path, "utf8"));
     if (text !== "") return { text, source: `file ${path}`, label: `${name} ${path}` };
     faults.push(`${name}: ${path} is empty`);
   } catch (error) {

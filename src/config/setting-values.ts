@@ -145,8 +145,7 @@ export const databaseUrl: Parse<string> = (text) => {
     : { fault: "is not of the form postgres://user:password@host:port/database" };
 };
 
-/** Keeps the path prefix without trailing slashes (the URL class keeps the one of an empty path). */
-/** A secret as it is. A file that holds one ends with a newline as a rule, which is not part of it. */
+/** A secret as it is. */
 export const secretText: Parse<string> = (text) =>
   text.includes("\0") ? { fault: "has a character that no password can have" } : { value: text };
 
@@ -159,6 +158,7 @@ export const webhookSecret: Parse<Buffer> = (text) => {
     : { fault: "is not whsec_ and 24 to 64 bytes in base64" };
 };
 
+/** Keeps the path prefix without trailing slashes (the URL class keeps the one of an empty path). */
 export const webUrl: Parse<URL> = (text) => {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || !/^https?:\/\//i.test(text)) {

@@ -20,6 +20,8 @@ export interface Setting<T = unknown> {
   readonly without?: string;
   /** Reads a text as a value; the default too. */
   readonly parse: (text: string, surroundings: values.Surroundings) => values.Parsed<T>;
+  /** Blanks around the value belong to it, and only newlines at its end are cut. @default they are cut too */
+  readonly keepsBlanks?: boolean;
   /**
    * Whether messages leave out a text that cannot be used, because it may contain a password. @default never
    */
@@ -51,10 +53,11 @@ export const SETTINGS = {
     default: null,
     without: "the one in the URL",
     parse: values.secretText,
+    keepsBlanks: true,
     isHidden: () => true,
     show: HIDDEN,
     meaning:
-      "the password for DATABASE_URL and DOCMIRROR_READ_URL where they name none, as it is, in any characters",
+      "the password for DATABASE_URL and DOCMIRROR_READ_URL where they name none, as it is, in any characters; newlines at its end are cut",
   },
   /** Null means that these commands read the database of `databaseUrl`. */
   readUrl: {

@@ -89,7 +89,7 @@ export function parseDatabaseUrl(text: string): DatabaseAddress {
   const { session, rest } = parseStartupOptions(take("options") ?? "");
   const address: DatabaseAddress = {
     user: take("user") ?? (user || undefined),
-    password: take("password") ?? (password || undefined),
+    password: take("password") || password || undefined,
     database: take("dbname") ?? (decode(path.slice(1)) || undefined),
     hosts,
     tls,
@@ -116,6 +116,19 @@ export function describeDatabase(url: string): string {
     host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`,
   );
   return `postgres://${who}${where.join(",")}/${address.database ?? address.user ?? ""}`;
+}
+
+/**
+ * The same URL with this password in percent form, where it has none yet. A URL that cannot be read stays as it is:
+ * whoever connects by it reports that. Never throws.
+ */
+export function withPassword(url: string, password: string): string {
+  const match = URL_FORM.exec(url.trim());
+  if (!match || hasPassword(url)) return url;
+  const [, scheme, credentials = "", authority = "", path = "", query] = match;
+  const user = credentials.split(":", 1)[0];
+  const rest = query === undefined ? "" : `?${query}`;
+  return `${scheme}://${user}:${encodeURIComponent(password)}@${authority}${path}${rest}`;
 }
 
 /** Whether the URL contains a password. Never throws. */

@@ -2,6 +2,15 @@ import { expect, test } from "vitest";
 import { COMMANDS } from "../../src/cli/commands.ts";
 import { SETTING_KEYS, SETTINGS } from "../../src/config/settings.ts";
 
+const load = () => Promise.all(COMMANDS.map(async ({ summary, load }) => (await load())(summary)));
+
+test("each command that takes the URL of a database takes its password apart from it", async () => {
+  for (const command of await load()) {
+    const flags = command.options.map(({ long }) => long);
+    expect(flags.includes("--database-password"), command.name()).toBe(flags.includes("--database-url"));
+  }
+});
+
 test("each setting is a flag of a command that uses it", async () => {
   const users = COMMANDS.filter(({ name }) => name !== "config");
   const commands = await Promise.all(users.map(async ({ summary, load }) => (await load())(summary)));

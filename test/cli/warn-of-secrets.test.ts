@@ -17,6 +17,7 @@ describe("a password in a flag", () => {
     ["--database-url", "postgres://me:hunter2@db/mirror", "DATABASE_URL"],
     ["--database-url", "postgres://me@db/mirror?password=hunter2", "DATABASE_URL"],
     ["--read-url", "postgres://me:hunter2@db2/mirror", "DOCMIRROR_READ_URL"],
+    ["--database-password", "hunter2", "DOCMIRROR_DATABASE_PASSWORD"],
     ["--base-url", "https://me:hunter2@docs.example.org", "DOCMIRROR_BASE_URL"],
     ["--base-url", "https://hunter2@docs.example.org", "DOCMIRROR_BASE_URL"],
   ])("%s %s is warned of once, with the way to give it", async (flag, url, name) => {
@@ -38,6 +39,8 @@ describe("a password in a flag", () => {
       expect(await warnings([], { cwd, env: { DATABASE_URL: url } })).toEqual([]);
       writeFileSync(join(cwd, "url"), `${url}\n`);
       expect(await warnings([], { cwd, env: { DATABASE_URL_FILE: "url" } })).toEqual([]);
+      const bare = ["--database-url", "postgres://me@db/mirror"];
+      expect(await warnings(bare, { cwd, env: { DOCMIRROR_DATABASE_PASSWORD: "hunter2" } })).toEqual([]);
       writeFileSync(join(cwd, ".env"), "DATABASE_URL_FILE=url\n");
       expect(await warnings([], { cwd })).toEqual([]);
     } finally {

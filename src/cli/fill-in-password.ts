@@ -1,0 +1,13 @@
+import type { Config } from "../config.ts";
+import { withPassword } from "../db/connect.ts";
+
+/** The settings with `databasePassword` in each URL of a database that has none. Other code needs no more than the URLs. */
+export function fillInPassword(config: Config): Config {
+  const { databasePassword, databaseUrl, readUrl } = config;
+  if (databasePassword === null) return config;
+  return Object.freeze({
+    ...config,
+    databaseUrl: databaseUrl && withPassword(databaseUrl, databasePassword),
+    readUrl: readUrl && withPassword(readUrl, databasePassword),
+  });
+}
