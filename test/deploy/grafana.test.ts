@@ -271,7 +271,7 @@ it("all of this is asked with the rights of a reader alone", async () => {
 });
 
 describe("the provisioning files", () => {
-  it("make a data source of the reader's role, with every secret from the environment", () => {
+  it("make a data source of the reader's role, with its password from a file", () => {
     const { datasources } = z
       .strictObject({ apiVersion: z.literal(1), datasources: z.array(z.record(z.string(), z.unknown())) })
       .parse(parse(read("provisioning/datasources/docmirror.yaml")));
@@ -281,7 +281,7 @@ describe("the provisioning files", () => {
         type: "grafana-postgresql-datasource",
         url: "$READER_HOST",
         user: "$READER_NAME",
-        secureJsonData: { password: "$READER_PASSWORD" },
+        secureJsonData: { password: "$__file{/run/secrets/reader_password}" },
         jsonData: expect.objectContaining({ database: "$READER_DATABASE", sslmode: "$READER_SSLMODE" }),
       }),
     ]);

@@ -8,7 +8,6 @@ import { promisify } from "node:util";
 
 const run = promisify(execFile);
 
-const REQUIREMENTS = fileURLToPath(new URL("requirements.txt", import.meta.url));
 const INSTALL = fileURLToPath(new URL("install-packages.py", import.meta.url));
 const INSTALL_MS = 900_000;
 
@@ -16,12 +15,13 @@ const INSTALL_MS = 900_000;
 export type PythonPackages = { python: string; bin: string; packages: string } | { missing: string };
 
 /**
- * Installs the packages of requirements.txt from the package index into a folder below the user's cache, where they stay for the next time: those
- * of Spark take half a gigabyte.
+ * Installs the packages of a file beside this one from the package index into a folder below the user's cache,
+ * where they stay for the next time: those of Spark take half a gigabyte.
  */
-export async function installPackages(): Promise<PythonPackages> {
+export async function installPackages(file = "requirements.txt"): Promise<PythonPackages> {
+  const requirements = fileURLToPath(new URL(file, import.meta.url));
   const name = createHash("sha256")
-    .update(await readFile(REQUIREMENTS))
+    .update(await readFile(requirements))
     .digest("hex")
     .slice(0, 16);
   const cache = process.env.XDG_CACHE_HOME || join(homedir(), ".cache");
@@ -29,7 +29,7 @@ export async function installPackages(): Promise<PythonPackages> {
   const bin = join(folder, "bin");
   const python = join(bin, "python");
   try {
-    await run("python3", [INSTALL, folder, REQUIREMENTS], { timeout: INSTALL_MS });
+    await run("python3", [INSTALL, folder, requirements], { timeout: INSTALL_MS });
     const { stdout } = await run(python, ["-c", "import sysconfig; print(sysconfig.get_path('purelib'))"]);
     return { python, bin, packages: stdout.trim() };
   } catch (error) {

@@ -1,0 +1,259 @@
+import { randomBytes } from "node:crypto";
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { stringify } from "yaml";
+import { systemClock } from "../../src/clock.ts";
+import { RESOURCES } from "../../src/wire/resources.ts";
+import { docker, ROOT, whyNoContainers } from "../support/docker.ts";
+import { freePort } from "../support/system-postgres.ts";
+
+const missing = await whyNoContainers();
+const PROJECT = `docmirror-test-${randomBytes(6).toString("hex")}`;
+const BUILD_MS = 400_000;
+const UP_MS = 120_000;
+const PASSWORDS = {
+  superuser_password: "sup'er\"user\\",
+  database_password: "p@ss:w/o?r#d&x=1%41+%zz '\"\\$HOME`id` ü€😀",
+  reader_password: " reader's $1 % ",
+  grafana_password: "not used here",
+};
+
+describe.skipIf(missing)(
+  `docker-compose.yml${missing ? `, skipped: ${missing}` : ""}`,
+  { tags: ["long"] },
+  () => {
+    let folder: string;
+    let page: string;
+    let service: string;
+    let env: Record<string, string>;
+
+    const compose = (args: readonly string[], timeout = UP_MS) =>
+      docker(
+        [
+          ...["compose", "--project-name", PROJECT, "--project-directory", ROOT],
+          ...["--file", "docker-compose.yml", "--file", join(folder, "test.yml")],
+          ...["--env-file", "/dev/null", "--profile", "demo", ...args],
+        ],
+        env,
+        timeout,
+      );
+
+    /** The containers of a service, in their order. */
+    const containersOf = async (name: string) =>
+      (await compose(["ps", "--all", "--quiet", name])).split("\n").filter(Boolean);
+    const inspect = async (container: string) => JSON.parse(await docker(["inspect", container]))[0];
+
+    /** Ends a container's process as a crash does. `docker kill` would count as a stop by hand, which no policy restarts. */
+    async function crash(container: string): Promise<void> {
+      const { State } = await inspect(container);
+      const kill = ["--pid", "host", "--user", "0", "--entrypoint", "sh", env.DOCKER_IMAGE ?? ""];
+      await docker(["run", "--rm", ...kill, "-c", `kill -9 ${State.Pid}`]);
+    }
+
+    async function untilTrue(what: string, isTrue: () => Promise<boolean>): Promise<void> {
+      const until = performance.now() + UP_MS;
+      while (!(await isTrue().catch(() => false))) {
+        if (performance.now() > until)
+          throw new Error(`${what} did not come true:\n${await compose(["logs", "--tail", "30"])}`);
+        await systemClock.sleep(200);
+      }
+    }
+    const untilHealthy = (...names: string[]) =>
+      untilTrue(`health of ${names.join(", ")}`, async () => {
+        const all = (await Promise.all(names.map(containersOf))).flat();
+        const states = await Promise.all(all.map(inspect));
+        return states.length > 0 && states.every(({ State }) => State.Health.Status === "healthy");
+      });
+
+    /** Asks the database as a role, over TCP with its password, unless it is the superuser. */
+    async function ask(statement: string, role = "postgres"): Promise<string> {
+      const [db = ""] = await containersOf("db");
+      const secret = role === "docmirror" ? "database_password" : "reader_password";
+      const login =
+        role === "postgres"
+          ? "exec psql -XAtqU postgres"
+          : `PGPASSWORD="$(cat /run/secrets/${secret})" exec psql -XAtqh 127.0.0.1 -U ${role}`;
+      return docker(["exec", db, "sh", "-c", `${login} -d docmirror -c "$0"`, statement]);
+    }
+    const countRuns = async (where: string) =>
+      Number(await ask(`select count(*) from sync.runs where ${where}`));
+
+    /** Each record of each list, by its URI. */
+    async function recordsAt(url: string): Promise<Map<string, unknown>> {
+      const records = new Map<string, unknown>();
+      for (const resource of RESOURCES) {
+        for (let offset = 0, total = 1; offset < total; offset += 1000) {
+          const reply = await fetch(`${url}/api/v1/${resource}/?format=json&limit=1000&offset=${offset}`);
+          const { meta, objects } = (await reply.json()) as {
+            meta: { total_count: number };
+            objects: { resource_uri: string }[];
+          };
+          for (const record of objects) records.set(record.resource_uri, record);
+          total = meta.total_count;
+          if (objects.length === 0) break;
+        }
+      }
+      return records;
+    }
+    /** A first night in which each container is killed on its way. */
+    async function haveRoughNight(): Promise<void> {
+      await compose(["up", "--detach", "db"]);
+      await untilHealthy("db");
+      await compose(["up", "--detach", "--no-deps", "migrate"]);
+      const [migrate = ""] = await containersOf("migrate");
+      await crash(migrate);
+      await compose(["up", "--detach"]);
+      const [db = ""] = await containersOf("db");
+      const [worker = ""] = await containersOf("worker");
+      await untilTrue("the first night", async () => (await countRuns("status = 'running'")) > 0);
+      await crash(worker);
+      await untilTrue("a second night", async () => (await countRuns("status = 'interrupted'")) > 0);
+      await crash(db);
+      await untilTrue(
+        "a good night",
+        async () => (await countRuns("status = 'succeeded' and kind = 'full'")) > 0,
+      );
+      await untilHealthy("db", "worker", "simulate");
+      for (const container of [worker, db]) expect((await inspect(container)).RestartCount).toBe(1);
+    }
+    /** A figure for all rows that hold what was read, when it was seen first included. */
+    const rows = () =>
+      ask(
+        ["users", "projects", "versions", "files", "builds", "build_transitions"]
+          .map((table) => `select md5(string_agg(t::text, '|' order by t::text)) from mirror.${table} t`)
+          .join(" union all "),
+      );
+
+    beforeAll(
+      async () => {
+        folder = mkdtempSync(join(tmpdir(), "docmirror-compose-"));
+        for (const [name, password] of Object.entries(PASSWORDS)) {
+          writeFileSync(join(folder, name), `${password}\n`);
+          chmodSync(join(folder, name), 0o444);
+        }
+        const [workerPort, servicePort] = [await freePort(), await freePort()];
+        page = `http://127.0.0.1:${workerPort}`;
+        service = `http://127.0.0.1:${servicePort}`;
+        env = {
+          SECRETS_DIR: folder,
+          WORKER_PORTS: String(workerPort),
+          DOCMIRROR_BASE_URL: "http://simulate:8000",
+          DOCKER_IMAGE: `${PROJECT}:latest`,
+        };
+        const overrides = {
+          services: {
+            // A night each 15 s, and long enough to be hit. Nothing happens at the service, so all must stay equal.
+            worker: {
+              environment: {
+                DOCMIRROR_SYNC_CRON: "*/15 * * * * *",
+                DOCMIRROR_RATE: "20",
+                DOCMIRROR_PAGE_SIZE: "100",
+              },
+              healthcheck: { interval: "3s" },
+            },
+            simulate: {
+              command: [
+                "simulate",
+                "--host",
+                "0.0.0.0",
+                "--port",
+                "8000",
+                "--speed",
+                "0",
+                "--builds",
+                "3000",
+              ],
+              ports: [`127.0.0.1:${servicePort}:8000`],
+            },
+          },
+        };
+        writeFileSync(join(folder, "test.yml"), stringify(overrides));
+        await compose(["build", "worker"], BUILD_MS);
+        await haveRoughNight();
+      },
+      BUILD_MS + 3 * UP_MS,
+    );
+
+    afterAll(async () => {
+      await compose(["down", "--volumes", "--timeout", "5"]);
+      await docker(["image", "rm", env.DOCKER_IMAGE ?? ""]);
+      rmSync(folder, { recursive: true, force: true });
+    }, UP_MS);
+
+    it("answers as the service does, though migrate, worker and database were killed in the first night", async () => {
+      const [theirs, ours] = await Promise.all([recordsAt(service), recordsAt(page)]);
+      expect(theirs.size).toBeGreaterThan(1000);
+      expect(ours).toEqual(theirs);
+      expect(await countRuns("status = 'interrupted'")).toBeGreaterThan(0);
+      expect((await fetch(page)).status).toBe(200);
+    });
+
+    it(
+      "has the same rows after each container was killed, and after down and up",
+      async () => {
+        const before = await rows();
+        for (const name of ["db", "worker", "simulate"]) {
+          const [container = ""] = await containersOf(name);
+          await crash(container);
+          await untilHealthy("db", "worker", "simulate");
+          expect(await rows(), name).toBe(before);
+        }
+        await compose(["down"]);
+        expect(await containersOf("db")).toEqual([]);
+        await compose(["up", "--detach"]);
+        await untilHealthy("db", "worker");
+        expect(await rows()).toBe(before);
+        const nights = await countRuns("kind <> 'watch'");
+        await untilTrue(
+          "one more night",
+          async () => (await countRuns("kind <> 'watch' and status = 'succeeded'")) > nights,
+        );
+        expect(await rows()).toBe(before);
+      },
+      UP_MS * 4,
+    );
+
+    it(
+      "gives the program's role its database only, and Grafana's role the reports only",
+      async () => {
+        expect(await ask("select rolname from pg_roles where rolsuper or rolcreaterole or rolcreatedb")).toBe(
+          "postgres",
+        );
+        expect(
+          await ask("select pg_get_userbyid(datdba) from pg_database where datname = current_database()"),
+        ).toBe("docmirror");
+        expect(await ask("select current_user", "docmirror")).toBe("docmirror");
+        await expect(ask("select 1", "grafana")).rejects.toThrow("permission denied for database");
+        await compose(["run", "--rm", "grant-reader"]);
+        expect(await ask("select count(*) > 0 from report.freshness", "grafana")).toBe("t");
+        await expect(ask("select from mirror.builds", "grafana")).rejects.toThrow(
+          "permission denied for schema mirror",
+        );
+      },
+      UP_MS,
+    );
+
+    it("runs each container without rights", async () => {
+      for (const name of ["db", "migrate", "worker", "simulate"]) {
+        const [container = ""] = await containersOf(name);
+        const { HostConfig, Config } = await inspect(container);
+        expect(HostConfig, name).toMatchObject({
+          ReadonlyRootfs: true,
+          CapDrop: ["ALL"],
+          CapAdd: null,
+          PidsLimit: 200,
+        });
+        expect(HostConfig.SecurityOpt).toEqual(["no-new-privileges:true"]);
+        expect(HostConfig.Memory).toBeGreaterThan(0);
+        expect(HostConfig.NanoCpus).toBeGreaterThan(0);
+        expect(HostConfig.LogConfig.Config).toEqual({ "max-file": "5", "max-size": "10m" });
+        expect(Config.User).toMatch(/^[1-9]\d*:[1-9]\d*$/);
+        const text = JSON.stringify([Config, HostConfig]);
+        for (const password of Object.values(PASSWORDS))
+          expect(text).not.toContain(JSON.stringify(password).slice(1, -1));
+      }
+    });
+  },
+);
