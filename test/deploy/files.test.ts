@@ -19,7 +19,7 @@ describe("the files in deploy", () => {
     const addresses = files.flatMap(({ path, text }) =>
       (text.match(/\w+:\/\/[^\s"'`)]+/g) ?? []).map((found) => `${path}: ${found}`),
     );
-    const ours = /:\/\/(\w+@)?(localhost|127\.0\.0\.1|postgres|docs\.example\.org)([:/]|$)/;
+    const ours = /:\/\/(\w+@)?(localhost|127\.0\.0\.1|postgres|simulate|docs\.example\.org)([:/]|$)/;
     expect(addresses.filter((found) => !ours.test(found))).toEqual([]);
   });
 
@@ -32,7 +32,7 @@ describe("the files in deploy", () => {
         ),
       )
       // The name of a Kubernetes secret, and that no token is wanted.
-      .filter((found) => !/^kubernetes\/\w+\.yaml: (docmirror|false)$/.test(found));
+      .filter((found) => !/^kubernetes\/\w+\.yaml: (secretName: docmirror|false)$/.test(found));
     expect(given).toEqual([
       `dbt/profiles.yml: "{{ env_var('DBT_ENV_SECRET_READER_PASSWORD', '') }}"`,
       "grafana/provisioning/datasources/docmirror.yaml: $__file{/run/secrets/reader_password}",
