@@ -235,7 +235,7 @@ where triggered_on between ${dayHeld(hold, first)} and ${dayHeld(hold, period.la
   );
 }
 
-/** How many hours had enough builds to tell trouble of the platform. */
+/** How many hours had enough builds to show trouble of the platform. */
 function askForHours(period: Period): Question {
   const first = Math.max(period.first, period.last - LATE_DAYS + 1);
   return statement(

@@ -30,7 +30,7 @@ export interface VerdictFacts {
   readonly trouble: string | null;
   /** The newest hour of the last three in which far more projects failed than usual. */
   readonly platformHour: PlatformHour | null;
-  /** How many of the last three hours had enough builds to tell. */
+  /** How many of the last three hours had enough builds to show trouble. */
   readonly hoursLookedAt: number;
   /** Projects that broke in the 24 hours, those fixed since included. */
   readonly broke: number;

@@ -36,7 +36,7 @@ const underWay = () =>
   sql`select pid, query, wait_event_type from pg_stat_activity
     where application_name = 'docmirror serve' and datname = current_database() and state <> 'idle'`;
 
-/** Sends a request whose reader leaves when told to, over a connection of its own. */
+/** Sends a request over a connection of its own, whose reader leaves when the test says so. */
 function ask(path: string) {
   const sent = request(pages.url + path, { agent: false });
   sent.on("error", () => {});

@@ -38,7 +38,7 @@ const titleOf = async (slug: string) =>
   /<title>(.*?)<\/title>/s.exec(await (await pages.get(badgeHref(slug))).text())?.[1];
 
 describe("the badge of a project", () => {
-  it("tells the state of its main docs and the rate of the last 90 days", async () => {
+  it("shows the state of its main docs and the rate of the last 90 days", async () => {
     const reply = await pages.get("/badge/pip.svg");
     expect([reply.status, reply.headers.get("content-type")]).toEqual([200, "image/svg+xml"]);
     expect(reply.headers.get("cache-control")).toBe("public, max-age=300");

@@ -183,7 +183,7 @@ describe("the page of a build", () => {
     expect(await pages.page("/build/h11")).not.toMatch(/href="(?:javascript|data:text)/);
   });
 
-  it("draws each state by its bounds, and tells the drawing in words", async () => {
+  it("draws each state by its bounds, and says the same in words", async () => {
     const states = blockOf(await pages.page("/build/3000"), "states");
     const told = /<svg class="mini"[^>]*aria-label="([^"]*)"/.exec(states)?.[1] ?? "";
     const time = String.raw`\d\d:\d\d:\d\d`;

@@ -68,7 +68,7 @@ describe("the page of errors", () => {
     expect(kinds[2]).toMatch(/^Missing dependency.*10 ?10 before ?2 ?\d+ fail now ?no change within chance/);
   });
 
-  it("tells each day of a kind to a mouse", async () => {
+  it("names each day of a kind under the mouse", async () => {
     const block = blockOf(await pages.page("/errors"), "classes");
     expect(block).toContain(`<title>${dayAgo(1)}: 3</title>`);
     expect(block).toContain(`<title>${dayAgo(15)}: 1</title>`);

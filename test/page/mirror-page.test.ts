@@ -58,7 +58,7 @@ describe("the page of the mirror", () => {
     ]);
   });
 
-  it("draws when it looked, and tells the drawing in words", async () => {
+  it("draws when it looked, and says the same in words", async () => {
     const looks = blockOf(await pages.page("/mirror"), "looks");
     expect(looks).toContain(
       'aria-label="In the last 24 hours: 1 sync, and 1 round of the watch in 1 spell."',

@@ -73,7 +73,7 @@ describe("every page", () => {
     await refreshPages(database.url);
   });
 
-  it("leads on by paths of its own, and to addresses of the service without telling it from where", async () => {
+  it("leads on by paths of its own, and to addresses of the service, which do not learn from where", async () => {
     for (const path of ["/", "/projects", "/project/pip", "/build/1004", "/mirror"]) {
       const page = await pages.page(path);
       const own = page.replaceAll(/<a href="https?:[^"]*" rel="noreferrer nofollow">/g, "");

@@ -157,7 +157,7 @@ describe("what fails of a project", () => {
     expect(fails[1]).toMatch(/latest · epub[\s\S]*its first build/);
   });
 
-  it("tells unknown versions apart by what builds call them", async () => {
+  it("keeps unknown versions apart by what builds call them", async () => {
     const page = await pages.page("/project/lost");
     expect(failsOf(page)).toHaveLength(1);
     expect(failsOf(page)[0]).toContain("named /api/v1/version/901/");
@@ -197,7 +197,7 @@ describe("more about a project", () => {
     );
   });
 
-  it("tells its facts, and leads to its documentation; what is no web address is no link", async () => {
+  it("shows its facts, and leads to its documentation; what is no web address is no link", async () => {
     const alpha = await pages.page("/project/alpha");
     expect(alpha).toContain(
       '<a href="http://alpha.docs.example.org/" rel="noreferrer nofollow">Documentation upstream',

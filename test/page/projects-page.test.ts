@@ -152,7 +152,7 @@ describe("the list of projects", () => {
     expect(await pages.page("/projects?q=60029")).not.toContain('id="build"');
   });
 
-  it("tells two projects of one slug apart", async () => {
+  it("keeps two projects of one slug apart", async () => {
     const page = await pages.page("/projects?q=twin");
     expect(blockOf(page, "projects")).toContain('href="/project/twin?id=108"');
     expect(blockOf(page, "projects")).toContain('href="/project/twin?id=109"');

@@ -64,7 +64,7 @@ describe("the page of trends", () => {
     expect(rows["Stuck to this day"]).toEqual(["1", "0", "+1"]);
   });
 
-  it("draws each day, tells it to a mouse, and has the same as a table", async () => {
+  it("draws each day, names it under the mouse, and has the same as a table", async () => {
     const block = blockOf(await pages.page("/trends"), "days");
     expect(block.match(/<circle class="dot/g)).toHaveLength(28 + 1);
     expect(block).toContain(`<title>${dayAgo(2)}: 80.0\u00a0% of 10 builds (49\u00a0% to 94\u00a0%)</title>`);

@@ -1,4 +1,4 @@
--- A rule may tell lines of one fingerprint apart, so its class is that of the newest.
+-- Rules may give two lines of one fingerprint different classes, so its class is that of the newest.
 CREATE OR REPLACE VIEW report.error_fingerprints AS
 SELECT row_number() OVER (ORDER BY error.projects DESC, error.failures DESC, error.error_fingerprint) AS rank,
   last.error_class, error.error_fingerprint, last.output_excerpt AS example, error.failures,
