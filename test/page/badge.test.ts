@@ -1,37 +1,25 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { withSql } from "../../src/db/connect.ts";
 import { badgeHref } from "../../src/page/links.ts";
-import { createTestDatabase, type TestDatabase } from "../support/database.ts";
-import {
-  HOSTILE_SLUGS,
-  refreshPages,
-  type ServedPages,
-  seedPages,
-  servePages,
-} from "../support/served-pages.ts";
+import { type MirrorPages, openMirrorPages } from "../support/mirror-pages.ts";
+import { HOSTILE_SLUGS, refreshPages, seedPages } from "../support/served-pages.ts";
 
-let database: TestDatabase;
-let pages: ServedPages;
+let pages: MirrorPages;
 
 beforeAll(async () => {
-  database = await createTestDatabase();
-  await seedPages(database.url);
-  await change(`update mirror.projects set default_version = 'latest' where id = '1'`);
-  pages = await servePages(database.url);
+  pages = await openMirrorPages((url) =>
+    seedPages(url, "update mirror.projects set default_version = 'latest' where id = '1'"),
+  );
 });
-afterAll(async () => {
-  await pages?.[Symbol.asyncDispose]();
-  await database?.dispose();
-});
+afterAll(() => pages?.[Symbol.asyncDispose]());
 
 /** Changes the mirror as a run does. */
 async function change(statement: string): Promise<void> {
-  await withSql(database.url, { applicationName: "docmirror test", max: 1 }, async (sql) => {
+  await pages.asOwner(async (sql) => {
     await sql.unsafe(statement);
     await sql`insert into sync.runs (kind, status, started_at, finished_at, heartbeat_at, pid, host)
       values ('watch', 'succeeded', now(), now(), now(), 1, 'test')`;
   });
-  await refreshPages(database.url);
+  await refreshPages(pages.databaseUrl);
 }
 
 const titleOf = async (slug: string) =>
