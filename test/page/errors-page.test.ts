@@ -125,6 +125,7 @@ describe("the page of errors", () => {
     const page = await served.page(`/errors?since=${dateAgo(200)}`);
     expect(mainOf(page)).toContain("100 builds failed in 200 days; all of them say: Timed out.");
     expect(mainOf(page)).toContain("so nothing can be said to rise");
+    expect(mainOf(page)).not.toContain("Rising");
     expect(textOf(blockOf(page, "lines"))).toContain("they ignore the dates");
     expect(linesOf(page)[0]).toMatch(/^Command killed due to timeout: make.*100 ?1 ?$/);
     // Where everything of the days is known and nothing failed, that may be said.

@@ -93,6 +93,23 @@ describe("the page of now", () => {
   });
 });
 
+describe("an hour with few projects", () => {
+  /** Half an hour ago seven projects built, and `eighth`: a project's id, or null for one that the mirror lacks. */
+  const built = (eighth: string) => `
+    insert into mirror.builds (id, date, state, success, type, project_id, version_id, first_seen_at, changed_at, record_hash)
+    select 'late' || n, date_trunc('second', now() at time zone 'utc') - interval '30 minutes', 'finished', true, 'pdf',
+      case when n = 8 then ${eighth} else (10 + n)::text end, case when n < 8 then 'v' || 10 + n end, now(), now(), ''
+    from generate_series(1, 8) as n`;
+
+  it.each([
+    ["'1'", "No sign of trouble with the platform itself."],
+    ["null", "Too few builds in the last 3 hours to tell trouble of the platform."],
+  ])("takes eight known projects to say that the platform is well; the eighth is %s", async (eighth, words) => {
+    await using few = await openMirrorPages((url) => seedPages(url, built(eighth)));
+    expect(mainOf(await few.page("/"))).toContain(words);
+  });
+});
+
 describe("a mirror that knows nothing yet", () => {
   it("says so, and how to begin, on every page of figures", async () => {
     await using served = await openMirrorPages();
