@@ -61,6 +61,7 @@ describe("every page", () => {
       const page = await pages.page(path);
       const own = page.replaceAll(/<a href="https?:[^"]*" rel="noreferrer nofollow">/g, "");
       const links = [...own.matchAll(/\s(?:href|src|action)="([^"]*)"/g)].map(([, link = ""]) => link);
+      expect(links.length, path).toBeGreaterThan(10);
       expect(
         links.filter((link) => !/^(?:[/#]|data:image\/svg\+xml,)/.test(link)),
         path,
