@@ -30,7 +30,7 @@ STOPSIGNAL SIGTERM
 EXPOSE 8321
 # The worker and serve answer it. Other commands end by themselves, before it counts.
 HEALTHCHECK --interval=30s --timeout=10s --start-period=60s --retries=3 \
-  CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.DOCMIRROR_HTTP_PORT || 8321}/api/v1/?format=json`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
+  CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.DOCMIRROR_HTTP_PORT || 8321}/readyz`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
 ENTRYPOINT ["docmirror"]
 CMD ["worker"]
 ARG VERSION=unknown
