@@ -1,5 +1,5 @@
 import type { Config } from "../config.ts";
-import { withPassword } from "../db/connect.ts";
+import { withPassword } from "../db/database-url.ts";
 
 /** The settings with `databasePassword` in each URL of a database that has none. Other code needs no more than the URLs. */
 export function fillInPassword(config: Config): Config {

@@ -5,7 +5,7 @@ import { parseArray, serializeArray } from "./flat-array.ts";
 import { openSocket } from "./open-socket.ts";
 import { sessionStatement } from "./session-settings.ts";
 
-export { describeDatabase, replaceDatabase, withPassword } from "./database-url.ts";
+export { describeDatabase, replaceDatabase } from "./database-url.ts";
 
 /**
  * A pool of connections. Dates, times and intervals are read as the text of Postgres, never as a JavaScript

@@ -1,14 +1,7 @@
 import net from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import {
-  connect,
-  describeDatabase,
-  replaceDatabase,
-  type Sql,
-  withPassword,
-  withSql,
-} from "../../src/db/connect.ts";
-import { parseDatabaseUrl } from "../../src/db/database-url.ts";
+import { connect, describeDatabase, replaceDatabase, type Sql, withSql } from "../../src/db/connect.ts";
+import { parseDatabaseUrl, withPassword } from "../../src/db/database-url.ts";
 import { isPassing, toStoreError } from "../../src/db/store-errors.ts";
 import { withTransaction } from "../../src/db/transaction.ts";
 import { createTestDatabase, type TestDatabase } from "../support/database.ts";

@@ -25,7 +25,6 @@ describe.skipIf(missing)(
   { tags: ["long"] },
   () => {
     let folder: string;
-    let page: string;
     let service: string;
     let env: Record<string, string>;
 
