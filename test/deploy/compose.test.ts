@@ -42,6 +42,9 @@ describe.skipIf(missing)(
     /** The containers of a service, in their order. */
     const containersOf = async (name: string) =>
       (await compose(["ps", "--all", "--quiet", name])).split("\n").filter(Boolean);
+    /** Where a worker answers, by its number from 1. */
+    const pageOf = async (number: number) =>
+      `http://${await compose(["port", "--index", String(number), "worker", "8321"])}`;
     const inspect = async (container: string) => JSON.parse(await docker(["inspect", container]))[0];
 
     /** Ends a container's process as a crash does. `docker kill` would count as a stop by hand, which no policy restarts. */
@@ -133,11 +136,10 @@ describe.skipIf(missing)(
           chmodSync(join(folder, name), 0o444);
         }
         const [workerPort, servicePort] = [await freePort(), await freePort()];
-        page = `http://127.0.0.1:${workerPort}`;
         service = `http://127.0.0.1:${servicePort}`;
         env = {
           SECRETS_DIR: folder,
-          WORKER_PORTS: String(workerPort),
+          WORKER_PORTS: `${workerPort}-${workerPort + 1}`,
           DOCMIRROR_BASE_URL: "http://simulate:8000",
           DOCKER_IMAGE: `${PROJECT}:latest`,
         };
@@ -182,11 +184,11 @@ describe.skipIf(missing)(
     }, UP_MS);
 
     it("answers as the service does, though migrate, worker and database were killed in the first night", async () => {
-      const [theirs, ours] = await Promise.all([recordsAt(service), recordsAt(page)]);
+      const [theirs, ours] = await Promise.all([recordsAt(service), recordsAt(await pageOf(1))]);
       expect(theirs.size).toBeGreaterThan(1000);
       expect(ours).toEqual(theirs);
       expect(await countRuns("status = 'interrupted'")).toBeGreaterThan(0);
-      expect((await fetch(page)).status).toBe(200);
+      expect((await fetch(await pageOf(1))).status).toBe(200);
     });
 
     it(
@@ -212,6 +214,29 @@ describe.skipIf(missing)(
         expect(await rows()).toBe(before);
       },
       UP_MS * 4,
+    );
+
+    it(
+      "has a second worker that answers too, and leads when the first one is dead",
+      async () => {
+        await compose(["up", "--detach", "--no-recreate", "--scale", "worker=2"]);
+        await untilHealthy("worker");
+        for (const number of [1, 2])
+          expect((await fetch(`${await pageOf(number)}/api/v1/build/?limit=1`)).status).toBe(200);
+        const leader = () => ask("select host from sync.leader");
+        const dead = await leader();
+        // By hand, so that no policy starts it again.
+        await docker(["kill", dead]);
+        await untilTrue("a new leader", async () => (await leader()) !== dead);
+        const nights = await countRuns("kind <> 'watch' and status = 'succeeded'");
+        await untilTrue(
+          "a night of the new leader",
+          async () => (await countRuns("kind <> 'watch' and status = 'succeeded'")) > nights,
+        );
+        await compose(["up", "--detach", "--scale", "worker=1"]);
+        await untilHealthy("worker");
+      },
+      UP_MS * 3,
     );
 
     it(
