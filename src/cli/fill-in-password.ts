@@ -1,13 +1,15 @@
 import type { Config } from "../config.ts";
 import { withPassword } from "../db/database-url.ts";
+import { scramPassword } from "../db/scram-password.ts";
 
 /** The settings with `databasePassword` in each URL of a database that has none. Other code needs no more than the URLs. */
 export function fillInPassword(config: Config): Config {
   const { databasePassword, databaseUrl, readUrl } = config;
   if (databasePassword === null) return config;
+  const password = scramPassword(databasePassword);
   return Object.freeze({
     ...config,
-    databaseUrl: databaseUrl && withPassword(databaseUrl, databasePassword),
-    readUrl: readUrl && withPassword(readUrl, databasePassword),
+    databaseUrl: databaseUrl && withPassword(databaseUrl, password),
+    readUrl: readUrl && withPassword(readUrl, password),
   });
 }
