@@ -3,6 +3,9 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { fillInPassword } from "../../src/cli/fill-in-password.ts";
+import { defaultValues } from "../../src/config/default-values.ts";
+import type { Config } from "../../src/config.ts";
 import { withSql } from "../../src/db/connect.ts";
 import { runCli } from "../support/cli.ts";
 import { createTestDatabase, type TestDatabase } from "../support/database.ts";
@@ -61,6 +64,19 @@ describe("a password apart from the URL", () => {
     const refused = await lookWith({ DOCMIRROR_DATABASE_PASSWORD: `${password}x` });
     expect(refused.code).toBe(4);
     expect(refused.text).not.toContain(password.trim());
+  });
+
+  it("goes into the URL of the replica too, and into none where there is none", () => {
+    const given = {
+      ...defaultValues(),
+      databasePassword: "it's",
+      databaseUrl: "postgres://me@a/m",
+    } as Config;
+    expect(fillInPassword({ ...given, readUrl: "postgres://me@b,c:1/m" })).toMatchObject({
+      databaseUrl: "postgres://me:it's@a/m",
+      readUrl: "postgres://me:it's@b,c:1/m",
+    });
+    expect(fillInPassword({ ...given, databaseUrl: null }).databaseUrl).toBeNull();
   });
 
   it("gives way to one in the URL", async () => {
