@@ -54,6 +54,19 @@ describe("docker-compose.yml", () => {
     expect(SETTING_KEYS.map((key) => SETTINGS[key].name)).toEqual(expect.arrayContaining(used));
   });
 
+  it("gives Grafana all that its provisioning reads", () => {
+    const { environment, secrets, volumes } = file.services.grafana;
+    const source = read("deploy/grafana/provisioning/datasources/docmirror.yaml");
+    for (const [, name = ""] of source.matchAll(/: \$(READER_\w+)$/gm))
+      expect(environment).toHaveProperty(name);
+    const [, secret] = /\$__file\{\/run\/secrets\/(\w+)\}/.exec(source) ?? [];
+    expect(secrets).toContain(secret);
+    const [{ options }] = parse(read("deploy/grafana/provisioning/dashboards/docmirror.yaml")).providers;
+    expect(volumes).toContain(`./deploy/grafana/dashboards:${options.path}:ro`);
+    expect(file.services["grant-reader"].command).toEqual(["grant-reader", environment.READER_NAME]);
+    expect(read("deploy/compose/create-roles.sh")).toContain(`create role ${environment.READER_NAME} login`);
+  });
+
   it("has the database without a way to the outside", () => {
     expect(file.networks.data).toEqual({ internal: true });
     expect(file.services.db.networks).toEqual(["data"]);

@@ -8,19 +8,25 @@ export const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 
 /** What the Dockerfile and docker-compose.yml start from. */
 const IMAGES = ["node:24-bookworm-slim", "debian:bookworm-slim", "postgres:18"];
-const PULL_MS = 300_000;
+let reason: Promise<string | null> | undefined;
 
-/** Why containers cannot be tested here; null where they can. */
-export async function whyNoContainers(): Promise<string | null> {
-  try {
-    await docker(["info"]);
-    await docker(["compose", "version"]);
-    for (const image of IMAGES)
-      await docker(["image", "inspect", image]).catch(() => docker(["pull", "--quiet", image], {}, PULL_MS));
-    return null;
-  } catch (error) {
-    return `Docker cannot be used: ${String(error).split("\n").filter(Boolean).at(-1)?.slice(0, 200)}`;
-  }
+/** Why containers cannot be tested here; null where they can. It looks once, and pulls nothing. */
+export function whyNoContainers(): Promise<string | null> {
+  reason ??= findReason();
+  return reason;
+}
+
+async function findReason(): Promise<string | null> {
+  const answers = (args: readonly string[]) =>
+    docker(args, {}, 10_000).then(
+      () => true,
+      () => false,
+    );
+  if (!(await answers(["info"]))) return "Docker does not answer";
+  if (!(await answers(["compose", "version"]))) return "Docker has no compose";
+  for (const image of IMAGES)
+    if (!(await answers(["image", "inspect", image]))) return `docker pull ${image} is needed first`;
+  return null;
 }
 
 /** Runs a command of Docker in the folder of the project, and gives its stdout. Throws where it fails. */
