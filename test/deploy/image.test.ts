@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { COMMANDS } from "../../src/cli/commands.ts";
+import { systemClock } from "../../src/clock.ts";
 import { docker, whyNoContainers } from "../support/docker.ts";
 
 const missing = await whyNoContainers();
@@ -48,6 +49,18 @@ describe.skipIf(missing)(`the image${missing ? `, skipped: ${missing}` : ""}`, {
     expect(Config.Healthcheck.Test.at(-1)).toContain("/readyz");
     // Node is 127 MB of it, Debian 75 to 80.
     expect(Size / 1e6).toBeLessThan(230);
+  });
+
+  it("ends by SIGTERM, though it is the first process of its container", async () => {
+    const container = await docker(["run", "--detach", ...HARDENED, IMAGE, "simulate"]);
+    try {
+      // Before that nobody listens for the signal, and the kernel keeps it from a first process.
+      while (!(await docker(["logs", container])).includes("http://")) await systemClock.sleep(100);
+      await docker(["stop", "--time", "30", container]);
+      expect(await docker(["inspect", "--format", "{{.State.ExitCode}}", container])).toBe("143");
+    } finally {
+      await docker(["rm", "--force", container]);
+    }
   });
 
   it(
