@@ -21,6 +21,11 @@ import { showUrl, toUpstreamError } from "./upstream-errors.ts";
 
 const MAX_REDIRECTS = 3;
 
+/** The part of a log that retries are written to. `wait_ms` is null when all requests are held back. */
+export interface RetryLog {
+  warn(facts: { attempt: number; wait_ms: number | null; error: string }, message: string): void;
+}
+
 export interface HostOptions
   extends Pick<
     Config,
@@ -42,8 +47,8 @@ export interface HostOptions
   /** The pace that all clients of the host share. It replaces `ratePerSecond`. @default the host's own */
   pace?: HostPace;
   clock: Clock;
-  /** Hears of each retry. `waitMs` is null when all requests are held back. */
-  log: { warn(facts: { attempt: number; waitMs: number | null; error: string }, message: string): void };
+  /** Hears of each retry. */
+  log: RetryLog;
   signal?: AbortSignal;
   /** Called with warnings for the summary of the run: requests were paused, or the service held them back. */
   onWarning?(message: string): void;
@@ -60,6 +65,8 @@ export interface Question<T> {
   /** Among waiting requests, those with a higher one are sent first. @default 0 */
   priority?: number;
   signal?: AbortSignal;
+  /** Hears of the retries of this request. @default the host's own */
+  log?: RetryLog;
   /**
    * Called before the body is read. A value other than undefined is the answer: the body is then dropped, and
    * the status does not matter.
@@ -258,8 +265,8 @@ export function createHost(options: HostOptions): Host {
           clock,
           signal,
           onRetry: (error, attemptNumber, waitMs) =>
-            log.warn(
-              { attempt: attemptNumber, waitMs, error: error.message },
+            (question.log ?? log).warn(
+              { attempt: attemptNumber, wait_ms: waitMs, error: error.message },
               "request failed, trying again",
             ),
         });

@@ -16,7 +16,7 @@ describe("database", () => {
     const password = readFileSync(passwordFile, "utf8").trim();
     expect(password.length).toBeGreaterThan(20);
     const logged = JSON.parse(cli.stderr().trim().split("\n").at(-1) ?? "");
-    expect(logged.msg).toContain(`PGPASSWORD="$(cat ${passwordFile})" psql ${url}`);
+    expect(logged.connect_with).toBe(`PGPASSWORD="$(cat ${passwordFile})" psql ${url}`);
     expect(cli.stdout() + cli.stderr()).not.toContain(password);
     const full = new URL(url);
     full.password = password;

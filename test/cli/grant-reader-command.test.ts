@@ -86,7 +86,7 @@ describe("grant-reader", () => {
       code: 0,
       stdout: `${role}, a new role, can read the schema report\n`,
     });
-    expect(stderr).toContain("no password yet");
+    expect(JSON.parse(stderr)).toMatchObject({ role, msg: expect.stringContaining("no password yet") });
     expect(await readable(role, "report")).toHaveLength(RELATIONS.length);
     for (const schema of ["mirror", "sync", "rollup", "report_people"]) {
       expect(await readsOf(schema)).not.toEqual([]);

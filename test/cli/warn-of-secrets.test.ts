@@ -9,7 +9,9 @@ const warnings = async (args: string[], options: CliOptions = {}) => {
   const { code, stderr } = await runCli(["config", ...args], { ...options });
   expect(code).toBe(0);
   expect(stderr).not.toContain("hunter2");
-  return stderr.split("\n").flatMap((line) => (line === "" ? [] : [JSON.parse(line).msg as string]));
+  return stderr
+    .split("\n")
+    .flatMap((line) => (line === "" ? [] : [JSON.parse(line) as Record<string, unknown>]));
 };
 
 describe("a password in a flag", () => {
@@ -20,9 +22,11 @@ describe("a password in a flag", () => {
     ["--base-url", "https://me:hunter2@docs.example.org", "DOCMIRROR_BASE_URL"],
     ["--base-url", "https://hunter2@docs.example.org", "DOCMIRROR_BASE_URL"],
   ])("%s %s is warned of once, with the way to give it", async (flag, url, name) => {
-    expect(await warnings([flag, url])).toEqual([
-      `the password in ${flag} is visible to all users of this machine in the process list: ` +
-        `give it by ${name}, or by the file that ${name}_FILE names`,
+    expect(await warnings([flag, url])).toMatchObject([
+      {
+        msg: "the password in a flag is visible to all users of this machine in the process list",
+        ...{ flag, hint: `give it by ${name}, or by the file that ${name}_FILE names` },
+      },
     ]);
   });
 
