@@ -4,11 +4,11 @@ import type { Config } from "../config.ts";
 import { UnexpectedShapeError } from "../errors.ts";
 import { apiUrl } from "./api-url.ts";
 import type { ClockAhead } from "./clock-difference.ts";
-import { createHost, lengthOf, type RetryLog } from "./host.ts";
+import { createHost, type Host, lengthOf, type RetryLog } from "./host.ts";
 import type { HostPace } from "./host-pace.ts";
 import { refuseRedirect } from "./refuse-redirect.ts";
 import { createTurnstile } from "./turnstile.ts";
-import { excerpt, showUrl } from "./upstream-errors.ts";
+import { showUrl } from "./upstream-errors.ts";
 
 const ROOT_PATH = "/api/v1/";
 
@@ -133,7 +133,7 @@ export function createClient(options: ClientOptions): Client {
           if (!known) await parseTurn();
           const value = known
             ? null
-            : fetchOptions.parse(parseJson(Buffer.concat(body), showUrl(url)), showUrl(url));
+            : fetchOptions.parse(parseJson(Buffer.concat(body), showUrl(url), host.excerpt), showUrl(url));
           return { url: showUrl(url), value, hash, bytes: lengthOf(body), sentAt, receivedAt, serverDate };
         },
       });
@@ -152,7 +152,7 @@ function hashOf(pieces: readonly Buffer[]): string {
   return hash.digest("hex");
 }
 
-function parseJson(body: Buffer, url: string): unknown {
+function parseJson(body: Buffer, url: string, excerpt: Host["excerpt"]): unknown {
   try {
     return JSON.parse(body.toString("utf8"));
   } catch (cause) {

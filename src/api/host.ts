@@ -8,6 +8,7 @@ import { NetworkError } from "../errors.ts";
 import { ACCEPT_ENCODING, BodyTooLargeError, decodeBody, readBody } from "./body.ts";
 import { type ClockAhead, createClockDifference } from "./clock-difference.ts";
 import { basicLogin, createDispatcher } from "./dispatcher.ts";
+import { createLoginHider } from "./hide-logins.ts";
 import { createHostGate } from "./host-gate.ts";
 import { createHostPace, type HostPace } from "./host-pace.ts";
 import { parseHttpDate } from "./http-date.ts";
@@ -17,7 +18,7 @@ import { refuseRedirects } from "./refuse-redirect.ts";
 import { withRetries } from "./retry.ts";
 import { parseRetryAfter } from "./retry-after.ts";
 import { statusError } from "./status-error.ts";
-import { showUrl, toUpstreamError } from "./upstream-errors.ts";
+import { excerpt, showUrl, toUpstreamError } from "./upstream-errors.ts";
 
 const MAX_REDIRECTS = 3;
 
@@ -102,6 +103,8 @@ export interface Host {
   ask<T>(url: URL, question: Question<T>): Promise<T>;
   /** Whether the root answers now. False once the host is lost. Rejects when aborted or closed. */
   isUp(signal?: AbortSignal): Promise<boolean>;
+  /** The begin of a body for a message, without the logins that were sent. */
+  excerpt(body: Buffer): string;
   /** Aborted when the host is lost. Its reason is the error of every request from then on. */
   readonly lost: AbortSignal;
   /** Requests sent, retries included, and body bytes received, since the start. */
@@ -120,6 +123,7 @@ type Sent<T> =
 export function createHost(options: HostOptions): Host {
   const { baseUrl, rootUrl, clock, log, maxBodyBytes } = options;
   const route = findProxyRoute(baseUrl, options.proxies);
+  const hideLogins = createLoginHider([baseUrl, route.proxy]);
   const dispatcher = createDispatcher({
     proxy: route.proxy,
     connections: options.concurrency,
@@ -201,7 +205,7 @@ export function createHost(options: HostOptions): Host {
       const retryAfterMs = parseRetryAfter(header("retry-after"), serverDate ?? clock.now());
       throw statusError(url, {
         status,
-        body: text,
+        words: excerpt(text, hideLogins),
         retryAfterMs,
         hasLogin,
         askedAt,
@@ -282,6 +286,7 @@ export function createHost(options: HostOptions): Host {
         either.release();
       }
     },
+    excerpt: (body) => excerpt(body, hideLogins),
     lost: gate.lost,
     stats: () => ({ ...stats }),
     clockAhead: clockDifference.ahead,

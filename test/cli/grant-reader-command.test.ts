@@ -7,6 +7,7 @@ import { planReaderGrant } from "../../src/report/grant-reader.ts";
 import { refreshReport } from "../../src/report/refresh.ts";
 import { runCli } from "../support/cli.ts";
 import type { TestDatabase } from "../support/database.ts";
+import { PLANTED_SECRET } from "../support/planted-secret.ts";
 import { createReportedMirror, REPORT_SETTINGS } from "../support/reported-mirror.ts";
 
 let database: TestDatabase;
@@ -234,7 +235,7 @@ describe("grant-reader", () => {
   it("counts by UTC days in every session of the role, whatever the zone of the server", async () => {
     // A setting of the database is to its sessions what one of the server is.
     await using far = await createReportedMirror();
-    const password = randomBytes(8).toString("hex");
+    const password = PLANTED_SECRET;
     const days = async (role: string, url: string) => {
       const login = new URL(url);
       [login.username, login.password] = [encodeURIComponent(role), password];

@@ -7,6 +7,7 @@ import { withSql } from "../../src/db/connect.ts";
 import { grantReader, planReaderGrant } from "../../src/report/grant-reader.ts";
 import { createTestDatabase, type TestDatabase } from "../support/database.ts";
 import { blockOf, expectHarmless, mainOf, textOf } from "../support/page-text.ts";
+import { PLANTED_SECRET } from "../support/planted-secret.ts";
 import { refreshPages, type ServedPages, seedPages, servePages } from "../support/served-pages.ts";
 import { createToldBuild, withTold } from "../support/told-build.ts";
 
@@ -259,7 +260,7 @@ describe("the page of a build", () => {
 
   it("is served by a role that reads the report and the records alone", async () => {
     const role = `docmirror_test_page_${randomBytes(4).toString("hex")}`;
-    const password = randomBytes(12).toString("hex");
+    const password = PLANTED_SECRET;
     await sql(async (owner) => {
       await grantReader(owner, await planReaderGrant(owner, role, { withInterface: true }));
       await owner.unsafe(`alter role ${role} password '${password}'`);
