@@ -10,7 +10,7 @@ COPY package.json package-lock.json .npmrc ./
 RUN --mount=type=cache,target=/root/.npm npm ci --ignore-scripts
 COPY tsconfig.json ./
 COPY src ./src
-RUN npm run bundle && npm prune --omit=dev --ignore-scripts
+RUN npm run bundle
 
 # The bundle holds all packages but DuckDB, so this image needs no node_modules and no npm.
 FROM ${BASE_IMAGE} AS runtime

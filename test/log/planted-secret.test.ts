@@ -13,6 +13,7 @@ const LOGIN = `me:${PLANTED_SECRET}@`;
 const NOBODY = "127.0.0.1:1";
 const ALL = {
   DATABASE_URL: `postgres://${LOGIN}${NOBODY}/mirror`,
+  DOCMIRROR_DATABASE_PASSWORD: PLANTED_SECRET,
   DOCMIRROR_READ_URL: `postgres://${LOGIN}${NOBODY}/replica?password=${PLANTED_SECRET}`,
   DOCMIRROR_BASE_URL: `http://${LOGIN}${NOBODY}/`,
   DOCMIRROR_WEBHOOK_URL: `http://${NOBODY}/hooks/${PLANTED_SECRET}`,
