@@ -1,7 +1,7 @@
 import net from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { connect, describeDatabase, replaceDatabase, type Sql, withSql } from "../../src/db/connect.ts";
-import { parseDatabaseUrl, withPassword } from "../../src/db/database-url.ts";
+import { parseDatabaseUrl } from "../../src/db/database-url.ts";
 import { isPassing, toStoreError } from "../../src/db/store-errors.ts";
 import { withTransaction } from "../../src/db/transaction.ts";
 import { createTestDatabase, type TestDatabase } from "../support/database.ts";
@@ -95,29 +95,6 @@ describe("replaceDatabase", () => {
     ["postgres://a,b:2/m?dbname=x", "postgres://a,b:2/other"],
   ])("%s", (url, changed) => {
     expect(replaceDatabase(url, "other")).toBe(changed);
-  });
-});
-
-describe("withPassword", () => {
-  const password = ` it's "50%" @:/?#[]&=+ ü€😀 `;
-
-  test.each([
-    "postgres://me@db.example/m",
-    "postgres://me:@db.example:6543/m?sslmode=prefer",
-    "postgres://a%40b@one,two:1/m?target_session_attrs=read-write",
-    "postgres://me@/m?host=/run/postgresql&port=5433",
-    "postgres:///m?user=me&password=",
-    "postgres://[::1]",
-  ])("%s gets it, and nothing else in it changes", (url) => {
-    expect(parseDatabaseUrl(withPassword(url, password))).toEqual({ ...parseDatabaseUrl(url), password });
-  });
-
-  test.each([
-    "postgres://me:other@db.example/m",
-    "postgres://me@db.example/m?password=other",
-    "no address",
-  ])("%s stays as it is", (url) => {
-    expect(withPassword(url, password)).toBe(url);
   });
 });
 
