@@ -2,7 +2,7 @@ import { type Command, InvalidArgumentError, Option } from "commander";
 import { formatSpan } from "../builds/format-span.ts";
 import { duration } from "../config/setting-values.ts";
 import { EXIT } from "../errors.ts";
-import { findStatus, type MirrorStatus, type RunRow } from "../sync/find-status.ts";
+import { findStatus, type MirrorStatus, type RunRow } from "../status/find-status.ts";
 import { breakLines } from "./break-lines.ts";
 import { createCommand } from "./create-command.ts";
 import type { Output } from "./output.ts";

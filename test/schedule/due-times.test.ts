@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createDueTimes } from "../../src/worker/due-times.ts";
+import { createDueTimes } from "../../src/schedule/due-times.ts";
 
 describe("last due time", () => {
   it.each([
