@@ -85,6 +85,10 @@ describe("status", () => {
     expect(JSON.parse(stale.stdout)).toMatchObject({ stale: true, oldest_list: { resource: "user" } });
     expect(stale.stderr).toMatch(/the mirror is too old: the user list was last read to its end at \d/);
     expect((await status(database.url)).code).toBe(0);
+    const bare = await status(database.url, "--max-age", "--json");
+    expect(bare.code).toBe(11);
+    expect(JSON.parse(bare.stdout)).toMatchObject({ stale: true, stale_after_ms: 30 * 3_600_000 });
+    expect((await status(database.url, "--max-age", "--stale-after", "40h")).code).toBe(0);
     await change("delete from sync.walks where resource = 'file'");
     const never = await status(database.url, "--max-age", "1000d");
     expect(never.code).toBe(11);
@@ -108,8 +112,8 @@ describe("status", () => {
     expect(stdout).toMatch(/^run 1 began at 203\d-.*, which is in the future/m);
   });
 
-  it.each(["soon", "30", "-1h", ""])("--max-age %j exits 2", async (age) => {
-    const { code, stdout, stderr } = await status("postgres://127.0.0.1:1/x", "--max-age", age);
+  it.each(["soon", "30", "-1h", ""])("--max-age=%s exits 2", async (age) => {
+    const { code, stdout, stderr } = await status("postgres://127.0.0.1:1/x", `--max-age=${age}`);
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
     expect(stderr).toContain("--max-age");
   });
