@@ -5,6 +5,7 @@ import { QUIET } from "../../src/simulate/settings.ts";
 import { createWorld } from "../../src/simulate/world.ts";
 import { runCli } from "../support/cli.ts";
 import { createTestDatabase } from "../support/database.ts";
+import { seedLeader } from "../support/health-mirror.ts";
 import { syncOnce } from "../support/sync.ts";
 
 const status = (url: string, ...args: string[]) =>
@@ -69,6 +70,20 @@ describe("status", () => {
     expect(states.reduce((sum, one) => sum + one.open, 0)).toBe(open);
     // The virtual world is years old.
     expect(states.reduce((sum, one) => sum + one.stuck, 0)).toBe(open);
+  });
+
+  it("shows who leads and what runs next, and that nothing does where nobody leads", async () => {
+    await using database = await createTestDatabase();
+    const args = ["--sync-cron", "17 2 1 1 *", "--watch-cron", "0 0 29 2 1#1", "--timezone", "Europe/Berlin"];
+    expect((await status(database.url, ...args)).stdout).toContain(
+      "no worker leads, so no run is scheduled\n",
+    );
+    await withSql(database.url, { applicationName: "docmirror test", max: 1 }, seedLeader);
+    const { code, stdout } = await status(database.url, ...args);
+    expect(code).toBe(0);
+    expect(stdout).toContain("process 4711 on host-a leads since 2026-11-03 12:00:00Z, term 3\n");
+    expect(stdout).toMatch(/^next sync: \d{4}-01-01 01:17:00Z \(17 2 1 1 \*, Europe\/Berlin\)$/m);
+    expect(stdout).toContain("next watch: never (0 0 29 2 1#1, Europe/Berlin)\n");
   });
 
   it("--max-age exits 11 when one of the lists is older, or was never read", { tags: ["long"] }, async () => {

@@ -8,7 +8,7 @@ export interface DatabaseLink extends AsyncDisposable {
   cut(): Promise<void>;
   /** Takes connections and what is sent, and passes nothing on: a server that is frozen. */
   freeze(): void;
-  /** Takes connections again and passes everything on. Those that were frozen are broken. */
+  /** Takes new connections and passes them on. Those that were frozen stay silent, as after a lost route. */
   restore(): Promise<void>;
 }
 
@@ -66,7 +66,6 @@ export async function linkDatabase(databaseUrl: string): Promise<DatabaseLink> {
     },
     async restore() {
       isFrozen = false;
-      for (const socket of sockets) socket.destroy();
       if (!server.listening) await listen(port);
     },
     [Symbol.asyncDispose]: cut,
