@@ -1,5 +1,5 @@
 import { ageMs, isAhead } from "../clock.ts";
-import type { Sql, TransactionSql } from "../db/connect.ts";
+import type { AnySql, Sql, TransactionSql } from "../db/connect.ts";
 import { findLeader, type Leader } from "../db/find-leader.ts";
 import { describeOldest, findListFreshness, type ListFreshness, mirrorAgeMs } from "../db/list-freshness.ts";
 import type { RunKind, RunStatus, WalkVerdict } from "../db/schema/runs.ts";
@@ -153,8 +153,9 @@ async function findLeaderNow(tx: TransactionSql): Promise<Leader | null> {
   return leader && { ...leader, since: asIso(leader.since), heartbeat_at: asIso(leader.heartbeat_at) };
 }
 
-async function findOpenBuilds(
-  tx: TransactionSql,
+/** The open builds by state, and how many of them are stuck. */
+export async function findOpenBuilds(
+  tx: AnySql,
   { stuckAfterMs, sourceTimezone }: Pick<StatusSettings, "stuckAfterMs" | "sourceTimezone">,
 ): Promise<OpenBuilds[]> {
   // As in the reports, the age is that of the last sighting, because the later state is not known.
