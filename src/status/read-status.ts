@@ -30,13 +30,20 @@ export type ReadStatus = (sql: Sql, now: Date) => Promise<StatusDocument | NoSta
 
 /** Reads the document again and again with the same settings. Throws StoreError. */
 export function createReadStatus(settings: StatusSettings, definitions: Definitions): ReadStatus {
-  const findNextRuns = createNextRuns(settings);
   const { version } = definitions;
+  let findNextRuns: ((now: Date) => NextRun[]) | undefined;
+
+  /** Cron lines take a while to read, and many mirrors have no leader. */
+  function nextRuns(now: Date): NextRun[] {
+    findNextRuns ??= createNextRuns(settings);
+    return findNextRuns(now);
+  }
+
   return async (sql, now) => {
     const { schema, fault } = await judgeSchema(sql, definitions);
     if (fault !== null) return { fault, schema, version };
     const status = await findStatus(sql, settings, now);
-    const next_runs = status.leader === null ? null : findNextRuns(now);
+    const next_runs = status.leader === null ? null : nextRuns(now);
     return { ...status, next_runs, schema, version, generated_at: now.toISOString() };
   };
 }

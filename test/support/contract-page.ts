@@ -189,7 +189,7 @@ ${statusExample()}
 - \`open_builds\`: builds that have not finished, by state. \`oldest\` is a date of the service, in its own zone.
 - \`quarantined\`: records that could not be stored. \`unresolved_references\`: references to records that the mirror lacks.
 - \`next_runs\`: when \`sync\` and \`watch\` are due by the cron lines of the process that answers; give \`serve\` and \`status\` the worker's settings. A failed run
-  is tried again earlier. Null where nobody leads, so that no process runs a schedule.
+  is tried again earlier, and a leader that is a \`watch\` makes rounds alone. Null where nobody leads, so that no process runs a schedule.
 - \`schema\`: the database compared with the program. \`state\` is \`current\`, \`older\`, \`newer\` or \`none\`. The others count migrations that the program knows,
   that the database lacks, that only the database has, and views and functions that differ.
 - \`version\`: of the program that answers. \`generated_at\`: when it read the document.
