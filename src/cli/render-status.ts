@@ -43,7 +43,7 @@ export function renderStatus(status: StatusDocument, out: Output): string {
     colour,
   });
   return [
-    paragraphs([freshness, ...clock_faults], columns),
+    paragraphs([freshness, ...staleLine(status), ...clock_faults], columns),
     resources,
     status.runs.length > 0
       ? `${runs}${errorsOf(status.runs.slice(0, RUNS_SHOWN), columns)}`
@@ -53,6 +53,13 @@ export function renderStatus(status: StatusDocument, out: Output): string {
     status.open_builds.length > 0 ? open : "no open builds\n",
     `${status.quarantined} records in quarantine, ${status.unresolved_references} unresolved references\n`,
   ].join("\n");
+}
+
+function staleLine({ resources, stale_after_ms }: StatusDocument): string[] {
+  const lists = resources.filter(({ stale }) => stale).map(({ resource }) => resource);
+  return lists.length === 0
+    ? []
+    : [`stale, not read well for ${formatSpan(stale_after_ms)}: ${lists.join(", ")}`];
 }
 
 function renderRound(round: RunRow | null, columns: number | undefined): string {
