@@ -79,6 +79,7 @@ describe.skipIf(missing)(
           : `PGPASSWORD="$(cat /run/secrets/${secret})" exec psql -XAtqh 127.0.0.1 -U ${role}`;
       return docker(["exec", db, "sh", "-c", `${login} -d docmirror -c "$0"`, statement]);
     }
+    const countNights = () => countRuns("kind <> 'watch' and status = 'succeeded'");
     const countRuns = async (where: string) =>
       Number(await ask(`select count(*) from sync.runs where ${where}`));
 
@@ -206,11 +207,8 @@ describe.skipIf(missing)(
         await compose(["up", "--detach"]);
         await untilHealthy("db", "worker");
         expect(await rows()).toBe(before);
-        const nights = await countRuns("kind <> 'watch'");
-        await untilTrue(
-          "one more night",
-          async () => (await countRuns("kind <> 'watch' and status = 'succeeded'")) > nights,
-        );
+        const nights = await countNights();
+        await untilTrue("one more night", async () => (await countNights()) > nights);
         expect(await rows()).toBe(before);
       },
       UP_MS * 4,
@@ -228,11 +226,8 @@ describe.skipIf(missing)(
         // By hand, so that no policy starts it again.
         await docker(["kill", dead]);
         await untilTrue("a new leader", async () => (await leader()) !== dead);
-        const nights = await countRuns("kind <> 'watch' and status = 'succeeded'");
-        await untilTrue(
-          "a night of the new leader",
-          async () => (await countRuns("kind <> 'watch' and status = 'succeeded'")) > nights,
-        );
+        const nights = await countNights();
+        await untilTrue("a night of the new leader", async () => (await countNights()) > nights);
         await compose(["up", "--detach", "--scale", "worker=1"]);
         await untilHealthy("worker");
       },
