@@ -101,14 +101,17 @@ export async function clearOutbox(sql: Sql): Promise<number> {
 
 /** Lets notices that were given up, and those that wait for a later try, be tried now. Gives how many were given up. */
 export async function retryNotices(sql: Sql): Promise<number> {
-  const retried = await sql<{ wasGivenUp: boolean }[]>`
-    update sync.notices as notice set given_up_at = null, tries = 0, next_try_at = now()
-    from (
-      select id, given_up_at is not null as "wasGivenUp" from sync.notices
-      where delivered_at is null and (given_up_at is not null or tries > 0) for update
-    ) as before
-    where notice.id = before.id returning before."wasGivenUp"`;
-  return retried.filter(({ wasGivenUp }) => wasGivenUp).length;
+  const [row] = await sql<{ givenUp: number }[]>`
+    with waiting as (
+      select id, given_up_at is not null as was_given_up from sync.notices
+      where delivered_at is null and (given_up_at is not null or tries > 0)
+      order by id for update
+    ), again as (
+      update sync.notices set given_up_at = null, tries = 0, next_try_at = now()
+      from waiting where notices.id = waiting.id returning was_given_up
+    )
+    select count(*) filter (where was_given_up)::int as "givenUp" from again`;
+  return row?.givenUp ?? 0;
 }
 
 /** A notice as `docmirror notify` shows it. */

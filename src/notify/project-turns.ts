@@ -13,10 +13,10 @@ export const projectTurns: NoticeSource = {
     from rollup.state where covered_through is not null`,
   look: `
     with mark as (
-      select run_id, ($2::jsonb ->> 'run')::bigint as marked, $1::timestamptz + interval '1 day' as until,
+      select run_id, ($2::text::jsonb ->> 'run')::bigint as marked, $1::timestamptz + interval '1 day' as until,
         -- A turn that is older was news before the mark, or will not be missed.
-        greatest($1::timestamptz - interval '7 days', ($2::jsonb ->> 'since')::timestamptz - interval '1 day') as since
-      from rollup.state where run_id > ($2::jsonb ->> 'run')::bigint
+        greatest($1::timestamptz - interval '7 days', ($2::text::jsonb ->> 'since')::timestamptz - interval '1 day') as since
+      from rollup.state where run_id > ($2::text::jsonb ->> 'run')::bigint
     ), turn as (
       select 'broke' as kind, streak.*, first_failed_build_id as build_id, failed_at as at
       from rollup.streaks as streak cross join mark where failed_at > mark.since and failed_at < mark.until
@@ -62,7 +62,7 @@ export const projectTurns: NoticeSource = {
       returning 1
     )
     select (select count(*) from noted)::int as noted,
-      case when (select count(*) from news) < ${MOST_NOTED} then jsonb_set($2::jsonb, '{run}', to_jsonb(mark.run_id))::text else $2::text end as position
+      case when (select count(*) from news) < ${MOST_NOTED} then jsonb_set($2::text::jsonb, '{run}', to_jsonb(mark.run_id))::text else $2::text end as position
     from mark`,
   values: ({ now }) => [now],
 };

@@ -12,15 +12,15 @@ export const BEGIN_AT_RUNS = `
 
 /** Whether a row of `sync.runs as run` may be news since the position in $1. It must have ended. */
 export const IS_UNSEEN_RUN = `
-  run.status <> 'running' and run.id > ($1::jsonb ->> 'from')::bigint
+  run.status <> 'running' and run.id > ($1::text::jsonb ->> 'from')::bigint
   and (
-    run.id > ($1::jsonb ->> 'through')::bigint
-    or run.id > ($1::jsonb ->> 'through')::bigint - 20 and run.heartbeat_at > now() - interval '1 day'
+    run.id > ($1::text::jsonb ->> 'through')::bigint
+    or run.id > ($1::text::jsonb ->> 'through')::bigint - 20 and run.heartbeat_at > now() - interval '1 day'
   )`;
 
 /** The next position, as text. `last` is the last run of a look that had to stop there, else null. */
 export const NEXT_RUN_POSITION = (last: string): string => `
   jsonb_build_object(
-    'from', $1::jsonb -> 'from',
+    'from', $1::text::jsonb -> 'from',
     'through', least((select min(id) - 1 from sync.runs where status = 'running'), coalesce(${last}, (select max(id) from sync.runs), 0))
   )::text`;

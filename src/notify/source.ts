@@ -26,7 +26,7 @@ export const MOST_NOTED = 100;
 
 /** Texts of upstream in a notice: in one line, and not longer than a receiver wants to read. */
 export const cut = (text: string, length: number): string =>
-  `left(regexp_replace(${text}, '[\\x01-\\x1f\\x7f\\s]+', ' ', 'g'), ${length})`;
+  `left(regexp_replace(left(${text}, ${2 * length}), '[\\x01-\\x1f\\x7f\\s]+', ' ', 'g'), ${length})`;
 
 /** A moment in a sentence. */
 export const inWords = (moment: string): string =>

@@ -34,7 +34,7 @@ export const staleLists: NoticeSource = {
           else format('The %s list was last read well at %s.', resource, ${inWords("last_good_at")}) end,
         'resource', resource, 'last_good_at', last_good_at, 'stale_after_s', $1::float8 / 1000
       )
-      from stale where $4::jsonb ->> resource is distinct from since
+      from stale where $4::text::jsonb ->> resource is distinct from since
       order by resource
       on conflict (subject) do nothing
       returning 1
