@@ -1,5 +1,8 @@
 import { cut, inWords, MOST_NOTED, type NoticeSource } from "./source.ts";
 
+/** A slug may be empty. */
+const NAME = `coalesce(nullif(${cut("project_slug", 100)}, ''), 'project ' || project_id)`;
+
 /**
  * Projects that broke or recovered: turns of their main documentation, the html of the default version, between failure and
  * success. They are those of the Atom feed, which has all series. A turn is news when a run after the mark changed the
@@ -45,9 +48,9 @@ export const projectTurns: NoticeSource = {
       insert into sync.notices (subject, type, data)
       select format('project/%s/%s/%s', project_id, kind, build_id), 'project.' || kind, jsonb_strip_nulls(jsonb_build_object(
         'summary', case kind
-          when 'broke' then format('%s broke: %s of %s failed%s', ${cut("project_slug", 100)}, type, ${cut("version_slug", 100)},
+          when 'broke' then format('%s broke: %s of %s failed%s', ${NAME}, type, ${cut("version_slug", 100)},
             coalesce(': ' || ${cut("output_excerpt", 300)}, '.'))
-          else format('%s is fixed: %s of %s succeeded after %s, first at %s.', ${cut("project_slug", 100)}, type, ${cut("version_slug", 100)},
+          else format('%s is fixed: %s of %s succeeded after %s, first at %s.', ${NAME}, type, ${cut("version_slug", 100)},
             case failures when 1 then 'one failure' else failures || ' failures' end, coalesce(${inWords("failed_at")}, 'an unknown time')) end,
         'project_id', project_id, 'project_slug', ${cut("project_slug", 200)}, 'version_id', version_id,
         'version_slug', ${cut("version_slug", 200)}, 'type', type, 'build_id', build_id, 'triggered_at', at,
