@@ -22,7 +22,7 @@ const TRIED_FOR = "1 day";
 const LEAST_TRIES = 5;
 /** A wrong clock may make the day long. */
 const MOST_TRIES = 100;
-/** Where few tries are made, as by a nightly sync, a dead receiver must not fill the outbox. */
+/** How long a notice may be due without a try. Where few are made, as by a nightly sync, a dead receiver must not fill the outbox. */
 const KEPT_WAITING = "7 days";
 /** How long delivered and given up notices can be looked at. */
 const KEPT = "30 days";
@@ -89,8 +89,7 @@ export async function markFailed(
 export async function clearOutbox(sql: Sql): Promise<number> {
   const { count } = await sql`
     update sync.notices set given_up_at = now(), error = coalesce(error, 'it waited too long for a try')
-    where delivered_at is null and given_up_at is null and noted_at < now() - ${KEPT_WAITING}::interval
-      and next_try_at <= now()`;
+    where delivered_at is null and given_up_at is null and next_try_at < now() - ${KEPT_WAITING}::interval`;
   await sql`
     delete from sync.notices where id in (
       select id from sync.notices where coalesce(delivered_at, given_up_at) < now() - ${KEPT}::interval
