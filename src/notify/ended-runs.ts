@@ -13,7 +13,7 @@ export const endedRuns: NoticeSource = {
       select run.*,
         case run.kind when 'full' then 'The full sync' when 'incremental' then 'The incremental sync'
           when 'watch' then 'A round of the watch' else 'The retry of the quarantine' end as what,
-        case run.status when 'failed' then 'failed' when 'partial' then 'ended partial' else 'was interrupted' end as how
+        case run.status when 'failed' then 'failed' when 'partial' then 'was partial' else 'was interrupted' end as how
       from sync.runs as run
       where ${IS_UNSEEN_RUN} and run.status <> 'succeeded'
         and not exists (select from sync.notices where subject = 'run/' || run.id)

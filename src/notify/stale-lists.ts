@@ -2,7 +2,7 @@ import { RESOURCES } from "../wire/resources.ts";
 import { inWords, type NoticeSource } from "./source.ts";
 
 /**
- * The lists that are stale now, each with its last good moment, by which one staleness is told from the next. A list that
+ * The lists that are stale now, each with its last good moment, which differs from one staleness to the next. A list that
  * a wrong clock dated ahead counts as stale, because its age is not known. One that was never read well is stale when the
  * first run is that old.
  */

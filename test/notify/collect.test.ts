@@ -111,7 +111,7 @@ describe("runs", () => {
       const noted = await look();
       expect(noted.map(({ type, data }) => [type, data.summary])).toEqual([
         ["run.ended", "The full sync (run 3) failed: GET http://x/ got no answer"],
-        ["run.ended", "The incremental sync (run 4) ended partial: 12 records are missing"],
+        ["run.ended", "The incremental sync (run 4) was partial: 12 records are missing"],
         ["run.ended", "The retry of the quarantine (run 5) was interrupted: stopped by SIGTERM"],
       ]);
       expect(noted[1]?.data).toMatchObject({
