@@ -27,17 +27,27 @@ export const projectTurns: NoticeSource = {
       select 'recovered', streak.*, recovered_build_id, recovered_at
       from rollup.streaks as streak cross join mark where recovered_at > mark.since and recovered_at < mark.until
     ), news as (
+      -- The turns of a week are few, so each is looked up by itself: a join might read all builds.
       select turn.*, project.project_slug, version.version_slug, shown.output_excerpt
       from turn cross join mark
-      join report.dim_projects as project on project.project_id = turn.project_id and not project.is_deleted
-      join report.dim_versions as version on version.version_id = turn.version_id and not version.is_deleted
-        and version.version_slug = coalesce(nullif(project.default_version, ''), 'latest')
-      join mirror.builds as build on build.id = turn.build_id and build.changed_run_id > mark.marked
-      join rollup.builds as shown on shown.build_id = turn.build_id
+      cross join lateral (
+        select from mirror.builds where id = turn.build_id and changed_run_id > mark.marked offset 0
+      ) as build
+      cross join lateral (
+        select project_slug, default_version from report.dim_projects
+        where project_id = turn.project_id and not is_deleted offset 0
+      ) as project
+      cross join lateral (
+        select version_slug from report.dim_versions
+        where version_id = turn.version_id and not is_deleted
+          and version_slug = coalesce(nullif(project.default_version, ''), 'latest') offset 0
+      ) as version
+      cross join lateral (select output_excerpt from rollup.builds where build_id = turn.build_id offset 0) as shown
       where turn.type = 'html'
         and not exists (select from sync.notices where subject = format('project/%s/%s/%s', turn.project_id, turn.kind, turn.build_id))
         and not exists (
-          select from rollup.builds as later join mirror.builds as known on known.id = later.build_id
+          select from rollup.builds as later
+          cross join lateral (select changed_run_id from mirror.builds where id = later.build_id offset 0) as known
           where (later.project_id, later.version_id, later.type, later.reference)
               = (turn.project_id, turn.version_id, turn.type, turn.reference)
             and later.succeeded is not null and later.triggered_at >= turn.at and later.build_id <> turn.build_id
