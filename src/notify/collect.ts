@@ -16,26 +16,38 @@ const MARK_AGAIN_AFTER = "1 hour";
 /** A server that is busy with other work is asked again by the next look. */
 const LOOK_WITHIN = "10s";
 
+export interface Collected {
+  /** The number of new notices. */
+  noted: number;
+  /** The sources that were looked at for the first time. */
+  begun: string[];
+}
+
 /**
  * Stores what is news since the last look, and moves the marks. The first look stores nothing. Safe to repeat, and at the
- * same time elsewhere: a source that is looked through there is left to it. Gives the number of new notices. Throws
- * `StoreError`, and the signal's reason.
+ * same time elsewhere: a source that is looked through there is left to it. Throws `StoreError`, and the signal's reason.
  */
 export async function collectNotices(
   sql: Sql,
   settings: LookSettings,
   signal?: AbortSignal,
-): Promise<number> {
-  let noted = 0;
+): Promise<Collected> {
+  const collected: Collected = { noted: 0, begun: [] };
   for (const source of SOURCES) {
-    noted += await withStoreErrors(`look for notices in ${source.name}`, () =>
+    const found = await withStoreErrors(`look for notices in ${source.name}`, () =>
       withTransaction(sql, (tx) => look(tx, source, settings), signal),
     );
+    if (found === "begun") collected.begun.push(source.name);
+    else collected.noted += found;
   }
-  return noted;
+  return collected;
 }
 
-async function look(tx: TransactionSql, source: NoticeSource, settings: LookSettings): Promise<number> {
+async function look(
+  tx: TransactionSql,
+  source: NoticeSource,
+  settings: LookSettings,
+): Promise<number | "begun"> {
   await tx.unsafe(`set local statement_timeout = '${LOOK_WITHIN}'; set local jit = off`);
   const { name } = source;
   const values = source.values(settings) as string[];
@@ -54,12 +66,14 @@ async function look(tx: TransactionSql, source: NoticeSource, settings: LookSett
   }
   const [first] = await tx.unsafe<{ position: string }[]>(source.begin, values);
   if (first === undefined) return 0;
-  if (mark) await moveMark(tx, name, first.position);
+  if (mark) {
+    await moveMark(tx, name, first.position);
+    return "begun";
+  }
   // Without a row it may also be locked by a look elsewhere. Then this inserts nothing and does not wait.
-  else
-    await tx`
-      insert into sync.notice_marks (source, position) values (${name}, ${first.position}) on conflict do nothing`;
-  return 0;
+  const { count } = await tx`
+    insert into sync.notice_marks (source, position) values (${name}, ${first.position}) on conflict do nothing`;
+  return count > 0 ? "begun" : 0;
 }
 
 async function moveMark(tx: TransactionSql, name: string, position: string): Promise<void> {

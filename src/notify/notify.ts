@@ -28,7 +28,13 @@ export async function notify(options: NotifyOptions): Promise<Delivered> {
     return await withSql(databaseUrl, { applicationName: "docmirror notify", max: 1 }, async (sql) => {
       try {
         const now = clock.now().toISOString();
-        const noted = await collectNotices(sql, { staleAfterMs: options.staleAfterMs, now }, signal);
+        const { noted, begun } = await collectNotices(
+          sql,
+          { staleAfterMs: options.staleAfterMs, now },
+          signal,
+        );
+        if (begun.length > 0)
+          log.info({ sources: begun }, "notices begin here: what happened before is not news");
         if (noted > 0) log.info({ notices: noted }, "noted what needs attention");
       } catch (error) {
         signal.throwIfAborted();

@@ -303,6 +303,28 @@ describe("a notice", () => {
       },
     ));
 
+  it("whose database is lost between sending and noting it is sent again with the same id", () =>
+    withOutbox(
+      () => 204,
+      async ({ url, sql, receiver, add, deliver, pass }) => {
+        await add(2);
+        await withSql(url, { applicationName: "docmirror lost", max: 1 }, async (lost) => {
+          receiver.respond = async () => {
+            await sql`select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'docmirror lost'`;
+            await sql`alter table sync.notices rename to away`;
+            return 204;
+          };
+          await expect(deliver({ sql: lost })).rejects.toThrow("could not deliver notices");
+        });
+        await sql`alter table sync.away rename to notices`;
+        receiver.respond = () => 204;
+        await pass("1 minute");
+        expect(await deliver()).toEqual({ delivered: 2, failed: 0 });
+        expect(receiver.notices).toHaveLength(3);
+        expect(new Set(ids(receiver)).size).toBe(2);
+      },
+    ));
+
   it("that another process took after a freeze keeps the result of the later try", () =>
     withOutbox(
       async (_notice, _response, place) => {
