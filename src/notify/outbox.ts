@@ -15,6 +15,8 @@ import type { NoticeType } from "../db/schema/notices.ts";
 import type { Message } from "./message.ts";
 
 const CLAIM_S = 60;
+/** The error of a notice whose try is under way. It stays where the process dies. */
+const UNDER_WAY = "nothing is known of this try: it is under way, or its process ended";
 /** The longest wait for a try. One that is further ahead was set by a wrong clock. */
 const LONGEST_WAIT = "25 hours";
 /** How long a notice is tried, and how often at least: a machine may sleep through that day. */
@@ -37,7 +39,7 @@ export interface ClaimedNotice extends Message {
 /** Claims the oldest notice that is due, for 60 s. Null when none is. */
 export async function claimNotice(sql: Sql): Promise<ClaimedNotice | null> {
   const [notice] = await sql<ClaimedNotice[]>`
-    update sync.notices set tries = tries + 1, next_try_at = now() + ${CLAIM_S} * interval '1 s'
+    update sync.notices set tries = tries + 1, error = ${UNDER_WAY}, next_try_at = now() + ${CLAIM_S} * interval '1 s'
     where id = (
       select id from sync.notices
       where delivered_at is null and given_up_at is null
@@ -98,12 +100,16 @@ export async function clearOutbox(sql: Sql): Promise<number> {
   return count;
 }
 
-/** Lets notices that were given up, and those that wait for a later try, be tried now. Gives how many were given up. */
+/**
+ * Lets notices that were given up, and those that wait for a later try, be tried now. Leaves out those that another process
+ * is sending. Gives how many were given up.
+ */
 export async function retryNotices(sql: Sql): Promise<number> {
   const [row] = await sql<{ givenUp: number }[]>`
     with waiting as (
       select id, given_up_at is not null as was_given_up from sync.notices
       where delivered_at is null and (given_up_at is not null or tries > 0)
+        and not (error = ${UNDER_WAY} and given_up_at is null and next_try_at > now())
       order by id for update
     ), again as (
       update sync.notices set given_up_at = null, tries = 0, next_try_at = now()

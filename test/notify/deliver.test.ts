@@ -5,7 +5,7 @@ import { silentLog } from "../../src/log.ts";
 import { type Delivered, deliverNotices, waitAfter } from "../../src/notify/deliver.ts";
 import { listNotices, retryNotices } from "../../src/notify/outbox.ts";
 import { createReceiver } from "../../src/notify/receiver.ts";
-import { startCli } from "../support/cli.ts";
+import { runCli, startCli } from "../support/cli.ts";
 import { createTestDatabase } from "../support/database.ts";
 import { createKeptLog } from "../support/quick-world.ts";
 import {
@@ -153,6 +153,46 @@ describe("a round", () => {
     ));
 });
 
+describe("processes at the same time", () => {
+  it("send each notice once, also one that retries", () =>
+    withOutbox(
+      async () => {
+        await new Promise((resolve) => setImmediate(resolve));
+        return 204;
+      },
+      async ({ url, sql, receiver, add }) => {
+        await add(40);
+        await sql`update sync.notices set given_up_at = now(), tries = 9, error = 'no answer' where id % 2 = 0`;
+        const retry = () =>
+          runCli(["notify", "--retry"], { env: { DATABASE_URL: url, ...webhookEnv(receiver) } });
+        const results = await Promise.all([retry(), retry(), retry()]);
+        expect(results.map(({ stderr }) => /"level":50/.test(stderr))).toEqual([false, false, false]);
+        expect(receiver.notices).toHaveLength(40);
+        expect(new Set(ids(receiver)).size).toBe(40);
+      },
+    ));
+
+  it("do not send what is under way, even with a retry", () => {
+    return withOutbox(
+      () => 204,
+      async ({ sql, receiver, add, deliver }) => {
+        await add(1);
+        receiver.respond = async () => {
+          await retryNotices(sql);
+          expect(await deliver()).toEqual({ delivered: 0, failed: 0 });
+          return 500;
+        };
+        expect(await deliver()).toEqual({ delivered: 0, failed: 1 });
+        receiver.respond = () => 204;
+        // It waits for its next try now, which need not be waited for.
+        await retryNotices(sql);
+        expect(await deliver()).toEqual({ delivered: 1, failed: 0 });
+        expect(receiver.notices).toHaveLength(2);
+      },
+    );
+  });
+});
+
 describe("a notice", () => {
   it("that failed is tried again after a wait that grows to an hour", () => {
     const least = [1, 2, 3, 8, 9, 50].map((tries) => waitAfter(tries, () => 0));
@@ -292,8 +332,12 @@ describe("a notice", () => {
         receiver.respond = () => void dying.signal("SIGKILL");
         expect((await dying.ended).signal).toBe("SIGKILL");
         receiver.respond = () => 204;
-        expect(await sql`select tries, delivered_at from sync.notices`).toEqual([
-          { tries: 1, delivered_at: null },
+        expect(await sql`select tries, delivered_at, error from sync.notices`).toEqual([
+          {
+            tries: 1,
+            delivered_at: null,
+            error: "nothing is known of this try: it is under way, or its process ended",
+          },
         ]);
         // Another process may still be sending it.
         expect(await deliver()).toEqual({ delivered: 0, failed: 0 });
