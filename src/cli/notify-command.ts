@@ -98,7 +98,9 @@ async function sendTest(
   return EXIT.done;
 }
 
-function hintOf({ status }: Answer): string {
+function hintOf({ status, error }: Answer): string {
+  if (/certificate/.test(error ?? ""))
+    return "if your own certificate authority signed it, set its file in NODE_EXTRA_CA_CERTS";
   if (status === null) return "check DOCMIRROR_WEBHOOK_URL, the network and that the receiver is up";
   if (status === 400 || status === 401 || status === 403)
     return "check that the receiver has the same secret, and that the clocks of both machines are right";

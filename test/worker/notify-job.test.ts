@@ -83,6 +83,40 @@ describe("sending notices as a job", () => {
     expect(await working).toBe("done");
   });
 
+  it("delays no other job, however long a round lasts", async () => {
+    const { job, ends } = createJob({ holds: true });
+    let runs = 0;
+    const ticks: (() => void)[] = [];
+    const other = {
+      name: "watch",
+      cron: "* * * * *",
+      timezone: "Etc/UTC",
+      run: job.afterRun(async () => {
+        runs++;
+        return "done" as const;
+      }),
+    };
+    const worker = createWorker({
+      jobs: [job, other],
+      clock: systemClock,
+      log: silentLog,
+      schedule(_line, onTick) {
+        ticks.push(onTick);
+        return { stop: () => {} };
+      },
+    });
+    worker.start();
+    for (let n = 0; n < 3; n++) {
+      await settle();
+      ticks[1]?.();
+    }
+    await settle();
+    expect(runs).toBe(3);
+    expect(ends).toHaveLength(1);
+    ends[0]?.();
+    expect(await worker.stop()).toBe(true);
+  });
+
   it("ends with the reason of a stop", async () => {
     const { job } = createJob();
     const stop = new AbortController();
