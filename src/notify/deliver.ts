@@ -53,8 +53,8 @@ export async function deliverNotices({
       if (notice === null) break;
       const { error, isGone, retryAfterMs } = await receiver.send(notice, signal);
       const facts = {
-        noticeId: notice.noticeId,
-        messageId: notice.id,
+        notice_id: notice.noticeId,
+        message_id: notice.id,
         type: notice.type,
         tries: notice.tries,
       };

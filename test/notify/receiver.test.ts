@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { systemClock } from "../../src/clock.ts";
 import { readProxies } from "../../src/config/proxies.ts";
 import { createReceiver, type ReceiverOptions } from "../../src/notify/receiver.ts";
+import { PLANTED_SECRET } from "../support/planted-secret.ts";
 import { startProxy } from "../support/proxy.ts";
 import {
   type Respond,
@@ -54,7 +55,7 @@ describe("a try", () => {
     expect(server.notices).toMatchObject([
       {
         ...MESSAGE,
-        path: `${SECRET_PATH}?sig=s3cret-query`,
+        path: `${SECRET_PATH}?sig=${PLANTED_SECRET}`,
         headers: { "content-type": "application/json", "webhook-id": "msg_1" },
       },
     ]);
@@ -166,16 +167,16 @@ describe("a try", () => {
 
   it("goes through the proxy of the environment, whose faults it names without its password", async () => {
     await using server = await startWebhookReceiver();
-    await using proxy = await startProxy({ port: Number(server.url.port), login: "ada:s3cret" });
+    await using proxy = await startProxy({ port: Number(server.url.port), login: `ada:${PLANTED_SECRET}` });
     const way = new URL(proxy.url);
     way.username = "ada";
-    way.password = "s3cret";
+    way.password = PLANTED_SECRET;
     const url = new URL("http://hooks.invalid/x");
     expect(await sendTo({ url }, { proxies: readProxies([{ HTTP_PROXY: way.href }]) })).toMatchObject({
       status: 204,
     });
     expect(proxy.requests).toEqual(["POST http://hooks.invalid/x"]);
-    const gone = new URL("http://ada:s3cret@127.0.0.1:1");
+    const gone = new URL(`http://ada:${PLANTED_SECRET}@127.0.0.1:1`);
     const answer = await sendTo({ url }, { proxies: readProxies([{ HTTP_PROXY: gone.href }]) });
     expect(answer.error).toBe(
       "connect ECONNREFUSED 127.0.0.1:1, through the proxy http://ada:***@127.0.0.1:1 (HTTP_PROXY)",

@@ -2,10 +2,11 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { Webhook } from "standardwebhooks";
+import { PLANTED_KEY, PLANTED_SECRET } from "./planted-secret.ts";
 
 /** The bytes of the tests' key, and the key as a setting has it. */
-export const WEBHOOK_KEY = Buffer.from("a key of the tests, 32 bytes....");
-export const WEBHOOK_SECRET = `whsec_${WEBHOOK_KEY.toString("base64")}`;
+export const WEBHOOK_KEY = Buffer.from(PLANTED_SECRET);
+export const WEBHOOK_SECRET = PLANTED_KEY;
 
 export interface ArrivedNotice {
   id: string;
@@ -33,7 +34,7 @@ export interface WebhookReceiver extends AsyncDisposable {
 }
 
 /** What the URL of a receiver holds and nothing may print. */
-export const SECRET_PATH = "/services/T0/s3cret-path";
+export const SECRET_PATH = `/services/T0/${PLANTED_SECRET}`;
 
 /** A receiver on loopback that checks signatures as receivers do, with the reference library of Standard Webhooks. */
 export async function startWebhookReceiver(first: Respond = () => 204, port = 0): Promise<WebhookReceiver> {
@@ -67,7 +68,9 @@ export async function startWebhookReceiver(first: Respond = () => 204, port = 0)
   server.listen(port, "127.0.0.1");
   await once(server, "listening");
   const receiver: WebhookReceiver = {
-    url: new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}${SECRET_PATH}?sig=s3cret-query`),
+    url: new URL(
+      `http://127.0.0.1:${(server.address() as AddressInfo).port}${SECRET_PATH}?sig=${PLANTED_SECRET}`,
+    ),
     notices,
     forged,
     respond: first,
