@@ -5,7 +5,7 @@ import { parseArray, serializeArray } from "./flat-array.ts";
 import { openSocket } from "./open-socket.ts";
 import { sessionStatement } from "./session-settings.ts";
 
-export { describeDatabase, replaceDatabase } from "./database-url.ts";
+export { describeDatabase, nameInstance, replaceDatabase } from "./database-url.ts";
 
 /**
  * A pool of connections. Dates, times and intervals are read as the text of Postgres, never as a JavaScript
@@ -18,6 +18,8 @@ export type TransactionSql = postgres.TransactionSql;
 export type AnySql = postgres.ISql;
 
 const RETIRED_END_SECONDS = 5;
+/** Postgres cuts longer application names. */
+const MAX_NAME_LENGTH = 63;
 /** text, varchar, and all times, which are read as text. */
 const TEXT_ARRAYS = [1009, 1015, 1115, 1182, 1183, 1185];
 /** int2, int4, int8 */
@@ -163,7 +165,7 @@ function createGeneration(address: DatabaseAddress, options: ConnectOptions): Ge
     // settings.
     connection: {
       ...(address.startupOptions === undefined ? {} : { options: address.startupOptions }),
-      application_name: options.applicationName,
+      application_name: nameApplication(options.applicationName, address.instance),
     },
     types: {
       date: { to: 1114, from: [1082, 1083, 1114, 1184, 1186, 1266], serialize: asText, parse: asIs },
@@ -184,6 +186,13 @@ function createGeneration(address: DatabaseAddress, options: ConnectOptions): Ge
   });
   const generation: Generation = { sql: sql as unknown as Sql, isRetired: false, sockets: new Set() };
   return generation;
+}
+
+/** As in `docmirror sync #k3x9ab`. The server cuts long names, so a long name loses its middle. */
+function nameApplication(name: string, instance: string | undefined): string {
+  if (instance === undefined) return name;
+  const tag = ` #${instance}`;
+  return name.slice(0, MAX_NAME_LENGTH - tag.length) + tag;
 }
 
 /**
