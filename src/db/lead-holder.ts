@@ -26,12 +26,12 @@ export async function findLeadHolder(sql: AnySql): Promise<LeadHolder | null> {
   const [row] = await sql<
     { pid: number; name: string; since: string; leader: string | null; isSilent: boolean | null }[]
   >`
-    select pid, coalesce(application_name, '') as name,
+    select session.pid, coalesce(application_name, '') as name,
       to_char(backend_start at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS"Z"') as since, leader.instance as leader,
       coalesce(heartbeat_at, state_change) < clock_timestamp() - ${HEARTBEAT_LOST_MS} * interval '1 millisecond' as "isSilent"
-    from pg_locks as lock join pg_stat_activity as session using (pid)
+    from pg_locks as lock join pg_stat_activity as session on session.pid = lock.pid
     -- The number of a session that ended may be that of another one by now. A name is null to other roles.
-    left join sync.leader on backend_pid = pid
+    left join sync.leader on backend_pid = session.pid
       and (application_name is null or position('#' || instance in application_name) > 0)
     where locktype = 'advisory' and granted and lock.database = session.datid and datname = current_database()
       and objsubid = 1 and (classid::bigint << 32) | objid::bigint = ${LEAD_KEY}::bigint`;
