@@ -49,7 +49,7 @@ beforeEach(async () => {
   workers.push(await start(relay.url(database.url)));
   await awaitLeader(sql);
   for (const worker of [start(database.url), start(database.url)]) workers.push(await worker);
-  await newRun("full");
+  await expect.poll(async () => (await runs()).some(isGood), { timeout: 60_000 }).toBe(true);
 });
 afterEach(async () => {
   for (const worker of workers) await worker[Symbol.asyncDispose]();
@@ -59,18 +59,20 @@ afterEach(async () => {
 });
 
 const runs = () => sql<{ id: number; kind: string; status: string; pid: number }[]>`
-  select id, kind, status, pid from sync.runs where kind <> 'watch' order by id desc`;
+  select id, status, pid from sync.runs where kind <> 'watch' order by id desc`;
 
-/** Waits until a run other than those before is in this state. */
-async function newRun(kind: string | null, status = "succeeded", pid?: number): Promise<number> {
-  const before = new Set((await runs()).map(({ id }) => id));
-  const isIt = (run: Awaited<ReturnType<typeof runs>>[number]) =>
-    !before.has(run.id) &&
-    run.status === status &&
-    (kind === null || run.kind === kind) &&
-    (pid ?? run.pid) === run.pid;
-  await expect.poll(async () => (await runs()).some(isIt), { timeout: 90_000, interval: 50 }).toBe(true);
-  return (await runs()).find(isIt)?.id ?? 0;
+type Run = Awaited<ReturnType<typeof runs>>[number];
+const isGood = ({ status }: Run) => status === "succeeded";
+const isRunning = ({ status }: Run) => status === "running";
+
+/** Waits until a run is like that which was not before. */
+async function newRun(isIt: (run: Run) => boolean, pid?: number): Promise<number> {
+  const before = new Set((await runs()).filter(isIt).map(({ id }) => id));
+  const find = async () =>
+    (await runs()).find((run) => isIt(run) && !before.has(run.id) && (pid ?? run.pid) === run.pid)?.id;
+  let found: number | undefined;
+  await expect.poll(async () => (found = await find()), { timeout: 60_000, interval: 50 }).toBeDefined();
+  return found ?? 0;
 }
 
 async function pagesAnswer(but?: WorkerProcess): Promise<void> {
@@ -101,34 +103,34 @@ describe("three workers on one database", { timeout: 240_000 }, () => {
     await pagesAnswer();
     for (const { cli } of others)
       expect(cli.stderr()).toMatch(/another worker leads on this database: process \d+ on /);
-    await newRun(null);
+    await newRun(isGood);
     expect(new Set((await runs()).map(({ pid }) => pid))).toEqual(new Set([leader.pid]));
     await expectGoodLedger();
   });
 
   it("go on without a leader that was killed in the middle of a run", async () => {
     const { leader } = await roles();
-    await newRun(null, "running");
+    await newRun(isRunning);
     leader.cli.signal("SIGKILL");
     await leader.cli.ended;
     await pagesAnswer(leader);
     const { pid } = await awaitLeader(sql, leader.pid);
-    await newRun(null, "succeeded", pid);
+    await newRun(isGood, pid);
     expect((await runs()).filter((run) => run.pid === leader.pid && run.status === "running")).toEqual([]);
     await expectGoodLedger();
   });
 
   it("go on without a leader that was frozen in the middle of a run, and it stands by when it wakes", async () => {
     const { leader } = await roles();
-    const broken = await newRun(null, "running");
+    const broken = await newRun(isRunning);
     leader.cli.signal("SIGSTOP");
     const { pid } = await awaitLeader(sql, leader.pid);
     await pagesAnswer(leader);
-    await newRun(null, "succeeded", pid);
+    await newRun(isGood, pid);
     leader.cli.signal("SIGCONT");
     await leader.cli.waitFor("stderr", /another worker leads now/);
     await leader.cli.waitFor("stderr", /this worker leads[\s\S]*this worker stands by/);
-    await newRun(null, "succeeded", pid);
+    await newRun(isGood, pid);
     await pagesAnswer();
     expect((await runs()).find(({ id }) => id === broken)?.status).toBe("interrupted");
     expect((await runs()).filter((run) => run.pid === leader.pid && run.id > broken)).toEqual([]);
@@ -138,24 +140,24 @@ describe("three workers on one database", { timeout: 240_000 }, () => {
   it("go on without a leader whose network fell silent in the middle of a run", async () => {
     const { leader } = await roles();
     expect(leader).toBe(workers[0]);
-    await newRun(null, "running");
+    await newRun(isRunning);
     relay.silence();
     const { pid } = await awaitLeader(sql, leader.pid);
     await pagesAnswer(leader);
-    await newRun(null, "succeeded", pid);
+    await newRun(isGood, pid);
     relay.restore();
     await leader.cli.waitFor("stderr", /another worker leads now/);
-    await newRun(null, "succeeded", pid);
+    await newRun(isGood, pid);
     await expect.poll(async () => (await fetch(leader.page)).status, { timeout: 30_000 }).toBe(200);
     await expectGoodLedger();
   });
 
   it("agree on one leader after every session was ended", async () => {
-    await newRun(null, "running");
+    await newRun(isRunning);
     await sql`select pg_terminate_backend(pid) from pg_stat_activity
       where datname = current_database() and application_name like '%#%'`;
-    await newRun(null);
-    await newRun(null);
+    await newRun(isGood);
+    await newRun(isGood);
     await expectGoodLedger();
   });
 
@@ -171,7 +173,7 @@ describe("three workers on one database", { timeout: 240_000 }, () => {
     const from = performance.now();
     const { pid } = await awaitLeader(sql, leader.pid);
     expect(performance.now() - from).toBeLessThan(15_000);
-    await newRun(null, "succeeded", pid);
+    await newRun(isGood, pid);
     await pagesAnswer(leader);
     await expectGoodLedger();
   });
