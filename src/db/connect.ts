@@ -111,7 +111,13 @@ function createGeneration(address: DatabaseAddress, options: ConnectOptions): Ge
   // With several hosts postgres.js hides an error and tries again. That is right after a server of the wrong
   // kind (target_session_attrs). It is wrong when no server answers: we have to see that error.
   const hosts = address.hosts.map(({ host }) => host);
-  const settings = sessionStatement(address.session, options.session ?? {});
+  const { application_name: givenName } = address.session;
+  const settings = sessionStatement(
+    address.session,
+    // A name in the URL takes the place of ours, but must not hide the process.
+    givenName === undefined ? {} : { application_name: nameApplication(givenName, address.instance) },
+    options.session ?? {},
+  );
   if (address.targetSessionAttrs === undefined) hosts.splice(1);
   let firstHost = 0;
 
