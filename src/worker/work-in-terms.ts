@@ -23,6 +23,8 @@ const BEAT_MS = 5000;
 /** How often others try to take the lead: at random between these, so that they do not all come at once. */
 const POLL_FROM_MS = 2000;
 const POLL_TO_MS = 5000;
+/** No supervisor waits for the end of a run after the lead was lost, and it may have to give up connections. */
+const END_WITHIN_MS = 60_000;
 /** The longest wait that Node's timers can hold. */
 const LONG_MS = 2 ** 31 - 1;
 
@@ -107,6 +109,7 @@ export async function workInTerms(deps: WorkInTermsDeps): Promise<never> {
     log.info({ term: number, ...(interrupted.length > 0 && { interrupted }) }, "this worker leads");
     goUp();
     let reason: unknown = new LockedError("another worker took the lead");
+    let patienceMs: number | undefined = END_WITHIN_MS;
     let isEnded = false;
     worker.start();
     try {
@@ -114,9 +117,10 @@ export async function workInTerms(deps: WorkInTermsDeps): Promise<never> {
       log.warn({ term: number }, "another worker leads now; the jobs of this one end");
     } catch (error) {
       reason = error;
+      patienceMs = undefined;
       throw error;
     } finally {
-      isEnded = await worker.stop(reason);
+      isEnded = await worker.stop(reason, patienceMs);
       // What still runs could hold rows that the next leader wants. It ends our sessions if we do not resign.
       if (isEnded) await term.resign();
       else await lock.release();

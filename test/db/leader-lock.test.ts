@@ -131,6 +131,16 @@ describe("the lead", () => {
     await old.end({ timeout: 1 });
   });
 
+  test("is taken from a process that froze between the lock and its term", { tags: ["long"] }, async () => {
+    const frozen = connect(database.url, { applicationName: "docmirror lead 4711 on host #frozen", max: 1 });
+    await frozen`select pg_advisory_lock(7237112447779369584)`;
+    const next = createProcess();
+    expect(await next.take()).toBeInstanceOf(LockedError);
+    const ask = async () => (await next.take()) instanceof LockedError;
+    await expect.poll(ask, { timeout: 50_000, interval: 1000 }).toBe(false);
+    await frozen.end({ timeout: 1 });
+  });
+
   test("waits for the open transaction that begins a run, and closes that run", async () => {
     const [one, other] = [createProcess(), createProcess()];
     const term = await one.lead();

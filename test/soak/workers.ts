@@ -31,7 +31,7 @@ const count = Number(values.faults);
 const seed = Number(values.seed);
 if (!(count > 0) || !Number.isInteger(seed))
   throw new Error("--faults takes a number above 0, --seed a whole number");
-const print = (line: string) => process.stdout.write(`${line}\n`);
+const print = (line: string) => process.stdout.write(`${new Date().toISOString().slice(11, 19)} ${line}\n`);
 const random = createRandom(seed);
 
 const WORKERS = 3;
@@ -69,9 +69,21 @@ const away = new Set<WorkerProcess>();
 const done: Record<string, number> = {};
 let answers = 0;
 const faults: string[] = [];
+/** When the leader was killed, stopped or frozen, in milliseconds. */
+const brokenAt: number[] = [];
+
+function fail(line: string): void {
+  faults.push(line);
+  print(`  ${line}`);
+}
 
 async function start(): Promise<void> {
-  workers.add(await startWorker(databaseUrl, args));
+  const worker = await startWorker(databaseUrl, args);
+  workers.add(worker);
+  void worker.cli.ended.then(({ code, stderr }) => {
+    // Ended by itself.
+    if (!away.has(worker)) fail(`process ${worker.pid} ended with ${code}:\n${stderr.slice(-2000)}`);
+  });
 }
 
 /** Until `signal` is aborted, asks every worker that is well for its page. */
@@ -85,7 +97,7 @@ async function readPages(signal: AbortSignal): Promise<void> {
       answers += 1;
       // It may have been asked as it went.
       if (status !== 200 && workers.has(worker) && !away.has(worker))
-        faults.push(`the page of process ${worker.pid} answered ${status}`);
+        fail(`the page of process ${worker.pid} answered ${status}`);
     }
     await delay(500);
   }
@@ -110,6 +122,7 @@ async function breakOne(sql: Sql, nth: number): Promise<void> {
   await delay(random.int(isInRun ? 1200 : 4000));
   away.add(worker);
   done[kind] = (done[kind] ?? 0) + 1;
+  if (isLeader) brokenAt.push(Date.now());
   if (kind === "freeze") {
     const frozenMs = FROZEN_MS[random.int(FROZEN_MS.length)] ?? 3000;
     worker.cli.signal("SIGSTOP");
@@ -123,9 +136,16 @@ async function breakOne(sql: Sql, nth: number): Promise<void> {
   worker.cli.signal(kind === "kill" ? "SIGKILL" : "SIGTERM");
   const { code } = await worker.cli.ended;
   workers.delete(worker);
-  if (code !== null && code !== 143) faults.push(`process ${worker.pid} ended with ${code}`);
+  if (code !== null && code !== 143) fail(`process ${worker.pid} ended with ${code}`);
   print(`${nth} ${kind === "kill" ? "killed" : "stopped"} ${isLeader ? "the leader" : "another"}`);
   await start();
+}
+
+async function printLedger(sql: Sql): Promise<void> {
+  const runs = await sql<{ line: string }[]>`
+    select concat_ws(' ', id, kind, status, pid, to_char(started_at, 'HH24:MI:SS'), to_char(finished_at, 'HH24:MI:SS'), error) as line
+    from sync.runs where kind <> 'watch' order by id`;
+  for (const { line } of runs) print(`  run ${line}`);
 }
 
 const reading = new AbortController();
@@ -153,13 +173,20 @@ try {
     reading.abort();
     await pages;
     faults.push(
-      ...(await findLedgerFaults(sql, { everyMs: EVERY_MS, from, until: Date.now(), withinMs: WITHIN_MS })),
+      ...(await findLedgerFaults(sql, {
+        everyMs: EVERY_MS,
+        from,
+        until: Date.now(),
+        withinMs: WITHIN_MS,
+        brokenAt,
+      })),
     );
     const leader = await findLeader(sql);
-    for (const { cli, pid } of workers) {
-      cli.signal("SIGTERM");
-      const { code } = await cli.ended;
-      if (code !== 143) faults.push(`process ${pid} ended with ${code}`);
+    for (const worker of workers) {
+      away.add(worker);
+      worker.cli.signal("SIGTERM");
+      const { code } = await worker.cli.ended;
+      if (code !== 143) fail(`process ${worker.pid} ended with ${code}`);
     }
     // Open builds are asked for now and then; this reads them all.
     const full = await runCli(["sync", "--full", "--base-url", simulation.url, "--rate", "0"], {
@@ -171,11 +198,13 @@ try {
       select kind, status, count(*) from sync.runs group by kind, status order by kind, status`;
     print(`faults     ${JSON.stringify(done)}, ${leader?.term ?? 0} terms, ${answers} answers of pages`);
     print(`runs       ${runs.map((run) => `${run.kind} ${run.status}: ${run.count}`).join(", ")}`);
+    if (faults.length > 0) await printLedger(sql);
   });
 } catch (error) {
-  faults.push(String(error));
+  fail(String(error));
 } finally {
   reading.abort();
+  for (const worker of workers) away.add(worker);
   for (const worker of workers) await worker[Symbol.asyncDispose]();
   await simulation.close();
   await admin(`drop database ${name} with (force)`);

@@ -69,11 +69,18 @@ interface NotedRun {
 
 /**
  * What is wrong with the ledger of a sync that was due each `everyMs` since `from`: a due time that was done twice, or not within `withinMs`,
- * two runs at a time, or a write of a run after a later one wrote. Dates are in milliseconds.
+ * two runs at a time, or a write of a run after a later one wrote. A leader that breaks meanwhile, at one of `brokenAt`, begins that time anew.
+ * Dates are in milliseconds.
  */
 export async function findLedgerFaults(
   sql: Sql,
-  { everyMs, from, until, withinMs }: { everyMs: number; from: number; until: number; withinMs: number },
+  {
+    everyMs,
+    from,
+    until,
+    withinMs,
+    brokenAt = [],
+  }: { everyMs: number; from: number; until: number; withinMs: number; brokenAt?: readonly number[] },
 ): Promise<string[]> {
   const runs = await sql<NotedRun[]>`
     select id, kind, status, runs.started_at as "startedAt", runs.finished_at as "finishedAt", (
@@ -104,8 +111,9 @@ export async function findLedgerFaults(
       faults.push(`run ${id} did what was due at ${new Date(due).toISOString()} a second time`);
     done = Math.max(done, goodFrom);
   }
-  for (let due = Math.ceil(from / everyMs) * everyMs; due + withinMs < until; due += everyMs) {
-    if (!good.some(({ goodFrom }) => goodFrom >= due && goodFrom <= due + withinMs))
+  for (let due = Math.ceil(from / everyMs) * everyMs; due < until; due += everyMs) {
+    const doneBy = brokenAt.reduce((by, at) => (at > due && at < by ? at + withinMs : by), due + withinMs);
+    if (doneBy < until && !good.some(({ goodFrom }) => goodFrom >= due && goodFrom <= doneBy))
       faults.push(`what was due at ${new Date(due).toISOString()} was not done`);
   }
   return faults;
