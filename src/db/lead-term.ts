@@ -3,6 +3,7 @@ import type { Sql, TransactionSql } from "./connect.ts";
 import { endHolder } from "./end-sessions.ts";
 import { findLeadHolder, tryLead } from "./lead-holder.ts";
 import type { LeadSession } from "./lead-session.ts";
+import { isPassing } from "./store-errors.ts";
 
 /** The time in which a process leads: until it resigns, or another one leads. */
 export interface Term {
@@ -52,7 +53,13 @@ export function createTerm(
 
   async function keep(url: string): Promise<boolean> {
     if (isOver) return false;
-    if (await session.ask(url, "keep the lead", beat)) return true;
+    const ask = () => session.ask(url, "keep the lead", beat);
+    // A process that was frozen finds its sessions gone. It asks on a new one at once, since its run goes on.
+    const isKept = await ask().catch((error: unknown) => {
+      if (!isPassing(error)) throw error;
+      return ask();
+    });
+    if (isKept) return true;
     isOver = true;
     await session.close();
     return false;

@@ -82,7 +82,7 @@ async function start(): Promise<void> {
   workers.add(worker);
   void worker.cli.ended.then(({ code, stderr }) => {
     // Ended by itself.
-    if (!away.has(worker)) fail(`process ${worker.pid} ended with ${code}:\n${stderr.slice(-2000)}`);
+    if (workers.has(worker)) fail(`process ${worker.pid} ended with ${code}:\n${stderr.slice(-2000)}`);
   });
 }
 
@@ -133,9 +133,9 @@ async function breakOne(sql: Sql, nth: number): Promise<void> {
     print(`${nth} froze ${isLeader ? "the leader" : "another"} for ${frozenMs / 1000} s`);
     return;
   }
+  workers.delete(worker);
   worker.cli.signal(kind === "kill" ? "SIGKILL" : "SIGTERM");
   const { code } = await worker.cli.ended;
-  workers.delete(worker);
   if (code !== null && code !== 143) fail(`process ${worker.pid} ended with ${code}`);
   print(`${nth} ${kind === "kill" ? "killed" : "stopped"} ${isLeader ? "the leader" : "another"}`);
   await start();
@@ -183,7 +183,7 @@ try {
     );
     const leader = await findLeader(sql);
     for (const worker of workers) {
-      away.add(worker);
+      workers.delete(worker);
       worker.cli.signal("SIGTERM");
       const { code } = await worker.cli.ended;
       if (code !== 143) fail(`process ${worker.pid} ended with ${code}`);
@@ -204,8 +204,9 @@ try {
   fail(String(error));
 } finally {
   reading.abort();
-  for (const worker of workers) away.add(worker);
-  for (const worker of workers) await worker[Symbol.asyncDispose]();
+  const left = [...workers];
+  workers.clear();
+  for (const worker of left) await worker[Symbol.asyncDispose]();
   await simulation.close();
   await admin(`drop database ${name} with (force)`);
   await server.stop();
