@@ -64,8 +64,9 @@ const args = [
 ];
 
 const workers = new Set<WorkerProcess>();
-/** These answer nothing now. */
-const away = new Set<WorkerProcess>();
+/** These may not answer before that moment, in milliseconds. */
+const away = new Map<WorkerProcess, number>();
+const isAway = (worker: WorkerProcess) => (away.get(worker) ?? 0) > Date.now();
 const done: Record<string, number> = {};
 let answers = 0;
 const faults: string[] = [];
@@ -89,14 +90,14 @@ async function start(): Promise<void> {
 /** Until `signal` is aborted, asks every worker that is well for its page. */
 async function readPages(signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
-    for (const worker of [...workers].filter((one) => !away.has(one))) {
+    for (const worker of [...workers].filter((one) => !isAway(one))) {
       const status = await fetch(worker.page, { signal: AbortSignal.timeout(20_000) }).then(
         (reply) => reply.text().then(() => reply.status),
         (error: unknown) => String(error),
       );
       answers += 1;
       // It may have been asked as it went.
-      if (status !== 200 && workers.has(worker) && !away.has(worker))
+      if (status !== 200 && workers.has(worker) && !isAway(worker))
         fail(`the page of process ${worker.pid} answered ${status}`);
     }
     await delay(500);
@@ -120,7 +121,7 @@ async function breakOne(sql: Sql, nth: number): Promise<void> {
   const isInRun = random.chance(0.6);
   if (isInRun) await awaitSync(sql, pid);
   await delay(random.int(isInRun ? 1200 : 4000));
-  away.add(worker);
+  away.set(worker, Number.POSITIVE_INFINITY);
   done[kind] = (done[kind] ?? 0) + 1;
   if (isLeader) brokenAt.push(Date.now());
   if (kind === "freeze") {
@@ -129,7 +130,7 @@ async function breakOne(sql: Sql, nth: number): Promise<void> {
     await delay(frozenMs);
     worker.cli.signal("SIGCONT");
     // Its connections are gone; it finds new ones.
-    setTimeout(() => away.delete(worker), 10_000);
+    away.set(worker, Date.now() + 10_000);
     print(`${nth} froze ${isLeader ? "the leader" : "another"} for ${frozenMs / 1000} s`);
     return;
   }
