@@ -3,7 +3,7 @@ import { renewConnections, type Sql } from "../db/connect.ts";
 import { createPatience } from "../db/patience.ts";
 import { finishRun, type RunTotals } from "../db/run-ledger.ts";
 import type { RunLock } from "../db/run-lock.ts";
-import { LockedError, UpstreamError } from "../errors.ts";
+import { LockedError, messageOf, UpstreamError } from "../errors.ts";
 import type { Logger } from "../log.ts";
 
 /** How long the end of a run waits for a database that is away. */
@@ -36,7 +36,7 @@ export async function closeRun(
   } catch (reason) {
     if (error === null) throw reason;
     log.warn(
-      { runId, error: reason instanceof Error ? reason.message : String(reason) },
+      { error: messageOf(reason) },
       reason instanceof LockedError ? "another process has closed the run" : "the run is left open",
     );
   }
