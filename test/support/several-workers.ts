@@ -46,7 +46,8 @@ export async function awaitLeader(sql: Sql, notPid = 0): Promise<Leader> {
 }
 
 /**
- * Notes each page that a run stores, by the clock of the database: with it `findLedgerFaults` sees who wrote when, whatever the ledger says.
+ * Notes each page that a run stores, and each run of a process that does not lead, as they happen: with it `findLedgerFaults` sees who did what,
+ * whatever the ledger says.
  */
 export function noteWrites(sql: Sql): Promise<unknown> {
   return sql.unsafe(`
@@ -54,7 +55,15 @@ export function noteWrites(sql: Sql): Promise<unknown> {
     create table watched.writes (id bigint generated always as identity, run_id bigint not null);
     create function watched.note() returns trigger language plpgsql as
       'begin insert into watched.writes (run_id) values (new.run_id); return null; end';
-    create trigger note after update on sync.walks for each row execute function watched.note()`);
+    create trigger note after update on sync.walks for each row execute function watched.note();
+    create table watched.strangers (run_id bigint not null, pid int not null, leader_pid int);
+    create function watched.note_stranger() returns trigger language plpgsql as
+      'begin
+        insert into watched.strangers
+        select new.id, new.pid, max(pid) from sync.leader having max(pid) is distinct from new.pid;
+        return null;
+      end';
+    create trigger note_stranger after insert on sync.runs for each row execute function watched.note_stranger()`);
 }
 
 interface NotedRun {
@@ -92,6 +101,13 @@ export async function findLedgerFaults(
       select run_id, max(run_id) over (order by id) as newest from watched.writes
     ) as writes where run_id < newest`;
   const faults = late.map(({ runId, newest }) => `run ${runId} wrote after run ${newest} did`);
+  const strangers = await sql<{ runId: number; pid: number; leaderPid: number | null }[]>`
+    select run_id as "runId", pid, leader_pid as "leaderPid" from watched.strangers order by run_id`;
+  faults.push(
+    ...strangers.map(
+      ({ runId, pid, leaderPid }) => `run ${runId} is of process ${pid}, but ${leaderPid} led`,
+    ),
+  );
   for (const [index, run] of runs.entries()) {
     const next = runs[index + 1];
     if (next && (run.finishedAt === null || Date.parse(run.finishedAt) > Date.parse(next.startedAt)))
