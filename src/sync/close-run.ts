@@ -35,9 +35,8 @@ export async function closeRun(
     await patience("close the run", () => finishRun(sql, runId, end, totals));
   } catch (reason) {
     if (error === null) throw reason;
-    log.warn(
-      { error: messageOf(reason) },
-      reason instanceof LockedError ? "another process has closed the run" : "the run is left open",
-    );
+    const why = { error: messageOf(reason) };
+    if (reason instanceof LockedError) log.warn(why, "another process has closed the run");
+    else log.warn(why, "the run is left open");
   }
 }
