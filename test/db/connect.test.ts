@@ -1,9 +1,12 @@
 import net from "node:net";
+import v8 from "node:v8";
+import { runInNewContext } from "node:vm";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import {
   connect,
   describeDatabase,
   nameInstance,
+  renewConnections,
   replaceDatabase,
   type Sql,
   withSql,
@@ -184,6 +187,26 @@ describe("connect", () => {
     expect(codes.size).toBeGreaterThan(0);
     for (const code of codes) expect(isPassing(Object.assign(new Error("lost"), { code }))).toBe(true);
     expect(await pool`select 1 as one`).toEqual([{ one: 1 }]);
+  });
+
+  test("connections that were lost, however many, leave next to nothing in memory", {
+    tags: ["long"],
+  }, async () => {
+    v8.setFlagsFromString("--expose-gc");
+    const collect = runInNewContext("gc") as () => void;
+    await using pool = disposable(database.url, 1);
+    const lose = async (times: number) => {
+      for (let time = 0; time < times; time++) {
+        await pool`select 1`;
+        renewConnections(pool);
+      }
+      await pool`select 1`;
+      collect();
+      return process.memoryUsage().heapUsed;
+    };
+    const before = await lose(10);
+    // Each had 48 kB.
+    expect((await lose(60)) - before).toBeLessThan(1_000_000);
   });
 
   test("json and jsonb are read parsed", async () => {
