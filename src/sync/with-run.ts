@@ -11,7 +11,7 @@ import { setMaxListeners } from "node:events";
 import type { Client } from "../api/client.ts";
 import type { HostPace } from "../api/host-pace.ts";
 import type { Clock } from "../clock.ts";
-import { connect, renewConnections, type Sql } from "../db/connect.ts";
+import { connect, renewConnections, type Sql, type TransactionSql } from "../db/connect.ts";
 import { assertService } from "../db/mirrored-service.ts";
 import { createPatience, type Patience } from "../db/patience.ts";
 import { assertRunOpen, type RunTotals, startRun } from "../db/run-ledger.ts";
@@ -38,6 +38,12 @@ export interface RunOptions {
    * @default the run's own
    */
   pace?: HostPace;
+  /**
+   * Called in the transaction that opens the run. Throws `LockedError` when this process may not run any more,
+   * because another one leads by now.
+   * @default any process may run
+   */
+  assertMayRun?(tx: TransactionSql): Promise<void>;
   clock: Clock;
   log: Logger;
   signal: AbortSignal;
@@ -95,7 +101,7 @@ export async function withRun(
   // A round of the watch is short. It does not wait for other runs, but they wait for it.
   const lock = await acquireRunLock(
     settings.databaseUrl,
-    kind === "watch" ? {} : { outlastWatch: { clock, signal } },
+    kind === "watch" ? {} : { outlast: { clock, signal } },
   );
   // A run continues after the server has crashed and restarted, so all confirmed commits must still be there.
   const session = { synchronous_commit: "on" };
@@ -146,7 +152,7 @@ async function runLocked(
   const opening = createPatience({ ...waits, log: options.log });
   await opening("read the service of the mirror", () => assertService(sql, settings.baseUrl));
   const { interrupted, runId } = await opening("open the run", () =>
-    startRun(sql, kind, startedAt.toISOString()),
+    startRun(sql, kind, startedAt.toISOString(), options.assertMayRun),
   );
   // From here on each line is of this run.
   const log = options.log.child({ run_id: runId });

@@ -22,8 +22,6 @@ export interface WorkerDeps {
   log: Logger;
   /** @default node-cron */
   schedule?: StartSchedule;
-  /** How long `stop` waits for runs under way. @default 7000 */
-  patienceMs?: number;
 }
 
 export interface Worker {
@@ -31,19 +29,20 @@ export interface Worker {
   start(): void;
   /**
    * Aborts current runs with `reason` (a StoppedError by default). They finish their page and keep their
-   * checkpoints. True when all ended in time; false when one hangs. May be called twice, and before `start`.
+   * checkpoints. True when all ended within `patienceMs` (7 s by default); false when one hangs. May be called
+   * twice, and before `start`.
    */
-  stop(reason?: unknown): Promise<boolean>;
+  stop(reason?: unknown, patienceMs?: number): Promise<boolean>;
   /** The state of each job, by its name. */
   states(): Record<string, JobState>;
 }
 
 export function createWorker(deps: WorkerDeps): Worker {
-  const { jobs, clock, log, schedule = createCronSchedule(log), patienceMs = PATIENCE_MS } = deps;
+  const { jobs, clock, log, schedule = createCronSchedule(log) } = deps;
   const scheduled = jobs.map((job) => createScheduledJob({ job, clock, schedule, log }));
   let stopping: Promise<boolean> | undefined;
 
-  async function stop(reason: unknown): Promise<boolean> {
+  async function stop(reason: unknown, patienceMs: number): Promise<boolean> {
     const over = new AbortController();
     const ended = Promise.all(scheduled.map((job) => job.stop(reason))).then(() => true);
     const late = clock.sleep(patienceMs, over.signal).then(
@@ -66,8 +65,8 @@ export function createWorker(deps: WorkerDeps): Worker {
       if (stopping) return;
       for (const job of scheduled) job.start();
     },
-    stop(reason) {
-      stopping ??= stop(reason ?? new StoppedError("SIGTERM"));
+    stop(reason, patienceMs = PATIENCE_MS) {
+      stopping ??= stop(reason ?? new StoppedError("SIGTERM"), patienceMs);
       return stopping;
     },
   };

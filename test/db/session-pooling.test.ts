@@ -204,7 +204,12 @@ describe.skipIf(PGBOUNCER === null)("over a PgBouncer in transaction mode", () =
       sql.begin(() => sql.begin(() => sql.begin((tx) => tx.unsafe("select 1")))),
     );
     await expect(acquireRunLock(url)).rejects.toThrow(REASON);
-    const locks = () => ask(database, "select from pg_locks where locktype = 'advisory'");
+    const locks = () =>
+      ask(
+        database,
+        `select from pg_locks join pg_database on pg_database.oid = database
+         where locktype = 'advisory' and datname = current_database()`,
+      );
     await expect.poll(locks).toEqual([]);
   });
 });
