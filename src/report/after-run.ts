@@ -1,4 +1,5 @@
 import type { Logger } from "../log.ts";
+import type { StoreMeter } from "../metrics/store-meter.ts";
 import { type RefreshOptions, refreshReport } from "./refresh.ts";
 import type { RefreshSettings } from "./refresh-settings.ts";
 
@@ -10,6 +11,8 @@ interface RunOptions {
   settings: RefreshSettings & { databaseUrl: string };
   log: Logger;
   signal: AbortSignal;
+  /** Time the refresh. @default nothing does */
+  meters?: { store: StoreMeter };
 }
 
 /** The result of the refresh after a run. */
@@ -27,8 +30,10 @@ export function withReport<Options extends RunOptions, Result>(
 ): (options: Options) => Promise<Result & ReportedResult> {
   return async (options) => {
     const result = await run(options);
-    const { settings, log, signal } = options;
+    const { settings, log, signal, meters } = options;
+    const from = performance.now();
     const reportError = await tryRefresh(settings.databaseUrl, { ...settings, signal }, log);
+    meters?.store.refreshed((performance.now() - from) / 1000, reportError === null);
     return { ...result, reportError };
   };
 }

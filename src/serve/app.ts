@@ -16,6 +16,8 @@ export interface AppDeps {
   pages: Hono;
   /** The records that the interface answers with. @default the pages are all there is */
   catalog?: Catalog;
+  /** Answers `/metrics`. @default there is none */
+  metrics?: Hono;
   /** The names under which it answers, besides addresses and `localhost`. @default none */
   allowedHosts?: readonly string[];
   /** Requests a second that one client may send; 0 means no limit. @default 0 */
@@ -33,6 +35,7 @@ export interface AppDeps {
 export function createApp({
   pages,
   catalog,
+  metrics,
   allowedHosts = [],
   ratePerSecond = 0,
   origins = null,
@@ -42,6 +45,8 @@ export function createApp({
   const app = new Hono();
   if (catalog !== undefined) app.use(belowPath(app, catalog, clock));
   app.use(securityHeaders(), checkHost(allowedHosts));
+  // A scrape has no limit of rate: when a rush of readers shares its address, it must still be answered.
+  if (metrics !== undefined) app.route("/", metrics);
   // This comes before the limits, so that a page of another origin can read their refusals.
   for (const paths of INTERFACE_PATHS) app.use(paths, crossOrigin(origins));
   app.use(rateLimit({ ratePerSecond }), boundBody(), compression());

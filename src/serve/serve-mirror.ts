@@ -3,8 +3,11 @@ import type { Clock } from "../clock.ts";
 import { isLoopback } from "../config/host-name.ts";
 import type { Config } from "../config.ts";
 import type { Logger } from "../log.ts";
+import type { Meters } from "../metrics/meters.ts";
 import { createPages } from "../page/pages.ts";
+import { createFiguresReader } from "../status/figures-reader.ts";
 import { createApp } from "./app.ts";
+import { createMetricsRoute } from "./metrics-route.ts";
 import { usualRate } from "./rate-limit.ts";
 import { createServedMirror, type ServedMirror, type ServedMirrorDeps } from "./served-mirror.ts";
 import { startServer } from "./server.ts";
@@ -12,7 +15,7 @@ import { startServer } from "./server.ts";
 export interface ServeDeps {
   config: Pick<
     Config,
-    "httpHost" | "httpPort" | "httpAllowedHosts" | "httpRate" | "httpCors" | "sourceTimezone"
+    "httpHost" | "httpPort" | "httpAllowedHosts" | "httpRate" | "httpCors" | "sourceTimezone" | "stuckAfterMs"
   >;
   clock: Clock;
   log: Logger;
@@ -21,6 +24,13 @@ export interface ServeDeps {
    * it too.
    */
   signal: AbortSignal;
+}
+
+export interface MetricsOptions {
+  /** What this process counts, for `/metrics`. */
+  meters: Meters;
+  /** Whether this process may lead. */
+  isWorker: boolean;
 }
 
 export interface MirrorServer {
@@ -39,6 +49,7 @@ export interface MirrorServer {
 export async function serveMirror(
   { config, clock, log, signal }: ServeDeps,
   database: Pick<ServedMirrorDeps, "ready">,
+  { meters, isWorker }: MetricsOptions,
 ): Promise<MirrorServer> {
   const {
     httpHost: host,
@@ -47,14 +58,22 @@ export async function serveMirror(
     httpRate,
     httpCors: origins,
     sourceTimezone,
+    stuckAfterMs,
   } = config;
-  const mirror = createServedMirror({
-    ready: (closing) => database.ready(AbortSignal.any([closing, signal])),
+  const ready = (closing: AbortSignal) => database.ready(AbortSignal.any([closing, signal]));
+  const mirror = createServedMirror({ ready, log });
+  // A connection of its own: while readers have all the others, the database is not away.
+  const measured = createServedMirror({ ready, log, connections: 1 });
+  const readFigures = createFiguresReader({
+    snapshot: measured.snapshot,
+    options: { sourceTimezone, stuckAfterMs, isWorker },
+    clock,
     log,
   });
   const app = createApp({
     pages: createPages({ mirror, sourceTimezone, clock, log }),
     catalog: createMirrorCatalog(mirror),
+    metrics: createMetricsRoute({ registry: meters.registry, readFigures }),
     // The name it listens on is one that its operator chose.
     allowedHosts: [host, ...(httpAllowedHosts ?? [])],
     ratePerSecond: httpRate === "auto" ? usualRate(host) : httpRate,
@@ -71,7 +90,7 @@ export async function serveMirror(
     );
   // Opened only now, so that an unusable address does not start the embedded Postgres. The caller checks
   // whether it could be opened.
-  mirror.open().catch(() => {});
+  for (const one of [mirror, measured]) one.open().catch(() => {});
   return {
     url: server.url,
     mirror,
@@ -80,7 +99,7 @@ export async function serveMirror(
     },
     async close() {
       await server.close();
-      await mirror.close();
+      await Promise.all([mirror.close(), measured.close()]);
     },
   };
 }

@@ -17,6 +17,8 @@ export interface ServedMirrorDeps {
   /** Resolves to the URL of the database once it answers and has our schema, however long that takes. */
   ready(signal: AbortSignal): Promise<string>;
   log: Logger;
+  /** @default 8 */
+  connections?: number;
   /** How long a snapshot may wait for a connection. @default 15000 */
   waitMs?: number;
 }
@@ -29,7 +31,12 @@ export interface ServedMirror extends MirrorReader {
   close(): Promise<void>;
 }
 
-export function createServedMirror({ ready, log, waitMs = WAIT_MS }: ServedMirrorDeps): ServedMirror {
+export function createServedMirror({
+  ready,
+  log,
+  connections = CONNECTIONS,
+  waitMs = WAIT_MS,
+}: ServedMirrorDeps): ServedMirror {
   const closing = new AbortController();
   let pool: { url: string; sql: Sql } | null = null;
   let waiting: Promise<void> | null = null;
@@ -43,7 +50,7 @@ export function createServedMirror({ ready, log, waitMs = WAIT_MS }: ServedMirro
       url,
       sql: connect(url, {
         applicationName: "docmirror serve",
-        max: CONNECTIONS,
+        max: connections,
         session: { default_transaction_read_only: "on", statement_timeout: STATEMENT_TIMEOUT },
       }),
     };

@@ -1,6 +1,6 @@
 import { isAhead } from "../clock.ts";
 import type { Config } from "../config.ts";
-import type { Sql } from "../db/connect.ts";
+import type { AnySql, Sql } from "../db/connect.ts";
 import { describeOldest, findListFreshness, type ListFreshness, mirrorAgeMs } from "../db/list-freshness.ts";
 import type { RunKind, RunStatus, WalkVerdict } from "../db/schema/runs.ts";
 import { RECORD_TABLES } from "../load/tables.ts";
@@ -79,17 +79,7 @@ export async function findStatus(sql: Sql, options: StatusOptions): Promise<Mirr
     select ${columns} from sync.runs where kind <> 'watch' order by id desc limit ${options.runs ?? 10}`;
   const [round] = await sql<RunRow[]>`
     select ${columns} from sync.runs where kind = 'watch' order by id desc limit 1`;
-  // As in the reports, the age is that of the last sighting, because the later state is not known.
-  const stuckAfterS = options.stuckAfterMs / 1000;
-  const openBuilds = await sql<OpenBuilds[]>`
-    select build.state, count(*) as open,
-      count(*) filter (where extract(epoch from coalesce(open.seen_at, build.changed_at)
-        - least(build.date at time zone ${options.sourceTimezone}, build.first_seen_at)) > ${stuckAfterS}::float8) as stuck,
-      count(*) filter (where open.vanished_at is not null) as vanished,
-      min(build.date) as oldest
-    from mirror.builds as build left join sync.open_builds as open on open.build_id = build.id
-    where build.state <> 'finished' and build.deleted_at is null
-    group by build.state order by open desc`;
+  const openBuilds = await findOpenBuilds(sql, options);
   const resources = await Promise.all(
     lists.map(async ({ resource, finishedAt, walk }): Promise<ResourceFreshness> => {
       const [count] = await sql.unsafe<{ rows: number }[]>(
@@ -110,10 +100,29 @@ export async function findStatus(sql: Sql, options: StatusOptions): Promise<Mirr
     resources,
     runs: [...runs],
     last_watch_round: round ?? null,
-    open_builds: [...openBuilds],
+    open_builds: openBuilds,
     quarantined: left?.quarantined ?? 0,
     unresolved_references: left?.unresolved ?? 0,
   };
+}
+
+/** The open builds by state, and how many of them are stuck. */
+export async function findOpenBuilds(
+  tx: AnySql,
+  { stuckAfterMs, sourceTimezone }: Pick<StatusOptions, "stuckAfterMs" | "sourceTimezone">,
+): Promise<OpenBuilds[]> {
+  // As in the reports, the age is that of the last sighting, because the later state is not known.
+  const stuckAfterS = stuckAfterMs / 1000;
+  const rows = await tx<OpenBuilds[]>`
+    select build.state, count(*) as open,
+      count(*) filter (where extract(epoch from coalesce(open.seen_at, build.changed_at)
+        - least(build.date at time zone ${sourceTimezone}, build.first_seen_at)) > ${stuckAfterS}::float8) as stuck,
+      count(*) filter (where open.vanished_at is not null) as vanished,
+      min(build.date) as oldest
+    from mirror.builds as build left join sync.open_builds as open on open.build_id = build.id
+    where build.state <> 'finished' and build.deleted_at is null
+    group by build.state order by open desc`;
+  return [...rows];
 }
 
 /** Postgres prints all moments in UTC, so sorting the texts sorts the moments. */
