@@ -1,3 +1,4 @@
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { createDueTimes } from "../../src/schedule/due-times.ts";
 
@@ -55,5 +56,89 @@ describe("last due time", () => {
   it("a line with every second of a day is looked up at once, on a day of change too", () => {
     const due = createDueTimes("* * * * * *", "Europe/Berlin");
     expect(due.last(new Date("2026-03-29T00:59:59Z"))?.toISOString()).toBe("2026-03-29T00:59:59.000Z");
+  });
+});
+
+describe("next due time", () => {
+  it.each([
+    ["the same day", "17 2 * * *", "Etc/UTC", "2026-03-10T02:16:59Z", "2026-03-10T02:17:00.000Z"],
+    ["never this very second", "17 2 * * *", "Etc/UTC", "2026-03-10T02:17:00Z", "2026-03-11T02:17:00.000Z"],
+    ["east of Greenwich", "17 2 * * *", "Asia/Kolkata", "2026-03-09T20:47:00Z", "2026-03-10T20:47:00.000Z"],
+    ["weekdays alone", "0 3 * * 1-5", "Etc/UTC", "2026-03-06T03:00:00Z", "2026-03-09T03:00:00.000Z"],
+    ["the last of a month", "0 0 L * *", "Etc/UTC", "2026-02-01T00:00:00Z", "2026-02-28T00:00:00.000Z"],
+    ["a leap day", "0 0 29 2 *", "Etc/UTC", "2026-03-01T00:00:00Z", "2028-02-29T00:00:00.000Z"],
+    ["seconds", "*/10 * * * * *", "Etc/UTC", "2026-03-15T07:00:19.999Z", "2026-03-15T07:00:20.000Z"],
+    [
+      "a time that the clocks jump over",
+      "17 2 * * *",
+      "Europe/Berlin",
+      "2026-03-28T12:00:00Z",
+      "2026-03-29T01:17:00.000Z",
+    ],
+    [
+      "a time that comes twice",
+      "17 2 * * *",
+      "Europe/Berlin",
+      "2026-10-24T12:00:00Z",
+      "2026-10-25T01:17:00.000Z",
+    ],
+    [
+      "after a time that came twice",
+      "17 2 * * *",
+      "Europe/Berlin",
+      "2026-10-25T01:17:00Z",
+      "2026-10-26T01:17:00.000Z",
+    ],
+  ])("%s", (_name, cron, zone, now, expected) => {
+    expect(createDueTimes(cron, zone).next(new Date(now))?.toISOString()).toBe(expected);
+  });
+
+  it("a line that never comes round is never due", () => {
+    expect(createDueTimes("0 0 29 2 1#1", "Etc/UTC").next(new Date("2026-01-01T00:00:00Z"))).toBeNull();
+  });
+
+  // Each has a change of its clocks at the moment beside it: of an hour at night or at midnight, of half an hour, of a day.
+  const changes = fc.constantFrom(
+    ["Europe/Berlin", "2026-03-29T01:00:00Z"],
+    ["Europe/Berlin", "2026-10-25T01:00:00Z"],
+    ["America/Chicago", "2026-03-08T08:00:00Z"],
+    ["America/Chicago", "2026-11-01T07:00:00Z"],
+    ["America/Santiago", "2026-04-05T03:00:00Z"],
+    ["America/Santiago", "2026-09-06T04:00:00Z"],
+    ["Asia/Beirut", "2026-03-28T22:00:00Z"],
+    ["Asia/Beirut", "2026-10-24T21:00:00Z"],
+    ["Australia/Lord_Howe", "2026-04-04T15:00:00Z"],
+    ["Australia/Lord_Howe", "2026-10-03T15:30:00Z"],
+    ["Pacific/Apia", "2011-12-30T10:00:00Z"],
+  );
+  const part = (most: number, ...more: string[]) =>
+    fc.oneof(fc.constantFrom("*", ...more), fc.integer({ min: 0, max: most }).map(String));
+  const lines = fc
+    .tuple(
+      part(59, "*/15", "0,30"),
+      part(23, "0-3", "0,23"),
+      fc.constantFrom("*", "*", "1", "L"),
+      fc.constantFrom("*", "*", "0", "1-5"),
+    )
+    .map(([minute, hour, day, weekday]) => `${minute} ${hour} ${day} * ${weekday}`);
+
+  it("is the first moment for which the last due time is another one, over any change of the clocks", () => {
+    fc.assert(
+      fc.property(
+        changes,
+        lines,
+        fc.integer({ min: -86_400, max: 86_400 }),
+        ([zone, change], cron, seconds) => {
+          const due = createDueTimes(cron, zone ?? "");
+          const now = new Date(Date.parse(change ?? "") + seconds * 1000);
+          const next = due.next(now);
+          if (next === null) throw new Error("each of these lines comes round");
+          expect(next.getTime()).toBeGreaterThan(now.getTime());
+          expect(due.last(next)).toEqual(next);
+          expect(due.last(new Date(next.getTime() - 1000))).toEqual(due.last(now));
+        },
+      ),
+      { numRuns: 300 },
+    );
   });
 });
