@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import { requireBaseUrl } from "../config.ts";
 import { withReport } from "../report/after-run.ts";
+import { createDueTimes } from "../schedule/due-times.ts";
 import { serveMirror } from "../serve/serve-mirror.ts";
 import { runSync } from "../sync/run.ts";
 import { SYNC_SETTINGS } from "../sync/sync-settings.ts";
@@ -10,6 +11,7 @@ import { createNightlySync } from "../worker/nightly-sync.ts";
 import { createWatchJob } from "../worker/watch-job.ts";
 import { createCommand } from "./create-command.ts";
 import { type JobDeps, keepWorking } from "./keep-working.ts";
+import { createProgramMeters } from "./program-meters.ts";
 import { type CommandContext, runCommand } from "./run-command.ts";
 import { showProgress } from "./sync-command.ts";
 
@@ -42,8 +44,13 @@ export function workerCommand(summary: string): Command {
 }
 
 function work(context: CommandContext): Promise<never> {
-  const { config } = context;
+  const { config, clock } = context;
   const { syncCron, watchCron, timezone } = config;
+  const meters = createProgramMeters();
+  for (const [command, cron] of [["sync", syncCron] as const, ["watch", watchCron] as const]) {
+    const due = createDueTimes(cron, timezone);
+    meters.schedule.watch(command, () => due.next(clock.now()));
+  }
   const createJobs = (shared: JobDeps) => [
     createNightlySync({
       ...shared,
@@ -53,15 +60,21 @@ function work(context: CommandContext): Promise<never> {
         // A new one for each night, so that the last state of an earlier night stays on the screen.
         const progress = await context.progress();
         try {
-          return await withContent(withReport(runSync))({ ...options, onProgress: showProgress(progress) });
+          const sync = withContent(withReport(runSync));
+          return await sync({ ...options, meters, onProgress: showProgress(progress) });
         } finally {
           progress.stop();
         }
       },
     }),
-    createWatchJob({ ...shared, cron: watchCron, timezone, runWatchRound: withReport(runWatchRound) }),
+    createWatchJob({
+      ...shared,
+      cron: watchCron,
+      timezone,
+      runWatchRound: (options) => withReport(runWatchRound)({ ...options, meters }),
+    }),
   ];
   return keepWorking(context, requireBaseUrl(config), "worker", createJobs, (database) =>
-    serveMirror(context, database),
+    serveMirror(context, database, { meters, isWorker: true }),
   );
 }

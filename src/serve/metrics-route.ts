@@ -22,7 +22,10 @@ export function createMetricsRoute({ registry, readFigures }: MetricsDeps): Hono
     if (!["GET", "HEAD"].includes(c.req.method)) return c.body(null, 405, { allow: METHODS });
     const { isUp, figures } = await readFigures();
     const texts = await Promise.all([createFigureRegistry(isUp, figures).metrics(), registry.metrics()]);
-    return c.body(texts.join("\n"), 200, { "content-type": registry.contentType, "cache-control": "no-store" });
+    return c.body(texts.join("\n"), 200, {
+      "content-type": registry.contentType,
+      "cache-control": "no-store",
+    });
   });
   return app;
 }
