@@ -21,9 +21,13 @@ export interface RunMeter {
   settled(resource: ResourceLabel, counts: OutcomeCounts): void;
   /**
    * Counts a walk by its running totals: each call adds what came since the last one. `before` are the totals at its start,
-   * which an earlier run may have counted.
+   * which an earlier run may have counted. `isOver` says that the totals are the last ones: until then it is not known
+   * which records are unchanged, because they are the rest.
    */
-  followWalk(resource: ResourceLabel, before: OutcomeCounts): (totals: OutcomeCounts) => void;
+  followWalk(
+    resource: ResourceLabel,
+    before: OutcomeCounts,
+  ): (totals: OutcomeCounts, isOver: boolean) => void;
 }
 
 export function createRunMeter(registry: Registry): RunMeter {
@@ -53,11 +57,12 @@ export function createRunMeter(registry: Registry): RunMeter {
     settled,
     followWalk(resource, before) {
       const counted = { ...before };
-      return (totals) => {
+      return (totals, isOver) => {
         for (const outcome of OUTCOMES) {
+          if (outcome === "unchanged" && !isOver) continue;
           const total = totals[outcome] ?? 0;
           const since = total - (counted[outcome] ?? 0);
-          // A record that changed during the walk turns from unchanged to updated. A counter never goes down.
+          // A counter never goes down.
           if (since <= 0) continue;
           records.inc({ resource, outcome }, since);
           counted[outcome] = total;

@@ -127,7 +127,7 @@ export function settlePages(options: SettlePagesOptions): SettledPages {
     }
     counts = settled ?? addPages(counts, pages, seen);
     checkpoint = behind;
-    countRecords?.(counts);
+    countRecords?.(counts, false);
     options.onProgress(counts, last.meta.totalCount);
     await options.onSettled?.(last);
     if (changed.length === 0 && clock.now().getTime() - savedAt > IDLE_CHECKPOINT_MS) {
@@ -152,7 +152,7 @@ export function settlePages(options: SettlePagesOptions): SettledPages {
       const normalized = page.records && loader.normalize(resource, page.records);
       await batches.add(inOrder({ ...page, ...(normalized && { normalized }) }));
     },
-    end: () => batches.end(),
+    end: () => batches.end().finally(() => countRecords?.(counts, true)),
     get counts() {
       return counts;
     },
