@@ -76,21 +76,15 @@ async function describeMirror(
   { config, clock, log }: CommandContext,
   databaseUrl: string | null,
 ): Promise<string> {
-  const [
-    { Registry },
-    { createFigureRegistry },
-    { addBuildInfo },
-    { createFiguresReader },
-    { withSnapshot },
-  ] = await Promise.all([
-    import("prom-client"),
-    import("../metrics/figures.ts"),
-    import("../metrics/process-metrics.ts"),
-    import("../status/figures-reader.ts"),
-    import("../report/read-answer.ts"),
-  ]);
-  const program = new Registry();
-  addBuildInfo(program, { version: readVersion(), node: process.version });
+  // Loaded here, so that the other runs do not wait for them.
+  const [{ createFigureRegistry }, { createBuildInfoRegistry }, { createFiguresReader }, { withSnapshot }] =
+    await Promise.all([
+      import("../metrics/figures.ts"),
+      import("../metrics/process-metrics.ts"),
+      import("../status/figures-reader.ts"),
+      import("../report/read-answer.ts"),
+    ]);
+  const program = createBuildInfoRegistry({ version: readVersion(), node: process.version });
   const connection = { applicationName: "docmirror metrics", max: 1 };
   const readFigures = createFiguresReader({
     snapshot: (fn, signal) => withSql(databaseUrl ?? "", connection, (sql) => withSnapshot(sql, fn, signal)),

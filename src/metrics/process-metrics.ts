@@ -1,4 +1,4 @@
-import { collectDefaultMetrics, Gauge, type Registry } from "prom-client";
+import { collectDefaultMetrics, Gauge, Registry } from "prom-client";
 
 export interface BuildInfo {
   /** The version of docmirror. */
@@ -23,6 +23,13 @@ export function addBuildInfo(registry: Registry, info: BuildInfo): void {
     registers: [registry],
   });
   gauge.set({ version: info.version, node: info.node }, 1);
+}
+
+/** A registry that only says which program this is, for a process that ends. */
+export function createBuildInfoRegistry(info: BuildInfo): Registry {
+  const registry = new Registry();
+  addBuildInfo(registry, info);
+  return registry;
 }
 
 /** The metrics of any Node process: memory, heap, event loop, garbage collection, open files. */
