@@ -24,7 +24,7 @@ export interface FiguresReaderDeps {
   options: FiguresOptions;
   clock: Clock;
   log: Logger;
-  /** How long an answer is given again, in milliseconds. @default 5000 */
+  /** How long a good answer is given again, in milliseconds. @default 5000 */
   keepMs?: number;
   /** How long a reader waits, in milliseconds. @default 2000 */
   withinMs?: number;
@@ -67,7 +67,8 @@ export function createFiguresReader(deps: FiguresReaderDeps): () => Promise<Figu
   async function askAndKeep(): Promise<FiguresReading> {
     try {
       const reading = await ask();
-      kept = { reading, atMs: clock.now().getTime() };
+      // A database that is back shows at once.
+      kept = reading.isUp ? { reading, atMs: clock.now().getTime() } : null;
       return reading;
     } finally {
       asking = null;
