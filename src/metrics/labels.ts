@@ -19,8 +19,8 @@ export const OUTCOMES = ["inserted", "updated", "unchanged", "deleted", "restore
 export type OutcomeLabel = (typeof OUTCOMES)[number];
 
 /** What runs on a schedule: the nightly sync and the watch. */
-export const COMMANDS = ["sync", "watch"] as const;
-export type CommandLabel = (typeof COMMANDS)[number];
+export const COMMAND_LABELS = ["sync", "watch"] as const;
+export type CommandLabel = (typeof COMMAND_LABELS)[number];
 
 /** The states of an open build that services were seen to send. Any other one is `other`. */
 export const OPEN_STATES = ["triggered", "cloning", "installing", "building", "uploading"] as const;

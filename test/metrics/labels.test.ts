@@ -2,7 +2,7 @@ import { describe, expect, expectTypeOf, it } from "vitest";
 import type { RunKind, RunStatus } from "../../src/db/schema/runs.ts";
 import {
   answerLabel,
-  COMMANDS,
+  COMMAND_LABELS,
   knownOr,
   OPEN_STATES,
   OUTCOMES,
@@ -19,7 +19,7 @@ describe("labels", () => {
     expectTypeOf<RunKindLabel>().toEqualTypeOf<RunKind>();
     expectTypeOf<RunStatusLabel>().toEqualTypeOf<Exclude<RunStatus, "running">>();
     expect(Object.keys(emptyCounts())).toEqual(expect.arrayContaining([...OUTCOMES]));
-    expect(COMMANDS).toEqual(["sync", "watch"]);
+    expect(COMMAND_LABELS).toEqual(["sync", "watch"]);
   });
 
   it.each([

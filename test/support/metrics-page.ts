@@ -1,6 +1,6 @@
 import { createFigureRegistry, FIGURE_METRICS } from "../../src/metrics/figures.ts";
 import {
-  COMMANDS,
+  COMMAND_LABELS,
   OPEN_STATES,
   OUTCOMES,
   REQUEST_LABELS,
@@ -101,7 +101,7 @@ Labels have fixed values, whatever the service sends. No label is a project.
 - \`code\`, \`reason\`: the status of the reply, \`timeout\`, \`network\` (no reply), \`shape\` (a reply that does not follow the interface), or \`stopped\` (given up
   because the run ended). A status that no standard names is shown by its class, such as \`5xx\`.
 - \`kind\`: ${list(RUN_KINDS)}. \`status\`: ${list(RUN_STATUSES)}.
-- \`command\`: ${list(COMMANDS)}, where the first is each run that reads the lists.
+- \`command\`: ${list(COMMAND_LABELS)}, where the first is each run that reads the lists.
 - \`outcome\`: ${list(OUTCOMES)}. They are those of the run summary, with records that were asked for one by one.
 - \`state\` of an open build: ${list(OPEN_STATES)} or \`other\`.
 `;
