@@ -1,7 +1,6 @@
 import { access, chmod, constants, rename, rm, stat, writeFile } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { Option } from "commander";
-import { withSql } from "../db/connect.ts";
 import { ConfigError, messageOf } from "../errors.ts";
 import { readVersion } from "../version.ts";
 import type { CommandContext } from "./run-command.ts";
@@ -77,23 +76,30 @@ async function describeMirror(
   databaseUrl: string | null,
 ): Promise<string> {
   // Loaded here, so that the other runs do not wait for them.
-  const [{ createFigureRegistry }, { createBuildInfoRegistry }, { createFiguresReader }, { withSnapshot }] =
-    await Promise.all([
-      import("../metrics/figures.ts"),
-      import("../metrics/process-metrics.ts"),
-      import("../status/figures-reader.ts"),
-      import("../report/read-answer.ts"),
-    ]);
+  const [
+    { createFigureRegistry },
+    { createBuildInfoRegistry },
+    { createReadFigures },
+    { createBoundedReader },
+  ] = await Promise.all([
+    import("../metrics/figures.ts"),
+    import("../metrics/process-metrics.ts"),
+    import("../status/read-figures.ts"),
+    import("../serve/bounded-reader.ts"),
+  ]);
   const program = createBuildInfoRegistry({ version: readVersion(), node: process.version });
-  const connection = { applicationName: "docmirror metrics", max: 1 };
-  const readFigures = createFiguresReader({
-    snapshot: (fn, signal) => withSql(databaseUrl ?? "", connection, (sql) => withSnapshot(sql, fn, signal)),
-    options: { ...config, isWorker: false },
-    clock,
-    log,
+  const reader = createBoundedReader({
+    mirror: { url: () => databaseUrl, reopen() {} },
     withinMs: WITHIN_MS,
+    clock,
+  });
+  const readFigures = createReadFigures({
+    read: reader.read,
+    options: { ...config, isWorker: false },
+    log,
   });
   const { isUp, figures } = databaseUrl === null ? { isUp: false, figures: null } : await readFigures();
+  await reader.close();
   const texts = await Promise.all([createFigureRegistry(isUp, figures).metrics(), program.metrics()]);
   return texts.join("\n");
 }

@@ -16,8 +16,12 @@ export interface AppDeps {
   pages: Hono;
   /** The records that the interface answers with. @default the pages are all there is */
   catalog?: Catalog;
-  /** Answers `/metrics`. @default there is none */
+  /** What supervisors ask. It has no limits. @default none */
+  probes?: Hono;
+  /** Answers `/metrics`. It has no limit of rate. @default none */
   metrics?: Hono;
+  /** The document of the mirror's state. @default none */
+  status?: Hono;
   /** The names under which it answers, besides addresses and `localhost`. @default none */
   allowedHosts?: readonly string[];
   /** Requests a second that one client may send; 0 means no limit. @default 0 */
@@ -29,13 +33,16 @@ export interface AppDeps {
 }
 
 /**
- * Everything that the server answers: the interface, its description and the pages. Each reply passes through
- * the same rules for safety, rate, bounds and compression.
+ * Everything that the server answers: probes, the document of the mirror's state, the interface, its
+ * description and the pages. Each reply but a probe's passes through the same rules for safety, rate, bounds
+ * and compression.
  */
 export function createApp({
   pages,
   catalog,
+  probes,
   metrics,
+  status,
   allowedHosts = [],
   ratePerSecond = 0,
   origins = null,
@@ -45,11 +52,15 @@ export function createApp({
   const app = new Hono();
   if (catalog !== undefined) app.use(belowPath(app, catalog, clock));
   app.use(securityHeaders(), checkHost(allowedHosts));
-  // A scrape has no limit of rate: when a rush of readers shares its address, it must still be answered.
-  if (metrics !== undefined) app.route("/", metrics);
   // This comes before the limits, so that a page of another origin can read their refusals.
   for (const paths of INTERFACE_PATHS) app.use(paths, crossOrigin(origins));
-  app.use(rateLimit({ ratePerSecond }), boundBody(), compression());
+  app.use(boundBody());
+  // A supervisor that is refused would end a process that is well.
+  if (probes !== undefined) app.route("/", probes);
+  // Readers may share the address of the scraper.
+  if (metrics !== undefined) app.route("/", metrics);
+  app.use(rateLimit({ ratePerSecond }), compression());
+  if (status !== undefined) app.route("/", status);
   if (catalog !== undefined) app.route("/", createInterface({ catalog, clock, log }));
   app.route("/", pages);
   return app;

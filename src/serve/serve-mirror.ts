@@ -5,17 +5,29 @@ import type { Config } from "../config.ts";
 import type { Logger } from "../log.ts";
 import type { Meters } from "../metrics/meters.ts";
 import { createPages } from "../page/pages.ts";
-import { createFiguresReader } from "../status/figures-reader.ts";
+import { readDefinitions } from "../report/definitions.ts";
+import { createReadFigures } from "../status/read-figures.ts";
+import { createReadStatus } from "../status/read-status.ts";
+import type { StatusSettings } from "../status/status-settings.ts";
 import { createApp } from "./app.ts";
+import { createBoundedReader } from "./bounded-reader.ts";
 import { createMetricsRoute } from "./metrics-route.ts";
+import { createProbes } from "./probes.ts";
 import { usualRate } from "./rate-limit.ts";
 import { createServedMirror, type ServedMirror, type ServedMirrorDeps } from "./served-mirror.ts";
 import { startServer } from "./server.ts";
+import { createStatusReply } from "./status-reply.ts";
+
+/** Supervisors often wait for a second or two. */
+const READY_WITHIN_MS = 2000;
+const STATUS_WITHIN_MS = 10_000;
+/** A scrape has 10 s as a rule, and must still say that the database is away. */
+const FIGURES_WITHIN_MS = 2000;
 
 export interface ServeDeps {
   config: Pick<
     Config,
-    "httpHost" | "httpPort" | "httpAllowedHosts" | "httpRate" | "httpCors" | "sourceTimezone" | "stuckAfterMs"
+    "httpHost" | "httpPort" | "httpAllowedHosts" | "httpRate" | "httpCors" | keyof StatusSettings
   >;
   clock: Clock;
   log: Logger;
@@ -44,12 +56,12 @@ export interface MirrorServer {
 
 /**
  * Listens at once, even if the database does not answer: every page says so until it does. Throws ConfigError
- * when the address cannot be used.
+ * when the address cannot be used. Without `metrics` there is no `/metrics`.
  */
 export async function serveMirror(
   { config, clock, log, signal }: ServeDeps,
   database: Pick<ServedMirrorDeps, "ready">,
-  { meters, isWorker }: MetricsOptions,
+  metrics?: MetricsOptions,
 ): Promise<MirrorServer> {
   const {
     httpHost: host,
@@ -58,22 +70,28 @@ export async function serveMirror(
     httpRate,
     httpCors: origins,
     sourceTimezone,
-    stuckAfterMs,
   } = config;
-  const ready = (closing: AbortSignal) => database.ready(AbortSignal.any([closing, signal]));
-  const mirror = createServedMirror({ ready, log });
-  // A connection of its own: while readers have all the others, the database is not away.
-  const measured = createServedMirror({ ready, log, connections: 1 });
-  const readFigures = createFiguresReader({
-    snapshot: measured.snapshot,
-    options: { sourceTimezone, stuckAfterMs, isWorker },
-    clock,
+  const mirror = createServedMirror({
+    ready: (closing) => database.ready(AbortSignal.any([closing, signal])),
     log,
   });
+  const definitions = readDefinitions();
+  // Each has a connection of its own, so that a slow document makes nothing look dead.
+  const readyReader = createBoundedReader({ mirror, withinMs: READY_WITHIN_MS, clock });
+  const statusReader = createBoundedReader({ mirror, withinMs: STATUS_WITHIN_MS, clock });
+  const figuresReader = createBoundedReader({ mirror, withinMs: FIGURES_WITHIN_MS, clock });
+  const readFigures = createReadFigures({
+    read: figuresReader.read,
+    options: { ...config, isWorker: metrics?.isWorker ?? false },
+    log,
+  });
+  const readStatus = createReadStatus(config, definitions);
   const app = createApp({
+    probes: createProbes({ reader: readyReader, definitions, log }),
+    ...(metrics && { metrics: createMetricsRoute({ registry: metrics.meters.registry, readFigures }) }),
+    status: createStatusReply({ reader: statusReader, readStatus, clock, log }),
     pages: createPages({ mirror, sourceTimezone, clock, log }),
     catalog: createMirrorCatalog(mirror),
-    metrics: createMetricsRoute({ registry: meters.registry, readFigures }),
     // The name it listens on is one that its operator chose.
     allowedHosts: [host, ...(httpAllowedHosts ?? [])],
     ratePerSecond: httpRate === "auto" ? usualRate(host) : httpRate,
@@ -90,7 +108,7 @@ export async function serveMirror(
     );
   // Opened only now, so that an unusable address does not start the embedded Postgres. The caller checks
   // whether it could be opened.
-  for (const one of [mirror, measured]) one.open().catch(() => {});
+  mirror.open().catch(() => {});
   return {
     url: server.url,
     mirror,
@@ -99,7 +117,7 @@ export async function serveMirror(
     },
     async close() {
       await server.close();
-      await Promise.all([mirror.close(), measured.close()]);
+      await Promise.all([readyReader, statusReader, figuresReader, mirror].map((one) => one.close()));
     },
   };
 }

@@ -17,8 +17,6 @@ export interface ServedMirrorDeps {
   /** Resolves to the URL of the database once it answers and has our schema, however long that takes. */
   ready(signal: AbortSignal): Promise<string>;
   log: Logger;
-  /** @default 8 */
-  connections?: number;
   /** How long a snapshot may wait for a connection. @default 15000 */
   waitMs?: number;
 }
@@ -27,16 +25,15 @@ export interface ServedMirrorDeps {
 export interface ServedMirror extends MirrorReader {
   /** Waits for the database. Rejects with an error that waiting cannot fix. */
   open(): Promise<void>;
+  /** Where the database is. Null until it was opened. */
+  url(): string | null;
+  /** Looks for the database again, in the background, since it did not answer. */
+  reopen(): void;
   /** May be called twice. */
   close(): Promise<void>;
 }
 
-export function createServedMirror({
-  ready,
-  log,
-  connections = CONNECTIONS,
-  waitMs = WAIT_MS,
-}: ServedMirrorDeps): ServedMirror {
+export function createServedMirror({ ready, log, waitMs = WAIT_MS }: ServedMirrorDeps): ServedMirror {
   const closing = new AbortController();
   let pool: { url: string; sql: Sql } | null = null;
   let waiting: Promise<void> | null = null;
@@ -50,7 +47,7 @@ export function createServedMirror({
       url,
       sql: connect(url, {
         applicationName: "docmirror serve",
-        max: connections,
+        max: CONNECTIONS,
         session: { default_transaction_read_only: "on", statement_timeout: STATEMENT_TIMEOUT },
       }),
     };
@@ -64,7 +61,7 @@ export function createServedMirror({
     return waiting;
   }
 
-  function startReconnect(): void {
+  function reopen(): void {
     reconnectOnce().catch((error: unknown) => {
       if (!closing.signal.aborted) log.error({ error: String(error) }, "could not open the database");
     });
@@ -72,7 +69,7 @@ export function createServedMirror({
 
   async function read<T>(fn: (sql: Sql) => Promise<T>): Promise<T> {
     if (pool === null) {
-      startReconnect();
+      reopen();
       throw new StoreError("the database does not answer yet", {
         hint: "docmirror keeps trying to reach it; try again soon",
       });
@@ -83,7 +80,7 @@ export function createServedMirror({
     } catch (error) {
       // A replica that cancels queries answers well.
       if (isRecoveryConflict(error)) throw toStoreError(error, "read the mirror");
-      if (isPassing(error) || sqlstateOf(error) === "ENOTFOUND") startReconnect();
+      if (isPassing(error) || sqlstateOf(error) === "ENOTFOUND") reopen();
       throw toStoreError(error, "read the mirror");
     }
   }
@@ -101,6 +98,8 @@ export function createServedMirror({
 
   return {
     open: reconnectOnce,
+    url: () => pool?.url ?? null,
+    reopen,
     read,
     snapshot,
     async close() {

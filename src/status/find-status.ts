@@ -1,15 +1,23 @@
-import { isAhead } from "../clock.ts";
-import type { Config } from "../config.ts";
-import type { AnySql, Sql } from "../db/connect.ts";
+import { ageMs, isAhead } from "../clock.ts";
+import type { AnySql, Sql, TransactionSql } from "../db/connect.ts";
+import { findLeader, type Leader } from "../db/find-leader.ts";
 import { describeOldest, findListFreshness, type ListFreshness, mirrorAgeMs } from "../db/list-freshness.ts";
 import type { RunKind, RunStatus, WalkVerdict } from "../db/schema/runs.ts";
 import { RECORD_TABLES } from "../load/tables.ts";
+import { asIso, withSnapshot } from "../report/read-answer.ts";
 import type { Resource } from "../wire/resources.ts";
+import type { StatusSettings } from "./status-settings.ts";
+
+const RUNS = 20;
 
 export interface ResourceFreshness {
   resource: Resource;
   /** When the newest good walk ended: a whole one, or a head whose counts agree. Null when there is none. */
   last_good_at: string | null;
+  /** Milliseconds since then. Null when there is no such walk, or when a clock was wrong. */
+  age_ms: number | null;
+  /** Whether the age is more than `stale_after_ms`, or not known. */
+  stale: boolean;
   walk: WalkVerdict | null;
   /** The number of rows that are not deleted. */
   rows: number;
@@ -35,7 +43,12 @@ export interface OpenBuilds {
   oldest: string | null;
 }
 
+/** How the mirror is. Moments are ISO 8601 in UTC. */
 export interface MirrorStatus {
+  /** Whether any list is stale. */
+  stale: boolean;
+  /** A list that was not read well for this long is stale. Milliseconds. */
+  stale_after_ms: number;
   /**
    * The mirror is as fresh as its oldest list: the earliest `last_good_at` of all five. Null until all lists
    * were read well.
@@ -51,65 +64,99 @@ export interface MirrorStatus {
   /** Moments in the future, because a clock is or was wrong; for people. */
   clock_faults: string[];
   resources: ResourceFreshness[];
-  /** The newest syncs. */
+  /** The newest 20 runs that are no round of the watch. */
   runs: RunRow[];
   /** The newest round of the watch; null when there was none. */
   last_watch_round: RunRow | null;
+  /** The process that runs the schedule; null when none does. */
+  leader: Leader | null;
   open_builds: OpenBuilds[];
   /** The number of unresolved records in quarantine. */
   quarantined: number;
   unresolved_references: number;
 }
 
-export interface StatusOptions extends Pick<Config, "stuckAfterMs" | "sourceTimezone"> {
-  now: Date;
-  /** The number of runs to list. @default 10 */
-  runs?: number;
+/** Reads how the mirror is at one moment. The schema must be that of this program. Throws StoreError. */
+export function findStatus(
+  sql: Sql,
+  settings: Pick<StatusSettings, "staleAfterMs" | "stuckAfterMs" | "sourceTimezone">,
+  now: Date,
+): Promise<MirrorStatus> {
+  return withSnapshot(sql, async (tx) => {
+    const lists = await findListFreshness(tx);
+    const resources = await findResources(tx, lists, settings.staleAfterMs, now);
+    const { runs, round } = await findRuns(tx);
+    const [left] = await tx<{ quarantined: number; unresolved: number }[]>`
+      select (select count(*) from sync.quarantine where resolved_at is null) as quarantined,
+        (select count(*) from mirror.unresolved_references) as unresolved`;
+    return {
+      stale: resources.some(({ stale }) => stale),
+      stale_after_ms: settings.staleAfterMs,
+      last_good_at: oldestOf(lists),
+      age_ms: knownAge(mirrorAgeMs(lists, now)),
+      oldest_list: describeOldest(lists, now),
+      clock_faults: findClockFaults(resources, [...runs, ...(round ? [round] : [])], now),
+      resources,
+      runs,
+      last_watch_round: round,
+      leader: await findLeaderNow(tx),
+      open_builds: await findOpenBuilds(tx, settings),
+      quarantined: left?.quarantined ?? 0,
+      unresolved_references: left?.unresolved ?? 0,
+    };
+  });
 }
 
-/**
- * What `docmirror status` shows: how fresh the mirror is, how the last runs went, and which builds are open.
- */
-export async function findStatus(sql: Sql, options: StatusOptions): Promise<MirrorStatus> {
-  const { now } = options;
-  const lists = await findListFreshness(sql);
-  const ageMs = mirrorAgeMs(lists, now);
-  const columns = sql`id as run_id, kind, status, started_at, finished_at, requests, error`;
-  const runs = await sql<RunRow[]>`
-    select ${columns} from sync.runs where kind <> 'watch' order by id desc limit ${options.runs ?? 10}`;
-  const [round] = await sql<RunRow[]>`
+async function findResources(
+  tx: TransactionSql,
+  lists: readonly ListFreshness[],
+  staleAfterMs: number,
+  now: Date,
+): Promise<ResourceFreshness[]> {
+  const resources: ResourceFreshness[] = [];
+  for (const { resource, finishedAt, walk } of lists) {
+    // The loader keeps the count of the builds, so that nobody has to read every row.
+    const [count] = await tx.unsafe<{ rows: number }[]>(
+      `select coalesce((select live from sync.lists where resource = $1),
+         (select count(*) from ${RECORD_TABLES[resource].name} where deleted_at is null)) as rows`,
+      [resource],
+    );
+    const age = ageMs(finishedAt, now);
+    resources.push({
+      resource,
+      last_good_at: finishedAt && asIso(finishedAt),
+      age_ms: knownAge(age),
+      stale: age > staleAfterMs,
+      walk,
+      rows: count?.rows ?? 0,
+    });
+  }
+  return resources;
+}
+
+async function findRuns(tx: TransactionSql): Promise<{ runs: RunRow[]; round: RunRow | null }> {
+  const columns = tx`id as run_id, kind, status, started_at, finished_at, requests, error`;
+  const runs = await tx<RunRow[]>`
+    select ${columns} from sync.runs where kind <> 'watch' order by id desc limit ${RUNS}`;
+  const [round] = await tx<RunRow[]>`
     select ${columns} from sync.runs where kind = 'watch' order by id desc limit 1`;
-  const openBuilds = await findOpenBuilds(sql, options);
-  const resources = await Promise.all(
-    lists.map(async ({ resource, finishedAt, walk }): Promise<ResourceFreshness> => {
-      const [count] = await sql.unsafe<{ rows: number }[]>(
-        `select count(*) as rows from ${RECORD_TABLES[resource].name} where deleted_at is null`,
-      );
-      return { resource, last_good_at: finishedAt, walk, rows: count?.rows ?? 0 };
-    }),
-  );
-  const [left] = await sql<{ quarantined: number; unresolved: number }[]>`
-    select (select count(*) from sync.quarantine where resolved_at is null) as quarantined,
-      (select count(*) from mirror.unresolved_references) as unresolved`;
-  const isKnown = Number.isFinite(ageMs);
-  return {
-    last_good_at: lists.every(({ finishedAt }) => finishedAt !== null) ? oldestOf(lists) : null,
-    age_ms: isKnown ? ageMs : null,
-    oldest_list: describeOldest(lists, now),
-    clock_faults: findClockFaults(resources, [...runs, ...(round ? [round] : [])], now),
-    resources,
-    runs: [...runs],
-    last_watch_round: round ?? null,
-    open_builds: openBuilds,
-    quarantined: left?.quarantined ?? 0,
-    unresolved_references: left?.unresolved ?? 0,
-  };
+  return { runs: runs.map(withIso), round: round ? withIso(round) : null };
+}
+
+function withIso(run: RunRow): RunRow {
+  const { started_at, finished_at } = run;
+  return { ...run, started_at: asIso(started_at), finished_at: finished_at && asIso(finished_at) };
+}
+
+async function findLeaderNow(tx: TransactionSql): Promise<Leader | null> {
+  const leader = await findLeader(tx);
+  return leader && { ...leader, since: asIso(leader.since), heartbeat_at: asIso(leader.heartbeat_at) };
 }
 
 /** The open builds by state, and how many of them are stuck. */
 export async function findOpenBuilds(
   tx: AnySql,
-  { stuckAfterMs, sourceTimezone }: Pick<StatusOptions, "stuckAfterMs" | "sourceTimezone">,
+  { stuckAfterMs, sourceTimezone }: Pick<StatusSettings, "stuckAfterMs" | "sourceTimezone">,
 ): Promise<OpenBuilds[]> {
   // As in the reports, the age is that of the last sighting, because the later state is not known.
   const stuckAfterS = stuckAfterMs / 1000;
@@ -125,9 +172,16 @@ export async function findOpenBuilds(
   return [...rows];
 }
 
-/** Postgres prints all moments in UTC, so sorting the texts sorts the moments. */
+function knownAge(ageMs: number): number | null {
+  return Number.isFinite(ageMs) ? ageMs : null;
+}
+
+/** Null while one of the lists has no good walk. Postgres prints all moments in UTC, so sorting the texts sorts the moments. */
 function oldestOf(lists: readonly ListFreshness[]): string | null {
-  return lists.map(({ finishedAt }) => finishedAt).sort()[0] ?? null;
+  const moments = lists.map(({ finishedAt }) => finishedAt);
+  if (moments.includes(null)) return null;
+  const [oldest = null] = moments.sort();
+  return oldest && asIso(oldest);
 }
 
 function findClockFaults(

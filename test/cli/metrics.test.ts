@@ -53,7 +53,9 @@ describe("/metrics", { tags: ["long"] }, () => {
 
       await using server = startCli(["serve", "--http-port", "0", "--database-url", database.url]);
       await server.waitFor("stdout", /http/);
-      await expect.poll(async () => sumOf(await scrape(server), "docmirror_database_up")).toBe(1);
+      await expect
+        .poll(async () => sumOf(await scrape(server), "docmirror_database_up"), { timeout: 10_000 })
+        .toBe(1);
       expect(figuresOf(await scrape(server))).toBe(figuresOf(await scrape(worker)));
 
       worker.signal("SIGKILL");

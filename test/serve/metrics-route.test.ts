@@ -6,11 +6,11 @@ import { silentLog } from "../../src/log.ts";
 import { createMeters, type Meters } from "../../src/metrics/meters.ts";
 import { withReport } from "../../src/report/after-run.ts";
 import { createApp } from "../../src/serve/app.ts";
+import { createBoundedReader } from "../../src/serve/bounded-reader.ts";
 import { createMetricsRoute } from "../../src/serve/metrics-route.ts";
-import { createServedMirror } from "../../src/serve/served-mirror.ts";
 import { QUIET } from "../../src/simulate/settings.ts";
-import { createFiguresReader } from "../../src/status/figures-reader.ts";
 import { findStatus } from "../../src/status/find-status.ts";
+import { createReadFigures } from "../../src/status/read-figures.ts";
 import type { SyncSettings } from "../../src/sync/sync-settings.ts";
 import { RESOURCES } from "../../src/wire/resources.ts";
 import { createTestDatabase } from "../support/database.ts";
@@ -22,16 +22,10 @@ const newMeters = () => createMeters({ version: "1", node: "v20" });
 
 /** `/metrics` of a process with these meters over a database. */
 async function serveMetrics(databaseUrl: string, meters: Meters = newMeters()) {
-  const mirror = createServedMirror({ ready: async () => databaseUrl, log: silentLog, connections: 1 });
-  await mirror.open().catch(() => {});
-  const readFigures = createFiguresReader({
-    snapshot: mirror.snapshot,
-    options: OPTIONS,
-    clock: systemClock,
-    log: silentLog,
-    keepMs: 0,
-  });
-  const metrics = createMetricsRoute({ registry: meters.registry, readFigures });
+  const mirror = { url: () => databaseUrl, reopen() {} };
+  const reader = createBoundedReader({ mirror, withinMs: 2000, clock: systemClock });
+  const readFigures = createReadFigures({ read: reader.read, options: OPTIONS, log: silentLog });
+  const metrics = createMetricsRoute({ registry: meters.registry, readFigures, keepMs: 0 });
   const app = createApp({ pages: new Hono(), metrics, ratePerSecond: 1, clock: systemClock, log: silentLog });
   return {
     app,
@@ -40,7 +34,7 @@ async function serveMetrics(databaseUrl: string, meters: Meters = newMeters()) {
       expect(reply.status).toBe(200);
       return reply.text();
     },
-    [Symbol.asyncDispose]: () => mirror.close(),
+    [Symbol.asyncDispose]: () => reader.close(),
   };
 }
 
@@ -157,7 +151,7 @@ describe("/metrics", () => {
     expect(sumOf(restarted, "docmirror_runs_total")).toBe(0);
 
     const status = await withSql(service.databaseUrl, { applicationName: "docmirror test", max: 1 }, (sql) =>
-      findStatus(sql, { ...OPTIONS, now: service.world.now() }),
+      findStatus(sql, { ...OPTIONS, staleAfterMs: 1 }, service.world.now()),
     );
     const stuck = status.open_builds.reduce((sum, builds) => sum + builds.stuck, 0);
     expect(status.open_builds.length).toBeGreaterThan(0);

@@ -57,7 +57,7 @@ the code.
 their pages. \`deploy/prometheus/prometheus.yml\` is a sample. Give all processes of one mirror one job. A target that is a name and not an
 address must be in \`DOCMIRROR_HTTP_ALLOWED_HOSTS\`.
 
-What is told of the mirror is read from the database, in 2 s at most and at most every 5 s. So a restarted process and a standby tell the same as
+What is told of the mirror is read from the database, in 2 s at most and at most every 3 s. So a restarted process and a standby tell the same as
 the leader. While the database is away, the reply still has status 200, \`docmirror_database_up\` is 0, and those figures are absent rather than
 old. A role that lacks rights, as after an upgrade, shows \`docmirror_database_up\` 1 without them; run \`docmirror grant-reader\` again.
 
