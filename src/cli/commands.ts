@@ -29,7 +29,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   },
   {
     name: "worker",
-    summary: "runs until it is stopped: nightly sync, watch, report page and API",
+    summary: "runs until it is stopped: nightly sync, watch, report page and API; a second one stands by",
     load: async () => (await import("./worker-command.ts")).workerCommand,
   },
   {

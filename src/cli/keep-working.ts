@@ -6,79 +6,86 @@ import { createLeaderLock } from "../db/leader-lock.ts";
 import { assertService } from "../db/mirrored-service.ts";
 import { prepareDatabase } from "../db/prepare.ts";
 import { openDatabase } from "../embedded/open-database.ts";
-import { EXIT, LockedError, MirrorError } from "../errors.ts";
+import { EXIT, MirrorError } from "../errors.ts";
 import type { Logger } from "../log.ts";
 import { readDefinitions } from "../report/definitions.ts";
 import type { SyncSettings } from "../sync/sync-settings.ts";
 import type { Job } from "../worker/job.ts";
 import { createKeptDatabase, type KeptDatabase } from "../worker/kept-database.ts";
-import { createWorker } from "../worker/worker.ts";
+import { type Lead, workInTerms } from "../worker/work-in-terms.ts";
 import { closeInTime } from "./close-in-time.ts";
 import type { CommandContext } from "./run-command.ts";
-import { untilStopped } from "./until-stopped.ts";
 
 /** What all jobs of one process share. */
-export interface JobDeps {
+export interface JobDeps extends Lead {
   settings: Omit<SyncSettings, "databaseUrl">;
   /**
    * Shared by all jobs: the rate is that of the process, and a wait that the service asks for holds for all.
    */
   pace: HostPace;
-  database: KeptDatabase;
   clock: Clock;
   log: Logger;
 }
 
 /**
- * Runs jobs on their schedules until a signal comes. The database may be down for some of the time. `serve`
- * starts a server over the same database; it is up before the database answers, and ends with the jobs.
- * Throws `LockedError` when another process leads on the database, even when it took the lead while the
- * database was down.
+ * Runs jobs on their schedules while this process leads, until a signal comes. The database may be down for
+ * some of the time. `serve` starts a server over the same database; it is up before the database answers, and
+ * ends with the process. With a server the process stands by while another one leads. Without one it throws
+ * `LockedError` then, and also when it loses the lead.
  */
 export async function keepWorking(
-  { config, log, clock, signal: stop }: CommandContext,
+  { config, log, clock, signal }: CommandContext,
   baseUrl: URL,
   what: "worker" | "watch",
   createJobs: (deps: JobDeps) => Job[],
   serve?: (database: KeptDatabase) => Promise<{ close(): Promise<void> }>,
 ): Promise<never> {
-  const lead = createLeaderLock();
-  const ousted = new AbortController();
-  const signal = AbortSignal.any([stop, ousted.signal]);
+  const lock = createLeaderLock(log);
   const database = createKeptDatabase({
-    open: (openSignal) => openDatabase({ ...config, log, signal: openSignal }),
+    async open(openSignal) {
+      const opened = await openDatabase({ ...config, log, signal: openSignal });
+      return { ...opened, url: lock.nameSessions(opened.url) };
+    },
     async prepare(opened, prepareSignal) {
       await assertNotDemo(opened.url, baseUrl);
       await prepareDatabase(opened, readDefinitions(), log, prepareSignal);
       await withSql(opened.url, { applicationName: "docmirror", max: 1 }, (sql) =>
         assertService(sql, baseUrl),
       );
-      await lead.hold(opened.url).catch((error: unknown) => {
-        if (error instanceof LockedError) ousted.abort(error);
-        throw error;
-      });
     },
     clock,
     log,
   });
   const pace = createHostPace({ ratePerSecond: config.ratePerSecond, clock });
-  const jobs = createJobs({ settings: { ...config, baseUrl }, pace, database, clock, log });
-  const worker = createWorker({ jobs, clock, log });
+  const shared = { settings: { ...config, baseUrl }, pace, clock, log };
   let server: { close(): Promise<void> } | undefined;
+  // Beside the runs, because a supervisor does not wait for both.
+  const closeServer = () => void server?.close().catch(() => {});
+  signal.addEventListener("abort", closeServer, { once: true });
   try {
     server = await serve?.(database);
     // Waits for a database that is down. One that refuses us for good ends the command here, with its own
     // exit code.
-    await database.ready(signal);
-    const schedule = Object.fromEntries(jobs.map(({ name, cron }) => [name, cron]));
-    log.info({ ...schedule, timezone: config.timezone }, `the ${what} is up; Ctrl-C stops it`);
-    worker.start();
-    return await untilStopped(signal);
+    return await workInTerms({
+      lock,
+      database,
+      createJobs: (lead) => createJobs({ ...shared, ...lead }),
+      standsBy: serve !== undefined,
+      onUp() {
+        const { syncCron: sync, watchCron: watch, timezone } = config;
+        const schedule = what === "worker" ? { sync, watch, timezone } : { watch, timezone };
+        log.info(schedule, `the ${what} is up; Ctrl-C stops it`);
+      },
+      clock,
+      log,
+      signal,
+    });
   } finally {
+    signal.removeEventListener("abort", closeServer);
     const code = signal.reason instanceof MirrorError ? signal.reason.exitCode : EXIT.bug;
     await closeInTime(code, async () => {
-      await Promise.all([worker.stop(signal.reason), server?.close()]);
-      await lead.release();
+      await server?.close();
+      await lock.release();
       await database.close();
     });
   }

@@ -5,7 +5,7 @@ import { parseArray, serializeArray } from "./flat-array.ts";
 import { openSocket } from "./open-socket.ts";
 import { sessionStatement } from "./session-settings.ts";
 
-export { describeDatabase, replaceDatabase } from "./database-url.ts";
+export { describeDatabase, nameInstance, replaceDatabase } from "./database-url.ts";
 
 /**
  * A pool of connections. Dates, times and intervals are read as the text of Postgres, never as a JavaScript
@@ -18,6 +18,8 @@ export type TransactionSql = postgres.TransactionSql;
 export type AnySql = postgres.ISql;
 
 const RETIRED_END_SECONDS = 5;
+/** Postgres cuts longer application names. */
+const MAX_NAME_LENGTH = 63;
 /** text, varchar, and all times, which are read as text. */
 const TEXT_ARRAYS = [1009, 1015, 1115, 1182, 1183, 1185];
 /** int2, int4, int8 */
@@ -110,7 +112,13 @@ function createGeneration(address: DatabaseAddress, options: ConnectOptions): Ge
   // With several hosts postgres.js hides an error and tries again. That is right after a server of the wrong
   // kind (target_session_attrs). It is wrong when no server answers: we have to see that error.
   const hosts = address.hosts.map(({ host }) => host);
-  const settings = sessionStatement(address.session, options.session ?? {});
+  const { application_name: givenName } = address.session;
+  const settings = sessionStatement(
+    address.session,
+    // A name in the URL takes the place of ours, but must not hide the process.
+    givenName === undefined ? {} : { application_name: nameApplication(givenName, address.instance) },
+    options.session ?? {},
+  );
   if (address.targetSessionAttrs === undefined) hosts.splice(1);
   let firstHost = 0;
 
@@ -164,7 +172,7 @@ function createGeneration(address: DatabaseAddress, options: ConnectOptions): Ge
     // settings.
     connection: {
       ...(address.startupOptions === undefined ? {} : { options: address.startupOptions }),
-      application_name: options.applicationName,
+      application_name: nameApplication(options.applicationName, address.instance),
     },
     types: {
       date: { to: 1114, from: [1082, 1083, 1114, 1184, 1186, 1266], serialize: asText, parse: asIs },
@@ -185,6 +193,13 @@ function createGeneration(address: DatabaseAddress, options: ConnectOptions): Ge
   });
   const generation: Generation = { sql: sql as unknown as Sql, isRetired: false, sockets: new Set() };
   return generation;
+}
+
+/** As in `docmirror sync #k3x9ab`. The server cuts long names, so a long name loses its middle. */
+function nameApplication(name: string, instance: string | undefined): string {
+  if (instance === undefined) return name;
+  const tag = ` #${instance}`;
+  return name.slice(0, MAX_NAME_LENGTH - tag.length) + tag;
 }
 
 /**

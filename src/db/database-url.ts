@@ -24,9 +24,13 @@ export interface DatabaseAddress {
   session: Record<string, string>;
   /** The parts of `options` that are not settings. They are sent unchanged. */
   startupOptions: string | undefined;
+  /** The process that uses this URL (`nameInstance`). Each application name ends with it. */
+  instance: string | undefined;
 }
 
 const DEFAULT_PORT = 5432;
+/** Ours alone: it never reaches the server as a setting. */
+const INSTANCE = "docmirror_instance";
 
 /** Parameters that libpq reads itself. The server would reject each as an unknown setting. */
 const CLIENT_ONLY = new Set([
@@ -58,6 +62,11 @@ export function replaceDatabase(url: string, name: string): string {
   const who = credentials === undefined ? "" : `${credentials}@`;
   const rest = params.size === 0 ? "" : `?${params.toString()}`;
   return `${scheme}://${who}${authority}/${encodeURIComponent(name)}${rest}`;
+}
+
+/** The same URL for one process: its name ends each application name, so that the server can tell its sessions apart. */
+export function nameInstance(url: string, instance: string): string {
+  return `${url.trim()}${url.includes("?") ? "&" : "?"}${INSTANCE}=${instance}`;
 }
 
 /**
@@ -97,6 +106,7 @@ export function parseDatabaseUrl(text: string): DatabaseAddress {
     connectTimeoutSeconds: positive(take("connect_timeout")),
     session,
     startupOptions: rest,
+    instance: take(INSTANCE),
   };
   for (const [name, value] of params) if (!CLIENT_ONLY.has(name)) address.session[name] = value;
   return address;

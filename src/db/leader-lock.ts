@@ -1,71 +1,72 @@
-import { hostname } from "node:os";
+/**
+ * The lead of one process on a mirror. Only the process that leads runs the schedule.
+ *
+ *   standing by ──take: the lock is free, or its holder is silent──▶ leading
+ *   leading ──keep: another process has the lock, or has led since──▶ standing by
+ *           ──resign──▶ standing by
+ *
+ * The lock belongs to a session, so that of a killed process is free at once. A frozen process keeps its
+ * session, but its heartbeat stops: then another process ends its sessions and takes the lock.
+ */
+import { randomInt } from "node:crypto";
 import { LockedError } from "../errors.ts";
-import { connect, type Sql } from "./connect.ts";
-import { withStoreErrors } from "./store-errors.ts";
+import type { Logger } from "../log.ts";
+import { nameInstance, type Sql } from "./connect.ts";
+import { endHolder } from "./end-sessions.ts";
+import { findLeadHolder, type LeadHolder, tryLead } from "./lead-holder.ts";
+import { createLeadSession } from "./lead-session.ts";
+import { createTerm, type Term } from "./lead-term.ts";
+import { takeOver } from "./take-over.ts";
 
-/** Any number that no other program uses for an advisory lock. One above the number of the run lock. */
-const LOCK_KEY = "7237112447779369584";
-const NAME = "docmirror lead ";
-/** Postgres cuts longer application names. */
-const MAX_NAME_LENGTH = 63;
-
-/** Makes sure that only one long-running process runs the schedule of a mirror. Runs have their own lock. */
 export interface LeaderLock {
+  /** A URL whose sessions have the name of this process, so that the next leader can end them. */
+  nameSessions(url: string): string;
   /**
-   * Makes sure that this process leads. Takes the lock again when its connection was lost. Throws
-   * `LockedError` with the name of the process when another process leads, and `StoreError` while Postgres
-   * does not answer.
+   * Begins a term, or says who leads. Ends the sessions of a leader that was silent for 30 s. `url` comes from
+   * `nameSessions`. Throws `StoreError`.
    */
-  hold(url: string): Promise<void>;
-  /** Lets another process lead. May be called twice. */
+  take(url: string): Promise<Term | LockedError>;
+  /** Frees the lock. May be called twice. */
   release(): Promise<void>;
 }
 
-export function createLeaderLock(): LeaderLock {
-  let sql: Sql | null = null;
-  let heldUrl = "";
+export function createLeaderLock(log: Logger): LeaderLock {
+  /** Random, of six letters and digits. */
+  const instance = randomInt(36 ** 5, 36 ** 6).toString(36);
+  const session = createLeadSession();
+  let isRefused = false;
 
-  async function release(): Promise<void> {
-    const left = sql;
-    sql = null;
-    await left?.end({ timeout: 5 });
+  async function endSilent(sql: Sql, holder: LeadHolder): Promise<boolean> {
+    const isFree = await endHolder(sql, holder);
+    if (isFree === null && !isRefused)
+      log.error(
+        { leader: holder.process },
+        "the leader is silent, and this role may not end its sessions: grant it pg_signal_backend, or end that process",
+      );
+    isRefused = isFree === null;
+    if (isFree === true) log.warn({ leader: holder.process }, "the leader was silent; ended its sessions");
+    return isFree === true;
   }
 
   return {
-    release,
-    async hold(url) {
-      if (heldUrl !== url) await release();
-      heldUrl = url;
-      sql ??= connect(url, {
-        applicationName: `${NAME}${process.pid} on ${hostname()}`.slice(0, MAX_NAME_LENGTH),
-        max: 1,
-        session: { idle_session_timeout: "0" },
-      });
-      const held = sql;
-      await withStoreErrors("take the lead", async () => {
-        // Also true in a session that already has the lock.
-        const [row] = await held<{ isLocked: boolean }[]>`
-          select pg_try_advisory_lock(${LOCK_KEY}::bigint) as "isLocked"`;
-        if (row?.isLocked) return;
-        const leader = await findLeader(held);
-        throw new LockedError(`another worker leads on this database${leader ? `: process ${leader}` : ""}`, {
-          hint: "a database needs one worker or one watch; stop the other one first",
-        });
-      });
-    },
+    nameSessions: (url) => nameInstance(url, instance),
+    release: session.close,
+    take: (url) =>
+      session.ask(url, "take the lead", async (sql) => {
+        if (!(await tryLead(sql))) {
+          const holder = await findLeadHolder(sql);
+          const isFree =
+            holder === null ? await tryLead(sql) : holder.isSilent && (await endSilent(sql, holder));
+          if (!isFree) return ledBy(holder);
+        }
+        return createTerm(session, instance, await takeOver(sql, instance, log));
+      }),
   };
 }
 
-/**
- * The process that has the lock, such as `4711 on host, since …`. Null when it has released it in the
- * meantime.
- */
-async function findLeader(sql: Sql): Promise<string | null> {
-  const [leader] = await sql<{ name: string; since: string }[]>`
-    select application_name as name, to_char(backend_start at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS"Z"') as since
-    from pg_locks join pg_stat_activity using (pid)
-    where locktype = 'advisory' and granted and pg_locks.database = pg_stat_activity.datid
-      and datname = current_database() and objsubid = 1
-      and (classid::bigint << 32) | objid::bigint = ${LOCK_KEY}::bigint`;
-  return leader ? `${leader.name.replace(NAME, "")}, since ${leader.since}` : null;
+function ledBy(holder: LeadHolder | null): LockedError {
+  const who = holder ? `: process ${holder.process}` : "";
+  return new LockedError(`another worker leads on this database${who}`, {
+    hint: "stop it first, or start a second worker instead, which stands by",
+  });
 }

@@ -50,14 +50,17 @@ export interface RunTotals {
 
 /**
  * Opens a run and closes runs that dead processes left open: the caller must hold the run lock. Safe to
- * repeat: a run that this process opened at the same time is returned again.
+ * repeat: a run that this process opened at the same time is returned again. `assertMayRun` is the first in
+ * the transaction; nothing is changed when it throws.
  */
 export async function startRun(
   sql: Sql,
   kind: RunKind,
   startedAt: string,
+  assertMayRun: (tx: TransactionSql) => Promise<void> = async () => {},
 ): Promise<{ runId: number; interrupted: number[] }> {
   return withTransaction(sql, async (tx) => {
+    await assertMayRun(tx);
     const [own] = await tx<{ id: number }[]>`
       select id from sync.runs where status = 'running' and pid = ${process.pid} and host = ${hostname()}
         and started_at = ${startedAt}::timestamptz`;

@@ -21,6 +21,8 @@ const CHECKS = 10;
  */
 const OUTLAST_POLL_MS = 250;
 const OUTLAST_MS = 180_000;
+/** A process without an open run is about to begin one, or has lost its right to one and leaves. */
+const OUTLAST_NOBODY_MS = 5000;
 
 export interface RunLock {
   /**
@@ -34,10 +36,10 @@ export interface RunLock {
 
 export interface RunLockOptions {
   /**
-   * Waits for a round of the watch that has the lock, three minutes at most. @default refuses, as for any
-   * other run
+   * Waits for a round of the watch that has the lock, three minutes at most, and 20 s or so for a process that has no
+   * open run. @default refuses, as for any other run
    */
-  outlastWatch?: { clock: Clock; signal: AbortSignal };
+  outlast?: { clock: Clock; signal: AbortSignal };
 }
 
 /** A session as the server identifies it. A pid alone is not enough, because pids are reused. */
@@ -126,10 +128,9 @@ export async function acquireRunLock(url: string, options: RunLockOptions = {}):
         if (holder !== null && holder.connection.pid !== holder.pid) await hold();
         return;
       } catch (error) {
-        const { outlastWatch } = options;
-        const isRound = error instanceof LockedError && error.heldBy === "watch";
-        if (!outlastWatch || !isRound || waitedMs >= OUTLAST_MS) throw error;
-        await outlastWatch.clock.sleep(OUTLAST_POLL_MS, outlastWatch.signal);
+        const { outlast } = options;
+        if (!outlast || !(error instanceof LockedError) || waitedMs >= outlastMs(error)) throw error;
+        await outlast.clock.sleep(OUTLAST_POLL_MS, outlast.signal);
       }
     }
   }
@@ -141,6 +142,11 @@ export async function acquireRunLock(url: string, options: RunLockOptions = {}):
     throw error;
   }
   return { hold, release: () => sql.end({ timeout: 5 }) };
+}
+
+function outlastMs({ heldBy }: LockedError): number {
+  if (heldBy === null) return OUTLAST_NOBODY_MS;
+  return heldBy === "watch" ? OUTLAST_MS : 0;
 }
 
 /** Ends a session, if it still exists, and waits until it is gone. */

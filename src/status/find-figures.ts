@@ -1,4 +1,3 @@
-import { hostname } from "node:os";
 import type { Config } from "../config.ts";
 import type { TransactionSql } from "../db/connect.ts";
 import { findLeader } from "../db/find-leader.ts";
@@ -125,9 +124,12 @@ async function findLead(
   isWorker: boolean,
 ): Promise<Pick<Figures, "hasLeader" | "isLeader">> {
   const leader = await findLeader(tx);
-  const isOurs = leader !== null && leader.pid === process.pid && leader.host === hostname();
-  const [ever] = await tx<{ did: boolean }[]>`select exists (select from sync.leader) as did`;
-  return { hasLeader: ever?.did === true ? leader !== null : null, isLeader: isWorker ? isOurs : null };
+  // The sessions of a process end their names with its own.
+  const [facts] = await tx<{ everLed: boolean; isOurs: boolean }[]>`
+    select exists (select from sync.leader) as "everLed",
+      right(current_setting('application_name'), ${(leader?.instance.length ?? 0) + 1}::int) = ${`#${leader?.instance}`} as "isOurs"`;
+  const isOurs = leader !== null && facts?.isOurs === true;
+  return { hasLeader: facts?.everLed === true ? leader !== null : null, isLeader: isWorker ? isOurs : null };
 }
 
 async function countNotices(tx: TransactionSql): Promise<Figures["notices"]> {

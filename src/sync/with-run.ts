@@ -11,7 +11,7 @@ import { setMaxListeners } from "node:events";
 import type { Client } from "../api/client.ts";
 import type { HostPace } from "../api/host-pace.ts";
 import type { Clock } from "../clock.ts";
-import { connect, renewConnections, type Sql } from "../db/connect.ts";
+import { connect, renewConnections, type Sql, type TransactionSql } from "../db/connect.ts";
 import { assertService } from "../db/mirrored-service.ts";
 import { createPatience, type Patience } from "../db/patience.ts";
 import { assertRunOpen, type RunTotals, startRun } from "../db/run-ledger.ts";
@@ -40,6 +40,12 @@ export interface RunOptions {
    * @default the run's own
    */
   pace?: HostPace;
+  /**
+   * Called in the transaction that opens the run. Throws `LockedError` when this process may not run any more,
+   * because another one leads by now.
+   * @default any process may run
+   */
+  assertMayRun?(tx: TransactionSql): Promise<void>;
   clock: Clock;
   log: Logger;
   /** Count what the run does. @default nothing does */
@@ -100,7 +106,7 @@ export async function withRun(
   // A round of the watch is short. It does not wait for other runs, but they wait for it.
   const lock = await acquireRunLock(
     settings.databaseUrl,
-    kind === "watch" ? {} : { outlastWatch: { clock, signal } },
+    kind === "watch" ? {} : { outlast: { clock, signal } },
   );
   // A run continues after the server has crashed and restarted, so all confirmed commits must still be there.
   const session = { synchronous_commit: "on" };
@@ -158,7 +164,7 @@ async function runLocked(
   });
   await patience("read the service of the mirror", () => assertService(sql, settings.baseUrl));
   const { interrupted, runId } = await patience("open the run", () =>
-    startRun(sql, kind, startedAt.toISOString()),
+    startRun(sql, kind, startedAt.toISOString(), options.assertMayRun),
   );
   for (const id of interrupted) log.warn({ runId: id }, "an earlier run had died; closed it as interrupted");
   const heart = startHeart(sql, runId, lock, (reason) => abort.abort(reason));

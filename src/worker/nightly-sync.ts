@@ -18,6 +18,8 @@ export interface NightlySyncDeps {
   /** @default each run's own */
   pace?: HostPace;
   database: KeptDatabase;
+  /** @default any process may run */
+  assertMayRun?: SyncOptions["assertMayRun"];
   runSync(options: SyncOptions): Promise<SyncResult>;
   clock: Clock;
   log: Logger;
@@ -28,7 +30,7 @@ export interface NightlySyncDeps {
  * and resumes from its checkpoints. A run that is partial for another reason is not tried again.
  */
 export function createNightlySync(deps: NightlySyncDeps): Job {
-  const { cron, timezone, settings, pace, database, clock, log } = deps;
+  const { cron, timezone, settings, pace, database, assertMayRun, clock, log } = deps;
   return {
     name: "sync",
     cron,
@@ -42,6 +44,7 @@ export function createNightlySync(deps: NightlySyncDeps): Job {
         const result = await deps.runSync({
           settings: { ...settings, databaseUrl },
           ...(pace && { pace }),
+          ...(assertMayRun && { assertMayRun }),
           clock,
           log,
           signal,

@@ -13,6 +13,8 @@ export interface WatchJobDeps {
   settings: Omit<SyncSettings, "databaseUrl">;
   pace: HostPace;
   database: KeptDatabase;
+  /** @default any process may run */
+  assertMayRun?: RunOptions["assertMayRun"];
   runWatchRound(options: RunOptions): Promise<RunResult>;
   /**
    * Whether a round without transitions is logged at level info too. @default false: a line a minute would
@@ -28,7 +30,7 @@ export interface WatchJobDeps {
  * repeated: the next round covers it.
  */
 export function createWatchJob(deps: WatchJobDeps): Job {
-  const { cron, timezone, settings, pace, database, clock, log } = deps;
+  const { cron, timezone, settings, pace, database, assertMayRun, clock, log } = deps;
   const logRound = createRoundLog(log, deps.logsQuietRounds ?? false);
   return {
     name: "watch",
@@ -46,6 +48,7 @@ export function createWatchJob(deps: WatchJobDeps): Job {
         const result = await deps.runWatchRound({
           settings: { ...settings, databaseUrl },
           pace,
+          ...(assertMayRun && { assertMayRun }),
           clock,
           log,
           signal,

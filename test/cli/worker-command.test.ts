@@ -2,7 +2,6 @@ import { randomBytes } from "node:crypto";
 import { Hono } from "hono";
 import { describe, expect, inject, it } from "vitest";
 import { replaceDatabase, withSql } from "../../src/db/connect.ts";
-import { createLeaderLock } from "../../src/db/leader-lock.ts";
 import { startServer } from "../../src/serve/server.ts";
 import { startSimulation } from "../../src/simulate/service.ts";
 import { QUIET } from "../../src/simulate/settings.ts";
@@ -124,7 +123,7 @@ describe("worker", () => {
     },
   );
 
-  it("ends with exit code 10 where another worker leads, and says which; it may lead when that has ended", {
+  it("stands by where another worker leads, and a watch ends with exit code 10; both say which one leads", {
     tags: ["long"],
   }, async () => {
     await using database = await createTestDatabase();
@@ -133,47 +132,19 @@ describe("worker", () => {
     try {
       const args = ["worker", ...NEVER, "--base-url", service.url];
       await using first = startCli(args, { env });
-      await first.waitFor("stderr", /the worker is up/);
-      for (const command of [args, ["watch", "--base-url", service.url]]) {
-        const { code, stderr } = await runCli(command, { env });
-        expect(code).toBe(10);
-        expect(stderr).toMatch(/another worker leads on this database: process \d+ on \S+, since \d{4}-/);
-      }
+      await first.waitFor("stderr", /this worker leads/);
+      const leader = /another worker leads on this database: process \d+ on \S+, since \d{4}-/;
+      await using second = startCli(args, { env });
+      expect((await second.waitFor("stderr", /this worker stands by/)).input).toMatch(leader);
+      const { code, stderr } = await runCli(["watch", "--base-url", service.url], { env });
+      expect(code).toBe(10);
+      expect(stderr).toMatch(leader);
       first.signal("SIGKILL");
       await first.ended;
-      await using next = startCli(args, { env });
-      await next.waitFor("stderr", /the worker is up/);
-      next.signal("SIGTERM");
-      expect((await next.ended).code).toBe(143);
+      await second.waitFor("stderr", /this worker leads/);
+      second.signal("SIGTERM");
+      expect((await second.ended).code).toBe(143);
     } finally {
-      await service.close();
-    }
-  });
-
-  it("ends when another one took the lead while its connection was lost", async () => {
-    await using database = await createTestDatabase();
-    const service = await startSimulation({ world: createWorld(SMALL) });
-    const other = createLeaderLock();
-    try {
-      await using cli = startCli(
-        ["worker", ...NEVER, "--watch-cron", "* * * * * *", "--base-url", service.url],
-        { env: { DATABASE_URL: database.url } },
-      );
-      await cli.waitFor("stderr", /the worker is up/);
-      await withSql(database.url, { applicationName: "docmirror test", max: 1 }, async (sql) => {
-        // Until this one is faster than the worker.
-        for (let isTaken = false; !isTaken; ) {
-          await sql`select pg_terminate_backend(pid) from pg_stat_activity
-            where application_name like 'docmirror lead %' and datname = current_database()`;
-          isTaken = await other.hold(database.url).then(
-            () => true,
-            () => false,
-          );
-        }
-      });
-      expect((await cli.ended).code).toBe(10);
-    } finally {
-      await other.release();
       await service.close();
     }
   });

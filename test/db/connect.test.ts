@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import {
   connect,
   describeDatabase,
+  nameInstance,
   renewConnections,
   replaceDatabase,
   type Sql,
@@ -254,6 +255,16 @@ describe("connect", () => {
   test("its name is shown to the server", async () => {
     const [row] = await sql`select current_setting('application_name') as name`;
     expect(row?.name).toBe("docmirror test connect");
+  });
+
+  test.each([
+    ["docmirror sync", "", "docmirror sync #k3x9ab"],
+    ["a name that is longer than the server takes".repeat(2), "", / #k3x9ab$/],
+    ["docmirror sync", "?application_name=nightly", "nightly #k3x9ab"],
+  ])("a URL with the name of a process ends each application name with it: %s %s", async (applicationName, query, name) => {
+    const url = nameInstance(`${database.url}${query}`, "k3x9ab");
+    const [row] = await withSql(url, { applicationName }, (own) => own`show application_name`);
+    expect(row?.application_name).toEqual(expect.stringMatching(name));
   });
 
   test("COPY in small batches does not wait for acknowledgements", async () => {

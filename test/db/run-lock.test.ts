@@ -139,7 +139,7 @@ describe("who waits for a round of the watch", () => {
         if (waits.push(ms) === 3) await round.release();
       },
     };
-    const lock = await acquireRunLock(database.url, { outlastWatch: { clock, signal } });
+    const lock = await acquireRunLock(database.url, { outlast: { clock, signal } });
     expect(waits).toEqual([250, 250, 250]);
     await lock.release();
   });
@@ -148,7 +148,7 @@ describe("who waits for a round of the watch", () => {
     await using database = await createTestDatabase();
     const round = await held(database.url, "watch");
     const clock = createFakeClock();
-    const failed = acquireRunLock(database.url, { outlastWatch: { clock, signal } });
+    const failed = acquireRunLock(database.url, { outlast: { clock, signal } });
     await expect(failed).rejects.toMatchObject({ name: "LockedError", heldBy: "watch" });
     expect(clock.sleeps).toHaveLength(720);
     await round.release();
@@ -159,7 +159,7 @@ describe("who waits for a round of the watch", () => {
     const round = await held(database.url, "watch");
     const clock = createFakeClock({ holds: true });
     const stop = new AbortController();
-    const waiting = acquireRunLock(database.url, { outlastWatch: { clock, signal: stop.signal } });
+    const waiting = acquireRunLock(database.url, { outlast: { clock, signal: stop.signal } });
     await clock.slept(1);
     const reason = new Error("enough");
     stop.abort(reason);
@@ -179,7 +179,7 @@ describe("who waits for a round of the watch", () => {
     await using database = await createTestDatabase();
     const sync = await held(database.url, "full");
     const clock = createFakeClock();
-    const failed = acquireRunLock(database.url, { outlastWatch: { clock, signal } });
+    const failed = acquireRunLock(database.url, { outlast: { clock, signal } });
     await expect(failed).rejects.toMatchObject({ name: "LockedError", heldBy: "full" });
     expect(clock.sleeps).toEqual([]);
     await sync.release();

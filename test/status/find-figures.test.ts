@@ -1,4 +1,3 @@
-import { hostname } from "node:os";
 import { describe, expect, it } from "vitest";
 import { type Sql, withSql } from "../../src/db/connect.ts";
 import { grantReader, planReaderGrant } from "../../src/report/grant-reader.ts";
@@ -12,7 +11,7 @@ const read = (sql: Sql, isWorker = true) =>
 
 async function withMirror(use: (sql: Sql) => Promise<void>): Promise<void> {
   await using database = await createTestDatabase();
-  await withSql(database.url, { applicationName: "docmirror test", max: 2 }, use);
+  await withSql(database.url, { applicationName: "docmirror test #abc", max: 2 }, use);
 }
 
 /** A run with the number of its place among those that were added. */
@@ -88,16 +87,17 @@ describe("the figures of a mirror", () => {
     }));
 
   it.each([
-    ["this process leads", process.pid, hostname(), "now()", "null", true, true],
-    ["another one leads", 1, "another", "now()", "null", true, false],
-    ["the leader is frozen", 1, "another", "now() - interval '1 minute'", "null", false, false],
-    ["the leader resigned", 1, "another", "now()", "now()", false, false],
-  ])("show when %s", (_case, pid, host, beat, resigned, hasLeader, isLeader) =>
+    ["this process leads", "abc", "now()", "null", true, true],
+    ["another one leads", "xyz", "now()", "null", true, false],
+    ["another one leads whose name ends alike", "bc", "now()", "null", true, false],
+    ["the leader is frozen", "abc", "now() - interval '1 minute'", "null", false, false],
+    ["the leader resigned", "abc", "now()", "now()", false, false],
+  ])("show when %s", (_case, instance, beat, resigned, hasLeader, isLeader) =>
     withMirror(async (sql) => {
       await sql.unsafe(
         `insert into sync.leader (term, instance, pid, host, backend_pid, since, heartbeat_at, resigned_at)
-         values (1, 'abc', $1, $2, 1, now(), ${beat}, ${resigned})`,
-        [pid, host],
+         values (1, $1, 1, 'h', 1, now(), ${beat}, ${resigned})`,
+        [instance],
       );
       expect(await read(sql)).toMatchObject({ hasLeader, isLeader });
       expect(await read(sql, false)).toMatchObject({ hasLeader, isLeader: null });

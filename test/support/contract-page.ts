@@ -26,7 +26,10 @@ const EXIT_WORDS: Record<keyof typeof EXIT, readonly [means: string, then: strin
     "the schema is older or newer than the program, or there is no mirror yet",
     "run `migrate`, upgrade, or run `sync`",
   ],
-  locked: ["another run is active, or took the lock that this one lost", "wait for it"],
+  locked: [
+    "another run is active, or leads where a watch wants to; or another one took the lock that this one lost",
+    "wait for it",
+  ],
   stale: ["`status --max-age` found the mirror stale", "look at the last runs"],
   notFound: ["there is no such record, here or at the service", "check the id or slug"],
   interrupted: ["stopped by Ctrl-C, cleanly", "run again; the run resumes"],

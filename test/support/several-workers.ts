@@ -1,0 +1,117 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { type Sql, withSql } from "../../src/db/connect.ts";
+import { findLeader, type Leader } from "../../src/db/find-leader.ts";
+import { type RunningCli, startCli } from "./cli.ts";
+
+/** A worker process with its page. */
+export interface WorkerProcess extends AsyncDisposable {
+  readonly cli: RunningCli;
+  readonly pid: number;
+  /** The address of its page. */
+  readonly page: string;
+}
+
+/** Starts a worker and waits until it serves, whether it leads or not. */
+export async function startWorker(databaseUrl: string, args: readonly string[]): Promise<WorkerProcess> {
+  const cli = startCli(["worker", "--http-port", "0", ...args], { env: { DATABASE_URL: databaseUrl } });
+  let page = "";
+  try {
+    const up = /"url":"([^"]+)","msg":"the report page and the API are up"/;
+    page = (await cli.waitFor("stderr", up))[1] ?? "";
+    await cli.waitFor("stderr", /the worker is up/);
+  } catch (error) {
+    await cli[Symbol.asyncDispose]();
+    throw error;
+  }
+  return {
+    cli,
+    page,
+    pid: cli.child.pid ?? 0,
+    async [Symbol.asyncDispose]() {
+      cli.signal("SIGCONT");
+      await cli[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** Waits until another process than `notPid` leads. Fails after a minute, as nobody may wait longer. */
+export async function awaitLeader(sql: Sql, notPid = 0): Promise<Leader> {
+  const from = performance.now();
+  for (;;) {
+    const leader = await findLeader(sql);
+    if (leader !== null && leader.pid !== notPid) return leader;
+    if (performance.now() - from > 60_000) throw new Error("nobody took the lead within a minute");
+    await delay(100);
+  }
+}
+
+/**
+ * Notes each page that a run stores, by the clock of the database: with it `findLedgerFaults` sees who wrote when, whatever the ledger says.
+ */
+export function noteWrites(sql: Sql): Promise<unknown> {
+  return sql.unsafe(`
+    create schema watched;
+    create table watched.writes (id bigint generated always as identity, run_id bigint not null);
+    create function watched.note() returns trigger language plpgsql as
+      'begin insert into watched.writes (run_id) values (new.run_id); return null; end';
+    create trigger note after update on sync.walks for each row execute function watched.note()`);
+}
+
+interface NotedRun {
+  id: number;
+  kind: string;
+  status: string;
+  startedAt: string;
+  finishedAt: string | null;
+  /** When the first of its lists was begun: it may have resumed an earlier run's. Null unless it read all lists well. */
+  goodFrom: string | null;
+}
+
+/**
+ * What is wrong with the ledger of a sync that was due each `everyMs` since `from`: a due time that was done twice, or not within `withinMs`,
+ * two runs at a time, or a write of a run after a later one wrote. Dates are in milliseconds.
+ */
+export async function findLedgerFaults(
+  sql: Sql,
+  { everyMs, from, until, withinMs }: { everyMs: number; from: number; until: number; withinMs: number },
+): Promise<string[]> {
+  const runs = await sql<NotedRun[]>`
+    select id, kind, status, runs.started_at as "startedAt", runs.finished_at as "finishedAt", (
+      select case when count(*) = 5 then min(walks.started_at) end from sync.walks where run_id = id and is_good
+    ) as "goodFrom"
+    from sync.runs order by id`;
+  const late = await sql<{ runId: number; newest: number }[]>`
+    select distinct run_id as "runId", newest from (
+      select run_id, max(run_id) over (order by id) as newest from watched.writes
+    ) as writes where run_id < newest`;
+  const faults = late.map(({ runId, newest }) => `run ${runId} wrote after run ${newest} did`);
+  for (const [index, run] of runs.entries()) {
+    const next = runs[index + 1];
+    if (next && (run.finishedAt === null || Date.parse(run.finishedAt) > Date.parse(next.startedAt)))
+      faults.push(`run ${run.id} was under way when run ${next.id} began`);
+  }
+  const good = runs
+    .filter(({ kind, status, goodFrom }) => kind !== "watch" && status === "succeeded" && goodFrom !== null)
+    .map(({ id, startedAt, goodFrom }) => ({
+      id,
+      startedAt: Date.parse(startedAt),
+      goodFrom: Date.parse(goodFrom ?? ""),
+    }));
+  let done = 0;
+  for (const { id, startedAt, goodFrom } of good) {
+    const due = Math.floor(startedAt / everyMs) * everyMs;
+    if (done >= due)
+      faults.push(`run ${id} did what was due at ${new Date(due).toISOString()} a second time`);
+    done = Math.max(done, goodFrom);
+  }
+  for (let due = Math.ceil(from / everyMs) * everyMs; due + withinMs < until; due += everyMs) {
+    if (!good.some(({ goodFrom }) => goodFrom >= due && goodFrom <= due + withinMs))
+      faults.push(`what was due at ${new Date(due).toISOString()} was not done`);
+  }
+  return faults;
+}
+
+/** A pool for questions about a database under test. */
+export function withTestSql<T>(url: string, fn: (sql: Sql) => Promise<T>): Promise<T> {
+  return withSql(url, { applicationName: "docmirror test", max: 2 }, fn);
+}
