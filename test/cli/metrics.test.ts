@@ -20,8 +20,13 @@ const figuresOf = (text: string) =>
     .slice(text.indexOf("# HELP docmirror_database_up"), text.indexOf("# HELP docmirror_build_info"))
     .replace(/^.*docmirror_(?:leader|has_leader)\b.*\n\n?/gm, "");
 
+const leadOf = (text: string) => ({
+  leader: seriesOf(text, "docmirror_leader"),
+  hasLeader: seriesOf(text, "docmirror_has_leader"),
+});
+
 describe("/metrics", { tags: ["long"] }, () => {
-  it("of a worker agrees with its log and with what the service counted; a restarted one and `serve` tell the same of the mirror", async () => {
+  it("of a worker agrees with its log and with what the service counted; a standby, `serve` and a restarted worker tell the same of the mirror", async () => {
     await using database = await createTestDatabase({ migrated: false });
     const world = createWorld({ users: 5, projects: 4, versions: 6, files: 5, builds: 30 });
     const service = await startSimulation({ world });
@@ -57,6 +62,19 @@ describe("/metrics", { tags: ["long"] }, () => {
         .poll(async () => sumOf(await scrape(server), "docmirror_database_up"), { timeout: 10_000 })
         .toBe(1);
       expect(figuresOf(await scrape(server))).toBe(figuresOf(await scrape(worker)));
+
+      expect(leadOf(text)).toEqual({ leader: { "": 1 }, hasLeader: { "": 1 } });
+      expect(leadOf(await scrape(server))).toEqual({ leader: {}, hasLeader: { "": 1 } });
+      await using standby = startCli(args);
+      await expect
+        .poll(async () => leadOf(await scrape(standby)), { timeout: 20_000 })
+        .toEqual({ leader: { "": 0 }, hasLeader: { "": 1 } });
+      const idle = await scrape(standby);
+      expect(figuresOf(idle)).toBe(figuresOf(await scrape(worker)));
+      expect(sumOf(idle, "docmirror_runs_total")).toBe(0);
+      expect(seriesOf(idle, "docmirror_next_run_timestamp_seconds")['command="sync"']).toBe(next);
+      standby.signal("SIGTERM");
+      await standby.ended;
 
       worker.signal("SIGKILL");
       await worker.ended;
