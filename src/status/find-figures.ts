@@ -39,12 +39,12 @@ async function findLists(tx: TransactionSql): Promise<Figures["lists"]> {
   const fresh = await findListFreshness(tx);
   const rows = await tx<ListRow[]>`
     select of.resource, records as mirrored, quarantined,
-      (select total_count from sync.walks
-       where walks.resource = of.resource and total_count is not null order by run_id desc limit 1) as upstream,
+      (select total_count from sync.walks where walks.resource = of.resource and total_count is not null
+       order by run_id desc limit 1) as upstream,
       (select count(*) from sync.missing_records as missing where missing.resource = of.resource) as missing,
       -- A whole walk has a reason only where its deletions are held back.
-      coalesce((select reason is not null from sync.walks
-       where walks.resource = of.resource and walk = 'whole' order by run_id desc limit 1), false) as "isHeldBack",
+      coalesce((select reason is not null from sync.walks where walks.resource = of.resource and walk = 'whole'
+       order by run_id desc limit 1), false) as "isHeldBack",
       (select count(*) from sync.drift where drift.resource = of.resource) as "schemaChanges"
     from report.freshness as of`;
   return Promise.all(
