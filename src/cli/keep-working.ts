@@ -74,7 +74,10 @@ export async function keepWorking(
       onUp() {
         const { syncCron: sync, watchCron: watch, timezone } = config;
         const schedule = what === "worker" ? { sync, watch, timezone } : { watch, timezone };
-        log.info(schedule, `the ${what} is up; Ctrl-C stops it`);
+        log.info(
+          schedule,
+          what === "worker" ? "the worker is up; Ctrl-C stops it" : "the watch is up; Ctrl-C stops it",
+        );
       },
       clock,
       log,

@@ -47,7 +47,7 @@ function showStatus(context: CommandContext, { maxAge, json }: Options): Promise
     else await out.write(renderStatus(status, out));
     if (maxAge === undefined || !status.stale) return EXIT.done;
     const { resource, why } = status.oldest_list;
-    log.error(`the mirror is too old: the ${resource} list ${why}`);
+    log.error({ resource, reason: `the ${resource} list ${why}` }, "the mirror is too old");
     return EXIT.stale;
   });
 }

@@ -15,6 +15,11 @@ interface RunOptions {
   meters?: { store: StoreMeter };
 }
 
+/** The part of a run's result that its lines in the log need. */
+interface RunOutcome {
+  summary: { run_id: number | null };
+}
+
 /** The result of the refresh after a run. */
 export interface ReportedResult {
   /** Why the refresh failed; null when it did not. The next refresh does the same work. */
@@ -25,12 +30,13 @@ export interface ReportedResult {
  * Makes a run function that also refreshes the reports after each run, however it ended. Errors of the run
  * are thrown as they are.
  */
-export function withReport<Options extends RunOptions, Result>(
+export function withReport<Options extends RunOptions, Result extends RunOutcome>(
   run: (options: Options) => Promise<Result>,
 ): (options: Options) => Promise<Result & ReportedResult> {
   return async (options) => {
     const result = await run(options);
-    const { settings, log, signal, meters } = options;
+    const { settings, signal, meters } = options;
+    const log = options.log.child({ run_id: result.summary.run_id });
     const from = performance.now();
     const reportError = await tryRefresh(settings.databaseUrl, { ...settings, signal }, log);
     meters?.store.refreshed((performance.now() - from) / 1000, reportError === null);
@@ -46,10 +52,10 @@ export async function tryRefresh(url: string, options: RefreshOptions, log: Logg
   const from = performance.now();
   try {
     const { changed, isFull, repaired, runId } = await refreshReport(url, options);
-    const durationMs = Math.round(performance.now() - from);
-    log.debug({ runId, changed, full: isFull, durationMs }, "reports refreshed");
+    const facts = { newest_run_id: runId, changed, full: isFull };
+    log.debug({ ...facts, duration_ms: Math.round(performance.now() - from) }, "reports refreshed");
     if (repaired) {
-      log.warn({ runId, repaired }, "facts of builds were not what their records give; computed them again");
+      log.warn({ repaired }, "facts of builds were not what their records give; computed them again");
     }
     return null;
   } catch (error) {

@@ -76,15 +76,21 @@ export function createDueTimes(cron: string, timezone: string): DueTimes {
     return toWall(atMs) - atMs;
   }
 
-  /** Looks at today, and then at one day after the other on the side of `step`. */
+  /**
+   * Looks at one day after the other on the side of `step`. Begins a day early and ends a day late, because a
+   * jump over midnight, or over a whole day, moves times among those of another day.
+   */
   function search(now: Date, step: -1 | 1, findOnDay: typeof lastOnDay): Date | null {
     const nowMs = Math.floor(now.getTime() / 1000) * 1000;
     const today = Math.floor(toWall(nowMs) / DAY_MS) * DAY_MS;
-    for (let days = 0; days < MOST_DAYS; days++) {
+    const nearest = step < 0 ? Math.max : Math.min;
+    const find = (days: number) => {
       const dayMs = today + step * days * DAY_MS;
-      if (!task.match(new Date(dayMs + someTimeMs))) continue;
-      const found = findOnDay(dayMs, nowMs);
-      if (found !== undefined) return new Date(found);
+      return task.match(new Date(dayMs + someTimeMs)) ? findOnDay(dayMs, nowMs) : undefined;
+    };
+    for (let days = -1; days < MOST_DAYS; days++) {
+      const found = find(days);
+      if (found !== undefined) return new Date(nearest(found, find(days + 1) ?? found));
     }
     return null;
   }

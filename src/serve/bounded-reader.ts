@@ -28,7 +28,7 @@ export function createBoundedReader({ mirror, withinMs, clock }: BoundedReaderDe
 
   function poolAt(url: string): Sql {
     if (pool?.url === url) return pool.sql;
-    void close();
+    close().catch(() => {});
     const sql = connect(url, {
       applicationName: "docmirror health",
       max: 1,

@@ -21,8 +21,6 @@ export interface Failure {
   /** What the client is told: fixed words, without details of the server. */
   sentence: string;
   headers: Record<string, string>;
-  /** What the log says; null where the request only came too early. */
-  logged: string | null;
 }
 
 /**
@@ -30,57 +28,41 @@ export interface Failure {
  * not answer, or not in time, or refuses our role; else 500.
  */
 export function explainFailure(error: unknown): Failure {
-  const refuse = (sentence: string, headers: Record<string, string>, logged: string | null): Failure => ({
-    status: 503,
-    sentence,
-    headers,
-    logged,
-  });
-  if (error instanceof NotReadyError) return refuse(`${error.message}. Try again later.`, LATER, null);
+  if (error instanceof NotReadyError) return refusal(`${error.message}. Try again later.`, LATER);
   const sqlstate = sqlstateOf(error);
   if (sqlstate === QUERY_CANCELED)
-    return refuse(
-      "The answer took too long. Ask for less, or try again later.",
-      RETRY_AFTER,
-      "a request took the database too long",
-    );
+    return refusal("The answer took too long. Ask for less, or try again later.", RETRY_AFTER);
   if (sqlstate === LACKING_RIGHT)
-    return refuse(
+    return refusal(
       "The role of this server lacks a right in the database. Its log has the details.",
       RETRY_AFTER,
-      "a request could not be answered",
     );
   if (isRecoveryConflict(error))
-    return refuse(
-      "The database had to catch up with its primary. Try again.",
-      SOON,
-      "the replica cancelled a query twice to replay changes",
-    );
+    return refusal("The database had to catch up with its primary. Try again.", SOON);
   const isDown = error instanceof StoreError && !BUGS.test(sqlstate ?? "");
   if (isDown || isPassing(error))
-    return refuse(
-      "The database does not answer. Try again later.",
-      RETRY_AFTER,
-      "a request could not be answered",
-    );
-  return {
-    status: 500,
-    sentence: "docmirror has a fault. Its log has the details.",
-    headers: {},
-    logged: "a request failed",
-  };
+    return refusal("The database does not answer. Try again later.", RETRY_AFTER);
+  return { status: 500, sentence: "docmirror has a fault. Its log has the details.", headers: {} };
+}
+
+function refusal(sentence: string, headers: Record<string, string>): Failure {
+  return { status: 503, sentence, headers };
 }
 
 /** The reply for a request of the interface that failed. It has a fixed sentence, and the log has the error. */
 export function failureReply(error: unknown, path: string, log: Logger): Response {
-  const { status, sentence, headers, logged } = explainFailure(error);
-  if (status === 500) log.error({ err: error, path }, logged ?? "");
-  else if (logged !== null) log.warn({ path, sqlstate: sqlstateOf(error), error: String(error) }, logged);
+  const { status, sentence, headers } = explainFailure(error);
+  const sqlstate = sqlstateOf(error);
+  if (status === 500) log.error({ err: error, path }, "a request failed");
+  else if (sqlstate === QUERY_CANCELED) log.warn({ path, sqlstate }, "a request took the database too long");
+  // One that came before the first sync is no trouble.
+  else if (!(error instanceof NotReadyError))
+    log.warn({ path, reason: sentence, sqlstate, error: String(error) }, "a request could not be answered");
   return errorReply(status, sentence, headers);
 }
 
 /** The reply for a request that was given up, and its line in the log. */
 export function lateReply(path: string, afterMs: number, log: Logger): Response {
-  log.warn({ path, afterMs }, "a request was given up");
+  log.warn({ path, after_ms: afterMs }, "a request was given up");
   return errorReply(503, "The answer took too long. Try again later.", RETRY_AFTER);
 }

@@ -93,6 +93,14 @@ describe("next due time", () => {
     expect(createDueTimes(cron, zone).next(new Date(now))?.toISOString()).toBe(expected);
   });
 
+  it("times of a day that was left out are due on the next one, also those that are still to come there", () => {
+    // Samoa had no Friday, 30 December 2011.
+    const due = createDueTimes("0 0,23 * * 5", "Pacific/Apia");
+    const atFive = new Date("2011-12-30T15:00:00Z");
+    expect(due.last(atFive)?.toISOString()).toBe("2011-12-30T10:00:00.000Z");
+    expect(due.next(atFive)?.toISOString()).toBe("2011-12-31T09:00:00.000Z");
+  });
+
   it("a line that never comes round is never due", () => {
     expect(createDueTimes("0 0 29 2 1#1", "Etc/UTC").next(new Date("2026-01-01T00:00:00Z"))).toBeNull();
   });

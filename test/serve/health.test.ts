@@ -109,14 +109,13 @@ describe("the health of a server", () => {
       const readers = Array.from({ length: 12 }, () =>
         served.server.mirror.snapshot((tx) => tx`select pg_advisory_xact_lock_shared(1)`),
       );
-      await expect
-        .poll(
-          async () => (await sql`select from pg_locks where locktype = 'advisory' and not granted`).length,
-        )
-        .toBe(8);
-      expect(await served.statuses()).toEqual([200, 200, 200]);
+      const allRead = Promise.allSettled(readers);
+      const findWaiting = () => sql`select from pg_locks where locktype = 'advisory' and not granted`;
+      await expect.poll(async () => (await findWaiting()).length, { timeout: 8000 }).toBe(8);
+      await expect.poll(served.statuses, { timeout: 8000 }).toEqual([200, 200, 200]);
+      expect(await findWaiting()).toHaveLength(8);
       await sql`select pg_advisory_unlock(1)`;
-      await Promise.all(readers);
+      await allRead;
     });
   });
 

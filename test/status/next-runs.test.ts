@@ -23,3 +23,16 @@ test("a line that never comes round has no moment", () => {
   });
   expect(findNextRuns(new Date("2026-01-01T00:00:00Z"))[0]?.due_at).toBeNull();
 });
+
+test("the next runs follow the clock, also when it is set back", () => {
+  const findNextRuns = createNextRuns({
+    syncCron: "0 * * * *",
+    watchCron: "* * * * *",
+    timezone: "Etc/UTC",
+  });
+  const at = (now: string) => findNextRuns(new Date(now)).map(({ due_at }) => due_at?.slice(11, 16));
+  expect(at("2026-03-01T12:00:30Z")).toEqual(["13:00", "12:01"]);
+  expect(at("2026-03-01T12:59:59Z")).toEqual(["13:00", "13:00"]);
+  expect(at("2026-03-01T13:00:00Z")).toEqual(["14:00", "13:01"]);
+  expect(at("2026-03-01T11:30:00Z")).toEqual(["12:00", "11:31"]);
+});
