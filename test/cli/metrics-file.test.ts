@@ -35,8 +35,11 @@ const read = (file: string) => readFileSync(file, "utf8");
 
 describe("--metrics-file", () => {
   it("has the figures of the run that wrote it, and of the runs before; nothing else is left in the folder", async () => {
-    const file = join(folder, "docmirror.prom");
-    const sync = await run(["sync", "--json"], file);
+    await using own = await createTestDatabase();
+    const place = join(folder, "own");
+    mkdirSync(place);
+    const file = join(place, "docmirror.prom");
+    const sync = await run(["sync", "--json"], file, { databaseUrl: own.url });
     expect(sync).toMatchObject({ code: 0 });
     const { requests, resources, duration_ms } = JSON.parse(sync.stdout);
     const text = read(file);
@@ -57,12 +60,12 @@ describe("--metrics-file", () => {
     expect(sumOf(text, "docmirror_last_run_records", 'outcome="inserted"')).toBe(inserted);
     expect(seriesOf(text, "docmirror_mirrored_records")).toMatchObject({ 'resource="build"': 60 });
 
-    expect(await run(["watch", "--once"], file)).toMatchObject({ code: 0 });
+    expect(await run(["watch", "--once"], file, { databaseUrl: own.url })).toMatchObject({ code: 0 });
     expect(Object.keys(seriesOf(read(file), "docmirror_last_run_requests"))).toEqual([
       'kind="full"',
       'kind="watch"',
     ]);
-    expect(readdirSync(folder)).toEqual(["docmirror.prom"]);
+    expect(readdirSync(place)).toEqual(["docmirror.prom"]);
     expect(statSync(file).mode & 0o777).toBe(0o644);
   });
 
