@@ -7,6 +7,7 @@ import { prepareDatabase } from "../db/prepare.ts";
 import type { SyncKind } from "../db/schema/runs.ts";
 import type { OpenDatabase } from "../embedded/open-database.ts";
 import { EXIT } from "../errors.ts";
+import { NOTIFY_SETTINGS, webhookOf } from "../notify/webhook.ts";
 import { withReport } from "../report/after-run.ts";
 import { readDefinitions } from "../report/definitions.ts";
 import { runDrySync } from "../sync/dry-run.ts";
@@ -17,6 +18,7 @@ import { RESOURCES, type Resource } from "../wire/resources.ts";
 import { createCommand } from "./create-command.ts";
 import { metricsFileOption, withMetricsFile } from "./metrics-file.ts";
 import { isMirrorAbsent } from "./mirror-place.ts";
+import { notifyAfterRun } from "./notify-after-run.ts";
 import { parseResources } from "./parse-resource.ts";
 import { printSummary } from "./print-summary.ts";
 import type { Progress } from "./progress.ts";
@@ -38,7 +40,7 @@ export function syncCommand(summary: string): Command {
   return createCommand({
     name: "sync",
     summary,
-    settings: ["baseUrl", "databaseUrl", "dataDir", ...SYNC_SETTINGS],
+    settings: ["baseUrl", "databaseUrl", "dataDir", ...SYNC_SETTINGS, ...NOTIFY_SETTINGS],
     examples: [
       ["sync --base-url https://docs.example.org", "mirrors everything that is due"],
       ["sync --full", "reads every page of every list"],
@@ -72,11 +74,12 @@ export function syncCommand(summary: string): Command {
     .action(
       runCommand<Options>((context, { options }) => {
         const baseUrl = requireBaseUrl(context.config);
+        const webhook = webhookOf(context.config);
         if (options.dryRun && isMirrorAbsent(context.config)) return drySync(context, null, baseUrl, options);
         return withMetricsFile(context, options.metricsFile, (measured) =>
           withDatabase(context, async (database) => {
             if (options.dryRun) return drySync(context, database, baseUrl, options);
-            return measured(database.url, () => sync(context, database, baseUrl, options));
+            return measured(database.url, () => sync(context, database, baseUrl, options, webhook));
           }),
         );
       }),
@@ -88,6 +91,7 @@ async function sync(
   database: OpenDatabase,
   baseUrl: URL,
   options: Options,
+  webhook: ReturnType<typeof webhookOf>,
 ): Promise<number> {
   const run = await syncOptions(context, database.url, baseUrl, options);
   await assertNotDemo(database.url, baseUrl);
@@ -95,6 +99,7 @@ async function sync(
   const result = await withContent(withReport(runSync))(run);
   (await context.progress()).stop();
   await printSummary(result.summary, context.out, options);
+  await notifyAfterRun(context, webhook, database.url);
   return exitCodeOrThrow(result);
 }
 

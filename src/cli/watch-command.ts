@@ -4,6 +4,7 @@ import { assertNotDemo } from "../db/demo-mark.ts";
 import { prepareDatabase } from "../db/prepare.ts";
 import type { OpenDatabase } from "../embedded/open-database.ts";
 import { ConfigError } from "../errors.ts";
+import { NOTIFY_SETTINGS, webhookOf } from "../notify/webhook.ts";
 import { withReport } from "../report/after-run.ts";
 import { readDefinitions } from "../report/definitions.ts";
 import { REQUEST_SETTINGS } from "../sync/sync-settings.ts";
@@ -12,10 +13,12 @@ import { createWatchJob } from "../worker/watch-job.ts";
 import { createCommand } from "./create-command.ts";
 import { keepWorking } from "./keep-working.ts";
 import { metricsFileOption, withMetricsFile } from "./metrics-file.ts";
+import { notifyAfterRun } from "./notify-after-run.ts";
 import { printSummary } from "./print-summary.ts";
 import { type CommandContext, runCommand } from "./run-command.ts";
 import { exitCodeOrThrow } from "./run-exit.ts";
 import { withDatabase } from "./with-database.ts";
+import { withNotifyJob } from "./with-notify-job.ts";
 
 interface Options {
   once?: true;
@@ -36,6 +39,7 @@ export function watchCommand(summary: string): Command {
       ...REQUEST_SETTINGS,
       "sourceTimezone",
       "stuckAfterMs",
+      ...NOTIFY_SETTINGS,
     ],
     examples: [
       [
@@ -57,19 +61,22 @@ export function watchCommand(summary: string): Command {
 async function watch(context: CommandContext, options: Options): Promise<number> {
   const { config } = context;
   const baseUrl = requireBaseUrl(config);
+  const webhook = webhookOf(config);
   if (!options.once) {
     if (options.metricsFile !== undefined)
       throw new ConfigError("--metrics-file belongs to a run that ends", { hint: "add --once" });
     const { watchCron: cron, timezone } = config;
-    return keepWorking(context, baseUrl, "watch", (shared) => [
-      createWatchJob({
-        ...shared,
-        cron,
-        timezone,
-        runWatchRound: withReport(runWatchRound),
-        logsQuietRounds: true,
-      }),
-    ]);
+    return keepWorking(context, baseUrl, "watch", (shared) =>
+      withNotifyJob(context, webhook, shared, (afterRun) => [
+        createWatchJob({
+          ...shared,
+          cron,
+          timezone,
+          runWatchRound: afterRun(withReport(runWatchRound)),
+          logsQuietRounds: true,
+        }),
+      ]),
+    );
   }
   return withMetricsFile(context, options.metricsFile, (measured) =>
     withDatabase(context, (database) => measured(database.url, () => watchOnce(context, database, options))),
@@ -79,10 +86,12 @@ async function watch(context: CommandContext, options: Options): Promise<number>
 async function watchOnce(context: CommandContext, database: OpenDatabase, options: Options): Promise<number> {
   const { config, log, clock, signal } = context;
   const baseUrl = requireBaseUrl(config);
+  const webhook = webhookOf(config);
   await assertNotDemo(database.url, baseUrl);
   await prepareDatabase(database, readDefinitions(), log, signal);
   const settings = { ...config, databaseUrl: database.url, baseUrl };
   const result = await withReport(runWatchRound)({ settings, clock, log, signal });
   await printSummary(result.summary, context.out, options);
+  await notifyAfterRun(context, webhook, database.url);
   return exitCodeOrThrow(result);
 }

@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import { requireBaseUrl } from "../config.ts";
+import { NOTIFY_SETTINGS, webhookOf } from "../notify/webhook.ts";
 import { withReport } from "../report/after-run.ts";
 import { createDueTimes } from "../schedule/due-times.ts";
 import { serveMirror } from "../serve/serve-mirror.ts";
@@ -14,6 +15,7 @@ import { type JobDeps, keepWorking } from "./keep-working.ts";
 import { createProgramMeters } from "./program-meters.ts";
 import { type CommandContext, runCommand } from "./run-command.ts";
 import { showProgress } from "./sync-command.ts";
+import { withNotifyJob } from "./with-notify-job.ts";
 
 export function workerCommand(summary: string): Command {
   return createCommand({
@@ -33,6 +35,7 @@ export function workerCommand(summary: string): Command {
       "httpAllowedHosts",
       "httpRate",
       "httpCors",
+      ...NOTIFY_SETTINGS,
     ],
     examples: [
       [
@@ -52,29 +55,31 @@ function work(context: CommandContext): Promise<never> {
     const due = createDueTimes(cron, timezone);
     meters.schedule.watch(command, () => due.next(clock.now()));
   }
-  const createJobs = (shared: JobDeps) => [
-    createNightlySync({
-      ...shared,
-      cron: syncCron,
-      timezone,
-      async runSync(options) {
-        // A new one for each night, so that the last state of an earlier night stays on the screen.
-        const progress = await context.progress();
-        try {
-          const sync = withContent(withReport(runSync));
-          return await sync({ ...options, meters, onProgress: showProgress(progress) });
-        } finally {
-          progress.stop();
-        }
-      },
-    }),
-    createWatchJob({
-      ...shared,
-      cron: watchCron,
-      timezone,
-      runWatchRound: (options) => withReport(runWatchRound)({ ...options, meters }),
-    }),
-  ];
+  const webhook = webhookOf(config);
+  const createJobs = (shared: JobDeps) =>
+    withNotifyJob(context, webhook, shared, (afterRun) => [
+      createNightlySync({
+        ...shared,
+        cron: syncCron,
+        timezone,
+        async runSync(options) {
+          // A new one for each night, so that the last state of an earlier night stays on the screen.
+          const progress = await context.progress();
+          try {
+            const run = afterRun(withContent(withReport(runSync)));
+            return await run({ ...options, meters, onProgress: showProgress(progress) });
+          } finally {
+            progress.stop();
+          }
+        },
+      }),
+      createWatchJob({
+        ...shared,
+        cron: watchCron,
+        timezone,
+        runWatchRound: (options) => afterRun(withReport(runWatchRound))({ ...options, meters }),
+      }),
+    ]);
   return keepWorking(context, requireBaseUrl(config), "worker", createJobs, (database) =>
     serveMirror(context, database, { meters, isWorker: true }),
   );
