@@ -17,7 +17,7 @@ const ROOMS: readonly (readonly string[])[] = [
   ["walk", "load", "content", "client"],
   ["api", "normalize", "embedded"],
   ["wire", "db"],
-  ["config", "log", "clock", "errors", "printable", "version", "schedule"],
+  ["config", "log", "clock", "errors", "printable", "version", "schedule", "metrics"],
 ];
 const LEAVES = ROOMS[ROOMS.length - 1] ?? [];
 

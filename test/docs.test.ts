@@ -18,6 +18,7 @@ import { RESOURCE_FIELDS, RESOURCES } from "../src/wire/resources.ts";
 import { contractPage, HEALTH_PATHS, PATHS, STATUS } from "./support/contract-page.ts";
 import { createTestDatabase } from "./support/database.ts";
 import { dictionaryPage } from "./support/dictionary-page.ts";
+import { metricsPage } from "./support/metrics-page.ts";
 
 const ROOT = new URL("../", import.meta.url);
 const read = (path: string) => readFileSync(new URL(path, ROOT), "utf8");
@@ -134,6 +135,12 @@ describe("docs/contract.md", () => {
   });
 });
 
+describe("docs/metrics.md", () => {
+  test("is what the code says; `npm run docs:contract` writes it", async () => {
+    expect(read("docs/metrics.md")).toBe(await metricsPage());
+  });
+});
+
 describe("docs/interface.md", () => {
   test.each(RESOURCES)("names every field of a %s in its section", (resource) => {
     const heading = `${resource.charAt(0).toUpperCase()}${resource.slice(1)}\n`;
@@ -154,7 +161,7 @@ const PAGES = [
     .map((name) => `docs/${name}`),
 ];
 /** Written from sentences of the code, which has tests of its own. */
-const GENERATED = ["docs/contract.md", "docs/data-dictionary.md"];
+const GENERATED = ["docs/contract.md", "docs/data-dictionary.md", "docs/metrics.md"];
 const withoutCode = (text: string) => text.replace(/^```[\s\S]*?^```$/gm, "");
 
 describe.each(PAGES)("%s", (page) => {

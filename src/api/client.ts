@@ -2,11 +2,13 @@ import { createHash } from "node:crypto";
 import type { Clock } from "../clock.ts";
 import type { Config } from "../config.ts";
 import { UnexpectedShapeError } from "../errors.ts";
+import type { RequestMeter } from "../metrics/request-meter.ts";
 import { apiUrl } from "./api-url.ts";
 import type { ClockAhead } from "./clock-difference.ts";
 import { createHost, type Host, lengthOf, type RetryLog } from "./host.ts";
 import type { HostPace } from "./host-pace.ts";
 import { refuseRedirect } from "./refuse-redirect.ts";
+import { requestLabel } from "./request-label.ts";
 import { createTurnstile } from "./turnstile.ts";
 import { showUrl } from "./upstream-errors.ts";
 
@@ -26,6 +28,8 @@ export interface ClientOptions
   signal?: AbortSignal;
   /** Called with warnings for the summary of the run: requests were paused, or the service held them back. */
   onWarning?(message: string): void;
+  /** Counts the requests. @default nothing does */
+  meter?: RequestMeter | undefined;
 }
 
 export interface FetchOptions<T> {
@@ -101,6 +105,7 @@ export function createClient(options: ClientOptions): Client {
     ...options,
     rootUrl: apiUrl(ROOT_PATH, baseUrl) ?? baseUrl,
     accept: "application/json",
+    labelOf: (url) => requestLabel(url, baseUrl),
     follow(url, status, location) {
       const isLink = location !== "" && URL.canParse(location, url.href);
       const target = isLink ? apiUrl(new URL(location, url).href, baseUrl) : null;

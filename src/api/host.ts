@@ -4,7 +4,10 @@ import { request } from "undici";
 import type { Clock } from "../clock.ts";
 import { findProxyRoute } from "../config/proxy-route.ts";
 import type { Config } from "../config.ts";
-import { NetworkError } from "../errors.ts";
+import { NetworkError, UnexpectedShapeError } from "../errors.ts";
+import type { RequestLabel } from "../metrics/labels.ts";
+import type { RequestMeter } from "../metrics/request-meter.ts";
+import { answerOf } from "./answer-of.ts";
 import { ACCEPT_ENCODING, BodyTooLargeError, decodeBody, readBody } from "./body.ts";
 import { type ClockAhead, createClockDifference } from "./clock-difference.ts";
 import { basicLogin, createDispatcher } from "./dispatcher.ts";
@@ -53,6 +56,10 @@ export interface HostOptions
   signal?: AbortSignal;
   /** Called with warnings for the summary of the run: requests were paused, or the service held them back. */
   onWarning?(message: string): void;
+  /** Counts the requests. @default nothing does */
+  meter?: RequestMeter | undefined;
+  /** What a request to this address asks for, as the meter names it. @default other */
+  labelOf?(url: URL): RequestLabel;
 }
 
 /** A header of a reply by its name in lower case; the first one where there are several. */
@@ -117,8 +124,8 @@ export interface Host {
 
 type Sent<T> =
   | { kind: "redirect"; target: URL; status: number }
-  | { kind: "answer"; value: T; ageMs: number }
-  | { kind: "reply"; reply: HostReply; ageMs: number };
+  | { kind: "answer"; value: T; status: number; ageMs: number }
+  | { kind: "reply"; reply: HostReply; status: number; ageMs: number };
 
 export function createHost(options: HostOptions): Host {
   const { baseUrl, rootUrl, clock, log, maxBodyBytes } = options;
@@ -132,6 +139,14 @@ export function createHost(options: HostOptions): Host {
   // Every request to the host passes this queue.
   const queue = new PQueue({ concurrency: options.concurrency });
   const stats = { requests: 0, bytes: 0 };
+  let inFlight = 0;
+  const { meter } = options;
+  const labelOf = (url: URL) => options.labelOf?.(url) ?? "other";
+  // Who has a place in the queue may still wait for the rate.
+  const leaveMeter = meter?.watchQueue(() => ({
+    waiting: Math.max(0, queue.size + queue.pending - inFlight),
+    running: inFlight,
+  }));
   const clockDifference = createClockDifference();
   const closing = new AbortController();
   // Every running and every waiting request listens to it.
@@ -147,6 +162,7 @@ export function createHost(options: HostOptions): Host {
 
   async function probe(): Promise<void> {
     const sent = await sendInTime(rootUrl, {}, closing.signal);
+    if (sent.kind === "reply") meter?.answered(labelOf(rootUrl), sent.status);
     if (sent.kind !== "redirect" && sent.ageMs > 0 && options.mayBeCached !== true) {
       throw new NetworkError(`GET ${showUrl(rootUrl)} was answered by a cache, not by the service`, {
         url: showUrl(rootUrl),
@@ -183,7 +199,7 @@ export function createHost(options: HostOptions): Host {
     const early = question.answerEarly?.(status, header);
     if (early !== undefined) {
       drop();
-      return { kind: "answer", value: early, ageMs };
+      return { kind: "answer", value: early, status, ageMs };
     }
     if (Number(header("content-length")) > maxBodyBytes) {
       drop();
@@ -214,9 +230,10 @@ export function createHost(options: HostOptions): Host {
     }
     const body = await decoded;
     const facts = { url, body, header, sentAt: askedAt, receivedAt: clock.now(), serverDate };
-    return { kind: "reply", reply: facts, ageMs };
+    return { kind: "reply", reply: facts, status, ageMs };
   }
 
+  /** The meter has counted the request when this ends, unless it gives a reply that is still to be read. */
   async function sendInTime<T>(
     url: URL,
     question: Omit<Question<T>, "read">,
@@ -225,13 +242,22 @@ export function createHost(options: HostOptions): Host {
     const deadline = new AbortController();
     const timer = setTimeout(() => deadline.abort(), options.timeoutMs);
     const either = linkSignals([signal, deadline.signal]);
+    const from = performance.now();
+    inFlight += 1;
     try {
-      return await send(url, question, either.signal);
-    } catch (error) {
-      signal.throwIfAborted();
+      const sent = await send(url, question, either.signal);
+      if (sent.kind !== "reply") meter?.answered(labelOf(url), sent.status);
+      return sent;
+    } catch (reason) {
       const timeoutMs = deadline.signal.aborted ? options.timeoutMs : null;
-      throw toProxyError(error, url, route, timeoutMs) ?? toUpstreamError(error, url, timeoutMs);
+      const error = signal.aborted
+        ? signal.reason
+        : (toProxyError(reason, url, route, timeoutMs) ?? toUpstreamError(reason, url, timeoutMs));
+      meter?.answered(labelOf(url), signal.aborted ? "stopped" : answerOf(error));
+      throw error;
     } finally {
+      inFlight -= 1;
+      meter?.took(labelOf(url), (performance.now() - from) / 1000);
       clearTimeout(timer);
       either.release();
     }
@@ -244,15 +270,36 @@ export function createHost(options: HostOptions): Host {
     signal: AbortSignal,
   ): Promise<T> {
     // Every request passes the gate, retries and redirects too. The time limit starts after the gate.
-    const askOnce = (place: URL) =>
-      gate.ask(() => sendInTime(place, question, signal), attemptNumber, signal);
+    const askOnce = (place: URL) => {
+      const from = performance.now();
+      const send = () => {
+        meter?.waited((performance.now() - from) / 1000);
+        return sendInTime(place, question, signal);
+      };
+      return gate.ask(send, attemptNumber, signal);
+    };
     let sent = await askOnce(url);
     for (let redirects = 1; sent.kind === "redirect"; redirects++) {
       if (redirects > MAX_REDIRECTS) refuseRedirects(url, MAX_REDIRECTS, sent.status);
       sent = await askOnce(sent.target);
     }
     // Not inside `sendInTime`, so that a bug in `read` is not reported as a network error.
-    return sent.kind === "answer" ? sent.value : question.read(sent.reply);
+    return sent.kind === "answer" ? sent.value : read(sent, question);
+  }
+
+  /** Reads a reply, and counts it by whether it could be read. */
+  async function read<T>(
+    { reply, status }: Extract<Sent<T>, { kind: "reply" }>,
+    question: Question<T>,
+  ): Promise<T> {
+    try {
+      const value = await question.read(reply);
+      meter?.answered(labelOf(reply.url), status);
+      return value;
+    } catch (error) {
+      meter?.answered(labelOf(reply.url), error instanceof UnexpectedShapeError ? "shape" : status);
+      throw error;
+    }
   }
 
   return {
@@ -268,11 +315,13 @@ export function createHost(options: HostOptions): Host {
           retries: Math.min(question.retries ?? options.retries, options.retries),
           clock,
           signal,
-          onRetry: (error, attemptNumber, waitMs) =>
+          onRetry(error, attemptNumber, waitMs) {
+            meter?.retried(answerOf(error));
             (question.log ?? log).warn(
               { attempt: attemptNumber, wait_ms: waitMs, error: error.message },
               "request failed, trying again",
-            ),
+            );
+          },
         });
       } finally {
         release();
@@ -293,6 +342,7 @@ export function createHost(options: HostOptions): Host {
     async close() {
       if (closing.signal.aborted) return;
       closing.abort(new Error("the client was closed"));
+      leaveMeter?.();
       await dispatcher.destroy();
     },
   };

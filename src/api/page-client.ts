@@ -22,6 +22,7 @@ export interface PageClientOptions
   log: HostOptions["log"];
   signal: AbortSignal;
   onWarning?(message: string): void;
+  meter?: HostOptions["meter"];
 }
 
 /** What a server sent with a page, so that it can say later that the page is unchanged. */
@@ -81,6 +82,7 @@ export function createPageClient(options: PageClientOptions): PageClient {
     rootUrl: new URL(docsUrl.origin),
     // Hosts of documents stand behind caches as a rule, and their pages come from there too.
     mayBeCached: true,
+    labelOf: () => "content",
     accept: "text/html, application/xhtml+xml;q=0.9",
     maxBodyBytes: Math.min(options.maxBodyBytes, MAX_PAGE_BYTES),
     follow(url, status, location) {

@@ -13,6 +13,7 @@ import { findFindings } from "./demo/findings.ts";
 import { nextSteps } from "./demo/next-steps.ts";
 import { renderDemo } from "./demo/render-demo.ts";
 import { DAY_MS, type DemoSyncDeps, keepGoing, passDay } from "./demo/simulated-day.ts";
+import { createProgramMeters } from "./program-meters.ts";
 import { type CommandContext, runCommand } from "./run-command.ts";
 import { showProgress } from "./sync-command.ts";
 import { withDatabase } from "./with-database.ts";
@@ -102,7 +103,10 @@ async function demo(context: CommandContext, options: Options): Promise<number> 
         }
         if (options.keep) {
           const kept = { ready: async () => database.url, close: async () => {} };
-          const server = await serveMirror(context, kept);
+          const server = await serveMirror(context, kept, {
+            meters: createProgramMeters(),
+            isWorker: false,
+          });
           try {
             log.info({ service: service.url, page: server.url }, "the demo stays up; Ctrl-C ends it");
             await keepGoing(deps, (error) => {

@@ -14,6 +14,7 @@ import { createKeptDatabase, type KeptDatabase } from "../worker/kept-database.t
 import { closeInTime } from "./close-in-time.ts";
 import { createCommand } from "./create-command.ts";
 import { assertMirrorPlace, mirrorPlace } from "./mirror-place.ts";
+import { createProgramMeters } from "./program-meters.ts";
 import { readSession, readSettings, withReplicaHints } from "./replica.ts";
 import { refreshForReplica } from "./report/refresh-for-replica.ts";
 import { type CommandContext, runCommand } from "./run-command.ts";
@@ -79,7 +80,7 @@ async function serve(context: CommandContext, options: Options): Promise<never> 
   });
   let server: MirrorServer | undefined;
   try {
-    server = await serveMirror(context, database);
+    server = await serveMirror(context, database, { meters: createProgramMeters(), isWorker: false });
     if (options.json) await out.json({ url: server.url });
     else await out.write(`${server.url}\n`);
     // A fault that waiting does not repair ends the command here, with its own exit code.

@@ -16,6 +16,7 @@ import { SYNC_SETTINGS } from "../sync/sync-settings.ts";
 import { withContent } from "../sync/with-content.ts";
 import { RESOURCES, type Resource } from "../wire/resources.ts";
 import { createCommand } from "./create-command.ts";
+import { metricsFileOption, withMetricsFile } from "./metrics-file.ts";
 import { isMirrorAbsent } from "./mirror-place.ts";
 import { notifyAfterRun } from "./notify-after-run.ts";
 import { parseResources } from "./parse-resource.ts";
@@ -31,6 +32,7 @@ interface Options {
   resource?: Resource[];
   dryRun?: true;
   allowMassDelete?: true;
+  metricsFile?: string;
   json?: true;
 }
 
@@ -44,6 +46,7 @@ export function syncCommand(summary: string): Command {
       ["sync --full", "reads every page of every list"],
       ["sync --resource build,project --json", "two lists, the summary as JSON"],
       ["sync --dry-run", "fetches and counts, writes nothing"],
+      ["sync --metrics-file /var/lib/node_exporter/docmirror.prom", "from a timer, with metrics"],
       ["sync --content", "then fetches the pages of the files too, for the searches"],
       [
         "sync --full --allow-mass-delete",
@@ -59,32 +62,45 @@ export function syncCommand(summary: string): Command {
         `only these, separated by commas: ${RESOURCES.join(", ")} [default all]`,
       ).argParser(parseResources),
     )
-    .addOption(new Option("--dry-run", "fetch and count, write nothing"))
+    .addOption(new Option("--dry-run", "fetch and count, write nothing").conflicts("metricsFile"))
     .addOption(
       new Option(
         "--allow-mass-delete",
         "in this run mark what is gone as deleted, even more than --max-delete-ratio allows",
       ),
     )
+    .addOption(metricsFileOption())
     .option("--json", "print the run summary as one JSON document")
     .action(
       runCommand<Options>((context, { options }) => {
         const baseUrl = requireBaseUrl(context.config);
         const webhook = webhookOf(context.config);
         if (options.dryRun && isMirrorAbsent(context.config)) return drySync(context, null, baseUrl, options);
-        return withDatabase(context, async (database) => {
-          if (options.dryRun) return drySync(context, database, baseUrl, options);
-          const sync = await syncOptions(context, database.url, baseUrl, options);
-          await assertNotDemo(database.url, baseUrl);
-          await prepareDatabase(database, readDefinitions(), context.log, context.signal);
-          const result = await withContent(withReport(runSync))(sync);
-          (await context.progress()).stop();
-          await printSummary(result.summary, context.out, options);
-          await notifyAfterRun(context, webhook, database.url);
-          return exitCodeOrThrow(result);
-        });
+        return withMetricsFile(context, options.metricsFile, (measured) =>
+          withDatabase(context, async (database) => {
+            if (options.dryRun) return drySync(context, database, baseUrl, options);
+            return measured(database.url, () => sync(context, database, baseUrl, options, webhook));
+          }),
+        );
       }),
     );
+}
+
+async function sync(
+  context: CommandContext,
+  database: OpenDatabase,
+  baseUrl: URL,
+  options: Options,
+  webhook: ReturnType<typeof webhookOf>,
+): Promise<number> {
+  const run = await syncOptions(context, database.url, baseUrl, options);
+  await assertNotDemo(database.url, baseUrl);
+  await prepareDatabase(database, readDefinitions(), context.log, context.signal);
+  const result = await withContent(withReport(runSync))(run);
+  (await context.progress()).stop();
+  await printSummary(result.summary, context.out, options);
+  await notifyAfterRun(context, webhook, database.url);
+  return exitCodeOrThrow(result);
 }
 
 /** Counts what a run would do. Without a database everything is new; it makes none. */

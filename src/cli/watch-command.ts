@@ -2,6 +2,8 @@ import { type Command, Option } from "commander";
 import { requireBaseUrl } from "../config.ts";
 import { assertNotDemo } from "../db/demo-mark.ts";
 import { prepareDatabase } from "../db/prepare.ts";
+import type { OpenDatabase } from "../embedded/open-database.ts";
+import { ConfigError } from "../errors.ts";
 import { NOTIFY_SETTINGS, webhookOf } from "../notify/webhook.ts";
 import { withReport } from "../report/after-run.ts";
 import { readDefinitions } from "../report/definitions.ts";
@@ -10,6 +12,7 @@ import { runWatchRound } from "../sync/watch-round.ts";
 import { createWatchJob } from "../worker/watch-job.ts";
 import { createCommand } from "./create-command.ts";
 import { keepWorking } from "./keep-working.ts";
+import { metricsFileOption, withMetricsFile } from "./metrics-file.ts";
 import { notifyAfterRun } from "./notify-after-run.ts";
 import { printSummary } from "./print-summary.ts";
 import { type CommandContext, runCommand } from "./run-command.ts";
@@ -19,6 +22,7 @@ import { withNotifyJob } from "./with-notify-job.ts";
 
 interface Options {
   once?: true;
+  metricsFile?: string;
   json?: true;
 }
 
@@ -47,6 +51,7 @@ export function watchCommand(summary: string): Command {
     ],
   })
     .addOption(new Option("--once", "one round, then exit"))
+    .addOption(metricsFileOption())
     .addOption(
       new Option("--json", "print the summary of the round as one JSON document").implies({ once: true }),
     )
@@ -54,10 +59,12 @@ export function watchCommand(summary: string): Command {
 }
 
 async function watch(context: CommandContext, options: Options): Promise<number> {
-  const { config, log, clock, signal } = context;
+  const { config } = context;
   const baseUrl = requireBaseUrl(config);
   const webhook = webhookOf(config);
   if (!options.once) {
+    if (options.metricsFile !== undefined)
+      throw new ConfigError("--metrics-file belongs to a run that ends", { hint: "add --once" });
     const { watchCron: cron, timezone } = config;
     return keepWorking(context, baseUrl, "watch", (shared) =>
       withNotifyJob(context, webhook, shared, (afterRun) => [
@@ -71,13 +78,20 @@ async function watch(context: CommandContext, options: Options): Promise<number>
       ]),
     );
   }
-  return withDatabase(context, async (database) => {
-    await assertNotDemo(database.url, baseUrl);
-    await prepareDatabase(database, readDefinitions(), log, signal);
-    const settings = { ...config, databaseUrl: database.url, baseUrl };
-    const result = await withReport(runWatchRound)({ settings, clock, log, signal });
-    await printSummary(result.summary, context.out, options);
-    await notifyAfterRun(context, webhook, database.url);
-    return exitCodeOrThrow(result);
-  });
+  return withMetricsFile(context, options.metricsFile, (measured) =>
+    withDatabase(context, (database) => measured(database.url, () => watchOnce(context, database, options))),
+  );
+}
+
+async function watchOnce(context: CommandContext, database: OpenDatabase, options: Options): Promise<number> {
+  const { config, log, clock, signal } = context;
+  const baseUrl = requireBaseUrl(config);
+  const webhook = webhookOf(config);
+  await assertNotDemo(database.url, baseUrl);
+  await prepareDatabase(database, readDefinitions(), log, signal);
+  const settings = { ...config, databaseUrl: database.url, baseUrl };
+  const result = await withReport(runWatchRound)({ settings, clock, log, signal });
+  await printSummary(result.summary, context.out, options);
+  await notifyAfterRun(context, webhook, database.url);
+  return exitCodeOrThrow(result);
 }

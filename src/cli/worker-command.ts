@@ -2,6 +2,7 @@ import type { Command } from "commander";
 import { requireBaseUrl } from "../config.ts";
 import { NOTIFY_SETTINGS, webhookOf } from "../notify/webhook.ts";
 import { withReport } from "../report/after-run.ts";
+import { createDueTimes } from "../schedule/due-times.ts";
 import { serveMirror } from "../serve/serve-mirror.ts";
 import { runSync } from "../sync/run.ts";
 import { SYNC_SETTINGS } from "../sync/sync-settings.ts";
@@ -11,6 +12,7 @@ import { createNightlySync } from "../worker/nightly-sync.ts";
 import { createWatchJob } from "../worker/watch-job.ts";
 import { createCommand } from "./create-command.ts";
 import { type JobDeps, keepWorking } from "./keep-working.ts";
+import { createProgramMeters } from "./program-meters.ts";
 import { type CommandContext, runCommand } from "./run-command.ts";
 import { showProgress } from "./sync-command.ts";
 import { withNotifyJob } from "./with-notify-job.ts";
@@ -46,8 +48,13 @@ export function workerCommand(summary: string): Command {
 }
 
 function work(context: CommandContext): Promise<never> {
-  const { config } = context;
+  const { config, clock } = context;
   const { syncCron, watchCron, timezone } = config;
+  const meters = createProgramMeters();
+  for (const [command, cron] of [["sync", syncCron] as const, ["watch", watchCron] as const]) {
+    const due = createDueTimes(cron, timezone);
+    meters.schedule.watch(command, () => due.next(clock.now()));
+  }
   const webhook = webhookOf(config);
   const createJobs = (shared: JobDeps) =>
     withNotifyJob(context, webhook, shared, (afterRun) => [
@@ -60,7 +67,7 @@ function work(context: CommandContext): Promise<never> {
           const progress = await context.progress();
           try {
             const run = afterRun(withContent(withReport(runSync)));
-            return await run({ ...options, onProgress: showProgress(progress) });
+            return await run({ ...options, meters, onProgress: showProgress(progress) });
           } finally {
             progress.stop();
           }
@@ -70,10 +77,10 @@ function work(context: CommandContext): Promise<never> {
         ...shared,
         cron: watchCron,
         timezone,
-        runWatchRound: afterRun(withReport(runWatchRound)),
+        runWatchRound: (options) => afterRun(withReport(runWatchRound))({ ...options, meters }),
       }),
     ]);
   return keepWorking(context, requireBaseUrl(config), "worker", createJobs, (database) =>
-    serveMirror(context, database),
+    serveMirror(context, database, { meters, isWorker: true }),
   );
 }

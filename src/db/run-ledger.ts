@@ -1,7 +1,7 @@
 import { hostname } from "node:os";
 import { LockedError } from "../errors.ts";
 import { RESOURCES, type Resource } from "../wire/resources.ts";
-import type { Sql, TransactionSql } from "./connect.ts";
+import type { AnySql, Sql, TransactionSql } from "./connect.ts";
 import type { RunKind, RunStatus, Unfinished, WalkVerdict } from "./schema/runs.ts";
 import { withTransaction } from "./transaction.ts";
 
@@ -292,7 +292,7 @@ export async function findLastEndedWalk(sql: Sql, resource: Resource): Promise<E
  * list last joined. 0 after a whole walk. A walk that broke off has compared nothing, so the result before it
  * still holds.
  */
-export async function findUnexplainedDeficit(sql: Sql, resource: Resource): Promise<number> {
+export async function findUnexplainedDeficit(sql: AnySql, resource: Resource): Promise<number> {
   const [row] = await sql<{ unexplained: number }[]>`
     select case when walk = 'head' then deficit - coalesce(unstored, 0) else 0 end as unexplained from sync.walks
     where resource = ${resource} and (walk = 'whole' or walk = 'head' and deficit is not null) order by run_id desc limit 1`;

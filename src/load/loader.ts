@@ -14,6 +14,7 @@ import type { Sql, TransactionSql } from "../db/connect.ts";
 import type { Patience } from "../db/patience.ts";
 import { withStoreErrors } from "../db/store-errors.ts";
 import { withTransaction } from "../db/transaction.ts";
+import type { StoreMeter } from "../metrics/store-meter.ts";
 import { type NormalizedPage, normalizePage } from "../normalize/page.ts";
 import { RESOURCES, type Resource } from "../wire/resources.ts";
 import { isDataFault } from "./data-fault.ts";
@@ -51,6 +52,8 @@ export interface LoaderOptions extends TransitionFacts {
    * @default it may
    */
   assertMayWrite?: (tx: TransactionSql) => Promise<void>;
+  /** Times the loads. @default nothing does */
+  meter?: StoreMeter | undefined;
 }
 
 export interface Loader {
@@ -170,14 +173,18 @@ export function createLoader(options: LoaderOptions): Loader {
         // A commit whose answer was lost may have succeeded. Then COPY finds its own rows and fails with a
         // data fault, and loading record by record finds them equal: no second change, transition or
         // quarantine row. Only the counts show those records as unchanged.
-        () =>
-          patience(`load a page of ${resource}s`, async () => {
+        async () => {
+          const from = performance.now();
+          const loaded = await patience(`load a page of ${resource}s`, async () => {
             await keys.prepare(referencesOf(prepared));
             return await loadAtOnce().catch((error: unknown) => {
               if (!isDataFault(error)) throw error;
               return loadSingly();
             });
-          }),
+          });
+          options.meter?.loaded(resource, (performance.now() - from) / 1000);
+          return loaded;
+        },
         { priority: -RESOURCES.indexOf(resource) },
       );
       for (const { record } of prepared.embedded) copies.set(record.id, record.hash);

@@ -1,4 +1,5 @@
 import type { Logger } from "../log.ts";
+import type { StoreMeter } from "../metrics/store-meter.ts";
 import { type RefreshOptions, refreshReport } from "./refresh.ts";
 import type { RefreshSettings } from "./refresh-settings.ts";
 
@@ -10,6 +11,8 @@ interface RunOptions {
   settings: RefreshSettings & { databaseUrl: string };
   log: Logger;
   signal: AbortSignal;
+  /** Time the refresh. @default nothing does */
+  meters?: { store: StoreMeter };
 }
 
 /** The part of a run's result that its lines in the log need. */
@@ -32,9 +35,11 @@ export function withReport<Options extends RunOptions, Result extends RunOutcome
 ): (options: Options) => Promise<Result & ReportedResult> {
   return async (options) => {
     const result = await run(options);
-    const { settings, signal } = options;
+    const { settings, signal, meters } = options;
     const log = options.log.child({ run_id: result.summary.run_id });
+    const from = performance.now();
     const reportError = await tryRefresh(settings.databaseUrl, { ...settings, signal }, log);
+    meters?.store.refreshed((performance.now() - from) / 1000, reportError === null);
     return { ...result, reportError };
   };
 }

@@ -20,6 +20,8 @@ export interface AppDeps {
   catalog?: Catalog;
   /** What supervisors ask. It has no limits. @default none */
   probes?: Hono;
+  /** Answers `/metrics`. It has no limit of rate. @default none */
+  metrics?: Hono;
   /** The document of the mirror's state. @default none */
   status?: Hono;
   /** The names under which it answers, besides addresses and `localhost`. @default none */
@@ -41,6 +43,7 @@ export function createApp({
   pages,
   catalog,
   probes,
+  metrics,
   status,
   allowedHosts = [],
   ratePerSecond = 0,
@@ -56,6 +59,8 @@ export function createApp({
   app.use(boundBody());
   // A supervisor that is refused would end a process that is well.
   if (probes !== undefined) app.route("/", probes);
+  // Readers may share the address of the scraper.
+  if (metrics !== undefined) app.route("/", metrics);
   app.use(rateLimit({ ratePerSecond }), compression());
   if (status !== undefined) app.route("/", status);
   if (catalog !== undefined) app.route("/", createInterface({ catalog, clock, log }));

@@ -3,12 +3,15 @@ import type { Clock } from "../clock.ts";
 import { isLoopback } from "../config/host-name.ts";
 import type { Config } from "../config.ts";
 import type { Logger } from "../log.ts";
+import type { Meters } from "../metrics/meters.ts";
 import { createPages } from "../page/pages.ts";
 import { readDefinitions } from "../report/definitions.ts";
+import { createReadFigures } from "../status/read-figures.ts";
 import { createReadStatus } from "../status/read-status.ts";
 import type { StatusSettings } from "../status/status-settings.ts";
 import { createApp } from "./app.ts";
 import { createBoundedReader } from "./bounded-reader.ts";
+import { createMetricsRoute } from "./metrics-route.ts";
 import { createProbes } from "./probes.ts";
 import { usualRate } from "./rate-limit.ts";
 import { createServedMirror, type ServedMirror, type ServedMirrorDeps } from "./served-mirror.ts";
@@ -18,6 +21,8 @@ import { createStatusReply } from "./status-reply.ts";
 /** Supervisors often wait for a second or two. */
 const READY_WITHIN_MS = 2000;
 const STATUS_WITHIN_MS = 10_000;
+/** A scrape has 10 s as a rule, and must still say that the database is away. */
+const FIGURES_WITHIN_MS = 2000;
 
 export interface ServeDeps {
   config: Pick<
@@ -33,6 +38,13 @@ export interface ServeDeps {
   signal: AbortSignal;
 }
 
+export interface MetricsOptions {
+  /** What this process counts, for `/metrics`. */
+  meters: Meters;
+  /** Whether this process may lead. */
+  isWorker: boolean;
+}
+
 export interface MirrorServer {
   readonly url: string;
   readonly mirror: ServedMirror;
@@ -44,11 +56,12 @@ export interface MirrorServer {
 
 /**
  * Listens at once, even if the database does not answer: every page says so until it does. Throws ConfigError
- * when the address cannot be used.
+ * when the address cannot be used. Without `metrics` there is no `/metrics`.
  */
 export async function serveMirror(
   { config, clock, log, signal }: ServeDeps,
   database: Pick<ServedMirrorDeps, "ready">,
+  metrics?: MetricsOptions,
 ): Promise<MirrorServer> {
   const {
     httpHost: host,
@@ -66,9 +79,16 @@ export async function serveMirror(
   // Each has a connection of its own, so that a slow document makes nothing look dead.
   const readyReader = createBoundedReader({ mirror, withinMs: READY_WITHIN_MS, clock });
   const statusReader = createBoundedReader({ mirror, withinMs: STATUS_WITHIN_MS, clock });
+  const figuresReader = createBoundedReader({ mirror, withinMs: FIGURES_WITHIN_MS, clock });
+  const readFigures = createReadFigures({
+    read: figuresReader.read,
+    options: { ...config, isWorker: metrics?.isWorker ?? false },
+    log,
+  });
   const readStatus = createReadStatus(config, definitions);
   const app = createApp({
     probes: createProbes({ reader: readyReader, definitions, log }),
+    ...(metrics && { metrics: createMetricsRoute({ registry: metrics.meters.registry, readFigures }) }),
     status: createStatusReply({ reader: statusReader, readStatus, clock, log }),
     pages: createPages({ mirror, sourceTimezone, clock, log }),
     catalog: createMirrorCatalog(mirror),
@@ -97,7 +117,7 @@ export async function serveMirror(
     },
     async close() {
       await server.close();
-      await Promise.all([readyReader.close(), statusReader.close(), mirror.close()]);
+      await Promise.all([readyReader, statusReader, figuresReader, mirror].map((one) => one.close()));
     },
   };
 }

@@ -11,6 +11,7 @@ import { withTransaction } from "../db/transaction.ts";
 import type { BatchCounts, Loader } from "../load/loader.ts";
 import type { PageMemory } from "../load/page-memory.ts";
 import { quarantineHole } from "../load/quarantine.ts";
+import type { Meters } from "../metrics/meters.ts";
 import type { IdSet } from "../walk/id-set.ts";
 import type { LookAheadRoom } from "../walk/look-ahead.ts";
 import type { Page, PageMeta } from "../walk/page.ts";
@@ -47,6 +48,7 @@ export interface SettlePagesOptions {
   /** Called after each batch. In a walk without a memory, before the next page is taken. */
   onSettled?(last: Page): Promise<void>;
   onProgress(counts: WalkCounts, totalCount: number | null): void;
+  meters: Meters | undefined;
 }
 
 export interface SettledPages {
@@ -66,6 +68,7 @@ export function settlePages(options: SettlePagesOptions): SettledPages {
   const { sql, loader, clock, patience, runId, resource, memory, seen } = options;
   const inOrder = createPageOrder();
   let counts = options.counts;
+  const countRecords = options.meters?.runs.followWalk(resource, options.counts);
   let checkpoint: Checkpoint | null = null;
   let savedAt = 0;
   let isFailed = false;
@@ -124,6 +127,7 @@ export function settlePages(options: SettlePagesOptions): SettledPages {
     }
     counts = settled ?? addPages(counts, pages, seen);
     checkpoint = behind;
+    countRecords?.(counts, false);
     options.onProgress(counts, last.meta.totalCount);
     await options.onSettled?.(last);
     if (changed.length === 0 && clock.now().getTime() - savedAt > IDLE_CHECKPOINT_MS) {
@@ -148,7 +152,7 @@ export function settlePages(options: SettlePagesOptions): SettledPages {
       const normalized = page.records && loader.normalize(resource, page.records);
       await batches.add(inOrder({ ...page, ...(normalized && { normalized }) }));
     },
-    end: () => batches.end(),
+    end: () => batches.end().finally(() => countRecords?.(counts, true)),
     get counts() {
       return counts;
     },

@@ -2,6 +2,7 @@ import { type Client, createClient } from "../api/client.ts";
 import type { HostPace } from "../api/host-pace.ts";
 import type { Clock } from "../clock.ts";
 import type { Logger } from "../log.ts";
+import type { Meters } from "../metrics/meters.ts";
 import type { SyncSettings } from "./sync-settings.ts";
 
 /**
@@ -9,7 +10,13 @@ import type { SyncSettings } from "./sync-settings.ts";
  * run.
  */
 export function createUpstreamClient(
-  { settings, clock, log, pace }: { settings: SyncSettings; clock: Clock; log: Logger; pace?: HostPace },
+  {
+    settings,
+    clock,
+    log,
+    pace,
+    meters,
+  }: { settings: SyncSettings; clock: Clock; log: Logger; pace?: HostPace; meters?: Meters },
   signal: AbortSignal,
   onWarning: (message: string) => void,
 ): Client {
@@ -20,5 +27,6 @@ export function createUpstreamClient(
     log,
     signal,
     onWarning,
+    meter: meters?.requests,
   });
 }

@@ -6,6 +6,7 @@ import type { ResumableWalk, WalkCounts } from "../db/run-ledger.ts";
 import type { UpstreamError } from "../errors.ts";
 import type { Loader } from "../load/loader.ts";
 import type { Logger } from "../log.ts";
+import type { Meters } from "../metrics/meters.ts";
 import type { LookAheadRoom } from "../walk/look-ahead.ts";
 import type { WalkPlan } from "./plan.ts";
 import type { WalkSummary } from "./summary.ts";
@@ -28,6 +29,7 @@ export interface WalkResourceOptions {
   allowMassDelete: boolean;
   patience: Patience;
   signal: AbortSignal;
+  meters: Meters | undefined;
   onProgress(counts: WalkCounts, totalCount: number | null): void;
 }
 

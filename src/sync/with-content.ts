@@ -60,6 +60,7 @@ async function fetchContent(
     log,
     signal,
     onWarning: warnings.warn,
+    meter: options.meters?.requests,
   });
   const sql = connect(settings.databaseUrl, { applicationName: "docmirror content", max: 2 });
   const patience = createPatience({

@@ -23,7 +23,9 @@ import { createKnownKeys } from "../load/known-keys.ts";
 import { createLoader, type Loader } from "../load/loader.ts";
 import { createLookedUpKeys } from "../load/looked-up-keys.ts";
 import type { Logger } from "../log.ts";
+import type { Meters } from "../metrics/meters.ts";
 import { createIdSet } from "../walk/id-set.ts";
+import { RESOURCES } from "../wire/resources.ts";
 import { closeRun } from "./close-run.ts";
 import { startHeart } from "./heartbeat.ts";
 import { isPartial, NOTHING_UNFINISHED, type RunSummary } from "./summary.ts";
@@ -46,6 +48,8 @@ export interface RunOptions {
   assertMayRun?(tx: TransactionSql): Promise<void>;
   clock: Clock;
   log: Logger;
+  /** Count what the run does. @default nothing does */
+  meters?: Meters;
   signal: AbortSignal;
 }
 
@@ -59,6 +63,7 @@ export interface OpenRun {
   readonly patience: Patience;
   readonly clock: Clock;
   readonly log: Logger;
+  readonly meters: Meters | undefined;
   readonly signal: AbortSignal;
   /** Aborted with the first failure that ends the run: of the database, a bug, a lost lock, a stop. */
   readonly abort: AbortController;
@@ -128,7 +133,7 @@ async function runLocked(
   sql: Sql,
   lock: RunLock,
 ): Promise<RunResult> {
-  const { settings, clock } = options;
+  const { settings, clock, meters } = options;
   const startedAt = clock.now();
   // A failure of the database, or a bug, in one walk ends the others too.
   const abort = new AbortController();
@@ -173,8 +178,10 @@ async function runLocked(
       clockAhead: client.clockAhead,
       patience,
       assertMayWrite: (tx) => assertRunOpen(tx, runId),
+      meter: meters?.store,
     }),
     totals,
+    meters,
   );
   const ending: RunEnding = { kind, resources: {}, error: null, brokenBy: null, isPartial: false };
   try {
@@ -187,6 +194,7 @@ async function runLocked(
       patience,
       clock,
       log,
+      meters,
       signal: abort.signal,
       abort,
       totals,
@@ -216,7 +224,12 @@ async function runLocked(
   const message = error instanceof Error ? error.message : null;
   const warned = warnings.list();
   const end = { status, finishedAt: finishedAt.toISOString(), error: message, warnings: warned };
-  await closeRun({ sql, lock, clock, log }, { runId, end, totals, error });
+  await closeRun({ sql, lock, clock, log }, { runId, end, totals, error }).catch((reason: unknown) => {
+    // The run is left open, and the next one will close it as interrupted.
+    meters?.runs.ended(ending.kind, "interrupted");
+    throw reason;
+  });
+  meters?.runs.ended(ending.kind, status);
   log.debug({ kind: ending.kind, status }, "run closed");
   const summary: RunSummary = {
     run_id: runId,
@@ -258,12 +271,13 @@ export function exitCodeOf({ summary, error }: RunResult): number {
   return error instanceof MirrorError ? error.exitCode : error === null ? EXIT.partial : EXIT.bug;
 }
 
-/** The loader, with its counts added to the totals of the run. */
-function countTotals(loader: Loader, totals: RunTotals): Loader {
+/** The loader, with its counts added to the totals of the run. The pages of a walk are counted by the walk. */
+function countTotals(loader: Loader, totals: RunTotals, meters: Meters | undefined): Loader {
   return {
     ...loader,
     async load(batch, alongside) {
       const counts = await loader.load(batch, alongside);
+      if (batch.source === "detail") meters?.runs.settled(batch.resource, counts);
       totals.transitions += counts.transitions;
       totals.replacedNul += counts.replacedNul;
       return counts;
@@ -271,6 +285,8 @@ function countTotals(loader: Loader, totals: RunTotals): Loader {
     async retire(gone, alongside) {
       const retired = await loader.retire(gone, alongside);
       totals.transitions += retired.transitions;
+      for (const resource of RESOURCES)
+        meters?.runs.settled(resource, { deleted: retired.counts[resource] ?? 0 });
       return retired;
     },
     async vanish(builds) {

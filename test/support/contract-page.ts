@@ -5,6 +5,7 @@ import { SETTING_KEYS, SETTINGS, type Setting } from "../../src/config/settings.
 import { EXIT } from "../../src/errors.ts";
 import type { StatusDocument } from "../../src/status/read-status.ts";
 import type { RunSummary, WalkSummary } from "../../src/sync/summary.ts";
+import { figureMetrics, type MetricFacts, processMetrics } from "./metrics-page.ts";
 
 /** Each exit code in words, and what a person or a script does then. A code without an entry does not compile. */
 const EXIT_WORDS: Record<keyof typeof EXIT, readonly [means: string, then: string]> = {
@@ -241,7 +242,17 @@ ${entries(HEALTH_PATHS)
 
 Pages, CSV and JSON take \`since\`, \`until\`, \`version\` and \`type\`. CSV and JSON take \`project\` too. Below \`/api/\` the
 server answers the service's own API, and \`/openapi.json\` describes it ([how](serving.md)).
+
+## Metrics
+
+\`/metrics\` and \`--metrics-file\` give these ([what they mean](metrics.md)). New ones may come, and labels may get new values.
+
+${[...(await figureMetrics()), ...(await processMetrics())].map(metricLine).join("\n")}
 `;
+}
+
+function metricLine({ name, labels }: MetricFacts): string {
+  return `- \`${name}${labels.length > 0 ? `{${labels.join(",")}}` : ""}\``;
 }
 
 /** A line for each field. */

@@ -1,0 +1,43 @@
+import { STATUS_CODES } from "node:http";
+
+/** The values that labels may have. They are fixed, so that what upstream sends cannot add series without end. */
+export const RESOURCE_LABELS = ["user", "project", "version", "file", "build"] as const;
+export type ResourceLabel = (typeof RESOURCE_LABELS)[number];
+
+/** What a request asks for: a resource, the root listing, a schema, a page of documentation, or another path. */
+export const REQUEST_LABELS = [...RESOURCE_LABELS, "root", "schema", "content", "other"] as const;
+export type RequestLabel = (typeof REQUEST_LABELS)[number];
+
+export const RUN_KINDS = ["full", "incremental", "watch", "quarantine"] as const;
+export type RunKindLabel = (typeof RUN_KINDS)[number];
+
+export const RUN_STATUSES = ["succeeded", "partial", "failed", "interrupted"] as const;
+export type RunStatusLabel = (typeof RUN_STATUSES)[number];
+
+/** What became of a record, as the run summary names it. */
+export const OUTCOMES = ["inserted", "updated", "unchanged", "deleted", "restored", "quarantined"] as const;
+export type OutcomeLabel = (typeof OUTCOMES)[number];
+
+/** What runs on a schedule: the nightly sync and the watch. */
+export const COMMAND_LABELS = ["sync", "watch"] as const;
+export type CommandLabel = (typeof COMMAND_LABELS)[number];
+
+/** The states of an open build that services were seen to send. Any other one is `other`. */
+export const OPEN_STATES = ["triggered", "cloning", "installing", "building", "uploading"] as const;
+
+/**
+ * How a request ended: the status of the reply, `timeout`, `network` for no reply, `shape` for a reply that does not follow
+ * the interface, or `stopped` for a request that was given up because the run ended.
+ */
+export type Answer = number | "timeout" | "network" | "shape" | "stopped";
+
+/** The label of an answer. A status that no standard names is shown by its class, as `5xx`. */
+export function answerLabel(answer: Answer): string {
+  if (typeof answer === "string" || answer in STATUS_CODES) return String(answer);
+  return `${Math.floor(answer / 100)}xx`;
+}
+
+/** The value where it is one of those that are known, else `other`. */
+export function knownOr<K extends string>(known: readonly K[], value: string | null): K | "other" {
+  return known.find((one) => one === value) ?? "other";
+}
