@@ -6,7 +6,7 @@ import { createLeaderLock } from "../db/leader-lock.ts";
 import { assertService } from "../db/mirrored-service.ts";
 import { prepareDatabase } from "../db/prepare.ts";
 import { openDatabase } from "../embedded/open-database.ts";
-import { EXIT, LockedError, MirrorError } from "../errors.ts";
+import { EXIT, LockedError, MirrorError, SchemaVersionError } from "../errors.ts";
 import type { Logger } from "../log.ts";
 import { readDefinitions } from "../report/definitions.ts";
 import type { SyncSettings } from "../sync/sync-settings.ts";
@@ -33,7 +33,7 @@ export interface JobDeps {
  * Runs jobs on their schedules until a signal comes. The database may be down for some of the time. `serve`
  * starts a server over the same database; it is up before the database answers, and ends with the jobs.
  * Throws `LockedError` when another process leads on the database, even when it took the lead while the
- * database was down.
+ * database was down, and `SchemaVersionError` when the schema became one that this program may not use.
  */
 export async function keepWorking(
   { config, log, clock, signal: stop }: CommandContext,
@@ -49,7 +49,11 @@ export async function keepWorking(
     open: (openSignal) => openDatabase({ ...config, log, signal: openSignal }),
     async prepare(opened, prepareSignal) {
       await assertNotDemo(opened.url, baseUrl);
-      await prepareDatabase(opened, readDefinitions(), log, prepareSignal);
+      await prepareDatabase(opened, readDefinitions(), log, prepareSignal).catch((error: unknown) => {
+        // Someone migrated: to try again each minute would help nobody.
+        if (error instanceof SchemaVersionError) ousted.abort(error);
+        throw error;
+      });
       await withSql(opened.url, { applicationName: "docmirror", max: 1 }, (sql) =>
         assertService(sql, baseUrl),
       );

@@ -40,8 +40,12 @@ export function withReport<Options extends RunOptions, Result>(
 export async function tryRefresh(url: string, options: RefreshOptions, log: Logger): Promise<unknown> {
   const from = performance.now();
   try {
-    const { changed, isFull, repaired, runId } = await refreshReport(url, options);
+    const { changed, isFull, repaired, runId, isLeft } = await refreshReport(url, options);
     const durationMs = Math.round(performance.now() - from);
+    if (isLeft) {
+      log.debug({ runId }, "a later version defined the reports; it refreshes them");
+      return null;
+    }
     log.debug({ runId, changed, full: isFull, durationMs }, "reports refreshed");
     if (repaired) {
       log.warn({ runId, repaired }, "facts of builds were not what their records give; computed them again");

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { connect, replaceDatabase, type Sql } from "../../src/db/connect.ts";
 import {
-  assertSchemaCurrent,
+  assertSchemaUsable,
   assertServerUsable,
   migrate,
   migrationStatus,
@@ -80,7 +80,7 @@ describe("migrate", () => {
     await migrate(database.url, definitions);
     await sql`insert into sync.migrations (tag, hash) values ('0999_of_tomorrow', 'x')`;
     await expect(migrate(database.url, definitions)).rejects.toBeInstanceOf(SchemaVersionError);
-    await expect(assertSchemaCurrent(sql, definitions)).rejects.toMatchObject({
+    await expect(assertSchemaUsable(sql, definitions)).rejects.toMatchObject({
       exitCode: 7,
       hint: expect.stringMatching(/upgrade/),
     });
@@ -101,9 +101,9 @@ describe("pendingSql", () => {
   });
 });
 
-describe("assertSchemaCurrent", () => {
+describe("assertSchemaUsable", () => {
   test("an older database asks for docmirror migrate", async () => {
-    await expect(assertSchemaCurrent(sql, definitions)).rejects.toMatchObject({
+    await expect(assertSchemaUsable(sql, definitions)).rejects.toMatchObject({
       exitCode: 7,
       hint: expect.stringContaining("docmirror migrate"),
     });
@@ -111,7 +111,7 @@ describe("assertSchemaCurrent", () => {
 
   test("is content after migrate", async () => {
     await migrate(database.url, definitions);
-    await assertSchemaCurrent(sql, definitions);
+    await assertSchemaUsable(sql, definitions);
   });
 });
 

@@ -33,8 +33,10 @@ export async function refreshIfBehind(
   }
   log.debug("the answers are older than the last run; refreshing them");
   try {
-    await refreshReport(url, { ...config, keepsSettings: true, signal });
-    return true;
+    const { isLeft } = await refreshReport(url, { ...config, keepsSettings: true, signal });
+    if (isLeft)
+      log.warn({ hint: "upgrade docmirror here too" }, `${OLD_ANSWERS}; a later version refreshes them`);
+    return !isLeft;
   } catch (error) {
     if (!(error instanceof StoreError && MAY_NOT_WRITE.includes(error.sqlstate ?? ""))) throw error;
     log.warn({ ...HOW_TO_REFRESH, error: error.message }, OLD_ANSWERS);
