@@ -17,9 +17,10 @@ export interface StoredService extends AsyncDisposable {
 
 /** Serves lists that were stored as JSON by resource, gzipped. `delayMs` is the wait before each reply. */
 export async function serveStored(file: string, delayMs = 0): Promise<StoredService> {
-  const lists = JSON.parse(gunzipSync(readFileSync(file)).toString()) as { [R in Resource]: RecordTypes[R][] };
-  const find = (resource: Resource, id: string) =>
-    lists[resource].find((record) => String(record.id) === id);
+  const lists = JSON.parse(gunzipSync(readFileSync(file)).toString()) as {
+    [R in Resource]: RecordTypes[R][];
+  };
+  const find = (resource: Resource, id: string) => lists[resource].find((record) => String(record.id) === id);
   const catalog: Catalog = {
     async list<R extends Resource>(resource: R, { filters, offset, limit }: Parameters<Catalog["list"]>[1]) {
       const records = (lists[resource] as RecordTypes[R][]).filter((record) =>
