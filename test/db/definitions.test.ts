@@ -80,7 +80,7 @@ describe("a changed text", () => {
   test("is re-created with what builds on it, and nothing else is touched", async () => {
     expect(await migrationStatus(sql, FEWER)).toMatchObject({ state: "older", outdated: OPEN });
     const changed = await changedBy(async () => {
-      expect(await migrate(database.url, FEWER)).toEqual({ applied: [], redefined: OPEN });
+      expect(await migrate(database.url, FEWER)).toMatchObject({ applied: [], redefined: OPEN });
     });
     expect(changed).toEqual(OPEN);
     expect(await migrationStatus(sql, FEWER)).toMatchObject({ state: "current", outdated: [] });
@@ -199,9 +199,9 @@ describe("a text that Postgres cannot replace", () => {
 test("a relation that is new comes with the reader's right, one that is gone is dropped", async () => {
   await grantReader(sql, await planReaderGrant(sql, role));
   const without = redefine({ "report.open_builds": null, "report.stuck_builds": null });
-  expect(await migrate(database.url, without)).toEqual({ applied: [], redefined: OPEN });
+  expect(await migrate(database.url, without)).toMatchObject({ applied: [], redefined: OPEN });
   expect((await sql`select to_regclass('report.open_builds') is null as gone`)[0]?.gone).toBe(true);
-  expect(await migrate(database.url, definitions)).toEqual({ applied: [], redefined: OPEN });
+  expect(await migrate(database.url, definitions)).toMatchObject({ applied: [], redefined: OPEN });
   expect(await mayRead("report.open_builds")).toBe(true);
   expect(Object.fromEntries(await columnsOf("report.open_builds"))).toEqual(DICTIONARY.open_builds.columns);
 });
@@ -236,14 +236,17 @@ test("an older program leaves what a later version defined, a later one asks for
   });
   await migrate(database.url, { ...FEWER, version: "0.10.0" });
   const older = { ...definitions, version: "0.9.1" };
-  expect(await migrationStatus(sql, older)).toMatchObject({ state: "newer", outdated: OPEN });
+  expect(await migrationStatus(sql, older)).toMatchObject({ state: "newer", usable: true, outdated: OPEN });
+  await assertSchemaUsable(sql, older);
+  const leave = async () =>
+    expect(await migrate(database.url, older)).toEqual({ applied: [], redefined: [], newer: true });
+  expect(await changedBy(leave)).toEqual([]);
+  await sql`drop view report.stuck_builds`;
   const refused = {
     exitCode: 7,
     message: expect.stringContaining("a later version defined report.open_builds, report.stuck_builds"),
     hint: expect.stringContaining("upgrade"),
   };
   await expect(assertSchemaUsable(sql, older)).rejects.toMatchObject(refused);
-  expect(await changedBy(() => expect(migrate(database.url, older)).rejects.toMatchObject(refused))).toEqual(
-    [],
-  );
+  await expect(migrate(database.url, older)).rejects.toMatchObject(refused);
 });
