@@ -60,7 +60,7 @@ describe.skipIf(POSTGRES_BIN === null)("the commands for a backup", { tags: ["lo
     writeFileSync(program, `#!/bin/sh\nexec "${process.execPath}" "${TSX}" "${MAIN}" "$@"\n`);
     chmodSync(program, 0o755);
     env = {
-      PATH: [folder, POSTGRES_BIN, process.env.PATH].join(delimiter),
+      PATH: [folder, process.env.PATH].join(delimiter),
       DOCMIRROR_BASE_URL: service.url,
       DOCMIRROR_RATE: "0",
     };
@@ -69,6 +69,9 @@ describe.skipIf(POSTGRES_BIN === null)("the commands for a backup", { tags: ["lo
     await service?.close();
     rmSync(folder, { recursive: true, force: true });
   });
+
+  /** With the programs of the server's own version. */
+  const ownPath = () => [folder, POSTGRES_BIN, process.env.PATH].join(delimiter);
 
   /** Runs a block of the docs, and returns what it wrote. Throws where a command fails. */
   async function shell(block: string, more: Record<string, string> = {}): Promise<string> {
@@ -94,6 +97,7 @@ describe.skipIf(POSTGRES_BIN === null)("the commands for a backup", { tags: ["lo
   }
 
   it("bring an old state back, from which the mirror goes on and says so", async () => {
+    env.PATH = ownPath();
     await shell(
       `createdb --maintenance-db="${serverUrl}/postgres" --encoding=UTF8 --template=template0 original`,
     );
@@ -125,8 +129,10 @@ describe.skipIf(POSTGRES_BIN === null)("the commands for a backup", { tags: ["lo
     expect((await runCli(["sync", "--full"], inFolder("original"))).code).toBe(0);
     expect((await runCli(["sync", "--full"], inFolder("copy"))).code).toBe(0);
     await using one = startCli(["database", "--with-password"], inFolder("original"));
+    const oneUrl = await urlOf(one);
+    // The copy has the same port, and takes another where that one is taken.
     await using other = startCli(["database", "--with-password"], inFolder("copy"));
-    const [oneUrl, otherUrl] = [await urlOf(one), await urlOf(other)];
+    const otherUrl = await urlOf(other);
     await expectSame(oneUrl, otherUrl);
     for (const cli of [one, other]) cli.signal("SIGTERM");
     await Promise.all([one.ended, other.ended]);
