@@ -13,7 +13,7 @@ export function askForBuild(id: string): Question {
   return askFor("fact_builds", {}, (hold) => [`build_id = ${hold(id)}`]);
 }
 
-/** What is asked about a build that the reports count: its neighbours, and who has the same error. */
+/** The questions about a build that the reports count: its neighbours, and who has the same error. */
 export function buildQuestions(fact: Row) {
   const id = String(fact.build_id);
   const ofSeries = (hold: (value: string | number) => string) =>

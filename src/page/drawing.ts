@@ -29,8 +29,8 @@ export interface Draft {
 }
 
 /**
- * A page of figures, ready to be asked for and drawn. Every page is a function from an address to this: it
- * parses the query, then `draw` asks, and draws what it got.
+ * A page of figures that is not yet read or drawn. Every page is a function from an address to this: it parses
+ * the query; `draw` then reads the figures and draws them.
  */
 export interface Drawing {
   /** What the page depends on, apart from the figures: parsed, so that it has few values. */

@@ -1,11 +1,10 @@
 import { html } from "hono/html";
-import { nearestNames } from "../config/nearest-names.ts";
 import type { TransactionSql } from "../db/connect.ts";
 import { age } from "./age.ts";
 import { askEach } from "./ask-all.ts";
 import { renderBlock } from "./block.ts";
 import type { Address, Draft, Drawing, PageMoment } from "./drawing.ts";
-import { renderEmpty } from "./empty.ts";
+import { type Link, renderEmpty } from "./empty.ts";
 import { renderErrorLines } from "./error-lines.ts";
 import {
   askForLineDays,
@@ -21,9 +20,12 @@ import { fileFilters } from "./file-filters.ts";
 import { renderKindRows } from "./kind-rows.ts";
 import { buildHref, withQuery } from "./links.ts";
 import type { Row } from "./list-table.ts";
+import { nearestChoices } from "./nearest-choices.ts";
+import { drawNoMatch } from "./no-match.ts";
 import { readPageNumber } from "./pager.ts";
 import { type Period, type PeriodChoice, readPeriodChoice, resolvePeriod } from "./period.ts";
 import { renderPeriodChips } from "./period-chips.ts";
+import { readText } from "./read-query.ts";
 import { statement } from "./statement.ts";
 import { kindsOf } from "./trends-facts.ts";
 import { renderVerdict } from "./verdict-bar.ts";
@@ -38,7 +40,7 @@ export function errorsPage({ query }: Address): Drawing {
   const sort = query.get("sort") ?? "";
   const choice: Choice = {
     ...readPeriodChoice(query),
-    kind: query.get("kind")?.replaceAll("\0", "").trim().slice(0, 200) || undefined,
+    kind: readText(query, "kind"),
     sort: Object.hasOwn(SORTS, sort) ? (sort as Sort) : "projects",
     page: readPageNumber(query),
   };
@@ -56,12 +58,15 @@ const KNOWN = {
 async function draw(tx: TransactionSql, choice: Choice, moment: PageMoment): Promise<Draft> {
   const known = await askEach(tx, KNOWN);
   const firstDay = known.days[0]?.first_day;
-  if (firstDay === null || firstDay === undefined) return drawNothing("No build is known yet.", {});
+  if (firstDay === null || firstDay === undefined) return drawNothing("No build is known yet.");
   const kinds = [...known.kinds.map(({ kind }) => String(kind)), "unclassified"];
   if (choice.kind !== undefined && !kinds.includes(choice.kind))
     return drawUnknownKind(choice.kind, kinds, choice);
   const period = resolvePeriod(choice, String(firstDay), moment);
-  if (period === null) return drawNothing("No build of these days is known.", { kind: choice.kind });
+  if (period === null)
+    return drawNothing("No build of these days is known.", [
+      { href: withQuery(PATH, { kind: choice.kind }), words: "The last 14 days" },
+    ]);
   const questions = errorsQuestions(period, choice);
   const answers = await askEach(tx, questions);
   const fingerprints = answers.lines.map(({ error_fingerprint }) => String(error_fingerprint));
@@ -150,42 +155,35 @@ function renderHit(name: string, { projects, failing }: Answers): Markup {
   return html`${grouped(of(projects))}<small>${grouped(of(failing))} fail now</small>`;
 }
 
-function drawNothing(sentence: string, kept: { kind?: string | undefined }): Draft {
-  const main = html`${renderVerdict({
-    look: "idle",
+function drawNothing(sentence: string, ways?: readonly Link[]): Draft {
+  return drawNoMatch({
+    tab: PATH,
+    name: "Errors",
     sentence,
     evidence: "So this says neither that builds fail nor that they do not.",
-  })}
-${renderEmpty({
-  kind: "no-match",
-  strong: "No day matches.",
-  say: "The mirror knows no build of these days.",
-  ways: [{ href: withQuery(PATH, kept), words: "The last 14 days" }],
-})}`;
-  return { status: 200, facts: { title: "Errors: nothing matches", tab: PATH, main } };
+    ...(ways !== undefined && {
+      empty: { strong: "No day matches.", say: "The mirror knows no build of these days.", ways },
+    }),
+  });
 }
 
 /** A kind that no rule names says nothing about builds; the nearest ones are offered. */
 function drawUnknownKind(wrong: string, kinds: readonly string[], { since }: PeriodChoice): Draft {
-  const near = nearestNames(wrong, [...kinds, ...kinds.map(kindLabel)]).map(
-    (name) => kinds.find((one) => one === name || kindLabel(one) === name) ?? name,
-  );
-  const main = html`${renderVerdict({
-    look: "idle",
+  return drawNoMatch({
+    tab: PATH,
+    name: "Errors",
     sentence: "There is no such kind of error.",
     evidence: "So this says nothing about builds.",
-  })}
-${renderEmpty({
-  kind: "no-match",
-  strong: "No kind matches.",
-  say: html`No rule and no failed build has the kind ${foreign(wrong, 40)}.`,
-  ways: [
-    ...[...new Set(near)].map((kind) => ({
-      href: withQuery(PATH, { since, kind }),
-      words: html`Did you mean ${kindLabel(kind)}?`,
-    })),
-    { href: withQuery(PATH, { since }), words: "All kinds" },
-  ],
-})}`;
-  return { status: 200, facts: { title: "Errors: nothing matches", tab: PATH, main } };
+    empty: {
+      strong: "No kind matches.",
+      say: html`No rule and no failed build has the kind ${foreign(wrong, 40)}.`,
+      ways: [
+        ...nearestChoices(wrong, kinds, kindLabel).map((kind) => ({
+          href: withQuery(PATH, { since, kind }),
+          words: html`Did you mean ${kindLabel(kind)}?`,
+        })),
+        { href: withQuery(PATH, { since }), words: "All kinds" },
+      ],
+    },
+  });
 }

@@ -39,14 +39,7 @@ const within = (hold: Hold, column: string, first: number, last: number) =>
 /** All questions of the page of errors but those about the lines that are shown. */
 export function errorsQuestions(period: Period, choice: ErrorsChoice) {
   return {
-    kinds: statement(
-      "error_fingerprints_daily",
-      (hold) => `select day, error_class, sum(failures) as failures
-from report.error_fingerprints_daily
-where ${within(hold, "day", period.start, period.last)}
-group by day, error_class
-order by day, error_class`,
-    ),
+    kinds: askForKinds(period),
     classes: askFor("error_classes"),
     projects: isAllTime(period) ? askFor("error_classes") : askForProjects(period),
     failing: statement(
@@ -70,6 +63,18 @@ group by error_class`,
     ),
     lines: isAllTime(period) ? askForAllLines(choice) : askForLines(period, choice),
   } satisfies Record<string, Question>;
+}
+
+/** The failures of each day by class, of the period and of the one before it. */
+export function askForKinds({ start, last }: Period): Question {
+  return statement(
+    "error_fingerprints_daily",
+    (hold) => `select day, error_class, sum(failures) as failures
+from report.error_fingerprints_daily
+where ${within(hold, "day", start, last)}
+group by day, error_class
+order by day, error_class`,
+  );
 }
 
 function askForProjects({ first, last }: Period): Question {

@@ -35,16 +35,15 @@ export function judgeErrors(kinds: readonly Kind[], finished: number, period: Pe
   const rising = kinds
     .filter((kind) => kind.now > kind.before && !countChange(kind.now, kind.before).isChance)
     .toSorted((a, b) => b.now - b.before - (a.now - a.before));
+  // Without a period before, every kind would seem to rise.
+  const isRising = period.before !== null && rising.length > 0;
   const share =
     most.now === failed
       ? `all of them say: ${kindLabel(most.name)}`
       : `${grouped(most.now)} of them (${wholePercent(most.now / failed)}) say: ${kindLabel(most.name)}`;
   return {
-    look: period.before !== null && rising.length > 0 ? "some" : "idle",
-    mark: {
-      kind: period.before !== null && rising.length > 0 ? "bad2" : "flat",
-      word: rising.length > 0 ? "Rising" : "Failures",
-    },
+    look: isRising ? "some" : "idle",
+    mark: isRising ? { kind: "bad2", word: "Rising" } : { kind: "flat", word: "Failures" },
     title: `Errors: ${grouped(failed)} failed in ${length}`,
     sentence: `${counted(failed, "build")} failed in ${length}; ${share}.`,
     evidence: `${riseWords(rising, period)}${finished === 0 ? "" : ` Of ${counted(finished, "finished build")} ${percent(failed / finished)} failed.`}`,

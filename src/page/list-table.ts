@@ -41,7 +41,7 @@ export interface TableFacts<R> {
 
 /** Rows as a table; on a phone as cards, with links to sort by above them. */
 export function renderTable<R>({ caption, columns, rows, sort }: TableFacts<R>): Markup {
-  // Roles by hand: a table that is shown as cards would lose them.
+  // The roles are written out: a table that is shown as cards would lose them.
   return html`${sort === undefined ? "" : renderSorts(columns, sort)}<table role="table" class="stack"><caption class="unseen">${caption}</caption><thead role="rowgroup"><tr role="row">${columns.map((column) => renderHeading(column, sort))}</tr></thead><tbody role="rowgroup">
 ${rows.map(
   (row) => html`<tr role="row">${columns.map((column) => renderCell(column, row))}</tr>

@@ -102,7 +102,7 @@ order by day`,
 from (
   select date_trunc('hour', triggered_at)
   from report.fact_builds
-  where succeeded is not null
+  where succeeded is not null and project_id <> '-1'
     and triggered_on >= (${since(hold, "4 hours")})::date
     and triggered_at >= date_trunc('hour', ${held(hold)}) - interval '3 hours' and triggered_at <= ${held(hold)}
   group by 1

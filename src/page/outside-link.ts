@@ -2,8 +2,8 @@ import { html } from "hono/html";
 import { foreign, type Markup } from "./words.ts";
 
 /**
- * A link to an address that the service sent; null for what is no plain web address. The browser tells the
- * other side nothing of this page.
+ * A link to an address that the service sent; null for what is no plain web address. The other side does not
+ * learn from which page the reader came.
  */
 export function outsideLink(address: unknown, words: Markup): Markup | null {
   const href = webAddress(address);

@@ -20,7 +20,7 @@ import {
   type SeriesOf,
   type Subject,
 } from "./project-questions.ts";
-import { renderBadge, renderDays, renderMended, renderProjectFacts, renderTimes } from "./project-rail.ts";
+import { renderBadge, renderDays, renderFixed, renderProjectFacts, renderTimes } from "./project-rail.ts";
 import { renderSeries } from "./project-series.ts";
 import { judgeProject, renderProjectVerdict } from "./project-verdict.ts";
 import { type SeriesStrips, seriesKey } from "./series-strips.ts";
@@ -78,7 +78,7 @@ ${subject.id === "-1" || project.is_deleted === true ? "" : renderBadge(subject)
 </div>
 <aside class="col rail" aria-label="More about this project">
 ${renderDays(subject, answers, questions, moment)}
-${renderMended(subject, answers, questions, now)}
+${renderFixed(subject, answers, questions, now)}
 ${renderTimes(subject, answers, questions)}
 ${subject.id === "-1" ? "" : renderProjectFacts(project, subject, now)}
 </aside>
@@ -107,7 +107,7 @@ async function drawAbsence(tx: TransactionSql, slug: string): Promise<Draft> {
   };
 }
 
-/** The outcomes of the last builds of listed series; one that is listed twice is asked for once. */
+/** The outcomes of the last builds of listed series. A series that is listed twice is read once. */
 async function findStrips(tx: TransactionSql, { id }: Subject, rows: readonly Row[]): Promise<SeriesStrips> {
   const series = [...new Map(rows.map((row) => [seriesKey(row), row as unknown as SeriesOf])).values()];
   if (series.length === 0) return () => [];
@@ -140,7 +140,7 @@ function renderTwins(projects: readonly Row[], shown: Subject, now: Date): Marku
   return renderBlock({
     id: "twins",
     title: `${counted(projects.length, "project")} have this slug`,
-    note: "It was given anew, or one was renamed. Each has builds of its own, and nothing here adds them up; the files have the builds of all of them, told apart by project_id.",
+    note: "It was given anew, or one was renamed. Each has builds of its own, and nothing here adds them up; the files have the builds of all of them; project_id keeps them apart.",
     body: html`<ul class="rows">${projects.map((project) => {
       const id = String(project.project_id);
       const href = withQuery(projectHref(shown.slug), { id });

@@ -71,7 +71,7 @@ where total.${own(hold)}`,
         return `select builds from report.success_rate_by_project where ${own(hold)}`;
       return `select count(*) as builds from report.fact_builds where ${[own(hold), ...conditions].join(" and ")}`;
     }),
-    /** The builds whose rate is told, and those before them. */
+    /** The builds whose rate is shown, and those before them. */
     recent: statement(
       "fact_builds",
       (hold) => `select outcome, finished_before is not null and duration_s_max is null as is_untimed

@@ -47,8 +47,8 @@ export function renderDays(
   });
 }
 
-/** What was mended, newest first. */
-export function renderMended(
+/** What was fixed, newest first. */
+export function renderFixed(
   subject: Subject,
   answers: ProjectAnswers,
   questions: ProjectQuestions,
@@ -69,11 +69,11 @@ export function renderMended(
             strong: "None yet.",
             say: "No failure of this project was followed by a success.",
           })
-        : html`<ul class="rows">${fixed.map((row) => renderFixed(row, now))}</ul>`,
+        : html`<ul class="rows">${fixed.map((row) => renderFixedSeries(row, now))}</ul>`,
   });
 }
 
-function renderFixed(row: Row, now: Date): Markup {
+function renderFixedSeries(row: Row, now: Date): Markup {
   const took = momentMs(row.recovered_at) - momentMs(row.failed_at);
   const failures = Number(row.failures) > 1 ? `, ${grouped(Number(row.failures))} failures` : "";
   return html`<li><a href="${buildHref(String(row.recovered_build_id))}">${targetWords(row.version_slug, row.type)}</a>${age(row.recovered_at, now)}<small>${Number.isNaN(took) ? "broken before" : `broken for ${span(Math.max(0, took))}`}${failures} · ${kindLabel(row.error_class)}</small></li>`;

@@ -1,5 +1,4 @@
 import { html } from "hono/html";
-import { nearestNames } from "../config/nearest-names.ts";
 import type { TransactionSql } from "../db/connect.ts";
 import { isStorableId } from "../wire/record-id.ts";
 import { askEach } from "./ask-all.ts";
@@ -13,6 +12,7 @@ import { type Query, withQuery } from "./links.ts";
 import { renderListKey } from "./list-key.ts";
 import type { Row } from "./list-table.ts";
 import { renderTable } from "./list-table.ts";
+import { nearestChoices } from "./nearest-choices.ts";
 import { readPageNumber, renderPager } from "./pager.ts";
 import { findNearestProjects } from "./project-names.ts";
 import { findProjectRows, type ProjectRow, projectColumns } from "./project-rows.ts";
@@ -28,6 +28,7 @@ import {
   STATES,
   type State,
 } from "./projects-questions.ts";
+import { readText } from "./read-query.ts";
 import { counted, foreign, grouped, type Markup, shorten } from "./words.ts";
 
 const PATH = "/projects";
@@ -40,11 +41,10 @@ export function projectsPage({ query }: Address): Drawing {
 }
 
 function parse(query: URLSearchParams): ProjectsChoice {
-  const given = (name: string) => query.get(name)?.replaceAll("\0", "").trim().slice(0, 200) || undefined;
   const sort = query.get("sort") ?? "";
   return {
-    q: given("q"),
-    state: shorten(given("state") ?? "", 40) || undefined,
+    q: readText(query, "q"),
+    state: shorten(readText(query, "state") ?? "", 40) || undefined,
     sort: Object.hasOwn(SORTS, sort) ? (sort as Sort) : "last",
     page: readPageNumber(query),
   };
@@ -195,7 +195,10 @@ async function findAlike(tx: TransactionSql, q: string): Promise<ProjectRow[]> {
 
 function waysOut({ q, state, sort }: ProjectsChoice, { all, found }: Counts): Link[] {
   const kept = { sort: sort === "last" ? undefined : sort };
-  const nearest = state === undefined || isState(state) ? [] : nearestStates(state);
+  const nearest =
+    state === undefined || isState(state)
+      ? []
+      : nearestChoices(state, Object.keys(STATES) as State[], (name) => STATES[name].label);
   return [
     ...nearest.map((name) => ({
       href: withQuery(PATH, { ...kept, q, state: name }),
@@ -224,12 +227,3 @@ function clearWords(state: string | undefined, all: Counts["all"]): string {
 
 const isStateOrNone = (state: string | undefined): string | undefined =>
   state !== undefined && isState(state) ? state : undefined;
-
-function nearestStates(state: string): State[] {
-  const names = Object.keys(STATES) as State[];
-  const labels = names.map((name) => STATES[name].label);
-  const found = nearestNames(state, [...names, ...labels]).map((one) =>
-    names.find((name) => name === one || STATES[name].label === one),
-  );
-  return [...new Set(found.filter((name) => name !== undefined))];
-}

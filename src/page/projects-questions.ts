@@ -122,7 +122,7 @@ order by project_slug, project_id`,
 
 /**
  * The last outcomes of each project, the oldest first, in one row each. Builds without a date count as the
- * oldest; they are asked for apart, so that the index gives the newest ones of the others.
+ * oldest; they have a query of their own, so that the index gives the newest ones of the others.
  */
 export function askForProjectStrips(projectIds: readonly string[]): Question {
   const newest = (isDated: string, order: string) => `(

@@ -11,6 +11,13 @@ export function readQuery(url: string, now: Date): URLSearchParams {
   return query;
 }
 
+const MOST_LENGTH = 200;
+
+/** A choice as a text, trimmed and cut, without the zero characters that Postgres refuses; an empty one is none. */
+export function readText(query: URLSearchParams, name: string): string | undefined {
+  return query.get(name)?.replaceAll("\0", "").trim().slice(0, MOST_LENGTH) || undefined;
+}
+
 /** The filters of a file. An empty one is none, except for the project: a slug may be empty. */
 export function readFilters(query: URLSearchParams): Filters {
   const given = (filter: string) => query.get(filter) || undefined;

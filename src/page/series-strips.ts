@@ -3,7 +3,7 @@ import type { Row } from "./list-table.ts";
 /** The outcomes of the last builds of a listed series, the oldest first. */
 export type SeriesStrips = (row: Row) => readonly string[];
 
-/** What tells the series of a project apart. */
+/** The key of a series among those of its project. */
 export function seriesKey(row: object): string {
   const { version_id, type, reference } = row as Row;
   return JSON.stringify([version_id, type, reference ?? null]);

@@ -1,6 +1,6 @@
 import type { Days, Period } from "./period.ts";
 
-/** So many marks can be told apart on a phone. */
+/** More marks than these blur on a phone. */
 const MOST_MARKS = 62;
 /** The lengths that a mark may stand for, in days. */
 const LENGTHS = [1, 7, 28, 364];

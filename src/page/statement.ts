@@ -2,7 +2,7 @@ import type { Relation } from "../db/report-dictionary.ts";
 import { asQuestion, type Question } from "../report/question.ts";
 
 /**
- * A question of a page that is no relation as it stands: SQL over relations of schema `report`. `hold` takes a
+ * A question of a page that no relation answers alone: SQL over relations of schema `report`. `hold` takes a
  * value and returns the parameter for it. `relation` is the one whose rows the block offers as files.
  */
 export function statement(

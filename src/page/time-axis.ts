@@ -7,7 +7,7 @@ const DAY_MS = 86_400_000;
 const MINUTE_MS = 60_000;
 /** A word this close to an end would leave the drawing, in percent. */
 const MARGIN = 3;
-/** The scale gives more than it is asked for where round moments are dense. */
+/** The scale may give more ticks than it was given as a number, where round moments are dense. */
 const MOST_TICKS = 9;
 
 export interface TimeAxis {

@@ -37,7 +37,7 @@ export interface CompareFacts {
   readonly before: Outcomes | null;
   /** What may break, such as `BROKE_WORDS.all`. */
   readonly broken: string;
-  /** The builds that are no fault of the platform; null where they cannot be told. */
+  /** The builds that are no fault of the platform; null where that is not known. */
   readonly plain: { readonly now: Count; readonly before: Count } | null;
   readonly turns: { readonly now: Turns; readonly before: Turns };
   readonly question: Question;

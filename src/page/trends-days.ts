@@ -56,7 +56,7 @@ export function renderDays({
       : "The period before is paler, left of the line.",
     noun === "day"
       ? ""
-      : `Each mark is ${noun === "28 days" ? "28 days" : `a ${noun}`}, so that they can be told apart.`,
+      : `Each mark is ${noun === "28 days" ? "28 days" : `a ${noun}`}, so that they do not run together.`,
   ];
   const few = spans.length < 8 ? " few" : "";
   return renderBlock({

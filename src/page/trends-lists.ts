@@ -107,7 +107,7 @@ export function renderPlatform({
   type,
   now,
 }: ListFacts & {
-  /** Of the last days of the period: the hours with enough builds to tell. */
+  /** How many hours in the last days of the period had enough builds to show trouble. */
   readonly lookedAt: number;
   readonly plain: { readonly all: Count; readonly kept: Count };
   readonly period: Period;

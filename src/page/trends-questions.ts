@@ -1,4 +1,6 @@
 import { askFor, type Question } from "../report/question.ts";
+import { askForKinds } from "./errors-questions.ts";
+import type { Row } from "./list-table.ts";
 import { dayText, type Period } from "./period.ts";
 import { statement } from "./statement.ts";
 
@@ -93,6 +95,9 @@ limit ${SHOWN_SERIES}`,
   } satisfies Record<string, Question>;
 }
 
+/** The answers of the page of trends, by the names of their questions. */
+export type TrendsAnswers = Readonly<Record<keyof ReturnType<typeof trendsQuestions>, readonly Row[]>>;
+
 /** The last months that the period touches, such as 2026-11. */
 function monthsOf({ first, last }: Period): string[] {
   const months = new Set<string>();
@@ -144,17 +149,6 @@ from report.fact_builds
 where ${within("triggered_on", { start, last: period.last })(hold)}
 group by type
 order by finished desc, type`,
-  );
-}
-
-function askForKinds(period: Period): Question {
-  return statement(
-    "error_fingerprints_daily",
-    (hold) => `select day, error_class, sum(failures) as failures
-from report.error_fingerprints_daily
-where ${within("day", period)(hold)}
-group by day, error_class
-order by day, error_class`,
   );
 }
 
@@ -235,7 +229,7 @@ where triggered_on between ${dayHeld(hold, first)} and ${dayHeld(hold, period.la
   );
 }
 
-/** How many hours had enough builds to tell trouble of the platform. */
+/** How many hours had enough builds to show trouble of the platform. */
 function askForHours(period: Period): Question {
   const first = Math.max(period.first, period.last - LATE_DAYS + 1);
   return statement(

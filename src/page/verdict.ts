@@ -30,7 +30,7 @@ export interface VerdictFacts {
   readonly trouble: string | null;
   /** The newest hour of the last three in which far more projects failed than usual. */
   readonly platformHour: PlatformHour | null;
-  /** How many of the last three hours had enough builds to tell. */
+  /** How many of the last three hours had enough builds to show trouble. */
   readonly hoursLookedAt: number;
   /** Projects that broke in the 24 hours, those fixed since included. */
   readonly broke: number;
@@ -115,10 +115,10 @@ export function judge(facts: VerdictFacts): Verdict {
   if (broke > 0) {
     const usual = usualOf(facts.usualDays);
     const isMany = usual !== null && broke > usual.high;
-    const since = broke === facts.brokeAndFixed && broke > 0 ? "all of them are fixed" : fixedWords(facts);
+    const fixed = fixedWords(facts);
     const clauses = [
       `${counted(broke, "project")} broke in the last 24 hours${isMany ? `, more than usual (${rangeWords(usual)})` : ""}`,
-      ...(since === null ? [] : [since]),
+      ...(fixed === null ? [] : [fixed]),
       ...(newest === null || isMany ? [] : [`the newest, {newest}, ${agoWords(newest.brokeAt, now)} ago`]),
     ];
     return {
@@ -177,7 +177,8 @@ function ordinaryWords(usual: Usual | null, days: number, broke: number): string
 }
 
 function fixedWords({ broke, brokeAndFixed }: VerdictFacts): string | null {
-  if (brokeAndFixed === 0 || broke === 0) return null;
+  if (brokeAndFixed === 0) return null;
+  if (brokeAndFixed === broke) return "all of them are fixed";
   return `${grouped(brokeAndFixed)} of them ${brokeAndFixed === 1 ? "is" : "are"} fixed`;
 }
 

@@ -41,11 +41,6 @@ export function wholePercent(share: number): string {
   return `${honest}\u00a0%`;
 }
 
-/** The two ends of an interval of shares. */
-export function percentRange(low: number, high: number): string {
-  return `${percent(low).replace("\u00a0%", "")}–${percent(high)}`;
-}
-
 /** A whole number, grouped by thousands. */
 export function grouped(count: number): string {
   return count.toLocaleString("en-US");

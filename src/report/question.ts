@@ -86,18 +86,6 @@ export function asQuestion(
   return { relation, columns, text, params, readable: `${writeIn(text, params)};\n` };
 }
 
-/**
- * The statement that counts the rows of `askFor` without a limit, in one column `rows`. Throws as `askFor`
- * does.
- */
-export function askForCount(
-  relation: Relation,
-  filters: Omit<Filters, "limit"> = {},
-): Pick<Question, "text" | "params"> {
-  const { params, source } = narrow(relation, filters);
-  return { params, text: `select count(*) as rows\n${source}` };
-}
-
 /** The FROM and WHERE of a question. Values are added to `params`. Throws ConfigError as `askFor` does. */
 export function narrow(
   relation: Relation,

@@ -182,7 +182,7 @@ describe("the package of dbt", { tags: ["long"] }, () => {
     );
   }
 
-  /** What an engine answered, from its files: `files` tells where those of a relation are. */
+  /** What an engine answered, from its files: `files` gives the place of those of a relation. */
   async function assertEqual(files: (relation: Relation) => string): Promise<void> {
     const instance = await DuckDBInstance.create(":memory:");
     const connection = await instance.connect();

@@ -1,4 +1,4 @@
-/** dbt itself runs the package of deploy/dbt on Postgres, with its sample profile and the role that the README tells to make. */
+/** dbt itself runs the package of deploy/dbt on Postgres, with its sample profile and the role that the README makes. */
 import { execFile } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";

@@ -148,7 +148,7 @@ describe("sources.yml", () => {
     expect(new Set(macros)).toEqual(new Set([...used].filter((name) => !/^(unique|not_null)$/.test(name))));
   });
 
-  it("tells how fresh builds, projects and versions are by what was last read of them", async () => {
+  it("says how fresh builds, projects and versions are by what was last read of them", async () => {
     const tested = source.tables.flatMap(({ name, config: { freshness, loaded_at_query: query } = {} }) =>
       freshness && query ? [{ name, freshness, query }] : [],
     );

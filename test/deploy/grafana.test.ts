@@ -223,7 +223,7 @@ describe("builds.json", () => {
     expect(new Set(drawn.map(([, , low]) => low === null)).size).toBe(2);
   });
 
-  it("tells projects that share a slug apart", async () => {
+  it("keeps projects that share a slug apart", async () => {
     const { rows } = await ask(
       dashboards.find(({ file }) => file === "builds.json")?.variables[0]?.query ?? "",
     );

@@ -75,7 +75,7 @@ describe("the datasets for Superset", () => {
     expect(files).toEqual(await supersetFiles(reader.sql));
   });
 
-  it("are of one database, whose password is not told, with an id each", () => {
+  it("are of one database, without its password, and have an id each", () => {
     expect(read("metadata.yaml")).toEqual({ version: "1.0.0", type: "SqlaTable" });
     expect(database.sqlalchemy_uri).not.toMatch(/:\/\/[^@]*:/);
     expect(new Set(datasets.map(({ database_uuid: id }) => id))).toEqual(new Set([database.uuid]));

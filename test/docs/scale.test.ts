@@ -1,4 +1,4 @@
-/** Each section of `docs/scale.md` on a reader of the files is run as it stands there, on an export of a small mirror. */
+/** Each section of `docs/scale.md` on a reader of the files is run as it is written there, on an export of a small mirror. */
 import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";

@@ -1,24 +1,20 @@
 import { request } from "node:http";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { connect, type Sql } from "../../src/db/connect.ts";
-import { createTestDatabase, type TestDatabase } from "../support/database.ts";
-import { type ServedPages, seedPages, servePages } from "../support/served-pages.ts";
+import { type MirrorPages, openMirrorPages } from "../support/mirror-pages.ts";
+import { seedPages } from "../support/served-pages.ts";
 
-let database: TestDatabase;
-let pages: ServedPages;
+let pages: MirrorPages;
 let sql: Sql;
 
 beforeEach(async () => {
-  database = await createTestDatabase();
-  await seedPages(database.url);
-  pages = await servePages(database.url);
-  sql = connect(database.url, { applicationName: "docmirror test", max: 1 });
+  pages = await openMirrorPages(seedPages);
+  sql = connect(pages.databaseUrl, { applicationName: "docmirror test", max: 1 });
   await expect.poll(async () => (await pages.get("/find?q=pip")).status, PATIENT).toBe(303);
 });
 afterEach(async () => {
   await sql?.end({ timeout: 1 });
   await pages?.[Symbol.asyncDispose]();
-  await database?.dispose();
 });
 
 /** Every question about builds now takes the server longer than any test waits. */
@@ -36,7 +32,7 @@ const underWay = () =>
   sql`select pid, query, wait_event_type from pg_stat_activity
     where application_name = 'docmirror serve' and datname = current_database() and state <> 'idle'`;
 
-/** Sends a request whose reader leaves when told to, over a connection of its own. */
+/** Sends a request over a connection of its own, whose reader leaves when the test says so. */
 function ask(path: string) {
   const sent = request(pages.url + path, { agent: false });
   sent.on("error", () => {});
@@ -78,7 +74,7 @@ describe("readers who leave", () => {
   });
 
   it("leave a shared page to those who stay", { tags: ["long"] }, async () => {
-    const locker = connect(database.url, { applicationName: "docmirror test", max: 1 });
+    const locker = connect(pages.databaseUrl, { applicationName: "docmirror test", max: 1 });
     await locker`begin`;
     await locker`lock table report.dim_projects`;
     const path = "/project/pip?since=2026-01-01";

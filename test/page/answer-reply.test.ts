@@ -1,27 +1,17 @@
 import { request } from "node:http";
 import { createGunzip } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { withSql } from "../../src/db/connect.ts";
 import { askFor } from "../../src/report/question.ts";
 import { readAnswer, withSnapshot } from "../../src/report/read-answer.ts";
-import { createTestDatabase, type TestDatabase } from "../support/database.ts";
-import { type ServedPages, seedPages, servePages } from "../support/served-pages.ts";
+import { type MirrorPages, openMirrorPages } from "../support/mirror-pages.ts";
+import { seedPages } from "../support/served-pages.ts";
 
-let database: TestDatabase;
-let pages: ServedPages;
+let pages: MirrorPages;
 
 beforeAll(async () => {
-  database = await createTestDatabase();
-  await seedPages(database.url);
-  pages = await servePages(database.url);
+  pages = await openMirrorPages(seedPages);
 });
-afterAll(async () => {
-  await pages?.[Symbol.asyncDispose]();
-  await database?.dispose();
-});
-
-const asOwner = <T>(fn: Parameters<typeof withSql<T>>[2]): Promise<T> =>
-  withSql(database.url, { applicationName: "docmirror test", max: 1 }, fn);
+afterAll(() => pages?.[Symbol.asyncDispose]());
 
 /** 40 MB, which no buffer between the two takes whole. */
 const WIDE = `
@@ -66,7 +56,7 @@ describe("an answer as JSON", () => {
     expect(reply.headers.get("content-disposition")).toBe(`attachment; filename="${relation}.json"`);
     const { columns, ...question } = askFor(relation, filters);
     const rows: unknown[] = [];
-    await asOwner((sql) =>
+    await pages.asOwner((sql) =>
       withSnapshot(sql, async (tx) => {
         for await (const batch of readAnswer(tx, question)) {
           rows.push(
@@ -124,9 +114,9 @@ describe("a streamed answer", () => {
     "as %s (%s) breaks off visibly when the database is lost midway",
     { tags: ["long"] },
     async (format, coding) => {
-      await asOwner((sql) => sql.unsafe(WIDE));
+      await pages.asOwner((sql) => sql.unsafe(WIDE));
       const lose = () =>
-        asOwner(
+        pages.asOwner(
           (sql) => sql`select pg_terminate_backend(pid, 5000) from pg_stat_activity
           where application_name = 'docmirror serve' and datname = current_database() and xact_start is not null`,
         );
@@ -134,7 +124,7 @@ describe("a streamed answer", () => {
       expect(isWhole).toBe(false);
       expect(text.length).toBeGreaterThan(0);
       if (format === "json") expect(() => JSON.parse(text)).toThrow(SyntaxError);
-      await asOwner((sql) => sql`delete from rollup.builds where type = 'wide'`);
+      await pages.asOwner((sql) => sql`delete from rollup.builds where type = 'wide'`);
       await expect.poll(async () => (await pages.get("/report/runs.json")).status).toBe(200);
     },
   );

@@ -1,44 +1,32 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { withSql } from "../../src/db/connect.ts";
 import { badgeHref } from "../../src/page/links.ts";
-import { createTestDatabase, type TestDatabase } from "../support/database.ts";
-import {
-  HOSTILE_SLUGS,
-  refreshPages,
-  type ServedPages,
-  seedPages,
-  servePages,
-} from "../support/served-pages.ts";
+import { type MirrorPages, openMirrorPages } from "../support/mirror-pages.ts";
+import { HOSTILE_SLUGS, refreshPages, seedPages } from "../support/served-pages.ts";
 
-let database: TestDatabase;
-let pages: ServedPages;
+let pages: MirrorPages;
 
 beforeAll(async () => {
-  database = await createTestDatabase();
-  await seedPages(database.url);
-  await change(`update mirror.projects set default_version = 'latest' where id = '1'`);
-  pages = await servePages(database.url);
+  pages = await openMirrorPages((url) =>
+    seedPages(url, "update mirror.projects set default_version = 'latest' where id = '1'"),
+  );
 });
-afterAll(async () => {
-  await pages?.[Symbol.asyncDispose]();
-  await database?.dispose();
-});
+afterAll(() => pages?.[Symbol.asyncDispose]());
 
 /** Changes the mirror as a run does. */
 async function change(statement: string): Promise<void> {
-  await withSql(database.url, { applicationName: "docmirror test", max: 1 }, async (sql) => {
+  await pages.asOwner(async (sql) => {
     await sql.unsafe(statement);
     await sql`insert into sync.runs (kind, status, started_at, finished_at, heartbeat_at, pid, host)
       values ('watch', 'succeeded', now(), now(), now(), 1, 'test')`;
   });
-  await refreshPages(database.url);
+  await refreshPages(pages.databaseUrl);
 }
 
 const titleOf = async (slug: string) =>
   /<title>(.*?)<\/title>/s.exec(await (await pages.get(badgeHref(slug))).text())?.[1];
 
 describe("the badge of a project", () => {
-  it("tells the state of its main docs and the rate of the last 90 days", async () => {
+  it("shows the state of its main docs and the rate of the last 90 days", async () => {
     const reply = await pages.get("/badge/pip.svg");
     expect([reply.status, reply.headers.get("content-type")]).toEqual([200, "image/svg+xml"]);
     expect(reply.headers.get("cache-control")).toBe("public, max-age=300");

@@ -3,11 +3,11 @@ import { afterAll, beforeAll, describe, expect, it, test } from "vitest";
 import { describeBuild } from "../../src/builds/describe-build.ts";
 import { explainBuild } from "../../src/builds/explain-build.ts";
 import { pieceText } from "../../src/builds/piece.ts";
-import { withSql } from "../../src/db/connect.ts";
 import { grantReader, planReaderGrant } from "../../src/report/grant-reader.ts";
-import { createTestDatabase, type TestDatabase } from "../support/database.ts";
+import { expectFiles, filesOf, runQueries } from "../support/block-offers.ts";
+import { type MirrorPages, openMirrorPages } from "../support/mirror-pages.ts";
 import { blockOf, expectHarmless, mainOf, textOf } from "../support/page-text.ts";
-import { refreshPages, type ServedPages, seedPages, servePages } from "../support/served-pages.ts";
+import { refreshPages, seedPages, servePages } from "../support/served-pages.ts";
 import { createToldBuild, withTold } from "../support/told-build.ts";
 
 test("the page of a build shows every line that explain prints, even before the reports were computed", async () => {
@@ -59,22 +59,12 @@ const MORE = String.raw`
 `;
 
 describe("the page of a build", () => {
-  let database: TestDatabase;
-  let pages: ServedPages;
-  const sql = <T>(fn: Parameters<typeof withSql<T>>[2]): Promise<T> =>
-    withSql(database.url, { applicationName: "docmirror test", max: 1 }, fn);
+  let pages: MirrorPages;
 
   beforeAll(async () => {
-    database = await createTestDatabase();
-    await seedPages(database.url);
-    await sql((owner) => owner.unsafe(MORE));
-    await refreshPages(database.url);
-    pages = await servePages(database.url);
+    pages = await openMirrorPages((url) => seedPages(url, MORE));
   });
-  afterAll(async () => {
-    await pages?.[Symbol.asyncDispose]();
-    await database?.dispose();
-  });
+  afterAll(() => pages?.[Symbol.asyncDispose]());
 
   const headingOf = (page: string) => textOf(/<h1[^>]*>(.*?)<\/h1>/s.exec(page)?.[1] ?? "");
   const saysOf = (page: string) => textOf(/<p class="say">(.*?)<\/p>/s.exec(page)?.[1] ?? "");
@@ -183,7 +173,7 @@ describe("the page of a build", () => {
     expect(await pages.page("/build/h11")).not.toMatch(/href="(?:javascript|data:text)/);
   });
 
-  it("draws each state by its bounds, and tells the drawing in words", async () => {
+  it("draws each state by its bounds, and says the same in words", async () => {
     const states = blockOf(await pages.page("/build/3000"), "states");
     const told = /<svg class="mini"[^>]*aria-label="([^"]*)"/.exec(states)?.[1] ?? "";
     const time = String.raw`\d\d:\d\d:\d\d`;
@@ -203,13 +193,13 @@ describe("the page of a build", () => {
   });
 
   it("holds the end of a log of 100,000 lines, and says where the rest is", async () => {
-    await sql(
+    await pages.asOwner(
       (owner) => owner`
         insert into mirror.build_logs (build_id, output, error)
         select '1004', string_agg('line ' || n || ' <b>of</b> many', E'\n' order by n), E'Error: at the end\n' from generate_series(1, 100000) as n
         on conflict (build_id) do update set output = excluded.output, error = excluded.error`,
     );
-    await refreshPages(database.url);
+    await refreshPages(pages.databaseUrl);
     const started = performance.now();
     const page = await pages.page("/build/1004");
     expect(performance.now() - started).toBeLessThan(5000);
@@ -226,13 +216,13 @@ describe("the page of a build", () => {
   });
 
   it("finds an error line far down its text by the number that it has there", async () => {
-    await sql(
+    await pages.asOwner(
       (owner) => owner`
         insert into mirror.build_logs (build_id, error)
         select '1008', string_agg('line ' || n, E'\n' order by n) || E'\nWarning, treated as error:\nindex.rst: the message\n' from generate_series(1, 3000) as n
         on conflict (build_id) do update set error = excluded.error`,
     );
-    await refreshPages(database.url);
+    await refreshPages(pages.databaseUrl);
     const why = blockOf(await pages.page("/build/1008"), "why");
     const hits = [...why.matchAll(/class="l hit"><a href="#error-(\d+)"/g)].map(([, number]) => number);
     expect(hits).toEqual(["3001", "3002"]);
@@ -260,11 +250,11 @@ describe("the page of a build", () => {
   it("is served by a role that reads the report and the records alone", async () => {
     const role = `docmirror_test_page_${randomBytes(4).toString("hex")}`;
     const password = randomBytes(12).toString("hex");
-    await sql(async (owner) => {
+    await pages.asOwner(async (owner) => {
       await grantReader(owner, await planReaderGrant(owner, role, { withInterface: true }));
       await owner.unsafe(`alter role ${role} password '${password}'`);
     });
-    const url = new URL(database.url);
+    const url = new URL(pages.databaseUrl);
     url.username = role;
     url.password = password;
     try {
@@ -272,21 +262,13 @@ describe("the page of a build", () => {
       expect(headingOf(await served.page("/build/3000"))).toContain("no module kiln");
       expect(headingOf(await served.page("/mirror"))).toContain("current");
     } finally {
-      await sql((owner) => owner.unsafe(`drop owned by ${role}; drop role ${role}`));
+      await pages.asOwner((owner) => owner.unsafe(`drop owned by ${role}; drop role ${role}`));
     }
   });
 
-  it("offers its SQL, which runs as it stands and reads schema report alone", async () => {
+  it("offers every block as files, and its SQL, which runs as it is shown", async () => {
     const page = await pages.page("/build/3000");
-    const queries = [
-      ...page.matchAll(/<pre tabindex="0" role="region" aria-label="SQL of [^"]*">(.*?)<\/pre>/gs),
-    ];
-    expect(queries.length).toBeGreaterThanOrEqual(4);
-    await sql(async (owner) => {
-      for (const [, query = ""] of queries) {
-        expect((await owner.unsafe(textOf(query))).count, query).toBeGreaterThanOrEqual(0);
-        expect(query).not.toMatch(/rollup\.|mirror\.|sync\./);
-      }
-    });
+    expect(await runQueries(pages, page)).toHaveLength(5);
+    await expectFiles(pages, filesOf(page));
   });
 });

@@ -1,12 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { withSql } from "../../src/db/connect.ts";
-import { createTestDatabase, type TestDatabase } from "../support/database.ts";
+import { expectFiles, filesOf, runQueries } from "../support/block-offers.ts";
+import { type MirrorPages, openMirrorPages } from "../support/mirror-pages.ts";
 import { blockOf, expectHarmless, mainOf, textOf } from "../support/page-text.ts";
 import { dateAgo, dayAgo, seedDays } from "../support/seeded-days.ts";
-import { type ServedPages, seedPages, servePages } from "../support/served-pages.ts";
+import { seedPages } from "../support/served-pages.ts";
 
-let database: TestDatabase;
-let pages: ServedPages;
+let pages: MirrorPages;
 
 const WORDS =
   "kiln mortar hedge lupin otter plover quarry thimble vessel walnut yarrow zither juniper lantern meadow nettle orchard pepper ridge saffron tulip umber".split(
@@ -30,14 +29,9 @@ const WORLD = `
   union all select 'first', 28, 300, 'html', '12', true, null`;
 
 beforeAll(async () => {
-  database = await createTestDatabase();
-  await seedDays(database.url, WORLD);
-  pages = await servePages(database.url);
+  pages = await openMirrorPages((url) => seedDays(url, WORLD));
 });
-afterAll(async () => {
-  await pages?.[Symbol.asyncDispose]();
-  await database?.dispose();
-});
+afterAll(() => pages?.[Symbol.asyncDispose]());
 
 const itemsOf = (page: string, id: string, list: string): string[] =>
   [
@@ -68,7 +62,7 @@ describe("the page of errors", () => {
     expect(kinds[2]).toMatch(/^Missing dependency.*10 ?10 before ?2 ?\d+ fail now ?no change within chance/);
   });
 
-  it("tells each day of a kind to a mouse", async () => {
+  it("names each day of a kind under the mouse", async () => {
     const block = blockOf(await pages.page("/errors"), "classes");
     expect(block).toContain(`<title>${dayAgo(1)}: 3</title>`);
     expect(block).toContain(`<title>${dayAgo(15)}: 1</title>`);
@@ -122,60 +116,42 @@ describe("the page of errors", () => {
   });
 
   it("says of a long period that the counts of lines are those of all time", async () => {
-    const other = await createTestDatabase();
-    await seedDays(
-      other.url,
-      "select 'b' || ago as id, ago, 0 as minute, 'html' as type, '1' as project, ago % 2 = 0 as success, case when ago % 2 = 1 then 'Command killed due to timeout: make' end as error from generate_series(1, 200) as ago",
+    await using served = await openMirrorPages((url) =>
+      seedDays(
+        url,
+        "select 'b' || ago as id, ago, 0 as minute, 'html' as type, '1' as project, ago % 2 = 0 as success, case when ago % 2 = 1 then 'Command killed due to timeout: make' end as error from generate_series(1, 200) as ago",
+      ),
     );
-    const served = await servePages(other.url);
-    try {
-      const page = await served.page(`/errors?since=${dateAgo(200)}`);
-      expect(mainOf(page)).toContain("100 builds failed in 200 days; all of them say: Timed out.");
-      expect(mainOf(page)).toContain("so nothing can be said to rise");
-      expect(textOf(blockOf(page, "lines"))).toContain("they ignore the dates");
-      expect(linesOf(page)[0]).toMatch(/^Command killed due to timeout: make.*100 ?1 ?$/);
-      // Where everything of the days is known and nothing failed, that may be said.
-      const good = mainOf(await served.page(`/errors?since=${dateAgo(4)}&until=${dateAgo(4)}`));
-      expect(good).toContain("No build failed in one day; 1 build finished.");
-    } finally {
-      await served[Symbol.asyncDispose]();
-      await other.dispose();
-    }
+    const page = await served.page(`/errors?since=${dateAgo(200)}`);
+    expect(mainOf(page)).toContain("100 builds failed in 200 days; all of them say: Timed out.");
+    expect(mainOf(page)).toContain("so nothing can be said to rise");
+    expect(mainOf(page)).not.toContain("Rising");
+    expect(textOf(blockOf(page, "lines"))).toContain("they ignore the dates");
+    expect(linesOf(page)[0]).toMatch(/^Command killed due to timeout: make.*100 ?1 ?$/);
+    // Where everything of the days is known and nothing failed, that may be said.
+    const good = mainOf(await served.page(`/errors?since=${dateAgo(4)}&until=${dateAgo(4)}`));
+    expect(good).toContain("No build failed in one day; 1 build finished.");
   });
 
-  it("offers every block as files, and its SQL, which runs as it stands", async () => {
-    for (const path of ["/errors", "/errors?kind=timeout&sort=rise"]) {
+  it("offers every block as files, and its SQL, which runs as it is shown", async () => {
+    for (const [path, lines] of [
+      ["/errors", 20],
+      ["/errors?kind=timeout&sort=rise", 1],
+    ] as const) {
       const page = await pages.page(path);
-      const queries = [
-        ...page.matchAll(/<pre tabindex="0" role="region" aria-label="SQL of [^"]*">(.*?)<\/pre>/gs),
-      ];
-      expect(queries).toHaveLength(2);
-      await withSql(database.url, { applicationName: "docmirror test", max: 1 }, async (sql) => {
-        for (const [, query = ""] of queries) {
-          expect((await sql.unsafe(textOf(query))).count, query).toBeGreaterThan(0);
-          expect(query).not.toMatch(/rollup\.|mirror\.|sync\./);
-        }
-      });
-      for (const [, file = ""] of page.matchAll(/<a href="(\/report\/[^"]*\.(?:csv|json)[^"]*)"/g)) {
-        expect((await pages.get(file.replaceAll("&amp;", "&"))).status, file).toBe(200);
-      }
+      // A row for each day and kind with a failure, and for each line of the page.
+      expect(await runQueries(pages, page)).toEqual([40, lines]);
+      await expectFiles(pages, filesOf(page));
     }
   });
 
   it("escapes what others named", async () => {
-    const hostile = await createTestDatabase();
-    await seedPages(hostile.url);
-    const served = await servePages(hostile.url);
-    try {
-      for (const query of [
-        "",
-        "?kind=unclassified",
-        `?kind=${encodeURIComponent('"><script>x')}&sort=x&page=-1`,
-      ])
-        expectHarmless(await served.page(`/errors${query}`), query);
-    } finally {
-      await served[Symbol.asyncDispose]();
-      await hostile.dispose();
-    }
+    await using served = await openMirrorPages(seedPages);
+    for (const query of [
+      "",
+      "?kind=unclassified",
+      `?kind=${encodeURIComponent('"><script>x')}&sort=x&page=-1`,
+    ])
+      expectHarmless(await served.page(`/errors${query}`), query);
   });
 });

@@ -1,27 +1,20 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { withSql } from "../../src/db/connect.ts";
 import { feedHref } from "../../src/page/links.ts";
-import { createTestDatabase, type TestDatabase } from "../support/database.ts";
-import {
-  HOSTILE_SLUGS,
-  refreshPages,
-  type ServedPages,
-  seedPages,
-  servePages,
-} from "../support/served-pages.ts";
+import { type MirrorPages, openMirrorPages } from "../support/mirror-pages.ts";
+import { HOSTILE_SLUGS, seedPages } from "../support/served-pages.ts";
 
-let database: TestDatabase;
-let pages: ServedPages;
+let pages: MirrorPages;
 
 beforeAll(async () => {
-  database = await createTestDatabase();
-  await seedPages(database.url);
-  pages = await servePages(database.url);
+  pages = await openMirrorPages(seedPages);
 });
-afterAll(async () => {
-  await pages?.[Symbol.asyncDispose]();
-  await database?.dispose();
-});
+afterAll(() => pages?.[Symbol.asyncDispose]());
+
+/** What the watch finds when every project is gone. */
+const ALL_DELETED = `
+  update mirror.projects set deleted_at = now();
+  insert into sync.runs (kind, status, started_at, finished_at, heartbeat_at, pid, host)
+  values ('watch', 'succeeded', now(), now(), now(), 1, 'test')`;
 
 const read = async (path: string, headers: Record<string, string> = {}) => {
   const reply = await pages.get(path, { headers });
@@ -105,15 +98,7 @@ describe("the feed of breaks and fixes", () => {
   it("is a 404 for a project that is not there, and leaves deleted projects out", async () => {
     expect((await read("/project/pipp/feed.atom")).reply.status).toBe(404);
     expect((await read("/project/%ff/feed.atom")).reply.status).toBe(404);
-    await using copy = await createTestDatabase();
-    await seedPages(copy.url);
-    await withSql(copy.url, { applicationName: "docmirror test", max: 1 }, async (sql) => {
-      await sql`update mirror.projects set deleted_at = now()`;
-      await sql`insert into sync.runs (kind, status, started_at, finished_at, heartbeat_at, pid, host)
-        values ('watch', 'succeeded', now(), now(), now(), 1, 'test')`;
-    });
-    await refreshPages(copy.url);
-    await using served = await servePages(copy.url);
+    await using served = await openMirrorPages((url) => seedPages(url, ALL_DELETED));
     await expect.poll(async () => (await served.get("/feed.atom")).status).toBe(200);
     const text = await served.page("/feed.atom");
     expect(text).not.toContain("<entry>");

@@ -1,35 +1,24 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { withSql } from "../../src/db/connect.ts";
-import { createTestDatabase, type TestDatabase } from "../support/database.ts";
+import { expectFiles, filesOf, runQueries } from "../support/block-offers.ts";
+import { type MirrorPages, openMirrorPages } from "../support/mirror-pages.ts";
 import { blockOf, expectHarmless, mainOf, rowsOf, textOf } from "../support/page-text.ts";
-import { refreshPages, type ServedPages, seedPages, servePages } from "../support/served-pages.ts";
+import { seedPages } from "../support/served-pages.ts";
 
-const TEST = { applicationName: "docmirror test", max: 1 };
 const headingOf = (page: string) => textOf(/<h1[^>]*>(.*?)<\/h1>/s.exec(page)?.[1] ?? "");
 const saysOf = (page: string) => textOf(/<p class="say">(.*?)<\/p>/s.exec(page)?.[1] ?? "");
 
 /** The page over a seeded mirror that a statement changed. */
 async function pageAfter(statement: string): Promise<string> {
-  await using database = await createTestDatabase();
-  await seedPages(database.url);
-  await withSql(database.url, TEST, (sql) => sql.unsafe(statement));
-  await refreshPages(database.url);
-  await using served = await servePages(database.url);
+  await using served = await openMirrorPages((url) => seedPages(url, statement));
   return await served.page("/mirror");
 }
 
 describe("the page of the mirror", () => {
-  let database: TestDatabase;
-  let pages: ServedPages;
+  let pages: MirrorPages;
   beforeAll(async () => {
-    database = await createTestDatabase();
-    await seedPages(database.url);
-    pages = await servePages(database.url);
+    pages = await openMirrorPages(seedPages);
   });
-  afterAll(async () => {
-    await pages?.[Symbol.asyncDispose]();
-    await database?.dispose();
-  });
+  afterAll(() => pages?.[Symbol.asyncDispose]());
 
   it("says first whether the lists are current, and of which moment", async () => {
     const page = await pages.page("/mirror");
@@ -58,7 +47,7 @@ describe("the page of the mirror", () => {
     ]);
   });
 
-  it("draws when it looked, and tells the drawing in words", async () => {
+  it("draws when it looked, and says the same in words", async () => {
     const looks = blockOf(await pages.page("/mirror"), "looks");
     expect(looks).toContain(
       'aria-label="In the last 24 hours: 1 sync, and 1 round of the watch in 1 spell."',
@@ -79,20 +68,10 @@ describe("the page of the mirror", () => {
     );
   });
 
-  it("offers its SQL, which runs as it stands and reads schema report alone", async () => {
+  it("offers every block as files, and its SQL, which runs as it is shown", async () => {
     const page = await pages.page("/mirror");
-    const queries = [
-      ...page.matchAll(/<pre tabindex="0" role="region" aria-label="SQL of [^"]*">(.*?)<\/pre>/gs),
-    ];
-    expect(queries).toHaveLength(7);
-    await withSql(database.url, TEST, async (sql) => {
-      for (const [, query = ""] of queries) {
-        expect((await sql.unsafe(textOf(query))).count, query).toBeGreaterThanOrEqual(0);
-        expect(query).not.toMatch(/rollup\.|mirror\.|sync\./);
-      }
-    });
-    for (const [, file = ""] of page.matchAll(/href="(\/report\/[a-z_]+\.csv)/g))
-      expect((await pages.get(file)).status, file).toBe(200);
+    expect(await runQueries(pages, page)).toHaveLength(7);
+    await expectFiles(pages, filesOf(page));
   });
 });
 
@@ -166,14 +145,13 @@ describe("a mirror that is not well", () => {
   });
 
   it("shows how to begin before the first sync, and the runs where there are some", async () => {
-    await using database = await createTestDatabase();
-    await using served = await servePages(database.url);
+    await using served = await openMirrorPages();
     const empty = await served.page("/mirror");
     expect(headingOf(empty)).toContain("Nothing is known yet");
     expect(mainOf(empty)).toContain("docmirror worker");
     expect(empty).toContain('<a href="/mirror" aria-current="page">');
     expect(empty).not.toContain('id="runs"');
-    await withSql(database.url, TEST, (sql) =>
+    await served.asOwner((sql) =>
       sql.unsafe(`insert into sync.runs (kind, status, started_at, finished_at, heartbeat_at, pid, host, error)
         values ('full', 'failed', now(), now(), now(), 1, 'test', 'no answer')`),
     );

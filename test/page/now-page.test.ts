@@ -1,19 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { withSql } from "../../src/db/connect.ts";
-import { createTestDatabase, type TestDatabase } from "../support/database.ts";
+import { expectFiles, filesOf, runQueries } from "../support/block-offers.ts";
+import { type MirrorPages, openMirrorPages } from "../support/mirror-pages.ts";
 import { blockOf, expectHarmless, mainOf, textOf } from "../support/page-text.ts";
-import {
-  HOSTILE_SLUGS,
-  refreshPages,
-  type ServedPages,
-  seedPages,
-  servePages,
-} from "../support/served-pages.ts";
+import { HOSTILE_SLUGS, seedPages } from "../support/served-pages.ts";
 
 const HOSTILE = Object.keys(HOSTILE_SLUGS).length;
 
-let database: TestDatabase;
-let pages: ServedPages;
+let pages: MirrorPages;
 
 /** What broke an hour ago: latest of pip, after 40 builds of which the newest succeeded. */
 const BREAK = `
@@ -23,16 +16,9 @@ const BREAK = `
 `;
 
 beforeAll(async () => {
-  database = await createTestDatabase();
-  await seedPages(database.url);
-  await withSql(database.url, { applicationName: "docmirror test", max: 1 }, (sql) => sql.unsafe(BREAK));
-  await refreshPages(database.url);
-  pages = await servePages(database.url);
+  pages = await openMirrorPages((url) => seedPages(url, BREAK));
 });
-afterAll(async () => {
-  await pages?.[Symbol.asyncDispose]();
-  await database?.dispose();
-});
+afterAll(() => pages?.[Symbol.asyncDispose]());
 
 const rowsOf = (page: string): string[] =>
   [...blockOf(page, "failing").matchAll(/<li>\n<span class="when">.*?<\/svg>\n<\/li>/gs)].map(([row]) =>
@@ -91,19 +77,11 @@ describe("the page of now", () => {
     expect(textOf(blockOf(page, "fixed"))).toContain("None yet.");
   });
 
-  it("offers every block as files, and its SQL, which runs as it stands", async () => {
+  it("offers every block as files, and its SQL, which runs as it is shown", async () => {
     const page = await pages.page("/");
-    const queries = [
-      ...page.matchAll(/<pre tabindex="0" role="region" aria-label="SQL of [^"]*">(.*?)<\/pre>/gs),
-    ];
-    expect(queries).toHaveLength(4);
-    await withSql(database.url, { applicationName: "docmirror test", max: 1 }, async (sql) => {
-      for (const [, query = ""] of queries) {
-        const rows = await sql.unsafe(textOf(query));
-        expect(rows.count, query).toBeGreaterThanOrEqual(0);
-        expect(query).not.toMatch(/rollup\.|mirror\.|sync\./);
-      }
-    });
+    // What fails, why, what is open, and what was fixed.
+    expect(await runQueries(pages, page)).toEqual([1 + HOSTILE, 3, 1, 0]);
+    await expectFiles(pages, filesOf(page));
   });
 
   it("escapes what others named", async () => {
@@ -115,20 +93,31 @@ describe("the page of now", () => {
   });
 });
 
+describe("an hour with few projects", () => {
+  /** Half an hour ago seven projects built, and `eighth`: a project's id, or null for one that the mirror lacks. */
+  const built = (eighth: string) => `
+    insert into mirror.builds (id, date, state, success, type, project_id, version_id, first_seen_at, changed_at, record_hash)
+    select 'late' || n, date_trunc('second', now() at time zone 'utc') - interval '30 minutes', 'finished', true, 'pdf',
+      case when n = 8 then ${eighth} else (10 + n)::text end, case when n < 8 then 'v' || 10 + n end, now(), now(), ''
+    from generate_series(1, 8) as n`;
+
+  it.each([
+    ["'1'", "No sign of trouble with the platform itself."],
+    ["null", "Too few builds in the last 3 hours to tell trouble of the platform."],
+  ])("takes eight known projects to say that the platform is well; the eighth is %s", async (eighth, words) => {
+    await using few = await openMirrorPages((url) => seedPages(url, built(eighth)));
+    expect(mainOf(await few.page("/"))).toContain(words);
+  });
+});
+
 describe("a mirror that knows nothing yet", () => {
   it("says so, and how to begin, on every page of figures", async () => {
-    const empty = await createTestDatabase();
-    const served = await servePages(empty.url);
-    try {
-      for (const path of ["/", "/trends", "/projects", "/errors", "/?why=memory", "/project/pip"]) {
-        const text = mainOf(await served.page(path));
-        expect(text, path).toContain("Nothing is known yet: no sync has read the list of builds.");
-        expect(text, path).toContain("docmirror sync");
-        expect(text, path).toContain("No run has begun.");
-      }
-    } finally {
-      await served[Symbol.asyncDispose]();
-      await empty.dispose();
+    await using served = await openMirrorPages();
+    for (const path of ["/", "/trends", "/projects", "/errors", "/?why=memory", "/project/pip"]) {
+      const text = mainOf(await served.page(path));
+      expect(text, path).toContain("Nothing is known yet: no sync has read the list of builds.");
+      expect(text, path).toContain("docmirror sync");
+      expect(text, path).toContain("No run has begun.");
     }
   });
 });

@@ -1,10 +1,9 @@
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { withSql } from "../../src/db/connect.ts";
 import { projectHref } from "../../src/page/links.ts";
 import { CHROMIUM, findBarriers, overflow, startBrowser, visit } from "../support/browser.ts";
-import { createTestDatabase } from "../support/database.ts";
-import { HOSTILE_SLUGS, refreshPages, seedPages, servePages } from "../support/served-pages.ts";
+import { openMirrorPages } from "../support/mirror-pages.ts";
+import { HOSTILE_SLUGS, seedPages } from "../support/served-pages.ts";
 
 /** What is to be closed at the end, in the order in which it was opened. */
 const opened: AsyncDisposable[] = [];
@@ -49,14 +48,9 @@ function lookOf({ width, colorScheme }: (typeof LOOKS)[number]): BrowserContextO
 }
 
 async function serveSeeded(): Promise<string> {
-  const database = await createTestDatabase();
-  opened.push(database);
-  await seedPages(database.url);
-  await withSql(database.url, { applicationName: "docmirror test", max: 1 }, (sql) => sql.unsafe(QUIET));
-  await refreshPages(database.url);
-  const served = await servePages(database.url);
-  opened.push(served);
-  return served.url;
+  const pages = await openMirrorPages((url) => seedPages(url, QUIET));
+  opened.push(pages);
+  return pages.url;
 }
 
 describe.skipIf(CHROMIUM === null)(

@@ -1,35 +1,18 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { withSql } from "../../src/db/connect.ts";
 import { buildHref, projectHref } from "../../src/page/links.ts";
 import { toCsv } from "../../src/report/csv.ts";
 import { askFor, type Filters } from "../../src/report/question.ts";
 import { type AnswerRow, readAnswer, withSnapshot } from "../../src/report/read-answer.ts";
-import { createTestDatabase, type TestDatabase } from "../support/database.ts";
+import { type MirrorPages, openMirrorPages } from "../support/mirror-pages.ts";
 import { blockOf, expectHarmless, mainOf, rowsOf, textOf } from "../support/page-text.ts";
-import {
-  HOSTILE_SLUGS,
-  refreshPages,
-  type ServedPages,
-  seedPages,
-  servePages,
-} from "../support/served-pages.ts";
+import { HOSTILE_SLUGS, refreshPages, seedPages, servePages } from "../support/served-pages.ts";
 
-let database: TestDatabase;
-let pages: ServedPages;
+let pages: MirrorPages;
 
 beforeAll(async () => {
-  database = await createTestDatabase();
-  await seedPages(database.url);
-  pages = await servePages(database.url);
+  pages = await openMirrorPages(seedPages);
 });
-afterAll(async () => {
-  await pages?.[Symbol.asyncDispose]();
-  await database?.dispose();
-});
-
-async function withTestSql<T>(fn: Parameters<typeof withSql<T>>[2]): Promise<T> {
-  return withSql(database.url, { applicationName: "docmirror test", max: 1 }, fn);
-}
+afterAll(() => pages?.[Symbol.asyncDispose]());
 
 describe("every page", () => {
   it.each([
@@ -53,11 +36,11 @@ describe("every page", () => {
     const again = await pages.get("/trends", { headers: { "if-none-match": etag } });
     // The minute may have ended between the two.
     if (again.headers.get("etag") === etag) expect([again.status, await again.text()]).toEqual([304, ""]);
-    await withTestSql(
+    await pages.asOwner(
       (sql) => sql`insert into sync.runs (kind, status, started_at, finished_at, heartbeat_at, pid, host)
         values ('incremental', 'failed', now(), now(), now(), 1, 'test')`,
     );
-    await refreshPages(database.url);
+    await refreshPages(pages.databaseUrl);
     const mirror = await pages.page("/mirror");
     const ends = rowsOf(mirror, "runs").map(([run = "", end = ""]) => [
       run.split(",")[0],
@@ -69,15 +52,16 @@ describe("every page", () => {
       ["Sync", "succeeded"],
       ["Sync", "failed"],
     ]);
-    await withTestSql((sql) => sql`delete from sync.runs where id > 3`);
-    await refreshPages(database.url);
+    await pages.asOwner((sql) => sql`delete from sync.runs where id > 3`);
+    await refreshPages(pages.databaseUrl);
   });
 
-  it("leads on by paths of its own, and to addresses of the service without telling it from where", async () => {
+  it("leads on by paths of its own, and to addresses of the service, which do not learn from where", async () => {
     for (const path of ["/", "/projects", "/project/pip", "/build/1004", "/mirror"]) {
       const page = await pages.page(path);
       const own = page.replaceAll(/<a href="https?:[^"]*" rel="noreferrer nofollow">/g, "");
       const links = [...own.matchAll(/\s(?:href|src|action)="([^"]*)"/g)].map(([, link = ""]) => link);
+      expect(links.length, path).toBeGreaterThan(10);
       expect(
         links.filter((link) => !/^(?:[/#]|data:image\/svg\+xml,)/.test(link)),
         path,
@@ -128,7 +112,7 @@ describe("the search", () => {
 describe("the log of a build", () => {
   it("is plain text, each part below its name, however long it is", async () => {
     const long = "x".repeat(2_500_000);
-    await withTestSql((sql) => sql`update mirror.build_logs set output = ${long} where build_id = '1004'`);
+    await pages.asOwner((sql) => sql`update mirror.build_logs set output = ${long} where build_id = '1004'`);
     const reply = await pages.get("/build/1004/log.txt");
     expect(reply.headers.get("content-type")).toBe("text/plain; charset=utf-8");
     expect(await reply.text()).toBe(
@@ -152,7 +136,7 @@ describe("an answer as CSV", () => {
     expect(reply.headers.get("content-type")).toContain("text/csv");
     expect(reply.headers.get("content-disposition")).toBe(`attachment; filename="${relation}.csv"`);
     const question = askFor(relation, filters);
-    const rows = await withTestSql((sql) =>
+    const rows = await pages.asOwner((sql) =>
       withSnapshot(sql, async (tx) => {
         const all: AnswerRow[] = [];
         for await (const batch of readAnswer(tx, question)) all.push(...batch);
@@ -166,12 +150,12 @@ describe("an answer as CSV", () => {
     tags: ["long"],
   }, async () => {
     const isRead = () =>
-      withTestSql(
+      pages.asOwner(
         (sql) => sql`select from pg_stat_activity
           where application_name = 'docmirror serve' and datname = current_database() and xact_start is not null`,
       );
     // 40 MB, which no buffer between the two takes whole.
-    await withTestSql(
+    await pages.asOwner(
       (sql) => sql`
         insert into rollup.builds (build_id, project_id, version_id, type, outcome, is_settled, is_time_ambiguous, first_seen_at, record_hash)
         select 'wide' || n, dim.project_id, '-1', 'wide', 'vanished', true, false, now(), ''
@@ -187,7 +171,7 @@ describe("an answer as CSV", () => {
     expect((await read()).status).toBe(503);
     stop.abort();
     await expect.poll(isRead).toHaveLength(0);
-    await withTestSql((sql) => sql`delete from rollup.builds where type = 'wide'`);
+    await pages.asOwner((sql) => sql`delete from rollup.builds where type = 'wide'`);
     expect((await pages.get("/report/fact_builds.csv")).status).toBe(200);
   });
 
@@ -266,8 +250,7 @@ describe("every reply", () => {
 
 describe("without data or database", () => {
   it("an empty mirror has words of its own", async () => {
-    await using empty = await createTestDatabase();
-    await using served = await servePages(empty.url);
+    await using served = await openMirrorPages();
     const page = textOf(await served.page("/"));
     expect(page).toContain("Nothing is known yet: no sync has read the list of builds.");
     expect(page).toContain("No data yet never synced");
@@ -275,36 +258,27 @@ describe("without data or database", () => {
   });
 
   it("old data are called so", async () => {
-    await using copy = await createTestDatabase();
-    await seedPages(copy.url);
-    await withSql(copy.url, { applicationName: "docmirror test", max: 1 }, async (sql) => {
-      await sql`update sync.walks set started_at = started_at - interval '27 hours', finished_at = finished_at - interval '27 hours'`;
-    });
-    await using served = await servePages(copy.url);
+    await using served = await openMirrorPages(seedPages);
+    await served.asOwner(
+      (sql) =>
+        sql`update sync.walks set started_at = started_at - interval '27 hours', finished_at = finished_at - interval '27 hours'`,
+    );
     expect(textOf(await served.page("/"))).toMatch(
       /Not current: what follows is as of \d+ \w+ \d\d:\d\d, 27 h ago\./,
     );
   });
 
   it("data dated by a clock that stood ahead are called old too", async () => {
-    await using copy = await createTestDatabase();
-    await seedPages(copy.url);
-    await withSql(copy.url, { applicationName: "docmirror test", max: 1 }, async (sql) => {
-      await sql`update sync.walks set started_at = started_at + interval '10 years'`;
-    });
-    await using served = await servePages(copy.url);
+    await using served = await openMirrorPages(seedPages);
+    await served.asOwner((sql) => sql`update sync.walks set started_at = started_at + interval '10 years'`);
     expect(textOf(await served.page("/"))).toContain(
       "Not current: a wrong clock hides when the builds were last read.",
     );
   });
 
   it("a list that was never read to its end is named", async () => {
-    await using copy = await createTestDatabase();
-    await seedPages(copy.url);
-    await withSql(copy.url, { applicationName: "docmirror test", max: 1 }, async (sql) => {
-      await sql`delete from sync.walks where resource = 'user'`;
-    });
-    await using served = await servePages(copy.url);
+    await using served = await openMirrorPages(seedPages);
+    await served.asOwner((sql) => sql`delete from sync.walks where resource = 'user'`);
     expect(textOf(await served.page("/"))).toContain(
       "The mirror is not whole yet: no sync has read the list of users to the end.",
     );
@@ -315,16 +289,16 @@ describe("without data or database", () => {
     const there = new Promise<string>((resolve) => {
       answer = resolve;
     });
-    await using served = await servePages(database.url, () => there);
+    await using served = await servePages(pages.databaseUrl, () => there);
     const away = await served.get("/");
     expect([away.status, away.headers.get("retry-after")]).toEqual([503, "10"]);
     const awayPage = await away.text();
     expect(awayPage).toContain("The database does not answer, so nothing can be said about the builds now.");
     expect(awayPage).toContain("<title>! Database away · docmirror</title>");
     expect(textOf(awayPage)).toContain("docmirror doctor");
-    answer(database.url);
+    answer(pages.databaseUrl);
     await expect.poll(async () => (await served.get("/")).status).toBe(200);
-    await withTestSql(
+    await pages.asOwner(
       (sql) =>
         sql`select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'docmirror serve' and datname = current_database()`,
     );

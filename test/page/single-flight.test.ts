@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { createSingleFlight } from "../../src/page/single-flight.ts";
 
-/** Makes that end when they are told to. */
+/** Pages under way, each of which ends when the test says so. */
 function createMaker() {
   const made: { signal: AbortSignal; resolve(value: string): void; reject(error: Error): void }[] = [];
   const make = (signal: AbortSignal) =>

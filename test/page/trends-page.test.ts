@@ -1,12 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { withSql } from "../../src/db/connect.ts";
-import { createTestDatabase, type TestDatabase } from "../support/database.ts";
+import { expectFiles, filesOf, runQueries } from "../support/block-offers.ts";
+import { type MirrorPages, openMirrorPages } from "../support/mirror-pages.ts";
 import { blockOf, expectHarmless, mainOf, rowsOf, textOf } from "../support/page-text.ts";
 import { dateAgo, dayAgo, seedDays } from "../support/seeded-days.ts";
-import { type ServedPages, seedPages, servePages } from "../support/served-pages.ts";
+import { seedPages } from "../support/served-pages.ts";
 
-let database: TestDatabase;
-let pages: ServedPages;
+let pages: MirrorPages;
 
 /**
  * Of the 28 days before today each has 8 builds of html and 2 of pdf, one a minute. The first html fails each day. Of the last 14 days the last
@@ -22,14 +21,9 @@ const WORLD = `
   union all select 'stuck', 1, 30, 'html', '1', null, null`;
 
 beforeAll(async () => {
-  database = await createTestDatabase();
-  await seedDays(database.url, WORLD);
-  pages = await servePages(database.url);
+  pages = await openMirrorPages((url) => seedDays(url, WORLD));
 });
-afterAll(async () => {
-  await pages?.[Symbol.asyncDispose]();
-  await database?.dispose();
-});
+afterAll(() => pages?.[Symbol.asyncDispose]());
 
 /** The cells of the comparison, by the names of its rows. */
 const comparison = (page: string): Record<string, string[]> =>
@@ -64,7 +58,7 @@ describe("the page of trends", () => {
     expect(rows["Stuck to this day"]).toEqual(["1", "0", "+1"]);
   });
 
-  it("draws each day, tells it to a mouse, and has the same as a table", async () => {
+  it("draws each day, names it under the mouse, and has the same as a table", async () => {
     const block = blockOf(await pages.page("/trends"), "days");
     expect(block.match(/<circle class="dot/g)).toHaveLength(28 + 1);
     expect(block).toContain(`<title>${dayAgo(2)}: 80.0\u00a0% of 10 builds (49\u00a0% to 94\u00a0%)</title>`);
@@ -127,24 +121,19 @@ describe("the page of trends", () => {
   });
 
   it("shows long periods in longer marks", async () => {
-    const other = await createTestDatabase();
-    await seedDays(
-      other.url,
-      "select 'b' || ago as id, ago, 0 as minute, 'html' as type, '1' as project, ago % 4 <> 0 as success, null::text as error from generate_series(1, 400) as ago",
+    await using served = await openMirrorPages((url) =>
+      seedDays(
+        url,
+        "select 'b' || ago as id, ago, 0 as minute, 'html' as type, '1' as project, ago % 4 <> 0 as success, null::text as error from generate_series(1, 400) as ago",
+      ),
     );
-    const served = await servePages(other.url);
-    try {
-      const page = await served.page(`/trends?since=${dateAgo(400)}`);
-      const block = blockOf(page, "days");
-      expect(textOf(block)).toContain("By week");
-      expect(block.match(/<circle class="dot/g)).toHaveLength(58 + 1);
-      expect(mainOf(page)).toContain("75.0 % of the builds of 400 days succeeded: 300 of 400.");
-      const few = blockOf(await served.page("/trends?since=3d"), "days");
-      expect(few).toContain('<div class="charts few">');
-    } finally {
-      await served[Symbol.asyncDispose]();
-      await other.dispose();
-    }
+    const page = await served.page(`/trends?since=${dateAgo(400)}`);
+    const block = blockOf(page, "days");
+    expect(textOf(block)).toContain("By week");
+    expect(block.match(/<circle class="dot/g)).toHaveLength(58 + 1);
+    expect(mainOf(page)).toContain("75.0 % of the builds of 400 days succeeded: 300 of 400.");
+    const few = blockOf(await served.page("/trends?since=3d"), "days");
+    expect(few).toContain('<div class="charts few">');
   });
 
   it("never calls a choice that leaves nothing good, and names the nearest formats", async () => {
@@ -177,40 +166,21 @@ describe("the page of trends", () => {
     expect(textOf(blockOf(page, "repairs"))).toMatch(/Broke in \d{4}-\d\d/);
   });
 
-  it("offers every block as files, and its SQL, which runs as it stands", async () => {
+  it("offers every block as files, and its SQL, which runs as it is shown", async () => {
     for (const path of ["/trends", "/trends?type=pdf", `/trends?since=${dateAgo(28)}`]) {
       const page = await pages.page(path);
-      const queries = [
-        ...page.matchAll(/<pre tabindex="0" role="region" aria-label="SQL of [^"]*">(.*?)<\/pre>/gs),
-      ];
-      expect(queries).toHaveLength(11);
-      await withSql(database.url, { applicationName: "docmirror test", max: 1 }, async (sql) => {
-        for (const [, query = ""] of queries) {
-          const rows = await sql.unsafe(textOf(query));
-          expect(rows.count, query).toBeGreaterThanOrEqual(0);
-          expect(query).not.toMatch(/rollup\.|mirror\.|sync\./);
-        }
-      });
-      for (const [, file = ""] of page.matchAll(/<a href="(\/report\/[^"]*\.csv[^"]*)" download>/g)) {
-        expect((await pages.get(file.replaceAll("&amp;", "&"))).status, file).toBe(200);
-      }
+      expect(await runQueries(pages, page)).toHaveLength(11);
+      await expectFiles(pages, filesOf(page));
     }
   });
 
   it("escapes what others named", async () => {
-    const hostile = await createTestDatabase();
-    await seedPages(hostile.url);
-    const served = await servePages(hostile.url);
-    try {
-      for (const query of [
-        "",
-        `?type=${encodeURIComponent("<b>html</b>")}`,
-        `?type=${encodeURIComponent('"><script>x')}`,
-      ])
-        expectHarmless(await served.page(`/trends${query}`), query);
-    } finally {
-      await served[Symbol.asyncDispose]();
-      await hostile.dispose();
-    }
+    await using served = await openMirrorPages(seedPages);
+    for (const query of [
+      "",
+      `?type=${encodeURIComponent("<b>html</b>")}`,
+      `?type=${encodeURIComponent('"><script>x')}`,
+    ])
+      expectHarmless(await served.page(`/trends${query}`), query);
   });
 });

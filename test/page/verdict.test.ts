@@ -105,7 +105,7 @@ describe("the verdict", () => {
     expect(judge({ ...QUIET, finished: 0 }).tone).toBe("idle");
   });
 
-  it("tells what fails for longer from nothing that fails", () => {
+  it("keeps what fails for longer apart from nothing that fails", () => {
     expect(say({ ...BROKEN, broke: 0 })).toMatchObject({
       kind: "failing",
       sentence: "Nothing broke in the last 24 hours; 237 projects fail for longer.",

@@ -1,14 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { buildHref, projectHref, segmentAfter, withQuery } from "../../src/page/links.ts";
-import {
-  counted,
-  kindLabel,
-  percent,
-  percentRange,
-  shorten,
-  targetWords,
-  wholePercent,
-} from "../../src/page/words.ts";
+import { counted, kindLabel, percent, shorten, targetWords, wholePercent } from "../../src/page/words.ts";
 
 describe("percent", () => {
   it.each([
@@ -21,10 +13,6 @@ describe("percent", () => {
     [1, "100.0 %"],
   ])("%d is %s: what is not all, or not nothing, never looks so", (share, words) => {
     expect(percent(share).replace("\u00a0", " ")).toBe(words);
-  });
-
-  it("of an interval has one sign", () => {
-    expect(percentRange(0.5981, 0.8581)).toBe("59.8–85.8\u00a0%");
   });
 });
 

@@ -109,7 +109,7 @@ describe("dim_projects", () => {
   test.each([
     ...LANGUAGES.map(([sent, language], index) => ({ sent, language, id: `p${index}` })),
     ...EXTRAS.map((sent, index) => ({ sent, language: null, id: `p${LANGUAGES.length + index}` })),
-  ])("tells the language of a repository of $sent", async ({ id, language }) => {
+  ])("finds the language of a repository of $sent", async ({ id, language }) => {
     expect([
       ...(await sql`select programming_language as language from report.dim_projects where project_id = ${id}`),
     ]).toEqual([{ language }]);
@@ -119,7 +119,7 @@ describe("dim_projects", () => {
 describe("dim_versions", () => {
   test.each(
     KINDS.map(([slug, name, identifier, kind], index) => ({ slug, name, identifier, kind, index })),
-  )("tells the kind of $slug, $name, at $identifier", async ({ kind, index }) => {
+  )("finds the kind of $slug, $name, at $identifier", async ({ kind, index }) => {
     expect([...(await sql`select kind from report.dim_versions where version_id = ${`v${index}`}`)]).toEqual([
       { kind },
     ]);

@@ -1,6 +1,6 @@
 /**
  * Every answer of schema `report` computed again in plain TypeScript, from what src/db/report-dictionary.ts says and nothing that the SQL does. The
- * dimensions, `freshness`, `runs`, `error_rules` and `data_dictionary` are not among them: they tell rows as they are.
+ * dimensions, `freshness`, `runs`, `error_rules` and `data_dictionary` are not among them: they show rows as they are.
  */
 
 import type { Relation } from "../../src/db/report-dictionary.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { RELATIONS } from "../../src/db/report-dictionary.ts";
 import { ConfigError } from "../../src/errors.ts";
-import { askFor, askForCount, columnsOf, type Filters } from "../../src/report/question.ts";
+import { askFor, columnsOf, type Filters } from "../../src/report/question.ts";
 import { RELATION_FACTS } from "../../src/report/relations.ts";
 
 /** What comes between "where" and "order by", and the values in it. */
@@ -79,13 +79,6 @@ limit $2`);
   it("writes by their numbers what a terminal or a browser would obey", () => {
     const { readable } = askFor("dim_projects", { project: "\u202egpj\u001b[2J" });
     expect(readable).toContain("where project_slug = E'\\u202egpj\\u001b[2J'\n");
-  });
-
-  it("counts what it would give, without asking for it in any order", () => {
-    expect(askForCount("failing_now", { type: "html" })).toEqual({
-      text: "select count(*) as rows\nfrom report.failing_now\nwhere type = $1",
-      params: ["html"],
-    });
   });
 
   it("takes conditions beside the filters, with values of their own", () => {

@@ -50,7 +50,7 @@ async function replaceRules(ones: readonly ErrorRule[]): Promise<void> {
   );
 }
 
-/** Refreshes the answers, and tells where they are not those of the model. */
+/** Refreshes the answers, and returns where they are not those of the model. */
 async function findFaults(options: { stuckAfterMs?: number; reclassify?: boolean } = {}): Promise<string[]> {
   const { stuckAfterMs = STUCK_AFTER_MS, reclassify = false } = options;
   const today = await findToday();

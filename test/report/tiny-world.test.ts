@@ -35,7 +35,7 @@ const COUNTS = [
   ...["finished_without_platform", "succeeded_without_platform", "failed_without_platform"],
   ...TURNS.flatMap((turn) => [turn, `projects_${turn}`]),
 ];
-/** By hand these are told by other columns: only the database knows fingerprints. */
+/** The keys of the rows by hand, where they differ: only the database knows fingerprints. */
 const HAND_KEYS: Partial<Record<Modelled, readonly string[]>> = {
   error_fingerprints: ["rank"],
   error_fingerprints_daily: ["day", "error_class"],

@@ -42,7 +42,7 @@ const ROWS = `
     (2, 'build', 'pace', 'appeared', 'in the schema', '2025-01-09 12:00Z');
 `;
 
-describe("what tells how far the mirror can be trusted", () => {
+describe("how far the mirror can be trusted", () => {
   it("walks has every reading of a list, how it ended and why", async () => {
     expect(
       await sql`select run_id, resource, walk, reason, duration_s, records, deficit, unstored, is_good from report.walks order by run_id, resource`,

@@ -1,6 +1,6 @@
 import type { Relation } from "../../src/db/report-dictionary.ts";
 
-/** What tells the rows of each relation apart. */
+/** The key of each relation: no two of its rows have the same values there. */
 export const KEYS: Record<Relation, readonly string[]> = {
   dim_projects: ["project_id"],
   dim_versions: ["version_id"],

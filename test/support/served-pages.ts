@@ -56,9 +56,10 @@ export const HOSTILE_SLUGS = {
 
 /**
  * A mirror for the pages, as rows: a project `pip` with one build each of the last 40 days, every fourth of which failed, and an open one;
- * projects with hostile slugs, each with a failure; a good sync that has just ended. Its reports are up to date.
+ * projects with hostile slugs, each with a failure; a good sync that has just ended; and what the statements of `more` add or change. Its
+ * reports are up to date.
  */
-export async function seedPages(databaseUrl: string): Promise<void> {
+export async function seedPages(databaseUrl: string, more = ""): Promise<void> {
   await withSql(databaseUrl, { applicationName: "docmirror test", max: 1 }, async (sql) => {
     await sql.unsafe(ROWS);
     await sql`
@@ -75,6 +76,7 @@ export async function seedPages(databaseUrl: string): Promise<void> {
     await sql`
       insert into mirror.build_logs (build_id, error)
       select id, 'Error: <img src=x onerror=alert(1)>' || chr(27) || '[31m' from mirror.builds where id like 'h%'`;
+    await sql.unsafe(more);
   });
   await refreshPages(databaseUrl);
 }

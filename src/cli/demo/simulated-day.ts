@@ -129,7 +129,7 @@ export async function passDay(
 
 /**
  * Lets the world keep step with the real clock, with a round of the watch each minute and a sync each hour, until the
- * signal is aborted. The page tells ages by the real clock, so a world that ran ahead would be one of the future.
+ * signal is aborted. The page counts ages by the real clock, so a world that ran ahead would lie in the future.
  */
 export async function keepGoing(deps: DemoSyncDeps, onTrouble: (error: unknown) => void): Promise<never> {
   const { world, signal } = deps;

@@ -39,7 +39,7 @@ export const DIMENSIONS = {
       is_deleted: "True when the service no longer has it; its builds still count.",
       first_seen_at: "When the mirror first saw it.",
       deleted_at: "When the mirror found it deleted; null while it exists.",
-      kind: "latest or stable for these slugs; else tag where the identifier is a path of tags or a commit's hash, and branch where it is a path of branches or one of master, main, trunk, default and develop. Null where nothing tells.",
+      kind: "latest or stable for these slugs; else tag where the identifier is a path of tags or a commit's hash, and branch where it is a path of branches or one of master, main, trunk, default and develop. Null where none of these shows it.",
       updated_at: "When this row last changed.",
       renamed_at: "When its slug or name last changed; when the row was added where they never did.",
     },

@@ -17,7 +17,7 @@ export const SERIES = { ...PROJECT, ...VERSION, ...TYPE } as const;
 
 export const REFERENCE = {
   reference:
-    "What builds call the project or version, where the mirror lacks it: it tells unknown ones apart; '(none)' where a build names neither. Null where nothing unknown is named.",
+    "What builds call a project or version that the mirror lacks, so that unknown ones stay apart; '(none)' where a build names neither. Null where nothing unknown is named.",
 } as const;
 
 export const COUNTS = {

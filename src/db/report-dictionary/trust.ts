@@ -1,4 +1,4 @@
-/** What tells how far the mirror can be trusted: its walks, and what it lacks. Counts and reasons, no records. */
+/** How far the mirror can be trusted: its walks, and what it lacks. Counts and reasons, no records. */
 export const TRUST = {
   walks: {
     answers: "How did each reading of a list end, and why was it not whole? One row per run and resource.",

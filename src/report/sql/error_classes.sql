@@ -2,8 +2,7 @@ CREATE OR REPLACE VIEW report.error_classes AS
 SELECT row_number() OVER (ORDER BY error.projects DESC, error.failures DESC, error.error_class) AS rank,
   error.error_class, last.output_excerpt AS example, error.failures,
   error.failures / sum(error.failures) OVER ()::float8 AS failure_share, error.projects,
-  error.projects / nullif((SELECT count(*) FROM (SELECT FROM rollup.series WHERE failed > 0 AND project_id <> '-1' GROUP BY project_id) AS hit), 0)::float8
-    AS project_share,
+  error.projects / nullif((SELECT projects FROM rollup.projects_that_failed), 0)::float8 AS project_share,
   error.first_triggered_at::timestamptz(6) AS first_triggered_at, error.last_triggered_at::timestamptz(6) AS last_triggered_at, error.last_build_id,
   coalesce(recent.failures_last_7_days, 0) AS failures_last_7_days, coalesce(recent.failures_7_days_before, 0) AS failures_7_days_before,
   coalesce(recent.projects_last_7_days, 0) AS projects_last_7_days, coalesce(recent.projects_7_days_before, 0) AS projects_7_days_before
@@ -19,12 +18,7 @@ LEFT JOIN (
     (count(*) FILTER (WHERE NOT is_last))::int AS failures_7_days_before,
     (count(DISTINCT project_id) FILTER (WHERE is_last AND project_id <> '-1'))::int AS projects_last_7_days,
     (count(DISTINCT project_id) FILTER (WHERE NOT is_last AND project_id <> '-1'))::int AS projects_7_days_before
-  FROM (
-    SELECT error_class, project_id, triggered_on > (SELECT day - 7 FROM rollup.last_day) AS is_last
-    FROM rollup.builds
-    -- Subqueries, so that the index of failures by day is used.
-    WHERE failed = 1 AND triggered_on > (SELECT day - 14 FROM rollup.last_day) AND triggered_on <= (SELECT day FROM rollup.last_day)
-  ) AS failure
+  FROM rollup.recent_failures
   GROUP BY error_class
 ) AS recent USING (error_class)
 LEFT JOIN rollup.builds AS last ON last.build_id = error.last_build_id;

@@ -1,5 +1,5 @@
 -- What is left out is counted and subtracted, because it is little: the failures of platform classes, from their
--- index, and whatever else finished of the builds of incident hours.
+-- index, and all other builds of incident hours that finished.
 CREATE OR REPLACE VIEW report.success_rate_without_platform AS
 WITH platform_class AS (
   SELECT DISTINCT class FROM report.error_rules WHERE is_platform

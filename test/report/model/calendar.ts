@@ -139,7 +139,7 @@ export function dailyTimes(facts: readonly Fact[], calendar: Calendar): Row[] {
 
 const isMeasured = ({ at, shortestUs }: Fact): boolean => at !== null && shortestUs !== null;
 
-/** By whatever tells the groups apart, each with the columns that name it. */
+/** Rows by group and week. `keyOf` gives the group of a build, `columnsOf` the columns that name the group. */
 export function weeklyTimes(
   facts: readonly Fact[],
   keyOf: (fact: Fact) => string,

@@ -1,4 +1,4 @@
-/** Answers by series (project, version, type, and what names an unknown one): what is broken, what was mended, what changes too often. */
+/** Answers by series (project, version, type, and what names an unknown one): what is broken, what was fixed, what changes too often. */
 
 import type { Fact } from "./facts.ts";
 import { groupBy } from "./group-by.ts";

@@ -1,0 +1,35 @@
+import { withSql } from "../../src/db/connect.ts";
+import { createTestDatabase } from "./database.ts";
+import { type ServedPages, servePages } from "./served-pages.ts";
+
+type AsOwner<T> = Parameters<typeof withSql<T>>[2];
+
+/** The pages over a mirror of their own, which goes when they close. */
+export interface MirrorPages extends ServedPages {
+  readonly databaseUrl: string;
+  /** Gives a connection as the owner of the mirror, and closes it. */
+  asOwner<T>(fn: AsOwner<T>): Promise<T>;
+}
+
+/** `fill` writes what the mirror holds before it is served. @default nothing, as before the first sync */
+export async function openMirrorPages(
+  fill: (databaseUrl: string) => Promise<void> = async () => {},
+): Promise<MirrorPages> {
+  const database = await createTestDatabase();
+  try {
+    await fill(database.url);
+    const served = await servePages(database.url);
+    return {
+      ...served,
+      databaseUrl: database.url,
+      asOwner: (fn) => withSql(database.url, { applicationName: "docmirror test", max: 1 }, fn),
+      async [Symbol.asyncDispose]() {
+        await served[Symbol.asyncDispose]();
+        await database.dispose();
+      },
+    };
+  } catch (error) {
+    await database.dispose();
+    throw error;
+  }
+}
