@@ -43,7 +43,8 @@ export function statusCommand(summary: string): Command {
           if (options.json) await out.json({ database: database.describe, stale: isStale, ...status });
           else await out.write(render(status, out));
           if (!isStale) return EXIT.done;
-          context.log.error(`the mirror is too old: the ${oldest_list.resource} list ${oldest_list.why}`);
+          const { resource, why } = oldest_list;
+          context.log.error({ resource, reason: `the ${resource} list ${why}` }, "the mirror is too old");
           return EXIT.stale;
         }),
       ),

@@ -50,7 +50,7 @@ export async function prepareDatabase(
     if (state === "newer" && !told.has(log)) {
       told.add(log);
       log.warn(
-        { unknown, reportsLeft: outdated.length > 0, hint: "upgrade docmirror here too" },
+        { unknown, reports_left: outdated.length > 0, hint: "upgrade docmirror here too" },
         "a later version has migrated this database; this program goes on, and leaves reports that it does not know to that version",
       );
     }

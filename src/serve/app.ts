@@ -2,6 +2,7 @@ import { Hono } from "hono";
 import type { Clock } from "../clock.ts";
 import type { Logger } from "../log.ts";
 import type { Catalog } from "../protocol/catalog.ts";
+import { accessLine } from "./access-line.ts";
 import { belowPath } from "./below-path.ts";
 import { compression } from "./compression.ts";
 import { crossOrigin, type Origins } from "./cross-origin.ts";
@@ -9,6 +10,7 @@ import { checkHost } from "./host-check.ts";
 import { createInterface, INTERFACE_PATHS } from "./interface.ts";
 import { rateLimit } from "./rate-limit.ts";
 import { boundBody } from "./request-bounds.ts";
+import { requestId } from "./request-id.ts";
 import { securityHeaders } from "./security-headers.ts";
 
 export interface AppDeps {
@@ -41,7 +43,7 @@ export function createApp({
 }: AppDeps): Hono {
   const app = new Hono();
   if (catalog !== undefined) app.use(belowPath(app, catalog, clock));
-  app.use(securityHeaders(), checkHost(allowedHosts));
+  app.use(accessLine(log), requestId(), securityHeaders(), checkHost(allowedHosts));
   // This comes before the limits, so that a page of another origin can read their refusals.
   for (const paths of INTERFACE_PATHS) app.use(paths, crossOrigin(origins));
   app.use(rateLimit({ ratePerSecond }), boundBody(), compression());

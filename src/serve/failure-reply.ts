@@ -43,6 +43,6 @@ export function failureReply(error: unknown, path: string, log: Logger): Respons
 
 /** The reply for a request that was given up, and its line in the log. */
 export function lateReply(path: string, afterMs: number, log: Logger): Response {
-  log.warn({ path, afterMs }, "a request was given up");
+  log.warn({ path, after_ms: afterMs }, "a request was given up");
   return errorReply(503, "The answer took too long. Try again later.", RETRY_AFTER);
 }

@@ -83,7 +83,11 @@ describe("status", () => {
     const stale = await status(database.url, "--max-age", "30h", "--json");
     expect(stale.code).toBe(11);
     expect(JSON.parse(stale.stdout)).toMatchObject({ stale: true, oldest_list: { resource: "user" } });
-    expect(stale.stderr).toMatch(/the mirror is too old: the user list was last read to its end at \d/);
+    expect(JSON.parse(stale.stderr)).toMatchObject({
+      resource: "user",
+      reason: expect.stringMatching(/^the user list was last read to its end at \d/),
+      msg: "the mirror is too old",
+    });
     expect((await status(database.url)).code).toBe(0);
     await change("delete from sync.walks where resource = 'file'");
     const never = await status(database.url, "--max-age", "1000d");

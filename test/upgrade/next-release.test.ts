@@ -82,11 +82,11 @@ describe("a program whose database the next release has migrated", { tags: ["lon
     }
     expect(await mirror.old("report", "failing_now", "--json")).toMatchObject({
       code: 0,
-      stderr: expect.stringContaining("a later version refreshes them"),
+      stderr: expect.stringContaining("a later version of docmirror refreshes them"),
     });
     await using served = mirror.startOld("serve", "--http-port", "0");
     const [address = ""] = await served.waitFor("stdout", /http:\S+/);
-    await served.waitFor("stderr", /figures|serve/);
+    await served.waitFor("stderr", /a later version of docmirror refreshes the figures/);
     await expect.poll(async () => (await fetch(`${address}/api/v1/build/?limit=1`)).status).toBe(200);
     expect(await (await fetch(address)).text()).toContain("<!doctype html>");
     expect(await refreshed()).toBe(1);
