@@ -67,7 +67,7 @@ const historyOf = (database: TestDatabase) =>
     return found;
   });
 
-describe("the mirror of the first release", { tags: ["long"] }, () => {
+describe("the mirror of the first release", { tags: ["long"], timeout: 300_000 }, () => {
   let service: StoredService;
   let upgraded: TestDatabase;
   let fresh: TestDatabase;
@@ -152,7 +152,7 @@ describe("the mirror of the first release", { tags: ["long"] }, () => {
   });
 });
 
-describe("an upgrade", { tags: ["long"] }, () => {
+describe("an upgrade", { tags: ["long"], timeout: 300_000 }, () => {
   const migrate = (database: TestDatabase) => startCli(["migrate"], { env: { DATABASE_URL: database.url } });
   /** Every relation and column, and what the ledgers hold. */
   const schemaOf = (database: TestDatabase) =>

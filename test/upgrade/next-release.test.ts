@@ -49,7 +49,10 @@ async function setUp(next: NextRelease, delayMs = 0) {
   };
 }
 
-describe("a program whose database the next release has migrated", { tags: ["long"] }, () => {
+describe("a program whose database the next release has migrated", {
+  tags: ["long"],
+  timeout: 300_000,
+}, () => {
   test("goes on where that is additive, and leaves the reports to the next release", async () => {
     using next = makeNextRelease({ migration: ADDITIVE, definitions: MORE_REPORTS });
     await using mirror = await setUp(next);
@@ -131,7 +134,10 @@ describe("a program whose database the next release has migrated", { tags: ["lon
   });
 });
 
-describe("migrate of the next release, while a sync is under way", { tags: ["long"] }, () => {
+describe("migrate of the next release, while a sync is under way", {
+  tags: ["long"],
+  timeout: 300_000,
+}, () => {
   test("takes its turn between the writes where it is additive", async () => {
     using next = makeNextRelease({ migration: ADDITIVE });
     await using mirror = await setUp(next, 200);
