@@ -90,8 +90,8 @@ describe("a program whose database the next release has migrated", {
     await using served = mirror.startOld("serve", "--http-port", "0");
     const [address = ""] = await served.waitFor("stdout", /http:\S+/);
     await served.waitFor("stderr", /a later version of docmirror refreshes the figures/);
-    const status = async () => (await fetch(`${address}/api/v1/build/?limit=1`)).status;
-    await expect.poll(status, { timeout: 30_000 }).toBe(200);
+    const pageStatus = async () => (await fetch(`${address}/api/v1/build/?limit=1`)).status;
+    await expect.poll(pageStatus, { timeout: 30_000 }).toBe(200);
     expect(await (await fetch(address)).text()).toContain("<!doctype html>");
     expect(await refreshed()).toBe(1);
 
