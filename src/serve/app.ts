@@ -18,6 +18,10 @@ export interface AppDeps {
   pages: Hono;
   /** The records that the interface answers with. @default the pages are all there is */
   catalog?: Catalog;
+  /** What supervisors ask. It has no limits. @default none */
+  probes?: Hono;
+  /** The document of the mirror's state. @default none */
+  status?: Hono;
   /** The names under which it answers, besides addresses and `localhost`. @default none */
   allowedHosts?: readonly string[];
   /** Requests a second that one client may send; 0 means no limit. @default 0 */
@@ -29,12 +33,15 @@ export interface AppDeps {
 }
 
 /**
- * Everything that the server answers: the interface, its description and the pages. Each reply passes through
- * the same rules for safety, rate, bounds and compression.
+ * Everything that the server answers: probes, the document of the mirror's state, the interface, its
+ * description and the pages. Each reply but a probe's passes through the same rules for safety, rate, bounds
+ * and compression.
  */
 export function createApp({
   pages,
   catalog,
+  probes,
+  status,
   allowedHosts = [],
   ratePerSecond = 0,
   origins = null,
@@ -46,7 +53,11 @@ export function createApp({
   app.use(accessLine(log), requestId(), securityHeaders(), checkHost(allowedHosts));
   // This comes before the limits, so that a page of another origin can read their refusals.
   for (const paths of INTERFACE_PATHS) app.use(paths, crossOrigin(origins));
-  app.use(rateLimit({ ratePerSecond }), boundBody(), compression());
+  app.use(boundBody());
+  // A supervisor that is refused would end a process that is well.
+  if (probes !== undefined) app.route("/", probes);
+  app.use(rateLimit({ ratePerSecond }), compression());
+  if (status !== undefined) app.route("/", status);
   if (catalog !== undefined) app.route("/", createInterface({ catalog, clock, log }));
   app.route("/", pages);
   return app;

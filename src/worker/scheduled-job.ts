@@ -17,7 +17,7 @@
 import type { Clock } from "../clock.ts";
 import { messageOf } from "../errors.ts";
 import type { Logger } from "../log.ts";
-import { createDueTimes } from "./due-times.ts";
+import { createDueTimes } from "../schedule/due-times.ts";
 import type { Job, JobOutcome } from "./job.ts";
 import type { Schedule, StartSchedule } from "./schedule.ts";
 

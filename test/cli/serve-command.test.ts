@@ -68,6 +68,8 @@ describe("serve", () => {
           "/build/1004",
           "/build/2000",
           "/mirror",
+          "/readyz",
+          "/status.json",
           "/report/runs.csv",
           "/openapi.json",
           "/api/v1/",
