@@ -17,7 +17,7 @@ const EXIT_WORDS: Record<keyof typeof EXIT, readonly [means: string, then: strin
   ],
   database: ["the database cannot be used, or was away for over a minute", "repair it; nothing is lost"],
   upstream: [
-    "the service cannot be reached or limits us, after all retries",
+    "the service cannot be reached or limits us, after all retries; `notify`: the receiver took no notice",
     "run again later; the run resumes",
   ],
   interfaceChanged: ["the service does not speak this interface, or the base URL is wrong", "run `doctor`"],
@@ -150,6 +150,8 @@ Flags override the environment, the environment overrides \`.env\`, and \`.env\`
 file. A wrong name or value stops the program before it does anything. \`docmirror config\` prints the values in force.
 
 ${SETTING_KEYS.map((key) => settingLine(SETTINGS[key])).join("\n")}
+
+\`DOCMIRROR_WEBHOOK_URL\` gets the types and fields of [notices.md](notices.md). Types and fields are only ever added.
 
 The variables \`HTTP_PROXY\`, \`HTTPS_PROXY\` and \`NO_PROXY\` are read as well ([how](operating.md#through-a-proxy)).
 
