@@ -1,3 +1,4 @@
+-- additive: three new tables
 CREATE TABLE "sync"."leader" (
 	"id" boolean PRIMARY KEY DEFAULT true NOT NULL,
 	"term" bigint NOT NULL,

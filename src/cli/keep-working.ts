@@ -6,7 +6,7 @@ import { createLeaderLock } from "../db/leader-lock.ts";
 import { assertService } from "../db/mirrored-service.ts";
 import { prepareDatabase } from "../db/prepare.ts";
 import { openDatabase } from "../embedded/open-database.ts";
-import { EXIT, MirrorError } from "../errors.ts";
+import { EXIT, MirrorError, SchemaVersionError } from "../errors.ts";
 import type { Logger } from "../log.ts";
 import { readDefinitions } from "../report/definitions.ts";
 import type { SyncSettings } from "../sync/sync-settings.ts";
@@ -31,16 +31,19 @@ export interface JobDeps extends Lead {
  * Runs jobs on their schedules while this process leads, until a signal comes. The database may be down for
  * some of the time. `serve` starts a server over the same database; it is up before the database answers, and
  * ends with the process. With a server the process stands by while another one leads. Without one it throws
- * `LockedError` then, and also when it loses the lead.
+ * `LockedError` then, and also when it loses the lead. Throws `SchemaVersionError` when the schema became one
+ * that this program may not use.
  */
 export async function keepWorking(
-  { config, log, clock, signal }: CommandContext,
+  { config, log, clock, signal: stop }: CommandContext,
   baseUrl: URL,
   what: "worker" | "watch",
   createJobs: (deps: JobDeps) => Job[],
   serve?: (database: KeptDatabase) => Promise<{ close(): Promise<void> }>,
 ): Promise<never> {
   const lock = createLeaderLock(log);
+  const ousted = new AbortController();
+  const signal = AbortSignal.any([stop, ousted.signal]);
   const database = createKeptDatabase({
     async open(openSignal) {
       const opened = await openDatabase({ ...config, log, signal: openSignal });
@@ -48,7 +51,11 @@ export async function keepWorking(
     },
     async prepare(opened, prepareSignal) {
       await assertNotDemo(opened.url, baseUrl);
-      await prepareDatabase(opened, readDefinitions(), log, prepareSignal);
+      await prepareDatabase(opened, readDefinitions(), log, prepareSignal).catch((error: unknown) => {
+        // Someone migrated: to try again each minute would help nobody.
+        if (error instanceof SchemaVersionError) ousted.abort(error);
+        throw error;
+      });
       await withSql(opened.url, { applicationName: "docmirror", max: 1 }, (sql) =>
         assertService(sql, baseUrl),
       );

@@ -61,7 +61,8 @@ export function migrateCommand(summary: string): Command {
           if (options.status) await printStatus(database, context.out, options);
           else if (options.dryRun) await printPending(database, context.out, options);
           else {
-            const result = await migrate(database.url, readDefinitions(), { signal: context.signal });
+            const { log, signal } = context;
+            const result = await migrate(database.url, readDefinitions(), { log, signal });
             if (!isEmpty(result)) await refreshAnswers(context, database);
             const moved = service && (await move(database, service, context));
             if (options.json) await context.out.json({ ...result, ...(moved && { service: moved }) });
@@ -101,11 +102,12 @@ async function refreshAnswers({ config, log, signal }: CommandContext, { url }: 
   signal.throwIfAborted();
 }
 
-function isEmpty({ applied, redefined }: MigrationResult): boolean {
+function isEmpty({ applied, redefined }: Pick<MigrationResult, "applied" | "redefined">): boolean {
   return applied.length === 0 && redefined.length === 0;
 }
 
 function resultText(result: MigrationResult): string {
+  if (result.newer) return "the schema is a later version's, and this program may use it; nothing to apply\n";
   if (isEmpty(result)) return "the schema is up to date, nothing to apply\n";
   const { applied, redefined } = result;
   const migrations = applied.length === 0 ? "" : `applied ${applied.join(", ")}\n`;
@@ -117,15 +119,24 @@ const APPLICATION = { applicationName: "docmirror migrate", max: 1 };
 async function printStatus({ url, describe }: OpenDatabase, out: Output, options: Options): Promise<void> {
   const status = await withSql(url, APPLICATION, (sql) => migrationStatus(sql, readDefinitions()));
   if (options.json) return out.json({ database: describe, ...status });
-  const rows = status.migrations.map(({ tag, appliedAt }) => [tag, appliedAt ?? "to come"]);
-  await out.write(
-    renderTable({ head: ["migration", "applied"], rows, columns: out.columns, colour: out.colour }),
-  );
+  const rows = status.migrations.map(({ tag, appliedAt, additive }) => [
+    tag,
+    appliedAt ?? "to come",
+    additive ? "yes" : "no",
+  ]);
+  const head = ["migration", "applied", "additive"];
+  await out.write(renderTable({ head, rows, columns: out.columns, colour: out.colour }));
   const unknown = status.unknown === 0 ? "" : `; it holds ${status.unknown} that this program does not know`;
   const isMigrated = status.migrations.every(({ appliedAt }) => appliedAt !== null);
   const lacking = status.state === "older" && isMigrated ? `; ${whatIsMissing(status)}` : "";
+  const usable =
+    status.state !== "newer"
+      ? ""
+      : status.usable
+        ? "; this program may use it"
+        : "; upgrade docmirror to use it";
   const state = breakLines(
-    `the schema of ${describe} is ${status.state}${unknown}${lacking}`,
+    `the schema of ${describe} is ${status.state}${unknown}${lacking}${usable}`,
     out.columns ?? Infinity,
   );
   await out.write(`\n${state.join("\n")}\n`);

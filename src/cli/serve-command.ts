@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import { assertMirror } from "../db/assert-mirror.ts";
 import { withSql } from "../db/connect.ts";
+import { areReportsLater } from "../db/migrate.ts";
 import { assertSessionPooling } from "../db/session-pooling.ts";
 import { openDatabase } from "../embedded/open-database.ts";
 import { EXIT, MirrorError, messageOf } from "../errors.ts";
@@ -104,6 +105,10 @@ async function serve(context: CommandContext, options: Options): Promise<never> 
 async function bringUpToDate({ config, log, signal }: CommandContext, database: KeptDatabase): Promise<void> {
   const url = await database.ready(signal);
   const isDue = await withSql(url, CONNECTION, async (sql) => {
+    if (await areReportsLater(sql, readDefinitions())) {
+      log.info("a later version of docmirror refreshes the figures");
+      return false;
+    }
     if (await mayRefresh(sql)) return isReportBehind(sql);
     log.info("this role only reads, so the figures stay as the last sync left them");
     return false;

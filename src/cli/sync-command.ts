@@ -145,7 +145,7 @@ export function showProgress(progress: Progress): NonNullable<SyncOptions["onPro
 async function hasSchema(database: OpenDatabase): Promise<boolean> {
   const sql = connect(database.url, { applicationName: "docmirror dry run", max: 1 });
   try {
-    return (await migrationStatus(sql, readDefinitions())).state === "current";
+    return (await migrationStatus(sql, readDefinitions())).usable;
   } finally {
     await sql.end({ timeout: 5 });
   }

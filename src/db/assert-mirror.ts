@@ -1,15 +1,14 @@
 import { SchemaVersionError } from "../errors.ts";
 import type { Sql } from "./connect.ts";
 import type { Definitions } from "./definitions.ts";
-import { assertSchemaCurrent, migrationStatus } from "./migrate.ts";
+import { assertSchemaUsable, migrationStatus } from "./migrate.ts";
 
 /**
- * For commands that only read. Throws SchemaVersionError unless the schema of the database is the schema of
- * this program. If the database has no schema of docmirror, the error says that `place` has no mirror yet.
+ * For commands that only read. Throws SchemaVersionError unless this program may use the database. If the database has no schema of docmirror, the error says that `place` has no mirror yet.
  */
 export async function assertMirror(sql: Sql, definitions: Definitions, place: string): Promise<void> {
   try {
-    await assertSchemaCurrent(sql, definitions);
+    await assertSchemaUsable(sql, definitions);
   } catch (error) {
     if (error instanceof SchemaVersionError && (await isWithoutSchema(sql, definitions)))
       throw noMirrorError(place);

@@ -1,6 +1,8 @@
-import { SchemaVersionError, StoreError } from "../errors.ts";
+import { LockedError, SchemaVersionError, StoreError } from "../errors.ts";
+import type { Logger } from "../log.ts";
 import { abortable } from "./abortable.ts";
-import { type AnySql, connect, type Sql } from "./connect.ts";
+import { type AnySql, connect, type Sql, type TransactionSql } from "./connect.ts";
+import { createPlaces } from "./database-place.ts";
 import {
   applyDefinitions,
   type DefinitionChanges,
@@ -10,8 +12,11 @@ import {
 } from "./definitions.ts";
 import { type Migration, readMigrations } from "./migration-files.ts";
 import { type AppliedMigration, findApplied, recordApplied } from "./migration-ledger.ts";
+import { findLackingColumns } from "./report-columns.ts";
 import { applyReportComments } from "./report-comments.ts";
+import { tryRunLock } from "./run-lock.ts";
 import { readServerFacts, type ServerFacts } from "./server-facts.ts";
+import { LOCK_WAIT_MS, type ShortLockOptions, withShortLocks } from "./short-locks.ts";
 import { withStoreErrors } from "./store-errors.ts";
 import { withTransaction } from "./transaction.ts";
 
@@ -27,6 +32,8 @@ export interface MigrationEntry {
   tag: string;
   /** When it was applied, in UTC, or "unknown". Null while it is pending. */
   appliedAt: string | null;
+  /** Whether an older program may go on after it. */
+  additive: boolean;
 }
 
 export interface MigrationStatus {
@@ -37,6 +44,11 @@ export interface MigrationStatus {
   state: "current" | "older" | "newer";
   /** The migrations of the program, in order. */
   migrations: MigrationEntry[];
+  /**
+   * Whether this program may use the database: it is current, or newer only by additive migrations and by
+   * reports that still have every column that this program knows.
+   */
+  usable: boolean;
   /** Migrations in the database that this program does not know. */
   unknown: number;
   /** Views and functions of the reports that the program defines differently, or does not define. */
@@ -48,53 +60,81 @@ export interface MigrationResult {
   applied: string[];
   /** The views and functions of the reports that were created, re-created or dropped. */
   redefined: string[];
+  /** Whether the schema is a later program's, which this one may use. Nothing was done then. */
+  newer: boolean;
+}
+
+export interface MigrateOptions extends Partial<ShortLockOptions> {
+  log?: Logger;
+  signal?: AbortSignal;
 }
 
 /**
  * Applies the missing migrations and re-creates the definitions that differ, all in one transaction. Safe to
- * repeat, and safe while another process does the same: it waits. Returns what this call did. Throws
- * StoreError, or SchemaVersionError for a newer database.
+ * repeat, and safe while another process does the same: it waits. Also safe while an older program works: it
+ * waits three seconds at most for a lock, so that others do not queue behind it for long, and tries again for
+ * five minutes. A migration that is not additive waits for the end of a run too. Returns what this call did.
+ * Throws StoreError, LockedError while a run is under way, or SchemaVersionError for a newer database.
  */
 export async function migrate(
   url: string,
   definitions: Definitions,
-  options: { signal?: AbortSignal } = {},
+  { log, signal, ...patience }: MigrateOptions = {},
 ): Promise<MigrationResult> {
   const sql = connect(url, { applicationName: "docmirror migrate", max: 1 });
+  const attempt = () => withTransaction(sql, (tx) => migrateIn(tx, definitions, patience, signal));
   try {
     return await withStoreErrors("bring the schema up to date", async () => {
       await assertServerUsable(sql);
-      return await withTransaction(sql, async (tx) => {
-        // A process that waited must see what the one before has done.
-        await tx`set transaction isolation level read committed`;
-        // A lock of the transaction, not of the session: a pooler may give the session to others.
-        await abortable(tx`select pg_advisory_xact_lock(${LOCK_KEY})`, options.signal);
-        const known = readMigrations();
-        const applied = await findApplied(tx, known);
-        const status = statusOf(known, applied, await findDefinitionChanges(tx, definitions));
-        if (status.state === "newer") throw newerError(status);
-        const missing = findMissing(known, applied);
-        for (const { statements } of missing) {
-          for (const statement of statements) await tx.unsafe(statement);
-        }
-        await recordApplied(tx, applied, missing, known);
-        // Read again: a migration that had to drop definitions has deleted their rows.
-        const changes = await findDefinitionChanges(tx, definitions);
-        await applyDefinitions(tx, changes, definitions.version);
-        await applyReportComments(tx);
-        return { applied: missing.map(({ tag }) => tag), redefined: namesOf(changes) };
-      });
+      return await withShortLocks(sql, attempt, { ...patience, log, signal });
     });
   } finally {
     await sql.end({ timeout: 5 });
   }
 }
 
+async function migrateIn(
+  tx: TransactionSql,
+  definitions: Definitions,
+  { lockWaitMs = LOCK_WAIT_MS }: Partial<ShortLockOptions>,
+  signal: AbortSignal | undefined,
+): Promise<MigrationResult> {
+  // A process that waited must see what the one before has done.
+  await tx`set transaction isolation level read committed`;
+  // A lock of the transaction, not of the session: a pooler may give the session to others.
+  await abortable(tx`select pg_advisory_xact_lock(${LOCK_KEY})`, signal);
+  // Who waits for a table keeps all others from it.
+  await tx`select set_config('lock_timeout', ${String(lockWaitMs)}, true)`;
+  const known = readMigrations();
+  const applied = await findApplied(tx, known);
+  const status = statusOf(known, applied, await findSchemaChanges(tx, definitions));
+  if (status.state === "newer") {
+    if (!status.usable) throw newerError(status);
+    return { applied: [], redefined: [], newer: true };
+  }
+  const missing = findMissing(known, applied);
+  if (applied.length > 0 && missing.some(({ additive }) => !additive) && !(await tryRunLock(tx))) {
+    throw new LockedError("a run is under way, and the missing migrations are not for an older program", {
+      hint: "stop the worker, or wait until the run has ended, then run `docmirror migrate` again",
+    });
+  }
+  for (const { statements } of missing) {
+    for (const statement of statements) await abortable(tx.unsafe(statement), signal);
+  }
+  await recordApplied(tx, applied, missing, known);
+  if (missing.length > 0) await createPlaces(tx);
+  // Read again: a migration that had to drop definitions has deleted their rows.
+  const changes = await findDefinitionChanges(tx, definitions);
+  await applyDefinitions(tx, changes, definitions.version);
+  await applyReportComments(tx);
+  return { applied: missing.map(({ tag }) => tag), redefined: namesOf(changes), newer: false };
+}
+
 /** Which migrations are applied. Changes nothing. An empty database is "older". */
 export async function migrationStatus(sql: AnySql, definitions: Definitions): Promise<MigrationStatus> {
   const known = readMigrations();
   return withStoreErrors("read which migrations are applied", async () =>
-    statusOf(known, await findApplied(sql, known), await findDefinitionChanges(sql, definitions)),
+    statusOf(known, await findApplied(sql, known), await findSchemaChanges(sql, definitions)),
   );
 }
 
@@ -114,16 +154,24 @@ export async function pendingSql(sql: AnySql, definitions: Definitions): Promise
   });
 }
 
-/** Throws SchemaVersionError unless the schema of the database is the schema of this program. */
-export async function assertSchemaCurrent(sql: Sql, definitions: Definitions): Promise<void> {
+/** Throws SchemaVersionError unless this program may use the database. */
+export async function assertSchemaUsable(sql: Sql, definitions: Definitions): Promise<MigrationStatus> {
   const status = await migrationStatus(sql, definitions);
+  if (status.usable) return status;
   if (status.state === "newer") throw newerError(status);
-  if (status.state === "older") {
-    throw new SchemaVersionError(
-      `could not use the database: its schema is older than this program, ${whatIsMissing(status)}`,
-      { hint: "run `docmirror migrate`" },
-    );
-  }
+  throw new SchemaVersionError(
+    `could not use the database: its schema is older than this program, ${whatIsMissing(status)}`,
+    { hint: "run `docmirror migrate`" },
+  );
+}
+
+/**
+ * Whether a later program defined the reports of this database. Their stored answers are left to it: this one
+ * would compute them by formulas that it does not know.
+ */
+export async function areReportsLater(sql: AnySql, definitions: Definitions): Promise<boolean> {
+  const { state, outdated } = await migrationStatus(sql, definitions);
+  return state === "newer" && outdated.length > 0;
 }
 
 /** Describes the missing parts of an older schema, such as "2 of 9 migrations are missing". */
@@ -158,20 +206,39 @@ export async function assertServerUsable(sql: Sql): Promise<ServerFacts> {
   return server;
 }
 
+interface SchemaChanges extends DefinitionChanges {
+  /** Columns of the reports that this program knows and the database does not have. */
+  lacking: string[];
+}
+
+async function findSchemaChanges(sql: AnySql, definitions: Definitions): Promise<SchemaChanges> {
+  const changes = await findDefinitionChanges(sql, definitions);
+  return { ...changes, lacking: namesOf(changes).length > 0 ? await findLackingColumns(sql) : [] };
+}
+
 function statusOf(
   known: readonly Migration[],
   applied: readonly AppliedMigration[],
-  changes: DefinitionChanges,
+  changes: SchemaChanges,
 ): MigrationStatus {
   const migrations = known.map((migration) => {
     const entry = applied.find((one) => isSame(one, migration));
-    return { tag: migration.tag, appliedAt: entry === undefined ? null : (entry.appliedAt ?? "unknown") };
+    const appliedAt = entry === undefined ? null : (entry.appliedAt ?? "unknown");
+    return { tag: migration.tag, appliedAt, additive: migration.additive };
   });
-  const unknown = applied.filter((one) => !known.some((migration) => isSame(one, migration))).length;
+  const unknown = applied.filter((one) => !known.some((migration) => isSame(one, migration)));
   const outdated = namesOf(changes);
-  const isNewer = unknown > 0 || changes.newer.length > 0;
-  const isOlder = migrations.some(({ appliedAt }) => appliedAt === null) || outdated.length > 0;
-  return { state: isNewer ? "newer" : isOlder ? "older" : "current", migrations, unknown, outdated };
+  const isLacking = migrations.some(({ appliedAt }) => appliedAt === null);
+  const isNewer = unknown.length > 0 || changes.newer.length > 0;
+  const isOlder = isLacking || outdated.length > 0;
+  const isOnlyMore = !isLacking && unknown.every(({ additive }) => additive) && changes.lacking.length === 0;
+  return {
+    state: isNewer ? "newer" : isOlder ? "older" : "current",
+    usable: isNewer ? isOnlyMore : !isOlder,
+    migrations,
+    unknown: unknown.length,
+    outdated,
+  };
 }
 
 function namesOf({ changed, gone }: DefinitionChanges): string[] {

@@ -12,6 +12,11 @@ export interface Migration {
   when: number;
   /** SHA-256 of its file, hex. */
   hash: string;
+  /**
+   * Whether a program that does not know it may go on after it. Its file says so in its first line, as
+   * `-- additive: …`.
+   */
+  additive: boolean;
   statements: string[];
 }
 
@@ -24,6 +29,7 @@ export function readMigrations(): Migration[] {
     tag: journal.entries[index]?.tag ?? "",
     when: folderMillis,
     hash,
+    additive: sql[0]?.startsWith("-- additive: ") === true,
     statements: sql,
   }));
 }

@@ -13,12 +13,16 @@ export interface AppliedMigration {
   hash: string;
   /** UTC. Null when it is unknown. */
   appliedAt: string | null;
+  /** Whether a program that does not know it may go on. False for migrations from before this was recorded. */
+  additive: boolean;
 }
 
 interface Ledgers {
   /** Whether schema `sync` exists. */
   hasSchema: boolean;
   hasOwn: boolean;
+  /** Whether our ledger has the column `additive`, which came after it. */
+  hasAdditive: boolean;
   hasShared: boolean;
   /**
    * Whether our role may read the shared ledger, and whether it has the column that older versions of
@@ -36,7 +40,9 @@ export async function findApplied(sql: AnySql, known: readonly Migration[]): Pro
   const ledgers = await findLedgers(sql);
   if (ledgers.hasOwn) {
     return [
-      ...(await sql<AppliedMigration[]>`select tag, hash, applied_at as "appliedAt" from sync.migrations`),
+      ...(await sql<AppliedMigration[]>`
+        select tag, hash, applied_at as "appliedAt", ${ledgers.hasAdditive ? sql`additive` : sql`false as additive`}
+        from sync.migrations`),
     ];
   }
   // Without our schema, our rows in the shared ledger belong to a mirror that was dropped.
@@ -59,8 +65,10 @@ export async function recordApplied(
     // If our role may not read the shared ledger, no older version ever used it with this role.
     if (ledgers.hasShared && ledgers.isReadable) await leaveShared(tx, known, ledgers);
   }
-  for (const { tag, hash } of added) {
-    await tx`insert into sync.migrations (tag, hash, applied_at) values (${tag}, ${hash}, now())`;
+  if (!ledgers.hasAdditive && added.length > 0) await addAdditive(tx);
+  for (const { tag, hash, additive } of added) {
+    await tx`
+      insert into sync.migrations (tag, hash, applied_at, additive) values (${tag}, ${hash}, now(), ${additive})`;
   }
 }
 
@@ -76,6 +84,14 @@ async function createLedger(tx: TransactionSql, before: readonly AppliedMigratio
       as applied (tag text, hash text, "appliedAt" timestamptz)`;
 }
 
+/** Not a migration: programs must be able to read it before they know which migrations there are. */
+async function addAdditive(tx: TransactionSql): Promise<void> {
+  await tx`alter table sync.migrations add column additive boolean not null default false`;
+  await tx`
+    comment on column sync.migrations.additive is
+    'True where programs that do not know this migration may still use the database.'`;
+}
+
 async function findLedgers(sql: AnySql): Promise<Ledgers> {
   // From the catalog: to_regclass fails where another program hides its schema from our role.
   const [ledgers] = await sql<Ledgers[]>`
@@ -87,6 +103,10 @@ async function findLedgers(sql: AnySql): Promise<Ledgers> {
     )
     select exists (select from pg_namespace where nspname = 'sync') as "hasSchema",
       exists (select from relation where nspname = 'sync') as "hasOwn",
+      exists (
+        select from relation join pg_attribute on attrelid = relation.oid
+        where nspname = 'sync' and attname = 'additive' and not attisdropped
+      ) as "hasAdditive",
       exists (select from relation where nspname = 'drizzle') as "hasShared",
       coalesce((select "isReadable" from relation where nspname = 'drizzle'), false) as "isReadable",
       coalesce((select "isDated" from relation where nspname = 'drizzle'), false) as "isDated"`;
@@ -105,7 +125,7 @@ async function findShared(
     from drizzle.__drizzle_migrations`;
   return known.flatMap(({ tag, hash, when }) => {
     const row = rows.find((candidate) => candidate.hash === hash && candidate.when === when);
-    return row === undefined ? [] : [{ tag, hash, appliedAt: row.appliedAt }];
+    return row === undefined ? [] : [{ tag, hash, appliedAt: row.appliedAt, additive: false }];
   });
 }
 

@@ -1,7 +1,7 @@
 import type { Logger } from "../log.ts";
 import { connect } from "./connect.ts";
 import type { Definitions } from "./definitions.ts";
-import { assertSchemaCurrent, migrate, migrationStatus } from "./migrate.ts";
+import { assertSchemaUsable, migrate, migrationStatus } from "./migrate.ts";
 import { assertSessionPooling } from "./session-pooling.ts";
 import { withStoreErrors } from "./store-errors.ts";
 
@@ -13,10 +13,14 @@ export interface PreparedDatabase {
   embedded: object | null;
 }
 
+/** The logs that say already that the schema is a later version's. A worker prepares its database each minute. */
+const told = new WeakSet<Logger>();
+
 /**
  * Makes a database ready for writes. A database without our schema gets it, and the embedded database is
  * always migrated, because only docmirror uses it. An older schema in a database of the user is left to
- * `docmirror migrate`: the user decides. Throws `SchemaVersionError` or `StoreError`.
+ * `docmirror migrate`: the user decides. A newer one that this program may use stays as it is; a warning says
+ * so once. Throws `SchemaVersionError` or `StoreError`.
  */
 export async function prepareDatabase(
   database: PreparedDatabase,
@@ -30,7 +34,10 @@ export async function prepareDatabase(
     const status = await migrationStatus(sql, definitions);
     const isNew = status.migrations.every(({ appliedAt }) => appliedAt === null);
     if (status.state === "older" && (isNew || database.embedded)) {
-      const { applied, redefined } = await migrate(database.url, definitions, signal ? { signal } : {});
+      const { applied, redefined } = await migrate(database.url, definitions, {
+        log,
+        ...(signal && { signal }),
+      });
       if (applied.length > 0 || redefined.length > 0) {
         log.info(
           { database: database.describe, applied, redefined: redefined.length },
@@ -39,7 +46,14 @@ export async function prepareDatabase(
       }
       return;
     }
-    await assertSchemaCurrent(sql, definitions);
+    const { state, unknown, outdated } = await assertSchemaUsable(sql, definitions);
+    if (state === "newer" && !told.has(log)) {
+      told.add(log);
+      log.warn(
+        { unknown, reports_left: outdated.length > 0, hint: "upgrade docmirror here too" },
+        "a later version has migrated this database; this program goes on, and leaves reports that it does not know to that version",
+      );
+    }
   } finally {
     await sql.end({ timeout: 5 });
   }

@@ -1,6 +1,6 @@
 import type { Clock } from "../clock.ts";
 import { LockedError } from "../errors.ts";
-import { connect, renewConnections, type Sql } from "./connect.ts";
+import { connect, renewConnections, type Sql, type TransactionSql } from "./connect.ts";
 import type { RunKind } from "./schema/runs.ts";
 import { assertSessionPooling, SharedSessionError } from "./session-pooling.ts";
 import { READ_ONLY, withStoreErrors } from "./store-errors.ts";
@@ -147,6 +147,16 @@ export async function acquireRunLock(url: string, options: RunLockOptions = {}):
 function outlastMs({ heldBy }: LockedError): number {
   if (heldBy === null) return OUTLAST_NOBODY_MS;
   return heldBy === "watch" ? OUTLAST_MS : 0;
+}
+
+/**
+ * Whether no run is under way. If so, none begins before the transaction ends. Runs of docmirror then report
+ * that another process holds the lock.
+ */
+export async function tryRunLock(tx: TransactionSql): Promise<boolean> {
+  const [row] = await tx<{ isLocked: boolean }[]>`
+    select pg_try_advisory_xact_lock(${LOCK_KEY}::bigint) as "isLocked"`;
+  return row?.isLocked === true;
 }
 
 /** Ends a session, if it still exists, and waits until it is gone. */

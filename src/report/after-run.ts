@@ -51,7 +51,11 @@ export function withReport<Options extends RunOptions, Result extends RunOutcome
 export async function tryRefresh(url: string, options: RefreshOptions, log: Logger): Promise<unknown> {
   const from = performance.now();
   try {
-    const { changed, isFull, repaired, runId } = await refreshReport(url, options);
+    const { changed, isFull, repaired, runId, isLeft } = await refreshReport(url, options);
+    if (isLeft) {
+      log.debug({ newest_run_id: runId }, "a later version defined the reports; it refreshes them");
+      return null;
+    }
     const facts = { newest_run_id: runId, changed, full: isFull };
     log.debug({ ...facts, duration_ms: Math.round(performance.now() - from) }, "reports refreshed");
     if (repaired) {

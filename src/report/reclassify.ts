@@ -1,6 +1,7 @@
 import { abortable } from "../db/abortable.ts";
 import type { Sql } from "../db/connect.ts";
 import { withStoreErrors } from "../db/store-errors.ts";
+import { SchemaVersionError } from "../errors.ts";
 import { type RefreshOptions, refreshReport } from "./refresh.ts";
 
 export interface ClassCount {
@@ -20,11 +21,18 @@ export interface ReclassifyOptions extends Omit<RefreshOptions, "reclassify" | "
 
 /**
  * Applies the rules of `report.error_rules` to all stored failures. Returns every class that any of them had
- * or has. Safe to repeat.
+ * or has. Safe to repeat. Throws SchemaVersionError where a later version defined the reports.
  */
 export async function reclassify({ sql, url, isDry, ...options }: ReclassifyOptions): Promise<ClassCount[]> {
   const before = await countClasses(sql, "error_class", options.signal);
-  if (!isDry) await refreshReport(url, { ...options, keepsSettings: true, reclassify: true });
+  if (!isDry) {
+    const { isLeft } = await refreshReport(url, { ...options, keepsSettings: true, reclassify: true });
+    if (isLeft) {
+      throw new SchemaVersionError("could not classify failures: a later version defined the reports", {
+        hint: "run `docmirror reclassify` of that version",
+      });
+    }
+  }
   const after = await countClasses(sql, isDry ? CURRENT_CLASS : "error_class", options.signal);
   const classes = [...new Set([...after.keys(), ...before.keys()])];
   return classes.map((name) => ({ class: name, before: before.get(name) ?? 0, after: after.get(name) ?? 0 }));

@@ -6,10 +6,12 @@
  */
 import { abortable } from "../db/abortable.ts";
 import { connect, type Sql, type TransactionSql } from "../db/connect.ts";
+import { areReportsLater } from "../db/migrate.ts";
 import { assertSessionPooling } from "../db/session-pooling.ts";
 import { withStoreErrors } from "../db/store-errors.ts";
 import { withTransaction } from "../db/transaction.ts";
 import { computeAll, computeChanges, computeEverything, type Run } from "./compute-answers.ts";
+import { readDefinitions } from "./definitions.ts";
 import type { RefreshSettings } from "./refresh-settings.ts";
 import { EXPENSIVE_ANSWERS } from "./stored-answers.ts";
 
@@ -68,12 +70,15 @@ export interface RefreshResult {
   isFull: boolean;
   /** Facts that were wrong although no change was noted; null where they were not compared. */
   repaired: number | null;
+  /** Whether nothing was done, because a later version of the program defined the reports. */
+  isLeft: boolean;
 }
 
 /**
  * Refreshes the answers in one transaction, and notifies the channel `docmirror_run` of the number of the
- * newest run in them. Safe to repeat, and safe during runs and reads; two refreshes take turns. Throws
- * `StoreError`, and the signal's reason.
+ * newest run in them. Leaves reports that a later version of the program defined to that version. Safe to
+ * repeat, and safe during runs and reads; two refreshes take turns. Throws `StoreError`, and the signal's
+ * reason.
  */
 export async function refreshReport(url: string, options: RefreshOptions): Promise<RefreshResult> {
   const { signal } = options;
@@ -149,6 +154,7 @@ const COVERED_THROUGH = (sql: TransactionSql) => sql`
   order by run_id desc limit 1`;
 
 interface State {
+  run_id: number;
   is_redefined: boolean;
   source_timezone: string;
   stuck_after_s: number;
@@ -159,7 +165,7 @@ interface State {
 }
 
 const READ_STATE = (tx: TransactionSql) => tx<State[]>`
-  select definition <> (${DEFINITION(tx)}) as is_redefined, source_timezone, stuck_after_s,
+  select run_id, definition <> (${DEFINITION(tx)}) as is_redefined, source_timezone, stuck_after_s,
     dear_refreshed_at is null
       or (dear_revision <> (${REVISION(tx)}) or (${COVERED_THROUGH(tx)}) >= (select max(hour) + interval '1 hour' from rollup.backlog))
       and now() - dear_refreshed_at >= ${EXPENSIVE_SHARE}::int * dear_took_s * interval '1 s' as is_expensive_due,
@@ -183,6 +189,10 @@ async function refresh(
 ): Promise<RefreshResult> {
   await tx.unsafe(TRANSACTION_SETTINGS);
   const [before] = await READ_STATE(tx);
+  // Within the transaction: a migration may have ended since this process looked.
+  if (await areReportsLater(tx, readDefinitions())) {
+    return { runId: before?.run_id ?? 0, changed: 0, isFull: false, repaired: null, isLeft: true };
+  }
   const kept = keepsSettings ? before : undefined;
   const sourceTimezone = kept?.source_timezone ?? given.sourceTimezone;
   const stuckAfterS = kept?.stuck_after_s ?? given.stuckAfterMs / 1000;
@@ -214,5 +224,5 @@ async function refresh(
   }
   const runId = state?.run_id ?? 0;
   await tx`select pg_notify('docmirror_run', ${String(runId)})`;
-  return { runId, changed, isFull, repaired };
+  return { runId, changed, isFull, repaired, isLeft: false };
 }

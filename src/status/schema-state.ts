@@ -44,6 +44,7 @@ function faultOf(state: SchemaState["state"], status: MigrationStatus): string |
     case "older":
       return `The schema of the database is older than this program: ${whatIsMissing(status)}. Run \`docmirror migrate\`.`;
     case "newer":
+      if (status.usable) return null;
       return "The schema of the database is newer than this program. Upgrade docmirror to the version that made it.";
   }
 }

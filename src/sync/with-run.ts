@@ -12,13 +12,14 @@ import type { Client } from "../api/client.ts";
 import type { HostPace } from "../api/host-pace.ts";
 import type { Clock } from "../clock.ts";
 import { connect, renewConnections, type Sql, type TransactionSql } from "../db/connect.ts";
+import { findMove, type MovedAfter, notePlace } from "../db/database-place.ts";
 import { assertService } from "../db/mirrored-service.ts";
 import { createPatience, type Patience } from "../db/patience.ts";
 import { assertRunOpen, type RunTotals, startRun } from "../db/run-ledger.ts";
 import { acquireRunLock, type RunLock } from "../db/run-lock.ts";
 import type { RunKind } from "../db/schema/runs.ts";
 import { toStoreError } from "../db/store-errors.ts";
-import { EXIT, isUpstreamLost, MirrorError, StoppedError, UpstreamError } from "../errors.ts";
+import { EXIT, isUpstreamLost, MirrorError, messageOf, StoppedError, UpstreamError } from "../errors.ts";
 import { createKnownKeys } from "../load/known-keys.ts";
 import { createLoader, type Loader } from "../load/loader.ts";
 import { createLookedUpKeys } from "../load/looked-up-keys.ts";
@@ -156,6 +157,7 @@ async function runLocked(
   const waits = { clock, signal: abort.signal, regain: lock.hold, renew: () => renewConnections(sql) };
   const opening = createPatience({ ...waits, log: options.log });
   await opening("read the service of the mirror", () => assertService(sql, settings.baseUrl));
+  const moved = await opening("find whether the database was restored", () => findMove(sql));
   const { interrupted, runId } = await opening("open the run", () =>
     startRun(sql, kind, startedAt.toISOString(), options.assertMayRun),
   );
@@ -166,6 +168,7 @@ async function runLocked(
     log.warn({ dead_run_id: id }, "an earlier run had died; closed it as interrupted");
   const patience = createPatience({ ...waits, log, hasWritten: true });
   const warnings = createWarnings(log);
+  if (moved) warnings.warn(describeMove(moved));
   const client = createUpstreamClient({ ...options, log }, abort.signal, warnings.warn);
   const heart = startHeart(sql, runId, lock, (reason) => abort.abort(reason));
   const loader = countTotals(
@@ -230,6 +233,12 @@ async function runLocked(
     throw reason;
   });
   meters?.runs.ended(ending.kind, status);
+  // A run that was stopped or lost its database may have told nobody.
+  if (error === null || error instanceof UpstreamError) {
+    await notePlace(sql, runId).catch((reason: unknown) => {
+      log.warn({ error: messageOf(reason) }, "could not note where the database is; the next run does");
+    });
+  }
   log.debug({ kind: ending.kind, status }, "run closed");
   const summary: RunSummary = {
     run_id: runId,
@@ -248,6 +257,10 @@ async function runLocked(
     ...(warned.length > 0 && { warnings: warned }),
   };
   return { summary, error };
+}
+
+function describeMove({ runId, at }: MovedAfter): string {
+  return `since run ${runId} of ${at} this database was restored, copied or moved, or a standby took over; if runs came after that one, what they stored is not here`;
 }
 
 function statusOf(

@@ -1,9 +1,14 @@
+import { randomBytes } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { withSql } from "../../src/db/connect.ts";
 import { fillMirror } from "../bench/report-world.ts";
 import { runCli } from "../support/cli.ts";
 import { createTestDatabase } from "../support/database.ts";
 import { PLANTED_SECRET } from "../support/planted-secret.ts";
+
+function withUser(url: string, user: string, password: string): string {
+  return Object.assign(new URL(url), { username: user, password }).href;
+}
 
 describe("migrate", () => {
   it("lists and prints what is missing without doing it, then does it once", { tags: ["long"] }, async () => {
@@ -16,7 +21,16 @@ describe("migrate", () => {
       unknown: 0,
     });
     expect((await migrate("--dry-run")).stdout).toMatch(/create schema "?mirror"?/i);
-    expect((await migrate("--status")).stdout).toMatch(/to come\n\nthe schema of postgres.* is older\n$/);
+    expect((await migrate("--status")).stdout).toMatch(
+      /to come +(yes|no)\n\nthe schema of postgres.* is older\n$/,
+    );
+
+    const pending = JSON.parse((await migrate("--status", "--json")).stdout).migrations;
+    expect(pending.at(-1)).toEqual({
+      tag: expect.any(String),
+      appliedAt: null,
+      additive: expect.any(Boolean),
+    });
 
     const first = await migrate("--json");
     expect({ code: first.code, applied: JSON.parse(first.stdout).applied.length > 0 }).toEqual({
@@ -53,6 +67,24 @@ describe("migrate", () => {
       expect([...(await sql`select relation from report.data_dictionary where description is null`)]).toEqual(
         [],
       );
+    });
+  });
+
+  it("says which rights a role lacks", async () => {
+    await using database = await createTestDatabase();
+    const role = `docmirror_test_${randomBytes(6).toString("hex")}`;
+    await withSql(database.url, { applicationName: "docmirror test", max: 1 }, async (sql) => {
+      await sql.unsafe(`create role ${role} login password 'secret'`);
+      const env = { DATABASE_URL: withUser(database.url, role, "secret") };
+      try {
+        for (const flags of [["--status"], ["--dry-run"], []]) {
+          const { code, stdout, stderr } = await runCli(["migrate", ...flags], { env });
+          expect({ code, stdout }).toEqual({ code: 4, stdout: "" });
+          expect(stderr).toMatch(/permission denied .*\(42501\)\n {2}grant the role the missing rights/);
+        }
+      } finally {
+        await sql.unsafe(`drop role ${role}`);
+      }
     });
   });
 

@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { connect, replaceDatabase, type Sql } from "../../src/db/connect.ts";
+import { defaultValues } from "../../src/config/default-values.ts";
+import { connect, replaceDatabase, type Sql, withSql } from "../../src/db/connect.ts";
 import {
-  assertSchemaCurrent,
+  assertSchemaUsable,
   assertServerUsable,
   migrate,
   migrationStatus,
@@ -9,7 +10,9 @@ import {
 } from "../../src/db/migrate.ts";
 import { SchemaVersionError } from "../../src/errors.ts";
 import { readDefinitions } from "../../src/report/definitions.ts";
+import { refreshReport } from "../../src/report/refresh.ts";
 import { createTestDatabase, type TestDatabase } from "../support/database.ts";
+import { restoreFirstRelease } from "../upgrade/restore-first-release.ts";
 
 const definitions = readDefinitions();
 let database: TestDatabase;
@@ -38,7 +41,7 @@ describe("migrate", () => {
   test("a second migration does nothing", async () => {
     await migrate(database.url, definitions);
     const before = await migrationStatus(sql, definitions);
-    expect(await migrate(database.url, definitions)).toEqual({ applied: [], redefined: [] });
+    expect(await migrate(database.url, definitions)).toEqual({ applied: [], redefined: [], newer: false });
     expect(await migrationStatus(sql, definitions)).toEqual(before);
   });
 
@@ -80,11 +83,113 @@ describe("migrate", () => {
     await migrate(database.url, definitions);
     await sql`insert into sync.migrations (tag, hash) values ('0999_of_tomorrow', 'x')`;
     await expect(migrate(database.url, definitions)).rejects.toBeInstanceOf(SchemaVersionError);
-    await expect(assertSchemaCurrent(sql, definitions)).rejects.toMatchObject({
+    await expect(assertSchemaUsable(sql, definitions)).rejects.toMatchObject({
       exitCode: 7,
       hint: expect.stringMatching(/upgrade/),
     });
     expect(await migrationStatus(sql, definitions)).toMatchObject({ state: "newer", unknown: 1 });
+  });
+});
+
+describe("a lock that another session holds", () => {
+  const PATIENCE = { lockWaitMs: 50, pauseMs: 50 };
+  /** As before the newest migration, which makes tables alone. */
+  async function age(): Promise<void> {
+    await migrate(database.url, definitions);
+    await sql.unsafe(`
+      drop table sync.leader, sync.notices, sync.notice_marks;
+      delete from sync.migrations where tag = '0016_leader_and_notices'`);
+  }
+
+  test("is waited for in short turns, so that others pass", async () => {
+    await age();
+    let migrated: Promise<unknown> = Promise.resolve();
+    await sql.begin(async (tx) => {
+      await tx`lock table sync.migrations in share mode`;
+      migrated = migrate(database.url, definitions, PATIENCE);
+      const isWaiting = async () =>
+        (
+          await sql`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
+        ).length;
+      for (const expected of [1, 0, 1])
+        await expect.poll(isWaiting, { interval: 10, timeout: 30_000 }).toBe(expected);
+    });
+    expect(await migrated).toMatchObject({ applied: ["0016_leader_and_notices"] });
+  });
+
+  test("is named when the patience is over, and nothing is changed", async () => {
+    await age();
+    await sql.begin(async (tx) => {
+      await tx`lock table sync.migrations in share mode`;
+      await expect(
+        migrate(database.url, definitions, { ...PATIENCE, patienceMs: 200 }),
+      ).rejects.toMatchObject({
+        exitCode: 4,
+        sqlstate: "55P03",
+        hint: expect.stringMatching(/sessions.*: \d+ docmirror test since \d\d:\d\d:\d\dZ/),
+      });
+    });
+    expect(await migrationStatus(sql, definitions)).toMatchObject({ state: "older" });
+  });
+
+  test("for a run is waited for where a migration is not additive", { tags: ["long"] }, async () => {
+    await using older = await restoreFirstRelease();
+    await withSql(older.url, { applicationName: "docmirror test", max: 1 }, async (holder) => {
+      await holder`select pg_advisory_lock(7237112447779369583)`;
+      const refused = migrate(older.url, definitions, { ...PATIENCE, patienceMs: 100 });
+      await expect(refused).rejects.toMatchObject({
+        exitCode: 10,
+        hint: expect.stringContaining("stop the worker"),
+      });
+    });
+    expect((await migrate(older.url, definitions, PATIENCE)).applied).not.toEqual([]);
+  });
+});
+
+describe("a database that a later program migrated", () => {
+  const add = (additive: boolean) =>
+    sql`insert into sync.migrations (tag, hash, additive) values ('0999_of_tomorrow', 'x', ${additive})`;
+  const redefine = () =>
+    sql`update sync.definitions set version = '99.0.0', hash = 'x' where name = 'report.failing_now'`;
+  beforeEach(() => migrate(database.url, definitions));
+
+  test("is usable where all of it is additive", async () => {
+    await add(true);
+    await redefine();
+    expect(await migrationStatus(sql, definitions)).toMatchObject({
+      state: "newer",
+      usable: true,
+      unknown: 1,
+    });
+    await assertSchemaUsable(sql, definitions);
+    expect(await migrate(database.url, definitions)).toEqual({ applied: [], redefined: [], newer: true });
+    expect((await refreshReport(database.url, defaultValues())).isLeft).toBe(true);
+  });
+
+  test("has its reports refreshed by any program that knows them", async () => {
+    await add(true);
+    expect((await refreshReport(database.url, defaultValues())).isLeft).toBe(false);
+  });
+
+  test("is not usable where one migration is not", async () => {
+    await add(false);
+    await expect(assertSchemaUsable(sql, definitions)).rejects.toMatchObject({ exitCode: 7 });
+  });
+
+  test("is not usable where it did not say, as before it could", async () => {
+    await add(true);
+    await sql`alter table sync.migrations drop column additive`;
+    expect(await migrationStatus(sql, definitions)).toMatchObject({ state: "newer", usable: false });
+  });
+
+  test("is not usable where it lacks a migration of ours, or a column of a report", async () => {
+    await add(true);
+    await redefine();
+    await sql`alter view report.failing_now rename column reference to renamed`;
+    expect(await migrationStatus(sql, definitions)).toMatchObject({ state: "newer", usable: false });
+    await sql`alter view report.failing_now rename column renamed to reference`;
+    await sql`delete from sync.migrations where tag = '0003_watch_open_builds'`;
+    expect(await migrationStatus(sql, definitions)).toMatchObject({ state: "newer", usable: false });
   });
 });
 
@@ -101,9 +206,9 @@ describe("pendingSql", () => {
   });
 });
 
-describe("assertSchemaCurrent", () => {
+describe("assertSchemaUsable", () => {
   test("an older database asks for docmirror migrate", async () => {
-    await expect(assertSchemaCurrent(sql, definitions)).rejects.toMatchObject({
+    await expect(assertSchemaUsable(sql, definitions)).rejects.toMatchObject({
       exitCode: 7,
       hint: expect.stringContaining("docmirror migrate"),
     });
@@ -111,7 +216,7 @@ describe("assertSchemaCurrent", () => {
 
   test("is content after migrate", async () => {
     await migrate(database.url, definitions);
-    await assertSchemaCurrent(sql, definitions);
+    await assertSchemaUsable(sql, definitions);
   });
 });
 

@@ -59,6 +59,7 @@ describe("refreshReport", () => {
       changed: 2,
       isFull: true,
       repaired: null,
+      isLeft: false,
     });
     expect(await series()).toEqual([{ builds: 2, succeeded: 1, failed: 1 }]);
     expect(await isReportBehind(sql)).toBe(false);

@@ -220,6 +220,22 @@ describe("the health of a server", () => {
   });
 });
 
+describe("a database that a later version migrated by additions alone", () => {
+  it("is ready, and its state is newer", async () => {
+    await using database = await createTestDatabase();
+    await change(
+      database.url,
+      (sql) => sql`insert into sync.migrations (tag, hash, additive) values ('0999_of_tomorrow', 'x', true)`,
+    );
+    await using served = await serve(database.url);
+    await served.server.mirror.open();
+    expect(await served.readiness()).toEqual({ status: 200, ready: true });
+    expect(await (await served.ask("/status.json")).json()).toMatchObject({
+      schema: { state: "newer", unknown: 1 },
+    });
+  });
+});
+
 describe("/status.json", () => {
   it("is the document of `status --json`, which also names the database", async () => {
     await using database = await createTestDatabase();

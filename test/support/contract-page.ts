@@ -105,7 +105,7 @@ export const STATUS: StatusDocument = {
 /** What supervisors and monitors ask. A test holds them against the app's own. */
 export const HEALTH_PATHS: Readonly<Record<string, string>> = {
   "/livez": "200 `ok` as long as the process turns; never asks the database",
-  "/readyz": "200 when the database answers and its schema is that of the program, else 503 with the reason",
+  "/readyz": "200 when the database answers and the program may use its schema, else 503 with the reason",
   "/status.json": "[the status document](#the-status-document)",
 };
 

@@ -1,5 +1,5 @@
 import type { Sql } from "../../db/connect.ts";
-import { assertSchemaCurrent, migrationStatus, whatIsMissing } from "../../db/migrate.ts";
+import { assertSchemaUsable, migrationStatus, whatIsMissing } from "../../db/migrate.ts";
 import { readDefinitions } from "../../report/definitions.ts";
 import { ok, type Result, warning } from "./finding.ts";
 
@@ -19,6 +19,12 @@ export async function checkMigrations(sql: Sql, isEmbedded: boolean, none: Resul
       "the next `docmirror sync` brings them up to date, or `docmirror migrate` does now",
     );
   }
-  await assertSchemaCurrent(sql, definitions);
+  await assertSchemaUsable(sql, definitions);
+  if (state === "newer") {
+    return warning(
+      "a later version of docmirror has migrated this database; this program may still use it",
+      "upgrade docmirror here too: this program does not refresh reports that it does not know",
+    );
+  }
   return ok(`all ${migrations.length} are applied, the last one is ${migrations.at(-1)?.tag}`);
 }

@@ -31,8 +31,13 @@ export async function refreshIfBehind(
   }
   log.debug("the answers are older than the last run; refreshing them");
   try {
-    await refreshReport(url, { ...config, keepsSettings: true, signal });
-    return true;
+    const { isLeft } = await refreshReport(url, { ...config, keepsSettings: true, signal });
+    if (isLeft)
+      log.warn(
+        { hint: "upgrade docmirror here too" },
+        "the answers are older than the last run; a later version of docmirror refreshes them",
+      );
+    return !isLeft;
   } catch (error) {
     if (!(error instanceof StoreError && MAY_NOT_WRITE.includes(error.sqlstate ?? ""))) throw error;
     log.warn(

@@ -1,0 +1,84 @@
+/**
+ * Where a database is: on which server, with which history, as which database. `pg_restore` makes other tables,
+ * another server has another identifier, and a standby that took over has another timeline. So a run can tell
+ * that its database was restored or copied since the last one. A copy of the files of a stopped server looks
+ * like the original.
+ */
+import type { AnySql, Sql, TransactionSql } from "./connect.ts";
+
+/** Each part is null where the server does not tell it. */
+interface Place {
+  server: string | null;
+  timeline: string | null;
+  database: string | null;
+  ledger: string | null;
+}
+
+const PARTS: Record<keyof Place, string> = {
+  server: "select system_identifier::text as part from pg_control_system()",
+  timeline: "select left(pg_walfile_name(pg_current_wal_lsn()), 8) as part",
+  database: "select oid::text as part from pg_database where datname = current_database()",
+  ledger: "select 'sync.runs'::regclass::oid::text as part",
+};
+
+/** The newest run that a moved database has from before. */
+export interface MovedAfter {
+  runId: number;
+  /** When it ended, else when it last showed life, in UTC. */
+  at: string;
+}
+
+/** Makes the table of places, once. Not a migration, because no statement of the program needs it. */
+export async function createPlaces(tx: TransactionSql): Promise<void> {
+  await tx`
+    create table if not exists sync.places
+    (run_id bigint primary key, place jsonb not null, noted_at timestamptz not null default now())`;
+  await tx`
+    comment on table sync.places is
+    'Where this database was: the first run that ended there, and what tells the place from others.'`;
+}
+
+/** The last run, if the database is elsewhere since. Null when it is not, and when that is not known. */
+export async function findMove(sql: Sql): Promise<MovedAfter | null> {
+  if (!(await mayNote(sql))) return null;
+  const [known] = await sql<{ place: Place }[]>`select place from sync.places order by run_id desc limit 1`;
+  if (known === undefined || isSame(known.place, await readPlace(sql))) return null;
+  const [last] = await sql<MovedAfter[]>`
+    select id as "runId", to_char(coalesce(finished_at, heartbeat_at) at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as at
+    from sync.runs order by id desc limit 1`;
+  return last ?? null;
+}
+
+/** Stores where the database is, unless that is known. Called when a run has ended, so that it has told a move. */
+export async function notePlace(sql: Sql, runId: number): Promise<void> {
+  if (!(await mayNote(sql))) return;
+  const place = await readPlace(sql);
+  const [known] = await sql<{ place: Place }[]>`select place from sync.places order by run_id desc limit 1`;
+  if (known !== undefined && isSame(known.place, place)) return;
+  await sql`
+    insert into sync.places (run_id, place) values (${runId}, ${JSON.stringify(place)}::text::jsonb)
+    on conflict (run_id) do nothing`;
+}
+
+/** A database that an older version migrated has no such table. */
+async function mayNote(sql: AnySql): Promise<boolean> {
+  const [row] = await sql<{ may: boolean }[]>`
+    select coalesce(has_table_privilege(ledger, 'select') and has_table_privilege(ledger, 'insert'), false) as may
+    from to_regclass('sync.places') as ledger`;
+  return row?.may === true;
+}
+
+async function readPlace(sql: Sql): Promise<Place> {
+  const parts = Object.entries(PARTS).map(async ([name, query]) => {
+    // Managed servers refuse some of these.
+    const rows = await sql.unsafe<{ part: string }[]>(query).catch(() => []);
+    return [name, rows[0]?.part ?? null];
+  });
+  return Object.fromEntries(await Promise.all(parts)) as Place;
+}
+
+/** What one of the two does not know tells nothing. */
+function isSame(one: Place, other: Place): boolean {
+  const names = Object.keys(PARTS) as (keyof Place)[];
+  return names.every((name) => one[name] === null || other[name] === null || one[name] === other[name]);
+}

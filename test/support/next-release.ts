@@ -1,0 +1,48 @@
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+
+const ROOT = fileURLToPath(new URL("../../", import.meta.url));
+
+export interface NextRelease {
+  /** Its main script, for `startCli`. */
+  script: URL;
+  /** The name of its migration. */
+  tag: string;
+  [Symbol.dispose](): void;
+}
+
+export interface NextReleaseOptions {
+  /** The file of its one migration more. */
+  migration: string;
+  /** Files of `src/report/sql` that it defines otherwise, by their names. */
+  definitions?: Record<string, (text: string) => string>;
+}
+
+/** This program as its next release could be: a later version, with one migration more. */
+export function makeNextRelease({ migration, definitions = {} }: NextReleaseOptions): NextRelease {
+  const folder = mkdtempSync(join(tmpdir(), "docmirror-next-"));
+  const at = (path: string) => join(folder, path);
+  const change = (path: string, edit: (text: string) => string) =>
+    writeFileSync(at(path), edit(readFileSync(at(path), "utf8")));
+  for (const path of ["src", "migrations", "package.json", "tsconfig.json"])
+    cpSync(join(ROOT, path), at(path), { recursive: true });
+  symlinkSync(join(ROOT, "node_modules"), at("node_modules"));
+  change("package.json", (text) => text.replace(/"version": "[^"]+"/, '"version": "9.0.0"'));
+  const tag = "9000_next_release";
+  writeFileSync(at(`migrations/${tag}.sql`), migration);
+  change("migrations/meta/_journal.json", (text) => {
+    const journal = JSON.parse(text) as { entries: { idx: number; when: number }[] };
+    const last = journal.entries.at(-1);
+    if (last === undefined) throw new Error("there is no migration");
+    journal.entries.push({ ...last, ...{ idx: last.idx + 1, when: last.when + 1000, tag } });
+    return JSON.stringify(journal);
+  });
+  for (const [file, edit] of Object.entries(definitions)) change(`src/report/sql/${file}`, edit);
+  return {
+    script: pathToFileURL(at("src/cli/main.ts")),
+    tag,
+    [Symbol.dispose]: () => rmSync(folder, { recursive: true, force: true }),
+  };
+}

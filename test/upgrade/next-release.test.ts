@@ -1,0 +1,178 @@
+import { describe, expect, test } from "vitest";
+import { type Sql, withSql } from "../../src/db/connect.ts";
+import { type CliResult, runCli, startCli } from "../support/cli.ts";
+import { createTestDatabase } from "../support/database.ts";
+import { makeNextRelease, type NextRelease } from "../support/next-release.ts";
+import { LATER_SERVICE } from "./stored-files.ts";
+import { serveStored } from "./stored-service.ts";
+
+const ADDITIVE = `-- additive: a table, a column and an index more
+CREATE TABLE "sync"."next_things" ("id" bigint PRIMARY KEY NOT NULL);
+--> statement-breakpoint
+ALTER TABLE "mirror"."builds" ADD COLUMN "next_field" text;
+--> statement-breakpoint
+CREATE INDEX "builds_next" ON "mirror"."builds" USING btree ("next_field");`;
+
+const NOT_ADDITIVE = `-- not additive: an older program writes this column
+ALTER TABLE "mirror"."builds" RENAME COLUMN "success" TO "succeeded";`;
+
+/** Another formula of stored answers, and a view with a column more. */
+const MORE_REPORTS = {
+  "builds_source.sql": (text: string) => `${text}\n-- the next one`,
+  "failing_now.sql": (text: string) => text.replace(/ AS reference$/m, " AS reference, 1 AS next_column"),
+};
+
+const WARNING = "a later version has migrated this database";
+
+/** An empty mirror of a service on loopback, and both programs at it. */
+async function setUp(next: NextRelease, delayMs = 0) {
+  const service = await serveStored(LATER_SERVICE, delayMs);
+  const database = await createTestDatabase();
+  const env = {
+    DATABASE_URL: database.url,
+    DOCMIRROR_BASE_URL: service.url,
+    DOCMIRROR_RATE: "0",
+    DOCMIRROR_PAGE_SIZE: "20",
+  };
+  return {
+    service,
+    env,
+    old: (...args: string[]) => runCli(args, { env }),
+    startOld: (...args: string[]) => startCli(args, { env }),
+    next: (...args: string[]): Promise<CliResult> => runCli(args, { env, script: next.script }),
+    read: <T>(fn: (sql: Sql) => Promise<T>) =>
+      withSql(database.url, { applicationName: "docmirror test", max: 1 }, fn),
+    async [Symbol.asyncDispose]() {
+      await service[Symbol.asyncDispose]();
+      await database.dispose();
+    },
+  };
+}
+
+describe("a program whose database the next release has migrated", {
+  tags: ["long"],
+  timeout: 300_000,
+}, () => {
+  test("goes on where that is additive, and leaves the reports to the next release", async () => {
+    using next = makeNextRelease({ migration: ADDITIVE, definitions: MORE_REPORTS });
+    await using mirror = await setUp(next);
+    const refreshed = () =>
+      mirror.read(async (sql) => (await sql<{ id: number }[]>`select run_id as id from rollup.state`)[0]?.id);
+    expect((await mirror.old("sync")).code).toBe(0);
+    expect(JSON.parse((await mirror.next("migrate", "--json")).stdout)).toMatchObject({
+      applied: [next.tag],
+    });
+    expect(await refreshed()).toBe(1);
+
+    const status = await mirror.old("migrate", "--status");
+    expect(status.stdout.replaceAll(/\s+/g, " ")).toMatch(
+      / is newer; it holds 1 that this program does not know; this program may use it $/,
+    );
+    expect(await mirror.old("migrate")).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining("a later version's"),
+    });
+    for (const [command, runId] of [
+      [["sync", "--full", "--json"], 2],
+      [["watch", "--once", "--json"], 3],
+    ] as const) {
+      const { code, stdout, stderr } = await mirror.old(...command);
+      expect({ code, summary: JSON.parse(stdout) }).toMatchObject({
+        code: 0,
+        summary: { run_id: runId, status: "succeeded" },
+      });
+      expect(stderr.split(WARNING)).toHaveLength(2);
+    }
+    expect(await mirror.old("report", "failing_now", "--json")).toMatchObject({
+      code: 0,
+      stderr: expect.stringContaining("a later version of docmirror refreshes them"),
+    });
+    await using served = mirror.startOld("serve", "--http-port", "0");
+    const [address = ""] = await served.waitFor("stdout", /http:\S+/);
+    await served.waitFor("stderr", /a later version of docmirror refreshes the figures/);
+    const pageStatus = async () => (await fetch(`${address}/api/v1/build/?limit=1`)).status;
+    await expect.poll(pageStatus, { timeout: 30_000 }).toBe(200);
+    expect(await (await fetch(address)).text()).toContain("<!doctype html>");
+    expect(await refreshed()).toBe(1);
+
+    expect((await mirror.next("sync")).code).toBe(0);
+    expect(await refreshed()).toBe(4);
+  });
+
+  test("stops with exit code 7 where a report has lost a column", async () => {
+    const definitions = {
+      "failing_now.sql": (text: string) => text.replace(/ AS reference$/m, " AS renamed"),
+    };
+    using next = makeNextRelease({ migration: ADDITIVE, definitions });
+    await using mirror = await setUp(next);
+    const migrated = await mirror.next("migrate");
+    expect({ code: migrated.code, stderr: migrated.stderr }).toMatchObject({ code: 0 });
+    expect(await mirror.old("sync")).toMatchObject({
+      code: 7,
+      stderr: expect.stringContaining("upgrade docmirror"),
+    });
+  });
+
+  test("ends its worker with exit code 7 where it may not go on", async () => {
+    using next = makeNextRelease({ migration: NOT_ADDITIVE });
+    await using mirror = await setUp(next);
+    expect((await mirror.old("sync")).code).toBe(0);
+    await using worker = mirror.startOld("watch", "--watch-cron", "* * * * * *");
+    await worker.waitFor("stderr", /watch round ended/);
+    expect(await mirror.next("migrate")).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining(next.tag),
+    });
+    const { code, stderr } = await worker.ended;
+    expect({ code, stderr }).toEqual({
+      code: 7,
+      stderr: expect.stringMatching(
+        /newer than this program.*\n +upgrade docmirror to the version that made it\n$/,
+      ),
+    });
+    const runs = await mirror.read((sql) => sql<{ status: string }[]>`select distinct status from sync.runs`);
+    expect(runs.filter(({ status }) => !["succeeded", "interrupted"].includes(status))).toEqual([]);
+  });
+});
+
+describe("migrate of the next release, while a sync is under way", {
+  tags: ["long"],
+  timeout: 300_000,
+}, () => {
+  test("takes its turn between the writes where it is additive", async () => {
+    using next = makeNextRelease({ migration: ADDITIVE });
+    await using mirror = await setUp(next, 200);
+    await using sync = mirror.startOld("sync", "--json");
+    await expect.poll(() => mirror.service.requests(), { timeout: 30_000 }).toBeGreaterThan(12);
+    expect(await mirror.next("migrate")).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining(next.tag),
+    });
+    const { code, stdout } = await sync.ended;
+    expect({ code, summary: JSON.parse(stdout) }).toMatchObject({
+      code: 0,
+      summary: { status: "succeeded" },
+    });
+    const [row] = await mirror.read(
+      (sql) => sql<{ isWithin: boolean }[]>`
+        select applied_at between started_at and finished_at as "isWithin" from sync.runs, sync.migrations where tag = ${next.tag}`,
+    );
+    expect(row).toEqual({ isWithin: true });
+  });
+
+  test("waits for its end where it is not", async () => {
+    using next = makeNextRelease({ migration: NOT_ADDITIVE });
+    await using mirror = await setUp(next, 100);
+    await using sync = mirror.startOld("sync", "--json");
+    await expect.poll(() => mirror.service.requests(), { timeout: 30_000 }).toBeGreaterThan(12);
+    const migrated = await mirror.next("migrate");
+    expect(migrated).toMatchObject({ code: 0, stdout: expect.stringContaining(next.tag) });
+    expect(migrated.stderr).toContain("trying again");
+    expect(await sync.ended).toMatchObject({ code: 0 });
+    const [row] = await mirror.read(
+      (sql) => sql<{ isAfter: boolean }[]>`
+        select applied_at >= finished_at as "isAfter" from sync.runs, sync.migrations where tag = ${next.tag}`,
+    );
+    expect(row).toEqual({ isAfter: true });
+  });
+});
