@@ -1,13 +1,12 @@
 import { setMaxListeners } from "node:events";
 import PQueue from "p-queue";
-import { request } from "undici";
 import type { Clock } from "../clock.ts";
 import { findProxyRoute } from "../config/proxy-route.ts";
 import type { Config } from "../config.ts";
 import { NetworkError } from "../errors.ts";
+import { basicLogin } from "./basic-login.ts";
 import { ACCEPT_ENCODING, BodyTooLargeError, decodeBody, readBody } from "./body.ts";
 import { type ClockAhead, createClockDifference } from "./clock-difference.ts";
-import { basicLogin, createDispatcher } from "./dispatcher.ts";
 import { createHostGate } from "./host-gate.ts";
 import { createHostPace, type HostPace } from "./host-pace.ts";
 import { parseHttpDate } from "./http-date.ts";
@@ -113,11 +112,7 @@ type Sent<T> =
 export function createHost(options: HostOptions): Host {
   const { baseUrl, rootUrl, clock, log, maxBodyBytes } = options;
   const route = findProxyRoute(baseUrl, options.proxies);
-  const dispatcher = createDispatcher({
-    proxy: route.proxy,
-    connections: options.concurrency,
-    timeoutMs: options.timeoutMs,
-  });
+  let connections: ReturnType<typeof openConnections> | undefined;
   // Every request to the host passes this queue.
   const queue = new PQueue({ concurrency: options.concurrency });
   const stats = { requests: 0, bytes: 0 };
@@ -149,6 +144,8 @@ export function createHost(options: HostOptions): Host {
     question: Omit<Question<T>, "read">,
     signal: AbortSignal,
   ): Promise<Sent<T>> {
+    connections ??= openConnections(options, route.proxy);
+    const { dispatcher, request } = await connections;
     stats.requests += 1;
     const sentAt = clock.now();
     const reply = await request(url, {
@@ -281,9 +278,16 @@ export function createHost(options: HostOptions): Host {
     async close() {
       if (closing.signal.aborted) return;
       closing.abort(new Error("the client was closed"));
-      await dispatcher.destroy();
+      const opened = await connections;
+      await opened?.dispatcher.destroy();
     },
   };
+}
+
+/** undici is a third of the program, so it is loaded with the first request: commands start faster. */
+async function openConnections({ concurrency, timeoutMs }: HostOptions, proxy: URL | null) {
+  const { createDispatcher, request } = await import("./dispatcher.ts");
+  return { request, dispatcher: createDispatcher({ proxy, connections: concurrency, timeoutMs }) };
 }
 
 /**
