@@ -112,4 +112,9 @@ export const COMMANDS: readonly CommandEntry[] = [
     summary: "prints the settings in force and where each came from, secrets masked",
     load: async () => (await import("./config-command.ts")).configCommand,
   },
+  {
+    name: "completion",
+    summary: "prints a script that completes commands and flags in bash, zsh or fish",
+    load: async () => (await import("./completion-command.ts")).completionCommand,
+  },
 ];

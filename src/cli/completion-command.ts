@@ -1,0 +1,31 @@
+import { Argument, type Command } from "commander";
+import { COMMANDS } from "./commands.ts";
+import { bashScript } from "./completion/bash.ts";
+import { describeCommands } from "./completion/described-commands.ts";
+import { fishScript } from "./completion/fish.ts";
+import { zshScript } from "./completion/zsh.ts";
+import { createCommand } from "./create-command.ts";
+import { runCommand } from "./run-command.ts";
+
+const SCRIPTS = { bash: bashScript, zsh: zshScript, fish: fishScript };
+type Shell = keyof typeof SCRIPTS;
+
+export function completionCommand(summary: string): Command {
+  return createCommand({
+    name: "completion",
+    summary,
+    settings: [],
+    examples: [
+      ["completion bash > ~/.local/share/bash-completion/completions/docmirror", "for bash-completion"],
+      ["completion zsh > ~/.zfunc/_docmirror", "for a folder that ~/.zshrc adds to fpath before compinit"],
+      ["completion fish > ~/.config/fish/completions/docmirror.fish", "for fish"],
+    ],
+  })
+    .addArgument(new Argument("<shell>", "the shell").choices(Object.keys(SCRIPTS)))
+    .action(
+      runCommand(async ({ out }, { args: [shell] }) => {
+        await out.write(SCRIPTS[shell as Shell](await describeCommands(COMMANDS)));
+        return 0;
+      }),
+    );
+}
