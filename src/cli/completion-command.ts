@@ -1,5 +1,5 @@
 import { Argument, type Command } from "commander";
-import { COMMANDS } from "./commands.ts";
+import type { CommandEntry } from "./command-entry.ts";
 import { bashScript } from "./completion/bash.ts";
 import { describeCommands } from "./completion/described-commands.ts";
 import { fishScript } from "./completion/fish.ts";
@@ -10,7 +10,8 @@ import { runCommand } from "./run-command.ts";
 const SCRIPTS = { bash: bashScript, zsh: zshScript, fish: fishScript };
 type Shell = keyof typeof SCRIPTS;
 
-export function completionCommand(summary: string): Command {
+/** `commands` are all commands, this one too. */
+export function completionCommand(summary: string, commands: readonly CommandEntry[]): Command {
   return createCommand({
     name: "completion",
     summary,
@@ -24,7 +25,7 @@ export function completionCommand(summary: string): Command {
     .addArgument(new Argument("<shell>", "the shell").choices(Object.keys(SCRIPTS)))
     .action(
       runCommand(async ({ out }, { args: [shell] }) => {
-        await out.write(SCRIPTS[shell as Shell](await describeCommands(COMMANDS)));
+        await out.write(SCRIPTS[shell as Shell](await describeCommands(commands)));
         return 0;
       }),
     );

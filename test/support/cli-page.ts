@@ -1,5 +1,6 @@
 import type { Command, Option } from "commander";
-import { COMMANDS, type CommandEntry } from "../../src/cli/commands.ts";
+import type { CommandEntry } from "../../src/cli/command-entry.ts";
+import { COMMANDS } from "../../src/cli/commands.ts";
 import { examplesOf } from "../../src/cli/create-command.ts";
 import { SETTING_KEYS, SETTINGS, type SettingKey } from "../../src/config/settings.ts";
 import { EXIT } from "../../src/errors.ts";

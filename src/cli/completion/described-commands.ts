@@ -1,11 +1,6 @@
 import type { Argument, Command, Option } from "commander";
-import type { CommandEntry } from "../commands.ts";
-import { valuesOf } from "./values.ts";
-
-/** What may be typed at a place: words, several of them behind commas, paths, or what no list can hold. */
-export type Values =
-  | { kind: "words" | "list"; words: readonly string[] }
-  | { kind: "files" | "folders" | "other" };
+import type { CommandEntry } from "../command-entry.ts";
+import { type Values, valuesOf } from "./values.ts";
 
 export interface DescribedFlag {
   /** With its two dashes. */

@@ -1,4 +1,5 @@
-import type { DescribedCommand, Values } from "./described-commands.ts";
+import type { DescribedCommand } from "./described-commands.ts";
+import type { Values } from "./values.ts";
 
 /** The script for fish. */
 export function fishScript(commands: readonly DescribedCommand[]): string {

@@ -1,7 +1,11 @@
 import { DICTIONARY } from "../../db/report-dictionary.ts";
 import { RESOURCES } from "../../wire/resources.ts";
 import { SEARCHES } from "../search/plan-search.ts";
-import type { Values } from "./described-commands.ts";
+
+/** What may be typed at a place: words, several of them behind commas, paths, or what no list can hold. */
+export type Values =
+  | { kind: "words" | "list"; words: readonly string[] }
+  | { kind: "files" | "folders" | "other" };
 
 /** Words that a flag or a place takes, where its own definition does not list them. A `*` is any command. */
 const WORDS: Readonly<Record<string, readonly string[]>> = {

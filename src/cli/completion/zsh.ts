@@ -1,4 +1,5 @@
-import type { DescribedCommand, DescribedFlag, Values } from "./described-commands.ts";
+import type { DescribedCommand, DescribedFlag } from "./described-commands.ts";
+import type { Values } from "./values.ts";
 
 /** The script for zsh: to be sourced after `compinit`, or as the file `_docmirror` in a folder of `fpath`. */
 export function zshScript(commands: readonly DescribedCommand[]): string {
