@@ -1,6 +1,7 @@
 import { Writable } from "node:stream";
 import { type Logger, pino } from "pino";
 import pretty from "pino-pretty";
+import { prettyMessage } from "./log/pretty-message.ts";
 
 export type { Logger } from "pino";
 
@@ -49,7 +50,8 @@ export function createLog(options: LogOptions): Logger {
       }),
       colorize: options.colour,
       translateTime: "SYS:HH:MM:ss",
-      ignore: "pid,hostname",
+      hideObject: true,
+      messageFormat: prettyMessage,
     }),
   );
 }

@@ -10,9 +10,13 @@ import { RELATIONS } from "../src/db/report-dictionary.ts";
 import * as schema from "../src/db/schema/index.ts";
 import { silentLog } from "../src/log.ts";
 import { createPages } from "../src/page/pages.ts";
+import { readDefinitions } from "../src/report/definitions.ts";
+import type { BoundedReader } from "../src/serve/bounded-reader.ts";
+import { createProbes } from "../src/serve/probes.ts";
+import { createStatusReply } from "../src/serve/status-reply.ts";
 import { RESOURCE_FIELDS, RESOURCES } from "../src/wire/resources.ts";
 import { cliPage } from "./support/cli-page.ts";
-import { contractPage, PATHS } from "./support/contract-page.ts";
+import { contractPage, HEALTH_PATHS, PATHS, STATUS } from "./support/contract-page.ts";
 import { createTestDatabase } from "./support/database.ts";
 import { dictionaryPage } from "./support/dictionary-page.ts";
 import { settingsPage } from "./support/settings-page.ts";
@@ -131,6 +135,16 @@ describe("docs/contract.md", () => {
     const answered = pages.routes.filter(({ method }) => method === "GET").map(({ path }) => path);
     const named = [...Object.keys(PATHS), "/assets/"];
     expect(rooms(named)).toEqual(rooms(answered));
+  });
+
+  test("names each path for supervisors and monitors", () => {
+    const reader = {} as BoundedReader;
+    const apps = [
+      createProbes({ reader, definitions: readDefinitions(), log: silentLog }),
+      createStatusReply({ reader, readStatus: async () => STATUS, clock: systemClock, log: silentLog }),
+    ];
+    const answered = apps.flatMap(({ routes }) => routes.filter(({ method }) => method === "GET"));
+    expect(Object.keys(HEALTH_PATHS)).toEqual(answered.map(({ path }) => path));
   });
 });
 

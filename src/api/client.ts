@@ -4,18 +4,13 @@ import type { Config } from "../config.ts";
 import { UnexpectedShapeError } from "../errors.ts";
 import { apiUrl } from "./api-url.ts";
 import type { ClockAhead } from "./clock-difference.ts";
-import { createHost, lengthOf } from "./host.ts";
+import { createHost, type Host, lengthOf, type RetryLog } from "./host.ts";
 import type { HostPace } from "./host-pace.ts";
 import { refuseRedirect } from "./refuse-redirect.ts";
 import { createTurnstile } from "./turnstile.ts";
-import { excerpt, showUrl } from "./upstream-errors.ts";
+import { showUrl } from "./upstream-errors.ts";
 
 const ROOT_PATH = "/api/v1/";
-
-/** The part of a log that the client writes to. `waitMs` is null when all requests are held back. */
-export interface RetryLog {
-  warn(facts: { attempt: number; waitMs: number | null; error: string }, message: string): void;
-}
 
 export interface ClientOptions
   extends Pick<
@@ -49,6 +44,8 @@ export interface FetchOptions<T> {
   /** Among waiting requests, those with a higher one are sent first. @default 0 */
   priority?: number;
   signal?: AbortSignal;
+  /** Hears of the retries of this request. @default the client's own */
+  log?: RetryLog;
 }
 
 export interface JsonReply<T> {
@@ -124,18 +121,19 @@ export function createClient(options: ClientOptions): Client {
           },
         );
       }
-      const { retries, priority, signal } = fetchOptions;
+      const { retries, priority, signal, log } = fetchOptions;
       return host.ask<JsonReply<T>>(url, {
         ...(retries !== undefined && { retries }),
         ...(priority !== undefined && { priority }),
         ...(signal && { signal }),
+        ...(log && { log }),
         async read({ body, sentAt, receivedAt, serverDate }) {
           const hash = hashOf(body);
           const known = hash === (await fetchOptions.knownHash);
           if (!known) await parseTurn();
           const value = known
             ? null
-            : fetchOptions.parse(parseJson(Buffer.concat(body), showUrl(url)), showUrl(url));
+            : fetchOptions.parse(parseJson(Buffer.concat(body), showUrl(url), host.excerpt), showUrl(url));
           return { url: showUrl(url), value, hash, bytes: lengthOf(body), sentAt, receivedAt, serverDate };
         },
       });
@@ -154,7 +152,7 @@ function hashOf(pieces: readonly Buffer[]): string {
   return hash.digest("hex");
 }
 
-function parseJson(body: Buffer, url: string): unknown {
+function parseJson(body: Buffer, url: string, excerpt: Host["excerpt"]): unknown {
   try {
     return JSON.parse(body.toString("utf8"));
   } catch (cause) {

@@ -7,6 +7,7 @@ import { NetworkError } from "../errors.ts";
 import { basicLogin } from "./basic-login.ts";
 import { ACCEPT_ENCODING, BodyTooLargeError, decodeBody, readBody } from "./body.ts";
 import { type ClockAhead, createClockDifference } from "./clock-difference.ts";
+import { createLoginHider } from "./hide-logins.ts";
 import { createHostGate } from "./host-gate.ts";
 import { createHostPace, type HostPace } from "./host-pace.ts";
 import { parseHttpDate } from "./http-date.ts";
@@ -16,9 +17,14 @@ import { refuseRedirects } from "./refuse-redirect.ts";
 import { withRetries } from "./retry.ts";
 import { parseRetryAfter } from "./retry-after.ts";
 import { statusError } from "./status-error.ts";
-import { showUrl, toUpstreamError } from "./upstream-errors.ts";
+import { excerpt, showUrl, toUpstreamError } from "./upstream-errors.ts";
 
 const MAX_REDIRECTS = 3;
+
+/** The part of a log that retries are written to. `wait_ms` is null when all requests are held back. */
+export interface RetryLog {
+  warn(facts: { attempt: number; wait_ms: number | null; error: string }, message: string): void;
+}
 
 export interface HostOptions
   extends Pick<
@@ -41,8 +47,8 @@ export interface HostOptions
   /** The pace that all clients of the host share. It replaces `ratePerSecond`. @default the host's own */
   pace?: HostPace;
   clock: Clock;
-  /** Hears of each retry. `waitMs` is null when all requests are held back. */
-  log: { warn(facts: { attempt: number; waitMs: number | null; error: string }, message: string): void };
+  /** Hears of each retry. */
+  log: RetryLog;
   signal?: AbortSignal;
   /** Called with warnings for the summary of the run: requests were paused, or the service held them back. */
   onWarning?(message: string): void;
@@ -59,6 +65,8 @@ export interface Question<T> {
   /** Among waiting requests, those with a higher one are sent first. @default 0 */
   priority?: number;
   signal?: AbortSignal;
+  /** Hears of the retries of this request. @default the host's own */
+  log?: RetryLog;
   /**
    * Called before the body is read. A value other than undefined is the answer: the body is then dropped, and
    * the status does not matter.
@@ -94,6 +102,8 @@ export interface Host {
   ask<T>(url: URL, question: Question<T>): Promise<T>;
   /** Whether the root answers now. False once the host is lost. Rejects when aborted or closed. */
   isUp(signal?: AbortSignal): Promise<boolean>;
+  /** The begin of a body for a message, without the logins that were sent. */
+  excerpt(body: Buffer): string;
   /** Aborted when the host is lost. Its reason is the error of every request from then on. */
   readonly lost: AbortSignal;
   /** Requests sent, retries included, and body bytes received, since the start. */
@@ -112,6 +122,7 @@ type Sent<T> =
 export function createHost(options: HostOptions): Host {
   const { baseUrl, rootUrl, clock, log, maxBodyBytes } = options;
   const route = findProxyRoute(baseUrl, options.proxies);
+  const hideLogins = createLoginHider([baseUrl, route.proxy]);
   let connections: ReturnType<typeof openConnections> | undefined;
   // Every request to the host passes this queue.
   const queue = new PQueue({ concurrency: options.concurrency });
@@ -191,7 +202,7 @@ export function createHost(options: HostOptions): Host {
       const retryAfterMs = parseRetryAfter(header("retry-after"), serverDate ?? clock.now());
       throw statusError(url, {
         status,
-        body: text,
+        words: excerpt(text, hideLogins),
         retryAfterMs,
         hasLogin,
         askedAt,
@@ -255,8 +266,8 @@ export function createHost(options: HostOptions): Host {
           clock,
           signal,
           onRetry: (error, attemptNumber, waitMs) =>
-            log.warn(
-              { attempt: attemptNumber, waitMs, error: error.message },
+            (question.log ?? log).warn(
+              { attempt: attemptNumber, wait_ms: waitMs, error: error.message },
               "request failed, trying again",
             ),
         });
@@ -272,6 +283,7 @@ export function createHost(options: HostOptions): Host {
         either.release();
       }
     },
+    excerpt: (body) => excerpt(body, hideLogins),
     lost: gate.lost,
     stats: () => ({ ...stats }),
     clockAhead: clockDifference.ahead,

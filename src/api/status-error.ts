@@ -1,11 +1,11 @@
 import { HttpStatusError, WrongAddressError } from "../errors.ts";
-import { excerpt, showUrl } from "./upstream-errors.ts";
+import { showUrl } from "./upstream-errors.ts";
 import { describeTlsExpected, SCHEME_HINT } from "./wrong-scheme.ts";
 
 export interface StatusFacts {
   status: number;
-  /** Only used in the message; it may be unreadable. */
-  body: Buffer;
+  /** What the body says, as `excerpt` gives it. */
+  words: string;
   retryAfterMs: number | undefined;
   /** Whether the request carried the user and password of the base URL. */
   hasLogin: boolean;
@@ -17,8 +17,7 @@ export interface StatusFacts {
 
 /** The error for a status other than 2xx. */
 export function statusError(url: URL, facts: StatusFacts): HttpStatusError | WrongAddressError {
-  const { status, body, retryAfterMs, askedAt, observedAt } = facts;
-  const words = excerpt(body);
+  const { status, words, retryAfterMs, askedAt, observedAt } = facts;
   const tlsExpected = describeTlsExpected(url, status, words);
   if (tlsExpected !== null)
     return new WrongAddressError(tlsExpected, { url: showUrl(url), hint: SCHEME_HINT });

@@ -23,10 +23,9 @@ export function showUrl(url: URL): string {
 }
 
 /** The first words of an unusable body, on one line and without control characters, to show what answered. */
-export function excerpt(body: Buffer): string {
-  const text = body
-    .subarray(0, 400)
-    .toString("utf8")
+export function excerpt(body: Buffer, hide: (text: string) => string): string {
+  const text = hide(body.subarray(0, 4000).toString("utf8"))
+    .slice(0, 400)
     .replace(/[\p{Cc}\s]+/gu, " ")
     .trim();
   return text === "" ? " with an empty body" : `: ${text.slice(0, 120)}`;

@@ -1,3 +1,4 @@
+import { aboutList } from "../api/about-list.ts";
 import { type Polled, type PollOptions, pollOpenBuilds } from "./poll-open-builds.ts";
 import { type SweepOptions, sweepStuckBuilds } from "./sweep-stuck-builds.ts";
 
@@ -6,6 +7,7 @@ import { type SweepOptions, sweepStuckBuilds } from "./sweep-stuck-builds.ts";
  * the run has seen already are skipped.
  */
 export async function followOpenBuilds(options: PollOptions & SweepOptions): Promise<Polled> {
-  if (!options.client.lost.aborted) await sweepStuckBuilds(options);
-  return pollOpenBuilds(options);
+  const told = { ...options, ...aboutList(options, "build") };
+  if (!options.client.lost.aborted) await sweepStuckBuilds(told);
+  return pollOpenBuilds(told);
 }

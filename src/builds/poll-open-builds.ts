@@ -81,7 +81,7 @@ export async function pollOpenBuilds(options: PollOptions): Promise<Polled> {
 async function ask({ client, log }: PollOptions, id: string): Promise<Asked> {
   const answer = await askDetail(client, "build", id, { retries: RETRIES });
   if (answer.kind === "unclear" && answer.error) {
-    log.warn({ buildId: id, error: answer.error.message }, "polling an open build failed");
+    log.warn({ id, error: answer.error.message }, "polling an open build failed");
   }
   return { id, answer };
 }

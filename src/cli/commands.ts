@@ -32,7 +32,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   },
   {
     name: "status",
-    summary: "shows freshness, last runs, open and stuck builds",
+    summary: "shows freshness, who leads, last and next runs, open builds",
     load: async () => (await import("./status-command.ts")).statusCommand,
   },
   {

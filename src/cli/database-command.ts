@@ -37,7 +37,11 @@ export function databaseCommand(summary: string): Command {
           const url = options.withPassword ? database.url : bareUrl;
           await (options.json ? out.json({ url, ...facts }) : out.write(`${url}\n`));
           const psql = `PGPASSWORD="$(cat ${shellWord(facts.passwordFile)})" psql ${bareUrl}`;
-          log.info(facts, `the embedded Postgres is up; Ctrl-C ends this command. Connect with: ${psql}`);
+          const { logFile: log_file, passwordFile: password_file, ...rest } = facts;
+          log.info(
+            { ...rest, log_file, password_file, connect_with: psql },
+            "the embedded Postgres is up; Ctrl-C ends this command",
+          );
           return untilStopped(signal);
         });
       }),

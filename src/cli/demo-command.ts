@@ -14,6 +14,7 @@ import { nextSteps } from "./demo/next-steps.ts";
 import { renderDemo } from "./demo/render-demo.ts";
 import { DAY_MS, type DemoSyncDeps, keepGoing, passDay } from "./demo/simulated-day.ts";
 import { type CommandContext, runCommand } from "./run-command.ts";
+import { showProgress } from "./sync-command.ts";
 import { withDatabase } from "./with-database.ts";
 
 interface Options {
@@ -65,11 +66,8 @@ async function demo(context: CommandContext, options: Options): Promise<number> 
         const settings = demoSettings(context, database.url, service.url);
         const deps: DemoSyncDeps = { world, settings, log, signal };
         const progress = await context.progress();
-        const { runs, watches, imperfect } = await passDay(
-          deps,
-          (resource, { pages, records }, totalCount) =>
-            progress.update(resource, { pages, records, totalCount }),
-          () => progress.stop(),
+        const { runs, watches, imperfect } = await passDay(deps, showProgress(progress), () =>
+          progress.stop(),
         );
         const [first] = runs;
         if (first === undefined) return EXIT.bug;

@@ -65,9 +65,9 @@ export function grantReaderCommand(summary: string): Command {
           const records = withInterface ? " and the records of the interface" : "";
           await out.write(`${role}${isNew ? ", a new role," : ""} can read ${schemas}${records}\n`);
         }
-        for (const warning of warnings) log.warn(`${role}: ${warning}`);
+        for (const warning of warnings) log.warn({ role, warning }, "the role can do more than read");
         if (isNew && !isDry)
-          log.info(`${role} has no password yet: give it one in psql with \\password ${role}`);
+          log.info({ role }, "the role has no password yet: give it one in psql with \\password");
         return EXIT.done;
       }),
     );

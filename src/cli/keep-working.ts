@@ -71,7 +71,10 @@ export async function keepWorking(
     // exit code.
     await database.ready(signal);
     const schedule = Object.fromEntries(jobs.map(({ name, cron }) => [name, cron]));
-    log.info({ ...schedule, timezone: config.timezone }, `the ${what} is up; Ctrl-C stops it`);
+    log.info(
+      { ...schedule, timezone: config.timezone },
+      what === "worker" ? "the worker is up; Ctrl-C stops it" : "the watch is up; Ctrl-C stops it",
+    );
     worker.start();
     return await untilStopped(signal);
   } finally {

@@ -8,6 +8,8 @@ export interface ProgressUpdate {
   records: number;
   /** Null while the service has not sent it. */
   totalCount: number | null;
+  /** The run that walks; absent or null where there is none, as in a dry run. */
+  runId?: number | null;
   /** How the walk ended, such as "whole"; absent while it goes on. */
   done?: string;
 }
@@ -60,17 +62,18 @@ export function createProgress(deps: ProgressDeps): Progress {
     bars?.(lines.join("\n"));
   }
 
-  function logProgress(): void {
+  function logProgress(runId: number | null): void {
     loggedAt = clock.now().getTime();
-    const facts = [...resources].map(([name, { pages, records, totalCount, recordsPerSecond, done }]) => {
+    const lists = [...resources].map(([name, { pages, records, totalCount, recordsPerSecond, done }]) => {
       const left = secondsLeft(records, totalCount, recordsPerSecond);
       const going = {
-        recordsPerSecond: Math.round(recordsPerSecond),
-        ...(left === null ? {} : { secondsLeft: left }),
+        records_per_second: Math.round(recordsPerSecond),
+        ...(left === null ? {} : { seconds_left: left }),
       };
-      return [name, { pages, records, totalCount, ...(done === undefined ? going : { done }) }];
+      return [name, { pages, records, total_count: totalCount, ...(done === undefined ? going : { done }) }];
     });
-    deps.log.info(Object.fromEntries(facts), "walking");
+    const run = runId === null ? {} : { run_id: runId };
+    deps.log.info({ ...run, lists: Object.fromEntries(lists) }, "walking");
   }
 
   return {
@@ -90,7 +93,7 @@ export function createProgress(deps: ProgressDeps): Progress {
         samples,
       });
       if (bars === undefined) {
-        if (now - loggedAt >= PLAIN_LINE_MS) logProgress();
+        if (now - loggedAt >= PLAIN_LINE_MS) logProgress(update.runId ?? null);
         return;
       }
       timer ??= setInterval(draw, REDRAW_MS).unref();

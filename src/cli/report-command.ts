@@ -144,9 +144,9 @@ async function print(
   }
   await writer.end();
   if (out.isTty && format === "table" && answer !== undefined && printed > 0)
-    log.info(`--wide shows all ${columns.length} columns of ${relation}`);
-  if (printed === 0) log.info(`${relation} has no such rows`);
+    log.info({ relation, columns: columns.length }, "some columns are left out; --wide shows all");
+  if (printed === 0) log.info({ relation }, "the relation has no such rows");
   if (hasMore && !isLimitGiven) {
-    log.info(`only the first ${shown} rows are shown; --limit shows more, --format csv shows all`);
+    log.info({ shown }, "only the first rows are shown; --limit shows more, --format csv shows all");
   }
 }

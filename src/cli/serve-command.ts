@@ -9,6 +9,7 @@ import { readDefinitions } from "../report/definitions.ts";
 import { isReportBehind, mayRefresh } from "../report/refresh.ts";
 import { REFRESH_SETTINGS } from "../report/refresh-settings.ts";
 import { type MirrorServer, serveMirror } from "../serve/serve-mirror.ts";
+import { STATUS_SETTINGS } from "../status/status-settings.ts";
 import { createKeptDatabase, type KeptDatabase } from "../worker/kept-database.ts";
 import { closeInTime } from "./close-in-time.ts";
 import { createCommand } from "./create-command.ts";
@@ -38,6 +39,7 @@ export function serveCommand(summary: string): Command {
       "httpRate",
       "httpCors",
       ...REFRESH_SETTINGS,
+      ...STATUS_SETTINGS,
     ],
     examples: [
       ["serve", "prints its address and serves until Ctrl-C: the report page at /, the API below /api/"],

@@ -118,8 +118,8 @@ async function syncOptions(
 
 /** Passes the counts of a run's pages on to the progress display. */
 export function showProgress(progress: Progress): NonNullable<SyncOptions["onProgress"]> {
-  return (resource, { pages, records }, totalCount) =>
-    progress.update(resource, { pages, records, totalCount });
+  return (resource, { pages, records }, totalCount, runId) =>
+    progress.update(resource, { pages, records, totalCount, runId });
 }
 
 async function hasSchema(database: OpenDatabase): Promise<boolean> {

@@ -10,8 +10,8 @@ export function warnOfSecrets(config: Config, settings: readonly SettingInForce[
   for (const { key, name, flag, source } of settings) {
     if (source !== "flag" || !isSecret(key, config)) continue;
     log.warn(
-      `the password in --${flag} is visible to all users of this machine in the process list: ` +
-        `give it by ${name}, or by the file that ${name}_FILE names`,
+      { flag: `--${flag}`, hint: `give it by ${name}, or by the file that ${name}_FILE names` },
+      "the password in a flag is visible to all users of this machine in the process list",
     );
   }
 }

@@ -25,6 +25,7 @@ export function workerCommand(summary: string): Command {
       "watchCron",
       "timezone",
       ...SYNC_SETTINGS,
+      "staleAfterMs",
       "httpHost",
       "httpPort",
       "httpAllowedHosts",

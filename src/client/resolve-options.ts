@@ -54,7 +54,7 @@ export function resolveOptions(options: ServiceClientOptions): ClientOptions {
     maxBodyBytes,
     proxies,
     clock: systemClock,
-    log: { warn: (facts) => onRetry?.(facts) },
+    log: { warn: ({ wait_ms: waitMs, ...facts }) => onRetry?.({ ...facts, waitMs }) },
     ...(signal && { signal }),
     ...(onWarning && { onWarning }),
   };

@@ -72,14 +72,15 @@ export function connect(url: string, options: ConnectOptions): Sql {
   const address = parseDatabaseUrl(url);
   let isEnded = false;
   let current = createGeneration(address, options);
-  const retired: Generation[] = [];
+  let retired: Generation[] = [];
 
   // postgres.js reopens a lost connection with old state: a write that was scheduled but never made, or an
   // error that the next statement gets. So no connection is opened twice. A pool that lost one is retired,
   // and a new pool takes over.
   const generation = (): Sql => {
     if (current.isRetired && !isEnded) {
-      retired.push(current);
+      // One that has no connection left never opens another, so nothing of it has to be ended.
+      retired = [...retired, current].filter(({ sockets }) => sockets.size > 0);
       current = createGeneration(address, options);
     }
     return current.sql;

@@ -1,6 +1,6 @@
 import { ageMs } from "../clock.ts";
 import { RESOURCES, type Resource } from "../wire/resources.ts";
-import type { Sql } from "./connect.ts";
+import type { AnySql } from "./connect.ts";
 import type { WalkVerdict } from "./schema/runs.ts";
 
 /** How fresh one list is: its newest walk that was whole, or that joined at the head with matching counts. */
@@ -19,7 +19,7 @@ export interface ListFreshness {
  * All five lists, in the order of `RESOURCES`. The newest walk belongs to the newest run, whatever the clocks
  * said.
  */
-export async function findListFreshness(sql: Sql): Promise<ListFreshness[]> {
+export async function findListFreshness(sql: AnySql): Promise<ListFreshness[]> {
   return sql<ListFreshness[]>`
     select of.resource, good.started_at as "startedAt", good.finished_at as "finishedAt", good.walk
     from unnest(${[...RESOURCES]}::text[]) with ordinality as of (resource, place)

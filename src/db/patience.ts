@@ -69,7 +69,10 @@ export function createPatience(options: PatienceOptions): Patience {
         if (spentMs >= patienceMs) throw toStoreError(error, doing);
         const longestMs = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** Math.min(failures - 1, 10));
         const waitMs = Math.round(longestMs * (0.5 + Math.random() / 2));
-        log.warn({ doing, error: messageOf(error), failures, waitMs }, "the database is away; trying again");
+        log.warn(
+          { doing, error: messageOf(error), failures, wait_ms: waitMs },
+          "the database is away; trying again",
+        );
         await clock.sleep(waitMs, signal);
         waitedMs += waitMs;
       }

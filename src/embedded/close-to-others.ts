@@ -24,7 +24,7 @@ export async function closeToOthers(
   const { mode } = await stat(paths.dataDir);
   const isShared = (mode & STICKY) !== 0 || (await readdir(paths.dataDir)).some((name) => !OURS.test(name));
   if (isShared) {
-    log.debug({ dataDir: paths.dataDir }, "the data directory holds other files, so its permissions stay");
+    log.debug({ data_dir: paths.dataDir }, "the data directory holds other files, so its permissions stay");
     return;
   }
   if (account.spawnAs.gid === undefined || process.platform === "linux") await chmod(paths.dataDir, 0o700);

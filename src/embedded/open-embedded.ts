@@ -85,7 +85,7 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<EmbeddedSe
       const joined = running && (await join(paths, running, signal));
       const { server, url, presence } = joined ?? (await startAndEnter(paths, options));
       log.debug(
-        { port: server.port, logFile: paths.log, startedHere: joined === null },
+        { port: server.port, log_file: paths.log, started_here: joined === null },
         "embedded Postgres is up",
       );
       let closed: Promise<void> | undefined;

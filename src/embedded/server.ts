@@ -155,7 +155,7 @@ async function awaitReady(
     }
     if (!isReported && Date.now() - startedAt > 5000) {
       // After a crash it first replays its log, which may take long.
-      log.info({ logFile: paths.log }, "the embedded Postgres is still starting");
+      log.info({ log_file: paths.log }, "the embedded Postgres is still starting");
       isReported = true;
     }
     await systemClock.sleep(POLL_MS, signal);

@@ -5,8 +5,8 @@ import { mark } from "./mark.ts";
 import { faultNotice } from "./notice.ts";
 
 /** The page while the database does not answer: that nothing is known now, and where to look. */
-export function awayNotice(title: string, words: string, path: string): DocumentFacts {
-  const facts = faultNotice(title, words, path);
+export function awayNotice(title: string, words: string, path: string, requestId?: string): DocumentFacts {
+  const facts = faultNotice(title, words, path, requestId);
   return {
     ...facts,
     title: "! Database away",

@@ -11,13 +11,17 @@ export function notice(title: string, words: Markup | string, ways: readonly Lin
   return { title, main: renderVerdict({ look: "idle", sentence: title, evidence: words, acts }) };
 }
 
-/** A page for a fault: the database is away, or an error of docmirror itself. */
-export function faultNotice(title: string, words: string, path: string): DocumentFacts {
+/**
+ * A page for a fault: the database is away, or an error of docmirror itself. It shows the id of the request, by which
+ * its lines are found in the log.
+ */
+export function faultNotice(title: string, words: string, path: string, requestId?: string): DocumentFacts {
+  const id = requestId === undefined ? "" : html` Request <code>${requestId}</code>.`;
   const acts = renderLinks([{ href: path, words: "Try again" }]);
   return {
     title,
     tone: "warn",
-    main: renderVerdict({ look: "warn", sentence: title, evidence: words, acts }),
+    main: renderVerdict({ look: "warn", sentence: title, evidence: html`${words}${id}`, acts }),
   };
 }
 

@@ -156,14 +156,15 @@ export function createPages({ mirror, sourceTimezone, clock, log }: PagesDeps): 
   );
 
   app.all("*", showAbsence);
-  app.onError(async (error, c) => {
+  app.onError(async (error, c: Context) => {
     if (error instanceof ReaderGoneError) return c.body(null, 503);
     const { status, title, words, isOurs, isAway } = explainFailure(error);
     const { pathname: path, search } = new URL(c.req.url);
-    if (isOurs) log.error({ err: error, path }, "a page could not be made");
+    const request_id: string | undefined = c.get("requestId");
+    if (isOurs) log.error({ err: error, request_id, path }, "a page could not be made");
     else
       log[status === 503 ? "warn" : "debug"](
-        { error: error.message, path, status },
+        { error: error.message, request_id, path, status },
         "a page could not be served",
       );
     if (status === 503) {
@@ -172,7 +173,7 @@ export function createPages({ mirror, sourceTimezone, clock, log }: PagesDeps): 
       c.header("refresh", RETRY_SECONDS);
     }
     const draw = isAway ? awayNotice : faultNotice;
-    const facts = status === 400 ? notice(title, words) : draw(title, words, path + search);
+    const facts = status === 400 ? notice(title, words) : draw(title, words, path + search, request_id);
     return show(c, facts, status);
   });
   return app;

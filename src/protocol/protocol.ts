@@ -23,8 +23,11 @@ export interface ProtocolOptions {
   ascii?: boolean;
   /** How many bytes of rendered list replies are cached, for catalogs that have `revision`. @default 0 */
   cacheBytes?: number;
-  /** The reply when the catalog fails. @default 500 with `error_message`, as the framework sends it */
-  onFailure?: (error: Error, path: string) => Response;
+  /**
+   * The reply when the catalog fails. `told` is what the caller of `fetch` passed along with the request.
+   * @default 500 with `error_message`, as the framework sends it
+   */
+  onFailure?: (error: Error, path: string, told: unknown) => Response;
 }
 
 /**
@@ -181,7 +184,7 @@ export function createProtocol(options: ProtocolOptions): Hono {
   app.all("*", answer);
   app.onError((error, c) => {
     if (error instanceof Refusal) return json({ error: escapeHtml(error.message) }, 400);
-    if (options.onFailure) return options.onFailure(error, new URL(c.req.url).pathname);
+    if (options.onFailure) return options.onFailure(error, new URL(c.req.url).pathname, c.env);
     return json(
       { error_message: "Sorry, this request could not be processed. Please try again later." },
       500,

@@ -12,6 +12,11 @@ interface RunOptions {
   signal: AbortSignal;
 }
 
+/** The part of a run's result that its lines in the log need. */
+interface RunOutcome {
+  summary: { run_id: number | null };
+}
+
 /** The result of the refresh after a run. */
 export interface ReportedResult {
   /** Why the refresh failed; null when it did not. The next refresh does the same work. */
@@ -22,12 +27,13 @@ export interface ReportedResult {
  * Makes a run function that also refreshes the reports after each run, however it ended. Errors of the run
  * are thrown as they are.
  */
-export function withReport<Options extends RunOptions, Result>(
+export function withReport<Options extends RunOptions, Result extends RunOutcome>(
   run: (options: Options) => Promise<Result>,
 ): (options: Options) => Promise<Result & ReportedResult> {
   return async (options) => {
     const result = await run(options);
-    const { settings, log, signal } = options;
+    const { settings, signal } = options;
+    const log = options.log.child({ run_id: result.summary.run_id });
     const reportError = await tryRefresh(settings.databaseUrl, { ...settings, signal }, log);
     return { ...result, reportError };
   };
@@ -41,10 +47,10 @@ export async function tryRefresh(url: string, options: RefreshOptions, log: Logg
   const from = performance.now();
   try {
     const { changed, isFull, repaired, runId } = await refreshReport(url, options);
-    const durationMs = Math.round(performance.now() - from);
-    log.debug({ runId, changed, full: isFull, durationMs }, "reports refreshed");
+    const facts = { newest_run_id: runId, changed, full: isFull };
+    log.debug({ ...facts, duration_ms: Math.round(performance.now() - from) }, "reports refreshed");
     if (repaired) {
-      log.warn({ runId, repaired }, "facts of builds were not what their records give; computed them again");
+      log.warn({ repaired }, "facts of builds were not what their records give; computed them again");
     }
     return null;
   } catch (error) {

@@ -34,7 +34,7 @@ export interface ReaderOptions {
 
 /**
  * What `docmirror serve` reads beside schema `report`: the interface the records, the page of a build its
- * history. Nothing else of docmirror's is granted, such as the replies of upstream in `sync.pages`. A table
+ * history, `/status.json` the leader. Nothing else of docmirror's is granted, such as the replies of upstream in `sync.pages`. A table
  * that this version does not have is left out.
  */
 const INTERFACE_RELATIONS = [
@@ -51,6 +51,8 @@ const INTERFACE_RELATIONS = [
   "mirror.users",
   "mirror.versions",
   "sync.definitions",
+  "sync.leader",
+  "sync.lists",
   "sync.migrations",
   "sync.missing_records",
   "sync.open_builds",

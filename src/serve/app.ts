@@ -2,6 +2,7 @@ import { Hono } from "hono";
 import type { Clock } from "../clock.ts";
 import type { Logger } from "../log.ts";
 import type { Catalog } from "../protocol/catalog.ts";
+import { accessLine } from "./access-line.ts";
 import { belowPath } from "./below-path.ts";
 import { compression } from "./compression.ts";
 import { crossOrigin, type Origins } from "./cross-origin.ts";
@@ -9,6 +10,7 @@ import { checkHost } from "./host-check.ts";
 import { createInterface, INTERFACE_PATHS } from "./interface.ts";
 import { rateLimit } from "./rate-limit.ts";
 import { boundBody } from "./request-bounds.ts";
+import { requestId } from "./request-id.ts";
 import { securityHeaders } from "./security-headers.ts";
 
 export interface AppDeps {
@@ -16,6 +18,10 @@ export interface AppDeps {
   pages: Hono;
   /** The records that the interface answers with. @default the pages are all there is */
   catalog?: Catalog;
+  /** What supervisors ask. It has no limits. @default none */
+  probes?: Hono;
+  /** The document of the mirror's state. @default none */
+  status?: Hono;
   /** The names under which it answers, besides addresses and `localhost`. @default none */
   allowedHosts?: readonly string[];
   /** Requests a second that one client may send; 0 means no limit. @default 0 */
@@ -27,12 +33,15 @@ export interface AppDeps {
 }
 
 /**
- * Everything that the server answers: the interface, its description and the pages. Each reply passes through
- * the same rules for safety, rate, bounds and compression.
+ * Everything that the server answers: probes, the document of the mirror's state, the interface, its
+ * description and the pages. Each reply but a probe's passes through the same rules for safety, rate, bounds
+ * and compression.
  */
 export function createApp({
   pages,
   catalog,
+  probes,
+  status,
   allowedHosts = [],
   ratePerSecond = 0,
   origins = null,
@@ -41,10 +50,14 @@ export function createApp({
 }: AppDeps): Hono {
   const app = new Hono();
   if (catalog !== undefined) app.use(belowPath(app, catalog, clock));
-  app.use(securityHeaders(), checkHost(allowedHosts));
+  app.use(accessLine(log), requestId(), securityHeaders(), checkHost(allowedHosts));
   // This comes before the limits, so that a page of another origin can read their refusals.
   for (const paths of INTERFACE_PATHS) app.use(paths, crossOrigin(origins));
-  app.use(rateLimit({ ratePerSecond }), boundBody(), compression());
+  app.use(boundBody());
+  // A supervisor that is refused would end a process that is well.
+  if (probes !== undefined) app.route("/", probes);
+  app.use(rateLimit({ ratePerSecond }), compression());
+  if (status !== undefined) app.route("/", status);
   if (catalog !== undefined) app.route("/", createInterface({ catalog, clock, log }));
   app.route("/", pages);
   return app;

@@ -16,7 +16,7 @@ export function crossOrigin(origins: Origins): MiddlewareHandler {
   const answer = cors({
     origin: origins === "*" ? "*" : [...origins],
     allowMethods: ["GET", "HEAD", "OPTIONS"],
-    exposeHeaders: ["ETag", "Last-Modified", "Retry-After"],
+    exposeHeaders: ["ETag", "Last-Modified", "Retry-After", "X-Request-Id"],
     maxAge: PREFLIGHT_SECONDS,
   });
   return (c, next) => {

@@ -1,4 +1,4 @@
-import { Hono, type MiddlewareHandler } from "hono";
+import { type Context, Hono, type MiddlewareHandler } from "hono";
 import type { Clock } from "../clock.ts";
 import type { Logger } from "../log.ts";
 import type { Catalog } from "../protocol/catalog.ts";
@@ -36,7 +36,8 @@ export function createInterface({ catalog, clock, log }: InterfaceDeps): Hono {
     catalog,
     manners: MIRROR,
     cacheBytes: CACHE_BYTES,
-    onFailure: (error, path) => failureReply(error, path, log),
+    onFailure: (error, path, told) =>
+      failureReply(error, path, told instanceof Object ? log.child(told) : log),
   });
   const description = JSON.stringify(describeInterface());
   const app = new Hono();
@@ -46,7 +47,7 @@ export function createInterface({ catalog, clock, log }: InterfaceDeps): Hono {
     const answered = new AbortController();
     const late = clock
       .sleep(ANSWER_WITHIN_MS, answered.signal)
-      .then(() => lateReply(c.req.path, ANSWER_WITHIN_MS, log));
+      .then(() => lateReply(c.req.path, ANSWER_WITHIN_MS, log.child(requestOf(c))));
     try {
       return (await Promise.race([next(), late])) ?? undefined;
     } finally {
@@ -55,19 +56,26 @@ export function createInterface({ catalog, clock, log }: InterfaceDeps): Hono {
   };
 
   /** HEAD is answered as GET, because tags and lengths come from the body. The server drops it at the end. */
-  async function answer(request: Request): Promise<Response> {
+  async function answer(c: Context): Promise<Response> {
+    const request = c.req.raw;
     const { url, headers } = request;
-    return protocol.fetch(request.method === "HEAD" ? new Request(url, { headers }) : request);
+    return protocol.fetch(request.method === "HEAD" ? new Request(url, { headers }) : request, requestOf(c));
   }
 
   app.use("/api/*", boundUrl(MAX_URL_LENGTH), inTime, lastModified(catalog, clock), entityTags());
   app.use("/openapi.json", boundUrl(MAX_URL_LENGTH), entityTags());
-  app.all("/api/*", (c) => answer(c.req.raw));
+  app.all("/api/*", (c) => answer(c));
   app.all("/openapi.json", (c) => {
     if (c.req.method === "OPTIONS") return c.body(null, 204, { allow: METHODS });
     if (!["GET", "HEAD"].includes(c.req.method)) return c.body(null, 405, { allow: METHODS });
     return c.body(description, 200, { "content-type": "application/json", "cache-control": "no-cache" });
   });
-  app.onError((error, c) => failureReply(error, c.req.path, log));
+  app.onError((error, c) => failureReply(error, c.req.path, log.child(requestOf(c))));
   return app;
+}
+
+/** What each line of the log about a request has. */
+function requestOf(c: Context): { request_id?: string } {
+  const id: unknown = c.get("requestId");
+  return typeof id === "string" ? { request_id: id } : {};
 }

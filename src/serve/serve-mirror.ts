@@ -4,15 +4,25 @@ import { isLoopback } from "../config/host-name.ts";
 import type { Config } from "../config.ts";
 import type { Logger } from "../log.ts";
 import { createPages } from "../page/pages.ts";
+import { readDefinitions } from "../report/definitions.ts";
+import { createReadStatus } from "../status/read-status.ts";
+import type { StatusSettings } from "../status/status-settings.ts";
 import { createApp } from "./app.ts";
+import { createBoundedReader } from "./bounded-reader.ts";
+import { createProbes } from "./probes.ts";
 import { usualRate } from "./rate-limit.ts";
 import { createServedMirror, type ServedMirror, type ServedMirrorDeps } from "./served-mirror.ts";
 import { startServer } from "./server.ts";
+import { createStatusReply } from "./status-reply.ts";
+
+/** Supervisors often wait for a second or two. */
+const READY_WITHIN_MS = 2000;
+const STATUS_WITHIN_MS = 10_000;
 
 export interface ServeDeps {
   config: Pick<
     Config,
-    "httpHost" | "httpPort" | "httpAllowedHosts" | "httpRate" | "httpCors" | "sourceTimezone"
+    "httpHost" | "httpPort" | "httpAllowedHosts" | "httpRate" | "httpCors" | keyof StatusSettings
   >;
   clock: Clock;
   log: Logger;
@@ -52,7 +62,14 @@ export async function serveMirror(
     ready: (closing) => database.ready(AbortSignal.any([closing, signal])),
     log,
   });
+  const definitions = readDefinitions();
+  // Each has a connection of its own, so that a slow document makes nothing look dead.
+  const readyReader = createBoundedReader({ mirror, withinMs: READY_WITHIN_MS, clock });
+  const statusReader = createBoundedReader({ mirror, withinMs: STATUS_WITHIN_MS, clock });
+  const readStatus = createReadStatus(config, definitions);
   const app = createApp({
+    probes: createProbes({ reader: readyReader, definitions, log }),
+    status: createStatusReply({ reader: statusReader, readStatus, clock, log }),
     pages: createPages({ mirror, sourceTimezone, clock, log }),
     catalog: createMirrorCatalog(mirror),
     // The name it listens on is one that its operator chose.
@@ -80,7 +97,7 @@ export async function serveMirror(
     },
     async close() {
       await server.close();
-      await mirror.close();
+      await Promise.all([readyReader.close(), statusReader.close(), mirror.close()]);
     },
   };
 }

@@ -25,6 +25,10 @@ export interface ServedMirrorDeps {
 export interface ServedMirror extends MirrorReader {
   /** Waits for the database. Rejects with an error that waiting cannot fix. */
   open(): Promise<void>;
+  /** Where the database is. Null until it was opened. */
+  url(): string | null;
+  /** Looks for the database again, in the background, since it did not answer. */
+  reopen(): void;
   /** May be called twice. */
   close(): Promise<void>;
 }
@@ -57,7 +61,7 @@ export function createServedMirror({ ready, log, waitMs = WAIT_MS }: ServedMirro
     return waiting;
   }
 
-  function startReconnect(): void {
+  function reopen(): void {
     reconnectOnce().catch((error: unknown) => {
       if (!closing.signal.aborted) log.error({ error: String(error) }, "could not open the database");
     });
@@ -65,7 +69,7 @@ export function createServedMirror({ ready, log, waitMs = WAIT_MS }: ServedMirro
 
   async function read<T>(fn: (sql: Sql) => Promise<T>): Promise<T> {
     if (pool === null) {
-      startReconnect();
+      reopen();
       throw new StoreError("the database does not answer yet", {
         hint: "docmirror keeps trying to reach it; try again soon",
       });
@@ -76,7 +80,7 @@ export function createServedMirror({ ready, log, waitMs = WAIT_MS }: ServedMirro
     } catch (error) {
       // A replica that cancels queries answers well.
       if (isRecoveryConflict(error)) throw toStoreError(error, "read the mirror");
-      if (isPassing(error) || sqlstateOf(error) === "ENOTFOUND") startReconnect();
+      if (isPassing(error) || sqlstateOf(error) === "ENOTFOUND") reopen();
       throw toStoreError(error, "read the mirror");
     }
   }
@@ -94,6 +98,8 @@ export function createServedMirror({ ready, log, waitMs = WAIT_MS }: ServedMirro
 
   return {
     open: reconnectOnce,
+    url: () => pool?.url ?? null,
+    reopen,
     read,
     snapshot,
     async close() {

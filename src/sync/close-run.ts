@@ -3,7 +3,7 @@ import { renewConnections, type Sql } from "../db/connect.ts";
 import { createPatience } from "../db/patience.ts";
 import { finishRun, type RunTotals } from "../db/run-ledger.ts";
 import type { RunLock } from "../db/run-lock.ts";
-import { UpstreamError } from "../errors.ts";
+import { messageOf, UpstreamError } from "../errors.ts";
 import type { Logger } from "../log.ts";
 
 /** How long the end of a run waits for a database that is away. */
@@ -35,9 +35,6 @@ export async function closeRun(
     await patience("close the run", () => finishRun(sql, runId, end, totals));
   } catch (reason) {
     if (error === null) throw reason;
-    log.warn(
-      { runId, error: reason instanceof Error ? reason.message : String(reason) },
-      "the run is left open",
-    );
+    log.warn({ error: messageOf(reason) }, "the run is left open");
   }
 }

@@ -59,8 +59,8 @@ export async function closeWalk(
       return whyHeld;
     }),
   );
-  if (outcome.reason) log.warn({ resource, reason: outcome.reason }, "walk is not whole");
-  if (held) log.warn({ resource, reason: held }, "deletions are held back");
+  if (outcome.reason) log.warn({ reason: outcome.reason }, "walk is not whole");
+  if (held) log.warn({ reason: held }, "deletions are held back");
   const reason = outcome.reason ?? held;
   const { totalCount } = outcome;
   return {

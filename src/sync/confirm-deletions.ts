@@ -1,3 +1,4 @@
+import { aboutList } from "../api/about-list.ts";
 import { askDetail, type DetailAnswer } from "../api/ask-detail.ts";
 import type { Client } from "../api/client.ts";
 import type { Clock } from "../clock.ts";
@@ -70,15 +71,16 @@ export async function confirmDeletions(options: ConfirmOptions): Promise<number>
   return unsettled;
 }
 
-async function ask({ client, log, startedAt }: ConfirmOptions, missing: MissingRecord): Promise<Asked> {
+async function ask(options: ConfirmOptions, missing: MissingRecord): Promise<Asked> {
   const { resource, id } = missing;
+  const { client, log } = aboutList(options, resource);
   const answer = await askDetail(client, resource, id);
-  if (answer.kind === "gone" && answer.askedAt < startedAt) {
-    log.warn({ resource, id }, "ignored a cached answer from before the run that a missing record is gone");
+  if (answer.kind === "gone" && answer.askedAt < options.startedAt) {
+    log.warn({ id }, "ignored a cached answer from before the run that a missing record is gone");
     return { ...missing, answer: { kind: "unclear", error: null } };
   }
   if (answer.kind === "unclear") {
-    log.warn({ resource, id, error: answer.error?.message }, "requesting a missing record failed");
+    log.warn({ id, error: answer.error?.message }, "requesting a missing record failed");
   }
   return { ...missing, answer };
 }

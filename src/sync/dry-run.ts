@@ -134,7 +134,7 @@ async function countWalk(
     counts.unchanged += compared.unchanged;
     counts.restored += compared.restored;
     counts.quarantined += page.rejected.length + step.value.holes.length;
-    options.onProgress?.(plan.resource, counts, step.value.meta.totalCount);
+    options.onProgress?.(plan.resource, counts, step.value.meta.totalCount, null);
     const isKnown = compared.inserted + compared.restored + page.rejected.length === 0;
     join.add({ ids: step.value.ids, isKnown });
     if (plan.kind === "head" && sql && join.isJoined(false)) walk.stop();

@@ -66,7 +66,7 @@ export async function readHead(options: WalkResourceOptions): Promise<Reading> {
       if (join.isJoined(mayFindMore)) walk.stop();
     };
     const settled = settlePages({ ...options, resource, counts, seen: course.seen, memory: null, onSettled });
-    const read = await readPages(walk, settled, { resource, log });
+    const read = await readPages(walk, settled, log);
     counts = settled.counts;
     const reading = {
       ...read,

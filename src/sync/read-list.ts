@@ -50,7 +50,7 @@ export async function readList(options: WalkResourceOptions, counts: WalkCounts)
   const walk = createWalk({ resource, course, source, size, seq, signal });
   const keepSize = keepPageSize(resource, size);
   const settled = settlePages({ ...options, resource, counts: before, seen: course.seen, memory, keepSize });
-  const read = await readPages(walk, settled, { resource, log });
+  const read = await readPages(walk, settled, log);
   const checkpoint = read.brokenBy ? (settled.checkpoint ?? from?.checkpoint ?? null) : null;
   const memorized = seq + settled.counts.pages - before.pages;
   const { seen } = course;

@@ -5,7 +5,6 @@ import type { Logger } from "../log.ts";
 import type { WalkOutcome } from "../walk/course.ts";
 import type { IdSet } from "../walk/id-set.ts";
 import type { Walk } from "../walk/walk.ts";
-import type { Resource } from "../wire/resources.ts";
 import type { SettledPages } from "./settle-pages.ts";
 
 /** The result of reading a list, before its walk is closed. */
@@ -33,7 +32,7 @@ export interface Reading {
 export async function readPages(
   walk: Walk,
   settled: SettledPages,
-  { resource, log }: { resource: Resource; log: Logger },
+  log: Logger,
 ): Promise<{ outcome: WalkOutcome; brokenBy: UpstreamError | null }> {
   const pages = walk.pages();
   try {
@@ -52,7 +51,7 @@ export async function readPages(
     );
     if (!(error instanceof UpstreamError)) throw error;
     if (unsettled) throw unsettled.reason;
-    log.error({ resource, error: error.message, hint: error.hint }, "walk broke off");
+    log.error({ error: error.message, hint: error.hint }, "walk broke off");
     const outcome: WalkOutcome = {
       walk: "not_whole",
       reason: error.message,

@@ -1,3 +1,4 @@
+import { aboutList } from "../api/about-list.ts";
 import type { Client } from "../api/client.ts";
 import { fetchDetail } from "../api/fetch-detail.ts";
 import type { Clock } from "../clock.ts";
@@ -80,7 +81,8 @@ export async function repairReferences(options: RepairOptions): Promise<Repaired
 }
 
 async function fetchTarget(options: RepairOptions, target: DanglingTarget): Promise<void> {
-  const { sql, client, loader, log, patience = withStoreErrors } = options;
+  const { sql, loader, patience = withStoreErrors } = options;
+  const { client, log } = aboutList(options, target.resource);
   try {
     const detail = await fetchDetail(client, target.resource, target.key);
     await loader.load({
@@ -99,6 +101,6 @@ async function fetchTarget(options: RepairOptions, target: DanglingTarget): Prom
       await patience("store that a record is gone", () => markGone(sql, target, checkedAt.toISOString()));
       return;
     }
-    log.warn({ ...target, error: error.message }, "requesting a referenced record failed");
+    log.warn({ key: target.key, error: error.message }, "requesting a referenced record failed");
   }
 }

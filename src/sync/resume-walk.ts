@@ -14,7 +14,7 @@ export async function resumeWalk(
   createCourse: () => Course,
   { memory, patience, log }: { memory: PageMemory<PageMeta>; patience: Patience; log: Logger },
 ): Promise<Course | null> {
-  const { checkpoint, resource, runId } = from;
+  const { checkpoint, runId } = from;
   return patience("resume a walk", async () => {
     const course = createCourse();
     let pages = 0;
@@ -22,7 +22,7 @@ export async function resumeWalk(
       if (!course.replay(page)) break;
       pages += 1;
     }
-    const facts = { resource, request: checkpoint.request, fromRun: runId, pages };
+    const facts = { request: checkpoint.request, from_run_id: runId, pages };
     if (pages < checkpoint.seq || !course.resumeAt(checkpoint.request)) {
       log.warn(facts, "the checkpoint does not fit the pages before it; the walk starts again");
       return null;

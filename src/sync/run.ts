@@ -52,7 +52,8 @@ export interface SyncOptions extends RunOptions {
    * because the next sync is due. @default they end with `signal` alone
    */
   giveWay?(): AbortSignal;
-  onProgress?(resource: Resource, counts: WalkCounts, totalCount: number | null): void;
+  /** `runId` is null in a dry run. */
+  onProgress?(resource: Resource, counts: WalkCounts, totalCount: number | null, runId: number | null): void;
 }
 
 /**
@@ -105,7 +106,7 @@ async function sync(options: SyncOptions, run: OpenRun): Promise<void> {
     allowMassDelete: options.allowMassDelete ?? false,
     resumable: found.resumable,
     resources,
-    onProgress: options.onProgress,
+    onProgress: (...progress) => options.onProgress?.(...progress, runId),
   });
   // Everything must end before the result is decided, because nothing may be written after the run is closed.
   const [walked, asked] = await Promise.allSettled([walks, schemas()]);

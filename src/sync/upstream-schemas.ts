@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { aboutList } from "../api/about-list.ts";
 import type { Client } from "../api/client.ts";
 import type { Sql } from "../db/connect.ts";
 import type { Patience } from "../db/patience.ts";
@@ -32,8 +33,9 @@ export async function recordUpstreamSchemas(
   const asked = Object.entries(root) as [Resource, { schema: string }][];
   await Promise.all(
     asked.map(async ([resource, { schema }]) => {
+      const { client, log } = aboutList(deps, resource);
       try {
-        const reply = await deps.client.fetchJson(schema, { parse: (value) => value });
+        const reply = await client.fetchJson(schema, { parse: (value) => value });
         const body = cleanJson(reply.value, { nul: 0 });
         // Safe to repeat: a schema that is stored already adds nothing.
         await patience(`store the schema of ${resource}s`, () =>
@@ -44,7 +46,7 @@ export async function recordUpstreamSchemas(
         // it.
         const isOfReply = error instanceof UpstreamError || error instanceof RangeError || isDataFault(error);
         if (!isOfReply) throw error;
-        deps.log.warn({ resource, error: (error as Error).message }, "reading a schema failed");
+        log.warn({ error: (error as Error).message }, "reading a schema failed");
       }
     }),
   );

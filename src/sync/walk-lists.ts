@@ -1,3 +1,4 @@
+import { aboutList } from "../api/about-list.ts";
 import type { ResumableWalk } from "../db/run-ledger.ts";
 import type { UpstreamError } from "../errors.ts";
 import { createLookAheadRoom, lookAheadOf } from "../walk/look-ahead.ts";
@@ -38,6 +39,7 @@ export async function walkLists(options: WalkListsOptions): Promise<UpstreamErro
     try {
       const { summary, brokenBy } = await walkResource({
         ...shared,
+        ...aboutList(shared, resource),
         plan,
         pageSize: settings.pageSize,
         room,

@@ -43,7 +43,8 @@ async function fetchContent(
   options: SyncOptions & Required<Pick<SyncOptions, "pace">>,
   runId: number,
 ): Promise<ContentSummary> {
-  const { settings, clock, log } = options;
+  const { settings, clock } = options;
+  const log = options.log.child({ run_id: runId });
   const { signal, release } = linkSignals([options.signal, options.giveWay?.()]);
   // Every request and every place in the queue listens to it.
   setMaxListeners(0, signal);

@@ -122,7 +122,7 @@ async function runLocked(
   sql: Sql,
   lock: RunLock,
 ): Promise<RunResult> {
-  const { settings, clock, log } = options;
+  const { settings, clock } = options;
   const startedAt = clock.now();
   // A failure of the database, or a bug, in one walk ends the others too.
   const abort = new AbortController();
@@ -132,8 +132,6 @@ async function runLocked(
   options.signal.addEventListener("abort", forward, { once: true });
   if (options.signal.aborted) forward();
 
-  const warnings = createWarnings(log);
-  const client = createUpstreamClient(options, abort.signal, warnings.warn);
   const totals: RunTotals = {
     requests: 0,
     bytes: 0,
@@ -144,18 +142,20 @@ async function runLocked(
     clockAhead: null,
     unfinished: { ...NOTHING_UNFINISHED },
   };
-  const patience = createPatience({
-    clock,
-    log,
-    signal: abort.signal,
-    regain: lock.hold,
-    renew: () => renewConnections(sql),
-  });
-  await patience("read the service of the mirror", () => assertService(sql, settings.baseUrl));
-  const { interrupted, runId } = await patience("open the run", () =>
+  const waits = { clock, signal: abort.signal, regain: lock.hold, renew: () => renewConnections(sql) };
+  const opening = createPatience({ ...waits, log: options.log });
+  await opening("read the service of the mirror", () => assertService(sql, settings.baseUrl));
+  const { interrupted, runId } = await opening("open the run", () =>
     startRun(sql, kind, startedAt.toISOString()),
   );
-  for (const id of interrupted) log.warn({ runId: id }, "an earlier run had died; closed it as interrupted");
+  // From here on each line is of this run.
+  const log = options.log.child({ run_id: runId });
+  log.debug({ kind }, "run opened");
+  for (const id of interrupted)
+    log.warn({ dead_run_id: id }, "an earlier run had died; closed it as interrupted");
+  const patience = createPatience({ ...waits, log, hasWritten: true });
+  const warnings = createWarnings(log);
+  const client = createUpstreamClient({ ...options, log }, abort.signal, warnings.warn);
   const heart = startHeart(sql, runId, lock, (reason) => abort.abort(reason));
   const loader = countTotals(
     createLoader({
@@ -211,6 +211,7 @@ async function runLocked(
   const warned = warnings.list();
   const end = { status, finishedAt: finishedAt.toISOString(), error: message, warnings: warned };
   await closeRun({ sql, lock, clock, log }, { runId, end, totals, error });
+  log.debug({ kind: ending.kind, status }, "run closed");
   const summary: RunSummary = {
     run_id: runId,
     kind: ending.kind,

@@ -57,7 +57,7 @@ export function createKeptDatabase({ open, prepare, clock, log }: KeptDatabaseDe
         // The embedded one can change its port only when it is opened again.
         await leave().catch(() => {});
         const waitMs = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** Math.min(failures, 10));
-        log.warn({ error: messageOf(error), waitMs }, "the database is down; waiting for it");
+        log.warn({ error: messageOf(error), wait_ms: waitMs }, "the database is down; waiting for it");
         await clock.sleep(waitMs, signal);
       }
     }

@@ -69,9 +69,9 @@ function outcomeOf({ summary, error }: SyncResult, log: Logger): JobOutcome {
     Object.entries(summary.resources).map(([resource, walk]) => [resource, walk.records]),
   );
   const facts = {
-    runId: run_id,
+    run_id,
     kind,
-    durationMs: duration_ms,
+    duration_ms,
     requests,
     transitions,
     records,

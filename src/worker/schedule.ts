@@ -32,7 +32,7 @@ export function createCronSchedule(log: Logger): StartSchedule {
 /** Without it node-cron writes to the console. */
 function toCronLogger(log: Logger): CronLogger {
   const write = (level: "debug" | "info" | "warn" | "error") => (message: string | Error) => {
-    log[level](message instanceof Error ? { error: message.message } : {}, `node-cron: ${String(message)}`);
+    log[level]({ said: message instanceof Error ? message.message : message }, "node-cron says something");
   };
   return { debug: write("debug"), info: write("info"), warn: write("warn"), error: write("error") };
 }

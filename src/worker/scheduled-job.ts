@@ -17,7 +17,7 @@
 import type { Clock } from "../clock.ts";
 import { messageOf } from "../errors.ts";
 import type { Logger } from "../log.ts";
-import { createDueTimes } from "./due-times.ts";
+import { createDueTimes } from "../schedule/due-times.ts";
 import type { Job, JobOutcome } from "./job.ts";
 import type { Schedule, StartSchedule } from "./schedule.ts";
 
@@ -102,7 +102,11 @@ export function createScheduledJob({ job, clock, schedule, log }: ScheduledJobDe
     }
     const dueAt = due.last(clock.now());
     if (dueAt === null || (goodAt !== null && goodAt >= dueAt)) return false;
-    const facts = { job: job.name, dueAt: dueAt.toISOString(), lastGoodAt: goodAt?.toISOString() ?? null };
+    const facts = {
+      job: job.name,
+      due_at: dueAt.toISOString(),
+      last_good_at: goodAt?.toISOString() ?? null,
+    };
     log.info(facts, "missed a scheduled run; running it now");
     return true;
   }
@@ -138,7 +142,7 @@ export function createScheduledJob({ job, clock, schedule, log }: ScheduledJobDe
       resting = null;
       if (waitMs !== undefined) {
         failures++;
-        log.warn({ job: job.name, failures, waitMs }, "run failed; trying again after a wait");
+        log.warn({ job: job.name, failures, wait_ms: waitMs }, "run failed; trying again after a wait");
         if ((await pause("backing off", waitMs)) === "tick") failures = 0;
         isDue = true;
         continue;

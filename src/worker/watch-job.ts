@@ -38,7 +38,7 @@ export function createWatchJob(deps: WatchJobDeps): Job {
     async run(signal) {
       const leftMs = pace.held()?.leftMs() ?? 0;
       if (leftMs > 0) {
-        log.debug({ job: "watch", leftMs }, "skipped: the service asked for a pause");
+        log.debug({ job: "watch", left_ms: leftMs }, "skipped: the service asked for a pause");
         return "busy";
       }
       const databaseUrl = await database.ready(signal);
@@ -71,15 +71,14 @@ function createRoundLog(log: Logger, logsQuiet: boolean): (result: RunResult) =>
   return ({ summary }) => {
     const { run_id, status, duration_ms, requests, transitions, resources, error } = summary;
     const { walk, inserted = 0, updated = 0, reason } = resources.build ?? {};
-    const facts = { runId: run_id, durationMs: duration_ms, requests, inserted, updated, transitions };
+    const facts = { run_id, duration_ms, requests, inserted, updated, transitions };
     const trouble =
       status === "succeeded" ? null : `${status} ${walk} ${reason ?? error}`.replaceAll(/\d+/g, "0");
     const isNew = trouble !== lastTrouble;
     lastTrouble = trouble;
     if (status === "succeeded")
       log[logsQuiet || transitions > 0 ? "info" : "debug"](facts, "watch round ended");
-    else if (walk === "skipped")
-      log[isNew ? "info" : "debug"]({ runId: run_id, reason }, "nothing to watch yet");
+    else if (walk === "skipped") log[isNew ? "info" : "debug"]({ run_id, reason }, "nothing to watch yet");
     else
       log[isNew ? "warn" : "debug"]({ ...facts, status, reason, error }, "watch round ended without success");
     return status === "failed" || status === "interrupted" ? "failed" : "done";

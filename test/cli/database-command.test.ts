@@ -1,10 +1,9 @@
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { withSql } from "../../src/db/connect.ts";
 import { startCli } from "../support/cli.ts";
 import { createDataDir } from "../support/data-dir.ts";
+import { PLANTED_SECRET } from "../support/planted-secret.ts";
 
 describe("database", () => {
   it("prints its URL without the password, and says where that is", { tags: ["long"] }, async () => {
@@ -16,7 +15,7 @@ describe("database", () => {
     const password = readFileSync(passwordFile, "utf8").trim();
     expect(password.length).toBeGreaterThan(20);
     const logged = JSON.parse(cli.stderr().trim().split("\n").at(-1) ?? "");
-    expect(logged.msg).toContain(`PGPASSWORD="$(cat ${passwordFile})" psql ${url}`);
+    expect(logged.connect_with).toBe(`PGPASSWORD="$(cat ${passwordFile})" psql ${url}`);
     expect(cli.stdout() + cli.stderr()).not.toContain(password);
     const full = new URL(url);
     full.password = password;
@@ -29,9 +28,11 @@ describe("database", () => {
   it("--with-password prints a URL that a client can use, until a signal stops it", {
     tags: ["long"],
   }, async () => {
-    const dataDir = mkdtempSync(join(tmpdir(), "docmirror-database-"));
-    try {
-      await using cli = startCli(["database", "--with-password", "--data-dir", dataDir]);
+    await using dataDir = await createDataDir();
+    {
+      await using cli = startCli(["database", "--with-password", "--data-dir", dataDir.path], {
+        showsSecret: true,
+      });
       const [url] = await cli.waitFor("stdout", /^postgres(?:ql)?:\/\/\S+(?=\n)/);
       const rows = await withSql(
         url,
@@ -41,8 +42,7 @@ describe("database", () => {
       expect(rows[0]).toEqual({ one: 1 });
       cli.signal("SIGTERM");
       expect(await cli.ended).toMatchObject({ code: 143, stdout: `${url}\n` });
-    } finally {
-      rmSync(dataDir, { recursive: true, force: true });
+      expect(new URL(url).password).toBe(PLANTED_SECRET);
     }
   });
 });

@@ -44,7 +44,7 @@ describe("demo", { timeout: 240_000 }, () => {
   it("begins anew after Ctrl-C, mirrors a world, and can be run again in the same folder", async () => {
     const cwd = createFolder();
     await using cli = startCli(["demo"], { cwd });
-    await cli.waitFor("stderr", /synced at/);
+    await cli.waitFor("stderr", /"msg":"synced"/);
     cli.signal("SIGINT");
     expect(await cli.ended).toMatchObject({ code: 130, stdout: "" });
 
@@ -102,7 +102,7 @@ describe("demo", { timeout: 240_000 }, () => {
   it("keeps the mirror of another service out of its database", async () => {
     const cwd = createFolder();
     await using cli = startCli(["demo"], { cwd });
-    await cli.waitFor("stderr", /synced at/);
+    await cli.waitFor("stderr", /"msg":"synced"/);
     cli.signal("SIGINT");
     await cli.ended;
     const base = ["--base-url", "http://127.0.0.1:1"];

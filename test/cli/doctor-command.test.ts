@@ -7,6 +7,7 @@ import { QUIET } from "../../src/simulate/settings.ts";
 import { type CliResult, runCli, startCli } from "../support/cli.ts";
 import { createDataDir } from "../support/data-dir.ts";
 import { createTestDatabase } from "../support/database.ts";
+import { PLANTED_SECRET } from "../support/planted-secret.ts";
 import type { QuickWorld } from "../support/quick-world.ts";
 import { type ScriptedReply, startScriptedServer } from "../support/scripted-server.ts";
 import { fingerprint } from "../support/stored-mirror.ts";
@@ -194,12 +195,12 @@ describe("doctor finds", () => {
 
   it("that the password is wrong, and does not print it", { tags: ["long"] }, async () => {
     const url = new URL(quick.databaseUrl);
-    url.password = "se-cr-et";
+    url.password = PLANTED_SECRET;
     url.username = `docmirror_test_nobody_${process.pid}`;
     const { code, found } = await diagnose({ "database-url": url.href });
     expect(code).toBe(4);
     expect(found.database?.repair).toMatch(/correct user and password|check that the role exists/);
-    expect(JSON.stringify(found)).not.toContain("se-cr-et");
+    expect(JSON.stringify(found)).not.toContain(PLANTED_SECRET);
   });
 
   it("that the role may not write, and what it may not", { tags: ["long"] }, async () => {

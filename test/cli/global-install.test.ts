@@ -135,23 +135,14 @@ describe("docmirror, installed globally", { tags: ["long"] }, () => {
       expect(await docmirror("report", "failing_now")).toMatchObject({ code: 0 });
       expect(await docmirror("export", "--out", "csv", "--format", "csv")).toMatchObject({ code: 0 });
       expect(existsSync(join(cwd, "csv/fact_builds"))).toBe(true);
-    },
-  );
-
-  it(
-    "exports Parquet after the line that it prints was typed",
-    async (context) => {
-      skipWithoutInstall(context);
-      const [[name = ""] = []] = ACCOUNTS;
-      const cwd = join(folder, name);
-      const args = ["export", "--out", "parquet"];
-      const before = await run("docmirror", args, { cwd });
+      if (name !== ACCOUNTS[0]?.[0]) return;
+      // Parquet needs a package more, by the line that is printed.
+      const before = await docmirror("export", "--out", "parquet");
       expect(before).toMatchObject({ code: 2 });
       const [, line = ""] = /install it \(`(npm install [^`]*)`\)/.exec(before.text) ?? [];
       expect(line).toContain(prefix);
       expect(await run("sh", ["-c", line], { cwd })).toMatchObject({ code: 0 });
-      expect(await run("docmirror", args, { cwd })).toMatchObject({ code: 0 });
+      expect(await docmirror("export", "--out", "parquet")).toMatchObject({ code: 0 });
     },
-    300 * SECONDS,
   );
 });

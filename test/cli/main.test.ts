@@ -5,6 +5,7 @@ import { describe, expect, it } from "vitest";
 import { COMMANDS } from "../../src/cli/commands.ts";
 import { SETTING_KEYS, SETTINGS, type Setting } from "../../src/config/settings.ts";
 import { runCli, startCli } from "../support/cli.ts";
+import { PLANTED_SECRET } from "../support/planted-secret.ts";
 
 describe("help", () => {
   it("names every command with its summary and shows examples", async () => {
@@ -83,8 +84,8 @@ describe("wrong input", () => {
 
 describe("config", () => {
   const env = {
-    DATABASE_URL: "postgres://me:hunter2@db/mirror",
-    DOCMIRROR_BASE_URL: "https://me:hunter2@docs.example.org/old/",
+    DATABASE_URL: `postgres://me:${PLANTED_SECRET}@db/mirror`,
+    DOCMIRROR_BASE_URL: `https://me:${PLANTED_SECRET}@docs.example.org/old/`,
   };
 
   it("shows every setting with its source and no secret", async () => {
@@ -93,7 +94,7 @@ describe("config", () => {
     for (const key of SETTING_KEYS) expect(stdout).toContain(SETTINGS[key].name);
     expect(stdout).toMatch(/^DATABASE_URL +postgres:\/\/me:\*\*\*@db\/mirror +environment$/m);
     expect(stdout).toMatch(/^DOCMIRROR_RATE +2 +flag$/m);
-    expect(stdout).not.toContain("hunter2");
+    expect(stdout).not.toContain(PLANTED_SECRET);
   });
 
   it("prints one JSON document with --json", async () => {

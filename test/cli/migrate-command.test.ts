@@ -3,6 +3,7 @@ import { withSql } from "../../src/db/connect.ts";
 import { fillMirror } from "../bench/report-world.ts";
 import { runCli } from "../support/cli.ts";
 import { createTestDatabase } from "../support/database.ts";
+import { PLANTED_SECRET } from "../support/planted-secret.ts";
 
 describe("migrate", () => {
   it("lists and prints what is missing without doing it, then does it once", { tags: ["long"] }, async () => {
@@ -56,10 +57,10 @@ describe("migrate", () => {
   });
 
   it("says what to do about a database that nobody serves, without its password", async () => {
-    const env = { DATABASE_URL: "postgres://me:hunter2@127.0.0.1:1/mirror" };
+    const env = { DATABASE_URL: `postgres://me:${PLANTED_SECRET}@127.0.0.1:1/mirror` };
     const { code, stdout, stderr } = await runCli(["migrate"], { env });
     expect({ code, stdout }).toEqual({ code: 4, stdout: "" });
     expect(stderr).toMatch(/^docmirror: Cannot reach Postgres at 127\.0\.0\.1:1\n {2}.*\n$/);
-    expect(stderr).not.toContain("hunter2");
+    expect(stderr).not.toContain(PLANTED_SECRET);
   });
 });

@@ -132,7 +132,7 @@ describe("progress elsewhere", () => {
   it("is one log line at most every ten seconds, with all resources in it", () => {
     const { progress, lines, text, pass } = setup({ isTty: false });
     for (let second = 0; second < 25; second++) {
-      progress.update("build", { pages: second, records: second * 100, totalCount: 10_000 });
+      progress.update("build", { pages: second, records: second * 100, totalCount: 10_000, runId: 7 });
       progress.update("user", { pages: 3, records: 300, totalCount: 300, done: "whole" });
       pass(1000);
     }
@@ -141,10 +141,13 @@ describe("progress elsewhere", () => {
     expect(lines).toMatchObject([
       {
         msg: "walking",
-        build: { pages: 10, records: 1000, totalCount: 10_000, recordsPerSecond: 100, secondsLeft: 90 },
-        user: { pages: 3, records: 300, totalCount: 300, done: "whole" },
+        run_id: 7,
+        lists: {
+          build: { pages: 10, records: 1000, total_count: 10_000, records_per_second: 100, seconds_left: 90 },
+          user: { pages: 3, records: 300, total_count: 300, done: "whole" },
+        },
       },
-      { msg: "walking", build: { pages: 20, recordsPerSecond: 100, secondsLeft: 80 } },
+      { msg: "walking", lists: { build: { pages: 20, records_per_second: 100, seconds_left: 80 } } },
     ]);
   });
 });

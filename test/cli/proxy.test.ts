@@ -9,12 +9,13 @@ import { withSql } from "../../src/db/connect.ts";
 import { HAS_OPENSSL, makeCertificate } from "../support/certificate.ts";
 import { runCli } from "../support/cli.ts";
 import { createTestDatabase } from "../support/database.ts";
+import { PLANTED_SECRET } from "../support/planted-secret.ts";
 import { startProxy } from "../support/proxy.ts";
 import { type QuickWorld, startQuickWorld } from "../support/quick-world.ts";
 
 /** A host that only the proxy knows. */
 const HOST = "docs.example.invalid";
-const SECRET = "hunter2";
+const SECRET = PLANTED_SECRET;
 
 let quick: QuickWorld;
 let port: number;

@@ -56,7 +56,10 @@ describe("report NAME", () => {
   it("shows 50 rows unless told otherwise, and says that there are more", async () => {
     const { stdout, stderr } = await report("fact_builds");
     expect(stdout.split("\n")).toHaveLength(52);
-    expect(stderr).toContain("only the first 50 rows are shown; --limit shows more, --format csv shows all");
+    expect(JSON.parse(stderr)).toMatchObject({
+      shown: 50,
+      msg: "only the first rows are shown; --limit shows more, --format csv shows all",
+    });
   });
 
   it("--json is one document: the columns, then a row an object, values as JSON has them", {

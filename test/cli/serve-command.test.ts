@@ -6,6 +6,7 @@ import { replaceDatabase, type Sql, withSql } from "../../src/db/connect.ts";
 import { grantReader, planReaderGrant } from "../../src/report/grant-reader.ts";
 import { runCli, startCli } from "../support/cli.ts";
 import { createTestDatabase } from "../support/database.ts";
+import { PLANTED_SECRET } from "../support/planted-secret.ts";
 import { seedPages } from "../support/served-pages.ts";
 
 const ANY_PORT = ["serve", "--http-port", "0"];
@@ -42,7 +43,7 @@ describe("serve", () => {
     await using database = await createTestDatabase();
     await seedPages(database.url);
     const role = `docmirror_test_serve_${randomBytes(4).toString("hex")}`;
-    const password = randomBytes(12).toString("hex");
+    const password = PLANTED_SECRET;
     const asAdmin = <T>(fn: (sql: Sql) => Promise<T>) =>
       withSql(database.url, { applicationName: "docmirror test", max: 1 }, fn);
     await asAdmin(async (sql) => {
@@ -67,6 +68,8 @@ describe("serve", () => {
           "/build/1004",
           "/build/2000",
           "/mirror",
+          "/readyz",
+          "/status.json",
           "/report/runs.csv",
           "/openapi.json",
           "/api/v1/",

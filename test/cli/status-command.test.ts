@@ -5,6 +5,7 @@ import { QUIET } from "../../src/simulate/settings.ts";
 import { createWorld } from "../../src/simulate/world.ts";
 import { runCli } from "../support/cli.ts";
 import { createTestDatabase } from "../support/database.ts";
+import { seedLeader } from "../support/health-mirror.ts";
 import { syncOnce } from "../support/sync.ts";
 
 const status = (url: string, ...args: string[]) =>
@@ -37,6 +38,7 @@ describe("status", () => {
     const { code, stdout } = await status(database.url);
     expect(code).toBe(0);
     expect(stdout).toContain("fresh as of never (not known): the user list was never read to its end");
+    expect(stdout).toContain("stale, not read well for 1d 6h: user, project, version, file, build\n");
     expect(stdout).toContain("no runs yet");
     expect(stdout).toContain("no open builds");
   });
@@ -71,6 +73,20 @@ describe("status", () => {
     expect(states.reduce((sum, one) => sum + one.stuck, 0)).toBe(open);
   });
 
+  it("shows who leads and what runs next, and that nothing does where nobody leads", async () => {
+    await using database = await createTestDatabase();
+    const args = ["--sync-cron", "17 2 1 1 *", "--watch-cron", "0 0 29 2 1#1", "--timezone", "Europe/Berlin"];
+    expect((await status(database.url, ...args)).stdout).toContain(
+      "no worker leads, so no run is scheduled\n",
+    );
+    await withSql(database.url, { applicationName: "docmirror test", max: 1 }, seedLeader);
+    const { code, stdout } = await status(database.url, ...args);
+    expect(code).toBe(0);
+    expect(stdout).toContain("process 4711 on host-a leads since 2026-11-03 12:00:00Z, term 3\n");
+    expect(stdout).toMatch(/^next sync: \d{4}-01-01 01:17:00Z \(17 2 1 1 \*, Europe\/Berlin\)$/m);
+    expect(stdout).toContain("next watch: never (0 0 29 2 1#1, Europe/Berlin)\n");
+  });
+
   it("--max-age exits 11 when one of the lists is older, or was never read", { tags: ["long"] }, async () => {
     const { database } = await syncedDatabase();
     await using _ = database;
@@ -83,8 +99,16 @@ describe("status", () => {
     const stale = await status(database.url, "--max-age", "30h", "--json");
     expect(stale.code).toBe(11);
     expect(JSON.parse(stale.stdout)).toMatchObject({ stale: true, oldest_list: { resource: "user" } });
-    expect(stale.stderr).toMatch(/the mirror is too old: the user list was last read to its end at \d/);
+    expect(JSON.parse(stale.stderr)).toMatchObject({
+      resource: "user",
+      reason: expect.stringMatching(/^the user list was last read to its end at \d/),
+      msg: "the mirror is too old",
+    });
     expect((await status(database.url)).code).toBe(0);
+    const bare = await status(database.url, "--max-age", "--json");
+    expect(bare.code).toBe(11);
+    expect(JSON.parse(bare.stdout)).toMatchObject({ stale: true, stale_after_ms: 30 * 3_600_000 });
+    expect((await status(database.url, "--max-age", "--stale-after", "40h")).code).toBe(0);
     await change("delete from sync.walks where resource = 'file'");
     const never = await status(database.url, "--max-age", "1000d");
     expect(never.code).toBe(11);
@@ -108,8 +132,8 @@ describe("status", () => {
     expect(stdout).toMatch(/^run 1 began at 203\d-.*, which is in the future/m);
   });
 
-  it.each(["soon", "30", "-1h", ""])("--max-age %j exits 2", async (age) => {
-    const { code, stdout, stderr } = await status("postgres://127.0.0.1:1/x", "--max-age", age);
+  it.each(["soon", "30", "-1h", ""])("--max-age=%s exits 2", async (age) => {
+    const { code, stdout, stderr } = await status("postgres://127.0.0.1:1/x", `--max-age=${age}`);
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
     expect(stderr).toContain("--max-age");
   });

@@ -11,6 +11,7 @@ import { type CliOptions, type CliResult, runCli, startCli } from "../support/cl
 import { createTestDatabase, type TestDatabase } from "../support/database.ts";
 import { forgetService } from "../support/forget-service.ts";
 import { mirrorRows } from "../support/mirror-rows.ts";
+import { PLANTED_SECRET } from "../support/planted-secret.ts";
 import { type Script, startScriptedServer } from "../support/scripted-server.ts";
 import { syncOnce } from "../support/sync.ts";
 
@@ -251,14 +252,14 @@ describe("sync", () => {
   });
 
   it("prints a table and a closing line without --json, and nothing secret", { tags: ["long"] }, async () => {
-    const baseUrl = service.url.replace("://", "://me:hunter2@");
+    const baseUrl = service.url.replace("://", `://me:${PLANTED_SECRET}@`);
     const { code, stdout, stderr } = await sync(["--resource", "user,project", "--verbose"], { baseUrl });
     expect(code).toBe(0);
     expect(stdout).toMatch(/^resource +walk +pages/);
     expect(stdout).toMatch(/^user +whole/m);
     expect(stdout).not.toMatch(/^build/m);
     expect(stdout).toMatch(/^run \d+, \w+: succeeded after [\d.]+ s, \d+ requests/m);
-    expect(stdout + stderr).not.toContain("hunter2");
+    expect(stdout + stderr).not.toContain(PLANTED_SECRET);
   });
 
   it("--dry-run fetches and counts, and writes nothing at all", { tags: ["long"] }, async () => {

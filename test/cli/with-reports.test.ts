@@ -2,14 +2,15 @@ import { describe, expect, it } from "vitest";
 import { withSql } from "../../src/db/connect.ts";
 import { hasTerminals, linesOf, runCli } from "../support/cli.ts";
 import { createTestDatabase } from "../support/database.ts";
+import { PLANTED_SECRET } from "../support/planted-secret.ts";
 import { createReportedMirror } from "../support/reported-mirror.ts";
 
 /** Port 1 answers on no machine that runs tests. */
-const NOBODY = "postgres://someone:hunter2@127.0.0.1:1/none";
+const NOBODY = `postgres://someone:${PLANTED_SECRET}@127.0.0.1:1/none`;
 
 const read = async (args: string[], env: Record<string, string>) => {
   const result = await runCli(args, { env });
-  expect(result.stdout + result.stderr).not.toContain("hunter2");
+  expect(result.stdout + result.stderr).not.toContain(PLANTED_SECRET);
   return result;
 };
 

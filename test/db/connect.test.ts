@@ -1,6 +1,15 @@
 import net from "node:net";
+import v8 from "node:v8";
+import { runInNewContext } from "node:vm";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { connect, describeDatabase, replaceDatabase, type Sql, withSql } from "../../src/db/connect.ts";
+import {
+  connect,
+  describeDatabase,
+  renewConnections,
+  replaceDatabase,
+  type Sql,
+  withSql,
+} from "../../src/db/connect.ts";
 import { parseDatabaseUrl } from "../../src/db/database-url.ts";
 import { isPassing, toStoreError } from "../../src/db/store-errors.ts";
 import { withTransaction } from "../../src/db/transaction.ts";
@@ -177,6 +186,26 @@ describe("connect", () => {
     expect(codes.size).toBeGreaterThan(0);
     for (const code of codes) expect(isPassing(Object.assign(new Error("lost"), { code }))).toBe(true);
     expect(await pool`select 1 as one`).toEqual([{ one: 1 }]);
+  });
+
+  test("connections that were lost, however many, leave next to nothing in memory", {
+    tags: ["long"],
+  }, async () => {
+    v8.setFlagsFromString("--expose-gc");
+    const collect = runInNewContext("gc") as () => void;
+    await using pool = disposable(database.url, 1);
+    const lose = async (times: number) => {
+      for (let time = 0; time < times; time++) {
+        await pool`select 1`;
+        renewConnections(pool);
+      }
+      await pool`select 1`;
+      collect();
+      return process.memoryUsage().heapUsed;
+    };
+    const before = await lose(10);
+    // Each had 48 kB.
+    expect((await lose(60)) - before).toBeLessThan(1_000_000);
   });
 
   test("json and jsonb are read parsed", async () => {

@@ -53,7 +53,7 @@ describe("docs/changing.md", () => {
     const folders = readdirSync(new URL("src/", ROOT), { withFileTypes: true })
       .filter((entry) => entry.isDirectory())
       .map(({ name }) => name);
-    expect([...named, "config"].toSorted()).toEqual(folders.toSorted());
+    expect([...named, "config", "log"].toSorted()).toEqual(folders.toSorted());
   });
 
   test.each([

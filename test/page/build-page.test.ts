@@ -7,6 +7,7 @@ import { grantReader, planReaderGrant } from "../../src/report/grant-reader.ts";
 import { expectFiles, filesOf, runQueries } from "../support/block-offers.ts";
 import { type MirrorPages, openMirrorPages } from "../support/mirror-pages.ts";
 import { blockOf, expectHarmless, mainOf, textOf } from "../support/page-text.ts";
+import { PLANTED_SECRET } from "../support/planted-secret.ts";
 import { refreshPages, seedPages, servePages } from "../support/served-pages.ts";
 import { createToldBuild, withTold } from "../support/told-build.ts";
 
@@ -249,7 +250,7 @@ describe("the page of a build", () => {
 
   it("is served by a role that reads the report and the records alone", async () => {
     const role = `docmirror_test_page_${randomBytes(4).toString("hex")}`;
-    const password = randomBytes(12).toString("hex");
+    const password = PLANTED_SECRET;
     await pages.asOwner(async (owner) => {
       await grantReader(owner, await planReaderGrant(owner, role, { withInterface: true }));
       await owner.unsafe(`alter role ${role} password '${password}'`);

@@ -26,7 +26,7 @@ describe("the interface across origins", () => {
       const reply = await app.get(path, { origin: OURS });
       expect(corsOf(reply)).toEqual({
         "access-control-allow-origin": OURS,
-        "access-control-expose-headers": "ETag,Last-Modified,Retry-After",
+        "access-control-expose-headers": "ETag,Last-Modified,Retry-After,X-Request-Id",
       });
       expect(reply.headers.get("vary")).toMatch(/Origin/);
     }

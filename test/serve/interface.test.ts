@@ -34,7 +34,7 @@ describe("the interface", () => {
     [
       "denies a right",
       new StoreError("secret", { sqlstate: "42501" }),
-      "The database does not answer. Try again later.",
+      "The role of this server lacks a right in the database. Its log has the details.",
     ],
     [
       "takes too long",

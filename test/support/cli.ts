@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { stripVTControlCharacters } from "node:util";
 import { findBuiltProgram } from "./built-program.ts";
+import { assertNoSecret } from "./planted-secret.ts";
 
 export interface CliOptions {
   /** Beside a clean environment: no setting of the surroundings gets in. */
@@ -14,6 +15,8 @@ export interface CliOptions {
   cwd?: string;
   /** Another script than the program. */
   script?: URL;
+  /** What is printed on purpose, such as by `docmirror database --with-password`. @default false: a planted secret is a fault */
+  showsSecret?: true;
   /**
    * Runs it in a terminal of so many columns, where `hasTerminals`: all that it writes comes as stdout then,
    * with the terminal's newlines.
@@ -93,7 +96,12 @@ export function startCli(args: readonly string[], options: CliOptions = {}): Run
       running.delete(child);
       if (running.size === 0) process.off("exit", killTheRest);
       if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
-      resolve({ code, signal, ...text });
+      try {
+        if (!options.showsSecret) assertNoSecret(`docmirror ${args.join(" ")}`, text.stdout + text.stderr);
+        resolve({ code, signal, ...text });
+      } catch (error) {
+        reject(error);
+      }
     });
   });
   return {

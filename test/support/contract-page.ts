@@ -2,6 +2,7 @@ import { COMMANDS } from "../../src/cli/commands.ts";
 import * as client from "../../src/client/index.ts";
 import { SETTING_KEYS, SETTINGS } from "../../src/config/settings.ts";
 import { EXIT } from "../../src/errors.ts";
+import type { StatusDocument } from "../../src/status/read-status.ts";
 import type { RunSummary, WalkSummary } from "../../src/sync/summary.ts";
 
 /** Each exit code in words, and what a person or a script does then. A code without an entry does not compile. */
@@ -55,6 +56,52 @@ const SUMMARY: RunSummary = {
   references: { resolved: 0, unresolved: 0 },
   unfinished: { deletions: 0, references: 0, open_builds: 0 },
   transitions: 0,
+};
+
+/** A document with a row in each list. A test holds its fields against a real one. */
+export const STATUS: StatusDocument = {
+  stale: false,
+  stale_after_ms: 108_000_000,
+  last_good_at: "…Z",
+  age_ms: 0,
+  oldest_list: { resource: "user", why: "…" },
+  clock_faults: [],
+  resources: [{ resource: "build", last_good_at: "…Z", age_ms: 0, stale: false, walk: "head", rows: 0 }],
+  runs: [
+    {
+      run_id: 7,
+      kind: "full",
+      status: "succeeded",
+      started_at: "…Z",
+      finished_at: "…Z",
+      requests: 0,
+      error: null,
+    },
+  ],
+  last_watch_round: {
+    run_id: 8,
+    kind: "watch",
+    status: "succeeded",
+    started_at: "…Z",
+    finished_at: "…Z",
+    requests: 0,
+    error: null,
+  },
+  leader: { instance: "…", pid: 4711, host: "…", term: 1, since: "…Z", heartbeat_at: "…Z" },
+  open_builds: [{ state: "building", open: 0, stuck: 0, vanished: 0, oldest: "2026-11-03 12:00:00" }],
+  quarantined: 0,
+  unresolved_references: 0,
+  next_runs: [{ job: "sync", cron: "17 2 * * *", timezone: "Etc/UTC", due_at: "…Z" }],
+  schema: { state: "current", migrations: 17, missing: 0, unknown: 0, outdated: 0 },
+  version: "0.1.0",
+  generated_at: "…Z",
+};
+
+/** What supervisors and monitors ask. A test holds them against the app's own. */
+export const HEALTH_PATHS: Readonly<Record<string, string>> = {
+  "/livez": "200 `ok` as long as the process turns; never asks the database",
+  "/readyz": "200 when the database answers and its schema is that of the program, else 503 with the reason",
+  "/status.json": "[the status document](#the-status-document)",
 };
 
 /** The paths of the report page. A test holds them against the app's own. */
@@ -117,6 +164,33 @@ ${summaryExample()}
   \`stopped\`, \`busy\` or \`failed\`), \`requests\`, \`bytes\` and \`duration_ms\`. It has no part in \`status\`.
 - \`reason\` of a walk, \`error\` and \`warnings\` are there when there is something to say.
 
+## The status document
+
+\`status --json\`, and \`/status.json\` of \`worker\` and \`serve\`, print how the mirror is. The document is the same for the same settings and the
+same database; only \`status --json\` names that, in one field more, \`database\`, because anyone may read the other.
+
+\`\`\`json
+${statusExample()}
+\`\`\`
+
+- \`stale\`: whether any list is. A list is stale when it was not read well for \`stale_after_ms\`, or never: \`DOCMIRROR_STALE_AFTER\`, or the value of
+  \`--max-age\`. Read well means that the walk was whole, or that the head joined and its count agreed.
+- \`last_good_at\` and \`age_ms\` are those of the oldest list, \`oldest_list\`. They are null while a list was never read well; \`age_ms\` also where a clock
+  was wrong, and \`clock_faults\` then says so.
+- \`resources\`: the five lists. \`walk\` is \`whole\` or \`head\`. \`rows\` are not deleted.
+- \`runs\`: the newest 20 that are no round of the watch. \`kind\` and \`status\` are those of [the run summary](#the-run-summary), or \`status\` is \`running\`.
+- \`last_watch_round\`: null when there was none.
+- \`leader\`: the process that runs the schedule; null when none does. \`term\` counts the takeovers.
+- \`open_builds\`: builds that have not finished, by state. \`oldest\` is a date of the service, in its own zone.
+- \`quarantined\`: records that could not be stored. \`unresolved_references\`: references to records that the mirror lacks.
+- \`next_runs\`: when \`sync\` and \`watch\` are due by the cron lines of the process that answers; give \`serve\` and \`status\` the worker's settings. A failed run
+  is tried again earlier, and a leader that is a \`watch\` makes rounds alone. Null where nobody leads, so that no process runs a schedule.
+- \`schema\`: the database compared with the program. \`state\` is \`current\`, \`older\`, \`newer\` or \`none\`. The others count migrations that the program knows,
+  that the database lacks, that only the database has, and views and functions that differ.
+- \`version\`: of the program that answers. \`generated_at\`: when it read the document.
+
+Moments are ISO 8601 in UTC.
+
 ## Tables
 
 - Schemas \`mirror\` and \`sync\`: every table, view, function and column of [tables.md](tables.md).
@@ -134,7 +208,14 @@ ${Object.keys(client)
 
 No other path of the package is part of the contract.
 
+## The log
+
+With \`DOCMIRROR_LOG_FORMAT=json\` each line of the log has \`level\`, \`time\` and \`msg\`, those of a run \`run_id\`, those about a list \`resource\`, and those about a
+failed request \`request_id\` ([how](operating.md#the-log)). Names of facts are in snake_case. Sentences and other facts may change.
+
 ## HTTP
+
+Each reply has \`X-Request-Id\`.
 
 \`worker\` and \`serve\` answer GET and HEAD:
 
@@ -142,9 +223,26 @@ ${entries(PATHS)
   .map(([path, shows]) => `- \`${path}\`: ${shows}`)
   .join("\n")}
 
+For supervisors and monitors ([how](serving.md#health)):
+
+${entries(HEALTH_PATHS)
+  .map(([path, shows]) => `- \`${path}\`: ${shows}`)
+  .join("\n")}
+
 Pages, CSV and JSON take \`since\`, \`until\`, \`version\` and \`type\`. CSV and JSON take \`project\` too. Below \`/api/\` the
 server answers the service's own API, and \`/openapi.json\` describes it ([how](serving.md)).
 `;
+}
+
+/** A line for each field. */
+function statusExample(): string {
+  const line = (value: unknown) =>
+    JSON.stringify(value)
+      .replaceAll(/([{,]|":)(?=["[{\dtfn])/g, "$1 ")
+      .replaceAll("}", " }")
+      .replaceAll("{  ", "{ ");
+  const fields = Object.entries(STATUS).map(([name, value]) => `  "${name}": ${line(value)}`);
+  return `{\n${fields.join(",\n")}\n}`;
 }
 
 /** The outer object with a line for each field, each object in it on one line. */

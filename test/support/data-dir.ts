@@ -1,9 +1,10 @@
-import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "vitest";
-import { openEmbedded } from "../../src/embedded/open-embedded.ts";
+import { embeddedPasswordFile, openEmbedded } from "../../src/embedded/open-embedded.ts";
 import { silentLog } from "../../src/log.ts";
+import { PLANTED_SECRET } from "./planted-secret.ts";
 
 /** A folder for an embedded Postgres of a test's own. What runs in it at the end is stopped with the folder's removal. */
 export interface DataDir extends AsyncDisposable {
@@ -16,6 +17,7 @@ export interface DataDir extends AsyncDisposable {
 
 export async function createDataDir(): Promise<DataDir> {
   const path = await mkdtemp(join(tmpdir(), "docmirror-data-"));
+  await writeFile(embeddedPasswordFile(path), PLANTED_SECRET, { mode: 0o600 });
   const serverPid = async () => {
     const text = await readFile(join(path, "postgres", "postmaster.pid"), "utf8").catch(() => "");
     return Number(text.split("\n", 1)[0]) || null;

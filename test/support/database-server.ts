@@ -1,14 +1,15 @@
 import { randomBytes } from "node:crypto";
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { PostgreSqlContainer } from "@testcontainers/postgresql";
 import { getContainerRuntimeClient } from "testcontainers";
 import { describeDatabase, replaceDatabase, withSql } from "../../src/db/connect.ts";
 import { migrate } from "../../src/db/migrate.ts";
-import { openEmbedded } from "../../src/embedded/open-embedded.ts";
+import { embeddedPasswordFile, openEmbedded } from "../../src/embedded/open-embedded.ts";
 import { silentLog } from "../../src/log.ts";
 import { readDefinitions } from "../../src/report/definitions.ts";
+import { PLANTED_SECRET } from "./planted-secret.ts";
 
 /** What every test worker is told. `template` is a migrated database that new ones are copied from. */
 export interface DatabaseServer {
@@ -77,6 +78,7 @@ async function startContainer(): Promise<Server | undefined> {
     const container = await new PostgreSqlContainer("postgres:18-alpine")
       .withCommand(["postgres", ...flags])
       .withEnvironment({ POSTGRES_INITDB_ARGS: "--no-sync" })
+      .withPassword(PLANTED_SECRET)
       .withTmpFs({ "/var/lib/postgresql": "rw" })
       .start();
     return {
@@ -95,6 +97,7 @@ async function startEmbedded(): Promise<Server> {
   const dataDir = await mkdtemp(join(tmpdir(), "docmirror-test-"));
   const remove = () => rm(dataDir, { recursive: true, force: true });
   try {
+    await writeFile(embeddedPasswordFile(dataDir), PLANTED_SECRET, { mode: 0o600 });
     const server = await openEmbedded({ dataDir, log: silentLog, settings: SETTINGS });
     return {
       adminUrl: server.url,

@@ -1,11 +1,12 @@
 import { withSql } from "../../src/db/connect.ts";
 import { repeatAfterConflict } from "../../src/db/recovery-conflict.ts";
+import { PLANTED_SECRET } from "./planted-secret.ts";
 import { createSystemPostgres, freePort, type SystemServer } from "./system-postgres.ts";
 
 type Which = "primary" | "replica";
 
-/** In every URL of the two servers, to see whether one is ever printed. */
-export const PASSWORD = "hunter2";
+/** In every URL of the two servers. */
+export { PLANTED_SECRET as PASSWORD } from "./planted-secret.ts";
 
 const SETTINGS = {
   fsync: "off",
@@ -27,7 +28,7 @@ export interface Replicated extends AsyncDisposable {
 
 /** A primary and a streaming replica of it, both empty. Call it only where there is a POSTGRES_BIN. */
 export async function startReplicated(): Promise<Replicated> {
-  const postgres = createSystemPostgres(PASSWORD);
+  const postgres = createSystemPostgres(PLANTED_SECRET);
   const ports = { primary: await freePort(), replica: await freePort() };
   const servers = new Map<Which, SystemServer>();
 

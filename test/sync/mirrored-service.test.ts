@@ -4,6 +4,7 @@ import { moveService } from "../../src/db/mirrored-service.ts";
 import { runCli } from "../support/cli.ts";
 import { createTestDatabase } from "../support/database.ts";
 import { forgetService } from "../support/forget-service.ts";
+import { PLANTED_SECRET } from "../support/planted-secret.ts";
 import { startQuickWorld } from "../support/quick-world.ts";
 import { startScriptedServer } from "../support/scripted-server.ts";
 import { syncOnce, watchOnce } from "../support/sync.ts";
@@ -85,10 +86,12 @@ describe("a mirror is of one service", () => {
     await expect(quick.sync()).rejects.toThrow("this mirror is of https://new.example.org/docs");
     await ask(quick.databaseUrl, (sql) => moveService(sql, quick.baseUrl, new Date().toISOString()));
     expect((await quick.sync()).summary.status).toBe("succeeded");
-    const wrong = await runCli(["migrate", "--service", "https://me:hunter2@x.org/api/v1/"], { env });
+    const wrong = await runCli(["migrate", "--service", `https://me:${PLANTED_SECRET}@x.org/api/v1/`], {
+      env,
+    });
     expect(wrong.code).toBe(2);
     expect(wrong.stderr).toContain("ends in the API's own path");
-    expect(wrong.stderr).not.toContain("hunter2");
+    expect(wrong.stderr).not.toContain(PLANTED_SECRET);
   });
 
   test("which a mirror of an older version takes from its next sync, with a warning", async () => {

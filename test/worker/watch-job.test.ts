@@ -147,7 +147,7 @@ describe("a round as a job", () => {
     await createRound({ log, runWatchRound: ending("failed", { error: message }) }).run(signal);
     expect(lines).toEqual([
       ["warn", expect.objectContaining({ reason }), "watch round ended without success"],
-      ["info", { runId: 1, reason }, "nothing to watch yet"],
+      ["info", { run_id: 1, reason }, "nothing to watch yet"],
       ["warn", expect.objectContaining({ error: "gone" }), "watch round ended without success"],
     ]);
   });

@@ -81,7 +81,7 @@ async function empty(
     // The mark comes first: if this demo fails from here on, the next one may still drop its content.
     await writeDemoMark(sql, serviceUrl);
     if (earlier === null) return;
-    log.info({ dataDir }, "replacing the mirror of an earlier demo");
+    log.info({ data_dir: dataDir }, "replacing the mirror of an earlier demo");
     await sql.unsafe(DROP);
   });
 }

@@ -57,7 +57,7 @@ async function syncAt(
   const startedAt = performance.now();
   const result = await withReport(runSync)({ ...runOptions(deps), kind, ...(onProgress && { onProgress }) });
   const run = { ...orThrow(result).summary, took_ms: Math.round(performance.now() - startedAt) };
-  deps.log.info(runLine(run));
+  deps.log.info(runFacts(run), "synced");
   return { run, result };
 }
 
@@ -81,7 +81,8 @@ async function watchFor(deps: DemoSyncDeps, minutes: number): Promise<DemoWatch>
   }
   const watch = { started_at, ...counts, took_ms: Math.round(performance.now() - startedAt) };
   log.info(
-    `watched for ${minutes} minutes: ${counts.inserted} new, ${counts.transitions} transitions, ${seconds(watch.took_ms)}`,
+    { minutes, inserted: counts.inserted, transitions: counts.transitions, took_ms: watch.took_ms },
+    "watched",
   );
   return watch;
 }
@@ -148,15 +149,10 @@ export async function keepGoing(deps: DemoSyncDeps, onTrouble: (error: unknown) 
   }
 }
 
-/** One line without fields: with them, eight runs would fill a terminal. */
-function runLine(run: DemoRun): string {
-  const at = run.started_at.slice(0, 16).replace("T", " ");
-  const counts = `${sumOf(run, "inserted")} new, ${sumOf(run, "updated")} updated, ${run.transitions} transitions`;
-  return `synced at ${at} (${run.kind}, ${run.status}): ${counts}, ${seconds(run.took_ms)}`;
-}
-
-function seconds(ms: number): string {
-  return `${(ms / 1000).toFixed(1)} s`;
+function runFacts(run: DemoRun) {
+  const { run_id, kind, status, started_at, transitions, took_ms } = run;
+  const counts = { inserted: sumOf(run, "inserted"), updated: sumOf(run, "updated"), transitions };
+  return { run_id, kind, status, started_at, ...counts, took_ms };
 }
 
 /** A count of all resources together. */

@@ -2,7 +2,7 @@ import { type Sql, withSql } from "../../db/connect.ts";
 import { StoreError } from "../../errors.ts";
 import { readSettings } from "../replica.ts";
 import type { CommandContext } from "../run-command.ts";
-import { findAnswerState, OLD_ANSWERS, refreshIfBehind } from "./refresh-if-behind.ts";
+import { findAnswerState, refreshIfBehind } from "./refresh-if-behind.ts";
 
 /** A refresh reaches a replica within a second, unless its replay is held up. */
 const PATIENCE_MS = 10_000;
@@ -23,7 +23,10 @@ export async function refreshForReplica(context: Context, replica: Sql): Promise
   const url = config.databaseUrl;
   if (url === null) {
     const hint = "set DATABASE_URL to the primary too, or wait for the next sync";
-    log.warn({ hint }, `${OLD_ANSWERS}; a replica cannot be written to`);
+    log.warn(
+      { hint },
+      "the answers are older than the last run, or were never computed; a replica cannot be written to",
+    );
     return;
   }
   try {
@@ -33,12 +36,18 @@ export async function refreshForReplica(context: Context, replica: Sql): Promise
     if (!isCurrent) return;
   } catch (error) {
     if (signal.aborted || !(error instanceof StoreError)) throw error;
-    log.warn({ error: error.message, hint: error.hint }, `${OLD_ANSWERS}; the primary did not refresh them`);
+    log.warn(
+      { error: error.message, hint: error.hint },
+      "the answers are older than the last run, or were never computed; the primary did not refresh them",
+    );
     return;
   }
   if (await comesTrue(async () => !(await isBehind()), context)) return;
   const hint = "`docmirror report freshness` shows how far it is behind";
-  log.warn({ hint }, `${OLD_ANSWERS}; the primary has newer ones, which the replica has not replayed yet`);
+  log.warn(
+    { hint },
+    "the answers are older than the last run, or were never computed; the primary has newer ones, which the replica has not replayed yet",
+  );
 }
 
 async function comesTrue(

@@ -10,8 +10,6 @@ import type { CommandContext } from "../run-command.ts";
 /** SQLSTATE of missing rights, and of a read-only server or session. */
 const MAY_NOT_WRITE = ["42501", "25006"];
 
-/** The warning about answers that this command cannot refresh. */
-export const OLD_ANSWERS = "the answers are older than the last run, or were never computed";
 const HOW_TO_REFRESH = { hint: "run `docmirror report` as the role that syncs, or wait for the next sync" };
 
 /**
@@ -28,7 +26,7 @@ export async function refreshIfBehind(
   const state = await findAnswerState(sql, config);
   if (!state.isBehind) return true;
   if (state.isReaderAlone) {
-    log.warn(HOW_TO_REFRESH, OLD_ANSWERS);
+    log.warn(HOW_TO_REFRESH, "the answers are older than the last run, or were never computed");
     return false;
   }
   log.debug("the answers are older than the last run; refreshing them");
@@ -37,7 +35,10 @@ export async function refreshIfBehind(
     return true;
   } catch (error) {
     if (!(error instanceof StoreError && MAY_NOT_WRITE.includes(error.sqlstate ?? ""))) throw error;
-    log.warn({ ...HOW_TO_REFRESH, error: error.message }, OLD_ANSWERS);
+    log.warn(
+      { ...HOW_TO_REFRESH, error: error.message },
+      "the answers are older than the last run, or were never computed",
+    );
     return false;
   }
 }

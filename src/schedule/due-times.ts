@@ -1,12 +1,14 @@
 import { createTask, parse } from "node-cron";
 
 /** A line such as "29 February, if a Monday" is due once in 28 years, or in 40 years across 2100. */
-const DAYS_BACK = 41 * 366;
+const MOST_DAYS = 41 * 366;
 const DAY_MS = 86_400_000;
 
 export interface DueTimes {
   /** The last moment, up to `now`, at which the line was due; null when there was none in 40 years. */
   last(now: Date): Date | null;
+  /** The next moment after `now` at which the line is due; null when there is none in 40 years. */
+  next(now: Date): Date | null;
 }
 
 /**
@@ -18,18 +20,18 @@ export function createDueTimes(cron: string, timezone: string): DueTimes {
   const { hour, minute, second } = parse(cron);
   const timesMs = hour
     .flatMap((h) => minute.flatMap((m) => second.map((s) => (h * 3600 + m * 60 + s) * 1000)))
-    .sort((a, b) => b - a);
+    .sort((a, b) => a - b);
   const [someTimeMs = 0] = timesMs;
+  const latestFirst = timesMs.toReversed();
   // Days are matched as if the zone were UTC, where every time exists. A destroyed task still matches.
   const task = createTask(cron, () => {}, { timezone: "Etc/UTC" });
   void task.destroy();
   const toWall = createWallClock(timezone);
 
   function lastOnDay(dayMs: number, nowMs: number): number | undefined {
-    const offsets = [offsetAt(dayMs - DAY_MS), offsetAt(dayMs + 2 * DAY_MS)];
-    const [least, most] = [Math.min(...offsets), Math.max(...offsets)];
+    const { least, most } = offsetsAround(dayMs);
     let newest: number | undefined;
-    for (const timeMs of timesMs) {
+    for (const timeMs of latestFirst) {
       const wallMs = dayMs + timeMs;
       if (wallMs - most > nowMs) continue;
       // Times go down, and so do the moments, except on a day when the clocks change.
@@ -38,6 +40,25 @@ export function createDueTimes(cron: string, timezone: string): DueTimes {
       if (atMs <= nowMs && (newest === undefined || atMs > newest)) newest = atMs;
     }
     return newest;
+  }
+
+  function firstOnDay(dayMs: number, nowMs: number): number | undefined {
+    const { least, most } = offsetsAround(dayMs);
+    let oldest: number | undefined;
+    for (const timeMs of timesMs) {
+      const wallMs = dayMs + timeMs;
+      if (wallMs - least <= nowMs) continue;
+      if (oldest !== undefined && wallMs - most >= oldest) break;
+      const atMs = momentOf(wallMs);
+      if (atMs > nowMs && (oldest === undefined || atMs < oldest)) oldest = atMs;
+    }
+    return oldest;
+  }
+
+  /** The offsets that the zone can have on this day. */
+  function offsetsAround(dayMs: number): { least: number; most: number } {
+    const offsets = [offsetAt(dayMs - DAY_MS), offsetAt(dayMs + 2 * DAY_MS)];
+    return { least: Math.min(...offsets), most: Math.max(...offsets) };
   }
 
   /**
@@ -55,18 +76,28 @@ export function createDueTimes(cron: string, timezone: string): DueTimes {
     return toWall(atMs) - atMs;
   }
 
+  /**
+   * Looks at one day after the other on the side of `step`. Begins a day early and ends a day late, because a
+   * jump over midnight, or over a whole day, moves times among those of another day.
+   */
+  function search(now: Date, step: -1 | 1, findOnDay: typeof lastOnDay): Date | null {
+    const nowMs = Math.floor(now.getTime() / 1000) * 1000;
+    const today = Math.floor(toWall(nowMs) / DAY_MS) * DAY_MS;
+    const nearest = step < 0 ? Math.max : Math.min;
+    const find = (days: number) => {
+      const dayMs = today + step * days * DAY_MS;
+      return task.match(new Date(dayMs + someTimeMs)) ? findOnDay(dayMs, nowMs) : undefined;
+    };
+    for (let days = -1; days < MOST_DAYS; days++) {
+      const found = find(days);
+      if (found !== undefined) return new Date(nearest(found, find(days + 1) ?? found));
+    }
+    return null;
+  }
+
   return {
-    last(now) {
-      const nowMs = Math.floor(now.getTime() / 1000) * 1000;
-      const today = Math.floor(toWall(nowMs) / DAY_MS) * DAY_MS;
-      for (let back = 0; back < DAYS_BACK; back++) {
-        const dayMs = today - back * DAY_MS;
-        if (!task.match(new Date(dayMs + someTimeMs))) continue;
-        const found = lastOnDay(dayMs, nowMs);
-        if (found !== undefined) return new Date(found);
-      }
-      return null;
-    },
+    last: (now) => search(now, -1, lastOnDay),
+    next: (now) => search(now, 1, firstOnDay),
   };
 }
 

@@ -1,0 +1,53 @@
+/** Whether each night had one good sync, and no two runs wrote at the same time. */
+import { withSql } from "../../src/db/connect.ts";
+import { DAY_MS } from "./timeline.ts";
+
+interface Run {
+  id: number;
+  kind: string;
+  status: string;
+  startMs: number;
+  endMs: number;
+  pid: number;
+}
+
+export interface NightsVerdict {
+  nights: number;
+  /** Nights whose sync came more than an hour late, by the number of their day. */
+  late: number[];
+  runs: Record<string, number>;
+  faults: string[];
+}
+
+/** `dueAt` are the moments at which a sync was due; all have passed by a day or so. */
+export async function judgeNights(databaseUrl: string, dueAt: readonly number[]): Promise<NightsVerdict> {
+  const runs = await withSql(
+    databaseUrl,
+    { applicationName: "docmirror test", max: 1 },
+    (sql) => sql<Run[]>`
+      select id, kind, status, pid, extract(epoch from started_at) * 1000 as "startMs",
+        coalesce(extract(epoch from finished_at), extract(epoch from started_at)) * 1000 as "endMs"
+      from sync.runs order by id`,
+  );
+  const counted: Record<string, number> = {};
+  for (const { kind, status } of runs) counted[`${kind} ${status}`] = (counted[`${kind} ${status}`] ?? 0) + 1;
+  const faults: string[] = [];
+  const late: number[] = [];
+  const nights = runs.filter(({ kind }) => kind === "full" || kind === "incremental");
+  for (const [night, due] of dueAt.entries()) {
+    // A tick may come a minute early by the clock of a process that rounds.
+    const until = (dueAt[night + 1] ?? due + DAY_MS) - 60_000;
+    const own = nights.filter(({ startMs }) => startMs >= due - 60_000 && startMs < until);
+    const good = own.filter(({ status }) => status === "succeeded" || status === "partial");
+    if (good.length === 0) faults.push(`night ${night} was missed`);
+    if (good.length > 1)
+      faults.push(`night ${night} was synced by runs ${good.map(({ id }) => id).join(", ")}`);
+    if (good[0] && good[0].startMs - due > 3_600_000) late.push(night);
+  }
+  for (const [place, run] of runs.entries()) {
+    const next = runs[place + 1];
+    if (next && next.startMs < run.endMs - 1 && next.pid !== run.pid && run.status !== "interrupted")
+      faults.push(`run ${next.id} began before run ${run.id} of another process had ended`);
+  }
+  return { nights: dueAt.length, late, runs: counted, faults };
+}

@@ -1,0 +1,25 @@
+import type { Sql } from "../../src/db/connect.ts";
+
+/** A process that leads, with a heartbeat of now. */
+export async function seedLeader(sql: Sql): Promise<void> {
+  await sql`
+    insert into sync.leader (term, instance, pid, host, backend_pid, since, heartbeat_at)
+    values (3, 'abc123', 4711, 'host-a', 1, '2026-11-03 12:00:00.5+00', clock_timestamp())`;
+}
+
+/** Five good walks that ended so long ago, by list, in hours; a list that is not named was never read. */
+export async function seedWalks(
+  sql: Sql,
+  hoursAgo: Readonly<Record<string, number>>,
+  now: Date,
+): Promise<void> {
+  await sql`
+    insert into sync.runs (kind, status, started_at, finished_at, heartbeat_at, pid, host)
+    values ('full', 'succeeded', now(), now(), now(), 1, 'test')`;
+  for (const [resource, hours] of Object.entries(hoursAgo)) {
+    const at = new Date(now.getTime() - hours * 3_600_000).toISOString();
+    await sql`
+      insert into sync.walks (run_id, resource, walk, started_at, finished_at)
+      values ((select max(id) from sync.runs), ${resource}, 'whole', ${at}, ${at})`;
+  }
+}
