@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 
 /**
- * The rooms of `src` and what each may import: `cli → worker, simulate, serve → page, catalog, status → sync, report,
+ * The rooms of `src` and what each may import: `cli → worker, simulate, serve → page, catalog, status → sync, report, notify,
  * protocol → builds → walk, load, content, client → api, normalize, embedded → wire, db → leaves`. Arrows point to the
  * right alone, so a newcomer can read the rooms one by one, and none needs the whole house to be tested.
  */
@@ -12,7 +12,7 @@ const ROOMS: readonly (readonly string[])[] = [
   ["cli"],
   ["worker", "simulate", "serve"],
   ["page", "catalog", "status"],
-  ["sync", "report", "protocol"],
+  ["sync", "report", "notify", "protocol"],
   ["builds"],
   ["walk", "load", "content", "client"],
   ["api", "normalize", "embedded"],

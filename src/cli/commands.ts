@@ -71,6 +71,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import("./quarantine-command.ts")).quarantineCommand,
   },
   {
+    name: "notify",
+    summary: "lists the notices to the webhook, tests it, sends again what was given up",
+    load: async () => (await import("./notify-command.ts")).notifyCommand,
+  },
+  {
     name: "migrate",
     summary: "brings the schema up to date",
     load: async () => (await import("./migrate-command.ts")).migrateCommand,

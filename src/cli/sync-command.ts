@@ -7,6 +7,7 @@ import { prepareDatabase } from "../db/prepare.ts";
 import type { SyncKind } from "../db/schema/runs.ts";
 import type { OpenDatabase } from "../embedded/open-database.ts";
 import { EXIT } from "../errors.ts";
+import { NOTIFY_SETTINGS, webhookOf } from "../notify/webhook.ts";
 import { withReport } from "../report/after-run.ts";
 import { readDefinitions } from "../report/definitions.ts";
 import { runDrySync } from "../sync/dry-run.ts";
@@ -16,6 +17,7 @@ import { withContent } from "../sync/with-content.ts";
 import { RESOURCES, type Resource } from "../wire/resources.ts";
 import { createCommand } from "./create-command.ts";
 import { isMirrorAbsent } from "./mirror-place.ts";
+import { notifyAfterRun } from "./notify-after-run.ts";
 import { parseResources } from "./parse-resource.ts";
 import { printSummary } from "./print-summary.ts";
 import type { Progress } from "./progress.ts";
@@ -36,7 +38,7 @@ export function syncCommand(summary: string): Command {
   return createCommand({
     name: "sync",
     summary,
-    settings: ["baseUrl", "databaseUrl", "dataDir", ...SYNC_SETTINGS],
+    settings: ["baseUrl", "databaseUrl", "dataDir", ...SYNC_SETTINGS, ...NOTIFY_SETTINGS],
     examples: [
       ["sync --base-url https://docs.example.org", "mirrors everything that is due"],
       ["sync --full", "reads every page of every list"],
@@ -68,6 +70,7 @@ export function syncCommand(summary: string): Command {
     .action(
       runCommand<Options>((context, { options }) => {
         const baseUrl = requireBaseUrl(context.config);
+        const webhook = webhookOf(context.config);
         if (options.dryRun && isMirrorAbsent(context.config)) return drySync(context, null, baseUrl, options);
         return withDatabase(context, async (database) => {
           if (options.dryRun) return drySync(context, database, baseUrl, options);
@@ -77,6 +80,7 @@ export function syncCommand(summary: string): Command {
           const result = await withContent(withReport(runSync))(sync);
           (await context.progress()).stop();
           await printSummary(result.summary, context.out, options);
+          await notifyAfterRun(context, webhook, database.url);
           return exitCodeOrThrow(result);
         });
       }),

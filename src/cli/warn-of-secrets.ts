@@ -17,6 +17,7 @@ export function warnOfSecrets(config: Config, settings: readonly SettingInForce[
 }
 
 function isSecret(key: SettingInForce["key"], { databaseUrl, readUrl, baseUrl }: Config): boolean {
+  if (key === "webhookUrl" || key === "webhookSecret") return true;
   if (key === "databaseUrl") return databaseUrl !== null && hasPassword(databaseUrl);
   if (key === "readUrl") return readUrl !== null && hasPassword(readUrl);
   // A user name alone may be a token.

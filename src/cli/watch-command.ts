@@ -2,6 +2,7 @@ import { type Command, Option } from "commander";
 import { requireBaseUrl } from "../config.ts";
 import { assertNotDemo } from "../db/demo-mark.ts";
 import { prepareDatabase } from "../db/prepare.ts";
+import { NOTIFY_SETTINGS, webhookOf } from "../notify/webhook.ts";
 import { withReport } from "../report/after-run.ts";
 import { readDefinitions } from "../report/definitions.ts";
 import { REQUEST_SETTINGS } from "../sync/sync-settings.ts";
@@ -9,10 +10,12 @@ import { runWatchRound } from "../sync/watch-round.ts";
 import { createWatchJob } from "../worker/watch-job.ts";
 import { createCommand } from "./create-command.ts";
 import { keepWorking } from "./keep-working.ts";
+import { notifyAfterRun } from "./notify-after-run.ts";
 import { printSummary } from "./print-summary.ts";
 import { type CommandContext, runCommand } from "./run-command.ts";
 import { exitCodeOrThrow } from "./run-exit.ts";
 import { withDatabase } from "./with-database.ts";
+import { withNotifyJob } from "./with-notify-job.ts";
 
 interface Options {
   once?: true;
@@ -32,6 +35,7 @@ export function watchCommand(summary: string): Command {
       ...REQUEST_SETTINGS,
       "sourceTimezone",
       "stuckAfterMs",
+      ...NOTIFY_SETTINGS,
     ],
     examples: [
       [
@@ -52,17 +56,20 @@ export function watchCommand(summary: string): Command {
 async function watch(context: CommandContext, options: Options): Promise<number> {
   const { config, log, clock, signal } = context;
   const baseUrl = requireBaseUrl(config);
+  const webhook = webhookOf(config);
   if (!options.once) {
     const { watchCron: cron, timezone } = config;
-    return keepWorking(context, baseUrl, "watch", (shared) => [
-      createWatchJob({
-        ...shared,
-        cron,
-        timezone,
-        runWatchRound: withReport(runWatchRound),
-        logsQuietRounds: true,
-      }),
-    ]);
+    return keepWorking(context, baseUrl, "watch", (shared) =>
+      withNotifyJob(context, webhook, shared, (afterRun) => [
+        createWatchJob({
+          ...shared,
+          cron,
+          timezone,
+          runWatchRound: afterRun(withReport(runWatchRound)),
+          logsQuietRounds: true,
+        }),
+      ]),
+    );
   }
   return withDatabase(context, async (database) => {
     await assertNotDemo(database.url, baseUrl);
@@ -70,6 +77,7 @@ async function watch(context: CommandContext, options: Options): Promise<number>
     const settings = { ...config, databaseUrl: database.url, baseUrl };
     const result = await withReport(runWatchRound)({ settings, clock, log, signal });
     await printSummary(result.summary, context.out, options);
+    await notifyAfterRun(context, webhook, database.url);
     return exitCodeOrThrow(result);
   });
 }

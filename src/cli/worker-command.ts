@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import { requireBaseUrl } from "../config.ts";
+import { NOTIFY_SETTINGS, webhookOf } from "../notify/webhook.ts";
 import { withReport } from "../report/after-run.ts";
 import { serveMirror } from "../serve/serve-mirror.ts";
 import { runSync } from "../sync/run.ts";
@@ -12,6 +13,7 @@ import { createCommand } from "./create-command.ts";
 import { type JobDeps, keepWorking } from "./keep-working.ts";
 import { type CommandContext, runCommand } from "./run-command.ts";
 import { showProgress } from "./sync-command.ts";
+import { withNotifyJob } from "./with-notify-job.ts";
 
 export function workerCommand(summary: string): Command {
   return createCommand({
@@ -31,6 +33,7 @@ export function workerCommand(summary: string): Command {
       "httpAllowedHosts",
       "httpRate",
       "httpCors",
+      ...NOTIFY_SETTINGS,
     ],
     examples: [
       [
@@ -45,23 +48,31 @@ export function workerCommand(summary: string): Command {
 function work(context: CommandContext): Promise<never> {
   const { config } = context;
   const { syncCron, watchCron, timezone } = config;
-  const createJobs = (shared: JobDeps) => [
-    createNightlySync({
-      ...shared,
-      cron: syncCron,
-      timezone,
-      async runSync(options) {
-        // A new one for each night, so that the last state of an earlier night stays on the screen.
-        const progress = await context.progress();
-        try {
-          return await withContent(withReport(runSync))({ ...options, onProgress: showProgress(progress) });
-        } finally {
-          progress.stop();
-        }
-      },
-    }),
-    createWatchJob({ ...shared, cron: watchCron, timezone, runWatchRound: withReport(runWatchRound) }),
-  ];
+  const webhook = webhookOf(config);
+  const createJobs = (shared: JobDeps) =>
+    withNotifyJob(context, webhook, shared, (afterRun) => [
+      createNightlySync({
+        ...shared,
+        cron: syncCron,
+        timezone,
+        async runSync(options) {
+          // A new one for each night, so that the last state of an earlier night stays on the screen.
+          const progress = await context.progress();
+          try {
+            const run = afterRun(withContent(withReport(runSync)));
+            return await run({ ...options, onProgress: showProgress(progress) });
+          } finally {
+            progress.stop();
+          }
+        },
+      }),
+      createWatchJob({
+        ...shared,
+        cron: watchCron,
+        timezone,
+        runWatchRound: afterRun(withReport(runWatchRound)),
+      }),
+    ]);
   return keepWorking(context, requireBaseUrl(config), "worker", createJobs, (database) =>
     serveMirror(context, database),
   );

@@ -159,6 +159,15 @@ export const webhookSecret: Parse<Buffer> = (text) => {
     : { fault: "is not whsec_ and 24 to 64 bytes in base64" };
 };
 
+/** Taken as it is, with a query if it has one: receivers give such URLs out whole. */
+export const webhookUrl: Parse<URL> = (text) => {
+  if (!URL.canParse(text) || !/^https?:\/\//i.test(text)) {
+    return { fault: "is not a URL that begins with http:// or https://" };
+  }
+  if (text.includes("#")) return { fault: "has a fragment; give the URL without what follows #" };
+  return { value: new URL(text) };
+};
+
 export const webUrl: Parse<URL> = (text) => {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || !/^https?:\/\//i.test(text)) {

@@ -297,14 +297,14 @@ export const SETTINGS = {
     meaning:
       "the origins whose web pages may read the interface in a browser, separated by commas, such as https://docs.example.org; * is any",
   },
-  /** Null means that nobody is told. May contain secrets: print it only through `maskUrl`. */
+  /** Null means that nobody is told. Its path and its query may be secret: print its origin alone. */
   webhookUrl: {
     name: "DOCMIRROR_WEBHOOK_URL",
     flag: "webhook-url",
     value: "url",
     default: null,
     without: "none",
-    parse: values.webUrl,
+    parse: values.webhookUrl,
     isHidden: () => true,
     // The path of such a URL is often the secret.
     show: (text) => (URL.canParse(text) ? `${new URL(text).origin}/***` : "***"),

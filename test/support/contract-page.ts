@@ -16,7 +16,7 @@ const EXIT_WORDS: Record<keyof typeof EXIT, readonly [means: string, then: strin
   ],
   database: ["the database cannot be used, or was away for over a minute", "repair it; nothing is lost"],
   upstream: [
-    "the service cannot be reached or limits us, after all retries",
+    "the service cannot be reached or limits us, after all retries; `notify`: the receiver took no notice",
     "run again later; the run resumes",
   ],
   interfaceChanged: ["the service does not speak this interface, or the base URL is wrong", "run `doctor`"],
@@ -147,6 +147,8 @@ ${entries(EXIT)
 
 The names, flags and defaults of [settings.md](settings.md), and the order in which flags, environment and \`.env\` count:
 ${SETTING_KEYS.map((key) => `\`${SETTINGS[key].name}\``).join(", ")}.
+
+\`DOCMIRROR_WEBHOOK_URL\` gets the types and fields of [notices.md](notices.md). Types and fields are only ever added.
 
 ## The run summary
 

@@ -1,0 +1,161 @@
+import { randomUUID } from "node:crypto";
+import { type Command, Option } from "commander";
+import { ConfigError, EXIT, UpstreamError } from "../errors.ts";
+import { notify } from "../notify/notify.ts";
+import { listNotices, type NoticeRow, type Outbox, retryNotices } from "../notify/outbox.ts";
+import { type Answer, createReceiver } from "../notify/receiver.ts";
+import { NOTIFY_SETTINGS, type Webhook, webhookOf } from "../notify/webhook.ts";
+import { createCommand } from "./create-command.ts";
+import { type CommandContext, runCommand } from "./run-command.ts";
+import { renderTable } from "./table.ts";
+import { withMirror } from "./with-mirror.ts";
+
+interface Options {
+  test?: true;
+  retry?: true;
+  json?: true;
+}
+
+/** How many that wait, and how many that ended, are listed. */
+const LISTED = 20;
+const BEGIN_WITHIN_MS = 40_000;
+
+export function notifyCommand(summary: string): Command {
+  return createCommand({
+    name: "notify",
+    summary,
+    settings: ["databaseUrl", "dataDir", ...NOTIFY_SETTINGS],
+    examples: [
+      ["notify", "what waits, and what was delivered or given up last"],
+      ["notify --test", "sends a test notice at once, and says what came back"],
+      ["notify --retry", "sends what waits and what was given up, at once"],
+    ],
+  })
+    .addOption(new Option("--test", "send a test notice; exits 5 unless the receiver takes it"))
+    .addOption(
+      new Option("--retry", "send what waits and what was given up; exits 5 when some still wait").conflicts(
+        "test",
+      ),
+    )
+    .option("--json", "print one JSON document")
+    .action(
+      runCommand<Options>((context, { options }) => {
+        if (options.test) return sendTest(context, requireWebhook(context), options);
+        if (options.retry) return retry(context, requireWebhook(context), options);
+        return withMirror(context, { command: "notify" }, async (sql, database) => {
+          const outbox = await listNotices(sql, LISTED);
+          if (options.json) await context.out.json({ database: database.describe, ...outbox });
+          else await context.out.write(render(outbox, context));
+          return EXIT.done;
+        });
+      }),
+    );
+}
+
+function requireWebhook({ config }: CommandContext): Webhook {
+  const webhook = webhookOf(config);
+  if (webhook) return webhook;
+  throw new ConfigError("there is no webhook to send to", {
+    hint: "set DOCMIRROR_WEBHOOK_URL and DOCMIRROR_WEBHOOK_SECRET; docs/notices.md says how",
+  });
+}
+
+/** Needs no database, so that a webhook can be tried before anything else is set up. */
+async function sendTest(
+  { config, clock, signal, out }: CommandContext,
+  webhook: Webhook,
+  options: Options,
+): Promise<number> {
+  const receiver = createReceiver({ ...webhook, proxies: config.proxies, clock });
+  const { origin } = webhook.url;
+  const id = `msg_${randomUUID().replaceAll("-", "")}`;
+  const data = { summary: "This is a test notice of docmirror." };
+  const from = performance.now();
+  let answer: Answer;
+  try {
+    answer = await receiver.send({ id, type: "test", timestamp: clock.now().toISOString(), data }, signal);
+  } finally {
+    await receiver.close();
+  }
+  const { status, error } = answer;
+  const took = Math.round(performance.now() - from);
+  if (options.json)
+    await out.json({
+      receiver: origin,
+      message_id: id,
+      delivered: error === null,
+      status,
+      error,
+      duration_ms: took,
+    });
+  if (error !== null) {
+    throw new UpstreamError(`the test notice was not delivered to ${origin}: ${error}`, {
+      url: origin,
+      hint: hintOf(answer),
+    });
+  }
+  if (!options.json) await out.write(`${origin} took the test notice ${id}: ${status} in ${took} ms\n`);
+  return EXIT.done;
+}
+
+function hintOf({ status, error }: Answer): string {
+  if (/certificate/.test(error ?? ""))
+    return "if your own certificate authority signed it, set its file in NODE_EXTRA_CA_CERTS";
+  if (status === null) return "check DOCMIRROR_WEBHOOK_URL, the network and that the receiver is up";
+  if (status === 400 || status === 401 || status === 403)
+    return "check that the receiver has the same secret, and that the clocks of both machines are right";
+  return "check DOCMIRROR_WEBHOOK_URL, and read the receiver's log";
+}
+
+function retry(context: CommandContext, webhook: Webhook, options: Options): Promise<number> {
+  return withMirror(context, { command: "notify" }, async (sql, database) => {
+    const { config, clock, log, signal, out } = context;
+    const again = await retryNotices(sql);
+    const sent = { delivered: 0, failed: 0 };
+    for (;;) {
+      const { staleAfterMs, proxies } = config;
+      const round = await notify({
+        databaseUrl: database.url,
+        webhook,
+        staleAfterMs,
+        proxies,
+        beginWithinMs: BEGIN_WITHIN_MS,
+        clock,
+        log,
+        signal,
+      });
+      sent.delivered += round.delivered;
+      sent.failed += round.failed;
+      if (round.delivered === 0 || round.failed > 0) break;
+    }
+    const { waiting } = await listNotices(sql, 0);
+    if (options.json) await out.json({ database: database.describe, tried_again: again, ...sent, waiting });
+    else await out.write(`${sent.delivered} delivered, ${sent.failed} failed, ${waiting} still wait\n`);
+    return sent.failed === 0 && waiting === 0 ? EXIT.done : EXIT.upstream;
+  });
+}
+
+function render(outbox: Outbox, { config, out }: CommandContext): string {
+  const { waiting, delivered, given_up, notices } = outbox;
+  const table = renderTable({
+    head: ["state", "noted", "tries", "next try or end", "notice", "error"],
+    rows: notices.map(rowOf),
+    right: ["tries"],
+    columns: out.columns,
+    colour: out.colour,
+  });
+  const { webhookUrl } = config;
+  return (
+    (notices.length > 0 ? `${table}\n` : "") +
+    `${waiting} waiting, ${delivered} delivered and ${given_up} given up in the last 30 days\n` +
+    (webhookUrl === null
+      ? "nothing is noted or sent: DOCMIRROR_WEBHOOK_URL is not set here\n"
+      : `sent to ${webhookUrl.origin}\n`) +
+    (given_up > 0 ? "`docmirror notify --retry` sends those that were given up again\n" : "")
+  );
+}
+
+function rowOf({ state, noted_at, tries, next_try_at, ended_at, summary, error }: NoticeRow) {
+  const toSecond = (moment: string | null) => (moment ?? "").replace(/\.\d+/, "");
+  return [state, toSecond(noted_at), tries, toSecond(next_try_at ?? ended_at), summary, error];
+}

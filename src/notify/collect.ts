@@ -1,0 +1,81 @@
+import type { Sql, TransactionSql } from "../db/connect.ts";
+import { withStoreErrors } from "../db/store-errors.ts";
+import { withTransaction } from "../db/transaction.ts";
+import { endedRuns } from "./ended-runs.ts";
+import { projectTurns } from "./project-turns.ts";
+import { schemaChanges } from "./schema-changes.ts";
+import type { LookSettings, NoticeSource } from "./source.ts";
+import { staleLists } from "./stale-lists.ts";
+
+export const SOURCES: readonly NoticeSource[] = [endedRuns, staleLists, schemaChanges, projectTurns];
+
+/** A mark that nobody moved for longer is from before a time without a webhook. What came since is history, not news. */
+const MARKS_HOLD = "35 days";
+/** Says often enough that the source is looked at. */
+const MARK_AGAIN_AFTER = "1 hour";
+/** A server that is busy with other work is asked again by the next look. */
+const LOOK_WITHIN = "10s";
+
+export interface Collected {
+  /** The number of new notices. */
+  noted: number;
+  /** The sources that were looked at for the first time. */
+  begun: string[];
+}
+
+/**
+ * Stores what is news since the last look, and moves the marks. The first look stores nothing. Safe to repeat, and at the
+ * same time elsewhere: a source that is looked through there is left to it. Throws `StoreError`, and the signal's reason.
+ */
+export async function collectNotices(
+  sql: Sql,
+  settings: LookSettings,
+  signal?: AbortSignal,
+): Promise<Collected> {
+  const collected: Collected = { noted: 0, begun: [] };
+  for (const source of SOURCES) {
+    const found = await withStoreErrors(`look for notices in ${source.name}`, () =>
+      withTransaction(sql, (tx) => look(tx, source, settings), signal),
+    );
+    if (found === "begun") collected.begun.push(source.name);
+    else collected.noted += found;
+  }
+  return collected;
+}
+
+async function look(
+  tx: TransactionSql,
+  source: NoticeSource,
+  settings: LookSettings,
+): Promise<number | "begun"> {
+  await tx.unsafe(`set local statement_timeout = '${LOOK_WITHIN}'; set local jit = off`);
+  const { name } = source;
+  const values = source.values(settings) as string[];
+  const [mark] = await tx<{ position: string; is_old: boolean; is_due: boolean }[]>`
+    select position, marked_at < now() - ${MARKS_HOLD}::interval as is_old,
+      marked_at not between now() - ${MARK_AGAIN_AFTER}::interval and now() as is_due
+    from sync.notice_marks where source = ${name} for update skip locked`;
+  if (mark && !mark.is_old) {
+    const [found] = await tx.unsafe<{ noted: number; position: string }[]>(source.look, [
+      ...values,
+      mark.position,
+    ]);
+    const position = found?.position ?? mark.position;
+    if (position !== mark.position || mark.is_due) await moveMark(tx, name, position);
+    return found?.noted ?? 0;
+  }
+  const [first] = await tx.unsafe<{ position: string }[]>(source.begin, values);
+  if (first === undefined) return 0;
+  if (mark) {
+    await moveMark(tx, name, first.position);
+    return "begun";
+  }
+  // Without a row it may also be locked by a look elsewhere. Then this inserts nothing and does not wait.
+  const { count } = await tx`
+    insert into sync.notice_marks (source, position) values (${name}, ${first.position}) on conflict do nothing`;
+  return count > 0 ? "begun" : 0;
+}
+
+async function moveMark(tx: TransactionSql, name: string, position: string): Promise<void> {
+  await tx`update sync.notice_marks set position = ${position}, marked_at = now() where source = ${name}`;
+}

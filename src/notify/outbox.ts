@@ -1,0 +1,164 @@
+/**
+ * A notice in the outbox:
+ *
+ *   waiting ──claim──▶ being tried ──2xx──▶ delivered
+ *                                  ──another answer or none──▶ waiting, later ──too long──▶ given up
+ *                                  ──410──▶ given up
+ *                                  ──the process dies──▶ waiting, when its claim is over
+ *   given up ──`notify --retry`──▶ waiting
+ *
+ * A claim moves the next try beyond the longest try, so no two processes send a notice at the same time, and no transaction
+ * is open while a receiver is slow. All moments here are by the clock of Postgres.
+ */
+import type { Sql } from "../db/connect.ts";
+import type { NoticeType } from "../db/schema/notices.ts";
+import type { Message } from "./message.ts";
+
+const CLAIM_S = 60;
+/** The error of a notice whose try is under way. It stays where the process dies. */
+const UNDER_WAY = "nothing is known of this try: it is under way, or its process ended";
+/** The longest wait for a try. One that is further ahead was set by a wrong clock. */
+const LONGEST_WAIT = "25 hours";
+/** How long a notice is tried, and how often at least: a machine may sleep through that day. */
+const TRIED_FOR = "1 day";
+const LEAST_TRIES = 5;
+/** A wrong clock may make the day long. */
+const MOST_TRIES = 100;
+/** How long a notice may be due without a try. Where few are made, as by a nightly sync, a dead receiver must not fill the outbox. */
+const KEPT_WAITING = "7 days";
+/** How long delivered and given up notices can be looked at. */
+const KEPT = "30 days";
+const MOST_FORGOTTEN = 1000;
+
+export interface ClaimedNotice extends Message {
+  noticeId: number;
+  /** This one included. */
+  tries: number;
+}
+
+/** Claims the oldest notice that is due, for 60 s. Null when none is. */
+export async function claimNotice(sql: Sql): Promise<ClaimedNotice | null> {
+  const [notice] = await sql<ClaimedNotice[]>`
+    update sync.notices set tries = tries + 1, error = ${UNDER_WAY}, next_try_at = now() + ${CLAIM_S} * interval '1 s'
+    where id = (
+      select id from sync.notices
+      where delivered_at is null and given_up_at is null
+        and (next_try_at <= now() or next_try_at > now() + ${LONGEST_WAIT}::interval)
+      order by id limit 1 for update skip locked
+    )
+    returning id as "noticeId", message_id as id, type, data, tries,
+      to_char(noted_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as timestamp`;
+  return notice ?? null;
+}
+
+/** Notes that the receiver has confirmed a notice, whatever became of its claim. */
+export async function markDelivered(sql: Sql, { noticeId }: ClaimedNotice): Promise<void> {
+  await sql`
+    update sync.notices set delivered_at = now(), given_up_at = null, error = null
+    where id = ${noticeId} and delivered_at is null`;
+}
+
+export interface FailedTry {
+  error: string;
+  /** Our own wait. */
+  waitMs: number;
+  /** The wait that the receiver asks for. It is kept within the day that a notice is tried. */
+  retryAfterMs: number | undefined;
+  /** No further try. */
+  isFinal: boolean;
+}
+
+/** Notes a failed try, and when the next one is. True when the notice was given up. Does nothing after another claim. */
+export async function markFailed(
+  sql: Sql,
+  { noticeId, tries }: ClaimedNotice,
+  { error, waitMs, retryAfterMs = 0, isFinal }: FailedTry,
+): Promise<boolean> {
+  const [row] = await sql<{ isGivenUp: boolean }[]>`
+    update sync.notices set error = ${error},
+      next_try_at = greatest(
+        now() + ${waitMs}::float8 * interval '1 ms',
+        least(now() + ${Math.min(retryAfterMs, 86_400_000)}::float8 * interval '1 ms', noted_at + ${TRIED_FOR}::interval)
+      ),
+      given_up_at = case when ${isFinal} or tries >= ${MOST_TRIES}
+        or tries >= ${LEAST_TRIES} and now() >= noted_at + ${TRIED_FOR}::interval then now() end
+    where id = ${noticeId} and tries = ${tries} and delivered_at is null
+    returning given_up_at is not null as "isGivenUp"`;
+  return row?.isGivenUp === true;
+}
+
+/** Gives up what waits for too long and removes what ended long ago. Gives the number of those that were given up. */
+export async function clearOutbox(sql: Sql): Promise<number> {
+  const { count } = await sql`
+    update sync.notices set given_up_at = now(), error = coalesce(error, 'it waited too long for a try')
+    where delivered_at is null and given_up_at is null and next_try_at < now() - ${KEPT_WAITING}::interval`;
+  await sql`
+    delete from sync.notices where id in (
+      select id from sync.notices where coalesce(delivered_at, given_up_at) < now() - ${KEPT}::interval
+      order by id limit ${MOST_FORGOTTEN}
+    )`;
+  return count;
+}
+
+/**
+ * Lets notices that were given up, and those that wait for a later try, be tried now. Leaves out those that another process
+ * is sending. Gives how many were given up.
+ */
+export async function retryNotices(sql: Sql): Promise<number> {
+  const [row] = await sql<{ givenUp: number }[]>`
+    with waiting as (
+      select id, given_up_at is not null as was_given_up from sync.notices
+      where delivered_at is null and (given_up_at is not null or tries > 0)
+        and not (error = ${UNDER_WAY} and given_up_at is null and next_try_at > now())
+      order by id for update
+    ), again as (
+      update sync.notices set given_up_at = null, tries = 0, next_try_at = now()
+      from waiting where notices.id = waiting.id returning was_given_up
+    )
+    select count(*) filter (where was_given_up)::int as "givenUp" from again`;
+  return row?.givenUp ?? 0;
+}
+
+/** A notice as `docmirror notify` shows it. */
+export interface NoticeRow {
+  message_id: string;
+  type: NoticeType;
+  summary: string;
+  state: "waiting" | "delivered" | "given up";
+  noted_at: string;
+  tries: number;
+  /** Null unless it waits. */
+  next_try_at: string | null;
+  /** When it was delivered or given up. */
+  ended_at: string | null;
+  error: string | null;
+}
+
+export interface Outbox {
+  waiting: number;
+  delivered: number;
+  given_up: number;
+  /** Those that wait first, oldest first; then the others, newest first. */
+  notices: NoticeRow[];
+}
+
+/** What waits and what ended last, at most `limit` of each. */
+export async function listNotices(sql: Sql, limit: number): Promise<Outbox> {
+  const [counts] = await sql<Omit<Outbox, "notices">[]>`
+    select count(*) filter (where delivered_at is null and given_up_at is null)::int as waiting,
+      count(delivered_at)::int as delivered, count(given_up_at)::int as given_up
+    from sync.notices`;
+  const notices = await sql<NoticeRow[]>`
+    select message_id, type, data ->> 'summary' as summary,
+      case when delivered_at is not null then 'delivered' when given_up_at is not null then 'given up' else 'waiting' end as state,
+      noted_at, tries, case when coalesce(delivered_at, given_up_at) is null then next_try_at end as next_try_at,
+      coalesce(delivered_at, given_up_at) as ended_at, error
+    from (
+      (select * from sync.notices where delivered_at is null and given_up_at is null order by id limit ${limit})
+      union all
+      (select * from sync.notices where coalesce(delivered_at, given_up_at) is not null
+       order by coalesce(delivered_at, given_up_at) desc, id desc limit ${limit})
+    ) as shown
+    order by ended_at desc nulls first, case when coalesce(delivered_at, given_up_at) is null then id end, id desc`;
+  return { ...(counts ?? { waiting: 0, delivered: 0, given_up: 0 }), notices: [...notices] };
+}

@@ -1,0 +1,124 @@
+import { errors, request } from "undici";
+import { basicLogin, createDispatcher } from "../api/dispatcher.ts";
+import { TunnelError } from "../api/proxy-pool.ts";
+import { parseRetryAfter } from "../api/retry-after.ts";
+import type { Clock } from "../clock.ts";
+import type { Proxies } from "../config/proxies.ts";
+import { findProxyRoute, type ProxyRoute, showProxy } from "../config/proxy-route.ts";
+import { bodyOf, type Message, signedHeaders } from "./message.ts";
+import type { Webhook } from "./webhook.ts";
+
+/** For a whole try, from the connection to the head of the reply. */
+const TIMEOUT_MS = 15_000;
+/** The reply's body says nothing that we need. So much of it is read that the connection can be used again. */
+const MAX_BODY_BYTES = 4096;
+const BODY_WITHIN_MS = 1000;
+const MAX_ERROR_LENGTH = 300;
+
+/** What came of one try. */
+export interface Answer {
+  /** Null when no reply came. */
+  readonly status: number | null;
+  /** Why it counts as failed; null when it is delivered. Never quotes the reply or the path of the URL: both may hold secrets. */
+  readonly error: string | null;
+  /** The receiver asks for nothing more (410). */
+  readonly isGone: boolean;
+  /** The wait that a `Retry-After` asks for. */
+  readonly retryAfterMs: number | undefined;
+}
+
+export interface Receiver {
+  /** Sends a message once. Throws only the signal's reason. */
+  send(message: Message, signal: AbortSignal): Promise<Answer>;
+  /** May be called twice. */
+  close(): Promise<void>;
+}
+
+export interface ReceiverOptions extends Webhook {
+  proxies?: Proxies | undefined;
+  clock: Clock;
+  /** @default 15000 */
+  timeoutMs?: number;
+}
+
+/** Sends to one webhook, through the proxy of the environment where there is one. Redirects are not followed. */
+export function createReceiver({
+  url,
+  key,
+  proxies,
+  clock,
+  timeoutMs = TIMEOUT_MS,
+}: ReceiverOptions): Receiver {
+  const route = findProxyRoute(url, proxies);
+  const dispatcher = createDispatcher({ proxy: route.proxy, connections: 1, timeoutMs });
+  const target = new URL(url);
+  target.username = target.password = "";
+
+  return {
+    async send(message, signal) {
+      signal.throwIfAborted();
+      if (route.proxy === null && route.isFault) return failed(`${route.because} is not a proxy's address`);
+      const late = AbortSignal.timeout(timeoutMs);
+      const body = bodyOf(message);
+      try {
+        const reply = await request(target, {
+          method: "POST",
+          dispatcher,
+          signal: AbortSignal.any([signal, late]),
+          headers: {
+            "content-type": "application/json",
+            "user-agent": "docmirror",
+            ...login(url),
+            ...signedHeaders(message.id, body, key, clock.now()),
+          },
+          body,
+        });
+        await reply.body
+          .dump({ limit: MAX_BODY_BYTES, signal: AbortSignal.timeout(BODY_WITHIN_MS) })
+          .catch(() => {});
+        const retryAfter = [reply.headers["retry-after"]].flat()[0];
+        return judge(reply.statusCode, parseRetryAfter(retryAfter, clock.now()));
+      } catch (error) {
+        signal.throwIfAborted();
+        if (late.aborted) return failed(`no answer within ${timeoutMs / 1000} s${through(route)}`);
+        return failed(`${reasonOf(error)}${through(route)}`);
+      }
+    },
+    close: () => dispatcher.destroy(),
+  };
+}
+
+function judge(status: number, retryAfterMs: number | undefined): Answer {
+  const isDelivered = status >= 200 && status < 300;
+  const what = status === 410 ? "the receiver wants no more notices" : "the receiver answered";
+  const more = status >= 300 && status < 400 ? ", and redirects are not followed" : "";
+  return {
+    status,
+    error: isDelivered ? null : `${what} (${status})${more}`,
+    isGone: status === 410,
+    retryAfterMs,
+  };
+}
+
+function failed(error: string): Answer {
+  return { status: null, error: error.slice(0, MAX_ERROR_LENGTH), isGone: false, retryAfterMs: undefined };
+}
+
+/** Node and undici name hosts and ports in their messages, never a path. */
+function reasonOf(error: unknown): string {
+  const inner: unknown = error instanceof AggregateError ? error.errors[0] : error;
+  if (inner instanceof TunnelError) {
+    if (inner.cause instanceof Error) return reasonOf(inner.cause);
+    return `no tunnel was opened (${inner.status})`;
+  }
+  if (inner instanceof errors.HeadersOverflowError) return "the head of the answer is too long";
+  return inner instanceof Error ? inner.message || inner.name : String(inner);
+}
+
+function through({ proxy, because }: ProxyRoute): string {
+  return proxy === null ? "" : `, through the proxy ${showProxy(proxy)} (${because})`;
+}
+
+function login({ username, password }: URL): { authorization?: string } {
+  return username === "" && password === "" ? {} : { authorization: basicLogin(username, password) };
+}

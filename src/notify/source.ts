@@ -1,0 +1,33 @@
+/** What a look at a source depends on, beside its tables. */
+export interface LookSettings {
+  staleAfterMs: number;
+  /** The clock that wrote the times of runs and walks. An ISO time. */
+  now: string;
+}
+
+/** A place where notices come from. It has a mark in `sync.notice_marks`, up to which it was looked through. */
+export interface NoticeSource {
+  readonly name: string;
+  /**
+   * Selects `position`, where the first look begins: what is there already is not news. No row while there is nothing to
+   * compare with.
+   */
+  readonly begin: string;
+  /**
+   * Inserts what is news since a position, and selects the next `position` and how many were `noted`. At most `MOST_NOTED`
+   * at once: then the position stays where the next look finds the rest. No row: the position stays.
+   */
+  readonly look: string;
+  /** The parameters of both statements. `look` has the position as its last one too. */
+  values(settings: LookSettings): readonly (string | number | readonly string[])[];
+}
+
+export const MOST_NOTED = 100;
+
+/** Texts of upstream in a notice: in one line, and not longer than a receiver wants to read. */
+export const cut = (text: string, length: number): string =>
+  `left(regexp_replace(left(${text}, ${2 * length}), '[\\x01-\\x1f\\x7f\\s]+', ' ', 'g'), ${length})`;
+
+/** A moment in a sentence. */
+export const inWords = (moment: string): string =>
+  `to_char(${moment} at time zone 'UTC', 'YYYY-MM-DD HH24:MI') || ' UTC'`;

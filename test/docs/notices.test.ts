@@ -1,0 +1,141 @@
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { withSql } from "../../src/db/connect.ts";
+import { collectNotices } from "../../src/notify/collect.ts";
+import { bodyOf, signedHeaders } from "../../src/notify/message.ts";
+import { refreshReport } from "../../src/report/refresh.ts";
+import { createTestDatabase } from "../support/database.ts";
+import { REPORT_SETTINGS } from "../support/reported-mirror.ts";
+import { WEBHOOK_KEY, WEBHOOK_SECRET } from "../support/webhook-receiver.ts";
+
+const page = readFileSync(new URL("../../docs/notices.md", import.meta.url), "utf8");
+const blocks = (language: string) =>
+  [...page.matchAll(/^```(\w+)\n([\s\S]*?)^```$/gm)].flatMap(([, name, text = ""]) =>
+    name === language ? [text] : [],
+  );
+
+const NIGHT = "2026-03-11T02:20:00Z";
+
+/** What a mirror notes in a bad night, by type. */
+async function badNight(): Promise<Record<string, unknown>> {
+  await using database = await createTestDatabase();
+  return await withSql(database.url, { applicationName: "docmirror test", max: 1 }, async (sql) => {
+    const look = (now: string) => collectNotices(sql, { staleAfterMs: 30 * 3_600_000, now });
+    await sql.unsafe(`
+      insert into sync.runs (id, kind, status, started_at, finished_at, heartbeat_at, pid, host) overriding system value
+      values (40, 'full', 'succeeded', '2026-03-09 20:00Z', '2026-03-09 20:05Z', now(), 1, 'test');
+      insert into sync.walks (run_id, resource, walk, started_at, finished_at, records)
+      select 40, resource, 'whole', '2026-03-09 20:00Z', case resource when 'build' then timestamptz '2026-03-09 20:05Z' else '2026-03-10 20:00Z' end, 900
+      from unnest(array['user', 'project', 'version', 'build', 'file']) as resource;
+      insert into mirror.projects (id, slug, name, default_version, source, listed, first_seen_at, changed_at, record_hash)
+      values ('7', 'pip', 'Pip', 'latest', 'list', true, '2026-03-01Z', '2026-03-01Z', '');
+      insert into mirror.versions (id, slug, project_id, first_seen_at, changed_at, record_hash)
+      values ('31', 'latest', '7', '2026-03-01Z', '2026-03-01Z', '')`);
+    const addBuild = async (id: string, date: string, success: boolean, runId: number) => {
+      await sql`
+        insert into mirror.builds (id, date, state, success, type, project_id, version_id, first_seen_at, changed_at, record_hash, changed_run_id)
+        values (${id}, ${date}, 'finished', ${success}, 'html', '7', '31', ${date}, ${date}, '', ${runId})`;
+      if (!success)
+        await sql`insert into mirror.build_logs (build_id, error) values (${id}, 'fatal: could not read from remote repository')`;
+    };
+    await addBuild("1204", "2026-03-09 10:00", true, 40);
+    await refreshReport(database.url, REPORT_SETTINGS);
+    await look("2026-03-10T12:00:00Z");
+    await sql.unsafe(`
+      insert into sync.runs (id, kind, status, started_at, finished_at, heartbeat_at, pid, host, error, unfinished) overriding system value
+      values (41, 'incremental', 'partial', '2026-03-11 02:17Z', '2026-03-11 02:19Z', now(), 1, 'test',
+        'GET https://docs.example.org/api/v1/build/ was not answered within 30000 ms', '{"deletions": 0, "references": 3, "open_builds": 0}');
+      insert into sync.walks (run_id, resource, walk, reason, started_at, finished_at, records)
+      values (41, 'build', 'not_whole', 'the service was lost', '2026-03-11 02:17Z', '2026-03-11 02:19Z', 40);
+      insert into sync.drift (run_id, resource, field, kind, detail, observed_at) values
+        (41, 'build', 'commit', 'appeared', 'a text', '2026-03-11 02:17:30Z'),
+        (41, 'version', 'uploaded', 'vanished', null, '2026-03-11 02:18Z')`);
+    await addBuild("1210", "2026-03-10 09:30", false, 41);
+    await addBuild("1211", "2026-03-10 14:00", true, 41);
+    await refreshReport(database.url, REPORT_SETTINGS);
+    await look(NIGHT);
+    const noted = await sql<
+      { type: string; data: unknown }[]
+    >`select type, data from sync.notices order by id`;
+    return Object.fromEntries(noted.map(({ type, data }) => [type, data]));
+  });
+}
+
+describe("docs/notices.md", () => {
+  it("has an example of each type, as it is sent", async () => {
+    const noted = await badNight();
+    const examples = blocks("json").map(
+      (text) => JSON.parse(text) as { type: string; timestamp: string; data: unknown },
+    );
+    for (const { timestamp } of examples) expect(timestamp).toMatch(/^2026-03-11T02:20:\d\d\.\d{3}Z$/);
+    expect(Object.fromEntries(examples.map(({ type, data }) => [type, data]))).toEqual({
+      ...noted,
+      test: { summary: "This is a test notice of docmirror." },
+    });
+  });
+
+  describe("verifies in", () => {
+    let folder = "";
+    beforeAll(() => {
+      folder = mkdtempSync(join(tmpdir(), "docmirror-notices-"));
+    });
+    afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+    const message = {
+      id: "msg_1",
+      type: "test",
+      timestamp: "2026-03-11T02:20:00.000Z",
+      data: { summary: "ünï ❤" },
+    } as const;
+    const body = bodyOf(message);
+    const now = new Date();
+    const headers = signedHeaders(message.id, body, WEBHOOK_KEY, now);
+    const old = signedHeaders(message.id, body, WEBHOOK_KEY, new Date(now.getTime() - 600_000));
+    const signature = headers["webhook-signature"] ?? "";
+    const CASES: readonly [headers: Record<string, string>, body: string, isOurs: boolean][] = [
+      [headers, body, true],
+      // A receiver with two keys gets two signatures.
+      [{ ...headers, "webhook-signature": `v1,AAAA ${signature}` }, body, true],
+      [headers, `${body} `, false],
+      [{ ...headers, "webhook-id": "msg_2" }, body, false],
+      [{ ...headers, "webhook-timestamp": "soon" }, body, false],
+      [{ ...headers, "webhook-signature": signature.replace("v1,", "") }, body, false],
+      [{ ...headers, "webhook-signature": "" }, body, false],
+      [old, body, false],
+    ];
+
+    const judge = (command: string, file: string, program: string) => {
+      writeFileSync(join(folder, file), program);
+      const input = JSON.stringify({ secret: WEBHOOK_SECRET, cases: CASES });
+      const { stdout, stderr } = spawnSync(command, [join(folder, file)], { input, encoding: "utf8" });
+      expect(stderr).toBe("");
+      expect(JSON.parse(stdout)).toEqual(CASES.map(([, , isOurs]) => isOurs));
+    };
+
+    it("Node", () => {
+      judge(
+        process.execPath,
+        "receiver.mjs",
+        `${blocks("js").join("\n")}
+          let text = "";
+          for await (const chunk of process.stdin) text += chunk;
+          const { secret, cases } = JSON.parse(text);
+          console.log(JSON.stringify(cases.map(([headers, body]) => isFromDocmirror(headers, body, secret))));`,
+      );
+    });
+
+    it.skipIf(spawnSync("python3", ["--version"]).status !== 0)("Python", () => {
+      judge(
+        "python3",
+        "receiver.py",
+        `${blocks("python").join("\n")}
+import json, sys
+given = json.load(sys.stdin)
+print(json.dumps([is_from_docmirror(headers, body.encode(), given["secret"]) for headers, body, _ in given["cases"]]))`,
+      );
+    });
+  });
+});

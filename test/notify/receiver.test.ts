@@ -1,0 +1,185 @@
+import { createServer } from "node:net";
+import { describe, expect, it } from "vitest";
+import { systemClock } from "../../src/clock.ts";
+import { readProxies } from "../../src/config/proxies.ts";
+import { createReceiver, type ReceiverOptions } from "../../src/notify/receiver.ts";
+import { PLANTED_SECRET } from "../support/planted-secret.ts";
+import { startProxy } from "../support/proxy.ts";
+import {
+  type Respond,
+  SECRET_PATH,
+  startWebhookReceiver,
+  WEBHOOK_KEY,
+  type WebhookReceiver,
+} from "../support/webhook-receiver.ts";
+
+const MESSAGE = {
+  id: "msg_1",
+  type: "test",
+  timestamp: "2026-01-02T03:04:05.678Z",
+  data: { summary: 'Ünï ❤ "quoted" \\ and a\u2028line.' },
+} as const;
+const never = new AbortController().signal;
+
+async function sendTo({ url }: Pick<WebhookReceiver, "url">, options: Partial<ReceiverOptions> = {}) {
+  const receiver = createReceiver({ url, key: WEBHOOK_KEY, clock: systemClock, ...options });
+  try {
+    return await receiver.send(
+      MESSAGE,
+      options.timeoutMs === undefined ? never : AbortSignal.timeout(30_000),
+    );
+  } finally {
+    await receiver.close();
+    await receiver.close();
+  }
+}
+
+/** What comes of a try when the receiver answers so. */
+async function answerTo(respond: Respond, options: Partial<ReceiverOptions> = {}) {
+  await using server = await startWebhookReceiver(respond);
+  const answer = await sendTo(server, options);
+  expect(server.forged).toEqual([]);
+  return answer;
+}
+
+describe("a try", () => {
+  it("is a POST whose signature the reference library accepts", async () => {
+    await using server = await startWebhookReceiver();
+    expect(await sendTo(server)).toEqual({
+      status: 204,
+      error: null,
+      isGone: false,
+      retryAfterMs: undefined,
+    });
+    expect(server.forged).toEqual([]);
+    expect(server.notices).toMatchObject([
+      {
+        ...MESSAGE,
+        path: `${SECRET_PATH}?sig=${PLANTED_SECRET}`,
+        headers: { "content-type": "application/json", "webhook-id": "msg_1" },
+      },
+    ]);
+  });
+
+  it("with another key is refused by the receiver", async () => {
+    await using server = await startWebhookReceiver();
+    expect(await sendTo(server, { key: Buffer.alloc(32) })).toMatchObject({ status: 401 });
+    expect(server.forged).toHaveLength(1);
+  });
+
+  it("carries the login of the URL as a header", async () => {
+    await using server = await startWebhookReceiver();
+    const url = new URL(server.url);
+    url.username = "ada";
+    url.password = "p%40ss";
+    await sendTo({ url });
+    expect(server.notices[0]?.headers.authorization).toBe(`Basic ${btoa("ada:p@ss")}`);
+  });
+
+  it.each([200, 202, 204, 299])("is delivered by a %i", async (status) => {
+    expect(await answerTo(() => status)).toMatchObject({ status, error: null, isGone: false });
+  });
+
+  it.each([
+    [301, "the receiver answered (301), and redirects are not followed"],
+    [400, "the receiver answered (400)"],
+    [404, "the receiver answered (404)"],
+    [500, "the receiver answered (500)"],
+  ])("fails by a %i", async (status, error) => {
+    const answer = await answerTo((notice, response) => {
+      // Many servers quote the path.
+      response.writeHead(status, { location: notice.path }).end(`Cannot POST ${notice.path}`);
+    });
+    expect(answer).toEqual({ status, error, isGone: false, retryAfterMs: undefined });
+  });
+
+  it("learns that the receiver wants nothing more, and how long it wants to be left alone", async () => {
+    expect(await answerTo(() => 410)).toMatchObject({ status: 410, isGone: true });
+    const answer = await answerTo((_notice, response) => {
+      response.writeHead(503, { "retry-after": "120" }).end();
+    });
+    expect(answer).toMatchObject({ status: 503, retryAfterMs: 120_000 });
+  });
+
+  it("ends in time when nothing is answered, or an answer never ends its head", async () => {
+    expect(await answerTo(() => {}, { timeoutMs: 200 })).toMatchObject({
+      status: null,
+      error: "no answer within 0.2 s",
+    });
+    const dripping = await answerTo(
+      (_notice, { socket }) => {
+        const drip = setInterval(() => socket?.write("HTTP/1.1 103 Early Hints\r\nlink: a\r\n\r\n"), 20);
+        socket?.once("close", () => clearInterval(drip));
+      },
+      { timeoutMs: 400 },
+    );
+    expect(dripping).toMatchObject({ status: null, error: expect.stringMatching(/./) });
+  });
+
+  it("needs no more than the head of an answer: an endless body is not read", async () => {
+    let written = 0;
+    const answer = await answerTo((_notice, response) => {
+      response.writeHead(200);
+      const more = () => {
+        while (!response.destroyed && response.write("x".repeat(65_536))) written += 65_536;
+      };
+      response.on("drain", more);
+      more();
+    });
+    expect(answer).toMatchObject({ status: 200, error: null });
+    expect(written).toBeLessThan(20_000_000);
+  });
+
+  it("does not wait for a body that stalls", async () => {
+    const from = performance.now();
+    const answer = await answerTo((_notice, response) => void response.writeHead(200).write("x"));
+    expect(answer).toMatchObject({ status: 200, error: null });
+    expect(performance.now() - from).toBeLessThan(10_000);
+  });
+
+  it("fails by a head of any length, by garbage and by a connection that breaks", async () => {
+    const huge = await answerTo((_notice, response) => {
+      response.socket?.write(`HTTP/1.1 200 OK\r\nx-huge: ${"x".repeat(1_000_000)}\r\n\r\n`);
+    });
+    expect(huge).toMatchObject({ status: null, error: "the head of the answer is too long" });
+    const garbage = await answerTo((_notice, response) => void response.socket?.end("SSH-2.0-hello\r\n\r\n"));
+    expect(garbage).toMatchObject({ status: null, error: expect.stringMatching(/./) });
+    const broken = await answerTo((_notice, response) => void response.socket?.destroy());
+    expect(broken).toMatchObject({ status: null, error: "other side closed" });
+  });
+
+  it("names the address that cannot be reached, and never the path", async () => {
+    const server = createServer().listen(0, "127.0.0.1");
+    await new Promise((resolve) => server.once("listening", resolve));
+    const { port } = server.address() as { port: number };
+    await new Promise((resolve) => server.close(resolve));
+    const answer = await sendTo({ url: new URL(`http://127.0.0.1:${port}${SECRET_PATH}`) });
+    expect(answer).toMatchObject({ status: null, error: `connect ECONNREFUSED 127.0.0.1:${port}` });
+  });
+
+  it("throws the reason of a stop", async () => {
+    const stop = new AbortController();
+    await using server = await startWebhookReceiver(() => stop.abort(new Error("stopped")));
+    const receiver = createReceiver({ url: server.url, key: WEBHOOK_KEY, clock: systemClock });
+    await expect(receiver.send(MESSAGE, stop.signal)).rejects.toThrow("stopped");
+    await receiver.close();
+  });
+
+  it("goes through the proxy of the environment, whose faults it names without its password", async () => {
+    await using server = await startWebhookReceiver();
+    await using proxy = await startProxy({ port: Number(server.url.port), login: `ada:${PLANTED_SECRET}` });
+    const way = new URL(proxy.url);
+    way.username = "ada";
+    way.password = PLANTED_SECRET;
+    const url = new URL("http://hooks.invalid/x");
+    expect(await sendTo({ url }, { proxies: readProxies([{ HTTP_PROXY: way.href }]) })).toMatchObject({
+      status: 204,
+    });
+    expect(proxy.requests).toEqual(["POST http://hooks.invalid/x"]);
+    const gone = new URL(`http://ada:${PLANTED_SECRET}@127.0.0.1:1`);
+    const answer = await sendTo({ url }, { proxies: readProxies([{ HTTP_PROXY: gone.href }]) });
+    expect(answer.error).toBe(
+      "connect ECONNREFUSED 127.0.0.1:1, through the proxy http://ada:***@127.0.0.1:1 (HTTP_PROXY)",
+    );
+  });
+});

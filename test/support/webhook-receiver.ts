@@ -1,0 +1,99 @@
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { Webhook } from "standardwebhooks";
+import { PLANTED_KEY, PLANTED_SECRET } from "./planted-secret.ts";
+
+/** The bytes of the tests' key, and the key as a setting has it. */
+export const WEBHOOK_KEY = Buffer.from(PLANTED_SECRET);
+export const WEBHOOK_SECRET = PLANTED_KEY;
+
+export interface ArrivedNotice {
+  id: string;
+  path: string;
+  headers: IncomingMessage["headers"];
+  type: string;
+  timestamp: string;
+  data: Record<string, unknown> & { summary: string };
+}
+
+/** Answers by itself, or gives the status to answer with. */
+export type Respond = (notice: ArrivedNotice, response: ServerResponse, place: number) => unknown;
+
+export interface WebhookReceiver extends AsyncDisposable {
+  /** With a path that must never be printed. */
+  url: URL;
+  /** What arrived, in its order, each with a valid signature. */
+  notices: ArrivedNotice[];
+  /** Messages whose signature is wrong. */
+  forged: string[];
+  /** Resolves when so many notices have arrived. */
+  arrived(count: number): Promise<void>;
+  /** Replaces what it answers: a status, or all that it does. */
+  respond: Respond;
+}
+
+/** What the URL of a receiver holds and nothing may print. */
+export const SECRET_PATH = `/services/T0/${PLANTED_SECRET}`;
+
+/** A receiver on loopback that checks signatures as receivers do, with the reference library of Standard Webhooks. */
+export async function startWebhookReceiver(first: Respond = () => 204, port = 0): Promise<WebhookReceiver> {
+  const notices: ArrivedNotice[] = [];
+  const forged: string[] = [];
+  const waiting = new Set<() => void>();
+  const webhook = new Webhook(WEBHOOK_SECRET);
+  const server = createServer({ maxHeaderSize: 65_536 }, async (request, response) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    const body = Buffer.concat(chunks).toString();
+    const headers = request.headers as Record<string, string>;
+    try {
+      webhook.verify(body, headers);
+    } catch {
+      forged.push(body);
+      response.writeHead(401).end();
+      return;
+    }
+    const notice = {
+      id: headers["webhook-id"] ?? "",
+      path: request.url ?? "",
+      headers: request.headers,
+      ...JSON.parse(body),
+    } as ArrivedNotice;
+    const place = notices.push(notice) - 1;
+    for (const look of waiting) look();
+    const status = await receiver.respond(notice, response, place);
+    if (typeof status === "number") response.writeHead(status).end();
+  });
+  server.listen(port, "127.0.0.1");
+  await once(server, "listening");
+  const receiver: WebhookReceiver = {
+    url: new URL(
+      `http://127.0.0.1:${(server.address() as AddressInfo).port}${SECRET_PATH}?sig=${PLANTED_SECRET}`,
+    ),
+    notices,
+    forged,
+    respond: first,
+    arrived: (count) =>
+      new Promise((resolve) => {
+        const look = () => {
+          if (notices.length < count) return;
+          waiting.delete(look);
+          resolve();
+        };
+        waiting.add(look);
+        look();
+      }),
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+  return receiver;
+}
+
+/** The settings of the environment that name a receiver. */
+export const webhookEnv = ({ url }: Pick<WebhookReceiver, "url">) => ({
+  DOCMIRROR_WEBHOOK_URL: url.href,
+  DOCMIRROR_WEBHOOK_SECRET: WEBHOOK_SECRET,
+});
