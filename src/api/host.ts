@@ -7,6 +7,7 @@ import { NetworkError } from "../errors.ts";
 import { basicLogin } from "./basic-login.ts";
 import { ACCEPT_ENCODING, BodyTooLargeError, decodeBody, readBody } from "./body.ts";
 import { type ClockAhead, createClockDifference } from "./clock-difference.ts";
+import { createConnections } from "./connections.ts";
 import { createLoginHider } from "./hide-logins.ts";
 import { createHostGate } from "./host-gate.ts";
 import { createHostPace, type HostPace } from "./host-pace.ts";
@@ -123,7 +124,11 @@ export function createHost(options: HostOptions): Host {
   const { baseUrl, rootUrl, clock, log, maxBodyBytes } = options;
   const route = findProxyRoute(baseUrl, options.proxies);
   const hideLogins = createLoginHider([baseUrl, route.proxy]);
-  let connections: ReturnType<typeof openConnections> | undefined;
+  const connections = createConnections({
+    proxy: route.proxy,
+    connections: options.concurrency,
+    timeoutMs: options.timeoutMs,
+  });
   // Every request to the host passes this queue.
   const queue = new PQueue({ concurrency: options.concurrency });
   const stats = { requests: 0, bytes: 0 };
@@ -155,8 +160,7 @@ export function createHost(options: HostOptions): Host {
     question: Omit<Question<T>, "read">,
     signal: AbortSignal,
   ): Promise<Sent<T>> {
-    connections ??= openConnections(options, route.proxy);
-    const { dispatcher, request } = await connections;
+    const { dispatcher, request } = await connections.open();
     stats.requests += 1;
     const sentAt = clock.now();
     const reply = await request(url, {
@@ -290,16 +294,9 @@ export function createHost(options: HostOptions): Host {
     async close() {
       if (closing.signal.aborted) return;
       closing.abort(new Error("the client was closed"));
-      const opened = await connections;
-      await opened?.dispatcher.destroy();
+      await connections.close();
     },
   };
-}
-
-/** undici is a third of the program, so it is loaded with the first request: commands start faster. */
-async function openConnections({ concurrency, timeoutMs }: HostOptions, proxy: URL | null) {
-  const { createDispatcher, request } = await import("./dispatcher.ts");
-  return { request, dispatcher: createDispatcher({ proxy, connections: concurrency, timeoutMs }) };
 }
 
 /**

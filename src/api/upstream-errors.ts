@@ -11,7 +11,7 @@ import { describeWrongScheme, SCHEME_HINT } from "./wrong-scheme.ts";
 
 /**
  * undici's errors are known by their names, because undici itself is loaded with the first request
- * (`host.ts`).
+ * (`connections.ts`).
  */
 const TIMEOUTS = ["ConnectTimeoutError", "HeadersTimeoutError", "BodyTimeoutError"];
 /** A link from upstream may be as long as a whole reply. */
