@@ -96,7 +96,7 @@ export function loadConfig({
 export function requireBaseUrl({ baseUrl }: Pick<Config, "baseUrl">): URL {
   if (baseUrl !== null) return baseUrl;
   throw new ConfigError("no base URL: DOCMIRROR_BASE_URL is not set, so there is no service to ask", {
-    hint: "give --base-url https://docs.example.org, or see the product at work with: docmirror demo",
+    hint: "give --base-url https://docs.example.org, or see the product at work with: `docmirror demo`",
   });
 }
 
@@ -105,7 +105,7 @@ function quote({ isHidden }: Setting, text: string): string {
 }
 
 function configFaults(faults: readonly string[]): ConfigError {
-  const hint = "docmirror config --help lists every setting";
+  const hint = "`docmirror config --help` lists every setting";
   if (faults.length === 1) return new ConfigError(`a setting cannot be used: ${faults[0]}`, { hint });
   const list = faults.map((fault) => `  - ${fault}`).join("\n");
   return new ConfigError(`${faults.length} settings cannot be used:\n${list}`, { hint });

@@ -15,10 +15,12 @@ import type { BoundedReader } from "../src/serve/bounded-reader.ts";
 import { createProbes } from "../src/serve/probes.ts";
 import { createStatusReply } from "../src/serve/status-reply.ts";
 import { RESOURCE_FIELDS, RESOURCES } from "../src/wire/resources.ts";
+import { cliPage } from "./support/cli-page.ts";
 import { contractPage, HEALTH_PATHS, PATHS, STATUS } from "./support/contract-page.ts";
 import { createTestDatabase } from "./support/database.ts";
 import { dictionaryPage } from "./support/dictionary-page.ts";
 import { metricsPage } from "./support/metrics-page.ts";
+import { settingsPage } from "./support/settings-page.ts";
 
 const ROOT = new URL("../", import.meta.url);
 const read = (path: string) => readFileSync(new URL(path, ROOT), "utf8");
@@ -106,6 +108,18 @@ describe("docs/data-dictionary.md", () => {
   });
 });
 
+describe("docs/cli.md", () => {
+  test("is what the code says; `npm run docs:cli` writes it", async () => {
+    expect(read("docs/cli.md")).toBe(await cliPage());
+  });
+});
+
+describe("docs/settings.md", () => {
+  test("is what the code says; `npm run docs:settings` writes it", async () => {
+    expect(read("docs/settings.md")).toBe(await settingsPage());
+  });
+});
+
 describe("docs/contract.md", () => {
   test("is what the code says; `npm run docs:contract` writes it", async () => {
     expect(read("docs/contract.md")).toBe(await contractPage());
@@ -161,7 +175,13 @@ const PAGES = [
     .map((name) => `docs/${name}`),
 ];
 /** Written from sentences of the code, which has tests of its own. */
-const GENERATED = ["docs/contract.md", "docs/data-dictionary.md", "docs/metrics.md"];
+const GENERATED = [
+  "docs/cli.md",
+  "docs/contract.md",
+  "docs/data-dictionary.md",
+  "docs/metrics.md",
+  "docs/settings.md",
+];
 const withoutCode = (text: string) => text.replace(/^```[\s\S]*?^```$/gm, "");
 
 describe.each(PAGES)("%s", (page) => {

@@ -1,4 +1,4 @@
-import { basicLogin } from "./dispatcher.ts";
+import { basicLogin } from "./basic-login.ts";
 
 /** A shorter one would be found in common words. */
 const MIN_LENGTH = 4;

@@ -1,6 +1,5 @@
 import { setMaxListeners } from "node:events";
 import PQueue from "p-queue";
-import { request } from "undici";
 import type { Clock } from "../clock.ts";
 import { findProxyRoute } from "../config/proxy-route.ts";
 import type { Config } from "../config.ts";
@@ -8,9 +7,10 @@ import { NetworkError, UnexpectedShapeError } from "../errors.ts";
 import type { RequestLabel } from "../metrics/labels.ts";
 import type { RequestMeter } from "../metrics/request-meter.ts";
 import { answerOf } from "./answer-of.ts";
+import { basicLogin } from "./basic-login.ts";
 import { ACCEPT_ENCODING, BodyTooLargeError, decodeBody, readBody } from "./body.ts";
 import { type ClockAhead, createClockDifference } from "./clock-difference.ts";
-import { basicLogin, createDispatcher } from "./dispatcher.ts";
+import { createConnections } from "./connections.ts";
 import { createLoginHider } from "./hide-logins.ts";
 import { createHostGate } from "./host-gate.ts";
 import { createHostPace, type HostPace } from "./host-pace.ts";
@@ -131,7 +131,7 @@ export function createHost(options: HostOptions): Host {
   const { baseUrl, rootUrl, clock, log, maxBodyBytes } = options;
   const route = findProxyRoute(baseUrl, options.proxies);
   const hideLogins = createLoginHider([baseUrl, route.proxy]);
-  const dispatcher = createDispatcher({
+  const connections = createConnections({
     proxy: route.proxy,
     connections: options.concurrency,
     timeoutMs: options.timeoutMs,
@@ -176,6 +176,7 @@ export function createHost(options: HostOptions): Host {
     question: Omit<Question<T>, "read">,
     signal: AbortSignal,
   ): Promise<Sent<T>> {
+    const { dispatcher, request } = await connections.open();
     stats.requests += 1;
     const sentAt = clock.now();
     const reply = await request(url, {
@@ -343,7 +344,7 @@ export function createHost(options: HostOptions): Host {
       if (closing.signal.aborted) return;
       closing.abort(new Error("the client was closed"));
       leaveMeter?.();
-      await dispatcher.destroy();
+      await connections.close();
     },
   };
 }

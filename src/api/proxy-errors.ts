@@ -1,7 +1,6 @@
-import { errors } from "undici";
 import { type ProxyRoute, showProxy } from "../config/proxy-route.ts";
 import { NetworkError, TimeoutError } from "../errors.ts";
-import { TunnelError } from "./proxy-pool.ts";
+import { TunnelError } from "./tunnel-error.ts";
 import { isUntrusted, showUrl } from "./upstream-errors.ts";
 
 /** The proxy refuses for good: the login is not valid, or the target is not allowed. */
@@ -35,7 +34,7 @@ export function toProxyError(
   const way = `GET ${showUrl(url)}: ${named}`;
   const status = error instanceof TunnelError ? error.status : null;
   // undici reports the status of a forwarded request in this way.
-  const isForwarded407 = error instanceof errors.InvalidArgumentError && error.message.includes("(407)");
+  const isForwarded407 = error.name === "InvalidArgumentError" && error.message.includes("(407)");
   if (status === 407 || isForwarded407) {
     const hint = `set user and password in ${because}, as in http://user:password@host:port; write special characters in percent form (@ is %40)`;
     return new ProxyRefusedError(`${way} requires a valid login (407)`, { ...facts, hint });

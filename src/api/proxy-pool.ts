@@ -1,16 +1,5 @@
 import { type Dispatcher, errors, Pool } from "undici";
-
-/** The proxy did not open a tunnel. `status` or `cause` says why. */
-export class TunnelError extends Error {
-  override name = "TunnelError";
-  /** Null when it did not answer. */
-  readonly status: number | null;
-
-  constructor(status: number | null, cause?: unknown) {
-    super("the proxy opened no tunnel", { cause });
-    this.status = status;
-  }
-}
+import { TunnelError } from "./tunnel-error.ts";
 
 /**
  * The connections to a proxy, used to open tunnels. When the proxy closes one, undici 7 retries without a

@@ -1,4 +1,3 @@
-import { errors } from "undici";
 import {
   MirrorError,
   NetworkError,
@@ -10,6 +9,11 @@ import {
 import { BodyTooLargeError, UndecodableBodyError } from "./body.ts";
 import { describeWrongScheme, SCHEME_HINT } from "./wrong-scheme.ts";
 
+/**
+ * undici's errors are known by their names, because undici itself is loaded with the first request
+ * (`connections.ts`).
+ */
+const TIMEOUTS = ["ConnectTimeoutError", "HeadersTimeoutError", "BodyTimeoutError"];
 /** A link from upstream may be as long as a whole reply. */
 const SHOWN_LENGTH = 500;
 
@@ -54,11 +58,7 @@ export function toUpstreamError(
   const scheme = describeWrongScheme(reason, url);
   if (scheme !== null) return new WrongAddressError(scheme, { ...facts, hint: SCHEME_HINT });
   const text = reason instanceof Error ? reason.message : String(reason);
-  if (
-    error instanceof errors.ConnectTimeoutError ||
-    error instanceof errors.HeadersTimeoutError ||
-    error instanceof errors.BodyTimeoutError
-  ) {
+  if (error instanceof Error && TIMEOUTS.includes(error.name)) {
     return new TimeoutError(`GET ${showUrl(url)} timed out: ${text}`, facts);
   }
   return new NetworkError(`GET ${showUrl(url)} got no answer: ${text}`, {
@@ -82,5 +82,6 @@ export function isUntrusted(reason: unknown): boolean {
  * Whether the server closed the connection without a byte. Many servers that expect TLS do so for plain HTTP.
  */
 function isClosedWithoutAnswer(reason: unknown, url: URL): boolean {
-  return url.protocol === "http:" && reason instanceof errors.SocketError && reason.socket?.bytesRead === 0;
+  const { name, socket } = (reason ?? {}) as { name?: unknown; socket?: { bytesRead?: number } };
+  return url.protocol === "http:" && name === "SocketError" && socket?.bytesRead === 0;
 }

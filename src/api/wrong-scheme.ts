@@ -1,5 +1,3 @@
-import { errors } from "undici";
-
 /** The codes of OpenSSL for a server that answers TLS in plain text. */
 const NO_TLS = /^ERR_SSL_(?:WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG)$/;
 /** How nginx, Apache and Go answer plain HTTP at a port of TLS, with status 400. */
@@ -15,7 +13,7 @@ export function describeWrongScheme(reason: unknown, url: URL): string | null {
     const isPlain = typeof code === "string" && NO_TLS.test(code);
     return isPlain ? `The service speaks plain HTTP at this port; use http:// (${url.origin})` : null;
   }
-  if (!(reason instanceof errors.HTTPParserError)) return null;
+  if (!(reason instanceof Error && reason.name === "HTTPParserError")) return null;
   // A server that expects TLS may answer with a TLS alert: type 21, version 3. undici's types lack the field
   // with the data that it could not parse.
   const { data } = reason as { data?: string };

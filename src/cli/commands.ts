@@ -1,11 +1,4 @@
-import type { Command } from "commander";
-
-export interface CommandEntry {
-  readonly name: string;
-  readonly summary: string;
-  /** Loads the command's own file, and all that it imports. */
-  load(): Promise<(summary: string) => Command>;
-}
+import type { CommandEntry } from "./command-entry.ts";
 
 /**
  * Every command in the order of the help. Only the chosen one is loaded, so that `--help` and small commands
@@ -116,5 +109,13 @@ export const COMMANDS: readonly CommandEntry[] = [
     name: "config",
     summary: "prints the settings in force and where each came from, secrets masked",
     load: async () => (await import("./config-command.ts")).configCommand,
+  },
+  {
+    name: "completion",
+    summary: "prints a script that completes commands and flags in bash, zsh or fish",
+    load: async () => {
+      const { completionCommand } = await import("./completion-command.ts");
+      return (summary) => completionCommand(summary, COMMANDS);
+    },
   },
 ];

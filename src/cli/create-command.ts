@@ -1,5 +1,6 @@
 import { Command, Option } from "commander";
 import { SETTINGS, type Setting, type SettingKey } from "../config/settings.ts";
+import { type Example, examplesText } from "./examples.ts";
 import { failOnUsage } from "./usage.ts";
 
 export interface CommandFacts {
@@ -8,9 +9,11 @@ export interface CommandFacts {
   summary: string;
   /** The settings that the command reads; each becomes a flag. Every command also has the two of the log. */
   settings: readonly SettingKey[];
-  /** Command lines without `docmirror`, each with what it does. */
-  examples: readonly (readonly [commandLine: string, does: string])[];
+  examples: readonly Example[];
 }
+
+/** The examples of each command, for the pages that are made from the commands. */
+export const examplesOf = new WeakMap<Command, readonly Example[]>();
 
 /** A command with the flags that all commands share. The caller adds its own options and its action. */
 export function createCommand(facts: CommandFacts): Command {
@@ -21,9 +24,8 @@ export function createCommand(facts: CommandFacts): Command {
     command.addOption(settingOption(SETTINGS[key]));
   }
   addCommonOptions(command);
-  const width = Math.max(...facts.examples.map(([line]) => line.length));
-  const examples = facts.examples.map(([line, does]) => `  $ docmirror ${line.padEnd(width)}  # ${does}`);
-  return command.addHelpText("after", `\nExamples:\n${examples.join("\n")}`);
+  examplesOf.set(command, facts.examples);
+  return command.addHelpText("after", () => examplesText(facts.examples));
 }
 
 /** Flags that are allowed before the command's name too. */

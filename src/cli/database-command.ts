@@ -1,8 +1,8 @@
 import { type Command, Option } from "commander";
+import { shellWord } from "../config/shell-word.ts";
 import { embeddedPasswordFile } from "../embedded/open-embedded.ts";
 import { createCommand } from "./create-command.ts";
 import { runCommand } from "./run-command.ts";
-import { shellWord } from "./shell-word.ts";
 import { untilStopped } from "./until-stopped.ts";
 import { withDatabase } from "./with-database.ts";
 

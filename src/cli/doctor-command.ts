@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import { spellProgram } from "../config/program.ts";
 import type { ConfigError } from "../errors.ts";
 import { createCommand } from "./create-command.ts";
 import { checkSettings } from "./doctor/check-settings.ts";
@@ -73,7 +74,17 @@ function inOrder(findings: readonly Finding[]): Finding[] {
   return [...findings.filter((finding) => !isLast(finding)), ...findings.filter(isLast)];
 }
 
-async function print(findings: readonly Finding[], out: Output, options: Options): Promise<number> {
+function spelled(finding: Finding): Finding {
+  const { repair } = finding;
+  return {
+    ...finding,
+    finding: spellProgram(finding.finding),
+    ...(repair !== undefined && { repair: spellProgram(repair) }),
+  };
+}
+
+async function print(found: readonly Finding[], out: Output, options: Options): Promise<number> {
+  const findings = found.map(spelled);
   const exitCode = exitCodeOf(findings);
   if (options.json) {
     const checks = findings.map(({ check, status, finding, repair }) => ({

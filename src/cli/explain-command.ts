@@ -53,7 +53,7 @@ function parseExplained(text: string): Resource {
   const resource = parseResource(text);
   if (resource === "build") return resource;
   throw new ConfigError(`Only a build can be explained, not a ${resource}`, {
-    hint: "as in: docmirror explain build 4711",
+    hint: "as in: `docmirror explain build 4711`",
   });
 }
 
@@ -68,7 +68,7 @@ function notHere(id: string, { quarantine }: BuildExplanation): NotFoundError {
   const last = waiting.at(-1);
   if (last === undefined) {
     return new NotFoundError(`the mirror has no build ${id}`, {
-      hint: `check whether the service has it: docmirror get build ${JSON.stringify(id)}`,
+      hint: `check whether the service has it: \`docmirror get build ${JSON.stringify(id)}\``,
     });
   }
   return new NotFoundError(

@@ -1,3 +1,4 @@
+import { spellProgram } from "../config/program.ts";
 import { EXIT, MirrorError } from "../errors.ts";
 import { printable } from "../printable.ts";
 
@@ -23,7 +24,7 @@ export function explainError(error: unknown, verbose: boolean): ExplainedError {
   }
   if (verbose) lines.push(...stacks(error));
   return {
-    text: `${printable(lines.join("\n"), { keepNewlines: true })}\n`,
+    text: `${printable(spellProgram(lines.join("\n")), { keepNewlines: true })}\n`,
     exitCode: isBug ? EXIT.bug : error.exitCode,
   };
 }

@@ -127,12 +127,12 @@ function requestPath(resource: Resource | undefined, key: string | undefined, op
   const listFlags = filter.length > 0 || limit !== undefined || offset !== undefined;
   if (listFlags && !isList(resource, key)) {
     throw new ConfigError("--filter, --limit and --offset are for lists", {
-      hint: "name a resource and no record, as in: docmirror get build --limit 5",
+      hint: "name a resource and no record, as in: `docmirror get build --limit 5`",
     });
   }
   if (schema && (resource === undefined || key !== undefined)) {
     throw new ConfigError("--schema takes a resource and no record", {
-      hint: "as in: docmirror get build --schema",
+      hint: "as in: `docmirror get build --schema`",
     });
   }
   const query = new URLSearchParams(filter);

@@ -1,4 +1,5 @@
 import { type Command, Option } from "commander";
+import { spellProgram } from "../config/program.ts";
 import { requireBaseUrl } from "../config.ts";
 import type { Sql } from "../db/connect.ts";
 import { assertNotDemo } from "../db/demo-mark.ts";
@@ -99,7 +100,9 @@ async function printList(
   await out.write(
     (cells.length > 0 ? `${renderTable(table)}\n` : "") +
       `${count(records, "record")} and ${count(holes, "hole")} in lists${filter.all ? ", resolved ones too" : ""}${more}\n` +
-      (records > 0 && !filter.all ? "`docmirror quarantine --retry` tries the records again\n" : ""),
+      (records > 0 && !filter.all
+        ? spellProgram("`docmirror quarantine --retry` tries the records again\n")
+        : ""),
   );
 }
 
@@ -149,7 +152,7 @@ async function retry(
 function retryText({ stored, superseded, refused, holes }: RetryCounts): string {
   return (
     `${count(stored, "record")} stored, ${superseded} superseded by what the mirror has, ${refused} still refused\n` +
-    (refused > 0 ? "`docmirror quarantine` says why\n" : "") +
+    (refused > 0 ? spellProgram("`docmirror quarantine` says why\n") : "") +
     (holes > 0 ? `${count(holes, "hole")} in lists: the next sync asks again\n` : "")
   );
 }

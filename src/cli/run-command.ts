@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import { type Clock, systemClock } from "../clock.ts";
 import type { FlagValues } from "../config/find-given.ts";
+import { spellProgram } from "../config/program.ts";
 import { SETTING_KEYS, SETTINGS } from "../config/settings.ts";
 import { canRedraw, wantsColour } from "../config/terminal.ts";
 import {
@@ -107,7 +108,7 @@ export function runCommand<Options = Record<string, never>>(
         level: config.logLevel,
         format: config.logFormat,
         colour,
-        clean: printableColoured,
+        clean: (text) => spellProgram(printableColoured(text), { isJson: config.logFormat === "json" }),
       });
       const log = wrapLog(plainLog, (write) => (progress ? progress.withoutBars(write) : write()));
       warnOfSecrets(loaded.config, settings, log);

@@ -1,7 +1,9 @@
 import { Command } from "commander";
+import { spellProgram } from "../config/program.ts";
 import { readVersion } from "../version.ts";
 import { COMMANDS } from "./commands.ts";
 import { addCommonOptions } from "./create-command.ts";
+import { type Example, examplesText } from "./examples.ts";
 import { explainError } from "./explain-error.ts";
 import { listenForTheUnexpected } from "./unexpected.ts";
 import { failOnUsage, usageError } from "./usage.ts";
@@ -14,7 +16,7 @@ export async function runProgram(args: readonly string[]): Promise<void> {
   try {
     const program = await createProgram(chosen);
     if (args.length === 0) {
-      process.stderr.write(program.helpInformation());
+      process.stderr.write(spellProgram(program.helpInformation()));
       process.exitCode = 2;
       return;
     }
@@ -28,6 +30,13 @@ export async function runProgram(args: readonly string[]): Promise<void> {
   }
 }
 
+const EXAMPLES: readonly Example[] = [
+  ["demo", "the whole product, offline"],
+  ["sync --base-url https://docs.example.org", "one run against a real service"],
+  ["config", "the settings in force"],
+  ["sync --help", "flags, settings and defaults of a command"],
+];
+
 /** The program with all commands. Only the chosen one is loaded and knows its flags. */
 async function createProgram(chosen: string | undefined): Promise<Command> {
   const program = failOnUsage(new Command("docmirror"))
@@ -37,15 +46,7 @@ async function createProgram(chosen: string | undefined): Promise<Command> {
     .usage("<command> [flags]")
     .version(readVersion(), "--version", "print the version")
     .enablePositionalOptions()
-    .addHelpText(
-      "after",
-      `
-Examples:
-  $ docmirror demo                                        # the whole product, offline
-  $ docmirror sync --base-url https://docs.example.org    # one run against a real service
-  $ docmirror config                                      # the settings in force
-  $ docmirror sync --help                                 # flags, settings and defaults of a command`,
-    );
+    .addHelpText("after", () => examplesText(EXAMPLES));
   addCommonOptions(program);
   for (const entry of COMMANDS) {
     const create = entry.name === chosen ? await entry.load() : undefined;

@@ -94,7 +94,9 @@ export function simulateCommand(summary: string): Command {
 function assertZone(text: string): void {
   const parsed = zone(text);
   if ("value" in parsed) return;
-  throw new ConfigError(`--time-zone: "${text}" ${parsed.fault}`, { hint: "see docmirror simulate --help" });
+  throw new ConfigError(`--time-zone: "${text}" ${parsed.fault}`, {
+    hint: "see `docmirror simulate --help`",
+  });
 }
 
 function given<T extends Record<string, number | undefined>>(sizes: T): { [K in keyof T]?: number } {

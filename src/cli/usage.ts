@@ -1,9 +1,13 @@
 import { type Command, CommanderError } from "commander";
+import { spellProgram } from "../config/program.ts";
 import { ConfigError } from "../errors.ts";
 
 /** Makes commander throw instead of ending the process, and leave the message to `usageError`. */
 export function failOnUsage(command: Command): Command {
-  return command.exitOverride().configureOutput({ outputError: () => undefined });
+  return command.exitOverride().configureOutput({
+    writeOut: (text) => process.stdout.write(spellProgram(text)),
+    outputError: () => undefined,
+  });
 }
 
 /**
@@ -16,7 +20,7 @@ export function usageError(error: unknown, commandName: string | undefined): unk
   const [complaint = "", near = ""] = plain(error.message.replace(/^error: /, "")).split("\n");
   // Commander writes "(Did you mean --rate?)" on a line of its own.
   const suggestion = /^\(Did you mean (.*)\?\)$/.exec(near)?.[1];
-  const help = `docmirror ${commandName === undefined ? "" : `${commandName} `}--help`;
+  const help = `\`docmirror ${commandName === undefined ? "" : `${commandName} `}--help\``;
   return new ConfigError(suggestion === undefined ? complaint : `${complaint}; did you mean ${suggestion}?`, {
     cause: error,
     hint: `see ${help}`,

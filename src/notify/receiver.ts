@@ -1,7 +1,7 @@
-import { errors, request } from "undici";
-import { basicLogin, createDispatcher } from "../api/dispatcher.ts";
-import { TunnelError } from "../api/proxy-pool.ts";
+import { basicLogin } from "../api/basic-login.ts";
+import { createConnections } from "../api/connections.ts";
 import { parseRetryAfter } from "../api/retry-after.ts";
+import { TunnelError } from "../api/tunnel-error.ts";
 import type { Clock } from "../clock.ts";
 import type { Proxies } from "../config/proxies.ts";
 import { findProxyRoute, type ProxyRoute, showProxy } from "../config/proxy-route.ts";
@@ -50,7 +50,7 @@ export function createReceiver({
   timeoutMs = TIMEOUT_MS,
 }: ReceiverOptions): Receiver {
   const route = findProxyRoute(url, proxies);
-  const dispatcher = createDispatcher({ proxy: route.proxy, connections: 1, timeoutMs });
+  const connections = createConnections({ proxy: route.proxy, connections: 1, timeoutMs });
   const target = new URL(url);
   target.username = target.password = "";
 
@@ -61,6 +61,7 @@ export function createReceiver({
       const late = AbortSignal.timeout(timeoutMs);
       const body = bodyOf(message);
       try {
+        const { dispatcher, request } = await connections.open();
         const reply = await request(target, {
           method: "POST",
           dispatcher,
@@ -84,7 +85,7 @@ export function createReceiver({
         return failed(`${reasonOf(error)}${through(route)}`);
       }
     },
-    close: () => dispatcher.destroy(),
+    close: () => connections.close(),
   };
 }
 
@@ -111,7 +112,8 @@ function reasonOf(error: unknown): string {
     if (inner.cause instanceof Error) return reasonOf(inner.cause);
     return `no tunnel was opened (${inner.status})`;
   }
-  if (inner instanceof errors.HeadersOverflowError) return "the head of the answer is too long";
+  if (inner instanceof Error && inner.name === "HeadersOverflowError")
+    return "the head of the answer is too long";
   return inner instanceof Error ? inner.message || inner.name : String(inner);
 }
 

@@ -228,7 +228,7 @@ function nameFault(role: string): string | null {
 }
 
 function assertFenced(role: string, { superuser, reads, through }: RoleFacts): void {
-  const hint = "use a separate role for reading, as in: docmirror grant-reader docmirror_reader";
+  const hint = "use a separate role for reading, as in: `docmirror grant-reader docmirror_reader`";
   if (superuser) throw new ConfigError(`${role} is a superuser and can already read everything`, { hint });
   if (reads === null) return;
   const by = through === role ? "" : ` as ${through}`;

@@ -130,7 +130,7 @@ quarantine (1)
     ]);
     expect(plain).toMatchObject({ code: 12, stdout: "" });
     expect(plain.stderr).toBe(
-      'docmirror: the mirror has no build 43\n  check whether the service has it: docmirror get build "43"\n',
+      'docmirror: the mirror has no build 43\n  check whether the service has it: `docmirror get build "43"`\n',
     );
     expect(json).toMatchObject({ code: 12, stderr: plain.stderr });
     expect(JSON.parse(json.stdout)).toEqual({ build: null, quarantine: [] });

@@ -47,6 +47,7 @@ export interface RunningCli {
 }
 
 const MAIN = new URL("../../src/cli/main.ts", import.meta.url);
+const ON_PATH = fileURLToPath(new URL("path", import.meta.url));
 // By its path, since the child's working directory has no node_modules.
 const TSX = pathToFileURL(createRequire(import.meta.url).resolve("tsx")).href;
 const OURS =
@@ -71,7 +72,12 @@ export function startCli(args: readonly string[], options: CliOptions = {}): Run
   const [file = "", ...rest] = inTerminal([process.execPath, ...program, ...args], options.terminalColumns);
   const child = spawn(file, rest, {
     cwd: options.cwd ?? folder,
-    env: { ...Object.fromEntries(surroundings), ...options.env },
+    env: {
+      ...Object.fromEntries(surroundings),
+      // Where `docmirror` on the path is this program, messages name it so.
+      PATH: `${ON_PATH}:${process.env.PATH}`,
+      ...options.env,
+    },
     stdio: ["ignore", "pipe", "pipe"],
   });
   if (running.size === 0) process.once("exit", killTheRest);

@@ -1,7 +1,6 @@
-import type { Option } from "commander";
 import { COMMANDS } from "../../src/cli/commands.ts";
 import * as client from "../../src/client/index.ts";
-import { SETTING_KEYS, SETTINGS, type Setting } from "../../src/config/settings.ts";
+import { SETTING_KEYS, SETTINGS } from "../../src/config/settings.ts";
 import { EXIT } from "../../src/errors.ts";
 import type { StatusDocument } from "../../src/status/read-status.ts";
 import type { RunSummary, WalkSummary } from "../../src/sync/summary.ts";
@@ -135,10 +134,10 @@ this page from the code.
 
 ## Commands
 
-Results go to stdout, the log and progress to stderr. Each command has \`--help\`, \`--verbose\` and \`--no-color\`. A command also has a flag for each
-[setting](#settings) that it reads.
+The commands, arguments, flags and examples of [cli.md](cli.md):
+${COMMANDS.map(({ name }) => `\`${name}\``).join(", ")}.
 
-${(await Promise.all(COMMANDS.map(commandLine))).join("\n")}
+Results go to stdout, the log and progress to stderr.
 
 ## Exit codes
 
@@ -150,14 +149,10 @@ ${entries(EXIT)
 
 ## Settings
 
-Flags override the environment, the environment overrides \`.env\`, and \`.env\` overrides the defaults. \`NAME_FILE=path\` reads a setting from a
-file. A wrong name or value stops the program before it does anything. \`docmirror config\` prints the values in force.
-
-${SETTING_KEYS.map((key) => settingLine(SETTINGS[key])).join("\n")}
+The names, flags and defaults of [settings.md](settings.md), and the order in which flags, environment and \`.env\` count:
+${SETTING_KEYS.map((key) => `\`${SETTINGS[key].name}\``).join(", ")}.
 
 \`DOCMIRROR_WEBHOOK_URL\` gets the types and fields of [notices.md](notices.md). Types and fields are only ever added.
-
-The variables \`HTTP_PROXY\`, \`HTTPS_PROXY\` and \`NO_PROXY\` are read as well ([how](operating.md#through-a-proxy)).
 
 ## The run summary
 
@@ -278,23 +273,6 @@ function summaryExample(): string {
     `  "resources": { "build":\n    ${line(resources.build)} }`,
   ];
   return `{\n${fields.join(",\n")}\n}`;
-}
-
-async function commandLine({ name, summary, load }: (typeof COMMANDS)[number]): Promise<string> {
-  const command = (await load())(summary);
-  const words = command.registeredArguments.map((one) =>
-    one.required ? `<${one.name()}>` : `[${one.name()}]`,
-  );
-  const shared = ["--verbose", "--no-color", ...SETTING_KEYS.map((key) => `--${SETTINGS[key].flag}`)];
-  const flags = command.options
-    .filter((option) => !option.hidden && !shared.includes(option.long ?? ""))
-    .map((option: Option) => `\`${option.flags}\``);
-  const own = flags.length > 0 ? ` Flags: ${flags.join(", ")}.` : "";
-  return `- \`${[name, ...words].join(" ")}\`: ${summary}.${own}`;
-}
-
-function settingLine({ name, default: value, without, meaning }: Setting): string {
-  return `- \`${name}\` (${value === null ? without : `\`${value}\``}): ${meaning}`;
 }
 
 function entries<K extends string, V>(record: Readonly<Record<K, V>>): [K, V][] {

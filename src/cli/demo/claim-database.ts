@@ -74,7 +74,7 @@ async function empty(
       throw new ConfigError(
         `${dataDir} holds a mirror that was not made by a demo; the demo does not touch it`,
         {
-          hint: "give the demo another folder: docmirror demo --data-dir .docmirror-demo",
+          hint: "give the demo another folder: `docmirror demo --data-dir .docmirror-demo`",
         },
       );
     }

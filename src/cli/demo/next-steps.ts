@@ -1,6 +1,7 @@
+import { programName } from "../../config/program.ts";
+import { shellWord } from "../../config/shell-word.ts";
 import type { SettingInForce } from "../../config.ts";
 import { embeddedPasswordFile } from "../../embedded/open-embedded.ts";
-import { shellWord } from "../shell-word.ts";
 import { showPath } from "../show-path.ts";
 
 export interface NextStep {
@@ -26,41 +27,42 @@ const QUERY = "select day, builds, success_rate from report.success_rate_daily o
  * psql's is read from its file.
  */
 export function nextSteps({ settings, dataDir, port, serviceUrl, buildId }: NextStepFacts): NextStep[] {
+  const program = programName();
   const shown = showPath(dataDir);
   // The next command finds the other sources by itself.
   const isFlag = settings.some(({ key, source }) => key === "dataDir" && source === "flag");
   const folder = isFlag ? ` --data-dir ${shellWord(shown)}` : "";
   const psql = `PGPASSWORD="$(cat ${shellWord(showPath(embeddedPasswordFile(dataDir)))})" psql -h 127.0.0.1 -p ${port} -U docmirror docmirror`;
   const steps: NextStep[] = [
-    { command: `npx docmirror status${folder}`, does: "how fresh the mirror is, its runs, open builds" },
+    { command: `${program} status${folder}`, does: "how fresh the mirror is, its runs, open builds" },
     {
-      command: `npx docmirror report failing_now${folder}`,
+      command: `${program} report failing_now${folder}`,
       does: "what fails now; without a name it lists all reports",
     },
     {
-      command: `npx docmirror serve${folder}`,
+      command: `${program} serve${folder}`,
       does: "the report page, for the browser: success by day, what fails now, each project; and the API, below /api/v1/",
     },
     {
-      command: `npx docmirror database${folder}`,
+      command: `${program} database${folder}`,
       does: "keeps the database up and prints its URL, with --with-password for a BI tool; then, in another terminal:",
     },
     { command: `${psql} -c "${QUERY}"`, does: "queries it with SQL" },
   ];
   if (buildId !== null) {
     steps.splice(1, 0, {
-      command: `npx docmirror explain build ${shellWord(buildId)}${folder}`,
+      command: `${program} explain build ${shellWord(buildId)}${folder}`,
       does: "one build: when it entered each state, and how that is known",
     });
   }
   if (serviceUrl !== null) {
     steps.push({
-      command: `npx docmirror get build --limit 3 --base-url ${serviceUrl}`,
+      command: `${program} get build --limit 3 --base-url ${serviceUrl}`,
       does: "asks the simulated service, which is still up",
     });
   }
   steps.push({
-    command: "npx docmirror sync --base-url https://docs.example.org --data-dir .docmirror-real",
+    command: `${program} sync --base-url https://docs.example.org --data-dir .docmirror-real`,
     does: "mirrors a real service, in another folder",
   });
   return steps;

@@ -25,7 +25,7 @@ export async function checkFreshness(sql: Sql, now: Date): Promise<Result> {
   }
   const lists = await findListFreshness(sql);
   if (lists.every(({ finishedAt }) => finishedAt === null)) {
-    return unknown("nothing was mirrored yet", "docmirror sync");
+    return unknown("nothing was mirrored yet", "`docmirror sync`");
   }
   const { resource, why } = describeOldest(lists, now);
   const ageMs = mirrorAgeMs(lists, now);

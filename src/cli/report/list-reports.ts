@@ -15,7 +15,7 @@ export async function listReports(out: Output, format: Format, filters: Filters)
   const given = FILTER_NAMES.filter((name) => filters[name] !== undefined);
   if (given.length > 0) {
     throw new ConfigError(`--${given.join(", --")} ${given.length > 1 ? "are" : "is"} for one report`, {
-      hint: "name it, as in: docmirror report success_rate_daily --since 2026-11-01",
+      hint: "name it, as in: `docmirror report success_rate_daily --since 2026-11-01`",
     });
   }
   const rows = RELATIONS.map((relation) => {

@@ -1,3 +1,4 @@
+import { spellProgram } from "../../config/program.ts";
 import { findAnchors, findDocs, findFiles } from "../../content/search-contents.ts";
 import type { Sql } from "../../db/connect.ts";
 import { ConfigError, NotFoundError } from "../../errors.ts";
@@ -26,7 +27,9 @@ export async function askLocal(
   if (found.hits.length > 0) return { reply, found };
   const [row] = await sql<{ isFilled: boolean }[]>`
     select exists (select from mirror.file_contents where search is not null) as "isFilled"`;
-  const note = row?.isFilled ? found.note : "the index is empty; `docmirror sync --content` fills it";
+  const note = row?.isFilled
+    ? found.note
+    : spellProgram("the index is empty; `docmirror sync --content` fills it");
   return { reply, found: { ...found, note } };
 
   function search(): Promise<LocalAnswer> {
@@ -35,7 +38,7 @@ export async function askLocal(
     if (what === "anchors") return searchAnchors(sql, { q, project, version });
     if (project !== undefined) return searchDocs(sql, { q, project, version: version ?? "latest" });
     throw new ConfigError("the doc search wants a project", {
-      hint: "as in: docmirror search docs install --project pip --local",
+      hint: "as in: `docmirror search docs install --project pip --local`",
     });
   }
 }

@@ -61,7 +61,7 @@ export function planSearch(what: SearchName, q: string, flags: SearchFlags): Pla
       refuse(flags, "page", "--page is for files: the doc search gives its best hits at once");
       if (project === undefined) {
         throw new ConfigError("the doc search wants a project", {
-          hint: "as in: docmirror search docs install --project pip",
+          hint: "as in: `docmirror search docs install --project pip`",
         });
       }
       return {
@@ -73,5 +73,5 @@ export function planSearch(what: SearchName, q: string, flags: SearchFlags): Pla
 
 function refuse(flags: SearchFlags, flag: keyof SearchFlags, message: string): void {
   if (flags[flag] === undefined) return;
-  throw new ConfigError(message, { hint: "docmirror search --help shows which flag is for which search" });
+  throw new ConfigError(message, { hint: "`docmirror search --help` shows which flag is for which search" });
 }

@@ -1,6 +1,6 @@
 import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { z } from "zod";
+import * as z from "zod";
 import type { PartFile } from "./part-files.ts";
 import { MARKER } from "./staging-folder.ts";
 

@@ -1,3 +1,4 @@
+import { installLine } from "../../config/program.ts";
 import { ConfigError, MirrorError } from "../../errors.ts";
 
 export interface Column {
@@ -39,7 +40,7 @@ const SETTINGS = {
 /** In bytes. Names come from strangers and may be long; DuckDB's buffer is many times longer. */
 const LONGEST_LINE = 16_000_000;
 
-/** Starts DuckDB, in memory. Throws ConfigError where it is not installed: it is an optional dependency. */
+/** Starts DuckDB, in memory. Throws ConfigError where it is not installed, which is left to those who want Parquet. */
 export async function createParquetWriter(signal: AbortSignal): Promise<ParquetWriter> {
   const { DuckDBInstance } = await loadDuckDb();
   const instance = await DuckDBInstance.create(":memory:", SETTINGS);
@@ -82,7 +83,7 @@ async function loadDuckDb() {
     const [reason = ""] = (cause instanceof Error ? cause.message : String(cause)).split("\n");
     throw new ConfigError(`Parquet files are written through DuckDB, which cannot be loaded: ${reason}`, {
       cause,
-      hint: "install it next to docmirror (`npm install @duckdb/node-api`), or use --format csv, which does not need it",
+      hint: `install it (\`${installLine("@duckdb/node-api")}\`), or use --format csv, which does not need it`,
     });
   }
 }

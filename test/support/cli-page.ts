@@ -1,0 +1,116 @@
+import type { Command, Option } from "commander";
+import type { CommandEntry } from "../../src/cli/command-entry.ts";
+import { COMMANDS } from "../../src/cli/commands.ts";
+import { examplesOf } from "../../src/cli/create-command.ts";
+import { SETTING_KEYS, SETTINGS, type SettingKey } from "../../src/config/settings.ts";
+import { EXIT } from "../../src/errors.ts";
+
+type ExitKey = keyof typeof EXIT;
+
+/** Every command may end with these. */
+const COMMON: readonly ExitKey[] = ["done", "bug", "usage", "interrupted", "terminated"];
+/** What some commands may end with besides the codes that follow from their settings. */
+const OWN: Readonly<Record<string, readonly ExitKey[]>> = {
+  demo: ["partial", "database", "locked"],
+  database: ["database"],
+  sync: ["partial", "locked"],
+  watch: ["partial", "locked"],
+  worker: ["locked"],
+  status: ["stale"],
+  explain: ["notFound"],
+  get: ["notFound"],
+  search: ["notFound"],
+  quarantine: ["partial", "locked"],
+  notify: ["upstream"],
+  migrate: ["locked"],
+};
+
+/** `docs/cli.md`: every command with its flags and examples, from the commands themselves. */
+export async function cliPage(): Promise<string> {
+  return `# Commands
+
+For users of the command line: each command with its flags, examples and exit codes. \`npm run docs:cli\` writes this page from the code, and
+\`--help\` of a command prints the same.
+
+Results go to stdout, the log and progress to stderr. [Settings](settings.md) are flags of the commands that read them, and may be in the
+environment too. The words of the exit codes are in [contract.md](contract.md#exit-codes). Each command may end with ${codes(COMMON)}, and has these flags:
+
+- \`--verbose\`: stack traces, and a debug log unless \`--log-level\` says otherwise
+- \`--no-color\`: no colours; also \`NO_COLOR\`, while \`FORCE_COLOR\` asks for them
+- \`--log-level\`, \`--log-format\`: [the log](settings.md#docmirror_log_level)
+- \`--help\`: flags, settings and defaults
+
+In a checkout and in a project that depends on docmirror, type \`npx docmirror\` instead of \`docmirror\`.
+
+## Completion
+
+\`docmirror completion\` prints a script for a shell, made from the same commands. Once, and again after an upgrade:
+
+| shell | install it by |
+| --- | --- |
+| bash, with bash-completion | \`docmirror completion bash > ~/.local/share/bash-completion/completions/docmirror\` |
+| bash, without | \`docmirror completion bash >> ~/.bashrc\` |
+| zsh | \`docmirror completion zsh > ~/.zfunc/_docmirror\`, with \`fpath=(~/.zfunc $fpath)\` before \`compinit\` in \`~/.zshrc\` |
+| fish | \`docmirror completion fish > ~/.config/fish/completions/docmirror.fish\` |
+
+The folders must be there. The scripts complete the name \`docmirror\`, so they serve an install where that is the name to type.
+
+${(await Promise.all(COMMANDS.map(section))).join("\n")}`;
+}
+
+/** The settings that a command has as flags, without those of the log, which every command has. */
+export function settingsOf(command: Command): SettingKey[] {
+  const longs = command.options.map(({ long }) => long);
+  return SETTING_KEYS.filter((key) => !isOfLog(key) && longs.includes(`--${SETTINGS[key].flag}`));
+}
+
+export const isOfLog = (key: SettingKey): boolean => key === "logLevel" || key === "logFormat";
+
+async function section({ name, summary, load }: CommandEntry): Promise<string> {
+  const command = (await load())(summary);
+  const settings = settingsOf(command);
+  const shared = ["--verbose", "--no-color", ...SETTING_KEYS.map((key) => `--${SETTINGS[key].flag}`)];
+  const places = command.registeredArguments.map((place) => {
+    const dots = place.variadic ? "..." : "";
+    const word = place.required ? `<${place.name()}${dots}>` : `[${place.name()}${dots}]`;
+    return { word, does: withChoices(place.description, place.argChoices) };
+  });
+  const flags = command.options.filter((option) => !option.hidden && !shared.includes(option.long ?? ""));
+  const own = [
+    ...places.map(({ word, does }) => `- \`${word}\`: ${does}`),
+    ...flags.map((option) => `- \`${option.flags}\`: ${flagWords(option)}`),
+  ];
+  const flagList = settings.map((key) => `\`--${SETTINGS[key].flag}\``).join(", ");
+  const examples = (examplesOf.get(command) ?? []).map(([line, does]) => `# ${does}\ndocmirror ${line}`);
+  const paragraphs = [
+    `## ${name}`,
+    `${summary.charAt(0).toUpperCase()}${summary.slice(1)}.`,
+    `\`docmirror ${[name, ...places.map(({ word }) => word), "[flags]"].join(" ")}\``,
+    own.join("\n"),
+    settings.length === 0 ? "" : `Settings: ${flagList}.`,
+    `\`\`\`sh\n${examples.join("\n")}\n\`\`\``,
+    `Exit codes: ${codes([...COMMON, ...exitsOf(name, settings)])}.`,
+  ];
+  return `${paragraphs.filter((text) => text !== "").join("\n\n")}\n`;
+}
+
+function exitsOf(name: string, settings: readonly SettingKey[]): ExitKey[] {
+  const database: ExitKey[] = settings.includes("databaseUrl") ? ["database", "schemaVersion"] : [];
+  const upstream: ExitKey[] = settings.includes("baseUrl") ? ["upstream", "interfaceChanged"] : [];
+  return [...database, ...upstream, ...(OWN[name] ?? [])];
+}
+
+function codes(keys: readonly ExitKey[]): string {
+  return [...new Set(keys.map((key) => EXIT[key]))].toSorted((a, b) => a - b).join(", ");
+}
+
+function flagWords({ description, argChoices, defaultValue }: Option): string {
+  const fallback = defaultValue === undefined ? "" : ` [default: ${defaultValue}]`;
+  return `${withChoices(description, argChoices)}${fallback}`;
+}
+
+function withChoices(text: string, choices: readonly string[] | undefined): string {
+  return choices === undefined || choices.every((choice) => text.includes(choice))
+    ? text
+    : `${text}: ${choices.join(", ")}`;
+}
