@@ -71,6 +71,7 @@ export async function workInTerms(deps: WorkInTermsDeps): Promise<never> {
     for (;;) {
       try {
         const taken = await lock.take(url);
+        if (signal.aborted && !(taken instanceof LockedError)) await taken.resign();
         signal.throwIfAborted();
         if (!(taken instanceof LockedError)) return taken;
         if (!standsBy) throw taken;

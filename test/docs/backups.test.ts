@@ -1,4 +1,4 @@
-/** The commands of `docs/operating.md`, "Backups", as they stand there. */
+/** The commands of `docs/operations.md`, "Backups", as they stand there. */
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -19,7 +19,7 @@ import {
   type SystemServer,
 } from "../support/system-postgres.ts";
 
-const page = readFileSync(new URL("../../docs/operating.md", import.meta.url), "utf8");
+const page = readFileSync(new URL("../../docs/database.md", import.meta.url), "utf8");
 const section = page.split(/^## /m).find((part) => part.startsWith("Backups\n")) ?? "";
 const [dump = "", restore = ""] = [...section.matchAll(/```sh\n([\s\S]*?)```/g)].map(([, block]) => block);
 

@@ -217,7 +217,7 @@ No other path of the package is part of the contract.
 ## The log
 
 With \`DOCMIRROR_LOG_FORMAT=json\` each line of the log has \`level\`, \`time\` and \`msg\`, those of a run \`run_id\`, those about a list \`resource\`, and those about a
-failed request \`request_id\` ([how](operating.md#the-log)). Names of facts are in snake_case. Sentences and other facts may change.
+failed request \`request_id\` ([how](operations.md#the-log)). Names of facts are in snake_case. Sentences and other facts may change.
 
 ## HTTP
 

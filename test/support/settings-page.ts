@@ -36,7 +36,7 @@ A setting comes from the first of these that has it:
 A wrong name or value stops the program before it does anything, and a name with \`NAME_FILE\` beside it is wrong too.
 \`docmirror config\` prints the values in force and where each came from, with secrets masked. [.env.example](../.env.example) is a file to copy.
 
-The variables \`HTTP_PROXY\`, \`HTTPS_PROXY\` and \`NO_PROXY\` are read as well ([how](operating.md#through-a-proxy)).
+The variables \`HTTP_PROXY\`, \`HTTPS_PROXY\` and \`NO_PROXY\` are read as well ([how](operations.md#through-a-proxy)).
 
 ${SETTING_KEYS.map((key) => section(SETTINGS[key], isOfLog(key) ? null : (readers.get(key) ?? []))).join("\n")}`;
 }
