@@ -1,4 +1,4 @@
-/** The commands of `docs/operations.md`, "Backups", as they stand there. */
+/** The commands of `docs/database.md`, "Backups", as they stand there. */
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
