@@ -32,9 +32,12 @@ test("a worker lives before its database answers, and is ready once it has made 
     await expect.poll(() => statusOf("/readyz"), { timeout: 30_000 }).toBe(200);
     await cli.waitFor("stderr", /sync succeeded/);
     const readDocument = async () => (await fetch(`${url}/status.json`)).json();
-    await expect
-      .poll(readDocument, { timeout: 30_000 })
-      .toMatchObject({ stale: false, runs: [{ kind: "full", status: "succeeded" }] });
+    await expect.poll(readDocument, { timeout: 30_000 }).toMatchObject({
+      stale: false,
+      runs: [{ kind: "full", status: "succeeded" }],
+      leader: { pid: cli.child.pid, term: 1 },
+      next_runs: [{ job: "sync" }, { job: "watch" }],
+    });
 
     link.freeze();
     await expect.poll(() => statusOf("/readyz"), { timeout: 10_000 }).toBe(503);
