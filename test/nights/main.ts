@@ -22,12 +22,19 @@ import { startDatabaseServer } from "../support/database-server.ts";
 import { syncOnce } from "../support/sync.ts";
 import { type Firing, findFirings, hasPrometheus, namesIn, readRules } from "./alerts.ts";
 import { judgeNights } from "./judge.ts";
-import { EXPECTED_ALERTS, EXPECTED_NOTICES, POSSIBLE_ALERTS, type Stage, TROUBLES } from "./plan.ts";
+import {
+  EXPECTED_ALERTS,
+  EXPECTED_NOTICES,
+  LOST_NIGHTS,
+  POSSIBLE_ALERTS,
+  type Stage,
+  TROUBLES,
+} from "./plan.ts";
 import { startReceiver } from "./receiver.ts";
 import { startRecorder } from "./recorder.ts";
 import { startService } from "./service.ts";
 import { DAY_MS, HOUR_MS, startTimeline } from "./timeline.ts";
-import { createWorkers } from "./workers.ts";
+import { createWorkers, type WorkerPlace } from "./workers.ts";
 
 const { values } = parseArgs({
   options: {
@@ -99,7 +106,6 @@ const workers = createWorkers(places, {
 });
 const rules = readRules();
 const samples = join(folder, "samples.txt");
-const recorder = startRecorder(places, { path: samples, names: namesIn(rules), now: timeline.now, speed });
 const stage: Stage = {
   ...{ timeline, workers, service, receiver },
   async leader() {
@@ -121,15 +127,19 @@ const stage: Stage = {
 };
 
 const faults: string[] = [];
+for (const { name } of places) workers.start(name);
+await Promise.all(places.map(isUp));
+const recorder = startRecorder(places, { path: samples, names: namesIn(rules), now: timeline.now, speed });
 try {
-  for (const { name } of places) workers.start(name);
   const troubles = TROUBLES.filter(({ day }) => day < days - 1);
   for (const { day, hour, what, happen } of troubles) {
     await timeline.until(timeline.at(day, hour));
+    if (workers.surprises.length > 0) break;
     print(`day ${day}: ${what}`);
     await happen(stage);
   }
-  await timeline.until(timeline.at(days, 0) - HOUR_MS);
+  // Without one of them the rest shows nothing.
+  if (workers.surprises.length === 0) await timeline.until(timeline.at(days, 0) - HOUR_MS);
   for (const { name } of places) workers.signal(name, "SIGTERM");
   await Promise.all(places.map(({ name }) => workers.ended(name)));
   await recorder.stop();
@@ -149,7 +159,7 @@ if (faults.length > 0) process.exitCode = 1;
 
 async function judge(): Promise<void> {
   const dueAt = Array.from({ length: days }, (_, day) => timeline.at(day, NIGHT));
-  const nights = await judgeNights(databaseUrl, dueAt);
+  const nights = await judgeNights(databaseUrl, dueAt, LOST_NIGHTS);
   faults.push(...nights.faults);
   process.stdout.write(`${JSON.stringify({ ...nights, faults: nights.faults.length })}\n`);
   for (const [name, lives] of recorder.resident) {
@@ -201,6 +211,17 @@ async function judgeAlerts(): Promise<void> {
   for (const firing of firings)
     if (![...EXPECTED_ALERTS, ...POSSIBLE_ALERTS].some((span) => isWithin(firing, span)))
       faults.push(`alert ${firing.alert} fired on day ${dayOf(firing.fromMs)}`);
+}
+
+/** Waits until a worker answers, or ends. */
+async function isUp({ name, port }: WorkerPlace): Promise<void> {
+  const answers = () =>
+    fetch(`http://127.0.0.1:${port}/readyz`).then(
+      ({ ok }) => ok,
+      () => false,
+    );
+  while (workers.surprises.length === 0 && !(await answers())) await delay(100);
+  print(`worker ${name} is up`);
 }
 
 async function freePort(): Promise<number> {

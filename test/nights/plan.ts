@@ -42,6 +42,8 @@ export const POSSIBLE_ALERTS: readonly { alert: string; from: number; to: number
   { alert: "DocmirrorNoLeader", from: 0, to: 1 },
   { alert: "DocmirrorListStale", from: 20, to: 22 },
   { alert: "DocmirrorBuildsStuck", from: 0, to: 2 },
+  // A reading that takes two real seconds, as on a busy machine, is half a virtual hour without an answer.
+  { alert: "DocmirrorDatabaseDown", from: 0, to: 31 },
 ];
 
 /** Notices that must come at least once, from a day to a day. */
@@ -53,6 +55,9 @@ export const EXPECTED_NOTICES: readonly { type: string; from: number; to: number
   { type: "project.broke", from: 1, to: 30 },
   { type: "project.recovered", from: 1, to: 30 },
 ];
+
+/** Nights at which the service is away from the due time until the last retry: their syncs must fail. */
+export const LOST_NIGHTS: readonly number[] = [12, 13];
 
 const ONE = "a";
 const OTHER = "b";

@@ -2,11 +2,15 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { createWriteStream } from "node:fs";
+import { createRequire } from "node:module";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 
 const MAIN = fileURLToPath(new URL("../../src/cli/main.ts", import.meta.url));
 const VIRTUAL_TIME = fileURLToPath(new URL("virtual-time.ts", import.meta.url));
+
+// By its path, since the workers' folder has no node_modules.
+const TSX = pathToFileURL(createRequire(import.meta.url).resolve("tsx")).href;
 
 export interface WorkerPlace {
   name: string;
@@ -39,7 +43,7 @@ export function createWorkers(
     if (!place || running.has(name)) return;
     const child = spawn(
       process.execPath,
-      ["--import", "tsx", "--import", VIRTUAL_TIME, MAIN, "worker", "--http-port", String(place.port)],
+      ["--import", TSX, "--import", VIRTUAL_TIME, MAIN, "worker", "--http-port", String(place.port)],
       { env: { ...process.env, ...env }, cwd: folder, stdio: ["ignore", "ignore", "pipe"] },
     );
     const log = createWriteStream(join(folder, `${name}.log`), { flags: "a" });
