@@ -27,6 +27,8 @@ const database = read("database.md");
 const LASTING: Readonly<Record<string, RegExp>> = {
   "docmirror worker": /the worker is up/,
   "docmirror watch": /the watch is up/,
+  "docmirror simulate --builds 100000 --projects 700 --versions 3500 --users 500 --files 2000":
+    /the simulated service is up/,
   "docmirror database": /^postgres:/m,
   "docmirror database --with-password": /^postgres:/m,
 };
