@@ -42,8 +42,8 @@ export function createProbes({ reader, definitions, log }: ProbesDeps): Hono {
   function note(fault: string | null, facts: Record<string, unknown>): void {
     if (fault === lastFault) return;
     lastFault = fault;
-    if (fault === null) log.info("ready");
-    else log.warn({ reason: fault, ...facts }, "not ready");
+    if (fault === null) log.info("ready for requests");
+    else log.warn({ reason: fault, ...facts }, "not ready for requests");
   }
 
   const askOnce = createBriefAnswer(findFault, KEEP_MS);

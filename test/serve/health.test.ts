@@ -143,9 +143,9 @@ describe("the health of a server", () => {
     // One line for each change, however often it was asked for.
     const told = served.lines.filter(({ msg }) => /^(?:not )?ready$/.test(msg));
     expect(told.map(({ msg, reason }) => [msg, reason])).toEqual([
-      ["ready", undefined],
-      ["not ready", AWAY],
-      ["ready", undefined],
+      ["ready for requests", undefined],
+      ["not ready for requests", AWAY],
+      ["ready for requests", undefined],
     ]);
   });
 
