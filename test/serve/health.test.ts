@@ -141,7 +141,7 @@ describe("the health of a server", () => {
       .poll(async () => (await served.ask("/status.json")).status, { timeout: 2 * KEPT_MS })
       .toBe(200);
     // One line for each change, however often it was asked for.
-    const told = served.lines.filter(({ msg }) => /^(?:not )?ready$/.test(msg));
+    const told = served.lines.filter(({ msg }) => /ready for requests$/.test(msg));
     expect(told.map(({ msg, reason }) => [msg, reason])).toEqual([
       ["ready for requests", undefined],
       ["not ready for requests", AWAY],
