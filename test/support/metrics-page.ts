@@ -78,7 +78,7 @@ folder must be there, and its name must end in \`.prom\`:
 ## Alerts
 
 \`deploy/prometheus/alerts.yml\` has rules for both ways, and \`deploy/prometheus/alerts_test.yml\` shows when each one comes. Each
-alert has a severity, says what to do, and names its section of docs/operations.md in \`runbook\`. The rules assume the default of
+alert has a severity, says what to do, and names its section of [operations.md](operations.md#alerts) in \`runbook\`. The rules assume the default of
 \`DOCMIRROR_STALE_AFTER\`.
 
 ## From the database
