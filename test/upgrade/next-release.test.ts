@@ -4,7 +4,7 @@ import { type CliResult, runCli, startCli } from "../support/cli.ts";
 import { createTestDatabase } from "../support/database.ts";
 import { makeNextRelease, type NextRelease } from "../support/next-release.ts";
 import { LATER_SERVICE } from "./stored-files.ts";
-import { serveStored } from "./stored-service.ts";
+import { type StoredServiceOptions, serveStored } from "./stored-service.ts";
 
 const ADDITIVE = `-- additive: a table, a column and an index more
 CREATE TABLE "sync"."next_things" ("id" bigint PRIMARY KEY NOT NULL);
@@ -25,8 +25,8 @@ const MORE_REPORTS = {
 const WARNING = "a later version has migrated this database";
 
 /** An empty mirror of a service on loopback, and both programs at it. */
-async function setUp(next: NextRelease, delayMs = 0) {
-  const service = await serveStored(LATER_SERVICE, delayMs);
+async function setUp(next: NextRelease, options?: StoredServiceOptions) {
+  const service = await serveStored(LATER_SERVICE, options);
   const database = await createTestDatabase();
   const env = {
     DATABASE_URL: database.url,
@@ -40,6 +40,7 @@ async function setUp(next: NextRelease, delayMs = 0) {
     old: (...args: string[]) => runCli(args, { env }),
     startOld: (...args: string[]) => startCli(args, { env }),
     next: (...args: string[]): Promise<CliResult> => runCli(args, { env, script: next.script }),
+    startNext: (...args: string[]) => startCli(args, { env, script: next.script }),
     read: <T>(fn: (sql: Sql) => Promise<T>) =>
       withSql(database.url, { applicationName: "docmirror test", max: 1 }, fn),
     async [Symbol.asyncDispose]() {
@@ -141,13 +142,14 @@ describe("migrate of the next release, while a sync is under way", {
 }, () => {
   test("takes its turn between the writes where it is additive", async () => {
     using next = makeNextRelease({ migration: ADDITIVE });
-    await using mirror = await setUp(next, 200);
+    await using mirror = await setUp(next, { delayMs: 200, answered: 40 });
     await using sync = mirror.startOld("sync", "--json");
     await expect.poll(() => mirror.service.requests(), { timeout: 30_000 }).toBeGreaterThan(12);
     expect(await mirror.next("migrate")).toMatchObject({
       code: 0,
       stdout: expect.stringContaining(next.tag),
     });
+    mirror.service.release();
     const { code, stdout } = await sync.ended;
     expect({ code, summary: JSON.parse(stdout) }).toMatchObject({
       code: 0,
@@ -162,12 +164,13 @@ describe("migrate of the next release, while a sync is under way", {
 
   test("waits for its end where it is not", async () => {
     using next = makeNextRelease({ migration: NOT_ADDITIVE });
-    await using mirror = await setUp(next, 100);
+    await using mirror = await setUp(next, { answered: 20 });
     await using sync = mirror.startOld("sync", "--json");
     await expect.poll(() => mirror.service.requests(), { timeout: 30_000 }).toBeGreaterThan(12);
-    const migrated = await mirror.next("migrate");
-    expect(migrated).toMatchObject({ code: 0, stdout: expect.stringContaining(next.tag) });
-    expect(migrated.stderr).toContain("trying again");
+    await using migration = mirror.startNext("migrate");
+    await migration.waitFor("stderr", /trying again/);
+    mirror.service.release();
+    expect(await migration.ended).toMatchObject({ code: 0, stdout: expect.stringContaining(next.tag) });
     expect(await sync.ended).toMatchObject({ code: 0 });
     const [row] = await mirror.read(
       (sql) => sql<{ isAfter: boolean }[]>`

@@ -11,12 +11,24 @@ import type { Resource } from "../../src/wire/resources.ts";
 /** A service on loopback whose lists never change. */
 export interface StoredService extends AsyncDisposable {
   url: string;
-  /** Requests that were answered so far. */
+  /** Requests that came so far. */
   requests(): number;
+  /** Answers those that are held, and all later ones. */
+  release(): void;
 }
 
-/** Serves lists that were stored as JSON by resource, gzipped. `delayMs` is the wait before each reply. */
-export async function serveStored(file: string, delayMs = 0): Promise<StoredService> {
+export interface StoredServiceOptions {
+  /** The wait before each reply. @default 0 */
+  delayMs?: number;
+  /** So many requests are answered; later ones are held until `release`. @default all */
+  answered?: number;
+}
+
+/** Serves lists that were stored as JSON by resource, gzipped. */
+export async function serveStored(
+  file: string,
+  { delayMs = 0, answered = Number.POSITIVE_INFINITY }: StoredServiceOptions = {},
+): Promise<StoredService> {
   const lists = JSON.parse(gunzipSync(readFileSync(file)).toString()) as {
     [R in Resource]: RecordTypes[R][];
   };
@@ -37,9 +49,14 @@ export async function serveStored(file: string, delayMs = 0): Promise<StoredServ
   };
   const app = createProtocol({ catalog });
   let requests = 0;
+  let release = () => {};
+  const released = new Promise<void>((resolve) => {
+    release = resolve;
+  });
   const server = createAdaptorServer({
     async fetch(request) {
       requests += 1;
+      if (requests > answered) await released;
       if (delayMs > 0) await new Promise((resolve) => setTimeout(resolve, delayMs));
       return app.fetch(request);
     },
@@ -51,6 +68,7 @@ export async function serveStored(file: string, delayMs = 0): Promise<StoredServ
   return {
     url: `http://127.0.0.1:${port}`,
     requests: () => requests,
+    release,
     async [Symbol.asyncDispose]() {
       const closed = once(server, "close");
       server.close();
