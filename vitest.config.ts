@@ -22,6 +22,8 @@ export default defineConfig({
       {
         name: "long",
         description: "Takes seconds, or repeats by many random cases what a short test shows.",
+        // Three of them share two cores.
+        timeout: 180_000,
       },
     ],
   },

@@ -27,6 +27,12 @@ beforeAll(async () => {
   mirrored = await createTestDatabase();
   const { error } = await syncOnce(mirrored.url, new URL(service.url));
   if (error) throw error;
+  // The copies below would say that they were restored.
+  await withSql(
+    mirrored.url,
+    { applicationName: "docmirror test", max: 1 },
+    (sql) => sql`delete from sync.places`,
+  );
 });
 afterAll(async () => {
   await service.close();
