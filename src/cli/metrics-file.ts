@@ -109,7 +109,9 @@ async function replaceFile(file: string, text: string): Promise<void> {
   // The collector reads only names that end in .prom.
   const draft = `${file}.${process.pid}.tmp`;
   try {
-    await writeFile(draft, text);
+    await rm(draft, { force: true });
+    // Others may write to the folder: a link that they put there is not followed.
+    await writeFile(draft, text, { flag: "wx" });
     await chmod(draft, MODE);
     await rename(draft, file);
   } catch (error) {
