@@ -4,7 +4,7 @@ import { assertNotDemo } from "../db/demo-mark.ts";
 import { prepareDatabase } from "../db/prepare.ts";
 import type { OpenDatabase } from "../embedded/open-database.ts";
 import { ConfigError } from "../errors.ts";
-import { NOTIFY_SETTINGS, webhookOf } from "../notify/webhook.ts";
+import { NOTIFY_SETTINGS, type Webhook, webhookOf } from "../notify/webhook.ts";
 import { withReport } from "../report/after-run.ts";
 import { readDefinitions } from "../report/definitions.ts";
 import { REQUEST_SETTINGS } from "../sync/sync-settings.ts";
@@ -79,14 +79,18 @@ async function watch(context: CommandContext, options: Options): Promise<number>
     );
   }
   return withMetricsFile(context, options.metricsFile, (measured) =>
-    withDatabase(context, (database) => measured(database.url, () => watchOnce(context, database, options))),
+    withDatabase(context, (database) =>
+      measured(database.url, () => watchOnce(context, database, { baseUrl, webhook, options })),
+    ),
   );
 }
 
-async function watchOnce(context: CommandContext, database: OpenDatabase, options: Options): Promise<number> {
+async function watchOnce(
+  context: CommandContext,
+  database: OpenDatabase,
+  { baseUrl, webhook, options }: { baseUrl: URL; webhook: Webhook | null; options: Options },
+): Promise<number> {
   const { config, log, clock, signal } = context;
-  const baseUrl = requireBaseUrl(config);
-  const webhook = webhookOf(config);
   await assertNotDemo(database.url, baseUrl);
   await prepareDatabase(database, readDefinitions(), log, signal);
   const settings = { ...config, databaseUrl: database.url, baseUrl };

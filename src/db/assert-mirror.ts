@@ -4,7 +4,8 @@ import type { Definitions } from "./definitions.ts";
 import { assertSchemaUsable, migrationStatus } from "./migrate.ts";
 
 /**
- * For commands that only read. Throws SchemaVersionError unless this program may use the database. If the database has no schema of docmirror, the error says that `place` has no mirror yet.
+ * For commands that only read. Throws SchemaVersionError unless this program may use the database. If the
+ * database has no schema of docmirror, the error says that `place` has no mirror yet.
  */
 export async function assertMirror(sql: Sql, definitions: Definitions, place: string): Promise<void> {
   try {

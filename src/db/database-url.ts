@@ -129,8 +129,8 @@ export function describeDatabase(url: string): string {
 }
 
 /**
- * The same URL with this password in percent form, where it has none yet. A URL that cannot be read stays as it is:
- * whoever connects by it reports that. Never throws.
+ * The same URL with this password in percent form, where it has none yet. A URL that cannot be read stays as it is, and
+ * is reported when a connection is opened. Never throws.
  */
 export function withPassword(url: string, password: string): string {
   const match = URL_FORM.exec(url.trim());

@@ -1,7 +1,7 @@
 /**
- * Work that needs the locks of whole tables, beside programs that use them. Whoever waits for such a lock
- * keeps all later ones waiting too, even those that would not conflict with its holder. So the wait for one
- * lock is short, and all of the work is tried again after a pause in which the others go on.
+ * Work that needs the locks of whole tables, beside programs that use them. A session that waits for such a
+ * lock keeps all later sessions waiting too, even those that could go on beside its holder. So the wait for
+ * one lock is short, and all of the work is tried again after a pause in which the others go on.
  */
 import { systemClock } from "../clock.ts";
 import { LockedError, StoreError } from "../errors.ts";
