@@ -4,7 +4,7 @@
  * that its database was restored or copied since the last one. A copy of the files of a stopped server looks
  * like the original.
  */
-import type { AnySql, Sql, TransactionSql } from "./connect.ts";
+import type { Sql } from "./connect.ts";
 
 /** Each part is null where the server does not tell it. */
 interface Place {
@@ -28,19 +28,8 @@ export interface MovedAfter {
   at: string;
 }
 
-/** Makes the table of places, once. Not a migration, because no statement of the program needs it. */
-export async function createPlaces(tx: TransactionSql): Promise<void> {
-  await tx`
-    create table if not exists sync.places
-    (run_id bigint primary key, place jsonb not null, noted_at timestamptz not null default now())`;
-  await tx`
-    comment on table sync.places is
-    'Where this database was: the first run that ended there, and what tells the place from others.'`;
-}
-
 /** The last run, if the database is elsewhere since. Null when it is not, and when that is not known. */
 export async function findMove(sql: Sql): Promise<MovedAfter | null> {
-  if (!(await mayNote(sql))) return null;
   const [known] = await sql<{ place: Place }[]>`select place from sync.places order by run_id desc limit 1`;
   if (known === undefined || isSame(known.place, await readPlace(sql))) return null;
   const [last] = await sql<MovedAfter[]>`
@@ -51,21 +40,12 @@ export async function findMove(sql: Sql): Promise<MovedAfter | null> {
 
 /** Stores where the database is, unless that is known. Called when a run has ended, so that it has told a move. */
 export async function notePlace(sql: Sql, runId: number): Promise<void> {
-  if (!(await mayNote(sql))) return;
   const place = await readPlace(sql);
   const [known] = await sql<{ place: Place }[]>`select place from sync.places order by run_id desc limit 1`;
   if (known !== undefined && isSame(known.place, place)) return;
   await sql`
     insert into sync.places (run_id, place) values (${runId}, ${JSON.stringify(place)}::text::jsonb)
     on conflict (run_id) do nothing`;
-}
-
-/** A database that an older version migrated has no such table. */
-async function mayNote(sql: AnySql): Promise<boolean> {
-  const [row] = await sql<{ may: boolean }[]>`
-    select coalesce(has_table_privilege(ledger, 'select') and has_table_privilege(ledger, 'insert'), false) as may
-    from to_regclass('sync.places') as ledger`;
-  return row?.may === true;
 }
 
 async function readPlace(sql: Sql): Promise<Place> {

@@ -2,7 +2,6 @@ import { LockedError, SchemaVersionError, StoreError } from "../errors.ts";
 import type { Logger } from "../log.ts";
 import { abortable } from "./abortable.ts";
 import { type AnySql, connect, type Sql, type TransactionSql } from "./connect.ts";
-import { createPlaces } from "./database-place.ts";
 import {
   applyDefinitions,
   type DefinitionChanges,
@@ -122,7 +121,6 @@ async function migrateIn(
     for (const statement of statements) await abortable(tx.unsafe(statement), signal);
   }
   await recordApplied(tx, applied, missing, known);
-  if (missing.length > 0) await createPlaces(tx);
   // Read again: a migration that had to drop definitions has deleted their rows.
   const changes = await findDefinitionChanges(tx, definitions);
   await applyDefinitions(tx, changes, definitions.version);

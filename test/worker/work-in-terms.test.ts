@@ -13,7 +13,7 @@ function setup({ standsBy = true, endsInTime = true } = {}) {
   const clock = createHandClock("2026-03-10T12:00:00Z");
   const stop = new AbortController();
   const events: string[] = [];
-  const hand = { isFree: true as boolean | Error, leads: true as boolean | Error };
+  const hand = { isFree: true as boolean | Error, leads: true as boolean | Error, beforeTaken: () => {} };
   let number = 0;
   let lead: Lead | undefined;
 
@@ -31,6 +31,7 @@ function setup({ standsBy = true, endsInTime = true } = {}) {
     lock: {
       nameSessions: (url) => url,
       async take() {
+        hand.beforeTaken();
         if (hand.isFree instanceof Error) throw hand.isFree;
         return hand.isFree ? createTerm() : LED;
       },
@@ -71,6 +72,13 @@ describe("a worker among others", () => {
     stop.abort(reason);
     expect(await ended).toBe(reason);
     expect(events).toEqual(["up", "term 1 began", "term 1 ended", "resigned"]);
+  });
+
+  it("resigns at once when it is stopped while it takes the lead", async () => {
+    const { stop, events, hand, ended } = setup();
+    hand.beforeTaken = () => stop.abort(new Error("stop"));
+    await ended;
+    expect(events).toEqual(["resigned"]);
   });
 
   it("stands by while another one leads, and leads within 5 s of its end", async () => {

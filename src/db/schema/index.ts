@@ -4,6 +4,7 @@ export * from "./file-contents.ts";
 export * from "./files.ts";
 export * from "./leader.ts";
 export * from "./notices.ts";
+export * from "./places.ts";
 export * from "./projects.ts";
 export * from "./report.ts";
 export * from "./rollup.ts";
