@@ -28,21 +28,32 @@ export interface MovedAfter {
   at: string;
 }
 
-/** The last run, if the database is elsewhere since. Null when it is not, and when that is not known. */
-export async function findMove(sql: Sql): Promise<MovedAfter | null> {
-  const [known] = await sql<{ place: Place }[]>`select place from sync.places order by run_id desc limit 1`;
-  if (known === undefined || isSame(known.place, await readPlace(sql))) return null;
+/** Where the database is now. */
+export interface FoundPlace {
+  place: Place;
+  /** Whether the last run that ended was there too. False where no run has noted its place yet. */
+  isKnown: boolean;
+  /** The last run, if the database is elsewhere since. Null when it is not, and when that is not known. */
+  movedAfter: MovedAfter | null;
+}
+
+export async function findPlace(sql: Sql): Promise<FoundPlace> {
+  const place = await readPlace(sql);
+  const [noted] = await sql<{ place: Place }[]>`select place from sync.places order by run_id desc limit 1`;
+  const isKnown = noted !== undefined && isSame(noted.place, place);
+  if (noted === undefined || isKnown) return { place, isKnown, movedAfter: null };
   const [last] = await sql<MovedAfter[]>`
     select id as "runId", to_char(coalesce(finished_at, heartbeat_at) at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as at
     from sync.runs order by id desc limit 1`;
-  return last ?? null;
+  return { place, isKnown, movedAfter: last ?? null };
 }
 
-/** Stores where the database is, unless that is known. Called when a run has ended, so that it has told a move. */
-export async function notePlace(sql: Sql, runId: number): Promise<void> {
-  const place = await readPlace(sql);
-  const [known] = await sql<{ place: Place }[]>`select place from sync.places order by run_id desc limit 1`;
-  if (known !== undefined && isSame(known.place, place)) return;
+/**
+ * Stores where the database was when the run began, unless that is known. Called when the run has ended, so that it
+ * has told a move. A standby that took over meanwhile is told by the next run.
+ */
+export async function notePlace(sql: Sql, runId: number, { place, isKnown }: FoundPlace): Promise<void> {
+  if (isKnown) return;
   await sql`
     insert into sync.places (run_id, place) values (${runId}, ${JSON.stringify(place)}::text::jsonb)
     on conflict (run_id) do nothing`;

@@ -154,7 +154,11 @@ export async function pendingSql(sql: AnySql, definitions: Definitions): Promise
 
 /** Throws SchemaVersionError unless this program may use the database. */
 export async function assertSchemaUsable(sql: Sql, definitions: Definitions): Promise<MigrationStatus> {
-  const status = await migrationStatus(sql, definitions);
+  return assertUsable(await migrationStatus(sql, definitions));
+}
+
+/** Throws SchemaVersionError unless this program may use a database in this state. */
+export function assertUsable(status: MigrationStatus): MigrationStatus {
   if (status.usable) return status;
   if (status.state === "newer") throw newerError(status);
   throw new SchemaVersionError(

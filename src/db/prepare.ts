@@ -1,7 +1,7 @@
 import type { Logger } from "../log.ts";
 import { connect } from "./connect.ts";
 import type { Definitions } from "./definitions.ts";
-import { assertSchemaUsable, migrate, migrationStatus } from "./migrate.ts";
+import { assertUsable, migrate, migrationStatus } from "./migrate.ts";
 import { assertSessionPooling } from "./session-pooling.ts";
 import { withStoreErrors } from "./store-errors.ts";
 
@@ -46,7 +46,7 @@ export async function prepareDatabase(
       }
       return;
     }
-    const { state, unknown, outdated } = await assertSchemaUsable(sql, definitions);
+    const { state, unknown, outdated } = assertUsable(status);
     if (state === "newer" && !told.has(log)) {
       told.add(log);
       log.warn(

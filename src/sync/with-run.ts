@@ -12,7 +12,7 @@ import type { Client } from "../api/client.ts";
 import type { HostPace } from "../api/host-pace.ts";
 import type { Clock } from "../clock.ts";
 import { connect, renewConnections, type Sql, type TransactionSql } from "../db/connect.ts";
-import { findMove, type MovedAfter, notePlace } from "../db/database-place.ts";
+import { findPlace, type MovedAfter, notePlace } from "../db/database-place.ts";
 import { assertService } from "../db/mirrored-service.ts";
 import { createPatience, type Patience } from "../db/patience.ts";
 import { assertRunOpen, type RunTotals, startRun } from "../db/run-ledger.ts";
@@ -157,7 +157,7 @@ async function runLocked(
   const waits = { clock, signal: abort.signal, regain: lock.hold, renew: () => renewConnections(sql) };
   const opening = createPatience({ ...waits, log: options.log });
   await opening("read the service of the mirror", () => assertService(sql, settings.baseUrl));
-  const moved = await opening("find whether the database was restored", () => findMove(sql));
+  const found = await opening("find whether the database was restored", () => findPlace(sql));
   const { interrupted, runId } = await opening("open the run", () =>
     startRun(sql, kind, startedAt.toISOString(), options.assertMayRun),
   );
@@ -168,7 +168,7 @@ async function runLocked(
     log.warn({ dead_run_id: id }, "an earlier run had died; closed it as interrupted");
   const patience = createPatience({ ...waits, log, hasWritten: true });
   const warnings = createWarnings(log);
-  if (moved) warnings.warn(describeMove(moved));
+  if (found.movedAfter) warnings.warn(describeMove(found.movedAfter));
   const client = createUpstreamClient({ ...options, log }, abort.signal, warnings.warn);
   const heart = startHeart(sql, runId, lock, (reason) => abort.abort(reason));
   const loader = countTotals(
@@ -235,7 +235,7 @@ async function runLocked(
   meters?.runs.ended(ending.kind, status);
   // A run that was stopped or lost its database may have told nobody.
   if (error === null || error instanceof UpstreamError) {
-    await notePlace(sql, runId).catch((reason: unknown) => {
+    await notePlace(sql, runId, found).catch((reason: unknown) => {
       log.warn({ error: messageOf(reason) }, "could not note where the database is; the next run does");
     });
   }

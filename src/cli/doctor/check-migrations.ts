@@ -1,5 +1,5 @@
 import type { Sql } from "../../db/connect.ts";
-import { assertSchemaUsable, migrationStatus, whatIsMissing } from "../../db/migrate.ts";
+import { assertUsable, migrationStatus, whatIsMissing } from "../../db/migrate.ts";
 import { readDefinitions } from "../../report/definitions.ts";
 import { ok, type Result, warning } from "./finding.ts";
 
@@ -19,7 +19,7 @@ export async function checkMigrations(sql: Sql, isEmbedded: boolean, none: Resul
       "the next `docmirror sync` brings them up to date, or `docmirror migrate` does now",
     );
   }
-  await assertSchemaUsable(sql, definitions);
+  assertUsable(status);
   if (state === "newer") {
     return warning(
       "a later version of docmirror has migrated this database; this program may still use it",
