@@ -3,10 +3,10 @@ import { withPassword } from "../db/database-url.ts";
 import { scramPassword } from "../db/scram-password.ts";
 
 /** The settings with `databasePassword` in each URL of a database that has none. Other code needs no more than the URLs. */
-export function fillInPassword(config: Config): Config {
+export async function fillInPassword(config: Config): Promise<Config> {
   const { databasePassword, databaseUrl, readUrl } = config;
   if (databasePassword === null) return config;
-  const password = scramPassword(databasePassword);
+  const password = await scramPassword(databasePassword);
   return Object.freeze({
     ...config,
     databaseUrl: databaseUrl && withPassword(databaseUrl, password),

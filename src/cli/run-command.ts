@@ -103,7 +103,7 @@ export function runCommand<Options = Record<string, never>>(
         return;
       }
       const { settings } = loaded;
-      const config = fillInPassword(loaded.config);
+      const config = await fillInPassword(loaded.config);
       const plainLog = createLog({
         level: config.logLevel,
         format: config.logFormat,

@@ -66,17 +66,17 @@ describe("a password apart from the URL", () => {
     expect(refused.text).not.toContain(password.trim());
   });
 
-  it("goes into the URL of the replica too, and into none where there is none", () => {
+  it("goes into the URL of the replica too, and into none where there is none", async () => {
     const given = {
       ...defaultValues(),
       databasePassword: "it's",
       databaseUrl: "postgres://me@a/m",
     } as Config;
-    expect(fillInPassword({ ...given, readUrl: "postgres://me@b,c:1/m" })).toMatchObject({
+    expect(await fillInPassword({ ...given, readUrl: "postgres://me@b,c:1/m" })).toMatchObject({
       databaseUrl: "postgres://me:it's@a/m",
       readUrl: "postgres://me:it's@b,c:1/m",
     });
-    expect(fillInPassword({ ...given, databaseUrl: null }).databaseUrl).toBeNull();
+    expect((await fillInPassword({ ...given, databaseUrl: null })).databaseUrl).toBeNull();
   });
 
   it("gives way to one in the URL", async () => {

@@ -41,7 +41,7 @@ test("any password opens a server that keeps it by SCRAM", async () => {
         url.username = role;
         url.password = "";
         await withSql(
-          withPassword(url.href, scramPassword(password)),
+          withPassword(url.href, await scramPassword(password)),
           APPLICATION,
           (own) => own`select`,
         ).catch((error: unknown) => refused.push(`${JSON.stringify(password)}: ${error}`));
