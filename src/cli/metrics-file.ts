@@ -98,10 +98,13 @@ async function describeMirror(
     options: { ...config, isWorker: false },
     log,
   });
-  const { isUp, figures } = databaseUrl === null ? { isUp: false, figures: null } : await readFigures();
-  await reader.close();
-  const texts = await Promise.all([createFigureRegistry(isUp, figures).metrics(), program.metrics()]);
-  return texts.join("\n");
+  try {
+    const { isUp, figures } = databaseUrl === null ? { isUp: false, figures: null } : await readFigures();
+    const texts = await Promise.all([createFigureRegistry(isUp, figures).metrics(), program.metrics()]);
+    return texts.join("\n");
+  } finally {
+    await reader.close();
+  }
 }
 
 /** The collector may read at any moment: it must find the old file or the new one, and never a part. */

@@ -33,10 +33,9 @@ export interface ReaderOptions {
 }
 
 /**
- * What `docmirror serve` reads beside schema `report`: the interface the records, the page of a build its
- * history, `/status.json` and the metrics how runs and notices go. Nothing else of docmirror's is granted, such as the replies
- * of upstream in `sync.pages`. A table
- * that this version does not have is left out.
+ * What `docmirror serve` reads beside schema `report`: the interface the records, the page of a build its history,
+ * `/status.json` and the metrics how runs and notices go. Nothing else is granted, such as the replies of upstream in
+ * `sync.pages`. A table that this version does not have is left out.
  */
 const INTERFACE_RELATIONS = [
   "mirror.build_logs",
