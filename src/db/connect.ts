@@ -78,11 +78,12 @@ export function connect(url: string, options: ConnectOptions): Sql {
 
   // postgres.js reopens a lost connection with old state: a write that was scheduled but never made, or an
   // error that the next statement gets. So no connection is opened twice. A pool that lost one is retired,
-  // and a new pool takes over.
+  // and a new pool takes over. Its other connections are closed, each when its statement or transaction is over.
   const generation = (): Sql => {
     if (current.isRetired && !isEnded) {
-      // One that has no connection left never opens another, so nothing of it has to be ended.
-      retired = [...retired, current].filter(({ sockets }) => sockets.size > 0);
+      retired = retired.filter(({ sockets }) => sockets.size > 0);
+      if (current.sockets.size > 0) retired.push(current);
+      current.sql.end().catch(() => {});
       current = createGeneration(address, options);
     }
     return current.sql;
@@ -91,10 +92,14 @@ export function connect(url: string, options: ConnectOptions): Sql {
     isEnded = true;
     // A retired pool may have a statement that never ends.
     const timeout = endOptions?.timeout ?? RETIRED_END_SECONDS;
+    const timer = setTimeout(() => {
+      for (const { sockets } of retired) for (const socket of sockets) socket.abandon();
+    }, timeout * 1000);
     await Promise.all([
       current.sql.end(current.isRetired ? { timeout } : endOptions),
-      ...retired.map(({ sql }) => sql.end({ timeout })),
+      ...retired.flatMap(({ sockets }) => [...sockets].map(closed)),
     ]);
+    clearTimeout(timer);
   };
   const pool = new Proxy(current.sql, {
     apply: (_first, self, args) => Reflect.apply(generation(), self, args),
@@ -102,10 +107,13 @@ export function connect(url: string, options: ConnectOptions): Sql {
   });
   renewals.set(pool, () => {
     current.isRetired = true;
-    for (const socket of current.sockets) socket.abandon();
+    for (const { sockets } of [...retired, current]) for (const socket of sockets) socket.abandon();
   });
   return pool;
 }
+
+const closed = (socket: DriverSocket): Promise<void> =>
+  new Promise((resolve) => socket.once("close", () => resolve()));
 
 function createGeneration(address: DatabaseAddress, options: ConnectOptions): Generation {
   const timeoutSeconds = address.connectTimeoutSeconds ?? options.connectTimeoutSeconds ?? 10;

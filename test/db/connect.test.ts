@@ -1,3 +1,4 @@
+import { EventEmitter, once } from "node:events";
 import net from "node:net";
 import v8 from "node:v8";
 import { runInNewContext } from "node:vm";
@@ -9,6 +10,7 @@ import {
   renewConnections,
   replaceDatabase,
   type Sql,
+  type TransactionSql,
   withSql,
 } from "../../src/db/connect.ts";
 import { parseDatabaseUrl } from "../../src/db/database-url.ts";
@@ -207,6 +209,54 @@ describe("connect", () => {
     const before = await lose(10);
     // Each had 48 kB.
     expect((await lose(60)) - before).toBeLessThan(1_000_000);
+  });
+
+  test("a lost connection takes the idle ones with it, and leaves those that are at work until they are done", async () => {
+    const name = "docmirror test retired";
+    const pool = connect(database.url, { applicationName: name, max: 3 });
+    const open = async () =>
+      (await sql`select from pg_stat_activity where application_name = ${name}`).length;
+    try {
+      const steps = new EventEmitter();
+      const [begun, released, met] = ["begun", "release", "met"].map((step) => once(steps, step));
+      const atWork = pool.begin(async (tx) => {
+        steps.emit("begun");
+        await released;
+        return await tx`select 1 as one`;
+      });
+      await begun;
+      let count = 0;
+      const meet = async (tx: TransactionSql) => {
+        const [self] = await tx<{ pid: number }[]>`select pg_backend_pid() as pid`;
+        count += 1;
+        if (count === 2) steps.emit("met");
+        await met;
+        return self?.pid ?? 0;
+      };
+      const [lost] = await Promise.all([pool.begin(meet), pool.begin(meet)]);
+      expect(await open()).toBe(3);
+
+      await sql`select pg_terminate_backend(${lost}, 5000)`;
+      await expect.poll(async () => await pool`select 1`.then(open, () => 0)).toBe(2);
+      steps.emit("release");
+      expect(await atWork).toEqual([{ one: 1 }]);
+      await expect.poll(open).toBe(1);
+    } finally {
+      await pool.end({ timeout: 1 });
+    }
+    await expect.poll(open).toBe(0);
+  });
+
+  test("a statement that never ends does not hold up the end of a pool that lost a connection", async () => {
+    const name = "docmirror test endless";
+    const pool = connect(database.url, { applicationName: name, max: 2 });
+    const endless = pool`select pg_sleep(3600)`.catch((error: unknown) => error);
+    const [other] = await pool<{ pid: number }[]>`select pg_backend_pid() as pid`;
+    await sql`select pg_terminate_backend(${other?.pid ?? 0}, 5000)`;
+    await expect.poll(async () => await pool`select 1 as one`.catch(() => [])).toEqual([{ one: 1 }]);
+    await pool.end({ timeout: 0.1 });
+    expect(isPassing(await endless)).toBe(true);
+    await sql`select pg_terminate_backend(pid) from pg_stat_activity where application_name = ${name}`;
   });
 
   test("json and jsonb are read parsed", async () => {
