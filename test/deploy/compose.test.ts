@@ -7,7 +7,7 @@ import { stringify } from "yaml";
 import { systemClock } from "../../src/clock.ts";
 import { RESOURCES } from "../../src/wire/resources.ts";
 import { docker, ROOT, whyNoContainers } from "../support/docker.ts";
-import { freePort } from "../support/system-postgres.ts";
+import { freePort } from "../support/free-port.ts";
 
 const missing = await whyNoContainers();
 const PROJECT = `docmirror-test-${randomBytes(6).toString("hex")}`;
@@ -137,7 +137,8 @@ describe.skipIf(missing)(
         service = `http://127.0.0.1:${servicePort}`;
         env = {
           SECRETS_DIR: folder,
-          WORKER_PORTS: `${workerPort}-${workerPort + 1}`,
+          // More than two, because any of them may be taken. Docker passes over it.
+          WORKER_PORTS: `${workerPort}-${workerPort + 9}`,
           DOCMIRROR_BASE_URL: "http://simulate:8000",
           DOCKER_IMAGE: `${PROJECT}:latest`,
         };

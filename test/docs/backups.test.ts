@@ -9,11 +9,11 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { type Simulation, startSimulation } from "../../src/simulate/service.ts";
 import { createWorld, type World } from "../../src/simulate/world.ts";
 import { type RunningCli, runCli, startCli } from "../support/cli.ts";
+import { freePort } from "../support/free-port.ts";
 import { mirrorRows } from "../support/mirror-rows.ts";
 import { SMALL } from "../support/quick-world.ts";
 import {
   createSystemPostgres,
-  freePort,
   POSTGRES_BIN,
   type SystemPostgres,
   type SystemServer,

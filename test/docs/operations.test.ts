@@ -10,8 +10,9 @@ import { withSql } from "../../src/db/connect.ts";
 import { type Simulation, startSimulation } from "../../src/simulate/service.ts";
 import { createWorld } from "../../src/simulate/world.ts";
 import { createTestDatabase, type TestDatabase } from "../support/database.ts";
+import { freePort } from "../support/free-port.ts";
 import { SMALL } from "../support/quick-world.ts";
-import { createSystemPostgres, freePort, POSTGRES_BIN } from "../support/system-postgres.ts";
+import { createSystemPostgres, POSTGRES_BIN } from "../support/system-postgres.ts";
 import { startWebhookReceiver, WEBHOOK_SECRET, type WebhookReceiver } from "../support/webhook-receiver.ts";
 
 const SESSION = { applicationName: "docmirror test", max: 1 } as const;

@@ -6,9 +6,9 @@
  *
  * Options: `--days 30`, `--seed 1`, `--speed 960` (virtual seconds a second), `--keep` (leaves the folder of logs and samples). Exits 1 on any fault.
  */
+
 import { randomBytes } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
@@ -19,6 +19,7 @@ import { createWorld } from "../../src/simulate/world.ts";
 import { findDifferences } from "../soak/compare.ts";
 import { judgeMemory } from "../soak/memory.ts";
 import { startDatabaseServer } from "../support/database-server.ts";
+import { freePort } from "../support/free-port.ts";
 import { syncOnce } from "../support/sync.ts";
 import { type Firing, findFirings, hasPrometheus, namesIn, readRules } from "./alerts.ts";
 import { judgeNights } from "./judge.ts";
@@ -222,13 +223,4 @@ async function isUp({ name, port }: WorkerPlace): Promise<void> {
     );
   while (workers.surprises.length === 0 && !(await answers())) await delay(100);
   print(`worker ${name} is up`);
-}
-
-async function freePort(): Promise<number> {
-  const probe = createServer();
-  await new Promise<void>((resolve) => probe.listen(0, "127.0.0.1", resolve));
-  const address = probe.address();
-  await new Promise((resolve) => probe.close(resolve));
-  if (address === null || typeof address === "string") throw new Error("no free port");
-  return address.port;
 }

@@ -1,10 +1,10 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { chownSync, existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { findServerAccount } from "../../src/embedded/account.ts";
+import { freePort } from "./free-port.ts";
 
 /** PgBouncer's path: `PGBOUNCER_PATH`, else where Debian and others have it; null where there is none. */
 export const PGBOUNCER =
@@ -79,12 +79,4 @@ function isUp(child: ChildProcess): Promise<void> {
     child.once("error", reject);
     child.once("exit", (code) => reject(new Error(`pgbouncer ended with exit code ${code}: ${said}`)));
   });
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }

@@ -17,7 +17,8 @@ import { silentLog } from "../../src/log.ts";
 import { startSimulation } from "../../src/simulate/service.ts";
 import { createWorld } from "../../src/simulate/world.ts";
 import { RESOURCES } from "../../src/wire/resources.ts";
-import { createSystemPostgres, freePort, POSTGRES_BIN } from "../support/system-postgres.ts";
+import { freePort } from "../support/free-port.ts";
+import { createSystemPostgres, POSTGRES_BIN } from "../support/system-postgres.ts";
 import { FIRST_RELEASE, LATER_SERVICE } from "./stored-files.ts";
 
 const MINUTE = 60_000;

@@ -4,7 +4,8 @@ import { join } from "node:path";
 import { connect, replaceDatabase, withSql } from "../../../src/db/connect.ts";
 import { openEmbedded } from "../../../src/embedded/open-embedded.ts";
 import { silentLog } from "../../../src/log.ts";
-import { createSystemPostgres, freePort, POSTGRES_BIN } from "../../support/system-postgres.ts";
+import { freePort } from "../../support/free-port.ts";
+import { createSystemPostgres, POSTGRES_BIN } from "../../support/system-postgres.ts";
 import { treeCpu } from "./process-figures.ts";
 
 /** The one Postgres of all programs, as it comes: no setting is changed. */
