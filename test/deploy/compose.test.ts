@@ -49,9 +49,11 @@ describe.skipIf(missing)(
 
     /** Ends a container's process as a crash does. `docker kill` would count as a stop by hand, which no policy restarts. */
     async function crash(container: string): Promise<void> {
-      const { State } = await inspect(container);
+      const { State, RestartCount } = await inspect(container);
       const kill = ["--pid", "host", "--user", "0", "--entrypoint", "sh", env.DOCKER_IMAGE ?? ""];
       await docker(["run", "--rm", ...kill, "-c", `kill -9 ${State.Pid}`]);
+      // Until then its health is still that of the process that was killed.
+      await untilTrue("a restart", async () => (await inspect(container)).RestartCount > RestartCount);
     }
 
     async function untilTrue(what: string, isTrue: () => Promise<boolean>): Promise<void> {
@@ -104,9 +106,20 @@ describe.skipIf(missing)(
     async function haveRoughNight(): Promise<void> {
       await compose(["up", "--detach", "db"]);
       await untilHealthy("db");
+      // Keeps the migration from its end, so that the kill cannot come too late.
+      const held = ask("create schema report; select pg_sleep(600)").catch(() => "ended");
+      const sessions = (where: string) => `select pid from pg_stat_activity where ${where}`;
+      const isThere = (where: string) => async () => (await ask(sessions(where))) !== "";
+      await untilTrue("the hold", isThere("wait_event = 'PgSleep'"));
       await compose(["up", "--detach", "--no-deps", "migrate"]);
+      await untilTrue(
+        "a migration that waits",
+        isThere("usename = 'docmirror' and wait_event_type = 'Lock'"),
+      );
       const [migrate = ""] = await containersOf("migrate");
       await crash(migrate);
+      await ask("select pg_terminate_backend(pid) from pg_stat_activity where wait_event = 'PgSleep'");
+      expect(await held).toBe("ended");
       await compose(["up", "--detach"]);
       const [db = ""] = await containersOf("db");
       const [worker = ""] = await containersOf("worker");
@@ -148,7 +161,7 @@ describe.skipIf(missing)(
             worker: {
               environment: {
                 DOCMIRROR_SYNC_CRON: "*/15 * * * * *",
-                DOCMIRROR_RATE: "20",
+                DOCMIRROR_RATE: "10",
                 DOCMIRROR_PAGE_SIZE: "100",
               },
               healthcheck: { interval: "3s" },
@@ -220,6 +233,13 @@ describe.skipIf(missing)(
         for (const number of [1, 2])
           expect((await fetch(`${await pageOf(number)}/api/v1/build/?limit=1`)).status).toBe(200);
         const leader = () => ask("select host from sync.leader");
+        const workers = await containersOf("worker");
+        // The host of a container is the beginning of its id. One of a container that is gone may still stand there.
+        const isLed = async () => {
+          const host = await leader();
+          return workers.some((id) => host !== "" && id.startsWith(host));
+        };
+        await untilTrue("a leader", isLed);
         const dead = await leader();
         // By hand, so that no policy starts it again.
         await docker(["kill", dead]);
