@@ -52,6 +52,7 @@ async function demo(context: CommandContext, options: Options): Promise<number> 
   if (config.databaseUrl !== null) {
     log.warn("DATABASE_URL is set; the demo does not touch that database and uses the embedded Postgres");
   }
+  log.info({ data_dir: config.dataDir }, "the demo started");
   // The simulated day ends now, so that `docmirror status` finds a fresh mirror afterwards.
   const world = createWorld({
     startAt: new Date(Math.floor((Date.now() - DAY_MS) / 60_000) * 60_000),
