@@ -7,8 +7,8 @@ import { type ScriptedServer, startScriptedServer } from "../support/scripted-se
 const asIs = { parse: (value: unknown) => value };
 
 /**
- * A second may hold 52 (`npm run bench` measures how closely that is kept). Here other tests share the machine and shift
- * arrivals; the faults that this is to catch let 66 and 83 through.
+ * A second may hold 52 (`npm run bench` measures how closely that is kept, and how much of it is used). Here other
+ * tests share the machine and shift arrivals; the faults that this is to catch let 66 and 83 through.
  */
 const MOST_IN_A_SECOND = 55;
 
@@ -19,16 +19,13 @@ function worstSecond({ requests }: ScriptedServer): number {
 }
 
 describe("the pace", () => {
-  it("at 50 a second with 8 in flight keeps to the rate as the server sees it, and uses it", {
+  it("at 50 a second with 8 in flight keeps to the rate as the server sees it", {
     tags: ["long"],
   }, async () => {
     await using server = await startScriptedServer([{}]);
     await using client = createTestClient(server.url, { concurrency: 8, ratePerSecond: 50 });
     await Promise.all(Array.from({ length: 151 }, () => client.fetchJson("/api/v1/", asIs)));
-    const times = server.requests.map(({ at }) => at);
     expect(worstSecond(server)).toBeLessThanOrEqual(MOST_IN_A_SECOND);
-    const seconds = ((times.at(-1) ?? 0) - (times[0] ?? 0)) / 1000;
-    expect((times.length - 1) / seconds).toBeGreaterThanOrEqual(50 * 0.8);
   });
 
   it.each([
@@ -78,12 +75,13 @@ describe("the pace", () => {
     const pace = createHostPace({ ratePerSecond: 20, clock: systemClock });
     const stop = new AbortController();
     await pace.turn(stop.signal);
-    const waiting = Array.from({ length: 10 }, () => pace.turn(stop.signal));
+    const waiting = Array.from({ length: 200 }, () => pace.turn(stop.signal));
     stop.abort(new Error("stopped"));
     for (const turn of waiting) await expect(turn).rejects.toThrow("stopped");
     const start = performance.now();
     await pace.turn(new AbortController().signal);
-    expect(performance.now() - start).toBeLessThan(500);
+    // Their turns would take ten seconds.
+    expect(performance.now() - start).toBeLessThan(5000);
   });
 
   it("goes on when the system's clock is set back by an hour", { tags: ["long"] }, async () => {
