@@ -49,8 +49,8 @@ export async function findPlace(sql: Sql): Promise<FoundPlace> {
 }
 
 /**
- * Stores where the database was when the run began, unless that is known. Called when the run has ended, so that it
- * has told a move. A standby that took over meanwhile is told by the next run.
+ * Stores where the database was when the run began, unless that is known. Called at the end of the run, which has
+ * warned of a move by then. If a standby takes over during a run, the next run warns of it.
  */
 export async function notePlace(sql: Sql, runId: number, { place, isKnown }: FoundPlace): Promise<void> {
   if (isKnown) return;

@@ -247,15 +247,19 @@ describe("connect", () => {
     await expect.poll(open).toBe(0);
   });
 
-  test("a statement that never ends does not hold up the end of a pool that lost a connection", async () => {
-    const name = "docmirror test endless";
+  test.each<[string, (pool: Sql) => Promise<void> | void]>([
+    ["does not hold up the end of a pool", (pool) => pool.end({ timeout: 0.1 })],
+    ["is dropped with the connections of a pool", renewConnections],
+  ])("a statement that never ends %s that lost another connection", async (_, drop) => {
+    const name = `docmirror test endless ${drop.name}`;
     const pool = connect(database.url, { applicationName: name, max: 2 });
     const endless = pool`select pg_sleep(3600)`.catch((error: unknown) => error);
     const [other] = await pool<{ pid: number }[]>`select pg_backend_pid() as pid`;
     await sql`select pg_terminate_backend(${other?.pid ?? 0}, 5000)`;
     await expect.poll(async () => await pool`select 1 as one`.catch(() => [])).toEqual([{ one: 1 }]);
-    await pool.end({ timeout: 0.1 });
+    await drop(pool);
     expect(isPassing(await endless)).toBe(true);
+    await pool.end({ timeout: 1 });
     await sql`select pg_terminate_backend(pid) from pg_stat_activity where application_name = ${name}`;
   });
 

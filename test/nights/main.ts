@@ -6,7 +6,6 @@
  *
  * Options: `--days 30`, `--seed 1`, `--speed 960` (virtual seconds a second), `--keep` (leaves the folder of logs and samples). Exits 1 on any fault.
  */
-
 import { randomBytes } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

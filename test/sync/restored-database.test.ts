@@ -47,7 +47,7 @@ describe("a run on a copy of the database", () => {
     expect({ status, restored: restored(warnings) }).toEqual({ status: "succeeded", restored: [] });
   });
 
-  test.each([["server"], ["timeline"], ["ledger"]])("is told by another %s", async (part) => {
+  test.each([["server"], ["timeline"], ["ledger"]])("is noticed at another %s", async (part) => {
     await using quick = await startQuickWorld(WORLD);
     await quick.sync();
     await withSql(quick.databaseUrl, { applicationName: "docmirror test", max: 1 }, async (sql) => {
