@@ -59,7 +59,7 @@ function staleLine({ resources, stale_after_ms }: StatusDocument): string[] {
   const lists = resources.filter(({ stale }) => stale).map(({ resource }) => resource);
   return lists.length === 0
     ? []
-    : [`stale, not read well for ${formatSpan(stale_after_ms)}: ${lists.join(", ")}`];
+    : [`stale, not read well within ${formatSpan(stale_after_ms)}: ${lists.join(", ")}`];
 }
 
 function renderRound(round: RunRow | null, columns: number | undefined): string {

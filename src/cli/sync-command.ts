@@ -76,14 +76,14 @@ export function syncCommand(summary: string): Command {
         const baseUrl = requireBaseUrl(context.config);
         const webhook = webhookOf(context.config);
         if (options.dryRun && isMirrorAbsent(context.config)) return drySync(context, null, baseUrl, options);
-        // The origin has no login. It takes a moment until the database and the service have answered.
-        if (!options.dryRun) context.log.info({ service: baseUrl.origin }, "sync started");
-        return withMetricsFile(context, options.metricsFile, (measured) =>
-          withDatabase(context, async (database) => {
+        return withMetricsFile(context, options.metricsFile, (measured) => {
+          // The origin has no login. It takes a moment until the database and the service have answered.
+          if (!options.dryRun) context.log.info({ service: baseUrl.origin }, "sync started");
+          return withDatabase(context, async (database) => {
             if (options.dryRun) return drySync(context, database, baseUrl, options);
             return measured(database.url, () => sync(context, database, baseUrl, options, webhook));
-          }),
-        );
+          });
+        });
       }),
     );
 }

@@ -133,6 +133,7 @@ describe("demo", { timeout: 240_000 }, () => {
     await using cli = startCli(["demo", "--keep", "--json"], { cwd, env });
     await cli.waitFor("stderr", /the demo stays up/);
     expect(cli.stderr()).toContain("DATABASE_URL is set");
+    expect(cli.stderr()).toMatch(/the demo started.*the simulated service is up/s);
     const { service } = JSON.parse(cli.stdout());
     const list = await runCli(["get", "build", "--limit", "1", "--json", "--base-url", service]);
     expect(JSON.parse(list.stdout).meta.total_count).toBeGreaterThan(7000);

@@ -141,6 +141,7 @@ describe("--metrics-file", () => {
     const before = service.requests().total;
     const { code, stderr } = await run(["sync"], join(folder, name));
     expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringMatching(message) });
+    expect(stderr).not.toContain("sync started");
     expect(service.requests().total).toBe(before);
     rmSync(join(folder, "place"), { recursive: true });
   });

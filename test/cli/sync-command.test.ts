@@ -144,6 +144,12 @@ describe("wrong input", () => {
     expect(server.requests).toHaveLength(1);
   });
 
+  it("says which service it reads before its database has answered", async () => {
+    const { stderr } = await sync([], { databaseUrl: "postgres://me@127.0.0.1:1/mirror" });
+    const [line = ""] = stderr.split("\n").filter((one) => one.includes('"msg"'));
+    expect(JSON.parse(line)).toMatchObject({ msg: "sync started", service: service.url });
+  });
+
   it("a database that refuses exits 4", { tags: ["long"] }, async () => {
     expectFailure(
       await sync([], { databaseUrl: "postgres://me@127.0.0.1:1/mirror" }),
