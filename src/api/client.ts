@@ -3,6 +3,7 @@ import type { Clock } from "../clock.ts";
 import type { Config } from "../config.ts";
 import { UnexpectedShapeError } from "../errors.ts";
 import type { RequestMeter } from "../metrics/request-meter.ts";
+import { parseJson } from "../wire/parse-json.ts";
 import { apiUrl } from "./api-url.ts";
 import type { ClockAhead } from "./clock-difference.ts";
 import { createHost, type Host, lengthOf, type RetryLog } from "./host.ts";
@@ -138,7 +139,7 @@ export function createClient(options: ClientOptions): Client {
           if (!known) await parseTurn();
           const value = known
             ? null
-            : fetchOptions.parse(parseJson(Buffer.concat(body), showUrl(url), host.excerpt), showUrl(url));
+            : fetchOptions.parse(readJson(Buffer.concat(body), showUrl(url), host.excerpt), showUrl(url));
           return { url: showUrl(url), value, hash, bytes: lengthOf(body), sentAt, receivedAt, serverDate };
         },
       });
@@ -157,9 +158,9 @@ function hashOf(pieces: readonly Buffer[]): string {
   return hash.digest("hex");
 }
 
-function parseJson(body: Buffer, url: string, excerpt: Host["excerpt"]): unknown {
+function readJson(body: Buffer, url: string, excerpt: Host["excerpt"]): unknown {
   try {
-    return JSON.parse(body.toString("utf8"));
+    return parseJson(body.toString("utf8"));
   } catch (cause) {
     throw new UnexpectedShapeError(`GET ${url} answered with no JSON${excerpt(body)}`, {
       url,

@@ -12,9 +12,14 @@ export function printReply(out: Output, value: unknown): Promise<void> {
  */
 function toJson(value: unknown): string {
   try {
-    return JSON.stringify(value, null, 2);
+    return JSON.stringify(value, foreignNumberAsText, 2);
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
     return jsonText(value, Number.POSITIVE_INFINITY);
   }
+}
+
+/** JSON.stringify would write null for it. */
+function foreignNumberAsText(_key: string, value: unknown): unknown {
+  return typeof value === "number" && !Number.isFinite(value) ? String(value) : value;
 }

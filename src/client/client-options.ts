@@ -32,8 +32,9 @@ export interface ServiceClientOptions {
   /** Whether HTTP_PROXY, HTTPS_PROXY and NO_PROXY count. @default true */
   useProxies?: boolean | undefined;
   /**
-   * Whether a documented field may hold a value of another type than the types of this package say. Then only
-   * `id` is sure. Otherwise such a record is an `UnexpectedShapeError`. @default false
+   * Whether a documented field may hold a value of another type than the types of this package say, and any field
+   * `NaN` or an infinite number, which Python writes. Then only `id` is sure. Otherwise such a record is an
+   * `UnexpectedShapeError`. @default false
    */
   allowOddFields?: boolean | undefined;
   /** Called before each retry. */

@@ -1,8 +1,11 @@
 import type { FieldKind } from "../wire/fields.ts";
+import { foreignNumberIn } from "../wire/parse-json.ts";
 import { recordId } from "../wire/record-id.ts";
 import { RELATED, RESOURCE_FIELDS, type Resource } from "../wire/resources.ts";
 import type { FileHit, RecordOf } from "./records.ts";
 import { isJsonObject, unexpectedShape } from "./unexpected-shape.ts";
+
+const HANDED_ON = "with the option allowOddFields the client hands such records on as they came";
 
 export interface RecordChecks {
   /** Where the record comes from, for messages. */
@@ -41,6 +44,11 @@ function checkRecord(
   if (id === null || !isJsonObject(value)) throw unexpectedShape(url, `a ${what} has no usable id`);
   const record: Record<string, unknown> = value.id === id ? value : { ...value, id };
   if (allowOddFields) return record;
+  const foreign = foreignNumberIn(value);
+  if (foreign !== null) {
+    const fault = `${what} ${id} holds ${foreign}, a number that JSON does not have`;
+    throw unexpectedShape(url, fault, HANDED_ON);
+  }
   for (const [field, kind] of Object.entries(RESOURCE_FIELDS[resource])) {
     const held = Object.hasOwn(record, field) ? record[field] : undefined;
     if (held === undefined || held === null) continue;
@@ -56,11 +64,7 @@ function checkRecord(
 function checkField(value: unknown, kind: FieldKind, where: string, url: string): void {
   if (value === undefined || value === null || IS_KIND[kind](value)) return;
   const came = Array.isArray(value) ? "an array" : `of type ${typeof value}`;
-  throw unexpectedShape(
-    url,
-    `${where} should be ${KIND_WORDS[kind]}, and is ${came}`,
-    "with the option allowOddFields the client hands such records on as they came",
-  );
+  throw unexpectedShape(url, `${where} should be ${KIND_WORDS[kind]}, and is ${came}`, HANDED_ON);
 }
 
 const isText = (value: unknown): boolean => typeof value === "string";

@@ -2,6 +2,7 @@ import type { Sql, TransactionSql } from "../db/connect.ts";
 import { cleanJson, cleanText } from "../normalize/clean-text.ts";
 import { jsonText } from "../normalize/json-text.ts";
 import type { RejectedRecord } from "../normalize/normalized.ts";
+import { foreignNumberIn } from "../wire/parse-json.ts";
 import type { Resource } from "../wire/resources.ts";
 
 /**
@@ -63,17 +64,19 @@ async function insertRows(
 }
 
 function toJson(payload: unknown): string {
+  // As one text, which a retry reads like the reply, so that the number is not taken for a text.
+  if (foreignNumberIn(payload) !== null) return toText(payload, MAX_JSON_LENGTH);
   try {
     const json = JSON.stringify(cleanJson(payload, { nul: 0 }) ?? null);
-    return json.length > MAX_JSON_LENGTH ? toText(payload) : json;
+    return json.length > MAX_JSON_LENGTH ? toText(payload, MAX_TEXT_LENGTH) : json;
   } catch {
-    return toText(payload);
+    return toText(payload, MAX_TEXT_LENGTH);
   }
 }
 
 /** A payload that is nested too deep or too long for JSON is stored as one text, cut when it is too long. */
-function toText(payload: unknown): string {
-  return JSON.stringify(jsonText(payload, MAX_TEXT_LENGTH));
+function toText(payload: unknown, maxLength: number): string {
+  return JSON.stringify(jsonText(payload, maxLength).toWellFormed());
 }
 
 /** A place in a list whose record upstream cannot render. It has no payload, and its id is not known. */

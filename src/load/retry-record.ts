@@ -4,6 +4,7 @@ import { withTransaction } from "../db/transaction.ts";
 import { cleanText } from "../normalize/clean-text.ts";
 import type { NormalizedRecord } from "../normalize/normalized.ts";
 import { normalizePage } from "../normalize/page.ts";
+import { parseJson } from "../wire/parse-json.ts";
 import type { Resource } from "../wire/resources.ts";
 import { isDataFault, refusalOf } from "./data-fault.ts";
 import type { KnownKeys } from "./known-keys.ts";
@@ -145,7 +146,7 @@ const CUT = Symbol("cut");
 function readPayload(payload: unknown): unknown {
   if (typeof payload !== "string" || !payload.startsWith("{")) return payload;
   try {
-    return JSON.parse(payload);
+    return parseJson(payload);
   } catch {
     return CUT;
   }

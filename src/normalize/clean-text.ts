@@ -35,7 +35,7 @@ export function cleanText(text: string, replacements: Replacements): string {
 export function cleanJson(value: unknown, replacements: Replacements, depth = 0): unknown {
   assertDepth(depth);
   if (typeof value === "string") return cleanText(value, replacements);
-  if (value === Number.POSITIVE_INFINITY || value === Number.NEGATIVE_INFINITY) return String(value);
+  if (typeof value === "number" && !Number.isFinite(value)) return String(value);
   if (Array.isArray(value)) return value.map((element) => cleanJson(element, replacements, depth + 1));
   if (typeof value !== "object" || value === null) return value;
   const cleaned: Record<string, unknown> = Object.create(null);

@@ -1,6 +1,7 @@
 /**
  * Writes a parsed value as JSON, cut to `maxLength` characters. Unlike JSON.stringify it does not recurse, so
- * deep nesting is safe, and it stops soon after `maxLength`, so a huge value costs little memory.
+ * deep nesting is safe, and it stops soon after `maxLength`, so a huge value costs little memory. A number that JSON
+ * does not have is written as `parseJson` reads it.
  */
 export function jsonText(value: unknown, maxLength: number): string {
   const open: { members: Iterator<[string | number, unknown]>; end: "]" | "}"; isFirst: boolean }[] = [];
@@ -18,7 +19,8 @@ export function jsonText(value: unknown, maxLength: number): string {
       write("{");
       open.push({ members: Object.entries(one).values(), end: "}", isFirst: true });
     } else {
-      write(JSON.stringify(one) ?? "null");
+      const isForeign = typeof one === "number" && !Number.isFinite(one);
+      write(isForeign ? String(one) : (JSON.stringify(one) ?? "null"));
     }
   };
 

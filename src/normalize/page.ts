@@ -1,4 +1,5 @@
 import { fileFields } from "../wire/file.ts";
+import { foreignNumberIn } from "../wire/parse-json.ts";
 import { recordId } from "../wire/record-id.ts";
 import type { Resource } from "../wire/resources.ts";
 import { versionFields } from "../wire/version.ts";
@@ -38,6 +39,12 @@ export function normalizePage(
         reason: "the record has no id that can be stored",
         payload: record,
       });
+      continue;
+    }
+    const foreign = foreignNumberIn(record);
+    if (foreign !== null) {
+      const reason = `the record holds ${foreign}, a number that JSON does not have`;
+      page.rejected.push({ recordId: id, reason, payload: record });
       continue;
     }
     try {

@@ -171,6 +171,7 @@ async function runLocked(
   if (found.movedAfter) warnings.warn(describeMove(found.movedAfter));
   const client = createUpstreamClient({ ...options, log }, abort.signal, warnings.warn);
   const heart = startHeart(sql, runId, lock, (reason) => abort.abort(reason));
+  let refusedDetails = 0;
   const loader = countTotals(
     createLoader({
       sql,
@@ -185,6 +186,9 @@ async function runLocked(
     }),
     totals,
     meters,
+    (records) => {
+      refusedDetails += records;
+    },
   );
   const ending: RunEnding = { kind, resources: {}, error: null, brokenBy: null, isPartial: false };
   try {
@@ -221,7 +225,12 @@ async function runLocked(
   // A list that was refused or got no answer is worth another try soon; one with a wrong form is not.
   if (isUpstreamLost(ending.brokenBy) || !isSomethingRead(resources)) ending.error ??= ending.brokenBy;
   const { error } = ending;
-  const hasGaps = ending.isPartial || isPartial({ resources, unfinished });
+  if (refusedDetails > 0) {
+    warnings.warn(
+      `${refusedDetails} records that were asked for one by one could not be stored; see \`docmirror quarantine\``,
+    );
+  }
+  const hasGaps = ending.isPartial || refusedDetails > 0 || isPartial({ resources, unfinished });
   const status = statusOf(error, resources, hasGaps);
   const finishedAt = clock.now();
   const message = error instanceof Error ? error.message : null;
@@ -284,13 +293,24 @@ export function exitCodeOf({ summary, error }: RunResult): number {
   return error instanceof MirrorError ? error.exitCode : error === null ? EXIT.partial : EXIT.bug;
 }
 
-/** The loader, with its counts added to the totals of the run. The pages of a walk are counted by the walk. */
-function countTotals(loader: Loader, totals: RunTotals, meters: Meters | undefined): Loader {
+/**
+ * The loader, with its counts added to the totals of the run. The pages of a walk are counted by the walk.
+ * `refused` hears of details that went to quarantine.
+ */
+function countTotals(
+  loader: Loader,
+  totals: RunTotals,
+  meters: Meters | undefined,
+  refused: (records: number) => void,
+): Loader {
   return {
     ...loader,
     async load(batch, alongside) {
       const counts = await loader.load(batch, alongside);
-      if (batch.source === "detail") meters?.runs.settled(batch.resource, counts);
+      if (batch.source === "detail") {
+        meters?.runs.settled(batch.resource, counts);
+        refused(counts.quarantined);
+      }
       totals.transitions += counts.transitions;
       totals.replacedNul += counts.replacedNul;
       return counts;

@@ -51,6 +51,11 @@ describe("get", () => {
   it.each([
     ["indented as a rule", '{"id":"1","x":[2]}', '{\n  "id": "1",\n  "x": [\n    2\n  ]\n}\n'],
     ["in one line where it is nested 20,000 deep", DEEP, `${DEEP}\n`],
+    [
+      "with a number that JSON does not have as a text",
+      '{"x":NaN,"y":1e400}',
+      '{\n  "x": "NaN",\n  "y": "Infinity"\n}\n',
+    ],
     ["even when it is no record", "[1]", "[\n  1\n]\n"],
   ])("--json prints what the service answers, %s", async (_, body, printed) => {
     const { code, stdout, stderr } = await get([{ body }], "build", "1", "--json");

@@ -88,6 +88,15 @@ describe("a record", () => {
     expect((await call([{ body: record }], ask, { allowOddFields: true })).answer).toEqual(record);
   });
 
+  it("with a number that JSON does not have is refused, unless odd fields are allowed", async () => {
+    const body = JSON.stringify(wireBuild("7", { shoes: "?" })).replace('"?"', "NaN");
+    expect((await call([{ body }], fetchBuild)).error?.message).toContain(
+      "build 7 holds NaN, a number that JSON",
+    );
+    const { answer } = await call([{ body }], fetchBuild, { allowOddFields: true });
+    expect(answer).toMatchObject({ id: "7", shoes: Number.NaN });
+  });
+
   it("that the service lacks is a NotFoundError, once the root listing answers", async () => {
     const script: Script = (_, { pathname }) => (pathname === "/api/v1/" ? { body: ROOT } : { status: 404 });
     const { error, paths } = await call(script, fetchBuild);

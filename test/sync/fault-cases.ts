@@ -3,6 +3,7 @@
  * on pages of ten; where a row names no other list, the fault is in the list of builds.
  */
 import { gzipSync } from "node:zlib";
+import { expect } from "vitest";
 import type { Unfinished } from "../../src/db/schema/runs.ts";
 import type { WorldOptions } from "../../src/simulate/settings.ts";
 import type { SyncSettings } from "../../src/sync/sync-settings.ts";
@@ -13,6 +14,7 @@ import {
   deleteNewest,
   drip,
   first,
+  foreignNumber,
   half,
   hangUp,
   holding,
@@ -69,6 +71,8 @@ export interface FaultCase {
   unfinished?: Partial<Unfinished>;
   /** The offsets of the holes, or the places of the records put aside. */
   places?: number[];
+  /** What is kept of a record that was put aside. @default a finished build */
+  payload?: unknown;
   /** How many records are deleted. */
   deleted?: number;
   /** What `extra` of the record at fault holds. */
@@ -88,6 +92,7 @@ export interface FaultSection {
 const succeeds = { exit: 0, run: "succeeded", walk: "whole" } as const;
 const passes = { ...succeeds, left: "all" } as const;
 const notWhole = { exit: 3, run: "partial", walk: "not_whole" } as const;
+const quarantined = { exit: 3, run: "partial", walk: "whole", left: "aside" } as const;
 const breaksOff = { ...notWhole, left: "soFar" } as const;
 const isLost = { exit: 5, run: "partial", walk: "not_whole", left: "lost" } as const;
 
@@ -772,6 +777,15 @@ export const FAULTS: readonly FaultSection[] = [
         places: [45],
         says: /1 of its records have no id/,
       },
+      ...["NaN", "Infinity", "-Infinity"].map(
+        (token): FaultCase => ({
+          fault: `a number that JSON does not have: \`${token}\``,
+          play: foreignNumber("build", 45, token),
+          ...quarantined,
+          places: [45],
+          payload: expect.stringContaining(`"type":${token},`),
+        }),
+      ),
       {
         fault: "all ids as integers",
         play: always(

@@ -217,7 +217,10 @@ async function checkLeft(
       return expect(stored[list]).toHaveLength(whole - places.length);
     case "aside":
       expect(aside).toEqual(
-        places.map(() => ({ offset: null, payload: expect.objectContaining({ state: "finished" }) })),
+        places.map(() => ({
+          offset: null,
+          payload: fault.payload ?? expect.objectContaining({ state: "finished" }),
+        })),
       );
       return expect(stored[list]).toHaveLength(whole - places.length);
     case "deleted":

@@ -123,6 +123,17 @@ export function record(resource: Resource, place: number, change: (record: WireR
     );
 }
 
+/** One record of a list, by its place, whose type is a number that JSON does not have. */
+export function foreignNumber(resource: Resource, place: number, token: string): Play {
+  return () =>
+    when(holding(resource, place), async (next, { offset }) => {
+      const body = (await (await next()).json()) as WirePage;
+      Object.assign(body.objects[place - offset] ?? {}, { type: "a number" });
+      const text = JSON.stringify(body).replace('"type":"a number"', `"type":${token}`);
+      return new Response(text, { headers: { "content-type": "application/json" } });
+    });
+}
+
 export function status(code: number, headers: Record<string, string> = {}, body = "Sorry"): Reply {
   return () => new Response(body, { status: code, headers });
 }

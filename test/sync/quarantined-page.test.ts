@@ -73,3 +73,41 @@ test("a record in quarantine is resolved by the run in which it comes well", asy
   expect((await night()).summary.status).toBe("succeeded");
   expect(await unresolved()).toEqual([]);
 });
+
+test("a detail that cannot be stored makes its run partial, and the run says so", async () => {
+  let isBroken = false;
+  await using quick = await startQuickWorld(
+    { users: 3, projects: 4, versions: 6, files: 3, builds: 150, rates: QUIET, stuckShare: 0 },
+    async (request, next) => {
+      const reply = await next();
+      if (!isBroken || !/\/build\/\d+\/$/.test(new URL(request.url).pathname)) return reply;
+      const text = (await reply.text()).replace("{", '{"length": NaN, ');
+      return new Response(text, { headers: { "content-type": "application/json" } });
+    },
+  );
+  await quick.sync({ kind: "full" });
+  quick.world.advance(60_000);
+  quick.world.triggerBuilds(30);
+  await quick.watch();
+  quick.world.advance(600_000);
+  isBroken = true;
+  const { summary } = await quick.watch();
+  const rows = await withSql(
+    quick.databaseUrl,
+    { applicationName: "docmirror test", max: 1 },
+    (sql) => sql<{ reason: string; payload: string; request: string }[]>`
+      select reason, payload, request from sync.quarantine where resolved_at is null`,
+  );
+  expect(rows.length).toBeGreaterThan(5);
+  for (const { reason, payload, request } of rows) {
+    expect(reason).toBe("the record holds NaN, a number that JSON does not have");
+    expect(payload).toMatch(/^\{"length":NaN,"/);
+    expect(request).toMatch(/^\/api\/v1\/build\/\d+\/$/);
+  }
+  expect(summary).toMatchObject({
+    status: "partial",
+    warnings: [
+      `${rows.length} records that were asked for one by one could not be stored; see \`docmirror quarantine\``,
+    ],
+  });
+});

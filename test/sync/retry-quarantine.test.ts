@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { acquireRunLock } from "../../src/db/run-lock.ts";
 import { quarantineHole } from "../../src/load/quarantine.ts";
 import { retryQuarantine } from "../../src/sync/retry-quarantine.ts";
+import { parseJson } from "../../src/wire/parse-json.ts";
 import type { Resource } from "../../src/wire/resources.ts";
 import { type Loading, setUpLoading } from "../support/loading.ts";
 import { restoreStored } from "../support/stored-mirror.ts";
@@ -95,6 +96,27 @@ describe("a record that is tried again", () => {
     expect(
       await loading.sql`select kind, observed_at = ${TUESDAY} as as_seen, after->>'first_name' as after from mirror.changes`,
     ).toEqual([{ kind: "updated", as_seen: true, after: "new" }]);
+  });
+
+  test("is refused again while it holds a number that JSON does not have", async () => {
+    await using loading = await setUpLoading();
+    const reply =
+      '[{"id":"1","first_name":"Ann","last_name":"NaN \\ud83d","shoes":NaN},{"id":"2","username":"bob"}]';
+    await loading.load("user", parseJson(reply) as unknown[]);
+    expect(await loading.sql`select id from mirror.users`).toEqual([{ id: "2" }]);
+    const kept = async () =>
+      loading.sql`select reason, payload from sync.quarantine where resolved_at is null`;
+    const refused = [
+      {
+        reason: "the record holds NaN, a number that JSON does not have",
+        payload: expect.stringMatching(/^\{"id":"1",.*"shoes":NaN\}$/),
+      },
+    ];
+    expect(await kept()).toEqual(refused);
+    expect(await retry(loading)).toEqual({ ...NOTHING, refused: 1 });
+    expect(await kept()).toEqual(refused);
+    await loading.load("user", parseJson(reply) as unknown[]);
+    expect(await kept()).toHaveLength(1);
   });
 
   test.each([
