@@ -68,7 +68,7 @@ async function sweep(
     signal.throwIfAborted();
     const request = requestText({ path: "/api/v1/build/", limit: pageSize, offset, others });
     const reply = await client.fetchJson<ParsedPage>(request, {
-      parse: (value, url) => parsePage(value, "build", url),
+      parse: (value, url) => parsePage(value, "build", url, client.baseUrl),
     });
     const records = reply.value?.records ?? [];
     if (records.some((record) => (record as { state?: unknown } | null)?.state !== state)) {

@@ -1,5 +1,6 @@
 import type { FieldKinds } from "../wire/fields.ts";
 import { recordId } from "../wire/record-id.ts";
+import { otherResource } from "../wire/resource-uri.ts";
 import { cleanText } from "./clean-text.ts";
 import { fieldReference } from "./field-reference.ts";
 import type { NormalizeContext, NormalizedRecord } from "./normalized.ts";
@@ -61,6 +62,9 @@ export function normalizeWithProject(
   };
   if (Object.hasOwn(related, "project")) {
     const { project } = related;
+    const other = otherResource(project, "project", context.baseUrl);
+    if (other !== null)
+      throw new Error(`the resource_uri of its project names a ${other.slice(0, 40)}, not a project`);
     normalized.projectId = projects.add(project);
     if (normalized.projectId === null && project !== null) {
       normalized.extra = keepInExtra(extra, "project", project, context.replacements);

@@ -1,6 +1,7 @@
 import { fileFields } from "../wire/file.ts";
 import { foreignNumberIn } from "../wire/parse-json.ts";
 import { recordId } from "../wire/record-id.ts";
+import { otherResource } from "../wire/resource-uri.ts";
 import type { Resource } from "../wire/resources.ts";
 import { versionFields } from "../wire/version.ts";
 import { normalizeBuild } from "./build.ts";
@@ -44,6 +45,12 @@ export function normalizePage(
     const foreign = foreignNumberIn(record);
     if (foreign !== null) {
       const reason = `the record holds ${foreign}, a number that JSON does not have`;
+      page.rejected.push({ recordId: id, reason, payload: record });
+      continue;
+    }
+    const other = otherResource(record, resource, baseUrl);
+    if (other !== null) {
+      const reason = `its resource_uri names a ${other.slice(0, 40)}, not a ${resource}`;
       page.rejected.push({ recordId: id, reason, payload: record });
       continue;
     }

@@ -21,7 +21,7 @@ export interface BuildProbe {
  */
 export async function probeBuilds(client: Client, listPath: string): Promise<BuildProbe> {
   const reply = await client.fetchJson<ParsedPage>(requestText(firstRequest(listPath, 1)), {
-    parse: (value, url) => parsePage(value, "build", url),
+    parse: (value, url) => parsePage(value, "build", url, client.baseUrl),
   });
   const records = reply.value?.records.slice(0, 1) ?? [];
   const page = normalizePage("build", records, client.baseUrl);

@@ -307,10 +307,8 @@ function countTotals(
     ...loader,
     async load(batch, alongside) {
       const counts = await loader.load(batch, alongside);
-      if (batch.source === "detail") {
-        meters?.runs.settled(batch.resource, counts);
-        refused(counts.quarantined);
-      }
+      if (batch.source === "detail") meters?.runs.settled(batch.resource, counts);
+      if (alongside === undefined) refused(counts.quarantined);
       totals.transitions += counts.transitions;
       totals.replacedNul += counts.replacedNul;
       return counts;

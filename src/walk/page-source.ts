@@ -93,7 +93,7 @@ export function createPageSource(options: PageSourceOptions): PageSource {
     // A failed look-up is thrown where it is awaited, unless the request failed before.
     for (const promise of [recalled, knownHash]) promise.catch(() => {});
     const reply = await client.fetchJson<ParsedPage>(request, {
-      parse: (value, url) => parsePage(value, resource, url),
+      parse: (value, url) => parsePage(value, resource, url, client.baseUrl),
       knownHash,
       priority,
       ...(retries !== undefined && { retries }),

@@ -2,6 +2,7 @@ import { UnexpectedShapeError } from "../errors.ts";
 import { jsonText } from "../normalize/json-text.ts";
 import { Envelope } from "../wire/envelope.ts";
 import { recordId } from "../wire/record-id.ts";
+import { otherResource } from "../wire/resource-uri.ts";
 import type { Resource } from "../wire/resources.ts";
 import { showsItsOrder } from "./list-order.ts";
 
@@ -35,7 +36,7 @@ export interface Page {
   /** The requested path and query. */
   request: string;
   meta: PageMeta;
-  /** The ids on the page in its order; records without one are left out. */
+  /** The ids on the page in its order; records without one, and those of another resource, are left out. */
   ids: string[];
   /** Null when the body equals the remembered one: its records are stored already. */
   records: unknown[] | null;
@@ -68,7 +69,7 @@ export interface ParsedPage {
 }
 
 /** Reads a reply as a page of a list. Throws `UnexpectedShapeError` when it has no `meta` or no `objects`. */
-export function parsePage(value: unknown, resource: Resource, url: string): ParsedPage {
+export function parsePage(value: unknown, resource: Resource, url: string, baseUrl: URL): ParsedPage {
   const envelope = Envelope.safeParse(value);
   if (!envelope.success) {
     const [issue] = envelope.error.issues;
@@ -92,7 +93,10 @@ export function parsePage(value: unknown, resource: Resource, url: string): Pars
       count: objects.length,
       showsOrder: showsItsOrder(resource, objects),
     },
-    ids: objects.map(recordId).filter((id) => id !== null),
+    ids: objects
+      .filter((record) => otherResource(record, resource, baseUrl) === null)
+      .map(recordId)
+      .filter((id) => id !== null),
     records: objects,
   };
 }

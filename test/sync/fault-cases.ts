@@ -777,6 +777,32 @@ export const FAULTS: readonly FaultSection[] = [
         places: [45],
         says: /1 of its records have no id/,
       },
+      {
+        fault: "a `resource_uri` of another resource",
+        play: record("build", 45, (build) => Object.assign(build, { resource_uri: "/api/v1/user/3/" })),
+        ...notWhole,
+        left: "aside",
+        places: [45],
+        says: /1 of its records have no id of this list/,
+      },
+      {
+        fault: "a `resource_uri` of another resource in the project that a file holds",
+        play: record("file", 15, ({ project }) =>
+          Object.assign(project as WireRecord, { resource_uri: "/api/v1/user/3/" }),
+        ),
+        ...quarantined,
+        list: "file",
+        places: [15],
+        payload: expect.objectContaining({
+          project: expect.objectContaining({ resource_uri: "/api/v1/user/3/" }),
+        }),
+      },
+      {
+        fault: "a `resource_uri` that cannot be read",
+        play: record("build", 45, (build) => Object.assign(build, { resource_uri: "here" })),
+        ...succeeds,
+        left: "stored",
+      },
       ...["NaN", "Infinity", "-Infinity"].map(
         (token): FaultCase => ({
           fault: `a number that JSON does not have: \`${token}\``,

@@ -3,7 +3,8 @@ import { UnexpectedShapeError } from "../../src/errors.ts";
 import { parsePage } from "../../src/walk/page.ts";
 
 const META = { limit: 20, next: null, offset: 0, previous: null, total_count: 2 };
-const parse = (value: unknown) => parsePage(value, "user", "http://h/api/v1/user/");
+const BASE = new URL("http://h/");
+const parse = (value: unknown) => parsePage(value, "user", "http://h/api/v1/user/", BASE);
 
 describe("parsePage", () => {
   it("gives the numbers, the ids and the records of a page", () => {
@@ -21,7 +22,7 @@ describe("parsePage", () => {
       { id: 1, date: "2026-01-01T00:00:00" },
     ];
     const isShown = (builds: unknown[]) =>
-      parsePage({ meta: META, objects: builds }, "build", "").meta.showsOrder;
+      parsePage({ meta: META, objects: builds }, "build", "", BASE).meta.showsOrder;
     expect(isShown(objects)).toBe(true);
     expect(isShown(objects.toReversed())).toBe(false);
   });
@@ -42,5 +43,17 @@ describe("parsePage", () => {
     expect(parsing).toThrow(UnexpectedShapeError);
     expect(parsing).toThrow(`user list: GET http://h/api/v1/user/ should answer with a page`);
     expect(parsing).toThrow(place);
+  });
+
+  it("counts no record of another resource among its ids, though it is on the page", () => {
+    const objects = [
+      { id: "1", resource_uri: "/api/v1/user/1/" },
+      { id: "7", resource_uri: "http://h/api/v1/build/7/" },
+    ];
+    expect(parse({ meta: META, objects })).toMatchObject({
+      ids: ["1"],
+      meta: { count: 2 },
+      records: objects,
+    });
   });
 });

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { parseResourceUri } from "../../src/wire/resource-uri.ts";
+import { otherResource, parseResourceUri } from "../../src/wire/resource-uri.ts";
 
 const BASE = new URL("https://docs.example.org");
 const PREFIXED = new URL("https://docs.example.org/old");
@@ -113,5 +113,42 @@ describe("parseResourceUri", () => {
         },
       ),
     );
+  });
+});
+
+describe("otherResource", () => {
+  it.each([
+    ["/api/v1/build/7/", "build"],
+    ["/api/v1/build/7", "build"],
+    [" https://docs.example.org/api/v1/build/7/?format=json", "build"],
+    ["/api/v1/subscription/7/", "subscription"],
+  ])("is what %j names beside a user", (resource_uri, other) => {
+    expect(otherResource({ id: "7", resource_uri }, "user", BASE)).toBe(other);
+  });
+
+  it("reads the URI below the prefix of the base URL", () => {
+    expect(otherResource({ resource_uri: "/old/api/v1/build/7/" }, "user", PREFIXED)).toBe("build");
+    expect(otherResource({ resource_uri: "/old/api/v1/user/7/" }, "user", PREFIXED)).toBeNull();
+  });
+
+  it.each([
+    { resource_uri: "/api/v1/user/7/" },
+    { resource_uri: "https://docs.example.org/api/v1/user/7" },
+    { resource_uri: "/api/v1/user/another-id/" },
+    { resource_uri: "https://elsewhere.example.org/api/v1/build/7/" },
+    { resource_uri: "/old/api/v1/build/7/" },
+    { resource_uri: "/api/v1/build/" },
+    { resource_uri: "/api/v2/build/7/" },
+    { resource_uri: "build 7" },
+    { resource_uri: "/api/v1/build/%ff/" },
+    { resource_uri: "" },
+    { resource_uri: null },
+    { resource_uri: { toString: null } },
+    Object.create({ resource_uri: "/api/v1/build/7/" }),
+    {},
+    null,
+    "/api/v1/build/7/",
+  ])("is none in %j beside a user", (record) => {
+    expect(otherResource(record, "user", BASE)).toBeNull();
   });
 });
