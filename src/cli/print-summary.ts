@@ -78,15 +78,18 @@ function describeContent(content: ContentSummary | undefined): string[] {
   return [`pages of files: ${counts}${rest}${why}`, ...warnings];
 }
 
-/** What the phases after the walks left to the next run; empty where they finished. */
-function describeUnfinished({ deletions, references, open_builds }: Unfinished): string[] {
+/** What the run left to later ones; empty where it left nothing. */
+function describeUnfinished({ deletions, references, open_builds, deficit }: Unfinished): string[] {
+  const number = (count: number) => count.toLocaleString("en-US");
   const counts = [
     [deletions, "deletions to confirm"],
     [references, "references to ask for"],
     [open_builds, "open builds to poll"],
   ] as const;
-  const parts = counts.flatMap(([count, what]) =>
-    count > 0 ? [`${count.toLocaleString("en-US")} ${what}`] : [],
-  );
-  return parts.length === 0 ? [] : [`left for the next run: ${parts.join(", ")}`];
+  const parts = counts.flatMap(([count, what]) => (count > 0 ? [`${number(count)} ${what}`] : []));
+  const fewer = `the service counts ${number(deficit)} ${deficit === 1 ? "record" : "records"} fewer than are here: the next full walk finds which are gone`;
+  return [
+    ...(parts.length === 0 ? [] : [`left for the next run: ${parts.join(", ")}`]),
+    ...(deficit === 0 ? [] : [fewer]),
+  ];
 }

@@ -256,7 +256,7 @@ export const DICTIONARY = {
       quarantined: "Records that wait in quarantine.",
       refreshed_at: "When the answers of this schema were last computed.",
       deficit:
-        "How many more records the service counted than the mirror has, when the head was last read; null where the whole list was read.",
+        "How many more records the service counted than the mirror has, when the list was last read; null where that was not compared.",
       mirror_last_good_at:
         "The earliest last_good_at of all lists: the mirror is as fresh as its oldest list. Null while a list has none.",
       mirror_current_through: "The earliest current_through of all lists.",

@@ -195,12 +195,8 @@ export interface WalkEnd {
   counts: WalkCounts;
   /** Where the next run resumes if the walk broke off. Null for a walk that came to its end. */
   checkpoint: Checkpoint | null;
-  /** Records that the newest whole walk saw and that could not be stored. Null when that is unknown. */
+  /** See the columns of `sync.walks`. */
   unstored: number | null;
-  /**
-   * How many records more upstream counts than its list showed and the mirror holds. Null when the counts
-   * were not compared.
-   */
   deficit: number | null;
 }
 
@@ -288,9 +284,19 @@ export async function findLastEndedWalk(sql: Sql, resource: Resource): Promise<E
 }
 
 /**
- * How far upstream's count differed from the mirror, beyond what `unstored` explains, when the head of the
- * list last joined. 0 after a whole walk. A walk that broke off has compared nothing, so the result before it
- * still holds.
+ * How far upstream's count differed from the mirror, beyond what `unstored` explains, when it was last
+ * compared. A walk that broke off has compared nothing, so the result before it still holds.
+ */
+export async function findDeficit(sql: AnySql, resource: Resource): Promise<number> {
+  const [row] = await sql<{ deficit: number }[]>`
+    select coalesce(deficit - coalesce(unstored, 0), 0) as deficit from sync.walks
+    where resource = ${resource} and (walk = 'whole' or deficit is not null) order by run_id desc limit 1`;
+  return row?.deficit ?? 0;
+}
+
+/**
+ * The same when the head of the list last joined, or 0 after a whole walk: it has shown what there is, so
+ * another one would settle nothing.
  */
 export async function findUnexplainedDeficit(sql: AnySql, resource: Resource): Promise<number> {
   const [row] = await sql<{ unexplained: number }[]>`

@@ -4,6 +4,7 @@ import { jsonText } from "../normalize/json-text.ts";
 import type { RejectedRecord } from "../normalize/normalized.ts";
 import { foreignNumberIn } from "../wire/parse-json.ts";
 import type { Resource } from "../wire/resources.ts";
+import { RECORD_TABLES } from "./tables.ts";
 
 /**
  * The most characters of a payload stored as JSON. Postgres allows 256 MiB of jsonb, and a character has at
@@ -113,4 +114,15 @@ export async function resolveHoles(
     update sync.quarantine set resolved_at = ${at}::timestamptz
     where resource = ${resource} and resolved_at is null and list_offset is not null`;
   return result.count;
+}
+
+/** The records of a list that wait in quarantine and have no row: those with an id, and the places without one. */
+export async function countUnstored(sql: TransactionSql | Sql, resource: Resource): Promise<number> {
+  const [row] = await sql.unsafe<{ records: number }[]>(
+    `select count(distinct record_id) + count(*) filter (where record_id is null) as records
+     from sync.quarantine as waiting where resource = $1 and resolved_at is null
+       and not exists (select from ${RECORD_TABLES[resource].name} where id = record_id)`,
+    [resource],
+  );
+  return row?.records ?? 0;
 }

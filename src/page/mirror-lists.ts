@@ -54,7 +54,8 @@ const titleOf = (resource: unknown): string => {
 function listState({ resource, last_good_at, is_whole, deficit }: Row, overdue: readonly string[]): Markup {
   if (last_good_at === null) return state("idle", "never read");
   if (overdue.includes(String(resource))) return state("warn", "not current");
-  if (Number(deficit ?? 0) > 0) return state("warn", "records missing");
+  if (Number(deficit ?? 0) > 0)
+    return state("warn", is_whole === true ? "count too high" : "records missing");
   return is_whole === true ? state("good", "current") : state("warn", "last reading not whole");
 }
 

@@ -2,7 +2,7 @@ import type { Config } from "../config.ts";
 import type { TransactionSql } from "../db/connect.ts";
 import { findLeader } from "../db/find-leader.ts";
 import { findListFreshness } from "../db/list-freshness.ts";
-import { findUnexplainedDeficit } from "../db/run-ledger.ts";
+import { findDeficit } from "../db/run-ledger.ts";
 import type { Figures } from "../metrics/figures.ts";
 import { RUN_KINDS } from "../metrics/labels.ts";
 import { RESOURCES, type Resource } from "../wire/resources.ts";
@@ -50,7 +50,7 @@ async function findLists(tx: TransactionSql): Promise<Figures["lists"]> {
   return Promise.all(
     rows.map(async (row) => {
       const finishedAt = fresh.find(({ resource }) => resource === row.resource)?.finishedAt ?? null;
-      const deficit = await findUnexplainedDeficit(tx, row.resource as Resource);
+      const deficit = await findDeficit(tx, row.resource as Resource);
       return { ...row, lastGoodAt: finishedAt === null ? null : Date.parse(finishedAt) / 1000, deficit };
     }),
   );

@@ -1,11 +1,11 @@
 import { finishWalk } from "../db/run-ledger.ts";
 import { withTransaction } from "../db/transaction.ts";
-import { setLive } from "../load/live-count.ts";
+import { countRows, countShown, setLive } from "../load/live-count.ts";
 import { recordSeen } from "../load/open-builds.ts";
 import { createPageMemory } from "../load/page-memory.ts";
-import { resolveHoles } from "../load/quarantine.ts";
-import { countKnown, forgetSeen, recordMissing } from "./missing-records.ts";
-import type { Reading } from "./read-pages.ts";
+import { countUnstored, resolveHoles } from "../load/quarantine.ts";
+import { forgetSeen, recordMissing } from "./missing-records.ts";
+import type { CountMoves, Reading } from "./read-pages.ts";
 import type { WalkEnding, WalkResourceOptions } from "./walk-options.ts";
 
 /**
@@ -24,7 +24,7 @@ export async function closeWalk(
   const finishedAt = clock.now().toISOString();
   let { outcome } = reading;
   const isEmptied = outcome.walk === "whole" && seen.size === 0;
-  const known = isEmptied ? await patience("count records", () => countKnown(sql, resource)) : 0;
+  const known = isEmptied ? await patience("count records", () => countRows(sql, resource)) : 0;
   if (known > 0) {
     const reason = `${resource} list: it should hold the ${known} records that are known, but came empty; nothing is deleted`;
     outcome = { ...outcome, walk: "not_whole", reason };
@@ -32,7 +32,7 @@ export async function closeWalk(
   const held = await patience("close a walk", () =>
     withTransaction(sql, async (tx) => {
       let whyHeld: string | null = null;
-      let { unstored } = reading;
+      let { unstored, deficit } = reading;
       if (outcome.walk === "whole") {
         if (isFull) await createPageMemory(sql, resource, runId).forgetFrom(tx, reading.memorized);
         await resolveHoles(tx, resource, finishedAt);
@@ -45,6 +45,11 @@ export async function closeWalk(
         whyHeld = missing.held;
         unstored = seen.size - missing.met;
       } else await forgetSeen(tx, resource, seen);
+      // The earlier part of a resumed walk did not say how the count moved.
+      if (isFull && start.beganRunId === runId && outcome.totalCount !== null) {
+        deficit = beyondMoves(outcome.totalCount - (await countShown(tx, resource)), reading.moved);
+        unstored ??= await countUnstored(tx, resource);
+      }
       if (isFull && resource === "build") await recordSeen(tx, seen, { ...start, runId, request: listPath });
       await reading.keepSize?.(tx);
       await finishWalk(tx, runId, resource, {
@@ -54,7 +59,7 @@ export async function closeWalk(
         checkpoint: reading.checkpoint,
         finishedAt,
         unstored,
-        deficit: reading.deficit,
+        deficit,
       });
       return whyHeld;
     }),
@@ -65,6 +70,15 @@ export async function closeWalk(
   const { totalCount } = outcome;
   return {
     summary: { walk: outcome.walk, ...(reason && { reason }), ...counts, total_count: totalCount },
+    deficit: outcome.walk === "head" ? Math.max(0, (reading.unstored ?? 0) - (reading.deficit ?? 0)) : 0,
     brokenBy,
   };
+}
+
+/**
+ * The part of a difference that cannot come from the changes during the walk. A record that came behind the
+ * reader is counted and not here, one that went behind it is here and not counted.
+ */
+function beyondMoves(difference: number, { up, down }: CountMoves): number {
+  return difference > 0 ? Math.max(0, difference - up) : Math.min(0, difference + down);
 }

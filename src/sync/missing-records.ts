@@ -4,6 +4,7 @@
  * stay missing until a walk shows them again or their details answer that they are gone.
  */
 import type { Sql, TransactionSql } from "../db/connect.ts";
+import { isListed } from "../load/live-count.ts";
 import { RECORD_TABLES } from "../load/tables.ts";
 import type { IdSet } from "../walk/id-set.ts";
 import type { Resource } from "../wire/resources.ts";
@@ -228,20 +229,4 @@ export async function countUnsettled(sql: Sql): Promise<number> {
   const [row] = await sql<{ count: number }[]>`
     select count(*) as count from sync.missing_records where found_at is null`;
   return row?.count ?? 0;
-}
-
-/** The number of live records that a walk of the list should see. */
-export async function countKnown(sql: Sql, resource: Resource): Promise<number> {
-  const [row] = await sql.unsafe<{ count: number }[]>(
-    `select count(*) as count from ${RECORD_TABLES[resource].name} where ${isListed(resource)}`,
-  );
-  return row?.count ?? 0;
-}
-
-/**
- * The condition for live records that a list should show. A project that was only embedded so far may be
- * hidden there.
- */
-function isListed(resource: Resource): string {
-  return `deleted_at is null${resource === "project" ? " and listed" : ""}`;
 }

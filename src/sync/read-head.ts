@@ -106,7 +106,10 @@ async function areKnown(sql: Sql, resource: Resource, page: Page, runId: number)
   return row?.known === new Set(page.ids).size;
 }
 
-/** Adds the reason when the count of a head does not agree. */
+/**
+ * Adds the reason when a record is known to be missing here. A lower count needs none: upstream has deleted
+ * records (`Unfinished`).
+ */
 function judge({ outcome, deficit, unstored }: Reading, resource: Resource): Reading["outcome"] {
   if (outcome.walk !== "head") return outcome;
   const because = (reason: string) => ({ ...outcome, reason: `${resource} list: ${reason}` });
@@ -120,8 +123,6 @@ function judge({ outcome, deficit, unstored }: Reading, resource: Resource): Rea
   const missing = deficit - explained;
   if (missing > 0)
     return because(`upstream counts ${countOf(missing, resource)} more than are here: a full walk is due`);
-  if (missing < 0)
-    return because(`upstream counts ${countOf(-missing, resource)} fewer than are here: a full walk is due`);
   if (explained > 0)
     return because(
       `${countOf(explained, resource)} that it shows could not be stored; see \`docmirror quarantine\``,

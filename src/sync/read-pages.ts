@@ -23,6 +23,13 @@ export interface Reading {
   /** See `sync.walks`. */
   deficit: number | null;
   unstored: number | null;
+  /** How far `total_count` rose and fell from page to page, each summed up. */
+  moved: CountMoves;
+}
+
+export interface CountMoves {
+  up: number;
+  down: number;
 }
 
 /**
@@ -33,15 +40,23 @@ export async function readPages(
   walk: Walk,
   settled: SettledPages,
   log: Logger,
-): Promise<{ outcome: WalkOutcome; brokenBy: UpstreamError | null }> {
+): Promise<{ outcome: WalkOutcome; brokenBy: UpstreamError | null; moved: CountMoves }> {
   const pages = walk.pages();
+  const moved = { up: 0, down: 0 };
+  let counted: number | null = null;
   try {
     for (;;) {
       const step = await pages.next();
       if (step.done) {
         await settled.end();
-        return { outcome: step.value, brokenBy: null };
+        return { outcome: step.value, brokenBy: null, moved };
       }
+      const { totalCount } = step.value.meta;
+      if (totalCount !== null && counted !== null) {
+        moved.up += Math.max(0, totalCount - counted);
+        moved.down += Math.max(0, counted - totalCount);
+      }
+      counted = totalCount ?? counted;
       await settled.add(step.value);
     }
   } catch (error) {
@@ -58,6 +73,6 @@ export async function readPages(
       totalCount: null,
       records: walk.seen.size,
     };
-    return { outcome, brokenBy: error };
+    return { outcome, brokenBy: error, moved };
   }
 }

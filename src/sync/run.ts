@@ -106,6 +106,7 @@ async function sync(options: SyncOptions, run: OpenRun): Promise<void> {
     allowMassDelete: options.allowMassDelete ?? false,
     resumable: found.resumable,
     resources,
+    unfinished: totals.unfinished,
     onProgress: (...progress) => options.onProgress?.(...progress, runId),
   });
   // Everything must end before the result is decided, because nothing may be written after the run is closed.

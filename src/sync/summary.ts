@@ -45,7 +45,7 @@ export interface RunSummary {
   bytes: number;
   resources: Partial<Record<Resource, WalkSummary>>;
   references: { resolved: number; unresolved: number };
-  /** The number of records that the phases after the walks left undone. A run with any of them is partial. */
+  /** The number of records that were left undone. */
   unfinished: Unfinished;
   transitions: number;
   /** The error, when the status is not `succeeded`. */
@@ -69,14 +69,16 @@ export function emptyCounts(): WalkCounts {
   };
 }
 
-export const NOTHING_UNFINISHED: Unfinished = { deletions: 0, references: 0, open_builds: 0 };
+export const NOTHING_UNFINISHED: Unfinished = { deletions: 0, references: 0, open_builds: 0, deficit: 0 };
 
 /**
- * Success needs every walk whole or joined at its head, counts that agree, no held-back deletion, no
- * quarantined record, and no phase with work left.
+ * Success needs every walk whole or joined at its head, no count of a head above the records here, no held-back
+ * deletion, no quarantined record, and no phase with work left. A count below them is no fault: upstream has
+ * deleted records, and the next full walk finds which.
  */
 export function isPartial({ resources, unfinished }: Pick<RunSummary, "resources" | "unfinished">): boolean {
-  if (Object.values(unfinished).some((records) => records > 0)) return true;
+  const { deletions, references, open_builds } = unfinished;
+  if (deletions + references + open_builds > 0) return true;
   return Object.values(resources).some(
     ({ walk, reason, quarantined }) => walk === "not_whole" || reason !== undefined || quarantined > 0,
   );

@@ -1,5 +1,6 @@
 import { aboutList } from "../api/about-list.ts";
 import type { ResumableWalk } from "../db/run-ledger.ts";
+import type { Unfinished } from "../db/schema/runs.ts";
 import type { UpstreamError } from "../errors.ts";
 import { createLookAheadRoom, lookAheadOf } from "../walk/look-ahead.ts";
 import type { Resource } from "../wire/resources.ts";
@@ -22,6 +23,7 @@ export interface WalkListsOptions
   abort: AbortController;
   /** Filled in during the walks. */
   resources: RunSummary["resources"];
+  unfinished: Pick<Unfinished, "deficit">;
   onProgress:
     | ((resource: Resource, ...counts: Parameters<WalkResourceOptions["onProgress"]>) => void)
     | undefined;
@@ -32,12 +34,12 @@ export interface WalkListsOptions
  * first such failure, or null. Throws the error of a walk after all have ended.
  */
 export async function walkLists(options: WalkListsOptions): Promise<UpstreamError | null> {
-  const { walks, settings, resumable, abort, resources, onProgress, ...shared } = options;
+  const { walks, settings, resumable, abort, resources, unfinished, onProgress, ...shared } = options;
   const room = createLookAheadRoom();
   const walkOne = async (plan: WalkPlan): Promise<UpstreamError | null> => {
     const { resource } = plan;
     try {
-      const { summary, brokenBy } = await walkResource({
+      const { summary, deficit, brokenBy } = await walkResource({
         ...shared,
         ...aboutList(shared, resource),
         plan,
@@ -53,6 +55,7 @@ export async function walkLists(options: WalkListsOptions): Promise<UpstreamErro
         },
       });
       resources[resource] = summary;
+      unfinished.deficit += deficit;
       return brokenBy;
     } catch (reason) {
       abort.abort(reason);

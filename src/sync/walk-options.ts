@@ -36,5 +36,7 @@ export interface WalkResourceOptions {
 /** How a walk ended, and the failure of upstream that ended it early, or null. */
 export interface WalkEnding {
   summary: WalkSummary;
+  /** See `Unfinished`. 0 where the count was not compared. */
+  deficit: number;
   brokenBy: UpstreamError | null;
 }

@@ -17,6 +17,6 @@ export async function walkResource(options: WalkResourceOptions): Promise<WalkEn
   if (outcome.walk !== "head" || deficit === unstored || !plan.mayWalkInFull) {
     return closeWalk(options, head, false);
   }
-  log.warn({ reason: outcome.reason }, "the count of the head does not agree; reading the list in full");
+  log.info({ deficit, unstored }, "the count of the head does not agree; reading the list in full");
   return closeWalk(options, await readList(options, head.counts), true);
 }

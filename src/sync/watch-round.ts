@@ -64,6 +64,7 @@ async function watch({ settings }: RunOptions, run: OpenRun): Promise<void> {
     allowMassDelete: false,
     resumable: [],
     resources: ending.resources,
+    unfinished: totals.unfinished,
     onProgress: undefined,
   });
   const room =

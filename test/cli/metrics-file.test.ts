@@ -69,6 +69,35 @@ describe("--metrics-file", () => {
     expect(statSync(file).mode & 0o777).toBe(0o644);
   });
 
+  it("has how many records more the service counts than its lists show, after every sync and round", {
+    tags: ["long"],
+  }, async () => {
+    const counting = await startSimulation({
+      world,
+      async intercept(request, next) {
+        const reply = await next();
+        if (!/\/(?:build|version)\/\?/.test(request.url) || !(reply instanceof Response)) return reply;
+        const page = (await reply.json()) as { meta: { total_count: number } };
+        return Response.json({ ...page, meta: { ...page.meta, total_count: page.meta.total_count + 7 } });
+      },
+    });
+    await using own = await createTestDatabase();
+    const file = join(folder, "deficit.prom");
+    const place = { databaseUrl: own.url, baseUrl: counting.url };
+    try {
+      for (const command of [["sync"], ["sync", "--full"], ["watch", "--once"], ["sync", "--incremental"]]) {
+        await run([...command, "--page-size", "10"], file, place);
+        const deficits = seriesOf(read(file), "docmirror_list_deficit_records");
+        expect({ command, ...deficits }).toMatchObject({
+          ...{ 'resource="build"': 7, 'resource="version"': 7, 'resource="user"': 0 },
+        });
+      }
+    } finally {
+      await counting.close();
+      rmSync(file);
+    }
+  });
+
   it("has no counter of a process, no series of node_exporter's own, and no times", async () => {
     const file = join(folder, "shape.prom");
     await run(["sync"], file);

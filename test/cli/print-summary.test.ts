@@ -28,7 +28,7 @@ const RUN: RunSummary = {
     },
   },
   references: { resolved: 12_345, unresolved: 123 },
-  unfinished: { deletions: 1234, references: 0, open_builds: 5 },
+  unfinished: { deletions: 1234, references: 0, open_builds: 5, deficit: 1234 },
   transitions: 1_234_567,
   warnings: ["the service said \u001b[2J"],
 };
@@ -54,6 +54,9 @@ describe("printSummary", () => {
     expect(lines).toContain("  build: 3 restored, 2 quarantined");
     expect(lines.join(" ")).toMatch(/run 123456, incremental: partial after 1800\.0 s, 12345 requests,/);
     expect(lines).toContain("  left for the next run: 1,234 deletions to confirm, 5 open builds to poll");
+    expect(lines.join(" ").replaceAll(/ +/g, " ")).toContain(
+      "the service counts 1,234 records fewer than are here: the next full walk finds which are gone",
+    );
     expect(lines.join("\n")).not.toMatch(/user: /);
   });
 

@@ -2,7 +2,9 @@
 import { describe, expect, test } from "vitest";
 import { systemClock } from "../../src/clock.ts";
 import { withSql } from "../../src/db/connect.ts";
+import { findListFreshness } from "../../src/db/list-freshness.ts";
 import { QUIET } from "../../src/simulate/settings.ts";
+import { exitCodeOf } from "../../src/sync/with-run.ts";
 import type { Build } from "../../src/wire/build.ts";
 import { type ArrangedBuilds, arrangeBuilds } from "../support/arranged-builds.ts";
 import { type QuickWorld, startQuickWorld } from "../support/quick-world.ts";
@@ -55,6 +57,14 @@ function liveIds({ databaseUrl }: QuickWorld): Promise<Set<string>> {
   return withSql(databaseUrl, { applicationName: "docmirror test", max: 1 }, async (sql) => {
     const rows = await sql<{ id: string }[]>`select id from mirror.builds where deleted_at is null`;
     return new Set(rows.map(({ id }) => id));
+  });
+}
+
+/** When the list of builds was last read well. */
+function lastGoodAt({ databaseUrl }: QuickWorld): Promise<string | null | undefined> {
+  return withSql(databaseUrl, { applicationName: "docmirror test", max: 1 }, async (sql) => {
+    const lists = await findListFreshness(sql);
+    return lists.find(({ resource }) => resource === "build")?.finishedAt;
   });
 }
 
@@ -112,18 +122,25 @@ describe("five builds that appear at place 1,200 of 1,500", () => {
   });
 });
 
-test("builds that go make an incremental run partial, and the next full walk finds which", async () => {
+test("builds that go make no run partial: the list does not count as read well, and the next full walk finds which", async () => {
   await using quick = await startMirrored();
+  const before = await lastGoodAt(quick);
   change(quick, 0, 3);
-  const { summary } = await quick.sync({ kind: "incremental", settings: SETTINGS });
-  const reason = "build list: upstream counts 3 builds fewer than are here: a full walk is due";
-  expect(summary).toMatchObject({ status: "partial", resources: { build: { walk: "head", reason } } });
+  for (const run of [() => quick.sync({ kind: "incremental", settings: SETTINGS }), () => quick.watch()]) {
+    const result = await run();
+    expect(result.summary).toMatchObject({ status: "succeeded", unfinished: { deficit: 3 } });
+    expect(result.summary.resources.build).toMatchObject({ walk: "head" });
+    expect(exitCodeOf(result)).toBe(0);
+    expect(await lastGoodAt(quick)).toBe(before);
+  }
   const next = await quick.sync({ settings: SETTINGS });
   expect(next.summary).toMatchObject({
     kind: "full",
     status: "succeeded",
+    unfinished: { deficit: 0 },
     resources: { build: { deleted: 3 } },
   });
+  expect(await lastGoodAt(quick)).not.toBe(before);
 });
 
 test("three builds that come where three others go are healed by the next full walk", {
@@ -158,4 +175,47 @@ test("after a run whose clock stood ten years ahead the next one is full, delete
   const { summary } = await quick.sync({ settings: SETTINGS });
   expect(summary).toMatchObject({ kind: "full", status: "succeeded", resources: { build: { deleted: 2 } } });
   expect(await liveIds(quick)).toContain(late);
+});
+
+test("in five days with ordinary deletions no round exits with 3, and what is gone shows until the night settles it", {
+  tags: ["long"],
+}, async () => {
+  await using quick = await startQuickWorld({ builds: 900 });
+  await quick.sync();
+  const deficits: number[] = [];
+  for (let day = 0; day < 5; day++) {
+    for (let round = 0; round < 4; round++) {
+      quick.world.advance(DAY_MS / 4);
+      const result = await quick.watch();
+      expect({ exit: exitCodeOf(result), ...result.summary.resources.build }).toMatchObject({
+        exit: 0,
+        walk: "head",
+      });
+      deficits.push(result.summary.unfinished.deficit);
+    }
+    const { summary } = await quick.sync({ settings: { fullEveryDays: 1 } });
+    expect(summary).toMatchObject({ status: "succeeded", unfinished: { deficit: 0 } });
+  }
+  expect(deficits.filter((records) => records > 0).length).toBeGreaterThan(5);
+});
+
+test("builds that come and go during a full walk make no deficit", { tags: ["long"] }, async () => {
+  await using quick = await startMirrored();
+  let went = 0;
+  quick.arranged.arrange = (builds) => {
+    quick.world.triggerBuilds(1);
+    went += 1;
+    return builds.slice(went % 2 === 0 ? went : went - 1);
+  };
+  const { summary } = await quick.sync({ kind: "full", settings: SETTINGS });
+  expect(summary.resources.build).toMatchObject({ walk: "whole" });
+  const [walk] = await withSql(
+    quick.databaseUrl,
+    { applicationName: "docmirror test", max: 1 },
+    (sql) =>
+      sql<
+        { deficit: number }[]
+      >`select deficit from sync.walks where resource = 'build' order by run_id desc limit 1`,
+  );
+  expect(walk).toEqual({ deficit: 0 });
 });

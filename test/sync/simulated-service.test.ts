@@ -178,11 +178,9 @@ describe("an incremental run", () => {
     const { summary, error } = await quick.sync({ kind: "incremental", settings: { pageSize: 20 } });
     expect(error).toBeNull();
     // Two days of builds came, and some old ones went.
-    expect(summary).toMatchObject({ kind: "incremental", status: "partial" });
-    expect(summary.resources.build).toMatchObject({
-      walk: "head",
-      reason: expect.stringMatching(/^build list: upstream counts \d+ builds? fewer than are here/),
-    });
+    expect(summary).toMatchObject({ kind: "incremental", status: "succeeded" });
+    expect(summary.unfinished.deficit).toBeGreaterThan(0);
+    expect(summary.resources.build?.walk).toBe("head");
     const lists = quick.simulation.requests().byPath.get("/api/v1/build/") ?? 0;
     // The 67 builds of a day, twice, and a few pages asked for ahead; not the 110 pages there are.
     expect(lists).toBeLessThan(20);

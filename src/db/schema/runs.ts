@@ -12,7 +12,8 @@ export type SyncKind = "full" | "incremental";
  */
 export type RunKind = SyncKind | "watch" | "quarantine";
 /**
- * The work that a run left undone, by phase, counted in records. A run with any of it is never `succeeded`.
+ * The work that a run left undone, counted in records. A run with any of it is never `succeeded`, but for
+ * `deficit`: a deletion upstream is no fault.
  */
 export interface Unfinished {
   /** Records that their lists no longer show, and whose details have not settled the question yet. */
@@ -21,6 +22,11 @@ export interface Unfinished {
   references: number;
   /** Open builds that were due for a poll. */
   open_builds: number;
+  /**
+   * Records that upstream no longer counts, after the head of their list had joined. The next full walk finds
+   * which they are.
+   */
+  deficit: number;
 }
 
 export type RunStatus = "running" | "succeeded" | "partial" | "failed" | "interrupted";
@@ -97,14 +103,15 @@ export const walks = sync.table(
      */
     began_run_id: bigint({ mode: "number" }),
     /**
-     * Records that the newest whole walk of the list saw and that have no row, because they could not be
-     * stored.
+     * Records that upstream counts and that have no row, because they could not be stored: those that the
+     * newest whole walk of the list saw, or where this walk is not whole those in quarantine.
      */
     unstored: bigint({ mode: "number" }),
     /**
      * How many records more upstream counted than its list showed and the mirror holds, after the head of the
-     * list had joined. More than `unstored` means that the mirror misses records. Less means that it holds
-     * some that upstream does not. Null when the counts were not compared.
+     * list had joined or the list was read to its end. More than `unstored` means that the mirror misses
+     * records, or after a whole walk that the count is wrong. Less means that it holds some that upstream does
+     * not. Null when the counts were not compared.
      */
     deficit: bigint({ mode: "number" }),
     /**
