@@ -21,27 +21,44 @@ export interface PageList<T> {
 
 /**
  * The pages of a list, one request at a time, until `next` is null. Follows `docs/interface.md`, "Paging".
- * Throws `UnexpectedShapeError` when `next` leaves the list or does not lead forward: a short list never
- * looks like a whole one. Always ends.
+ * A full page shows no end, because services compute `next` from a count that may be old: one page more is
+ * asked for, and belongs to the list if it has a record that the full page lacks. Throws
+ * `UnexpectedShapeError` when `next` leaves the list or does not lead forward: a short list never looks like
+ * a whole one. Always ends.
  */
-export async function* listPages<T>(list: PageList<T>): AsyncGenerator<ListPage<T>, void, undefined> {
+export async function* listPages<T extends { readonly id: string }>(
+  list: PageList<T>,
+): AsyncGenerator<ListPage<T>, void, undefined> {
   const { baseUrl, otherPaths = [] } = list;
   const paths = [list.first.path, ...otherPaths];
   const isListPath = (path: string) => paths.some((own) => isSameEndpoint(path, own, baseUrl));
   let at = list.first;
+  /** The ids of the page before, if it was full and had no next one. */
+  let idsBefore: Set<string> | null = null;
   for (let pages = 1; ; pages++) {
     const page = await list.fetchPage(requestText(at));
     const count = page.objects.length;
     const next = readNext(page.meta.next, at, isListPath);
+    const isLast = next.leads === "nowhere";
+    // Some services answer the last page again for a place after the end.
+    if (isLast && idsBefore && page.objects.every(({ id }) => idsBefore?.has(id))) return;
     yield page;
-    if (next.leads === "nowhere") return;
-    if (next.leads !== "on") throw brokenList(at, `its next page ${next.text} ${FAULTS[next.leads]}`);
+    if (isLast && !isFull(page, at)) return;
+    if (next.leads !== "on" && next.leads !== "nowhere")
+      throw brokenList(at, `its next page ${next.text} ${FAULTS[next.leads]}`);
     if (count === 0) throw brokenList(at, `the page is empty, but has a next page, ${next.text}`);
     if (pages === MAX_PAGES) throw brokenList(at, `it goes on after ${MAX_PAGES} pages`);
     // A server that sent fewer records may have cut the limit. A short page leaves no gap.
     const limit = count < at.limit ? Math.min(at.limit, Math.max(count, next.limit)) : at.limit;
-    at = { ...at, limit, offset: Math.min(next.offset, at.offset + count) };
+    const end = at.offset + count;
+    at = { ...at, limit, offset: isLast ? end : Math.min(next.offset, end) };
+    idsBefore = isLast ? new Set(page.objects.map(({ id }) => id)) : null;
   }
+}
+
+/** Whether a page has as many records as were asked for, or as the service says that it gives. */
+function isFull({ meta, objects }: ListPage<unknown>, { limit }: PageRequest): boolean {
+  return objects.length > 0 && objects.length >= Math.min(limit, meta.limit ?? limit);
 }
 
 const FAULTS = {

@@ -80,8 +80,9 @@ export interface ServiceClient extends AsyncDisposable {
    *
    * Builds come with the newest first. A list that changes while it is read may repeat records or skip some;
    * where nothing sorts a list, each page may have another order. Compare ids where it matters: only
-   * `docmirror sync` proves that a reading was whole. It ends where `next` is null, whatever `total_count`
-   * says. Throws `UnexpectedShapeError` for a `next` that leads elsewhere or nowhere.
+   * `docmirror sync` proves that a reading was whole. It ends where `next` is null on a page that is not full,
+   * or no other record follows, whatever `total_count` says. Throws `UnexpectedShapeError` for a `next` that
+   * leads elsewhere or nowhere.
    */
   list<R extends Resource>(resource: R, query?: ListQuery<R>): AsyncGenerator<RecordOf[R], void, undefined>;
 

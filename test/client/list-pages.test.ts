@@ -22,18 +22,23 @@ async function startService(script: Script, { prefix = "" } = {}) {
 const users = (from: number, count: number) =>
   Array.from({ length: count }, (_, index) => wireUser(String(from + index)));
 
-const page = (objects: unknown[], next: string | null) => ({
-  body: { meta: { limit: objects.length, offset: 0, next, previous: null, total_count: 9 }, objects },
+const page = (objects: unknown[], next: string | null, limit = 1000) => ({
+  body: { meta: { limit, offset: 0, next, previous: null, total_count: 9 }, objects },
 });
 
-/** A list of `size` users whose pages hold `most` records at most. */
-function listOf(size: number, { most = 1000, path = "/api/v1/user/" } = {}): Script {
+/** A list of `size` users whose pages hold `most` records at most, without those in `hides`. Its `next` goes by a count of `counted`. */
+function listOf(
+  size: number,
+  { most = 1000, path = "/api/v1/user/", counted = size, hides = [] as string[] } = {},
+): Script {
   return (_, { searchParams }) => {
     const limit = Math.min(most, Number(searchParams.get("limit")));
     const offset = Number(searchParams.get("offset") ?? 0);
     const end = offset + limit;
-    const next = end < size ? `${path}?limit=${limit}&offset=${end}` : null;
-    return page(users(offset, Math.max(0, Math.min(limit, size - offset))), next);
+    const next = end < counted ? `${path}?limit=${limit}&offset=${end}` : null;
+    const slice = users(offset, Math.max(0, Math.min(limit, size - offset)));
+    const shown = slice.filter(({ id }) => !hides.includes(String(id)));
+    return page(shown, next, limit);
   };
 }
 
@@ -70,6 +75,43 @@ describe("list", () => {
     ]);
     expect(await idsOf(own.service.list("user", { pageSize: 2 }))).toEqual(upTo(3));
     expect(own.paths()[1]).toContain("offset=2");
+  });
+
+  it.each([
+    ["as many records as were asked for", { most: 1000, counted: 4 }, 2, 5],
+    ["as many records as the service says that it gives", { most: 2, counted: 4 }, 1000, 5],
+    ["its only record", { most: 1000, counted: 1 }, 1, 10],
+  ])("reads on after a page without a next one that has %s", async (_, odd, pageSize, requests) => {
+    await using own = await startService(listOf(9, odd));
+    expect(await idsOf(own.service.list("user", { pageSize }))).toEqual(upTo(9));
+    expect(own.paths()).toHaveLength(requests);
+  });
+
+  it("asks for one page more after a full last page alone, and gives no empty page", async () => {
+    await using own = await startService(listOf(7));
+    expect(await idsOf(own.service.list("user", { pageSize: 4 }))).toEqual(upTo(7));
+    expect(own.paths()).toHaveLength(2);
+    await using even = await startService(listOf(8));
+    const counts: number[] = [];
+    for await (const { objects } of even.service.listPages("user", { pageSize: 4 }))
+      counts.push(objects.length);
+    expect(counts).toEqual([4, 4]);
+    expect(even.paths()).toHaveLength(3);
+  });
+
+  it("ends where a place after the end shows the last page again", async () => {
+    await using own = await startService([
+      page(users(0, 2), "/api/v1/user/?limit=2&offset=2"),
+      page(users(2, 2), null),
+    ]);
+    expect(await idsOf(own.service.list("user", { pageSize: 2 }))).toEqual(upTo(4));
+    expect(own.paths()).toHaveLength(3);
+  });
+
+  it("leaves no gap where records are taken out of a page", async () => {
+    await using own = await startService(listOf(9, { hides: ["1", "5", "6"] }));
+    const ids = await idsOf(own.service.list("user", { pageSize: 4 }));
+    expect([...new Set(ids)]).toEqual([0, 2, 3, 4, 7, 8]);
   });
 
   it("goes on at the offset of an earlier reading", async () => {
@@ -161,9 +203,9 @@ describe("versionsOf", () => {
     await using own = await startService([
       page(versions(0), "/api/v1/version/?limit=2&offset=2"),
       page(versions(2), "/api/v1/version/pip/?limit=2&offset=4"),
-      page(versions(4), null),
+      page(versions(4).slice(1), null),
     ]);
-    expect(await idsOf(own.service.versionsOf("pip", { pageSize: 2 }))).toEqual(upTo(6));
+    expect(await idsOf(own.service.versionsOf("pip", { pageSize: 2 }))).toEqual([0, 1, 2, 3, 5]);
     expect(own.paths()).toEqual([
       "/api/v1/version/pip/?format=json&limit=2",
       "/api/v1/version/pip/?format=json&limit=2&offset=2",
