@@ -25,10 +25,7 @@ export interface Retired {
   wrong: string[];
 }
 
-/**
- * Looks at every record marked as deleted since change `after`. A project that was hidden before, in `hidden`, or is so now was gone for
- * the service's readers.
- */
+/** Looks at every record marked as deleted since change `after`. The projects in `hidden` were gone for the service's readers. */
 export async function findWrongDeletions(
   url: string,
   world: World,
@@ -41,9 +38,8 @@ export async function findWrongDeletions(
     (sql) => sql<{ id: number; resource: Resource; record: string }[]>`
     select id, resource, record_id as record from mirror.changes where kind = 'deleted' and id > ${after} order by id`,
   );
-  const hiddenNow = hiddenProjects(world);
   const wrong = rows.filter(({ resource, record }) => {
-    const isHidden = resource === "project" && (hidden.has(record) || hiddenNow.has(record));
+    const isHidden = resource === "project" && hidden.has(record);
     return !isHidden && liveIds(world, resource).has(record);
   });
   return {
@@ -51,6 +47,18 @@ export async function findWrongDeletions(
     count: rows.length,
     wrong: wrong.map(({ resource, record }) => `${resource} ${record} lives but was marked as deleted`),
   };
+}
+
+/** The open builds that a run says have vanished, and that live. Right only where no detail was made to answer 404. */
+export async function findFalselyVanished(url: string, world: World, runId: number): Promise<string[]> {
+  const rows = await withSql(
+    url,
+    CLIENT,
+    (sql) => sql<{ id: string }[]>`
+      select build_id as id from mirror.build_transitions where to_state = 'vanished' and run_id = ${runId}`,
+  );
+  const live = liveIds(world, "build");
+  return rows.filter(({ id }) => live.has(id)).map(({ id }) => `build ${id} lives but is told as vanished`);
 }
 
 /**

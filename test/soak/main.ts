@@ -1,9 +1,9 @@
 /**
  * `npm run test:soak`: a living service with random faults is mirrored for an hour, run after run, a third of them rounds of the watch, some
- * of them killed, stopped, robbed of their lock, dated by a wrong clock, or sent through a bad proxy. After each run its verdict is held against
- * the truth. Then the faults end, the world stands still, and after two quiet full runs (the first goes on where one was broken off) the
- * mirror is compared with the truth. Half of the time the service keeps an order in its lists, half of the time records that nothing
- * orders come shuffled.
+ * of them killed, stopped, robbed of their lock, dated by a wrong clock, or sent through a bad proxy. For some runs in a row the service has
+ * a replica that is behind, counts from a cache, or pages that are filtered. After each run its verdict is held against the truth. Then the
+ * faults end, the world stands still, and after two quiet full runs (the first goes on where one was broken off) the mirror is compared
+ * with the truth. Half of the time the service keeps an order in its lists, half of the time records that nothing orders come shuffled.
  *
  * Options: `--minutes 60`, `--seed 1`, `--json`. Ctrl-C ends the faults early. Exits 1 on any difference, false verdict, wrong deletion,
  * bug or growth of memory.
@@ -18,16 +18,17 @@ import { EXIT } from "../../src/errors.ts";
 import { createRandom } from "../../src/simulate/random.ts";
 import { startSimulation } from "../../src/simulate/service.ts";
 import type { WorldOptions } from "../../src/simulate/settings.ts";
-import { createWorld, type World } from "../../src/simulate/world.ts";
+import type { World } from "../../src/simulate/world.ts";
 import type { Resource } from "../../src/wire/resources.ts";
 import { startCli } from "../support/cli.ts";
 import { startDatabaseServer } from "../support/database-server.ts";
 import { startProxy, type TestProxy } from "../support/proxy.ts";
-import { countVanished, findDifferences, findWrongDeletions, hiddenProjects } from "./compare.ts";
+import { countVanished, findDifferences, findFalselyVanished, findWrongDeletions } from "./compare.ts";
 import { createFaults } from "./faults.ts";
 import { judgeMemory } from "./memory.ts";
 import type { RunOrder, RunReport } from "./mirror-process.ts";
-import { createVerdicts, listedRecords } from "./verdicts.ts";
+import { createOddWorld } from "./odd-world.ts";
+import { createVerdicts } from "./verdicts.ts";
 
 const { values } = parseArgs({
   options: {
@@ -38,6 +39,8 @@ const { values } = parseArgs({
 });
 /** A virtual day in three minutes. */
 const SPEED = 480;
+/** The most virtual milliseconds that a replica is behind: 40 minutes, which are five seconds of the mirror's. */
+const LAG_MS = 40 * 60_000;
 const SIZES = { users: 200, projects: 150, versions: 700, files: 500, builds: 2000 };
 /** The shares of requests that go wrong in a run, from a good day to a bad one. */
 const SHARES = [0, 0.005, 0.02, 0.1] as const;
@@ -71,6 +74,8 @@ const found = {
   wrongClocks: 0,
   robbedLocks: 0,
   proxied: 0,
+  /** Replies of a service that was odd, by kind. */
+  odd: {} as Record<string, number>,
   /** Verdicts that were held against the truth. */
   judged: 0,
   missedWithoutOrder: 0,
@@ -86,6 +91,13 @@ const found = {
 };
 const note = (status: string) => {
   found.runs[status] = (found.runs[status] ?? 0) + 1;
+};
+/** Says at once where the mirror differs from the truth. */
+const differ = (place: string, lines: readonly string[]) => {
+  for (const line of lines) {
+    found.differences.push(`${place}: ${line}`);
+    print(`  ${place}: ${line}`);
+  }
 };
 
 const server = await startDatabaseServer(process.env.TEST_DATABASE_URL);
@@ -106,7 +118,7 @@ async function run(order: RunOrder): Promise<RunReport> {
   found.heapMb.push(report.heapMb);
   found.residentMb.push(report.residentMb);
   if (report.exitCode === EXIT.bug || report.exitCode === EXIT.database)
-    found.differences.push(`exit code ${report.exitCode}: ${report.error}`);
+    differ(order.kind, [`exit code ${report.exitCode}: ${report.error}`]);
   return report;
 }
 
@@ -148,7 +160,7 @@ async function robLock(order: RunOrder, afterMs: number): Promise<void> {
 
 /** What is wrong with the surroundings of a run, beside what its requests meet. */
 function drawTrouble(proxy: TestProxy): Partial<RunOrder> {
-  const trouble: Partial<RunOrder> = {};
+  const trouble: Partial<RunOrder> = { pageSize: random.pick<number | "auto">([20, 50, "auto"]) };
   if (random.chance(0.15)) {
     trouble.clockAheadMs = CLOCKS[random.int(CLOCKS.length)] ?? 0;
     if (random.chance(0.3)) trouble.clockRightAfterMs = random.int(1000);
@@ -175,10 +187,27 @@ async function soak(ties: NonNullable<WorldOptions["ties"]>, untilMs: number): P
   await admin(`drop database if exists ${name} with (force)`);
   await admin(`create database ${name} template ${server.template}`);
   const databaseUrl = replaceDatabase(server.adminUrl, name);
-  const rates = { builds: 200, buildDeletions: 20, projectChanges: 30, hides: 2, projectDeletions: 1 };
+  const rates = {
+    ...{
+      builds: 200,
+      buildDeletions: 20,
+      projectChanges: 30,
+      hides: 2,
+      newProjects: 20,
+      projectDeletions: 3,
+    },
+    ...{
+      newUsers: 60,
+      userDeletions: 40,
+      newVersions: 80,
+      versionDeletions: 60,
+      newFiles: 120,
+      fileDeletions: 80,
+    },
+  };
   // From today on, so that new builds are young to the watch; many hang for half a virtual day, or are deleted by then.
   const life = { startAt: new Date(), stuckShare: 0.2, closeStuckAfterMs: 43_200_000 };
-  const world = createWorld({ ...SIZES, ...life, seed, ties, rates, outputBytes: 300 });
+  const world = createOddWorld({ ...SIZES, ...life, seed, ties, rates, outputBytes: 300, lagMs: LAG_MS });
   let simulation = await startSimulation({ world, speed: SPEED, intercept: faults.intercept });
   const order = { databaseUrl, baseUrl: simulation.url };
   // Bad as often as the service is.
@@ -190,8 +219,10 @@ async function soak(ties: NonNullable<WorldOptions["ties"]>, untilMs: number): P
   try {
     let lastChange = 0;
     for (let count = 0; performance.now() < untilMs && !stopped.signal.aborted; count++) {
-      const hidden = hiddenProjects(world);
-      const before = listedRecords(world);
+      if (random.chance(0.25)) world.drawOddities();
+      const place = `${ties} order, run ${count} (${world.oddities()})`;
+      const hidden = world.hiddenProjects();
+      const before = world.listed();
       const kind = KINDS[count % KINDS.length] ?? "full";
       if (kind === "watch" && random.chance(0.5)) deleteOpenBuild(world);
       faults.share = SHARES[random.int(SHARES.length)] ?? 0;
@@ -212,29 +243,38 @@ async function soak(ties: NonNullable<WorldOptions["ties"]>, untilMs: number): P
         if (summary) {
           found.judged += 1;
           const wrong = await verdicts.judge(summary, before);
-          found.differences.push(...wrong.map((line) => `${ties} order, run ${count}: ${line}`));
+          if (faults.share === 0 && summary.run_id !== null)
+            wrong.push(...(await findFalselyVanished(databaseUrl, world, summary.run_id)));
+          differ(place, wrong);
         }
       }
       verdicts.forgetGone();
       faults.end();
+      for (const id of world.hiddenProjects()) hidden.add(id);
       const retired = await findWrongDeletions(databaseUrl, world, lastChange, hidden);
       lastChange = retired.upTo;
       found.retired += retired.count;
-      found.differences.push(...retired.wrong.map((line) => `${ties} order, run ${count}: ${line}`));
+      differ(place, retired.wrong);
     }
     found.missedWithoutOrder += verdicts.missedWithoutOrder();
     found.requests += simulation.requests().total;
     const port = Number(new URL(simulation.url).port);
     await simulation.close();
+    world.end();
+    for (const [kind, count] of Object.entries(world.met)) found.odd[kind] = (found.odd[kind] ?? 0) + count;
     simulation = await startSimulation({ world, port });
+    // Nothing that was seen within the lag is marked as deleted.
+    await delay(LAG_MS / SPEED);
+    // Where no walk was whole for long, many deletions are due at once.
+    const last = { ...order, kind: "full", maxDeleteRatio: 1 } as const;
     // The first goes on with walks that were broken off, which owe nothing to what came since they began.
-    await run({ ...order, kind: "full" });
-    const quiet = await run({ ...order, kind: "full" });
+    await run(last);
+    const quiet = await run(last);
     const reasons = Object.values(quiet.summary?.resources ?? {}).flatMap(({ reason }) => reason ?? []);
     print(`${ties} order: the quiet run ${quiet.status}${reasons.map((reason) => `; ${reason}`).join("")}`);
     // In shuffled lists a pass may well miss records; what that left out is in the comparison.
     if (ties === "stable" && quiet.status !== "succeeded")
-      found.differences.push(`the quiet run ended ${quiet.status}: ${quiet.error ?? reasons.join("; ")}`);
+      differ("the quiet run", [`it ended ${quiet.status}: ${quiet.error ?? reasons.join("; ")}`]);
     found.retired += (await findWrongDeletions(databaseUrl, world, lastChange, new Set())).count;
     const { vanished, returned } = await countVanished(databaseUrl);
     found.vanished += vanished;
@@ -244,7 +284,7 @@ async function soak(ties: NonNullable<WorldOptions["ties"]>, untilMs: number): P
     const isRetiring = found.retired > 0;
     const counted = differences.filter((line) => isRetiring || !line.endsWith("not marked as deleted"));
     found.notRetired += differences.length - counted.length;
-    found.differences.push(...counted.map((line) => `${ties} order, at the end: ${line}`));
+    differ(`${ties} order, at the end`, counted);
   } finally {
     found.requests += simulation.requests().total;
     await proxy[Symbol.asyncDispose]();
@@ -274,6 +314,7 @@ if (values.json) {
     runs,
     requests,
     faults: faults.counts,
+    odd: found.odd,
     kills,
     stops,
     retired,
@@ -295,6 +336,7 @@ if (values.json) {
       `runs         ${list(runs)}`,
       `requests     ${requests}`,
       `faults       ${list(faults.counts)}`,
+      `odd replies  ${list(found.odd)}`,
       `kills        ${kills}, asked to stop ${stops}`,
       `troubles     ${wrongClocks} wrong clocks, ${robbedLocks} locks taken away, ${proxied} runs through the proxy`,
       `verdicts     ${judged} held against the truth; whole walks without an order missed ${missedWithoutOrder} records`,

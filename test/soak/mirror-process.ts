@@ -6,7 +6,7 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { type Clock, systemClock } from "../../src/clock.ts";
 import { LockedError, MirrorError, StoppedError } from "../../src/errors.ts";
-import { exitCodeOf } from "../../src/sync/run.ts";
+import { exitCodeOf, type SyncSettings } from "../../src/sync/run.ts";
 import type { RunSummary } from "../../src/sync/summary.ts";
 import { syncOnce, watchOnce } from "../support/sync.ts";
 
@@ -14,6 +14,10 @@ export interface RunOrder {
   databaseUrl: string;
   baseUrl: string;
   kind: "full" | "incremental" | "watch";
+  /** @default 50 */
+  pageSize?: SyncSettings["pageSize"];
+  /** @default the mirror's */
+  maxDeleteRatio?: number;
   /** Asked to stop after so long. */
   stopAfterMs?: number;
   /** By how much this machine's clock is ahead. */
@@ -50,14 +54,15 @@ async function run(order: RunOrder): Promise<Omit<RunReport, "heapMb" | "residen
     order.stopAfterMs !== undefined &&
     setTimeout(() => stop.abort(new StoppedError("SIGTERM")), order.stopAfterMs);
   try {
-    const { databaseUrl, kind, proxy } = order;
+    const { databaseUrl, kind, proxy, pageSize = 50, maxDeleteRatio } = order;
     const baseUrl = new URL(order.baseUrl);
     const http = proxy === undefined ? null : { name: "HTTP_PROXY", value: new URL(proxy) };
     const options = {
       signal: stop.signal,
       clock: wrongClock(order),
       settings: {
-        ...{ pageSize: 50, retries: 3, timeoutMs: 2000 },
+        ...{ pageSize, retries: 3, timeoutMs: 2000 },
+        ...(maxDeleteRatio !== undefined && { maxDeleteRatio }),
         proxies: http ? { http, https: null, none: null } : undefined,
       },
     };

@@ -1,23 +1,11 @@
 import { withSql } from "../../src/db/connect.ts";
-import type { World } from "../../src/simulate/world.ts";
 import type { RunSummary } from "../../src/sync/summary.ts";
 import { RESOURCES, type Resource } from "../../src/wire/resources.ts";
-
-/** Ids of the records that the lists show. */
-export type Listed = Record<Resource, Set<string>>;
-
-export function listedRecords(world: World): Listed {
-  const listed = {} as Listed;
-  for (const resource of RESOURCES) {
-    const records = [...world.truth().records(resource)].filter((record) => record.listed);
-    listed[resource] = new Set(records.map(({ record }) => record.id));
-  }
-  return listed;
-}
+import type { Ids, OddWorld } from "./odd-world.ts";
 
 export interface Verdicts {
   /** What is wrong with the verdict of a run that began when the lists showed `before`; empty for a true one. */
-  judge(summary: RunSummary, before: Listed): Promise<string[]>;
+  judge(summary: RunSummary, before: Ids): Promise<string[]>;
   /** To be called after each run, judged or not. */
   forgetGone(): void;
   /** Records that whole walks of lists without any order missed: nothing can prove those. */
@@ -25,12 +13,13 @@ export interface Verdicts {
 }
 
 /**
- * Holds what runs say of themselves against the truth. `succeeded` is false while the mirror misses a record that existed all through the
- * run and is older than the last whole walk of its list, or while a phase is unfinished. `partial` is false without any reason.
+ * Holds what runs say of themselves against the truth. A `whole` walk is false while the mirror misses a record that its list showed all
+ * through the run. `succeeded` is false while it misses one that is also older than the last whole walk of its list, or while a phase is
+ * unfinished. `partial` is false without any reason.
  */
-export function createVerdicts(url: string, world: World, unordered: ReadonlySet<Resource>): Verdicts {
+export function createVerdicts(url: string, world: OddWorld, unordered: ReadonlySet<Resource>): Verdicts {
   /** What existed when the newest whole walk of a list began, and exists yet. */
-  const older = Object.fromEntries(RESOURCES.map((resource) => [resource, new Set()])) as unknown as Listed;
+  const older = Object.fromEntries(RESOURCES.map((resource) => [resource, new Set()])) as unknown as Ids;
   let missedWithoutOrder = 0;
 
   const look = (runId: number) =>
@@ -40,7 +29,7 @@ export function createVerdicts(url: string, world: World, unordered: ReadonlySet
       const [left] = await sql<{ missing: number; pending: number }[]>`
         select (select count(*)::int from sync.missing_records where found_at is null) as missing,
           (select count(*)::int from mirror.unresolved_references where status = 'pending') as pending`;
-      const live = {} as Listed;
+      const live = {} as Ids;
       for (const resource of RESOURCES) {
         const rows = await sql<{ id: string }[]>`
           select id from ${sql(`mirror.${resource}s`)} where deleted_at is null`;
@@ -52,7 +41,7 @@ export function createVerdicts(url: string, world: World, unordered: ReadonlySet
   return {
     missedWithoutOrder: () => missedWithoutOrder,
     forgetGone() {
-      const now = listedRecords(world);
+      const now = world.listed();
       for (const resource of RESOURCES)
         older[resource] = new Set([...older[resource]].filter((id) => now[resource].has(id)));
     },
@@ -60,23 +49,29 @@ export function createVerdicts(url: string, world: World, unordered: ReadonlySet
       const { run_id, kind, status, unfinished, resources } = summary;
       if (run_id === null) return [];
       const said = `run ${run_id} (${kind}) says ${status}, but`;
-      if (status === "partial") return hasReason(summary) ? [] : [`${said} names no reason`];
       const found = await look(run_id);
       // A walk that was whole and not resumed saw all that there was when the run began, whatever the verdict of the run.
-      for (const { resource, resumed } of found.walks) if (!resumed) older[resource] = before[resource];
-      if (status !== "succeeded") return [];
+      const whole = found.walks.filter(({ resumed }) => !resumed).map(({ resource }) => resource);
+      for (const resource of whole) older[resource] = before[resource];
+      // A record that could not be stored is in the quarantine, which the run says.
+      const proven = whole.filter((resource) => (resources[resource]?.quarantined ?? 0) === 0);
 
       const wrong: string[] = [];
-      const after = listedRecords(world);
-      for (const resource of RESOURCES) {
+      const after = world.listed();
+      for (const resource of status === "succeeded" ? RESOURCES : proven) {
         const mustBeHere = [...older[resource]].filter(
           (id) => before[resource].has(id) && after[resource].has(id),
         );
         const lacking = mustBeHere.filter((id) => !found.live[resource].has(id));
         if (lacking.length === 0) continue;
         if (unordered.has(resource)) missedWithoutOrder += lacking.length;
-        else wrong.push(`${said} the mirror misses ${resource} ${lacking.slice(0, 5).join(", ")}`);
+        else
+          wrong.push(
+            `${said}${whole.includes(resource) ? ` its ${resource} list is whole and` : ""} the mirror misses ${resource} ${lacking.slice(0, 5).join(", ")}`,
+          );
       }
+      if (status === "partial" && !hasReason(summary)) wrong.push(`${said} names no reason`);
+      if (status !== "succeeded") return wrong;
       for (const [phase, count] of Object.entries(unfinished))
         if (count > 0 && phase !== "deficit") wrong.push(`${said} ${count} ${phase} are unfinished`);
       if (kind === "watch" || kind === "quarantine") return wrong;
