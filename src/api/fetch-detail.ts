@@ -12,6 +12,14 @@ export interface Detail {
   observedAt: Date;
 }
 
+/**
+ * Whether a key would lead out of its resource. URLs, and services and proxies that decode a slash, take `.` and
+ * `..` as steps.
+ */
+function leadsOut(key: string): boolean {
+  return key.split(/[/\\]/).some((part) => part === "." || part === "..");
+}
+
 /** The closing slash saves a redirect. */
 export function detailPath(resource: Resource, key: string): string {
   return `/api/v1/${resource}/${encodeURIComponent(key)}/`;
@@ -19,7 +27,8 @@ export function detailPath(resource: Resource, key: string): string {
 
 /**
  * Asks for one record by id, or a project by its slug. Throws `UnexpectedShapeError` for a list: services
- * answer so when a version is asked for by the slug of a project.
+ * answer so when a version is asked for by the slug of a project. Throws it without a request for a key that no
+ * path can hold.
  */
 export async function fetchDetail(
   client: Client,
@@ -28,6 +37,13 @@ export async function fetchDetail(
   options: Pick<FetchOptions<unknown>, "retries"> = {},
 ): Promise<Detail> {
   const request = detailPath(resource, key);
+  if (leadsOut(key))
+    throw new UnexpectedShapeError(
+      `a ${resource} cannot be asked for by '${key}', because that leads elsewhere`,
+      {
+        url: new URL(`/api/v1/${resource}/`, client.baseUrl).href,
+      },
+    );
   const reply = await client.fetchJson(request, {
     ...options,
     parse(value, url) {

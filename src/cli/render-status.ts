@@ -52,6 +52,7 @@ export function renderStatus(status: StatusDocument, out: Output): string {
     renderSchedule(status, columns),
     status.open_builds.length > 0 ? open : "no open builds\n",
     `${status.quarantined} records in quarantine, ${status.unresolved_references} unresolved references\n`,
+    ...renderUndecided(status.undecided_records, columns),
   ].join("\n");
 }
 
@@ -79,6 +80,18 @@ function renderSchedule({ leader, next_runs }: StatusDocument, columns: number |
   );
   const leading = `process ${pid} on ${host} leads since ${toSecond(since)}, term ${term}`;
   return paragraphs([leading, ...next], columns);
+}
+
+/** The records that nothing settles; nothing where there are none. */
+function renderUndecided(
+  { count, first }: StatusDocument["undecided_records"],
+  columns: number | undefined,
+): string[] {
+  if (count === 0) return [];
+  const records = first.map(({ resource, id }) => `${resource} ${id}`).join(", ");
+  const more = count > first.length ? ` and ${count - first.length} more` : "";
+  const text = `kept, because their lists do not show them and their details decide nothing: ${records}${more}`;
+  return [paragraphs([text], columns)];
 }
 
 /** The errors of runs, each as a paragraph: they are too long for a column. */

@@ -5,10 +5,12 @@ import { describeOldest, findListFreshness, type ListFreshness, mirrorAgeMs } fr
 import type { RunKind, RunStatus, WalkVerdict } from "../db/schema/runs.ts";
 import { RECORD_TABLES } from "../load/tables.ts";
 import { asIso, withSnapshot } from "../report/read-answer.ts";
+import { findUndecided, type UndecidedRecord } from "../sync/missing-records.ts";
 import type { Resource } from "../wire/resources.ts";
 import type { StatusSettings } from "./status-settings.ts";
 
 const RUNS = 20;
+const UNDECIDED_SHOWN = 20;
 
 export interface ResourceFreshness {
   resource: Resource;
@@ -74,6 +76,11 @@ export interface MirrorStatus {
   /** The number of unresolved records in quarantine. */
   quarantined: number;
   unresolved_references: number;
+  /**
+   * Records that are kept although their lists no longer show them, because their details decided nothing in
+   * three runs. `first` has at most 20.
+   */
+  undecided_records: { count: number; first: UndecidedRecord[] };
 }
 
 /** Reads how the mirror is at one moment. The schema must be that of this program. Throws StoreError. */
@@ -103,6 +110,7 @@ export function findStatus(
       open_builds: await findOpenBuilds(tx, settings),
       quarantined: left?.quarantined ?? 0,
       unresolved_references: left?.unresolved ?? 0,
+      undecided_records: await findUndecidedNow(tx),
     };
   });
 }
@@ -151,6 +159,16 @@ function withIso(run: RunRow): RunRow {
 async function findLeaderNow(tx: TransactionSql): Promise<Leader | null> {
   const leader = await findLeader(tx);
   return leader && { ...leader, since: asIso(leader.since), heartbeat_at: asIso(leader.heartbeat_at) };
+}
+
+async function findUndecidedNow(tx: TransactionSql): Promise<MirrorStatus["undecided_records"]> {
+  const { count, first } = await findUndecided(tx, UNDECIDED_SHOWN);
+  const inIso = first.map(({ noticed_at, asked_at, ...record }) => ({
+    ...record,
+    noticed_at: asIso(noticed_at),
+    asked_at: asked_at && asIso(asked_at),
+  }));
+  return { count, first: inIso };
 }
 
 /** The open builds by state, and how many of them are stuck. */

@@ -6,11 +6,18 @@ import type { Sql } from "../db/connect.ts";
 import type { Patience } from "../db/patience.ts";
 import { addDeleted } from "../db/run-ledger.ts";
 import { withStoreErrors } from "../db/store-errors.ts";
+import { HttpStatusError, NetworkError, TimeoutError, type UpstreamError } from "../errors.ts";
 import type { LoadablePage, Loader } from "../load/loader.ts";
 import type { GoneRecord } from "../load/retire-records.ts";
 import type { Logger } from "../log.ts";
 import type { Resource } from "../wire/resources.ts";
-import { countUnsettled, findMissing, type MissingRecord, recordAsked } from "./missing-records.ts";
+import {
+  type AskedRecord,
+  countUnsettled,
+  findMissing,
+  type MissingRecord,
+  recordAsked,
+} from "./missing-records.ts";
 
 /** The most details requested in one run. The next run requests the rest. */
 const MAX_DETAILS = 2000;
@@ -49,7 +56,7 @@ type Asked = MissingRecord & { answer: DetailAnswer };
 /**
  * Requests the details of the records that a whole walk missed. A record whose detail answers 404 or 410 is
  * deleted. A record that is returned is loaded: its list hides it. Any other answer decides nothing, and the
- * record waits until the others had their turn. Stops when the host is lost, or after half an hour. Returns
+ * record waits until the others had their turn; after three runs it is kept. Stops when the host is lost, or after half an hour. Returns
  * the number of undecided records. Safe to repeat and to interrupt: each batch is committed by itself.
  */
 export async function confirmDeletions(options: ConfirmOptions): Promise<number> {
@@ -87,7 +94,8 @@ async function ask(options: ConfirmOptions, missing: MissingRecord): Promise<Ask
 
 /** Stores the results of a batch of answers. */
 async function settle(options: ConfirmOptions, batch: readonly Asked[]): Promise<void> {
-  const { loader, clock, runId, resources } = options;
+  const { loader, client, runId, resources } = options;
+  const at = options.clock.now().toISOString();
   const pages: Record<string, LoadablePage[]> = {};
   const gone: GoneRecord[] = [];
   for (const { resource, id, answer } of batch) {
@@ -107,14 +115,24 @@ async function settle(options: ConfirmOptions, batch: readonly Asked[]): Promise
     const of = pages[resource];
     if (of) await loader.load({ resource, pages: of, source: "detail" });
   }
-  const asked = batch.map(({ resource, id, answer }) => ({ resource, id, found: answer.kind === "found" }));
+  const asked = batch.map(({ resource, id, answer }): AskedRecord => {
+    if (answer.kind === "found") return { resource, id, outcome: "found" };
+    const isSilent = client.lost.aborted || (answer.kind === "unclear" && isNoAnswer(answer.error));
+    return { resource, id, outcome: isSilent ? "silent" : "undecided" };
+  });
   const { counts: deleted } = await loader.retire(gone, async (tx, counts) => {
     for (const resource of resources) {
       if (counts[resource]) await addDeleted(tx, runId, resource, counts[resource]);
     }
-    await recordAsked(tx, asked, clock.now().toISOString());
+    await recordAsked(tx, asked, at);
   });
   for (const resource of resources) {
     if (deleted[resource]) options.onDeleted(resource, deleted[resource]);
   }
+}
+
+/** Whether nothing came about the record itself: no reply, or a refusal for now. */
+function isNoAnswer(error: UpstreamError | null): boolean {
+  if (error instanceof HttpStatusError) return error.status === 429 || error.status === 503;
+  return error instanceof NetworkError || error instanceof TimeoutError;
 }

@@ -3,7 +3,7 @@
  * ends a walk stores them, so when a run dies before it requests their details, the next run does that. They
  * stay missing until a walk shows them again or their details answer that they are gone.
  */
-import type { Sql, TransactionSql } from "../db/connect.ts";
+import type { AnySql, Sql, TransactionSql } from "../db/connect.ts";
 import { isListed } from "../load/live-count.ts";
 import { RECORD_TABLES } from "../load/tables.ts";
 import type { IdSet } from "../walk/id-set.ts";
@@ -11,6 +11,8 @@ import type { Resource } from "../wire/resources.ts";
 
 /** The number of ids compared at once, so that memory does not grow with the table. */
 const WINDOW = 5000;
+/** A record is kept, and costs no verdict any more, after so many runs whose answers decided nothing. */
+const RUNS_TO_DECIDE = 3;
 /** This many may always go missing, because 5 % of a list of 40 would be only 2. */
 const ALWAYS_ALLOWED = 20;
 
@@ -175,8 +177,8 @@ export interface MissingRecord {
 }
 
 /**
- * The missing records to request first, in turn from each resource. Within one resource, those that were
- * never requested come first, then those that were requested longest ago. A request dated after `now` comes
+ * The missing records to request first, in turn from each resource; last those that nothing settles. Within
+ * one resource, those that were never requested come first, then those that were requested longest ago. A request dated after `now` comes
  * from a wrong clock and does not count.
  */
 export async function findMissing(
@@ -187,12 +189,12 @@ export async function findMissing(
   return sql<MissingRecord[]>`
     select resource, record_id as id
     from (
-      select resource, record_id, row_number() over (
+      select resource, record_id, undecided_runs >= ${RUNS_TO_DECIDE} as is_kept, row_number() over (
         partition by resource
         order by case when asked_at <= ${now}::timestamptz then asked_at end nulls first, noticed_at, record_id) as turn
       from sync.missing_records where resource = any (${resources as Resource[]}::text[])
     ) as waiting
-    order by turn, resource limit ${limit}`;
+    order by is_kept, turn, resource limit ${limit}`;
 }
 
 export async function countMissing(
@@ -204,29 +206,63 @@ export async function countMissing(
   return row?.count ?? 0;
 }
 
+export interface AskedRecord extends MissingRecord {
+  /** `found`: its detail came; `undecided`: the answer decided nothing; `silent`: there was none. */
+  outcome: "found" | "undecided" | "silent";
+}
+
 /**
- * Stores that records were requested, with any result, so that they come after those that were not. `found`
- * ones answered. A record that answered once and no longer does is undecided again.
+ * Stores that records were requested, with any result, so that they come after those that were not. A record
+ * that answered once and no longer does is undecided again. Safe to repeat with the same moment.
  */
 export async function recordAsked(
   tx: TransactionSql,
-  asked: readonly (MissingRecord & { found: boolean })[],
+  asked: readonly AskedRecord[],
   at: string,
 ): Promise<void> {
   if (asked.length === 0) return;
   await tx`
     update sync.missing_records as missing set asked_at = ${at}::timestamptz,
-      found_at = case when asked.found then ${at}::timestamptz end
-    from jsonb_to_recordset(${JSON.stringify(asked)}::text::jsonb) as asked (resource text, id text, found boolean)
+      found_at = case when outcome = 'found' then ${at}::timestamptz end,
+      undecided_runs = case
+        when outcome = 'found' then 0
+        when outcome = 'silent' or asked_at = ${at}::timestamptz then undecided_runs
+        else undecided_runs + 1
+      end
+    from jsonb_to_recordset(${JSON.stringify(asked)}::text::jsonb) as asked (resource text, id text, outcome text)
     where missing.resource = asked.resource and missing.record_id = asked.id`;
 }
 
 /**
  * The number of missing records that are undecided: never requested, or without a usable answer to the last
- * request.
+ * request, in less than three runs.
  */
 export async function countUnsettled(sql: Sql): Promise<number> {
   const [row] = await sql<{ count: number }[]>`
-    select count(*) as count from sync.missing_records where found_at is null`;
+    select count(*) as count from sync.missing_records
+    where found_at is null and undecided_runs < ${RUNS_TO_DECIDE}`;
   return row?.count ?? 0;
+}
+
+/** A record that its list no longer shows, and that is kept because its detail decides nothing. */
+export interface UndecidedRecord {
+  resource: Resource;
+  id: string;
+  /** When a walk first missed it. */
+  noticed_at: string;
+  /** When its detail was last requested. */
+  asked_at: string | null;
+}
+
+/** The records that nothing settles: how many, and the first of them by the time they were noticed. */
+export async function findUndecided(
+  sql: AnySql,
+  limit: number,
+): Promise<{ count: number; first: UndecidedRecord[] }> {
+  const first = await sql<UndecidedRecord[]>`
+    select resource, record_id as id, noticed_at, asked_at from sync.missing_records
+    where undecided_runs >= ${RUNS_TO_DECIDE} order by noticed_at, resource, record_id limit ${limit}`;
+  const [row] = await sql<{ count: number }[]>`
+    select count(*) as count from sync.missing_records where undecided_runs >= ${RUNS_TO_DECIDE}`;
+  return { count: row?.count ?? 0, first: [...first] };
 }

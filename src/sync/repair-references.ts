@@ -18,6 +18,7 @@ import {
   spreadGone,
 } from "../load/resolve-references.ts";
 import type { Logger } from "../log.ts";
+import { recordId } from "../wire/record-id.ts";
 
 /** The most details requested in one run. The next run requests the rest. */
 const MAX_DETAILS = 2000;
@@ -85,6 +86,10 @@ async function fetchTarget(options: RepairOptions, target: DanglingTarget): Prom
   const { client, log } = aboutList(options, target.resource);
   try {
     const detail = await fetchDetail(client, target.resource, target.key);
+    if (!isAsked(detail.record, target))
+      throw new UnexpectedShapeError(`another ${target.resource} came for '${target.key}'`, {
+        url: detail.request,
+      });
     await loader.load({
       resource: target.resource,
       pages: [{ ...detail, records: [detail.record] }],
@@ -93,8 +98,9 @@ async function fetchTarget(options: RepairOptions, target: DanglingTarget): Prom
   } catch (error) {
     if (!(error instanceof UpstreamError)) throw error;
     const isGone = error instanceof HttpStatusError && (error.status === 404 || error.status === 410);
-    // A list is final: services answer so when a version is requested by the slug of a project. A reply that
-    // could not be read at all (it has a cause) is the error page of a proxy, which is temporary.
+    // A list is final: services answer so when a version is requested by the slug of a project. So is another
+    // record. A reply that could not be read at all (it has a cause) is the error page of a proxy, which is
+    // temporary.
     const isNoRecord = error instanceof UnexpectedShapeError && error.cause === undefined;
     if (isGone || isNoRecord) {
       const checkedAt = (error instanceof HttpStatusError ? error.askedAt : undefined) ?? options.clock.now();
@@ -103,4 +109,9 @@ async function fetchTarget(options: RepairOptions, target: DanglingTarget): Prom
     }
     log.warn({ key: target.key, error: error.message }, "requesting a referenced record failed");
   }
+}
+
+/** Whether a record is the one that was requested, by its id, or as a project by its slug. */
+function isAsked(record: unknown, { resource, key }: DanglingTarget): boolean {
+  return recordId(record) === key || (resource === "project" && (record as { slug?: unknown }).slug === key);
 }

@@ -45,6 +45,20 @@ describe("fetchDetail", () => {
     expect(error).toMatchObject({ message: expect.stringContaining(words) });
   });
 
+  it.each([
+    ".",
+    "..",
+    "../../../admin",
+    "1/../../admin",
+    "..\\admin",
+  ])("does not ask for %s, which would lead elsewhere", async (key) => {
+    await using server = await startScriptedServer([{ body: { id: key } }]);
+    await using client = createTestClient(server.url);
+    const error = await fetchDetail(client, "user", key).catch((reason: unknown) => reason);
+    expect(error).toBeInstanceOf(UnexpectedShapeError);
+    expect(server.requests).toEqual([]);
+  });
+
   it("says 404 for a record that is gone", async () => {
     await using server = await startScriptedServer([{ status: 404, body: "" }]);
     await using client = createTestClient(server.url);

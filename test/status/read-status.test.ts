@@ -53,6 +53,9 @@ describe("the status document", () => {
       await sql`
         insert into mirror.builds (id, date, state, first_seen_at, changed_at, record_hash)
         values ('1', '2026-11-03 09:00:00', 'building', now(), now(), '')`;
+      await sql`
+        insert into sync.missing_records (resource, record_id, run_id, noticed_at, asked_at, undecided_runs)
+        values ('build', '1', 1, now(), now(), 3)`;
       const status = await readDocument(sql);
       expect(Object.keys(status)).toEqual(Object.keys(STATUS));
       const known = { ...STATUS, clock_faults: [] };

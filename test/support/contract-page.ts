@@ -95,6 +95,10 @@ export const STATUS: StatusDocument = {
   open_builds: [{ state: "building", open: 0, stuck: 0, vanished: 0, oldest: "2026-11-03 12:00:00" }],
   quarantined: 0,
   unresolved_references: 0,
+  undecided_records: {
+    count: 1,
+    first: [{ resource: "user", id: "…", noticed_at: "…Z", asked_at: "…Z" }],
+  },
   next_runs: [{ job: "sync", cron: "17 2 * * *", timezone: "Etc/UTC", due_at: "…Z" }],
   schema: { state: "current", migrations: 17, missing: 0, unknown: 0, outdated: 0 },
   version: "0.1.0",
@@ -190,6 +194,8 @@ ${statusExample()}
 - \`leader\`: the process that runs the schedule; null when none does. \`term\` counts the takeovers.
 - \`open_builds\`: builds that have not finished, by state. \`oldest\` is a date of the service, in its own zone.
 - \`quarantined\`: records that could not be stored. \`unresolved_references\`: references to records that the mirror lacks.
+- \`undecided_records\`: records that their lists no longer show and whose details decided nothing in three runs. They are kept and still asked for.
+  \`first\` has at most 20.
 - \`next_runs\`: when \`sync\` and \`watch\` are due by the cron lines of the process that answers; give \`serve\` and \`status\` the worker's settings. A failed run
   is tried again earlier, and a leader that is a \`watch\` makes rounds alone. Null where nobody leads, so that no process runs a schedule.
 - \`schema\`: the database compared with the program. \`state\` is \`current\`, \`older\`, \`newer\` or \`none\`. The others count migrations that the program knows,

@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { systemClock } from "../../src/clock.ts";
 import { silentLog } from "../../src/log.ts";
 import { type ConfirmOptions, confirmDeletions } from "../../src/sync/confirm-deletions.ts";
+import { findUndecided } from "../../src/sync/missing-records.ts";
 import { createTestClient } from "../support/client.ts";
 import { type Loading, setUpLoading } from "../support/loading.ts";
 import { type Script, type ScriptedReply, startScriptedServer } from "../support/scripted-server.ts";
@@ -113,6 +114,33 @@ describe("a missing record", () => {
     expect(result).toMatchObject({ left: 1, deleted: {} });
     expect(await stateOf(loading)).toEqual({ deleted: false, changes: 0, missing: 1, asked: 1, found: 0 });
     expect(await loading.sql`select id from mirror.users`).toHaveLength(1);
+  });
+
+  test.each([
+    ["another record", { body: wireUser("2") }],
+    ["500", { status: 500, body: "" }],
+    ["502", { status: 502, body: "" }],
+  ] satisfies [
+    string,
+    ScriptedReply,
+  ][])("whose detail answers with %s in three runs costs no verdict any more, and is asked for last", async (_, reply) => {
+    await using loading = await setUpMissing(1);
+    const runs = [await confirm(loading, [reply]), await confirm(loading, [reply])];
+    // A host that hangs up has given no answer.
+    runs.push(await confirm(loading, [{ instead: "hang up" }]), await confirm(loading, [reply]));
+    expect(runs.map(({ left }) => left)).toEqual([1, 1, 1, 0]);
+    expect(await findUndecided(loading.sql, 20)).toMatchObject({
+      count: 1,
+      first: [{ resource: "user", id: "1" }],
+    });
+    await loading.load("user", [wireUser("2"), wireUser("3")]);
+    await loading.sql`
+      insert into sync.missing_records (resource, record_id, run_id, noticed_at)
+      select 'user', id, 1, now() from mirror.users where id <> '1'`;
+    const { asked } = await confirm(loading, [reply], { maxDetails: 2 });
+    expect(asked).toEqual(["/api/v1/user/2/", "/api/v1/user/3/"]);
+    expect(await confirm(loading, [GONE])).toMatchObject({ left: 0, deleted: { user: 3 } });
+    expect(await findUndecided(loading.sql, 20)).toEqual({ count: 0, first: [] });
   });
 
   test("of a list that this run did not see well is not asked for", async () => {

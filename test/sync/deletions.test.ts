@@ -3,6 +3,7 @@ import { type Sql, withSql } from "../../src/db/connect.ts";
 import { StoppedError } from "../../src/errors.ts";
 import { exitCodeOf } from "../../src/sync/run.ts";
 import type { Resource } from "../../src/wire/resources.ts";
+import { runCli } from "../support/cli.ts";
 import { type Kept, keepBack } from "../support/keep-back.ts";
 import { type QuickWorld, startQuickWorld } from "../support/quick-world.ts";
 import { fingerprint } from "../support/stored-mirror.ts";
@@ -112,6 +113,44 @@ describe("a record that the service deleted", () => {
 });
 
 describe("a record lives on", () => {
+  test("whose id leads out of the API: after three nights it costs no verdict, and status lists it", {
+    tags: ["long"],
+  }, async () => {
+    const hostile = "../../../admin";
+    let isShown = true;
+    await using quick = await startQuickWorld(FEW, async (request, next) => {
+      const { pathname, searchParams } = new URL(request.url);
+      if (pathname.includes("admin")) return Response.json({ id: "1", username: "eve" });
+      const reply = await next();
+      if (!isShown || pathname !== "/api/v1/user/" || searchParams.has("offset")) return reply;
+      const page = (await reply.json()) as { objects: object[] };
+      return Response.json({
+        ...page,
+        objects: [{ ...page.objects[0], id: hostile }, ...page.objects.slice(1)],
+      });
+    });
+    await night(quick);
+    isShown = false;
+    const options = { resources: users, kind: "full", allowMassDelete: true } as const;
+    const nights = [];
+    for (let count = 0; count < 4; count++) nights.push((await night(quick, options)).summary);
+    expect(nights.map(({ status, unfinished }) => [status, unfinished.deletions])).toEqual([
+      ["partial", 1],
+      ["partial", 1],
+      ["succeeded", 0],
+      ["succeeded", 0],
+    ]);
+    expect(await deletedIds(quick)).toEqual([]);
+    for (const path of quick.simulation.requests().byPath.keys()) expect(path).toMatch(/^\/api\/v1\//);
+    const status = await runCli(["status", "--database-url", quick.databaseUrl]);
+    expect(status.stdout).toContain(`user ${hostile}`);
+    const { stdout } = await runCli(["status", "--json", "--database-url", quick.databaseUrl]);
+    expect(JSON.parse(stdout).undecided_records).toMatchObject({
+      count: 1,
+      first: [{ resource: "user", id: hostile }],
+    });
+  });
+
   test("while its detail shows it, and while that answers 500; then 404 deletes it", {
     tags: ["long"],
   }, async () => {

@@ -89,7 +89,9 @@ describe("a whole walk's missing records", () => {
       { at: BEFORE },
     );
     await note(loading, ["3", "4"]);
-    await loading.sql.begin((tx) => recordAsked(tx, [{ resource: "user", id: "1", found: false }], DURING));
+    await loading.sql.begin((tx) =>
+      recordAsked(tx, [{ resource: "user", id: "1", outcome: "undecided" }], DURING),
+    );
     await note(loading, ["2", "4"], { runId: 3, noticedAt: "2024-05-16T00:00:00Z" });
     expect(await noted(loading)).toMatchObject([
       { record_id: "1", run_id: 3, noticed_at: "2024-05-15 00:00:01+00", asked_at: "2024-05-15 00:00:01+00" },

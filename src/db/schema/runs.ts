@@ -209,7 +209,8 @@ export const touchedRecords = sync.table("touched_records", {
 /**
  * Live records that the newest whole walk of their list did not show. The detail endpoint is asked for each
  * before it is marked as deleted. A run that cannot ask for all leaves the rest to the next run. A record
- * whose detail still answers stays here with `found_at`: its list hides it.
+ * whose detail still answers stays here with `found_at`: its list hides it. So does one that nothing settles: it
+ * is kept, and still asked for.
  */
 export const missingRecords = sync.table(
   "missing_records",
@@ -226,6 +227,8 @@ export const missingRecords = sync.table(
      * another answer.
      */
     found_at: moment(),
+    /** The number of runs in a row that asked for its detail and got an answer that decided nothing. */
+    undecided_runs: integer().notNull().default(0),
   },
   (table) => [primaryKey({ columns: [table.resource, table.record_id] })],
 );
