@@ -13,9 +13,9 @@ export interface Verdicts {
 }
 
 /**
- * Holds what runs say of themselves against the truth. A `whole` walk is false while the mirror misses a record that its list showed all
- * through the run. `succeeded` is false while it misses one that is also older than the last whole walk of its list, or while a phase is
- * unfinished. `partial` is false without any reason.
+ * Holds what runs say of themselves against the truth. A `whole` walk is false if it did not show a record that its list showed all through,
+ * also where the mirror has that from before. `succeeded` is false while the mirror misses a record that existed all through the run and is
+ * older than the last whole walk of its list, or while a phase is unfinished. `partial` is false without any reason.
  */
 export function createVerdicts(url: string, world: OddWorld, unordered: ReadonlySet<Resource>): Verdicts {
   /** What existed when the newest whole walk of a list began, and exists yet. */
@@ -29,13 +29,15 @@ export function createVerdicts(url: string, world: OddWorld, unordered: Readonly
       const [left] = await sql<{ missing: number; pending: number }[]>`
         select (select count(*)::int from sync.missing_records where found_at is null and undecided_runs < 3) as missing,
           (select count(*)::int from mirror.unresolved_references where status = 'pending') as pending`;
-      const live = {} as Ids;
+      // Without those that a whole walk of the run did not show.
+      const met = {} as Ids;
       for (const resource of RESOURCES) {
         const rows = await sql<{ id: string }[]>`
-          select id from ${sql(`mirror.${resource}s`)} where deleted_at is null`;
-        live[resource] = new Set(rows.map(({ id }) => id));
+          select id from ${sql(`mirror.${resource}s`)} where deleted_at is null
+          except select record_id from sync.missing_records where resource = ${resource} and run_id = ${runId}`;
+        met[resource] = new Set(rows.map(({ id }) => id));
       }
-      return { walks, live, missing: left?.missing ?? 0, pending: left?.pending ?? 0 };
+      return { walks, met, missing: left?.missing ?? 0, pending: left?.pending ?? 0 };
     });
 
   return {
@@ -51,23 +53,25 @@ export function createVerdicts(url: string, world: OddWorld, unordered: Readonly
       const said = `run ${run_id} (${kind}) says ${status}, but`;
       const found = await look(run_id);
       // A walk that was whole and not resumed saw all that there was when the run began, whatever the verdict of the run.
-      const whole = found.walks.filter(({ resumed }) => !resumed).map(({ resource }) => resource);
-      for (const resource of whole) older[resource] = before[resource];
-      // A record that could not be stored is in the quarantine, which the run says.
-      const proven = whole.filter((resource) => (resources[resource]?.quarantined ?? 0) === 0);
+      for (const { resource, resumed } of found.walks) if (!resumed) older[resource] = before[resource];
 
       const wrong: string[] = [];
       const after = world.listed();
-      for (const resource of status === "succeeded" ? RESOURCES : proven) {
-        const mustBeHere = [...older[resource]].filter(
+      for (const resource of RESOURCES) {
+        const isWhole = found.walks.some((walk) => walk.resource === resource);
+        // A record that could not be stored is in the quarantine, and the run says so.
+        const isProven = isWhole && (resources[resource]?.quarantined ?? 0) === 0;
+        if (status !== "succeeded" && !isProven) continue;
+        const shown = [...older[resource]].filter(
           (id) => before[resource].has(id) && after[resource].has(id),
         );
-        const lacking = mustBeHere.filter((id) => !found.live[resource].has(id));
-        if (lacking.length === 0) continue;
-        if (unordered.has(resource)) missedWithoutOrder += lacking.length;
+        const missed = shown.filter((id) => !found.met[resource].has(id));
+        if (missed.length === 0) continue;
+        const list = isWhole ? `the whole walk of its ${resource} list` : "the mirror";
+        if (unordered.has(resource)) missedWithoutOrder += missed.length;
         else
           wrong.push(
-            `${said}${whole.includes(resource) ? ` its ${resource} list is whole and` : ""} the mirror misses ${resource} ${lacking.slice(0, 5).join(", ")}`,
+            `${said} ${list} misses ${missed.length}, such as ${resource} ${missed.slice(0, 5).join(", ")}`,
           );
       }
       if (status === "partial" && !hasReason(summary)) wrong.push(`${said} names no reason`);
