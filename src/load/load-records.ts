@@ -5,6 +5,7 @@ import type { Resource } from "../wire/resources.ts";
 import type { KnownKeys } from "./known-keys.ts";
 import { addLive } from "./live-count.ts";
 import type { ObservedRecord } from "./observed-record.ts";
+import type { ProjectSightings } from "./project-sightings.ts";
 import { type Change, findChanges, hasFields, recordChanges } from "./record-changes.ts";
 import type { BuildSighting, TransitionFacts } from "./record-transitions.ts";
 import { replaceUnresolved, unresolvedRows } from "./references.ts";
@@ -17,6 +18,8 @@ import { addRows, replaceRows, type WriteMethod } from "./write-rows.ts";
 export interface LoadFacts extends TransitionFacts {
   method: WriteMethod;
   keys: KnownKeys;
+  /** Decides between copies of a project. @default the copy is later than the stored one */
+  sightings?: ProjectSightings;
   /** Whether the batch before this one stored the record as it is here. @default no record */
   isJustStored?: (resource: Resource, record: NormalizedRecord) => boolean;
 }
@@ -69,7 +72,9 @@ export async function loadRecords(
     .map(({ record }) => record.id)
     .filter((id) => !(isTrusting && facts.keys.isNew(resource, id)));
   const stored = await findAnyStored(tx, resource, ids);
-  const sorted = sortRecords(others, stored, source);
+  const isLater = (one: ObservedRecord, known: StoredRecord) =>
+    resource !== "project" || (facts.sightings?.isLater(one, known as StoredProject, source) ?? true);
+  const sorted = sortRecords(others, stored, source, isLater);
   if (resource === "project") sorted.changed = await keepUserOrder(tx, sorted.changed);
   const { moving, stale } =
     resource === "build" ? await leaveOutStale(tx, sorted, facts.runId) : { moving: [], stale: 0 };
@@ -103,6 +108,13 @@ export async function loadRecords(
   await addRows(tx, RECORD_TABLES[resource], sorted.added.map(toRow), facts.method);
   await loadDependentRows(tx, resource, sorted, facts);
   if (resource === "project") await markListed(tx, observed, stored as Map<string, StoredProject>, source);
+  if (resource === "project") {
+    const equal = sorted.unchanged.filter(({ record }) => stored.get(record.id)?.hash === record.hash);
+    for (const { record, askedAt } of [...sorted.added, ...equal])
+      facts.sightings?.note({ ...record, askedAt }, source);
+    for (const { record, askedAt } of sorted.changed)
+      facts.sightings?.note({ ...record, askedAt }, source, true);
+  }
   await addLive(tx, resource, sorted.added.length + sorted.returned.length);
 
   return {
@@ -174,7 +186,7 @@ export async function compareRecords(
     resource,
     records.map(({ id }) => id),
   );
-  const { added, changed, returned, unchanged } = sortRecords(observed, stored, source);
+  const { added, changed, returned, unchanged } = sortRecords(observed, stored, source, () => true);
   return {
     inserted: added.length,
     updated: changed.length,
@@ -196,6 +208,7 @@ function sortRecords(
   observed: readonly ObservedRecord[],
   stored: ReadonlyMap<string, StoredRecord>,
   source: ProjectSource,
+  isLater: (one: ObservedRecord, known: StoredRecord) => boolean,
 ): Sorted {
   const sorted: Sorted = { added: [], changed: [], returned: [], unchanged: [] };
   for (const one of observed) {
@@ -205,35 +218,13 @@ function sortRecords(
       sorted.added.push(one);
       continue;
     }
-    if (known.hash === record.hash || !isNewer(record, known, source)) sorted.unchanged.push(one);
+    if (known.hash === record.hash || !isLater(one, known)) sorted.unchanged.push(one);
     else sorted.changed.push(one);
     // An embedded copy only proves that another record still refers to the project, not that upstream still
     // has it.
     if (known.deleted && source !== "embedded") sorted.returned.push(one);
   }
   return sorted;
-}
-
-/**
- * Decides between two copies of a project. The newer `modified_date` wins; at the same date, a copy from a
- * list or a detail wins over an embedded one. Such a copy always replaces an earlier one from a list or a
- * detail. Other resources have only one kind of copy.
- */
-function isNewer(record: NormalizedRecord, known: StoredRecord, source: ProjectSource): boolean {
-  if (!("source" in known)) return true;
-  const project = known as StoredProject;
-  const isEmbedded = source === "embedded";
-  if (!isEmbedded && project.source !== "embedded") return true;
-  const incoming = padFraction(record.columns.modified_date);
-  const here = project.modifiedDate ?? "";
-  if (incoming !== here) return incoming > here;
-  return !isEmbedded || project.source === "embedded";
-}
-
-/** Makes local times equally long, so that they can be compared as texts. */
-function padFraction(date: unknown): string {
-  if (typeof date !== "string") return "";
-  return date.includes(".") ? date : `${date}.000000`;
 }
 
 /** Sets the foreign keys whose records are here. The others stay null. */

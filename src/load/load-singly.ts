@@ -61,6 +61,8 @@ export async function loadOneByOne(
     } catch (error) {
       if (!isDataFault(error)) throw error;
       facts.keys.drop(of, id);
+      // So that each further page with this copy need not try it again.
+      if (of === "project") facts.sightings?.note({ ...one.record, askedAt: one.askedAt }, from);
       const { payload, request = "" } = findSent(of, one) ?? {};
       const { observedAt } = one;
       const reason = refusalOf(error, of, id);

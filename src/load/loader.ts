@@ -8,7 +8,6 @@
  * others. A record that cannot be stored goes to `sync.quarantine` with its payload and the reason of
  * Postgres.
  */
-import { LRUCache } from "lru-cache";
 import PQueue from "p-queue";
 import type { Sql, TransactionSql } from "../db/connect.ts";
 import type { Patience } from "../db/patience.ts";
@@ -22,14 +21,12 @@ import type { KnownKeys } from "./known-keys.ts";
 import { type LoadCounts, type Loaded, type LoadFacts, loadRecords } from "./load-records.ts";
 import { addEarlier, type EarlierCounts, loadOneByOne } from "./load-singly.ts";
 import { type LoadableBatch, type PreparedBatch, prepareBatch, referencesOf } from "./prepare-batch.ts";
+import { createProjectSightings, type RunStart } from "./project-sightings.ts";
 import { quarantineRecords } from "./quarantine.ts";
 import { recordDrift } from "./record-drift.ts";
 import { type BuildSighting, recordTransitions, type TransitionFacts } from "./record-transitions.ts";
 import { type GoneRecord, type Retired, type RetiredCounts, retireRecords } from "./retire-records.ts";
 import { findStale } from "./stale-sightings.ts";
-
-/** The most project hashes in memory. */
-const MAX_COPIES = 20_000;
 
 export type { LoadableBatch, LoadablePage } from "./prepare-batch.ts";
 
@@ -41,7 +38,7 @@ export interface BatchCounts extends LoadCounts {
   replacedNul: number;
 }
 
-export interface LoaderOptions extends TransitionFacts {
+export interface LoaderOptions extends TransitionFacts, RunStart {
   sql: Sql;
   keys: KnownKeys;
   baseUrl: URL;
@@ -67,6 +64,11 @@ export interface Loader {
     alongside?: (tx: TransactionSql, counts: Omit<BatchCounts, "transitions">) => Promise<unknown>,
   ): Promise<BatchCounts>;
   /**
+   * Notes the ids of a page that was skipped unparsed. Returns the projects whose rows an embedded copy has changed
+   * since, although it was asked for earlier: they must be asked for again.
+   */
+  noteSkipped(resource: Resource, ids: readonly string[], askedAt: Date): Promise<string[]>;
+  /**
    * Marks records of `sync.missing_records` as deleted. `alongside` runs in the same transaction, after that.
    * Throws `StoreError`. Safe to repeat.
    */
@@ -85,10 +87,10 @@ export function createLoader(options: LoaderOptions): Loader {
   const { sql, keys, patience = withStoreErrors } = options;
   const turns = new PQueue({ concurrency: 1 });
   /**
-   * The hash of the newest loaded copy of each recent project. Every record of a list embeds its project, so
-   * most copies equal the newest one and need neither normalizing nor a look-up.
+   * Every record of a list embeds its project, so most copies equal the newest one and need neither normalizing
+   * nor a look-up.
    */
-  const copies = new LRUCache<string, string>({ max: MAX_COPIES });
+  const sightings = createProjectSightings(options);
   /**
    * The hashes of each list's newest batch. The next batch begins with records of it, because pages overlap,
    * and they need no look-up. Projects do, since two kinds of copies are told apart; so do open builds, since
@@ -100,29 +102,36 @@ export function createLoader(options: LoaderOptions): Loader {
     try {
       const result = await withTransaction(sql, body);
       keys.commit();
+      sightings.commit();
       return result;
     } catch (error) {
       keys.rollback();
+      sightings.rollback();
       throw error;
     }
   }
 
   const normalize: Loader["normalize"] = (resource, records) =>
-    normalizePage(resource, records, options.baseUrl, (id, hash) => copies.get(id) === hash);
+    normalizePage(resource, records, options.baseUrl, sightings.isCurrent);
 
   return {
     normalize,
     async load(batch, alongside) {
       const { resource, source } = batch;
-      const prepared = prepareBatch(batch, normalize);
       const facts: LoadFacts = {
         ...options,
+        sightings,
         method: "copy",
         isJustStored: (of, { id, hash, columns }) =>
           newest.get(of)?.get(id) === hash && (of !== "build" || columns.state === "finished"),
       };
 
-      const finish = async (tx: TransactionSql, loaded: Loaded, rejected: PreparedBatch["rejected"]) => {
+      const finish = async (
+        tx: TransactionSql,
+        prepared: PreparedBatch,
+        loaded: Loaded,
+        rejected: PreparedBatch["rejected"],
+      ) => {
         await quarantineRecords(tx, options.runId, rejected);
         const { drift, observedAt, replacedNul } = prepared;
         await recordDrift(tx, { resource, runId: options.runId, observedAt }, drift);
@@ -137,8 +146,9 @@ export function createLoader(options: LoaderOptions): Loader {
         ]);
         return { ...counts, transitions };
       };
-      const loadAtOnce = () =>
+      const loadAtOnce = (prepared: PreparedBatch) =>
         inTransaction(async (tx) => {
+          for (const copy of prepared.repeated) sightings.note(copy, "embedded");
           await loadRecords(tx, "project", prepared.embedded, "embedded", facts);
           const before = { inserted: 0, restored: 0, transitions: 0 };
           for (const states of prepared.earlier) {
@@ -146,18 +156,20 @@ export function createLoader(options: LoaderOptions): Loader {
             await addEarlier(tx, facts, before, loaded);
           }
           const loaded = await loadRecords(tx, resource, prepared.records, source, facts);
-          return finishAfter(tx, before, loaded, prepared.rejected);
+          return finishAfter(tx, prepared, before, loaded, prepared.rejected);
         });
-      const loadSingly = () =>
+      const loadSingly = (prepared: PreparedBatch) =>
         inTransaction(async (tx) => {
+          for (const copy of prepared.repeated) sightings.note(copy, "embedded");
           const before = { inserted: 0, restored: 0, transitions: 0 };
           const singly = { ...facts, method: "insert" as const };
           const { loaded, refused } = await loadOneByOne(tx, batch, prepared, singly, before);
-          return finishAfter(tx, before, loaded, [...prepared.rejected, ...refused]);
+          return finishAfter(tx, prepared, before, loaded, [...prepared.rejected, ...refused]);
         });
       /** A build that is new and changed its state within the batch counts as new. */
       const finishAfter = async (
         tx: TransactionSql,
+        prepared: PreparedBatch,
         before: EarlierCounts,
         loaded: Loaded,
         rejected: PreparedBatch["rejected"],
@@ -165,21 +177,25 @@ export function createLoader(options: LoaderOptions): Loader {
         loaded.counts.inserted += before.inserted;
         loaded.counts.updated = Math.max(0, loaded.counts.updated - before.inserted);
         loaded.counts.restored += before.restored;
-        const counts = await finish(tx, loaded, rejected);
+        const counts = await finish(tx, prepared, loaded, rejected);
         return { ...counts, transitions: counts.transitions + before.transitions };
       };
 
+      let stored: PreparedBatch["records"] = [];
       const counts = await turns.add(
         // A commit whose answer was lost may have succeeded. Then COPY finds its own rows and fails with a
         // data fault, and loading record by record finds them equal: no second change, transition or
         // quarantine row. Only the counts show those records as unchanged.
         async () => {
           const from = performance.now();
+          // Not before its turn: which copies of projects are current changes with each load.
+          const prepared = prepareBatch(batch, normalize, sightings.isCurrent);
+          stored = prepared.records;
           const loaded = await patience(`load a page of ${resource}s`, async () => {
             await keys.prepare(referencesOf(prepared));
-            return await loadAtOnce().catch((error: unknown) => {
+            return await loadAtOnce(prepared).catch((error: unknown) => {
               if (!isDataFault(error)) throw error;
-              return loadSingly();
+              return loadSingly(prepared);
             });
           });
           options.meter?.loaded(resource, (performance.now() - from) / 1000);
@@ -187,13 +203,12 @@ export function createLoader(options: LoaderOptions): Loader {
         },
         { priority: -RESOURCES.indexOf(resource) },
       );
-      for (const { record } of prepared.embedded) copies.set(record.id, record.hash);
-      if (resource === "project")
-        for (const { record } of prepared.records) copies.set(record.id, record.hash);
-      else if (counts.quarantined + counts.stale === 0)
-        newest.set(resource, new Map(prepared.records.map(({ record }) => [record.id, record.hash])));
+      if (resource !== "project" && counts.quarantined + counts.stale === 0)
+        newest.set(resource, new Map(stored.map(({ record }) => [record.id, record.hash])));
       return counts;
     },
+    noteSkipped: (resource, ids, askedAt) =>
+      resource === "project" ? turns.add(() => sightings.noteSkipped(ids, askedAt)) : Promise.resolve([]),
     // A record that is deleted here already is neither counted nor recorded again.
     retire: (gone, alongside) =>
       turns.add(() =>

@@ -5,6 +5,7 @@ import type { NormalizedPage } from "../normalize/page.ts";
 import type { Reference } from "../wire/resource-uri.ts";
 import type { Resource } from "../wire/resources.ts";
 import type { ObservedRecord } from "./observed-record.ts";
+import type { SeenCopy } from "./project-sightings.ts";
 import type { RefusedRecord } from "./quarantine.ts";
 
 export interface LoadablePage {
@@ -32,6 +33,8 @@ export interface PreparedBatch {
   /** Earlier states of builds that come more than once, in their order. Most pages have none. */
   earlier: ObservedRecord[][];
   embedded: ObservedRecord[];
+  /** Copies of projects that equal the newest loaded ones. */
+  repeated: SeenCopy[];
   rejected: RefusedRecord[];
   replacedNul: number;
   drift: FieldDrift[];
@@ -39,16 +42,22 @@ export interface PreparedBatch {
   observedAt: string;
 }
 
-/** Sorts the records of a batch. `normalize` is called for pages that are not normalized yet. */
+/**
+ * Sorts the records of a batch. `normalize` is called for pages that are not normalized yet, and `isCurrent` says
+ * whether the newest loaded copy of a project has this hash.
+ */
 export function prepareBatch(
   { resource, pages }: LoadableBatch,
   normalize: (resource: Resource, records: readonly unknown[]) => NormalizedPage,
+  isCurrent: (id: string, hash: string) => boolean,
 ): PreparedBatch {
+  const copies: EmbeddedCopy[] = [];
   const observed: ObservedRecord[] = [];
   const prepared: PreparedBatch = {
     records: [],
     earlier: [],
     embedded: [],
+    repeated: [],
     rejected: [],
     replacedNul: 0,
     drift: [],
@@ -65,7 +74,14 @@ export function prepareBatch(
       request,
     });
     observed.push(...page.records.map(seen));
-    prepared.embedded.push(...page.embeddedProjects.map(seen));
+    copies.push(
+      ...page.embeddedProjects.map((one) => ({ ...one, askedAt: asked, record: () => seen(one) })),
+      ...page.repeatedProjects.map((one) => ({
+        ...one,
+        askedAt: asked,
+        record: () => seen(one.normalize()),
+      })),
+    );
     prepared.rejected.push(
       ...page.rejected.map((record) => ({ ...record, resource, request, observedAt: at })),
     );
@@ -74,22 +90,56 @@ export function prepareBatch(
     prepared.observedAt = at;
   }
   if (resource === "build") prepared.earlier = earlierStates(observed);
-  prepared.records = latestById(observed, () => true);
-  prepared.embedded = latestById(prepared.embedded, isNotOlder);
+  prepared.records = resource === "project" ? latestAsked(observed) : latestById(observed);
+  for (const copy of latestCopies(copies)) {
+    if (isCurrent(copy.id, copy.hash)) prepared.repeated.push(copy);
+    else prepared.embedded.push({ ...copy.record(), askedAt: copy.askedAt });
+  }
   return prepared;
 }
 
-/** The last copy of each id, unless `replaces` says that the earlier one stays. */
-function latestById(
-  observed: readonly ObservedRecord[],
-  replaces: (later: NormalizedRecord, earlier: NormalizedRecord) => boolean,
-): ObservedRecord[] {
+/** A copy of a project in a version or file. */
+interface EmbeddedCopy extends SeenCopy {
+  record(): ObservedRecord;
+}
+
+/** The copy of each project that was asked for last. Within one reply, the one with the latest date. */
+function latestCopies(copies: readonly EmbeddedCopy[]): EmbeddedCopy[] {
+  const byId = new Map<string, EmbeddedCopy>();
+  for (const copy of copies) {
+    const earlier = byId.get(copy.id);
+    if (!earlier || copy.askedAt > earlier.askedAt) byId.set(copy.id, copy);
+    else if (
+      copy.askedAt === earlier.askedAt &&
+      copy.hash !== earlier.hash &&
+      dateOf(copy) >= dateOf(earlier)
+    )
+      byId.set(copy.id, copy);
+  }
+  return [...byId.values()];
+}
+
+function dateOf(copy: EmbeddedCopy): string {
+  return String(copy.record().record.columns.modified_date ?? "");
+}
+
+/** The copy of each record that was asked for last; of those that were asked for together, the last one. */
+function latestAsked(observed: readonly ObservedRecord[]): ObservedRecord[] {
+  const byId = new Map<string, ObservedRecord>();
+  for (const copy of observed) {
+    const earlier = byId.get(copy.record.id);
+    if (!earlier || copy.askedAt >= earlier.askedAt) byId.set(copy.record.id, copy);
+  }
+  return [...byId.values()];
+}
+
+/** The last copy of each id. */
+function latestById(observed: readonly ObservedRecord[]): ObservedRecord[] {
   const byId = new Map<string, ObservedRecord>();
   for (const copy of observed) {
     const earlier = byId.get(copy.record.id);
     // A record that came again unchanged keeps its first date, so that its first page does not look stale.
-    if (earlier?.record.hash === copy.record.hash) continue;
-    if (!earlier || replaces(copy.record, earlier.record)) byId.set(copy.record.id, copy);
+    if (earlier?.record.hash !== copy.record.hash) byId.set(copy.record.id, copy);
   }
   return [...byId.values()];
 }
@@ -118,8 +168,4 @@ function earlierStates(observed: readonly ObservedRecord[]): ObservedRecord[][] 
 export function* referencesOf({ records, earlier }: PreparedBatch): Generator<Reference> {
   for (const { record } of [records, ...earlier].flat())
     for (const { target } of record.references) yield target;
-}
-
-function isNotOlder(later: NormalizedRecord, earlier: NormalizedRecord): boolean {
-  return String(later.columns.modified_date ?? "") >= String(earlier.columns.modified_date ?? "");
 }

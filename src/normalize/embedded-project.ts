@@ -3,25 +3,28 @@ import { recordId } from "../wire/record-id.ts";
 import { otherResource } from "../wire/resource-uri.ts";
 import { cleanText } from "./clean-text.ts";
 import { fieldReference } from "./field-reference.ts";
-import type { NormalizeContext, NormalizedRecord } from "./normalized.ts";
+import type { NormalizeContext, NormalizedRecord, RepeatedProject } from "./normalized.ts";
 import { hashProject, normalizeProject } from "./project.ts";
 import { keepInExtra, normalizeFields } from "./record.ts";
 import { hashRecord } from "./record-hash.ts";
 
 /**
  * Collects the embedded projects of one page. Many records of a page hold the same project, so equal copies
- * are hashed and normalized once. A copy that an earlier page has already brought is left out.
+ * are hashed and normalized once. A copy that an earlier page has already brought is not normalized again.
  */
 export interface EmbeddedProjects {
   /** The id of the embedded project, or null when `value` is not a project. */
   add(value: unknown): string | null;
   /** Every distinct new copy, in the order of arrival. */
   all(): NormalizedRecord[];
+  /** The copies that equal the newest loaded ones. */
+  repeated(): RepeatedProject[];
 }
 
 export function createEmbeddedProjects(context: NormalizeContext): EmbeddedProjects {
   const copies = new Map<string, { record: Record<string, unknown>; hash: string }[]>();
   const news: NormalizedRecord[] = [];
+  const repeated: RepeatedProject[] = [];
   return {
     add(value) {
       const id = recordId(value);
@@ -33,12 +36,13 @@ export function createEmbeddedProjects(context: NormalizeContext): EmbeddedProje
       if (known?.some((copy) => copy.hash === hash)) return id;
       if (known) known.push({ record, hash });
       else copies.set(id, [{ record, hash }]);
-      // When the page holds different copies, all of them are kept: their order decides which one wins.
-      if (known || context.isAlreadyLoaded?.(id, hash) !== true)
-        news.push(normalizeProject(id, record, context, hash));
+      const normalize = () => normalizeProject(id, record, context, hash);
+      if (context.isAlreadyLoaded?.(id, hash) === true) repeated.push({ id, hash, normalize });
+      else news.push(normalize());
       return id;
     },
     all: () => news,
+    repeated: () => repeated,
   };
 }
 

@@ -35,6 +35,13 @@ export interface NormalizeContext {
   isAlreadyLoaded?: ((id: string, hash: string) => boolean) | undefined;
 }
 
+/** A copy of a project that equals the newest loaded one. It is normalized only if another one came meanwhile. */
+export interface RepeatedProject {
+  id: string;
+  hash: string;
+  normalize(): NormalizedRecord;
+}
+
 /** A record that cannot become a row. Its payload is kept for inspection. */
 export interface RejectedRecord {
   recordId: string | null;

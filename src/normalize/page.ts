@@ -6,7 +6,7 @@ import type { Resource } from "../wire/resources.ts";
 import { versionFields } from "../wire/version.ts";
 import { normalizeBuild } from "./build.ts";
 import { createEmbeddedProjects, type EmbeddedProjects, normalizeWithProject } from "./embedded-project.ts";
-import type { NormalizeContext, NormalizedRecord, RejectedRecord } from "./normalized.ts";
+import type { NormalizeContext, NormalizedRecord, RejectedRecord, RepeatedProject } from "./normalized.ts";
 import { normalizeProject } from "./project.ts";
 import { normalizeUser } from "./user.ts";
 
@@ -14,6 +14,8 @@ export interface NormalizedPage {
   resource: Resource;
   records: NormalizedRecord[];
   embeddedProjects: NormalizedRecord[];
+  /** Embedded projects that are not in `embeddedProjects`, because they equal the newest loaded copies. */
+  repeatedProjects: RepeatedProject[];
   rejected: RejectedRecord[];
   /** Texts in which a U+0000 was replaced. */
   replacedNul: number;
@@ -31,7 +33,14 @@ export function normalizePage(
 ): NormalizedPage {
   const context: NormalizeContext = { baseUrl, replacements: { nul: 0 }, isAlreadyLoaded };
   const projects = createEmbeddedProjects(context);
-  const page: NormalizedPage = { resource, records: [], embeddedProjects: [], rejected: [], replacedNul: 0 };
+  const page: NormalizedPage = {
+    resource,
+    records: [],
+    embeddedProjects: [],
+    repeatedProjects: [],
+    rejected: [],
+    replacedNul: 0,
+  };
   for (const record of records) {
     const id = recordId(record);
     if (id === null) {
@@ -65,6 +74,7 @@ export function normalizePage(
     }
   }
   page.embeddedProjects = projects.all();
+  page.repeatedProjects = projects.repeated();
   page.replacedNul = context.replacements.nul;
   return page;
 }

@@ -11,32 +11,38 @@ export interface OrderedPage extends ReadPage {
 }
 
 interface Remembered {
+  /** When it was asked for, in milliseconds. A reply from a cache is as old as its `Age` says. */
   at: number;
+  observedAt: number;
   /** Record hashes by id. */
   hashes: Map<string, string>;
 }
 
 /**
  * A page that was asked for ahead may be older than the page in front of it, and the two share some records.
- * When a record differs between the two, the older copy is left out, so that no build moves backward. A page
+ * When a record differs between the two, the copy that was asked for earlier is left out, so that no build moves backward. A page
  * without such a record counts as if it had come in order.
  */
 export function createPageOrder(): (page: ReadPage) => OrderedPage {
   const recent: Remembered[] = [];
   let remembered = 0;
 
-  function hasNewerCopy(id: string, hash: string, at: number): boolean {
+  function hasLaterCopy(id: string, hash: string, at: number): boolean {
     return recent.some((page) => page.at > at && (page.hashes.get(id) ?? hash) !== hash);
   }
 
   return (page) => {
     const { normalized } = page;
-    const at = page.observedAt.getTime();
-    const latest = recent.reduce((newest, one) => Math.max(newest, one.at), at);
+    const at = page.askedAt.getTime();
+    const isOvertaken = recent.some((one) => one.at > at);
+    const latest = recent.reduce(
+      (newest, one) => Math.max(newest, one.observedAt),
+      page.observedAt.getTime(),
+    );
     const all = normalized?.records ?? [];
-    const records = latest > at ? all.filter(({ id, hash }) => !hasNewerCopy(id, hash, at)) : all;
+    const records = isOvertaken ? all.filter(({ id, hash }) => !hasLaterCopy(id, hash, at)) : all;
     const hashes = new Map(records.map(({ id, hash }) => [id, hash]));
-    recent.push({ at, hashes });
+    recent.push({ at, observedAt: page.observedAt.getTime(), hashes });
     remembered += hashes.size;
     while (recent.length > REMEMBERED_PAGES || (remembered > REMEMBERED_RECORDS && recent.length > 1))
       remembered -= recent.shift()?.hashes.size ?? 0;
@@ -44,6 +50,8 @@ export function createPageOrder(): (page: ReadPage) => OrderedPage {
     return {
       ...page,
       ...(normalized && { normalized: { ...normalized, records } }),
+      // The next walk must read it, because what it was left out for may not have been written.
+      ...(!isWhole && { bodyHash: "" }),
       loadedAt: isWhole ? new Date(latest) : page.observedAt,
     };
   };

@@ -3,6 +3,8 @@
  * with the counts of its walk and the checkpoint after it.
  */
 import { setImmediate as nextTurn } from "node:timers/promises";
+import { askDetail } from "../api/ask-detail.ts";
+import type { Client } from "../api/client.ts";
 import type { Clock } from "../clock.ts";
 import type { Sql, TransactionSql } from "../db/connect.ts";
 import type { Patience } from "../db/patience.ts";
@@ -11,6 +13,7 @@ import { withTransaction } from "../db/transaction.ts";
 import type { BatchCounts, Loader } from "../load/loader.ts";
 import type { PageMemory } from "../load/page-memory.ts";
 import { quarantineHole } from "../load/quarantine.ts";
+import type { Logger } from "../log.ts";
 import type { Meters } from "../metrics/meters.ts";
 import type { IdSet } from "../walk/id-set.ts";
 import type { LookAheadRoom } from "../walk/look-ahead.ts";
@@ -30,6 +33,8 @@ const IDLE_CHECKPOINT_MS = 2000;
 
 export interface SettlePagesOptions {
   sql: Sql;
+  client: Client;
+  log: Logger;
   loader: Loader;
   clock: Clock;
   patience: Patience;
@@ -126,6 +131,8 @@ export function settlePages(options: SettlePagesOptions): SettledPages {
       throw error;
     }
     counts = settled ?? addPages(counts, pages, seen);
+    for (const { records, ids, askedAt } of pages)
+      if (records === null) await askReplaced(await loader.noteSkipped(resource, ids, askedAt));
     checkpoint = behind;
     countRecords?.(counts, false);
     options.onProgress(counts, last.meta.totalCount);
@@ -134,6 +141,24 @@ export function settlePages(options: SettlePagesOptions): SettledPages {
       savedAt = clock.now().getTime();
       const idle = counts;
       await patience("move a checkpoint", () => saveProgress(sql, runId, resource, idle, behind, at));
+    }
+  }
+
+  /** A skipped page cannot say any more what its records are, so they are asked for one by one. This is rare. */
+  async function askReplaced(ids: readonly string[]): Promise<void> {
+    for (const id of ids) {
+      const answer = await askDetail(options.client, resource, id);
+      if (answer.kind === "found")
+        await loader.load({
+          resource,
+          source: "detail",
+          pages: [{ ...answer.detail, records: [answer.detail.record] }],
+        });
+      else
+        options.log.warn(
+          { id },
+          "a project came in two ways and could not be asked for; the next run reads it",
+        );
     }
   }
 

@@ -178,6 +178,7 @@ async function runLocked(
       keys: kind === "watch" ? createLookedUpKeys(sql) : createKnownKeys(sql, createIdSet),
       baseUrl: settings.baseUrl,
       runId,
+      startedAt,
       sourceTimezone: settings.sourceTimezone,
       clockAhead: client.clockAhead,
       patience,

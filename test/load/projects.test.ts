@@ -1,3 +1,4 @@
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { type Loading, setUpLoading } from "../support/loading.ts";
 import { fingerprint } from "../support/stored-mirror.ts";
@@ -20,30 +21,58 @@ async function bring(loading: Loading, source: "list" | "detail" | "embedded", p
 }
 
 describe("of two copies of a project", () => {
-  test.each([
-    { first: "list", second: "embedded", dates: [OLD, NEW], wins: "second" },
-    { first: "list", second: "embedded", dates: [OLD, MIDDLE], wins: "second" },
-    { first: "list", second: "embedded", dates: [OLD, OLD], wins: "first" },
-    { first: "list", second: "embedded", dates: [NEW, OLD], wins: "first" },
-    { first: "list", second: "embedded", dates: [MIDDLE, OLD], wins: "first" },
-    { first: "list", second: "embedded", dates: [OLD, null], wins: "first" },
-    { first: "detail", second: "embedded", dates: [OLD, OLD], wins: "first" },
-    { first: "embedded", second: "list", dates: [OLD, NEW], wins: "second" },
-    { first: "embedded", second: "list", dates: [OLD, OLD], wins: "second" },
-    { first: "embedded", second: "list", dates: [NEW, OLD], wins: "first" },
-    { first: "embedded", second: "detail", dates: [OLD, OLD], wins: "second" },
-    { first: "embedded", second: "embedded", dates: [OLD, NEW], wins: "second" },
-    { first: "embedded", second: "embedded", dates: [OLD, OLD], wins: "second" },
-    { first: "embedded", second: "embedded", dates: [NEW, OLD], wins: "first" },
-    { first: "embedded", second: "embedded", dates: [null, OLD], wins: "second" },
-    { first: "list", second: "list", dates: [NEW, OLD], wins: "second" },
-    { first: "list", second: "detail", dates: [NEW, OLD], wins: "second" },
-  ] as const)("$first of $dates.0 and then $second of $dates.1: the $wins stays", async (row) => {
+  const SOURCES = ["list", "detail", "embedded"] as const;
+  test.each(
+    SOURCES.flatMap((first) => SOURCES.map((second) => ({ first, second }))),
+  )("$first and then $second: the one that was asked for later stays, whatever its date says", async ({
+    first,
+    second,
+  }) => {
+    for (const dates of [
+      [OLD, NEW],
+      [NEW, OLD],
+      [MIDDLE, OLD],
+      [OLD, null],
+    ] as const) {
+      await using loading = await setUpLoading();
+      await bring(loading, first, copy(dates[0], "first"));
+      if (dates[0] === MIDDLE) loading.nextRun();
+      await bring(loading, second, copy(dates[1], "second"));
+      const listed = first === "list" || second === "list";
+      expect(await stored(loading)).toEqual({ name: "second", source: second, listed });
+    }
+  });
+
+  test("the one that came first stays when it was asked for later", async () => {
     await using loading = await setUpLoading();
-    await bring(loading, row.first, copy(row.dates[0], "first"));
-    await bring(loading, row.second, copy(row.dates[1], "second"));
-    const listed = row.first === "list" || row.second === "list";
-    expect(await stored(loading)).toEqual({ name: row.wins, source: row[row.wins], listed });
+    const [nine, ten, eleven, noon] = [9, 10, 11, 12].map((hour) =>
+      `2024-05-15T${hour}:00:00Z`.replace("T9", "T09"),
+    );
+    await loading.load("project", [copy(OLD, "old")], { at: "2024-05-14T10:00:00Z" });
+    loading.nextRun();
+    await loading.load("project", [copy(OLD, "old")], { askedAt: `${ten}`, at: `${eleven}` });
+    await loading.load("file", [wireFile("1", copy(NEW, "older"))], { askedAt: `${nine}`, at: `${noon}` });
+    expect(await stored(loading)).toMatchObject({ name: "old", source: "list" });
+    loading.nextRun({ startedAt: new Date("2024-05-16T09:00:00Z") });
+    // It stood in a cache since before the list was read.
+    await loading.load("file", [wireFile("1", copy(NEW, "older"))], {
+      askedAt: "2024-05-14T09:00:00Z",
+      at: "2024-05-16T10:00:00Z",
+    });
+    expect(await stored(loading)).toMatchObject({ name: "old" });
+  });
+
+  test("a page of the list that was skipped names the projects that an older copy has replaced meanwhile", async () => {
+    await using loading = await setUpLoading();
+    const at = (minute: number) => new Date(Date.UTC(2024, 4, 15, 12, minute));
+    await loading.load("project", [copy(OLD, "listed")]);
+    loading.nextRun();
+    await loading.load("file", [wireFile("1", copy(OLD, "older"))], { at: at(5).toISOString() });
+    const { loader } = loading;
+    expect(await loader.noteSkipped("project", ["1", "2"], at(4))).toEqual([]);
+    expect(await loader.noteSkipped("project", ["1", "2"], at(6))).toEqual(["1"]);
+    await loading.load("file", [wireFile("2", wireProject("2"))], { at: at(5).toISOString() });
+    expect(await loader.noteSkipped("project", ["2"], at(7))).toEqual([]);
   });
 
   test("on one page the newest stays, of equal age the later one", async () => {
@@ -57,7 +86,7 @@ describe("of two copies of a project", () => {
     expect(await loading.sql`select distinct project_id from mirror.versions`).toEqual([{ project_id: "1" }]);
   });
 
-  test("on several pages of a batch the newest stays", async () => {
+  test("of pages that were asked for at the same moment the newest stays", async () => {
     await using loading = await setUpLoading();
     await loading.loadPages("version", [
       [wireVersion("1", copy(MIDDLE, "middle"))],
@@ -65,6 +94,73 @@ describe("of two copies of a project", () => {
       [wireVersion("3", copy(OLD, "old"))],
     ]);
     expect(await stored(loading)).toMatchObject({ name: "new" });
+  });
+
+  test("after any runs the one that the last run asked for last stays", { timeout: 60_000 }, async () => {
+    await using loading = await setUpLoading();
+    const sighting = fc.record({
+      source: fc.constantFrom("list" as const, "detail" as const, "embedded" as const),
+      name: fc.constantFrom("a", "b", "c"),
+      date: fc.constantFrom(OLD, MIDDLE, NEW, null),
+      /** How long the reply took to come, or how long it had stood in a cache. */
+      seconds: fc.nat(20),
+      isCached: fc.boolean(),
+      joinsBatch: fc.boolean(),
+    });
+    const run = fc.record({
+      startsAt: fc.nat(5),
+      sightings: fc.array(sighting, { minLength: 1, maxLength: 8 }),
+      order: fc.infiniteStream(fc.nat()),
+    });
+    await fc.assert(
+      fc.asyncProperty(fc.array(run, { minLength: 1, maxLength: 3 }), async (runs) => {
+        await loading.sql`truncate mirror.projects, mirror.project_users, mirror.files, mirror.changes cascade`;
+        let last = "";
+        for (const { startsAt, sightings, order } of runs) {
+          const start = Date.UTC(2024, 4, 10 + startsAt);
+          loading.nextRun({ startedAt: new Date(start) });
+          // The first is never from a cache. What stood in one is older than the run.
+          const seen = sightings.map((one, index) => ({
+            ...one,
+            askedAt: new Date(one.isCached && index > 0 ? start - 3_600_000 - index : start + index * 1000),
+            observedAt: new Date(start + (index + one.seconds) * 1000 + 1),
+          }));
+          last = seen.reduce((latest, one) => (one.askedAt > latest.askedAt ? one : latest)).name;
+          const arrived = seen
+            .map((one) => ({ one, place: order.next().value }))
+            .sort((left, right) => left.place - right.place)
+            .map(({ one }) => one);
+          const batches: (typeof seen)[] = [];
+          for (const one of arrived) {
+            const batch = batches.at(-1);
+            if (one.joinsBatch && batch?.[0]?.source === one.source) batch.push(one);
+            else batches.push([one]);
+          }
+          for (const batch of batches) {
+            const source = batch[0]?.source ?? "list";
+            const pages = batch.map(({ name, date, askedAt, observedAt }) => {
+              files += 1;
+              const project = copy(date, name);
+              const records = source === "embedded" ? [wireFile(String(files), project)] : [project];
+              return {
+                records,
+                request: "",
+                askedAt,
+                observedAt,
+                normalized: loading.loader.normalize(source === "embedded" ? "file" : "project", records),
+              };
+            });
+            const kind =
+              source === "embedded"
+                ? { resource: "file" as const, source: "list" as const }
+                : { resource: "project" as const, source };
+            await loading.loader.load({ ...kind, pages });
+          }
+        }
+        expect(await stored(loading)).toMatchObject({ name: last });
+      }),
+      { numRuns: Number(process.env.DOCMIRROR_TEST_RUNS ?? 40) },
+    );
   });
 });
 
@@ -79,10 +175,10 @@ describe("a project that only embedded copies tell of", () => {
     expect(await stored(loading)).toEqual({ name: "other", source: "list", listed: true });
   });
 
-  test("is listed from then on when the list shows an older copy", async () => {
+  test("is listed from then on when the list shows a copy that was asked for earlier", async () => {
     await using loading = await setUpLoading();
-    await bring(loading, "embedded", copy(NEW, "new"));
-    await bring(loading, "list", copy(OLD, "old"));
+    await loading.load("file", [wireFile("1", copy(OLD, "new"))], { at: "2024-05-15T12:00:00Z" });
+    await loading.load("project", [copy(NEW, "old")], { at: "2024-05-15T11:00:00Z" });
     expect(await stored(loading)).toEqual({ name: "new", source: "embedded", listed: true });
   });
 

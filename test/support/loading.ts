@@ -1,6 +1,7 @@
 import { connect, type Sql, type TransactionSql } from "../../src/db/connect.ts";
 import { createKnownKeys, type KnownKeys } from "../../src/load/known-keys.ts";
 import { type BatchCounts, createLoader, type Loader } from "../../src/load/loader.ts";
+import type { RunStart } from "../../src/load/project-sightings.ts";
 import type { TransitionFacts } from "../../src/load/record-transitions.ts";
 import { createIdSet } from "../../src/walk/id-set.ts";
 import type { Resource } from "../../src/wire/resources.ts";
@@ -31,15 +32,15 @@ export interface Loading extends AsyncDisposable {
     options?: LoadOptions,
   ): Promise<BatchCounts>;
   /** A loader as a later run has it: it remembers nothing of this one. */
-  nextRun(facts?: Partial<TransitionFacts>): void;
+  nextRun(facts?: Partial<TransitionFacts & RunStart>): void;
 }
 
-export async function setUpLoading(facts: Partial<TransitionFacts> = {}): Promise<Loading> {
+export async function setUpLoading(facts: Partial<TransitionFacts & RunStart> = {}): Promise<Loading> {
   const database = await createTestDatabase();
   const sql = connect(database.url, { applicationName: "docmirror test" });
   let runId = 0;
   let minutes = 0;
-  const make = (more: Partial<TransitionFacts>) => {
+  const make = (more: Partial<TransitionFacts & RunStart>) => {
     runId += 1;
     const keys = createKnownKeys(sql, createIdSet);
     const baseUrl = new URL("http://service.invalid");
