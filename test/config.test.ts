@@ -47,6 +47,7 @@ describe("defaults", () => {
       timezone: "Etc/UTC",
       sourceTimezone: "Etc/UTC",
       stuckAfterMs: 7_200_000,
+      replicaLagMs: 600_000,
       staleAfterMs: 108_000_000,
       maxDeleteRatio: 0.05,
       content: false,
@@ -273,6 +274,7 @@ describe("faults", () => {
     ["DOCMIRROR_TIMEZONE", ["Berlin", "+02:00", "Europe/", "UTC+2"]],
     ["DOCMIRROR_SOURCE_TIMEZONE", ["America/Chikago"]],
     ["DOCMIRROR_STUCK_AFTER", ["2", "0s", "h", "2 h", "-1h", "2hours", "1y"]],
+    ["DOCMIRROR_REPLICA_LAG", ["10", "-1s", "0", "8d"]],
     ["DOCMIRROR_MAX_DELETE_RATIO", ["1.01", "5%", "-0.1"]],
     ["DOCMIRROR_CONTENT", ["yes", "1", "true"]],
     ["DOCMIRROR_DOCS_URL", ["docs.example.org", "ftp://x", "http://x/?a=1", "http://x/#"]],
@@ -301,6 +303,8 @@ describe("faults", () => {
 describe("values", () => {
   it.each([
     ["stuck-after", "90s", { stuckAfterMs: 90_000 }],
+    ["replica-lag", "0s", { replicaLagMs: 0 }],
+    ["replica-lag", "7d", { replicaLagMs: 604_800_000 }],
     ["stuck-after", "1h30m", { stuckAfterMs: 5_400_000 }],
     ["stuck-after", "1.5d", { stuckAfterMs: 129_600_000 }],
     ["rate", "0", { ratePerSecond: 0 }],

@@ -58,9 +58,13 @@ export async function findDueBuilds(sql: Sql, facts: DueFacts): Promise<DueBuild
     limit ${facts.maxDetails}`;
 }
 
-/** The number of open builds that are due. */
+/** The number of open builds that are due and that this run has not asked for. */
 export async function countDueBuilds(sql: Sql, facts: WaitFacts): Promise<number> {
-  const [row] = await sql<{ due: number }[]>`select count(*) as due from (${dueBuilds(sql, facts)}) as due`;
+  const [row] = await sql<{ due: number }[]>`
+    select count(*) as due from (${dueBuilds(sql, facts)}) as due
+    where not exists (
+      select from sync.open_builds where build_id = id
+        and asked_at between ${facts.notSeenSince.toISOString()}::timestamptz and ${facts.now.toISOString()}::timestamptz)`;
   return row?.due ?? 0;
 }
 

@@ -6,6 +6,7 @@ import type { Patience } from "../db/patience.ts";
 import { withStoreErrors } from "../db/store-errors.ts";
 import type { LoadablePage, Loader } from "../load/loader.ts";
 import type { BuildSighting } from "../load/record-transitions.ts";
+import { findSightedWithin } from "../load/replica-lag.ts";
 import type { Logger } from "../log.ts";
 import { findDueBuilds, postponeBuilds } from "./find-due-builds.ts";
 
@@ -21,6 +22,9 @@ export interface PollOptions {
   clock: Clock;
   log: Logger;
   signal: AbortSignal;
+  runId: number;
+  /** How far a replica of the service may be behind. */
+  replicaLagMs: number;
   /** When this run began. Builds that it has seen since are not polled again. */
   startedAt: Date;
   stuckAfterMs: number;
@@ -42,6 +46,8 @@ export interface Polled {
   asked: number;
   /** Builds whose detail answered 404 or 410. */
   gone: number;
+  /** How many of them wait, because they were sighted within the lag of a replica. */
+  waiting: number;
   /** Builds that were due but gave no usable answer. */
   unsettled: number;
 }
@@ -50,8 +56,9 @@ type Asked = { id: string; answer: DetailAnswer };
 
 /**
  * Polls the detail of each open build that is due, and loads it. So a run that did not read the whole list
- * still sees transitions. A build whose detail answers 404 or 410 enters `vanished`. A build without an
- * answer stays as it is. Sends nothing once the host is lost. May be interrupted at any point.
+ * still sees transitions. A build whose detail answers 404 or 410 enters `vanished`, unless it was sighted
+ * within the lag of a replica. A build without an answer stays as it is. Sends nothing once the host is lost.
+ * May be interrupted at any point.
  */
 export async function pollOpenBuilds(options: PollOptions): Promise<Polled> {
   const { sql, client, clock, log, signal, patience = withStoreErrors } = options;
@@ -59,7 +66,7 @@ export async function pollOpenBuilds(options: PollOptions): Promise<Polled> {
   const due = await patience("find the open builds", () =>
     findDueBuilds(sql, { now: clock.now(), notSeenSince: startedAt, stuckAfterMs, maxDetails, maxStuck }),
   );
-  const polled: Polled = { asked: 0, gone: 0, unsettled: 0 };
+  const polled: Polled = { asked: 0, gone: 0, waiting: 0, unsettled: 0 };
   const isLate = () => polled.asked > 0 && options.until !== undefined && clock.now() >= options.until;
   while (polled.asked < due.length && !client.lost.aborted && !isLate()) {
     signal.throwIfAborted();
@@ -70,7 +77,7 @@ export async function pollOpenBuilds(options: PollOptions): Promise<Polled> {
       answers.filter(({ answer }) => answer.kind === kind).length;
     polled.gone += countOf("gone");
     polled.unsettled += countOf("unclear");
-    await settle(options, answers);
+    polled.waiting += await settle(options, answers);
   }
   // The next round polls the builds that a late round did not reach.
   if (client.lost.aborted) polled.unsettled += due.length - polled.asked;
@@ -86,9 +93,9 @@ async function ask({ client, log }: PollOptions, id: string): Promise<Asked> {
   return { id, answer };
 }
 
-/** Stores the results of a batch. */
-async function settle(options: PollOptions, batch: readonly Asked[]): Promise<void> {
-  const { sql, loader, clock, startedAt, patience = withStoreErrors } = options;
+/** Stores the results of a batch. Returns how many of its builds wait. */
+async function settle(options: PollOptions, batch: readonly Asked[]): Promise<number> {
+  const { sql, loader, clock, startedAt, runId, replicaLagMs, patience = withStoreErrors } = options;
   const pages: LoadablePage[] = [];
   const gone: BuildSighting[] = [];
   for (const { id, answer } of batch) {
@@ -98,9 +105,14 @@ async function settle(options: PollOptions, batch: readonly Asked[]): Promise<vo
     gone.push({ id, request, askedAt: askedAt.toISOString(), observedAt: observedAt.toISOString() });
   }
   if (pages.length > 0) await loader.load({ resource: "build", pages, source: "detail" });
-  if (gone.length > 0) await loader.vanish(gone);
+  const waiting = await patience("find the last sightings", () =>
+    findSightedWithin(sql, { resource: "build", runId, replicaLagMs }, gone),
+  );
+  const proven = gone.filter(({ id }) => !waiting.has(id));
+  if (proven.length > 0) await loader.vanish(proven);
   const ids = batch.map(({ id }) => id);
   await patience("postpone builds", () =>
     postponeBuilds(sql, ids, { at: clock.now(), notSeenSince: startedAt }),
   );
+  return waiting.size;
 }

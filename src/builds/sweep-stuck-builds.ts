@@ -17,7 +17,8 @@ const LISTED_WITHIN_MS = 3_600_000;
 /** A state with more open builds than this does not hold hung builds only. */
 const MAX_BUILDS = 50_000;
 
-export interface SweepOptions extends Omit<PollOptions, "maxDetails" | "maxStuck" | "until"> {
+export interface SweepOptions
+  extends Omit<PollOptions, "runId" | "replicaLagMs" | "maxDetails" | "maxStuck" | "until"> {
   /** The number of records in one request. */
   pageSize: number;
 }

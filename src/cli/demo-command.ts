@@ -137,5 +137,7 @@ function demoSettings({ config }: CommandContext, databaseUrl: string, serviceUr
     fullEveryDays: 7,
     sourceTimezone: config.sourceTimezone,
     stuckAfterMs: config.stuckAfterMs,
+    // It has no replicas.
+    replicaLagMs: 0,
   };
 }

@@ -79,10 +79,11 @@ function describeContent(content: ContentSummary | undefined): string[] {
 }
 
 /** What the run left to later ones; empty where it left nothing. */
-function describeUnfinished({ deletions, references, open_builds, deficit }: Unfinished): string[] {
+function describeUnfinished({ deletions, waiting, references, open_builds, deficit }: Unfinished): string[] {
   const number = (count: number) => count.toLocaleString("en-US");
   const counts = [
     [deletions, "deletions to confirm"],
+    [waiting, "records that are gone but were seen within the lag of a replica"],
     [references, "references to ask for"],
     [open_builds, "open builds to poll"],
   ] as const;

@@ -39,6 +39,7 @@ export function watchCommand(summary: string): Command {
       ...REQUEST_SETTINGS,
       "sourceTimezone",
       "stuckAfterMs",
+      "replicaLagMs",
       ...NOTIFY_SETTINGS,
     ],
     examples: [

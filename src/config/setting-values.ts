@@ -76,6 +76,15 @@ export const duration: Parse<number> = (text) => {
   return value === 0 ? { fault: "is not longer than zero" } : { value };
 };
 
+/** A time that may be zero, and has an end: a moment minus a longer one may be no date. */
+export const durationUpTo =
+  (mostMs: number): Parse<number> =>
+  (text) => {
+    const value = parseDuration(text);
+    if (value === undefined) return { fault: "is not a time with its unit, such as 90s, 2h or 1h30m" };
+    return value > mostMs ? { fault: `is longer than ${mostMs / 86_400_000}d` } : { value };
+  };
+
 /** Five fields, or six with seconds first, or a nickname such as @daily. */
 export const cron: Parse<string> = (text) => {
   const faults = findCronFaults(text);

@@ -223,6 +223,16 @@ export const SETTINGS = {
     meaning:
       "the share of the known records, 0 to 1, that a walk may miss; when it misses more, nothing is marked deleted",
   },
+  /** 0: the service has no replicas. */
+  replicaLagMs: {
+    name: "DOCMIRROR_REPLICA_LAG",
+    flag: "replica-lag",
+    value: "duration",
+    default: "10m",
+    parse: values.durationUpTo(7 * 86_400_000),
+    meaning:
+      "how far a replica of the service may be behind; nothing is marked deleted within this time of its last sighting; units ms s m h d w, at most 1w, 0s is none",
+  },
   content: {
     name: "DOCMIRROR_CONTENT",
     flag: "content",

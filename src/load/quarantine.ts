@@ -116,7 +116,9 @@ export async function resolveHoles(
   return result.count;
 }
 
-/** The records of a list that wait in quarantine and have no row: those with an id, and the places without one. */
+/**
+ * The records of a list that wait in quarantine and have no row: those with an id, and the places without one.
+ */
 export async function countUnstored(sql: TransactionSql | Sql, resource: Resource): Promise<number> {
   const [row] = await sql.unsafe<{ records: number }[]>(
     `select count(distinct record_id) + count(*) filter (where record_id is null) as records

@@ -194,7 +194,10 @@ function knownAge(ageMs: number): number | null {
   return Number.isFinite(ageMs) ? ageMs : null;
 }
 
-/** Null while one of the lists has no good walk. Postgres prints all moments in UTC, so sorting the texts sorts the moments. */
+/**
+ * Null while one of the lists has no good walk. Postgres prints all moments in UTC, so sorting the texts sorts
+ * the moments.
+ */
 function oldestOf(lists: readonly ListFreshness[]): string | null {
   const moments = lists.map(({ finishedAt }) => finishedAt);
   if (moments.includes(null)) return null;

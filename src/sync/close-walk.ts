@@ -64,12 +64,20 @@ export async function closeWalk(
       return whyHeld;
     }),
   );
-  if (outcome.reason) log.warn({ reason: outcome.reason }, "walk is not whole");
+  const { isLagging = false } = reading;
+  if (outcome.reason)
+    log.warn({ reason: outcome.reason }, isLagging ? "the service lags behind" : "walk is not whole");
   if (held) log.warn({ reason: held }, "deletions are held back");
   const reason = outcome.reason ?? held;
   const { totalCount } = outcome;
   return {
-    summary: { walk: outcome.walk, ...(reason && { reason }), ...counts, total_count: totalCount },
+    summary: {
+      walk: outcome.walk,
+      ...(reason && { reason }),
+      ...(isLagging && { lagging: true }),
+      ...counts,
+      total_count: totalCount,
+    },
     deficit: outcome.walk === "head" ? Math.max(0, (reading.unstored ?? 0) - (reading.deficit ?? 0)) : 0,
     brokenBy,
   };

@@ -5,15 +5,18 @@ import type { Clock } from "../clock.ts";
 import type { Sql } from "../db/connect.ts";
 import type { Patience } from "../db/patience.ts";
 import { addDeleted } from "../db/run-ledger.ts";
+import type { Unfinished } from "../db/schema/runs.ts";
 import { withStoreErrors } from "../db/store-errors.ts";
 import { HttpStatusError, NetworkError, TimeoutError, type UpstreamError } from "../errors.ts";
 import type { LoadablePage, Loader } from "../load/loader.ts";
+import { findSightedWithin } from "../load/replica-lag.ts";
 import type { GoneRecord } from "../load/retire-records.ts";
 import type { Logger } from "../log.ts";
 import type { Resource } from "../wire/resources.ts";
 import {
   type AskedRecord,
   countUnsettled,
+  countWaiting,
   findMissing,
   type MissingRecord,
   recordAsked,
@@ -43,6 +46,8 @@ export interface ConfirmOptions {
    * nothing is deleted on a day when its list cannot be read.
    */
   resources: readonly Resource[];
+  /** How far a replica of the service may be behind. */
+  replicaLagMs: number;
   /** Called after deletions are committed. */
   onDeleted(resource: Resource, count: number): void;
   /** The most details requested, for all resources together. @default 2000 */
@@ -55,11 +60,14 @@ type Asked = MissingRecord & { answer: DetailAnswer };
 
 /**
  * Requests the details of the records that a whole walk missed. A record whose detail answers 404 or 410 is
- * deleted. A record that is returned is loaded: its list hides it. Any other answer decides nothing, and the
- * record waits until the others had their turn; after three runs it is kept. Stops when the host is lost, or after half an hour. Returns
- * the number of undecided records. Safe to repeat and to interrupt: each batch is committed by itself.
+ * deleted, unless it was sighted within the lag of a replica. A record that is returned is loaded: its list
+ * hides it. Any other answer decides nothing, and the record waits until the others had their turn; after three
+ * runs it is kept. Stops when the host is lost, or after half an hour. Returns the number of undecided records,
+ * and of those that wait for the lag. Safe to repeat and to interrupt: each batch is committed by itself.
  */
-export async function confirmDeletions(options: ConfirmOptions): Promise<number> {
+export async function confirmDeletions(
+  options: ConfirmOptions,
+): Promise<Pick<Unfinished, "deletions" | "waiting">> {
   const { sql, client, clock, log, signal, resources, patience = withStoreErrors } = options;
   const now = clock.now();
   const missing = await patience("find missing records", () =>
@@ -73,9 +81,12 @@ export async function confirmDeletions(options: ConfirmOptions): Promise<number>
     asked += batch.length;
     await settle(options, await Promise.all(batch.map((record) => ask(options, record))));
   }
-  const unsettled = await patience("count missing records", () => countUnsettled(sql));
-  if (asked > 0) log.info({ asked, unsettled }, "requested the details of missing records");
-  return unsettled;
+  const left = await patience("count missing records", async () => ({
+    deletions: await countUnsettled(sql),
+    waiting: await countWaiting(sql),
+  }));
+  if (asked > 0) log.info({ asked, ...left }, "requested the details of missing records");
+  return left;
 }
 
 async function ask(options: ConfirmOptions, missing: MissingRecord): Promise<Asked> {
@@ -94,7 +105,7 @@ async function ask(options: ConfirmOptions, missing: MissingRecord): Promise<Ask
 
 /** Stores the results of a batch of answers. */
 async function settle(options: ConfirmOptions, batch: readonly Asked[]): Promise<void> {
-  const { loader, client, runId, resources } = options;
+  const { sql, loader, client, runId, resources, replicaLagMs, patience = withStoreErrors } = options;
   const at = options.clock.now().toISOString();
   const pages: Record<string, LoadablePage[]> = {};
   const gone: GoneRecord[] = [];
@@ -115,20 +126,36 @@ async function settle(options: ConfirmOptions, batch: readonly Asked[]): Promise
     const of = pages[resource];
     if (of) await loader.load({ resource, pages: of, source: "detail" });
   }
+  const waiting = new Set<string>();
+  for (const resource of resources) {
+    const own = gone.filter((record) => record.resource === resource);
+    const sighted = await patience("find the last sightings", () =>
+      findSightedWithin(sql, { resource, runId, replicaLagMs }, own),
+    );
+    for (const id of sighted) waiting.add(keyOf({ resource, id }));
+  }
   const asked = batch.map(({ resource, id, answer }): AskedRecord => {
     if (answer.kind === "found") return { resource, id, outcome: "found" };
+    if (waiting.has(keyOf({ resource, id }))) return { resource, id, outcome: "waiting" };
     const isSilent = client.lost.aborted || (answer.kind === "unclear" && isNoAnswer(answer.error));
     return { resource, id, outcome: isSilent ? "silent" : "undecided" };
   });
-  const { counts: deleted } = await loader.retire(gone, async (tx, counts) => {
-    for (const resource of resources) {
-      if (counts[resource]) await addDeleted(tx, runId, resource, counts[resource]);
-    }
-    await recordAsked(tx, asked, at);
-  });
+  const { counts: deleted } = await loader.retire(
+    gone.filter((record) => !waiting.has(keyOf(record))),
+    async (tx, counts) => {
+      for (const resource of resources) {
+        if (counts[resource]) await addDeleted(tx, runId, resource, counts[resource]);
+      }
+      await recordAsked(tx, asked, at);
+    },
+  );
   for (const resource of resources) {
     if (deleted[resource]) options.onDeleted(resource, deleted[resource]);
   }
+}
+
+function keyOf({ resource, id }: MissingRecord): string {
+  return `${resource} ${id}`;
 }
 
 /** Whether nothing came about the record itself: no reply, or a refusal for now. */

@@ -80,7 +80,9 @@ export async function recordMissing(tx: TransactionSql, facts: MissingFacts): Pr
     await tx`
       insert into sync.missing_records (resource, record_id, run_id, noticed_at)
       select ${resource}, id, ${runId}, ${noticedAt}::timestamptz from unnest(${unseen}::text[]) as unseen (id)
-      on conflict (resource, record_id) do update set run_id = excluded.run_id`;
+      -- Noticed later than now: by a clock that was put back since.
+      on conflict (resource, record_id) do update
+      set run_id = excluded.run_id, noticed_at = least(missing_records.noticed_at, excluded.noticed_at)`;
   }
   return { ...counts, held: null };
 }
@@ -177,9 +179,9 @@ export interface MissingRecord {
 }
 
 /**
- * The missing records to request first, in turn from each resource; last those that nothing settles. Within
- * one resource, those that were never requested come first, then those that were requested longest ago. A request dated after `now` comes
- * from a wrong clock and does not count.
+ * The missing records to request first, in turn from each resource; last those that nothing settles. Within one
+ * resource, those that were never requested come first, then those that were requested longest ago. A request
+ * dated after `now` comes from a wrong clock and does not count.
  */
 export async function findMissing(
   sql: Sql,
@@ -207,8 +209,11 @@ export async function countMissing(
 }
 
 export interface AskedRecord extends MissingRecord {
-  /** `found`: its detail came; `undecided`: the answer decided nothing; `silent`: there was none. */
-  outcome: "found" | "undecided" | "silent";
+  /**
+   * `found`: its detail came; `waiting`: it is gone, within the lag of its last sighting; `undecided`: the
+   * answer decided nothing; `silent`: there was none.
+   */
+  outcome: "found" | "waiting" | "undecided" | "silent";
 }
 
 /**
@@ -224,8 +229,9 @@ export async function recordAsked(
   await tx`
     update sync.missing_records as missing set asked_at = ${at}::timestamptz,
       found_at = case when outcome = 'found' then ${at}::timestamptz end,
+      gone_at = case when outcome = 'waiting' then ${at}::timestamptz end,
       undecided_runs = case
-        when outcome = 'found' then 0
+        when outcome in ('found', 'waiting') then 0
         when outcome = 'silent' or asked_at = ${at}::timestamptz then undecided_runs
         else undecided_runs + 1
       end
@@ -240,7 +246,17 @@ export async function recordAsked(
 export async function countUnsettled(sql: Sql): Promise<number> {
   const [row] = await sql<{ count: number }[]>`
     select count(*) as count from sync.missing_records
-    where found_at is null and undecided_runs < ${RUNS_TO_DECIDE}`;
+    where found_at is null and gone_at is null and undecided_runs < ${RUNS_TO_DECIDE}`;
+  return row?.count ?? 0;
+}
+
+/**
+ * The number of missing records that are gone by their details, and wait because they were sighted within the
+ * lag.
+ */
+export async function countWaiting(sql: Sql): Promise<number> {
+  const [row] = await sql<{ count: number }[]>`
+    select count(*) as count from sync.missing_records where gone_at is not null`;
   return row?.count ?? 0;
 }
 

@@ -2,6 +2,7 @@ import { isSameEndpoint } from "../api/api-url.ts";
 import type { Sql } from "../db/connect.ts";
 import { findLastJoinedRun, findLastWholeWalk, findUnexplainedDeficit, startWalk } from "../db/run-ledger.ts";
 import { countShown } from "../load/live-count.ts";
+import { findNewerBuild } from "../load/replica-lag.ts";
 import { RECORD_TABLES } from "../load/tables.ts";
 import { createCourse } from "../walk/course.ts";
 import type { Page } from "../walk/page.ts";
@@ -40,6 +41,7 @@ export async function readHead(options: WalkResourceOptions): Promise<Reading> {
   );
 
   let counts = emptyCounts();
+  let newer: string | null = null;
   for (let readings = 1; ; readings++) {
     const course = createCourse({ resource, listPath, pageSize, isListPath });
     // The end of the head is not known before its last page, so a page asked for ahead would always be
@@ -55,13 +57,19 @@ export async function readHead(options: WalkResourceOptions): Promise<Reading> {
     const onSettled = async (page: Page): Promise<void> => {
       // New records that come during the reading are above the head. The next run reads them.
       if (counted === undefined) counted = page.meta.totalCount;
+      newer ??=
+        page.seq === 0
+          ? await patience("find a newer build", () => findNewerBuild(sql, options, page))
+          : null;
       const isKnown = await patience("look up records", () => areKnown(sql, resource, page, gapFreeRunId));
       join.add({ ids: page.ids, isKnown });
       // A head of one page is the rule. The longer it is, the more is probably left.
       course.resize(Math.max(course.limit, Math.min(largest, 2 * course.limit)));
       if (!join.isJoined(false)) return;
       const shown = await patience("count records", () => countShown(sql, resource));
-      deficit = counted === null ? null : counted - shown;
+      // A count that is behind says nothing new.
+      if (newer !== null) deficit = known;
+      else deficit = counted === null ? null : counted - shown;
       const mayFindMore = deficit !== null && deficit > Math.max(unstored, known);
       if (join.isJoined(mayFindMore)) walk.stop();
     };
@@ -73,7 +81,7 @@ export async function readHead(options: WalkResourceOptions): Promise<Reading> {
       ...{ start, seen: course.seen, counts, memorized: 0, checkpoint: null, deficit, unstored },
     };
     const isBelieved = deficit === unstored || deficit === known || readings === MAX_READINGS;
-    if (read.outcome.walk !== "head" || isBelieved) return { ...reading, outcome: judge(reading, resource) };
+    if (read.outcome.walk !== "head" || isBelieved) return { ...reading, ...judge(reading, newer, resource) };
   }
 }
 
@@ -107,27 +115,33 @@ async function areKnown(sql: Sql, resource: Resource, page: Page, runId: number)
 }
 
 /**
- * Adds the reason when a record is known to be missing here. A lower count needs none: upstream has deleted
- * records (`Unfinished`).
+ * Adds the reason when a record is known to be missing here, or when the reply was behind, which is no fault. A
+ * lower count needs none: upstream has deleted records (`Unfinished`).
  */
-function judge({ outcome, deficit, unstored }: Reading, resource: Resource): Reading["outcome"] {
-  if (outcome.walk !== "head") return outcome;
+function judge(
+  { outcome, deficit, unstored }: Reading,
+  newer: string | null,
+  resource: Resource,
+): Pick<Reading, "outcome" | "isLagging"> {
+  if (outcome.walk !== "head") return { outcome };
   const because = (reason: string) => ({ ...outcome, reason: `${resource} list: ${reason}` });
   if (deficit === null) {
-    return {
-      ...because("its head has no total_count, so it is unknown whether records are missing"),
-      walk: "not_whole",
-    };
+    const reason = "its head has no total_count, so it is unknown whether records are missing";
+    return { outcome: { ...because(reason), walk: "not_whole" } };
   }
   const explained = unstored ?? 0;
   const missing = deficit - explained;
-  if (missing > 0)
-    return because(`upstream counts ${countOf(missing, resource)} more than are here: a full walk is due`);
-  if (explained > 0)
-    return because(
-      `${countOf(explained, resource)} that it shows could not be stored; see \`docmirror quarantine\``,
-    );
-  return outcome;
+  if (missing > 0) {
+    const reason = `upstream counts ${countOf(missing, resource)} more than are here: a full walk is due`;
+    return { outcome: because(reason) };
+  }
+  if (explained > 0) {
+    const reason = `${countOf(explained, resource)} that it shows could not be stored; see \`docmirror quarantine\``;
+    return { outcome: because(reason) };
+  }
+  if (newer === null) return { outcome };
+  const reason = `its head is older than ${resource} ${newer}, which was seen before: a replica that is behind has answered, so its count was not compared`;
+  return { outcome: because(reason), isLagging: true };
 }
 
 function countOf(records: number, resource: Resource): string {

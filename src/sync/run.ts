@@ -12,7 +12,7 @@ import {
   findUnexplainedDeficit,
   type WalkCounts,
 } from "../db/run-ledger.ts";
-import type { SyncKind } from "../db/schema/runs.ts";
+import type { SyncKind, Unfinished } from "../db/schema/runs.ts";
 import { withTransaction } from "../db/transaction.ts";
 import { UnexpectedShapeError } from "../errors.ts";
 import { recordDrift } from "../load/record-drift.ts";
@@ -118,19 +118,23 @@ async function sync(options: SyncOptions, run: OpenRun): Promise<void> {
   // The next phases run even if a list could not be read. Once the host is lost, each phase sends nothing and
   // counts what is left. Deletions come first, because a gone build need not be polled.
   const { unfinished } = totals;
-  unfinished.deletions = await confirmDeletions({
+  const deletions = await confirmDeletions({
     ...run,
+    replicaLagMs: settings.replicaLagMs,
     resources: RESOURCES.filter((name) => /^(whole|head)$/.test(resources[name]?.walk ?? "")),
     onDeleted(resource, count) {
       const walk = resources[resource];
       if (walk) walk.deleted += count;
     },
   });
+  Object.assign(unfinished, deletions);
   // A whole walk has seen every open build. After any other walk, the open builds that it did not see are
   // polled.
   const isWalked = plan.walks.some(({ resource }) => resource === "build");
   if (isWalked && resources.build?.walk !== "whole") {
-    unfinished.open_builds = await followBuilds(run, settings);
+    const { open_builds, waiting } = await followBuilds(run, settings);
+    unfinished.open_builds = open_builds;
+    unfinished.waiting += waiting;
   }
   const { unsettled, ...references } = await repairReferences(run);
   Object.assign(totals, references);
@@ -162,16 +166,22 @@ async function storeRoot(run: OpenRun, root: ServiceRoot): Promise<void> {
   }
 }
 
-/** Polls the open builds that are due. Returns how many due ones are left. */
-async function followBuilds(run: OpenRun, settings: SyncSettings): Promise<number> {
-  const { stuckAfterMs } = settings;
+/**
+ * Polls the open builds that are due. Returns how many due ones are left, and how many wait for the lag of a
+ * replica.
+ */
+async function followBuilds(
+  run: OpenRun,
+  settings: SyncSettings,
+): Promise<Pick<Unfinished, "open_builds" | "waiting">> {
+  const { stuckAfterMs, replicaLagMs } = settings;
   const most = { maxDetails: MAX_OPEN_BUILDS, maxStuck: MAX_OPEN_BUILDS };
   const pageSize = await run.patience("find the page size", () =>
     findPageSize(run.sql, settings.pageSize, "build"),
   );
-  const polled = await followOpenBuilds({ ...run, stuckAfterMs, pageSize, ...most });
+  const polled = await followOpenBuilds({ ...run, stuckAfterMs, replicaLagMs, pageSize, ...most });
   const { sql, clock, patience, startedAt } = run;
   const facts = { now: clock.now(), notSeenSince: startedAt, stuckAfterMs };
   const due = await patience("count the open builds that are due", () => countDueBuilds(sql, facts));
-  return Math.max(polled.unsettled, due);
+  return { open_builds: Math.max(polled.unsettled, due), waiting: polled.waiting };
 }

@@ -7,6 +7,8 @@ export interface WalkSummary extends WalkCounts {
   walk: WalkVerdict;
   /** Why the walk is not whole, or why its deletions are held back; absent when both are fine. */
   reason?: string;
+  /** The head came from a replica that is behind; `reason` says so. Its count was not compared. Else absent. */
+  lagging?: true;
   total_count: number | null;
 }
 
@@ -69,17 +71,25 @@ export function emptyCounts(): WalkCounts {
   };
 }
 
-export const NOTHING_UNFINISHED: Unfinished = { deletions: 0, references: 0, open_builds: 0, deficit: 0 };
+export const NOTHING_UNFINISHED: Unfinished = {
+  deletions: 0,
+  waiting: 0,
+  references: 0,
+  open_builds: 0,
+  deficit: 0,
+};
 
 /**
  * Success needs every walk whole or joined at its head, no count of a head above the records here, no held-back
  * deletion, no quarantined record, and no phase with work left. A count below them is no fault: upstream has
- * deleted records, and the next full walk finds which.
+ * deleted records, and the next full walk finds which. Nor is a reply of a replica that is behind, or a
+ * deletion that waits for one.
  */
 export function isPartial({ resources, unfinished }: Pick<RunSummary, "resources" | "unfinished">): boolean {
   const { deletions, references, open_builds } = unfinished;
   if (deletions + references + open_builds > 0) return true;
   return Object.values(resources).some(
-    ({ walk, reason, quarantined }) => walk === "not_whole" || reason !== undefined || quarantined > 0,
+    ({ walk, reason, lagging, quarantined }) =>
+      walk === "not_whole" || (reason !== undefined && !lagging) || quarantined > 0,
   );
 }

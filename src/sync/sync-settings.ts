@@ -18,6 +18,7 @@ export const SYNC_SETTINGS = [
   "maxDeleteRatio",
   "sourceTimezone",
   "stuckAfterMs",
+  "replicaLagMs",
   "content",
   "docsUrl",
   "contentBudgetMs",

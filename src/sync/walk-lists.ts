@@ -13,10 +13,10 @@ import { walkResource } from "./walk-resource.ts";
 export interface WalkListsOptions
   extends Omit<
     WalkResourceOptions,
-    "plan" | "pageSize" | "lookAhead" | "room" | "maxDeleteRatio" | "resume" | "onProgress"
+    "plan" | "pageSize" | "lookAhead" | "room" | "maxDeleteRatio" | "replicaLagMs" | "resume" | "onProgress"
   > {
   walks: readonly WalkPlan[];
-  settings: Pick<SyncSettings, "pageSize" | "concurrency" | "maxDeleteRatio">;
+  settings: Pick<SyncSettings, "pageSize" | "concurrency" | "maxDeleteRatio" | "replicaLagMs">;
   /** The walks that an interrupted run left. */
   resumable: readonly ResumableWalk[];
   /** Aborted with the first failure, so that no walk continues in vain. */
@@ -47,6 +47,7 @@ export async function walkLists(options: WalkListsOptions): Promise<UpstreamErro
         room,
         lookAhead: lookAheadOf(settings.concurrency),
         maxDeleteRatio: settings.maxDeleteRatio,
+        replicaLagMs: settings.replicaLagMs,
         resume: resumable.find((walk) => walk.resource === resource) ?? null,
         onProgress(counts, totalCount) {
           const reason = `${resource} list: the walk was not finished`;

@@ -26,6 +26,7 @@ export interface WalkResourceOptions {
   room: LookAheadRoom;
   resume: ResumableWalk | null;
   maxDeleteRatio: number;
+  replicaLagMs: number;
   allowMassDelete: boolean;
   patience: Patience;
   signal: AbortSignal;

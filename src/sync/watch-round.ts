@@ -69,16 +69,18 @@ async function watch({ settings }: RunOptions, run: OpenRun): Promise<void> {
   });
   const room =
     settings.ratePerSecond === 0 ? MAX_DETAILS : Math.ceil(settings.ratePerSecond * DETAIL_SECONDS);
-  const { stuckAfterMs } = settings;
+  const { stuckAfterMs, replicaLagMs } = settings;
   const polled = await followOpenBuilds({
     ...run,
     stuckAfterMs,
+    replicaLagMs,
     pageSize: await patience("find the page size", () => findPageSize(sql, settings.pageSize, "build")),
     maxDetails: room,
     maxStuck: MAX_STUCK,
     until: new Date(startedAt.getTime() + DETAIL_SECONDS * 1000),
   });
   totals.unfinished.open_builds = polled.unsettled;
+  totals.unfinished.waiting = polled.waiting;
 }
 
 function atMost(size: number, setting: SyncSettings["pageSize"]): number {

@@ -15,9 +15,13 @@ interface Polling {
   maxDetails?: number;
   until?: Date;
   signal?: AbortSignal;
+  replicaLagMs?: number;
 }
 
-async function poll(loading: Loading, { script, maxDetails = 500, until, signal }: Polling) {
+async function poll(
+  loading: Loading,
+  { script, maxDetails = 500, until, signal, replicaLagMs = 0 }: Polling,
+) {
   const clock = createFakeClock({ startAt: NOW });
   await using server = await startScriptedServer(script);
   await using client = createTestClient(server.url, { retries: 5, clock });
@@ -30,6 +34,8 @@ async function poll(loading: Loading, { script, maxDetails = 500, until, signal 
     clock,
     signal: signal ?? new AbortController().signal,
     startedAt: new Date(NOW),
+    runId: 2,
+    replicaLagMs,
     stuckAfterMs: 7_200_000,
     maxDetails,
     maxStuck: 4,
@@ -57,6 +63,7 @@ describe("open builds", () => {
     expect(await poll(loading, { script })).toEqual({
       asked: 3,
       gone: 0,
+      waiting: 0,
       unsettled: 0,
       requested: ["1", "2", "4"],
     });
@@ -96,6 +103,21 @@ describe("open builds", () => {
       { build_id: "2", gone: true, unclear: false },
       { build_id: "3", gone: false, unclear: true },
       { build_id: "4", gone: false, unclear: true },
+    ]);
+  });
+
+  test("do not vanish within the lag of a replica, counted from their last sighting", async () => {
+    await using loading = await setUpLoading();
+    await loading.load("build", [fresh("1")], { at: "2024-05-15T12:50:00Z" });
+    await loading.load("build", [fresh("2")], { at: SEEN });
+    const script = [{ status: 404, body: "" }];
+    expect(await poll(loading, { script, replicaLagMs: 600_000 })).toMatchObject({
+      asked: 2,
+      gone: 2,
+      waiting: 1,
+    });
+    expect(await loading.sql`select build_id from sync.open_builds where vanished_at is not null`).toEqual([
+      { build_id: "1" },
     ]);
   });
 

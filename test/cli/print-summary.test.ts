@@ -28,7 +28,7 @@ const RUN: RunSummary = {
     },
   },
   references: { resolved: 12_345, unresolved: 123 },
-  unfinished: { deletions: 1234, references: 0, open_builds: 5, deficit: 1234 },
+  unfinished: { deletions: 1234, waiting: 0, references: 0, open_builds: 5, deficit: 1234 },
   transitions: 1_234_567,
   warnings: ["the service said \u001b[2J"],
 };

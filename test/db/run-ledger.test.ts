@@ -37,7 +37,7 @@ const totals: RunTotals = {
   unresolved: 5,
   transitions: 6,
   clockAhead: { minMs: -7.5, maxMs: 8.5 },
-  unfinished: { deletions: 7, references: 8, open_builds: 9, deficit: 10 },
+  unfinished: { deletions: 7, waiting: 0, references: 8, open_builds: 9, deficit: 10 },
 };
 /** A walk that begins in its own run. */
 const from = (runId: number, startedAt: string) => ({ startedAt, beganRunId: runId });

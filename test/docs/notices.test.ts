@@ -47,7 +47,7 @@ async function badNight(): Promise<Record<string, unknown>> {
     await sql.unsafe(`
       insert into sync.runs (id, kind, status, started_at, finished_at, heartbeat_at, pid, host, error, unfinished) overriding system value
       values (41, 'incremental', 'partial', '2026-03-11 02:17Z', '2026-03-11 02:19Z', now(), 1, 'test',
-        'GET https://docs.example.org/api/v1/build/ was not answered within 30000 ms', '{"deletions": 0, "references": 3, "open_builds": 0, "deficit": 0}');
+        'GET https://docs.example.org/api/v1/build/ was not answered within 30000 ms', '{"deletions": 0, "waiting": 0, "references": 3, "open_builds": 0, "deficit": 0}');
       insert into sync.walks (run_id, resource, walk, reason, started_at, finished_at, records)
       values (41, 'build', 'not_whole', 'the service was lost', '2026-03-11 02:17Z', '2026-03-11 02:19Z', 40);
       insert into sync.drift (run_id, resource, field, kind, detail, observed_at) values

@@ -97,6 +97,7 @@ const workers = createWorkers(places, {
     DOCMIRROR_SYNC_CRON: "17 2 * * *",
     DOCMIRROR_WATCH_CRON: "47 * * * *",
     DOCMIRROR_RATE: "0",
+    DOCMIRROR_REPLICA_LAG: "0s",
     // Time limits of requests are real, and this one is long, since a limit is no part of what is shown here.
     DOCMIRROR_TIMEOUT_MS: "600000",
     DOCMIRROR_WEBHOOK_URL: receiver.url,

@@ -60,7 +60,7 @@ const world = createWorld({
 let simulation = await startSimulation({ world, speed: SPEED, latencyMs: 80 });
 const args = [
   ...["--base-url", simulation.url, "--sync-cron", "*/10 * * * * *", "--watch-cron", "*/3 * * * * *"],
-  ...["--rate", "0", "--page-size", "20", "--concurrency", "2"],
+  ...["--rate", "0", "--page-size", "20", "--concurrency", "2", "--replica-lag", "0s"],
 ];
 
 const workers = new Set<WorkerProcess>();
@@ -190,9 +190,12 @@ try {
       if (code !== 143) fail(`process ${worker.pid} ended with ${code}`);
     }
     // Open builds are asked for now and then; this reads them all.
-    const full = await runCli(["sync", "--full", "--base-url", simulation.url, "--rate", "0"], {
-      env: { DATABASE_URL: databaseUrl },
-    });
+    const full = await runCli(
+      ["sync", "--full", "--base-url", simulation.url, "--rate", "0", "--replica-lag", "0s"],
+      {
+        env: { DATABASE_URL: databaseUrl },
+      },
+    );
     if (full.code !== 0) faults.push(`the last sync ended with ${full.code}: ${full.stderr}`);
     faults.push(...(await findDifferences(databaseUrl, world)));
     const runs = await sql<{ kind: string; status: string; count: number }[]>`

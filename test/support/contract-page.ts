@@ -58,7 +58,7 @@ const SUMMARY: RunSummary = {
   bytes: 0,
   resources: { build: WALK },
   references: { resolved: 0, unresolved: 0 },
-  unfinished: { deletions: 0, references: 0, open_builds: 0, deficit: 0 },
+  unfinished: { deletions: 0, waiting: 0, references: 0, open_builds: 0, deficit: 0 },
   transitions: 0,
 };
 
@@ -169,8 +169,10 @@ ${summaryExample()}
 - \`kind\`: \`full\`, \`incremental\`, \`watch\` or \`quarantine\`.
 - \`status\`: \`succeeded\`, \`partial\`, \`failed\` or \`interrupted\`.
 - \`walk\`: \`whole\`, \`not_whole\`, \`head\` or \`skipped\` ([glossary](README.md#glossary)).
-- \`records\` counts distinct ids. \`unfinished\` counts work that is left for the next run. Its \`deficit\`, records that the
-  service no longer counts and that the next full walk will find, makes no run partial. Their list does not count as read well meanwhile.
+- \`records\` counts distinct ids. \`unfinished\` counts work that is left for the next run. Two of its numbers make
+  no run partial: \`waiting\`, records that are gone but were seen within \`DOCMIRROR_REPLICA_LAG\`, and \`deficit\`, records that the service no longer
+  counts and that the next full walk will find. Their list does not count as read well meanwhile.
+- \`lagging\` of a walk is true where its head came from a replica that is behind, else absent. Its \`reason\` then makes no run partial.
 - \`content\` ([content.md](content.md)) is there with \`DOCMIRROR_CONTENT\`: \`fetched\`, \`unchanged\`, \`failed\` and \`left\` pages, \`ended\` (\`done\`, \`budget\`, \`lost\`,
   \`stopped\`, \`busy\` or \`failed\`), \`requests\`, \`bytes\` and \`duration_ms\`. It has no part in \`status\`.
 - \`reason\` of a walk, \`error\` and \`warnings\` are there when there is something to say.

@@ -45,6 +45,8 @@ export function withDefaults<Options extends RunOptions>(
       timeoutMs: 10_000,
       retries: 2,
       fullEveryDays: 7,
+      // Most services here are one process, so what is gone is gone at once.
+      replicaLagMs: 0,
       ...settings,
     },
   };

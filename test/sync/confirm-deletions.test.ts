@@ -37,7 +37,7 @@ async function confirm({ sql, loader }: Loading, script: Script, options: Partia
   await using server = await startScriptedServer(script);
   await using client = createTestClient(server.url, { retries: 0, clock: systemClock });
   const deleted: Record<string, number> = {};
-  const left = await confirmDeletions({
+  const { deletions: left, waiting } = await confirmDeletions({
     sql,
     client,
     loader,
@@ -50,9 +50,15 @@ async function confirm({ sql, loader }: Loading, script: Script, options: Partia
       deleted[resource] = (deleted[resource] ?? 0) + count;
     },
     startedAt: RUN_START,
+    replicaLagMs: 0,
     ...options,
   });
-  return { left, deleted, asked: server.requests.map(({ path }) => path.split("?")[0]) };
+  return {
+    left,
+    ...(waiting > 0 && { waiting }),
+    deleted,
+    asked: server.requests.map(({ path }) => path.split("?")[0]),
+  };
 }
 
 async function stateOf({ sql }: Loading) {
@@ -148,6 +154,36 @@ describe("a missing record", () => {
     const { asked } = await confirm(loading, [GONE], { resources: ["build"] });
     expect(asked).toEqual(["/api/v1/build/1/"]);
     expect(await stateOf(loading)).toMatchObject({ deleted: false, missing: 1 });
+  });
+});
+
+describe("a missing record that was sighted within the lag of a replica", () => {
+  const LAG = { replicaLagMs: 600_000 };
+  const sightedAgo = ({ sql }: Loading, span: string, runId = 0) => sql`
+    update mirror.users set changed_at = now() - ${span}::interval, changed_run_id = ${runId}`;
+
+  test("waits, costs no verdict, and is deleted by a later run", async () => {
+    await using loading = await setUpMissing(1);
+    await sightedAgo(loading, "9 minutes");
+    expect(await confirm(loading, [GONE], LAG)).toMatchObject({ left: 0, waiting: 1, deleted: {} });
+    expect(await stateOf(loading)).toMatchObject({ deleted: false, missing: 1, asked: 1 });
+    await sightedAgo(loading, "11 minutes");
+    expect(await confirm(loading, [GONE], LAG)).toMatchObject({ left: 0, deleted: { user: 1 } });
+  });
+
+  test("by a clock that stood ten years ahead waits from when it was first missed", async () => {
+    await using loading = await setUpMissing(1);
+    await sightedAgo(loading, "-10 years");
+    expect(await confirm(loading, [GONE], LAG)).toMatchObject({ waiting: 1, deleted: {} });
+    await loading.sql`update sync.missing_records set noticed_at = now() - interval '11 minutes'`;
+    expect(await confirm(loading, [GONE], LAG)).toMatchObject({ deleted: { user: 1 } });
+  });
+
+  test("by this run, after the reply was asked for, waits too", async () => {
+    await using loading = await setUpMissing(1);
+    await sightedAgo(loading, "-1 minute", 1);
+    await loading.sql`update sync.missing_records set noticed_at = now() - interval '11 minutes'`;
+    expect(await confirm(loading, [GONE], LAG)).toMatchObject({ waiting: 1, deleted: {} });
   });
 });
 

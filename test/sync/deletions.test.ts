@@ -163,7 +163,7 @@ describe("a record lives on", () => {
     expect(second.summary).toMatchObject({
       status: "partial",
       resources: { user: { walk: "whole", deleted: 0 } },
-      unfinished: { deletions: 1, references: 0, open_builds: 0, deficit: 0 },
+      unfinished: { deletions: 1, waiting: 0, references: 0, open_builds: 0, deficit: 0 },
     });
     expect([await deletedIds(quick), await missing(quick)]).toEqual([[], 2]);
     kept.set(`user ${failing}`, 404);

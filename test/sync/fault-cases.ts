@@ -1092,6 +1092,27 @@ export const SHOWN_ELSEWHERE: readonly ShownElsewhere[] = [
     test: "make an incremental run partial, which says how many are missing, and the next run full",
   },
   {
+    fault: "builds go, far below the head of the list",
+    exit: "0",
+    outcome: "the run counts them; a full walk finds which",
+    file: "test/sync/head-deficit.test.ts",
+    test: "builds that go make no run partial: the list does not count as read well, and the next full walk finds which",
+  },
+  {
+    fault: "a record leaves its list, and its id leads out of the API",
+    exit: "3, 0",
+    outcome: "kept, and listed in `docmirror status`; after three runs it costs no verdict",
+    file: "test/sync/deletions.test.ts",
+    test: "whose id leads out of the API: after three nights it costs no verdict, and status lists it",
+  },
+  {
+    fault: "some replies, or all, come from a replica that is eight minutes behind",
+    exit: "0",
+    outcome: "nothing wrongly deleted; what is gone is marked after the lag",
+    file: "test/sync/replicas.test.ts",
+    test: "loses no record and no build vanishes in rounds and syncs, and what is really gone is marked after the lag",
+  },
+  {
     fault: "builds appear where as many others go",
     exit: "0",
     outcome: "the next full walk finds both",

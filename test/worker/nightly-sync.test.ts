@@ -42,7 +42,7 @@ function ending(status: RunSummary["status"], error: unknown = null): () => Prom
     bytes: 1,
     resources: {},
     references: { resolved: 0, unresolved: 0 },
-    unfinished: { deletions: 0, references: 0, open_builds: 0, deficit: 0 },
+    unfinished: { deletions: 0, waiting: 0, references: 0, open_builds: 0, deficit: 0 },
     transitions: 0,
   };
   return async () => ({ summary, error });

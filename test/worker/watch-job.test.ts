@@ -44,7 +44,7 @@ function ending(status: RunSummary["status"], over: Partial<RunSummary> = {}): (
     ...{ started_at: "2026-03-10T02:17:00.000Z", finished_at: "2026-03-10T02:17:00.100Z" },
     ...{
       references: { resolved: 0, unresolved: 0 },
-      unfinished: { deletions: 0, references: 0, open_builds: 0, deficit: 0 },
+      unfinished: { deletions: 0, waiting: 0, references: 0, open_builds: 0, deficit: 0 },
       transitions: 0,
       ...over,
     },

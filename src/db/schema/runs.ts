@@ -13,11 +13,13 @@ export type SyncKind = "full" | "incremental";
 export type RunKind = SyncKind | "watch" | "quarantine";
 /**
  * The work that a run left undone, counted in records. A run with any of it is never `succeeded`, but for
- * `deficit`: a deletion upstream is no fault.
+ * `waiting` and `deficit`: a deletion upstream is no fault, and the mirror shows what was there a moment ago.
  */
 export interface Unfinished {
   /** Records that their lists no longer show, and whose details have not settled the question yet. */
   deletions: number;
+  /** Records whose details say that they are gone, within `DOCMIRROR_REPLICA_LAG` of their last sighting. */
+  waiting: number;
   /** Records that are referred to but not in the mirror, and that were not requested or gave no answer. */
   references: number;
   /** Open builds that were due for a poll. */
@@ -227,6 +229,11 @@ export const missingRecords = sync.table(
      * another answer.
      */
     found_at: moment(),
+    /**
+     * When its detail answered that it is gone, within `DOCMIRROR_REPLICA_LAG` of its last sighting. Null while
+     * it never did, and when the last request got another answer.
+     */
+    gone_at: moment(),
     /** The number of runs in a row that asked for its detail and got an answer that decided nothing. */
     undecided_runs: integer().notNull().default(0),
   },
