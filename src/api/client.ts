@@ -3,9 +3,11 @@ import type { Clock } from "../clock.ts";
 import type { Config } from "../config.ts";
 import { UnexpectedShapeError } from "../errors.ts";
 import type { RequestMeter } from "../metrics/request-meter.ts";
+import { markDamaged } from "../wire/damaged-records.ts";
 import { parseJson } from "../wire/parse-json.ts";
 import { apiUrl } from "./api-url.ts";
 import type { ClockAhead } from "./clock-difference.ts";
+import { charsetOf, decodeReply } from "./decode-reply.ts";
 import { createHost, type Host, lengthOf, type RetryLog } from "./host.ts";
 import type { HostPace } from "./host-pace.ts";
 import { refuseRedirect } from "./refuse-redirect.ts";
@@ -57,7 +59,7 @@ export interface JsonReply<T> {
   url: string;
   /** Null when the body has the known hash. */
   value: T | null;
-  /** SHA-256 of the body, hex. */
+  /** SHA-256 of the body, hex; of another charset than UTF-8, with its name in front. */
   hash: string;
   bytes: number;
   /**
@@ -102,6 +104,15 @@ export interface Client {
 export function createClient(options: ClientOptions): Client {
   const { baseUrl } = options;
   const parseTurn = createTurnstile();
+  const warned = new Set<string>();
+  const warnOfCharset = (label: string) => {
+    // A service has one charset, or a few.
+    if (warned.has(label) || warned.size >= 3) return;
+    warned.add(label);
+    options.onWarning?.(
+      `the service declares the charset '${label.slice(0, 40)}', which nobody knows; its replies are read as UTF-8`,
+    );
+  };
   const host = createHost({
     ...options,
     rootUrl: apiUrl(ROOT_PATH, baseUrl) ?? baseUrl,
@@ -133,13 +144,18 @@ export function createClient(options: ClientOptions): Client {
         ...(priority !== undefined && { priority }),
         ...(signal && { signal }),
         ...(log && { log }),
-        async read({ body, sentAt, receivedAt, serverDate }) {
-          const hash = hashOf(body);
+        async read({ body, header, sentAt, receivedAt, serverDate }) {
+          const charset = charsetOf(header("content-type"));
+          if (charset.unknown !== null) warnOfCharset(charset.unknown);
+          const hash = hashOf(body, charset.name);
           const known = hash === (await fetchOptions.knownHash);
           if (!known) await parseTurn();
           const value = known
             ? null
-            : fetchOptions.parse(readJson(Buffer.concat(body), showUrl(url), host.excerpt), showUrl(url));
+            : fetchOptions.parse(
+                readJson(Buffer.concat(body), charset.name, showUrl(url), host.excerpt),
+                showUrl(url),
+              );
           return { url: showUrl(url), value, hash, bytes: lengthOf(body), sentAt, receivedAt, serverDate };
         },
       });
@@ -152,15 +168,20 @@ export function createClient(options: ClientOptions): Client {
   };
 }
 
-function hashOf(pieces: readonly Buffer[]): string {
+/** Bytes of another charset are other characters. */
+function hashOf(pieces: readonly Buffer[], charset: string): string {
   const hash = createHash("sha256");
+  if (charset !== "utf-8") hash.update(`${charset}:`);
   for (const piece of pieces) hash.update(piece);
   return hash.digest("hex");
 }
 
-function readJson(body: Buffer, url: string, excerpt: Host["excerpt"]): unknown {
+function readJson(body: Buffer, charset: string, url: string, excerpt: Host["excerpt"]): unknown {
   try {
-    return parseJson(body.toString("utf8"));
+    const { text, damaged } = decodeReply(body, charset);
+    const value = parseJson(text);
+    if (damaged !== null) markDamaged(value, parseJson(damaged));
+    return value;
   } catch (cause) {
     throw new UnexpectedShapeError(`GET ${url} answered with no JSON${excerpt(body)}`, {
       url,

@@ -1,3 +1,5 @@
+import { charsetIn, charsetNamed, decodeCharset } from "../api/charset.ts";
+
 /** How much of a page is searched for its encoding, in bytes. Browsers look as far. */
 const SEARCHED_BYTES = 1024;
 
@@ -12,23 +14,11 @@ export function decodePage(body: Buffer, contentType: string): string {
     charsetIn(contentType) ??
     charsetIn(/<meta[^>]*charset[^>]*>/i.exec(start)?.[0] ?? "") ??
     /^\s*<\?xml[^>]*\sencoding\s*=\s*["']([^"']+)/i.exec(start)?.[1];
-  return createDecoder(named ?? "utf-8").decode(body);
+  return decodeCharset(body, charsetNamed(named ?? "utf-8") ?? "utf-8");
 }
 
 function markOf(body: Buffer): string | undefined {
   if (body[0] === 0xfe && body[1] === 0xff) return "utf-16be";
   if (body[0] === 0xff && body[1] === 0xfe) return "utf-16le";
   return body[0] === 0xef && body[1] === 0xbb && body[2] === 0xbf ? "utf-8" : undefined;
-}
-
-function charsetIn(text: string): string | undefined {
-  return /charset\s*=\s*["']?\s*([\w.:-]+)/i.exec(text)?.[1];
-}
-
-function createDecoder(encoding: string) {
-  try {
-    return new TextDecoder(encoding);
-  } catch {
-    return new TextDecoder("utf-8");
-  }
 }

@@ -35,6 +35,8 @@ export interface BatchCounts extends LoadCounts {
   /** Changed builds that were skipped because something newer is known already. */
   stale: number;
   quarantined: number;
+  /** The ids of records with characters in the place of bytes that did not fit; "" for a record without an id. */
+  damaged: string[];
   replacedNul: number;
 }
 
@@ -133,9 +135,15 @@ export function createLoader(options: LoaderOptions): Loader {
         rejected: PreparedBatch["rejected"],
       ) => {
         await quarantineRecords(tx, options.runId, rejected);
-        const { drift, observedAt, replacedNul } = prepared;
+        const { damaged, drift, observedAt, replacedNul } = prepared;
         await recordDrift(tx, { resource, runId: options.runId, observedAt }, drift);
-        const counts = { ...loaded.counts, stale: loaded.stale, quarantined: rejected.length, replacedNul };
+        const counts = {
+          ...loaded.counts,
+          stale: loaded.stale,
+          quarantined: rejected.length,
+          damaged,
+          replacedNul,
+        };
         // These do not wait for one another. The last statement before the commit shows a failed COPY,
         // because the stream does not.
         const [transitions] = await Promise.all([

@@ -36,6 +36,8 @@ export interface PreparedBatch {
   /** Copies of projects that equal the newest loaded ones. */
   repeated: SeenCopy[];
   rejected: RefusedRecord[];
+  /** The ids of records with characters in the place of bytes that did not fit. */
+  damaged: string[];
   replacedNul: number;
   drift: FieldDrift[];
   /** When the last page arrived. */
@@ -59,6 +61,7 @@ export function prepareBatch(
     embedded: [],
     repeated: [],
     rejected: [],
+    damaged: [],
     replacedNul: 0,
     drift: [],
     observedAt: "",
@@ -85,6 +88,7 @@ export function prepareBatch(
     prepared.rejected.push(
       ...page.rejected.map((record) => ({ ...record, resource, request, observedAt: at })),
     );
+    prepared.damaged.push(...page.damaged);
     prepared.replacedNul += page.replacedNul;
     prepared.drift.push(...findDrift(resource, page.records));
     prepared.observedAt = at;

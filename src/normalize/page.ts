@@ -1,3 +1,4 @@
+import { isDamaged } from "../wire/damaged-records.ts";
 import { fileFields } from "../wire/file.ts";
 import { foreignNumberIn } from "../wire/parse-json.ts";
 import { recordId } from "../wire/record-id.ts";
@@ -17,6 +18,8 @@ export interface NormalizedPage {
   /** Embedded projects that are not in `embeddedProjects`, because they equal the newest loaded copies. */
   repeatedProjects: RepeatedProject[];
   rejected: RejectedRecord[];
+  /** The ids of records with characters in the place of bytes that did not fit; "" for a record without an id. */
+  damaged: string[];
   /** Texts in which a U+0000 was replaced. */
   replacedNul: number;
 }
@@ -39,10 +42,12 @@ export function normalizePage(
     embeddedProjects: [],
     repeatedProjects: [],
     rejected: [],
+    damaged: [],
     replacedNul: 0,
   };
   for (const record of records) {
     const id = recordId(record);
+    if (isDamaged(record)) page.damaged.push(id ?? "");
     if (id === null) {
       page.rejected.push({
         recordId: null,

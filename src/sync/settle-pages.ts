@@ -112,9 +112,9 @@ export function settlePages(options: SettlePagesOptions): SettledPages {
           settled = addLoaded(addPages(counts, pages, seen), loaded);
           const memorized = changed.map((page) => ({
             ...page,
-            // A page with a record that was refused or left out is never skipped, so that each night tries it
-            // again.
-            bodyHash: loaded.quarantined + loaded.stale > 0 ? "" : page.bodyHash,
+            // A page with a record that was refused, left out or damaged is never skipped, so that each night
+            // tries it again and says so.
+            bodyHash: loaded.quarantined + loaded.stale + loaded.damaged.length > 0 ? "" : page.bodyHash,
             loadedAt: page.loadedAt.toISOString(),
           }));
           await Promise.all([

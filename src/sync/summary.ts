@@ -50,6 +50,11 @@ export interface RunSummary {
   /** The number of records that were left undone. */
   unfinished: Unfinished;
   transitions: number;
+  /**
+   * Records with bytes that did not fit the charset of their reply. They are stored, with U+FFFD in their place.
+   * Absent when there are none.
+   */
+  damaged?: number;
   /** The error, when the status is not `succeeded`. */
   error?: string;
   /** Absent when no pages were to be fetched. It has no part in `status` and in the exit code. */

@@ -26,8 +26,9 @@ import { createLookedUpKeys } from "../load/looked-up-keys.ts";
 import type { Logger } from "../log.ts";
 import type { Meters } from "../metrics/meters.ts";
 import { createIdSet } from "../walk/id-set.ts";
-import { RESOURCES } from "../wire/resources.ts";
+import { RESOURCES, type Resource } from "../wire/resources.ts";
 import { closeRun } from "./close-run.ts";
+import { createDamaged } from "./damaged.ts";
 import { startHeart } from "./heartbeat.ts";
 import { isPartial, NOTHING_UNFINISHED, type RunSummary } from "./summary.ts";
 import type { SyncSettings } from "./sync-settings.ts";
@@ -172,6 +173,7 @@ async function runLocked(
   const client = createUpstreamClient({ ...options, log }, abort.signal, warnings.warn);
   const heart = startHeart(sql, runId, lock, (reason) => abort.abort(reason));
   let refusedDetails = 0;
+  const damaged = createDamaged(log);
   const loader = countTotals(
     createLoader({
       sql,
@@ -190,6 +192,7 @@ async function runLocked(
     (records) => {
       refusedDetails += records;
     },
+    damaged.add,
   );
   const ending: RunEnding = { kind, resources: {}, error: null, brokenBy: null, isPartial: false };
   try {
@@ -231,6 +234,7 @@ async function runLocked(
       `${refusedDetails} records that were asked for one by one could not be stored; see \`docmirror quarantine\``,
     );
   }
+  if (damaged.count > 0) warnings.warn(damaged.describe());
   const hasGaps = ending.isPartial || refusedDetails > 0 || isPartial({ resources, unfinished });
   const status = statusOf(error, resources, hasGaps);
   const finishedAt = clock.now();
@@ -263,6 +267,7 @@ async function runLocked(
     references: { resolved: totals.resolved, unresolved: totals.unresolved },
     unfinished,
     transitions: totals.transitions,
+    ...(damaged.count > 0 && { damaged: damaged.count }),
     ...(message !== null && { error: message }),
     ...(warned.length > 0 && { warnings: warned }),
   };
@@ -296,13 +301,14 @@ export function exitCodeOf({ summary, error }: RunResult): number {
 
 /**
  * The loader, with its counts added to the totals of the run. The pages of a walk are counted by the walk.
- * `refused` hears of details that went to quarantine.
+ * `refused` hears of records outside the walks that went to quarantine, `damaged` of those with replaced characters.
  */
 function countTotals(
   loader: Loader,
   totals: RunTotals,
   meters: Meters | undefined,
   refused: (records: number) => void,
+  damaged: (resource: Resource, ids: readonly string[]) => void,
 ): Loader {
   return {
     ...loader,
@@ -312,6 +318,7 @@ function countTotals(
       if (alongside === undefined) refused(counts.quarantined);
       totals.transitions += counts.transitions;
       totals.replacedNul += counts.replacedNul;
+      damaged(batch.resource, counts.damaged);
       return counts;
     },
     async retire(gone, alongside) {

@@ -114,6 +114,12 @@ describe("decodePage", () => {
       "text/html",
       '<meta charset="latin1">é',
     ],
+    [
+      "the header, with what ISO-8859-1 lacks",
+      Buffer.from([0x93, 0x80]),
+      "text/html; charset=ISO-8859-1",
+      "\u201c\u20ac",
+    ],
     ["its mark before the header", bytes("\ufeffé"), "text/html; charset=latin1", "é"],
     ["UTF-16 with a mark", bytes("\ufeffé", "utf16le"), "", "é"],
     ["UTF-8 for an unknown name", bytes("é"), "text/html; charset=klingon", "é"],

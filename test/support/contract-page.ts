@@ -175,7 +175,8 @@ ${summaryExample()}
 - \`lagging\` of a walk is true where its head came from a replica that is behind, else absent. Its \`reason\` then makes no run partial.
 - \`content\` ([content.md](content.md)) is there with \`DOCMIRROR_CONTENT\`: \`fetched\`, \`unchanged\`, \`failed\` and \`left\` pages, \`ended\` (\`done\`, \`budget\`, \`lost\`,
   \`stopped\`, \`busy\` or \`failed\`), \`requests\`, \`bytes\` and \`duration_ms\`. It has no part in \`status\`.
-- \`reason\` of a walk, \`error\` and \`warnings\` are there when there is something to say.
+- \`reason\` of a walk, \`error\` and \`warnings\` are there when there is something to say. So is \`damaged\`: the records with bytes that
+  did not fit the charset of their reply. They are stored with U+FFFD in their place, and the log names each.
 
 ## The status document
 

@@ -813,6 +813,21 @@ export const FAULTS: readonly FaultSection[] = [
         }),
       ),
       {
+        fault: "bytes that do not fit the charset",
+        play: () =>
+          when(
+            page40,
+            bytes((body) => {
+              const at = body.indexOf('"type":"') + 8;
+              body[at] = 0xe9;
+              return body;
+            }),
+          ),
+        ...succeeds,
+        left: "stored",
+        warns: /^bytes that do not fit the charset were replaced by U\+FFFD in build \d+;/,
+      },
+      {
         fault: "all ids as integers",
         play: always(
           page(({ objects }) => objects.map((build) => Object.assign(build, { id: Number(build.id) }))),

@@ -1,0 +1,58 @@
+import { isUtf8 } from "node:buffer";
+import { charsetIn, charsetNamed, decodeCharset } from "./charset.ts";
+
+export interface DecodedReply {
+  text: string;
+  /**
+   * Null when all bytes fit. Else the same text, in which each U+FFFD stands for bytes that do not fit: those that
+   * were sent as characters are question marks.
+   */
+  damaged: string | null;
+}
+
+/** The charset of a reply. JSON without one is UTF-8. */
+export interface ReplyCharset {
+  /** As the Encoding Standard names it, such as "windows-1252" for ISO-8859-1. */
+  name: string;
+  /** The declared charset, when nobody knows it and UTF-8 takes its place. */
+  unknown: string | null;
+}
+
+export function charsetOf(contentType: string | undefined): ReplyCharset {
+  const label = charsetIn(contentType ?? "");
+  if (label === undefined || /^utf-?8$/i.test(label)) return { name: "utf-8", unknown: null };
+  const name = charsetNamed(label);
+  return { name: name ?? "utf-8", unknown: name === null ? label : null };
+}
+
+/** Decodes a body. A byte order mark is left out. Bytes that do not fit become U+FFFD. Takes linear time. */
+export function decodeReply(body: Buffer, charset: string): DecodedReply {
+  if (charset !== "utf-8") return decodeOther(body, charset);
+  const text = withoutMark(body.toString("utf8"));
+  if (!text.includes("\uFFFD") || isUtf8(body)) return { text, damaged: null };
+  const copy = Buffer.from(body);
+  // U+FFFD in UTF-8. Its first byte is never the middle of another character.
+  for (let at = copy.indexOf(REPLACEMENT); at >= 0; at = copy.indexOf(REPLACEMENT, at + 3))
+    copy.fill("?", at, at + 3);
+  return { text, damaged: withoutEscapes(withoutMark(copy.toString("utf8"))) };
+}
+
+const REPLACEMENT = Buffer.from("\uFFFD");
+
+function decodeOther(body: Buffer, charset: string): DecodedReply {
+  try {
+    return { text: decodeCharset(body, charset, { fatal: true }), damaged: null };
+  } catch {
+    const text = decodeCharset(body, charset);
+    return { text, damaged: withoutEscapes(text) };
+  }
+}
+
+function withoutMark(text: string): string {
+  return text.startsWith("\uFEFF") ? text.slice(1) : text;
+}
+
+/** An escape is a character that was sent. A backslash that is escaped itself begins none. */
+function withoutEscapes(text: string): string {
+  return text.replace(/\\(?:\\|ufffd)/gi, (found) => (found === "\\\\" ? found : "?"));
+}
