@@ -5,8 +5,8 @@
  * faults end, the world stands still, and after two quiet full runs (the first goes on where one was broken off) the mirror is compared
  * with the truth. Half of the time the service keeps an order in its lists, half of the time records that nothing orders come shuffled.
  *
- * Options: `--minutes 60`, `--seed 1`, `--calm` (no request goes wrong), `--json`. Ctrl-C ends the faults early. Exits 1 on any difference, false verdict, wrong deletion,
- * bug or growth of memory.
+ * Options: `--minutes 60`, `--seed 1`, `--calm` (no request goes wrong), `--json`. Ctrl-C ends the faults early. Exits 1 on any difference,
+ * false verdict, wrong deletion, bug or growth of memory.
  */
 import { fork } from "node:child_process";
 import { once } from "node:events";
@@ -40,8 +40,8 @@ const { values } = parseArgs({
 });
 /** A virtual day in three minutes. */
 const SPEED = 480;
-/** The most virtual milliseconds that a replica is behind: 40 minutes, which are five seconds of the mirror's. */
-const LAG_MS = 40 * 60_000;
+/** How far a replica is behind at most, and what the mirror takes for that: 40 virtual minutes. */
+const REPLICA_LAG_MS = 5000;
 const SIZES = { users: 200, projects: 150, versions: 700, files: 500, builds: 2000 };
 /** The shares of requests that go wrong in a run, from a good day to a bad one. */
 const SHARES = values.calm ? [0] : [0, 0.005, 0.02, 0.1];
@@ -124,7 +124,10 @@ async function run(order: RunOrder): Promise<RunReport> {
 }
 
 /** A run in a process of its own that is killed, if it has not ended by then. */
-async function runAndKill({ databaseUrl, baseUrl, kind }: RunOrder, afterMs: number): Promise<void> {
+async function runAndKill(
+  { databaseUrl, baseUrl, kind, replicaLagMs }: RunOrder,
+  afterMs: number,
+): Promise<void> {
   const command = kind === "watch" ? ["watch", "--once"] : ["sync", `--${kind}`];
   const args = [
     ...command,
@@ -136,6 +139,8 @@ async function runAndKill({ databaseUrl, baseUrl, kind }: RunOrder, afterMs: num
     "50",
     "--timeout-ms",
     "2000",
+    "--replica-lag",
+    `${replicaLagMs}ms`,
   ];
   await using cli = startCli(args, { env: { DATABASE_URL: databaseUrl } });
   await Promise.race([delay(afterMs), cli.ended]);
@@ -208,9 +213,10 @@ async function soak(ties: NonNullable<WorldOptions["ties"]>, untilMs: number): P
   };
   // From today on, so that new builds are young to the watch; many hang for half a virtual day, or are deleted by then.
   const life = { startAt: new Date(), stuckShare: 0.2, closeStuckAfterMs: 43_200_000 };
-  const world = createOddWorld({ ...SIZES, ...life, seed, ties, rates, outputBytes: 300, lagMs: LAG_MS });
+  const lagMs = REPLICA_LAG_MS * SPEED;
+  const world = createOddWorld({ ...SIZES, ...life, seed, ties, rates, outputBytes: 300, lagMs });
   let simulation = await startSimulation({ world, speed: SPEED, intercept: faults.intercept });
-  const order = { databaseUrl, baseUrl: simulation.url };
+  const order = { databaseUrl, baseUrl: simulation.url, replicaLagMs: REPLICA_LAG_MS };
   // Bad as often as the service is.
   const proxy = await startProxy({
     port: Number(new URL(simulation.url).port),
@@ -265,7 +271,7 @@ async function soak(ties: NonNullable<WorldOptions["ties"]>, untilMs: number): P
     for (const [kind, count] of Object.entries(world.met)) found.odd[kind] = (found.odd[kind] ?? 0) + count;
     simulation = await startSimulation({ world, port });
     // Nothing that was seen within the lag is marked as deleted.
-    await delay(LAG_MS / SPEED);
+    await delay(REPLICA_LAG_MS);
     // Where no walk was whole for long, many deletions are due at once.
     const last = { ...order, kind: "full", maxDeleteRatio: 1 } as const;
     // The first goes on with walks that were broken off, which owe nothing to what came since they began.

@@ -14,6 +14,8 @@ export interface RunOrder {
   databaseUrl: string;
   baseUrl: string;
   kind: "full" | "incremental" | "watch";
+  /** How far the service's replicas may be behind. */
+  replicaLagMs: number;
   /** @default 50 */
   pageSize?: SyncSettings["pageSize"];
   /** @default the mirror's */
@@ -54,15 +56,14 @@ async function run(order: RunOrder): Promise<Omit<RunReport, "heapMb" | "residen
     order.stopAfterMs !== undefined &&
     setTimeout(() => stop.abort(new StoppedError("SIGTERM")), order.stopAfterMs);
   try {
-    const { databaseUrl, kind, proxy, pageSize = 50, maxDeleteRatio } = order;
+    const { databaseUrl, kind, proxy, replicaLagMs, pageSize = 50, maxDeleteRatio } = order;
     const baseUrl = new URL(order.baseUrl);
     const http = proxy === undefined ? null : { name: "HTTP_PROXY", value: new URL(proxy) };
     const options = {
       signal: stop.signal,
       clock: wrongClock(order),
       settings: {
-        // The replica of main.ts is 40 minutes behind, in the time of a world that lives 480 times as fast.
-        ...{ pageSize, retries: 3, timeoutMs: 2000, replicaLagMs: 5000 },
+        ...{ replicaLagMs, pageSize, retries: 3, timeoutMs: 2000 },
         ...(maxDeleteRatio !== undefined && { maxDeleteRatio }),
         proxies: http ? { http, https: null, none: null } : undefined,
       },
