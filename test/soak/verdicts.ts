@@ -27,7 +27,7 @@ export function createVerdicts(url: string, world: OddWorld, unordered: Readonly
       const walks = await sql<{ resource: Resource; resumed: boolean }[]>`
         select resource, began_run_id <> run_id as resumed from sync.walks where run_id = ${runId} and walk = 'whole'`;
       const [left] = await sql<{ missing: number; pending: number }[]>`
-        select (select count(*)::int from sync.missing_records where found_at is null and undecided_runs < 3) as missing,
+        select (select count(*)::int from sync.missing_records where found_at is null and gone_at is null and undecided_runs < 3) as missing,
           (select count(*)::int from mirror.unresolved_references where status = 'pending') as pending`;
       // Without those that a whole walk of the run did not show.
       const met = {} as Ids;
@@ -76,8 +76,10 @@ export function createVerdicts(url: string, world: OddWorld, unordered: Readonly
       }
       if (status === "partial" && !hasReason(summary)) wrong.push(`${said} names no reason`);
       if (status !== "succeeded") return wrong;
-      for (const [phase, count] of Object.entries(unfinished))
-        if (count > 0 && phase !== "deficit") wrong.push(`${said} ${count} ${phase} are unfinished`);
+      // The other two cost no verdict.
+      const { waiting: _waiting, deficit: _deficit, ...work } = unfinished;
+      for (const [phase, count] of Object.entries(work))
+        if (count > 0) wrong.push(`${said} ${count} ${phase} are unfinished`);
       if (kind === "watch" || kind === "quarantine") return wrong;
       const isAll = RESOURCES.every((resource) => resources[resource] !== undefined);
       if (isAll && found.missing > 0) wrong.push(`${said} ${found.missing} missing records are not settled`);
