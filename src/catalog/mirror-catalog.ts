@@ -81,8 +81,11 @@ export function createMirrorCatalog(mirror: MirrorReader): Catalog {
 
     revision: (resource) => mirror.read(async (sql) => (await readRevision(sql, resource)).revision),
 
-    lastModified: (resource) =>
-      mirror.read(async (sql) => (await readRevision(sql, resource)).changedAt ?? undefined),
+    lastModified: (resource, settledMs = Number.NEGATIVE_INFINITY) =>
+      mirror.read(async (sql) => {
+        const { changedAt, ageMs } = await readRevision(sql, resource);
+        return changedAt === null || ageMs < settledMs ? undefined : changedAt;
+      }),
   };
 }
 

@@ -73,9 +73,10 @@ export interface Catalog {
   /**
    * When the data of a resource's replies last changed: its list, its details, and the records embedded in
    * them. A server sends it as `Last-Modified`. It is asked before the reply is read, for each request, so it
-   * must be cheap. Undefined when that is not known.
+   * must be cheap. Undefined when that is not known, or less than `settledMs` ago by the clock that dated it.
+   * @default any change counts
    */
-  lastModified?(resource: Resource): Promise<Date | undefined>;
+  lastModified?(resource: Resource, settledMs?: number): Promise<Date | undefined>;
   /** The path below which the mirrored service stood, without a closing slash. Empty when there was none. */
   basePath?(): Promise<string>;
 }

@@ -62,7 +62,7 @@ export function createInterface({ catalog, clock, log }: InterfaceDeps): Hono {
     return protocol.fetch(request.method === "HEAD" ? new Request(url, { headers }) : request, requestOf(c));
   }
 
-  app.use("/api/*", boundUrl(MAX_URL_LENGTH), inTime, lastModified(catalog, clock), entityTags());
+  app.use("/api/*", boundUrl(MAX_URL_LENGTH), inTime, lastModified(catalog), entityTags());
   app.use("/openapi.json", boundUrl(MAX_URL_LENGTH), entityTags());
   app.all("/api/*", (c) => answer(c));
   app.all("/openapi.json", (c) => {

@@ -1,5 +1,4 @@
 import type { MiddlewareHandler } from "hono";
-import type { Clock } from "../clock.ts";
 import type { Catalog } from "../protocol/catalog.ts";
 import { isResource, type Resource } from "../wire/resources.ts";
 import { notModified } from "./not-modified.ts";
@@ -15,16 +14,15 @@ const SETTLED_MS = 60_000;
  * client that has data of that moment (RFC 9110, sections 8.8.2 and 13.1.3). `If-None-Match` is more exact, so
  * `If-Modified-Since` counts only without it.
  */
-export function lastModified(catalog: Pick<Catalog, "lastModified">, clock: Clock): MiddlewareHandler {
+export function lastModified(catalog: Pick<Catalog, "lastModified">): MiddlewareHandler {
   return async (c, next) => {
     const resource = resourceOf(new URL(c.req.url).pathname);
     // Read before the reply: data that changes in between must look newer than the moment, never older.
-    const moment = resource && (await catalog.lastModified?.(resource));
+    // The header counts whole seconds, and a change has its moment some time before it can be seen.
+    const moment = resource && (await catalog.lastModified?.(resource, SETTLED_MS));
     await next();
     if (c.res.status !== 200 || moment === undefined) return;
     const seconds = Math.floor(moment.getTime() / 1000);
-    // The header counts whole seconds, and a change has its moment some time before it can be seen.
-    if (clock.now().getTime() - moment.getTime() < SETTLED_MS) return;
     c.res.headers.set("last-modified", new Date(seconds * 1000).toUTCString());
     if (c.req.header("if-none-match") !== undefined) return;
     const since = Date.parse(c.req.header("if-modified-since") ?? "");

@@ -10,6 +10,7 @@ import { createServedMirror } from "../../src/serve/served-mirror.ts";
 import { type Simulation, type SimulationOptions, startSimulation } from "../../src/simulate/service.ts";
 import { createWorld, type World } from "../../src/simulate/world.ts";
 import { RESOURCES } from "../../src/wire/resources.ts";
+import { serveWorld } from "../serve/simulated-app.ts";
 import { createTestDatabase, type TestDatabase } from "../support/database.ts";
 import { startQuickWorld } from "../support/quick-world.ts";
 import { serveInterface } from "../support/served-interface.ts";
@@ -136,6 +137,33 @@ describe("the moment of the data", () => {
     });
     await other.end();
     expect(await moment()).toBeGreaterThan(between);
+  });
+
+  it("grows by a second and more where the clock was put back, so that no client takes old data for new", async () => {
+    await using app = await serveWorld(catalog);
+    const [project] = await sql<{ id: string }[]>`select min(id) as id from mirror.projects where listed`;
+    const rename = () =>
+      sql`update mirror.projects set name = name || ' renamed' where id = ${project?.id ?? ""}`;
+    const pass = (time: string) => sql`update sync.revisions set changed_at = changed_at - ${time}::interval`;
+    const ask = async (since = "") => {
+      const { status, headers } = await app.get("/api/v1/project/", { "if-modified-since": since });
+      return { status, moment: headers.get("last-modified") ?? "" };
+    };
+    for (const resource of ["project", "user"]) {
+      await pass("1 day");
+      // The last change before the clock was put back, when another hour had passed.
+      await sql`update sync.revisions set changed_at = now() + interval '1 hour' where resource = ${resource}`;
+      expect(await ask(), "not known before the clock comes by again").toEqual({ status: 200, moment: "" });
+      const had = await catalog.lastModified?.("project");
+      await rename();
+      await rename();
+      await pass("2 hours");
+      const after = await ask();
+      expect(Date.parse(after.moment)).toBeGreaterThanOrEqual((had?.getTime() ?? 0) - 7_200_000 + 1000);
+      const known = new Date((had?.getTime() ?? 0) - 7_200_000).toUTCString();
+      expect(await ask(known)).toEqual({ status: 200, moment: after.moment });
+      expect((await ask(after.moment)).status).toBe(304);
+    }
   });
 
   it("is not known while the mirror is empty", async () => {
