@@ -7,8 +7,9 @@ import type { WalkVerdict } from "./schema/runs.ts";
 export interface ListFreshness {
   resource: Resource;
   /**
-   * When that walk began. The mirror has what happened upstream before. This field and the next two are null
-   * when there is no such walk.
+   * When that walk began, in an earlier run where it was resumed. Its first page is its oldest, so the list is as
+   * fresh as that: the mirror has what happened upstream before. This field and the next two are null when there is
+   * no such walk.
    */
   startedAt: string | null;
   finishedAt: string | null;
@@ -31,12 +32,12 @@ export async function findListFreshness(sql: AnySql): Promise<ListFreshness[]> {
 }
 
 /**
- * The age of the mirror in milliseconds. It is the age of its oldest list, counted from the end of the walk.
+ * The age of the mirror in milliseconds. It is the age of its oldest list, counted from the begin of the walk.
  * Infinity while one of the five lists was never read well, or where a wrong clock dated a walk in the
  * future.
  */
 export function mirrorAgeMs(lists: readonly ListFreshness[], now: Date): number {
-  return Math.max(...lists.map(({ finishedAt }) => ageMs(finishedAt, now)));
+  return Math.max(...lists.map(({ startedAt }) => ageMs(startedAt, now)));
 }
 
 /** For people: which list is the oldest, or why the age of the mirror is unknown. */
@@ -46,18 +47,18 @@ export function describeOldest(
 ): { resource: Resource; why: string } {
   const [oldest] = [...lists].sort((one, other) => compareAges(other, one, now));
   if (!oldest) throw new Error("there are five lists");
-  const { resource, finishedAt } = oldest;
-  if (finishedAt === null) return { resource, why: "was never read to its end" };
-  if (ageMs(finishedAt, now) === Number.POSITIVE_INFINITY) {
+  const { resource, startedAt, finishedAt } = oldest;
+  if (startedAt === null) return { resource, why: "was never read to its end" };
+  if (ageMs(startedAt, now) === Number.POSITIVE_INFINITY) {
     return {
       resource,
-      why: `was last read at ${finishedAt}, which is in the future: a clock is or was wrong`,
+      why: `was last read at ${startedAt}, which is in the future: a clock is or was wrong`,
     };
   }
   return { resource, why: `was last read to its end at ${finishedAt}` };
 }
 
 function compareAges(one: ListFreshness, other: ListFreshness, now: Date): number {
-  const [a, b] = [ageMs(one.finishedAt, now), ageMs(other.finishedAt, now)];
+  const [a, b] = [ageMs(one.startedAt, now), ageMs(other.startedAt, now)];
   return a === b ? 0 : a - b;
 }

@@ -245,7 +245,8 @@ export const DICTIONARY = {
       resource: "user, project, version, build or file.",
       last_good_at:
         "When the newest good walk of its list ended: a whole one, or a head whose counts agree. Null where there is none.",
-      current_through: "When that walk began: the mirror has everything that happened before.",
+      current_through:
+        "When that walk began, in an earlier run where it was resumed: the mirror has everything that happened before.",
       lag_s: "Seconds from current_through to now; null where a wrong clock dated it ahead.",
       last_walk: "How that walk ended: whole or head.",
       last_whole_at: "When the last whole walk ended; null where there is none.",
@@ -257,9 +258,9 @@ export const DICTIONARY = {
       refreshed_at: "When the answers of this schema were last computed.",
       deficit:
         "How many more records the service counted than the mirror has, when the list was last read; null where that was not compared.",
-      mirror_last_good_at:
-        "The earliest last_good_at of all lists: the mirror is as fresh as its oldest list. Null while a list has none.",
-      mirror_current_through: "The earliest current_through of all lists.",
+      mirror_last_good_at: "The earliest last_good_at of all lists. Null while a list has none.",
+      mirror_current_through:
+        "The earliest current_through of all lists: the mirror is as fresh as its oldest list.",
       replica_lag_s:
         "On a streaming replica, seconds since the last change that it replayed; 0 where it has replayed all that it received. Null on a primary, and on a replica that has replayed nothing since it started.",
       facts_checked_at:

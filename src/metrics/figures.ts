@@ -140,7 +140,7 @@ export const FIGURE_METRICS: Readonly<Record<string, FigureMetric>> = {
   },
   docmirror_list_last_good_timestamp_seconds: {
     type: "gauge",
-    help: "When the list was last read well, in seconds since 1970.",
+    help: "When the walk began that last read the list well, in seconds since 1970.",
     labels: ["resource"],
     samples: ofLists(({ lastGoodAt }) => lastGoodAt),
   },

@@ -2,19 +2,19 @@ import { RESOURCES } from "../wire/resources.ts";
 import { inWords, type NoticeSource } from "./source.ts";
 
 /**
- * The lists that are stale now, each with its last good moment, which differs from one staleness to the next. A list that
+ * The lists that are stale now, each with its last good moment, when its walk began, which differs from one staleness to the next. A list that
  * a wrong clock dated ahead counts as stale, because its age is not known. One that was never read well is stale when the
  * first run is that old.
  */
 const STALE = `
   stale as (
-    select of.resource, good.finished_at as last_good_at, coalesce(good.finished_at::text, 'never') as since
+    select of.resource, good.started_at as last_good_at, coalesce(good.started_at::text, 'never') as since
     from unnest($3::text[]) as of (resource)
     left join lateral (
-      select finished_at from sync.walks where walks.resource = of.resource and is_good order by run_id desc limit 1
+      select started_at from sync.walks where walks.resource = of.resource and is_good order by run_id desc limit 1
     ) as good on true
-    where coalesce(good.finished_at, (select started_at from sync.runs order by id limit 1)) < $2::timestamptz - $1::float8 * interval '1 ms'
-      or good.finished_at > $2::timestamptz + interval '5 minutes'
+    where coalesce(good.started_at, (select started_at from sync.runs order by id limit 1)) < $2::timestamptz - $1::float8 * interval '1 ms'
+      or good.started_at > $2::timestamptz + interval '5 minutes'
   )`;
 
 const POSITION = "coalesce((select jsonb_object_agg(resource, since) from stale), '{}')::text as position";

@@ -49,9 +49,9 @@ async function findLists(tx: TransactionSql): Promise<Figures["lists"]> {
     from report.freshness as of`;
   return Promise.all(
     rows.map(async (row) => {
-      const finishedAt = fresh.find(({ resource }) => resource === row.resource)?.finishedAt ?? null;
+      const startedAt = fresh.find(({ resource }) => resource === row.resource)?.startedAt ?? null;
       const deficit = await findDeficit(tx, row.resource as Resource);
-      return { ...row, lastGoodAt: finishedAt === null ? null : Date.parse(finishedAt) / 1000, deficit };
+      return { ...row, lastGoodAt: startedAt === null ? null : Date.parse(startedAt) / 1000, deficit };
     }),
   );
 }

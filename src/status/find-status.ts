@@ -14,7 +14,10 @@ const UNDECIDED_SHOWN = 20;
 
 export interface ResourceFreshness {
   resource: Resource;
-  /** When the newest good walk ended: a whole one, or a head whose counts agree. Null when there is none. */
+  /**
+   * When the newest good walk began, a whole one or a head whose counts agree: its first page is its oldest. Null when
+   * there is none.
+   */
   last_good_at: string | null;
   /** Milliseconds since then. Null when there is no such walk, or when a clock was wrong. */
   age_ms: number | null;
@@ -122,17 +125,17 @@ async function findResources(
   now: Date,
 ): Promise<ResourceFreshness[]> {
   const resources: ResourceFreshness[] = [];
-  for (const { resource, finishedAt, walk } of lists) {
+  for (const { resource, startedAt, walk } of lists) {
     // The loader keeps the count of the builds, so that nobody has to read every row.
     const [count] = await tx.unsafe<{ rows: number }[]>(
       `select coalesce((select live from sync.lists where resource = $1),
          (select count(*) from ${RECORD_TABLES[resource].name} where deleted_at is null)) as rows`,
       [resource],
     );
-    const age = ageMs(finishedAt, now);
+    const age = ageMs(startedAt, now);
     resources.push({
       resource,
-      last_good_at: finishedAt && asIso(finishedAt),
+      last_good_at: startedAt && asIso(startedAt),
       age_ms: knownAge(age),
       stale: age > staleAfterMs,
       walk,
@@ -199,7 +202,7 @@ function knownAge(ageMs: number): number | null {
  * the moments.
  */
 function oldestOf(lists: readonly ListFreshness[]): string | null {
-  const moments = lists.map(({ finishedAt }) => finishedAt);
+  const moments = lists.map(({ startedAt }) => startedAt);
   if (moments.includes(null)) return null;
   const [oldest = null] = moments.sort();
   return oldest && asIso(oldest);

@@ -189,7 +189,8 @@ ${statusExample()}
 
 - \`stale\`: whether any list is. A list is stale when it was not read well for \`stale_after_ms\`, or never: \`DOCMIRROR_STALE_AFTER\`, or the value of
   \`--max-age\`. Read well means that the walk was whole, or that the head joined and its count agreed.
-- \`last_good_at\` and \`age_ms\` are those of the oldest list, \`oldest_list\`. They are null while a list was never read well; \`age_ms\` also where a clock
+- \`last_good_at\` is when the walk began that read the list well, in an earlier run where it was resumed: its first page is its oldest. It and
+  \`age_ms\` are those of the oldest list, \`oldest_list\`. They are null while a list was never read well; \`age_ms\` also where a clock
   was wrong, and \`clock_faults\` then says so.
 - \`resources\`: the five lists. \`walk\` is \`whole\` or \`head\`. \`rows\` are not deleted.
 - \`runs\`: the newest 20 that are no round of the watch. \`kind\` and \`status\` are those of [the run summary](#the-run-summary), or \`status\` is \`running\`.
