@@ -8,7 +8,8 @@ export interface ListFreshness {
   resource: Resource;
   /**
    * When that walk began, in an earlier run where it was resumed. Its first page is its oldest, so the list is as
-   * fresh as that: the mirror has what happened upstream before. This field and the next two are null when there is
+   * fresh as that: the mirror has what happened upstream before. Where a clock was put back in the walk, it is the end
+   * of it, which is the earlier moment then. This field and the next two are null when there is
    * no such walk.
    */
   startedAt: string | null;
@@ -22,7 +23,7 @@ export interface ListFreshness {
  */
 export async function findListFreshness(sql: AnySql): Promise<ListFreshness[]> {
   return sql<ListFreshness[]>`
-    select of.resource, good.started_at as "startedAt", good.finished_at as "finishedAt", good.walk
+    select of.resource, least(good.started_at, good.finished_at) as "startedAt", good.finished_at as "finishedAt", good.walk
     from unnest(${[...RESOURCES]}::text[]) with ordinality as of (resource, place)
     left join lateral (
       select started_at, finished_at, walk from sync.walks

@@ -11,7 +11,7 @@ const STALE = `
     select of.resource, good.started_at as last_good_at, coalesce(good.started_at::text, 'never') as since
     from unnest($3::text[]) as of (resource)
     left join lateral (
-      select started_at from sync.walks where walks.resource = of.resource and is_good order by run_id desc limit 1
+      select least(started_at, finished_at) as started_at from sync.walks where walks.resource = of.resource and is_good order by run_id desc limit 1
     ) as good on true
     where coalesce(good.started_at, (select started_at from sync.runs order by id limit 1)) < $2::timestamptz - $1::float8 * interval '1 ms'
       or good.started_at > $2::timestamptz + interval '5 minutes'
