@@ -5,7 +5,7 @@ import type { Resource } from "../wire/resources.ts";
 import type { KnownKeys } from "./known-keys.ts";
 import { addLive } from "./live-count.ts";
 import type { ObservedRecord } from "./observed-record.ts";
-import type { ProjectSightings } from "./project-sightings.ts";
+import { isOtherForm, type ProjectSightings } from "./project-sightings.ts";
 import { type Change, findChanges, hasFields, recordChanges } from "./record-changes.ts";
 import type { BuildSighting, TransitionFacts } from "./record-transitions.ts";
 import { replaceUnresolved, unresolvedRows } from "./references.ts";
@@ -112,6 +112,15 @@ export async function loadRecords(
     const equal = sorted.unchanged.filter(({ record }) => stored.get(record.id)?.hash === record.hash);
     for (const { record, askedAt } of [...sorted.added, ...equal])
       facts.sightings?.note({ ...record, askedAt }, source);
+    for (const one of sorted.unchanged) {
+      const known = stored.get(one.record.id) as StoredProject | undefined;
+      const isForm =
+        known &&
+        known.hash !== one.record.hash &&
+        source === "embedded" &&
+        isOtherForm({ ...one, source }, known);
+      if (isForm) facts.sightings?.noteForm({ ...one.record, askedAt: one.askedAt });
+    }
     for (const { record, askedAt } of sorted.changed)
       facts.sightings?.note({ ...record, askedAt }, source, true);
   }

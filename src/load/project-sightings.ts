@@ -3,6 +3,9 @@
  * asked for at the same time and may come from a cache. The copy that was asked for last is right, whatever its
  * `modified_date` says, because the service's clock may be put back. An earlier run comes before a later one, because
  * our clock may be put back too. Only within one reply does the date decide (`prepare-batch.ts`).
+ *
+ * An embedded copy with the date of the project's own list or detail is the same project in another form: services
+ * leave out fields there. So it replaces nothing, else such projects would change twice a night.
  */
 import type { ProjectSource } from "../db/schema/projects.ts";
 import type { ObservedRecord } from "./observed-record.ts";
@@ -18,6 +21,8 @@ const MAX_PROJECTS = 200_000;
 interface Sighting {
   /** Null when a page showed it that was skipped unparsed. */
   hash: string | null;
+  /** The same project as versions and files show it, where they show it in another form. */
+  embeddedHash: string | null;
   askedAt: number;
   isEmbedded: boolean;
   /** Whether an embedded copy took the place of what the list had shown. */
@@ -36,6 +41,8 @@ export interface ProjectSightings {
   isCurrent(id: string, hash: string): boolean;
   /** Whether a copy replaces another one that is stored. */
   isLater(copy: ObservedRecord, stored: StoredProject, source: ProjectSource): boolean;
+  /** Notes an embedded copy that is the stored project in another form. */
+  noteForm(copy: SeenCopy): void;
   /** Notes a copy that is stored now, or that could not be stored. */
   note(copy: SeenCopy, source: ProjectSource, hasReplaced?: boolean): void;
   /**
@@ -61,8 +68,12 @@ export function createProjectSightings({ runId, startedAt = new Date(0) }: RunSt
     one.askedAt > other.askedAt || (one.askedAt === other.askedAt && (other.isEmbedded || !one.isEmbedded));
 
   return {
-    isCurrent: (id, hash) => find(id)?.hash === hash,
+    isCurrent(id, hash) {
+      const seen = find(id);
+      return seen !== undefined && (seen.hash === hash || seen.embeddedHash === hash);
+    },
     isLater({ record, ...copy }, stored, source) {
+      if (isOtherForm({ record, source }, stored)) return source !== "embedded";
       const askedAt = Date.parse(copy.askedAt);
       const seen = find(record.id);
       if (seen) return isAfter({ askedAt, isEmbedded: source === "embedded" }, seen);
@@ -72,12 +83,21 @@ export function createProjectSightings({ runId, startedAt = new Date(0) }: RunSt
       const isFresh = askedAt >= startedAt.getTime();
       return isFresh || askedAt >= stored.changedAt || observedAt < stored.changedAt;
     },
+    noteForm({ id, hash, askedAt }) {
+      const seen = find(id) ?? { hash: null, askedAt: 0, isEmbedded: false, hasReplaced: false };
+      pending.set(id, { ...seen, embeddedHash: hash, askedAt: Math.max(seen.askedAt, Date.parse(askedAt)) });
+    },
     note({ id, hash, askedAt }, source, hasReplaced = false) {
       const isEmbedded = source === "embedded";
       const seen = find(id);
+      if (isEmbedded && seen?.embeddedHash === hash) {
+        pending.set(id, { ...seen, askedAt: Math.max(seen.askedAt, Date.parse(askedAt)) });
+        return;
+      }
       const isStill = isEmbedded && seen?.hash === hash && seen.hasReplaced;
       const sighting = {
         hash,
+        embeddedHash: seen?.hash === hash ? seen.embeddedHash : null,
         askedAt: Date.parse(askedAt),
         isEmbedded,
         hasReplaced: isEmbedded && (hasReplaced || isStill),
@@ -91,7 +111,13 @@ export function createProjectSightings({ runId, startedAt = new Date(0) }: RunSt
         const seen = committed.get(id);
         if (seen && !isAfter(page, seen)) continue;
         if (seen?.hasReplaced) replaced.push(id);
-        else committed.set(id, { ...page, hash: seen?.hash ?? null, hasReplaced: false });
+        else
+          committed.set(id, {
+            ...page,
+            hash: seen?.hash ?? null,
+            embeddedHash: seen?.embeddedHash ?? null,
+            hasReplaced: false,
+          });
       }
       return replaced;
     },
@@ -108,4 +134,19 @@ export function createProjectSightings({ runId, startedAt = new Date(0) }: RunSt
     },
     rollback: () => pending.clear(),
   };
+}
+
+/** Whether two copies of one date differ only because one of them is embedded. */
+export function isOtherForm(
+  { record, source }: Pick<ObservedRecord, "record"> & { source: ProjectSource },
+  stored: StoredProject,
+): boolean {
+  if ((source === "embedded") === (stored.source === "embedded")) return false;
+  return padFraction(record.columns.modified_date) === (stored.modifiedDate ?? "");
+}
+
+/** Makes local times equally long, so that they can be compared as texts. */
+function padFraction(date: unknown): string {
+  if (typeof date !== "string") return "";
+  return date.includes(".") ? date : `${date}.000000`;
 }

@@ -14,6 +14,7 @@ export interface StoredRecord {
 export interface StoredProject extends StoredRecord {
   source: ProjectSource;
   listed: boolean;
+  modifiedDate: string | null;
   /** When the content arrived that is stored, in milliseconds of our clock, and in which run. */
   changedAt: number;
   changedRunId: number;
@@ -40,7 +41,8 @@ export async function findStoredProjects(
 ): Promise<Map<string, StoredProject>> {
   const rows = await tx<StoredProject[]>`
     select id, encode(record_hash, 'hex') as hash, deleted_at is not null as deleted, first_seen_at as "firstSeenAt",
-      source, listed, (extract(epoch from changed_at) * 1000)::float8 as "changedAt", changed_run_id as "changedRunId"
+      source, listed, to_char(modified_date, 'YYYY-MM-DD"T"HH24:MI:SS.US') as "modifiedDate",
+      (extract(epoch from changed_at) * 1000)::float8 as "changedAt", changed_run_id as "changedRunId"
     from mirror.projects where id = any (${ids as string[]}::text[])`;
   return new Map(rows.map((row) => [row.id, row]));
 }

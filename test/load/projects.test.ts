@@ -43,6 +43,29 @@ describe("of two copies of a project", () => {
     }
   });
 
+  test("an embedded one of the same date is the same in another form, and replaces nothing", async () => {
+    await using loading = await setUpLoading();
+    const { sponsor: _, ...embedded } = { ...copy(NEW, "short"), sponsor: null };
+    const listed = { ...copy(NEW, "whole"), sponsor: null };
+    for (const night of [1, 2]) {
+      await bring(loading, "list", listed);
+      await bring(loading, "embedded", embedded);
+      await bring(loading, "embedded", embedded);
+      expect(await stored(loading), `night ${night}`).toEqual({
+        name: "whole",
+        source: "list",
+        listed: true,
+      });
+      loading.nextRun();
+      await bring(loading, "embedded", embedded);
+    }
+    expect(await loading.sql`select 1 from mirror.changes`).toEqual([]);
+    await bring(loading, "embedded", copy(OLD, "changed"));
+    expect(await stored(loading)).toMatchObject({ name: "changed" });
+    await bring(loading, "list", copy(OLD, "whole again"));
+    expect(await stored(loading)).toMatchObject({ name: "whole again", source: "list" });
+  });
+
   test("the one that came first stays when it was asked for later", async () => {
     await using loading = await setUpLoading();
     const [nine, ten, eleven, noon] = [9, 10, 11, 12].map((hour) =>
@@ -67,7 +90,7 @@ describe("of two copies of a project", () => {
     const at = (minute: number) => new Date(Date.UTC(2024, 4, 15, 12, minute));
     await loading.load("project", [copy(OLD, "listed")]);
     loading.nextRun();
-    await loading.load("file", [wireFile("1", copy(OLD, "older"))], { at: at(5).toISOString() });
+    await loading.load("file", [wireFile("1", copy(NEW, "older"))], { at: at(5).toISOString() });
     const { loader } = loading;
     expect(await loader.noteSkipped("project", ["1", "2"], at(4))).toEqual([]);
     expect(await loader.noteSkipped("project", ["1", "2"], at(6))).toEqual(["1"]);
@@ -100,7 +123,6 @@ describe("of two copies of a project", () => {
     await using loading = await setUpLoading();
     const sighting = fc.record({
       source: fc.constantFrom("list" as const, "detail" as const, "embedded" as const),
-      name: fc.constantFrom("a", "b", "c"),
       date: fc.constantFrom(OLD, MIDDLE, NEW, null),
       /** How long the reply took to come, or how long it had stood in a cache. */
       seconds: fc.nat(20),
@@ -125,7 +147,7 @@ describe("of two copies of a project", () => {
             askedAt: new Date(one.isCached && index > 0 ? start - 3_600_000 - index : start + index * 1000),
             observedAt: new Date(start + (index + one.seconds) * 1000 + 1),
           }));
-          last = seen.reduce((latest, one) => (one.askedAt > latest.askedAt ? one : latest)).name;
+          last = `of ${seen.reduce((latest, one) => (one.askedAt > latest.askedAt ? one : latest)).date}`;
           const arrived = seen
             .map((one) => ({ one, place: order.next().value }))
             .sort((left, right) => left.place - right.place)
@@ -138,9 +160,9 @@ describe("of two copies of a project", () => {
           }
           for (const batch of batches) {
             const source = batch[0]?.source ?? "list";
-            const pages = batch.map(({ name, date, askedAt, observedAt }) => {
+            const pages = batch.map(({ date, askedAt, observedAt }) => {
               files += 1;
-              const project = copy(date, name);
+              const project = copy(date, `of ${date}`);
               const records = source === "embedded" ? [wireFile(String(files), project)] : [project];
               return {
                 records,
