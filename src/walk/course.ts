@@ -42,8 +42,19 @@ import { readNext } from "../wire/next-link.ts";
 import { firstRequest, type PageRequest, parsePageRequest, requestText } from "../wire/page-request.ts";
 import type { Resource } from "../wire/resources.ts";
 import { createIdSet, type IdSet } from "./id-set.ts";
-import { MAX_LIMIT } from "./page-size.ts";
-import { createPass, goOnUnproven, joinPage, joinWaiting, type PageFacts, type Pass } from "./pass.ts";
+import { tailOf } from "./list-order.ts";
+import type { PageMeta } from "./page.ts";
+import { BASE_SIZE, MAX_LIMIT } from "./page-size.ts";
+import {
+  createPass,
+  goOnUnproven,
+  isFull,
+  type Joint,
+  joinPage,
+  joinWaiting,
+  type PageFacts,
+  type Pass,
+} from "./pass.ts";
 import { type VerdictName, verdictOn, type WalkFacts } from "./verdicts.ts";
 
 const LIMIT_GROWTH = 10;
@@ -65,6 +76,8 @@ export interface CourseOptions {
   pageSize: number;
   /** Whether the path of a `next` is the path of this list. */
   isListPath(path: string): boolean;
+  /** The highest number that was the id of a record before the walk began. Null when it is not known. @default null */
+  highestKnownId?: number | null;
   /** Only the test of the proof switches this off. @default true */
   isOverlapping?: boolean;
 }
@@ -78,6 +91,11 @@ export interface WalkOutcome {
   totalCount: number | null;
   /** Distinct ids seen. */
   records: number;
+  /**
+   * How many more records the count of the last page says than the list showed. Absent when that page agrees
+   * with its own count.
+   */
+  unshown?: number;
 }
 
 export interface Course {
@@ -127,6 +145,10 @@ export interface Course {
 
 export function createCourse(options: CourseOptions): Course {
   const { resource, isOverlapping = true } = options;
+  /** The highest ids that were known: now, before this pass, and before the previous one. */
+  let highest = options.highestKnownId ?? null;
+  let highestBefore: number | null = null;
+  let highestBeforeLast: number | null = null;
   const seen = createIdSet();
   let passes = 0;
   let provenPasses = 0;
@@ -137,12 +159,12 @@ export function createCourse(options: CourseOptions): Course {
   const holes: number[] = [];
   let holeCount = 0;
   let adjacentHoles = 0;
-  /** `grown` of the previous pass. */
-  let lastGrown = 0;
-  let pass: Pass;
+  let pass: Pass = createPass(2);
   let request: PageRequest | null;
   let outcome: WalkOutcome | null = null;
   let verdict: VerdictName | null = null;
+  /** The limit that the previous pass ended with, or 0. */
+  let lastLimit = 0;
   let stepBack = 0;
   let step = 0;
   let isAnchored = true;
@@ -151,7 +173,9 @@ export function createCourse(options: CourseOptions): Course {
 
   function beginPass(limit: number): void {
     passes += 1;
-    pass = createPass(limit);
+    lastLimit = passes > 1 ? pass.limit : 0;
+    [highestBeforeLast, highestBefore] = [highestBefore, highest];
+    pass = createPass(limit, pass.hasShortPages);
     stepBack = 0;
     step = 0;
     request = firstRequest(options.listPath, limit);
@@ -162,27 +186,39 @@ export function createCourse(options: CourseOptions): Course {
     outcome = { walk, reason: reason && `${resource} list: ${reason}`, totalCount, records: seen.size };
   }
 
+  function takeId(id: string): void {
+    if (!seen.add(id)) return;
+    const number = numberOf(id);
+    pass.fresh += 1;
+    if (number === null || highestBeforeLast === null || number <= highestBeforeLast) pass.freshOld += 1;
+    if (number !== null && (highest === null || number > highest)) highest = number;
+  }
+
   function read(page: PageFacts): void {
     if (!request) throw new Error("the walk is at its end");
     adjacentHoles = 0;
     const at = request;
     recordTotal(page.meta.totalCount);
-    for (const id of page.ids) if (seen.add(id)) pass.fresh += 1;
+    for (const id of page.ids) takeId(id);
     pass.pages += 1;
-    isAnchored = joinPage(pass, at, page, at.offset <= pass.barrier || !isOverlapping);
+    const isStart = at.offset <= pass.barrier || !isOverlapping;
+    // One step back is worth a second reading of the list, but no more than one at each border.
+    const joint = joinPage(pass, at, page, isStart ? "none" : stepBack > 0 ? "one" : "two");
+    isAnchored = joint.isAnchored;
     if (isAnchored) stepBack = 0;
-    followVerdict(at, page);
+    followVerdict(at, page, joint);
   }
 
   /** Acts on the verdict on the page. */
-  function followVerdict(at: PageRequest, page: PageFacts): void {
-    const facts = factsOf(at, page);
+  function followVerdict(at: PageRequest, page: PageFacts, joint: Joint): void {
+    const facts = factsOf(at, page, joint);
     const row = verdictOn(facts);
     verdict = row.name;
     step = 0;
     switch (row.outcome) {
       case "whole":
         end("whole");
+        addUnshown(facts);
         break;
       case "not_whole":
         end("not_whole", `${requestText(at)}: ${row.reason(facts)}`);
@@ -199,18 +235,26 @@ export function createCourse(options: CourseOptions): Course {
         break;
       case "go_on": {
         const joined = joinWaiting(pass);
-        if (joined) followVerdict(joined.at, joined.page);
-        else goOn(facts);
+        if (joined) followVerdict(joined.at, joined.page, joined.joint);
+        else goOn(facts, page.meta, joint);
       }
     }
   }
 
-  function factsOf(at: PageRequest, { meta }: PageFacts): WalkFacts {
+  function addUnshown({ at, count, countedTo, covered }: WalkFacts): void {
+    const unshown = (countedTo ?? 0) - covered;
+    if (outcome && at.offset + count < (countedTo ?? 0) && unshown > 0) outcome = { ...outcome, unshown };
+  }
+
+  function factsOf(at: PageRequest, { meta }: PageFacts, { isEcho }: Joint): WalkFacts {
     const { limit, covered, barrier, last: _, waiting: __, ...counted } = pass;
     return {
       ...counted,
       at,
       count: meta.count,
+      countedTo: meta.totalCount,
+      isFull: isFull(at, meta),
+      isEcho,
       next: readNext(meta.next, at, options.isListPath),
       isAnchored,
       hasUnanchored: barrier > 0,
@@ -218,7 +262,6 @@ export function createCourse(options: CourseOptions): Course {
       covered: covered.size,
       passes,
       provenPasses: counted.isProven ? provenPasses + 1 : 0,
-      lastGrown,
       seen: seen.size,
       totalCount,
       badTotal: meta.badTotal ?? "none",
@@ -238,16 +281,24 @@ export function createCourse(options: CourseOptions): Course {
     request = { ...at, offset: Math.max(pass.barrier, at.offset - stepBack) };
   }
 
-  function goOn({ at, count, next }: WalkFacts): void {
-    // A server that sent fewer records may have reduced the limit. Nothing else in `next` changes the limit.
-    const served = count < at.limit ? Math.min(at.limit, Math.max(count, next.limit)) : at.limit;
+  function goOn({ at, count, next, ...facts }: WalkFacts, meta: PageMeta, { news }: Joint): void {
+    const isEnd = next.leads !== "on";
+    // A server that sent fewer records may have reduced the limit. It says so in `meta` or `next`.
+    const said = Math.min(at.limit, meta.limit || at.limit, next.limit || at.limit);
+    const served = count < at.limit ? Math.max(count, said) : at.limit;
     const isNarrowed = at.limit < pass.limit;
     if (served < at.limit) pass.limit = served;
-    const limit = isNarrowed ? Math.min(pass.limit, served * 2) : served;
+    let limit = isNarrowed ? Math.min(pass.limit, served * 2) : served;
+    // A large page may be what the service cuts.
+    if (isEnd && !facts.isFull) limit = Math.min(limit, BASE_SIZE, Math.max(8, limit >> 1));
     // Never beyond the records that came, so that a short page with a next one leaves no gap.
-    const behind = Math.min(next.offset, at.offset + count);
-    // It depends on this page alone, so that a replay needs no size of the next one.
-    const overlap = isOverlapping ? Math.min(overlapOf(served), behind - at.offset - 1) : 0;
+    const behind = isEnd ? at.offset + count : Math.min(next.offset, at.offset + count);
+    // Where pages cannot be larger than before, half a page more brings all borders to other places.
+    const isShifted = pass.pages === 1 && served === lastLimit;
+    const wanted = isShifted ? served >> 1 : overlapAfter(served, meta);
+    let overlap = isOverlapping ? Math.min(wanted, behind - at.offset - 1) : 0;
+    // A cut page leaves no room for two anchors; the records in front of it do.
+    if (isOverlapping && overlap < 2 && !facts.isFull && news > 0) overlap = behind - at.offset + 1;
     // A page of one record leaves no room for an anchor.
     if (isOverlapping && overlap === 0) goOnUnproven(pass, behind);
     // Only the offset of `next` is used: a filter in it would hide records.
@@ -266,12 +317,10 @@ export function createCourse(options: CourseOptions): Course {
 
   function recordTotal(count: number | null): void {
     if (totalCount !== null && count !== totalCount) hasMoved = true;
-    if (totalCount !== null && count !== null) pass.grown += Math.max(0, count - totalCount);
     totalCount = count;
   }
 
   function beginNextPass(): void {
-    lastGrown = pass.grown;
     beginPass(Math.max(pass.limit, Math.min(MAX_LIMIT, pass.limit * LIMIT_GROWTH)));
   }
 
@@ -353,4 +402,15 @@ export function createCourse(options: CourseOptions): Course {
 
 function overlapOf(limit: number): number {
   return Math.min(Math.max(2, Math.ceil(limit / OVERLAP_SHARE)), Math.floor(limit / 2));
+}
+
+/** The records to read again behind a page. They reach past those that share the last sort key. */
+function overlapAfter(limit: number, { count, showsOrder, ties }: PageMeta): number {
+  const tail = showsOrder ? tailOf(count, ties) : 0;
+  return Math.max(overlapOf(limit), tail < count && ties ? tail + 1 : 0);
+}
+
+/** The number that an id spells, or null. */
+function numberOf(id: string): number | null {
+  return /^\d{1,15}$/.test(id) ? Number(id) : null;
 }

@@ -7,14 +7,19 @@ const REMEMBERED = 4096;
 export interface Overlap {
   /** The number of records of the page that were covered already. */
   anchors: number;
+  /** The number of groups that they are in. Records that share a sort key are one group. */
+  groups: number;
   /** Whether anchors came in another order than before. Then the order of this list is not fixed. */
   isDisordered: boolean;
 }
 
 /** The records that one pass over a list has covered, and the places of the latest ones. */
 export interface CoveredIds {
-  /** Compares a page with what is covered. */
-  compare(ids: readonly string[]): Overlap;
+  /**
+   * Compares a page with what is covered. `ties` are the places of records that share the sort key of the
+   * record before; among themselves these may come in any order.
+   */
+  compare(ids: readonly string[], ties?: readonly number[]): Overlap;
   /** Adds a page to the covered part. Returns the number of its new records. */
   cover(ids: readonly string[]): number;
   /** Distinct records covered. */
@@ -51,19 +56,30 @@ export function createCoveredIds(): CoveredIds {
   }
 
   return {
-    compare(ids) {
+    compare(ids, ties = []) {
+      const tied = new Set(ties);
       let anchors = 0;
-      let lastPlace = Number.NEGATIVE_INFINITY;
+      let groups = 0;
+      let isCounted = false;
+      /** The last place of the groups before, and of this one. */
+      let before = Number.NEGATIVE_INFINITY;
+      let last = Number.NEGATIVE_INFINITY;
       let isDisordered = false;
-      for (const id of ids) {
+      for (const [index, id] of ids.entries()) {
+        if (!tied.has(index)) {
+          before = last;
+          isCounted = false;
+        }
         if (!covered.has(id)) continue;
         anchors += 1;
+        if (!isCounted) groups += 1;
+        isCounted = true;
         const at = places.get(id);
         if (at === undefined) continue;
-        if (at < lastPlace) isDisordered = true;
-        lastPlace = at;
+        if (at < before) isDisordered = true;
+        last = Math.max(last, at);
       }
-      return { anchors, isDisordered };
+      return { anchors, groups, isDisordered };
     },
     cover(ids) {
       place(ids);

@@ -7,7 +7,11 @@
  *            Later in a list, when eight pages in a row show it. Not for a week after it shrank.
  *   shrinks  to half, never below 100, after a page of more than a megabyte, after eight in a row that took more
  *            than a second, and after a page that failed; but a size that was only tried goes back to the one
- *            before. To what came, where the service sends fewer records.
+ *            before. To what `meta.limit` or `next` says that the service sends; and, never below 100, to what
+ *            came where three pages in a row had one and the same smaller count. It may grow again behind that.
+ *            One short page says nothing: a service may hide records of a page.
+ *   doubt    A last page whose own count says that more follows is read on 100 at a time. When nothing follows,
+ *            the count is wrong, and the size stays as it was. Else the service stops too early at larger sizes.
  *   region   where a page failed, its records are read 100 at a time. When such a small page fails too, its
  *            records are at fault, and the size stays as it was.
  *
@@ -28,6 +32,10 @@ const SLOW_MS = 1000;
 const LEAST_GROWTH = 1.5;
 /** One reply, or all that were in flight at the same moment, may be an accident. */
 const IN_A_ROW = 8;
+/** A page with a smaller share of its records says nothing of larger ones. */
+const LEAST_FULL = 0.9;
+/** A service that sends this many pages with one and the same smaller count has a limit that it does not tell. */
+const SAME_COUNTS = 3;
 const SHRUNK_FOR_MS = 7 * 86_400_000;
 
 /** What is remembered of a list's page size from walk to walk. */
@@ -43,6 +51,8 @@ export interface SizedPage {
   /** The number of records that came. */
   count: number;
   hasNext: boolean;
+  /** The smallest limit of the request, of `meta` and of `next`. */
+  saidLimit: number;
   totalCount: number | null;
   bytes: number;
   askedAt: Date;
@@ -68,8 +78,12 @@ export function createPageSize(remembered: RememberedSize | null): PageSize {
   let shrunkAt = remembered?.shrunkAt ?? null;
   /** The page that shrank it failed, so the time is that of the next one. */
   let isShrunk = false;
-  /** The most records that the service sends. */
+  /** The most records that the service says that it sends. */
   let most = MAX_LIMIT;
+  /** The count of the latest pages, and how many in a row had it. */
+  let same = { count: 0, pages: 0 };
+  /** Where a last page ended that its count contradicts, and the size that it had. */
+  let doubt: { end: number; size: number; shrunkAt: Date | null } | null = null;
   /** The largest size that the service has served, as far as it is known. */
   let served = size;
   /** The slow pages in a row, and the light ones with the least room among them. */
@@ -128,14 +142,20 @@ export function createPageSize(remembered: RememberedSize | null): PageSize {
 
   function judge(page: SizedPage, isAtStart: boolean): void {
     const { request, count, bytes, askedAt, observedAt } = page;
-    // A narrowed page, one that was asked for before the size changed, or the rest of the list.
-    if (request.limit !== size || !page.hasNext) return;
-    if (count < size) {
-      most = count;
-      shrink(count);
+    if (doubt && !page.hasNext) settleDoubt(doubt, request.offset + count);
+    // A narrowed page, or one that was asked for before the size changed.
+    if (request.limit !== size) return;
+    if (!page.hasNext) {
+      if (count < size && size > BASE_SIZE && request.offset + count < (page.totalCount ?? 0)) {
+        doubt = { end: request.offset + count, size, shrunkAt };
+        shrink(BASE_SIZE);
+      }
       return;
     }
-    served = Math.max(served, size);
+    const before = size;
+    judgeCount(count, page.saidLimit);
+    if (size !== before) return;
+    if (count === size) served = Math.max(served, size);
     const ms = observedAt.getTime() - askedAt.getTime();
     slow = ms > SLOW_MS ? slow + 1 : 0;
     if (bytes > HEAVY_BYTES || slow >= IN_A_ROW) {
@@ -143,9 +163,28 @@ export function createPageSize(remembered: RememberedSize | null): PageSize {
       return;
     }
     const room = Math.min(AIM_BYTES / Math.max(1, bytes), SLOW_MS / Math.max(1, ms));
-    if (room < LEAST_GROWTH) light = { pages: 0, room: Number.POSITIVE_INFINITY };
+    if (room < LEAST_GROWTH || count < LEAST_FULL * size) light = { pages: 0, room: Number.POSITIVE_INFINITY };
     else light = { pages: light.pages + 1, room: Math.min(light.room, room) };
     if (light.pages >= (isAtStart ? 1 : IN_A_ROW)) grow(page, isAtStart);
+  }
+
+  function judgeCount(count: number, said: number): void {
+    same = { count, pages: count === same.count ? same.pages + 1 : 1 };
+    if (count >= size) return;
+    if (said < size) {
+      most = Math.max(1, said, count);
+      shrink(most);
+    } else if (same.pages >= SAME_COUNTS && count >= BASE_SIZE) setSize(count);
+  }
+
+  /** A page of the smaller size was the last one too. When it ends where the doubtful one ended, that was the end. */
+  function settleDoubt({ end, size: before, shrunkAt: at }: NonNullable<typeof doubt>, reached: number): void {
+    if (reached <= end) {
+      isShrunk = false;
+      shrunkAt = at;
+      setSize(before);
+    }
+    doubt = null;
   }
 
   function regionAt(offset: number) {

@@ -4,10 +4,10 @@ import { Envelope } from "../wire/envelope.ts";
 import { recordId } from "../wire/record-id.ts";
 import { otherResource } from "../wire/resource-uri.ts";
 import type { Resource } from "../wire/resources.ts";
-import { showsItsOrder } from "./list-order.ts";
+import { readOrder, type ShownOrder } from "./list-order.ts";
 
-/** The envelope of a page. A value that is not a number, or is negative, is null. */
-export interface PageMeta {
+/** The envelope of a page, and what its records say about their order. A value that is not a number, or is negative, is null. */
+export interface PageMeta extends ShownOrder {
   limit: number | null;
   offset: number | null;
   next: string | null;
@@ -16,8 +16,6 @@ export interface PageMeta {
   badTotal?: string;
   /** The number of records on the page, including those without an id. */
   count: number;
-  /** Whether the records prove that the list is sorted (`showsItsOrder`). */
-  showsOrder: boolean;
 }
 
 /** A record that the service cannot render. Only its place in the list is known. */
@@ -91,7 +89,7 @@ export function parsePage(value: unknown, resource: Resource, url: string, baseU
       totalCount,
       ...(totalCount === null && { badTotal: describe(meta.total_count) }),
       count: objects.length,
-      showsOrder: showsItsOrder(resource, objects),
+      ...readOrder(resource, objects),
     },
     ids: objects
       .filter((record) => otherResource(record, resource, baseUrl) === null)

@@ -29,7 +29,8 @@ export interface Pass extends PassFacts {
   waiting: WaitingPage[];
 }
 
-export function createPass(limit: number): Pass {
+/** @param hasShortPages whether an earlier pass had short pages */
+export function createPass(limit: number, hasShortPages = false): Pass {
   return {
     limit,
     covered: createCoveredIds(),
@@ -42,37 +43,70 @@ export function createPass(limit: number): Pass {
     showsOrder: true,
     isStill: true,
     hasGaps: false,
+    startIsEnd: false,
+    hasShortPages,
     fresh: 0,
+    freshOld: 0,
     nameless: 0,
-    grown: 0,
   };
 }
 
-/** Adds a page to the covered part. False when it has no anchor and needs one, as all but the start do. */
-export function joinPage(pass: Pass, at: PageRequest, page: PageFacts, isStart: boolean): boolean {
-  const { anchors, isDisordered } = pass.covered.compare(page.ids);
-  if (!isStart && anchors === 0) return false;
+/** Whether a page holds as many records as were asked for, or as the service says that it sends. */
+export function isFull({ limit }: PageRequest, meta: PageMeta): boolean {
+  return meta.count >= Math.min(limit, meta.limit || limit);
+}
+
+/** The anchors that a page needs: none at a start, and two where that shows the order of the list. */
+export type AnchorNeed = "none" | "one" | "two";
+
+/** How a page was joined to the covered part. */
+export interface Joint {
+  /** Whether the page counts: it has an anchor, or needs none. Another page changes nothing. */
+  isAnchored: boolean;
+  /** The number of its records that the pass had not covered. */
+  news: number;
+  /** Whether it has none of them, and ends with the record with which the page before ended. */
+  isEcho: boolean;
+}
+
+/**
+ * Adds a page to the covered part, if it has an anchor or needs none. In a list that shows its order the
+ * anchors must be in two groups, unless a single one has to do.
+ */
+export function joinPage(pass: Pass, at: PageRequest, page: PageFacts, needs: AnchorNeed): Joint {
+  const { anchors, groups, isDisordered } = pass.covered.compare(page.ids, page.meta.ties);
+  const isShown = page.meta.showsOrder && (needs === "none" || groups > 1);
+  const isWeak = needs === "two" && pass.showsOrder && page.meta.showsOrder && !isShown;
+  if (needs !== "none" && (anchors === 0 || isWeak)) return { isAnchored: false, news: 0, isEcho: false };
   if (isDisordered) pass.isProven = false;
-  if (!page.meta.showsOrder || (!isStart && anchors < 2)) pass.showsOrder = false;
+  if (!isShown) pass.showsOrder = false;
+  if (!isFull(at, page.meta)) {
+    if (page.meta.next !== null) pass.hasShortPages = true;
+    else if (at.offset === 0) pass.startIsEnd = true;
+  }
   if (page.meta.count > page.ids.length) {
     // A record without an id can be no anchor.
     pass.nameless += page.meta.count - page.ids.length;
     goOnUnproven(pass, at.offset + page.meta.count);
   }
   // Records that came or went in front of the page shift its anchors, even when the count stays the same.
-  if (!isStart && !startsWith(page.ids, pass.last.ids.slice(at.offset - pass.last.offset)))
+  if (needs !== "none" && !startsWith(page.ids, pass.last.ids.slice(at.offset - pass.last.offset)))
     pass.isStill = false;
-  if (pass.covered.cover(page.ids) > 0) pass.newsPages += 1;
+  const news = pass.covered.cover(page.ids);
+  if (news > 0) pass.newsPages += 1;
+  const isEcho = news === 0 && page.ids.at(-1) === pass.last.ids.at(-1);
   pass.last = { offset: at.offset, ids: page.ids, totalCount: page.meta.totalCount };
-  return true;
+  return { isAnchored: true, news, isEcho };
 }
 
 /** Joins the nearest page that waits, if it has an anchor now. */
-export function joinWaiting(pass: Pass): WaitingPage | null {
+export function joinWaiting(pass: Pass): (WaitingPage & { joint: Joint }) | null {
   const nearest = pass.waiting.at(-1);
-  if (!nearest || !joinPage(pass, nearest.at, nearest.page, false)) return null;
+  if (!nearest) return null;
+  const joint = joinPage(pass, nearest.at, nearest.page, "one");
+  if (!joint.isAnchored) return null;
   pass.waiting.pop();
-  return nearest;
+  return { ...nearest, joint };
 }
 
 /** Lets the page at this offset count without an anchor. The pass is then no proof. */

@@ -29,12 +29,16 @@ export interface PassFacts {
   isStill: boolean;
   /** A page had no anchor, and the course stepped back. */
   hasGaps: boolean;
+  /** The first page shows the end of the list: it is not full, and has no next one. */
+  startIsEnd: boolean;
+  /** A page of this walk was not full, but had a next one. So a page that is not full is no sign of the end. */
+  hasShortPages: boolean;
   /** The number of ids that no earlier pass saw. */
   fresh: number;
+  /** Those of them that are not above the highest id that was known before the previous pass. */
+  freshOld: number;
   /** The number of records without an id. */
   nameless: number;
-  /** The sum of all rises of `total_count` from page to page. At least this many records were inserted. */
-  grown: number;
 }
 
 /** The facts about a walk and its pass after a page. */
@@ -43,6 +47,12 @@ export interface WalkFacts extends PassFacts {
   at: PageRequest;
   /** The number of records on that page. */
   count: number;
+  /** The `total_count` of that page; null when it is not a number. */
+  countedTo: number | null;
+  /** Whether that page holds as many records as were asked for, or as `meta.limit` says. */
+  isFull: boolean;
+  /** Whether that page repeats the end of the page before, and shows nothing new. */
+  isEcho: boolean;
   next: NextLink;
   /** Whether that page counts: it has an anchor, or needs none. */
   isAnchored: boolean;
@@ -56,8 +66,6 @@ export interface WalkFacts extends PassFacts {
   passes: number;
   /** The number of proven passes in a row, up to this one. */
   provenPasses: number;
-  /** `grown` of the previous pass. */
-  lastGrown: number;
   /** The number of distinct ids of all passes. */
   seen: number;
   /** The `total_count` of the last page; null when it is not a number. */
@@ -166,11 +174,18 @@ export const VERDICTS = [
     why: "Nothing is missing up to the end of this page, and the list has not ended yet.",
   },
   {
+    name: "end not shown",
+    when: "`next` is null, but the page is full; or it shows something new, and ends elsewhere than its count says, or an earlier page was short with a next one",
+    applies: (facts) => facts.count > 0 && (facts.isFull || (!facts.isEcho && isEndDoubtful(facts))),
+    outcome: "go_on",
+    why: "A service may compute `next` from a count that is too small, or cut a page. One page more shows whether the list goes on.",
+  },
+  {
     name: "no count",
     when: "`total_count` is not a number",
     applies: ({ totalCount }) => totalCount === null,
     outcome: "not_whole",
-    why: "Without the count, a `next` that is null too early would look like the end of the list.",
+    why: "The mirror compares its rows with the count, so a list without one is never settled.",
     reason: ({ badTotal }) => `total_count should be a number, but is ${badTotal}`,
   },
   {
@@ -185,44 +200,54 @@ export const VERDICTS = [
     },
   },
   {
+    name: "nothing shown",
+    when: "the pass has no id, but `total_count` is not 0",
+    applies: ({ covered, totalCount }) => covered === 0 && totalCount !== 0,
+    outcome: "not_whole",
+    why: "A service that hides all records from this reader looks like an empty list.",
+    reason: ({ totalCount }) => `the list shows no record where total_count says ${totalCount}`,
+  },
+  {
     name: "one reply",
-    when: "the last page began at the start of the list, and the pass has at least `total_count` ids",
-    applies: (facts) => facts.at.offset === 0 && unseenIn(facts.covered, facts) <= 0,
+    when: "the first page showed the end of the list, no page brought more, and there are no more places",
+    applies: (facts) => facts.startIsEnd && facts.newsPages <= 1 && isMetByPass(facts),
     outcome: "whole",
     why: "One reply held the whole list at one moment. There is no border at which a record could be missed.",
   },
   {
     name: "order shown",
-    when: "the pass is proven, its pages show a fixed order, and no more records are unseen than were inserted",
-    applies: (facts) => facts.isProven && facts.showsOrder && isInserted(facts),
+    when: "the pass is proven, and its pages show a fixed order",
+    applies: (facts) => facts.isProven && facts.showsOrder,
     outcome: "whole",
     why: "In a fixed order each page continues the one before it without a gap, and the pages show that it is fixed.",
   },
   {
     name: "still list",
-    when: "the pass is proven, every page began as the one before had ended, and `total_count` never changed and equals the ids seen",
+    when: "the pass is proven, every page began as the one before had ended, no place is unseen, and `total_count` never changed and says the same",
     applies: (facts) => facts.isProven && facts.isStill && isMetAtRest(facts),
     outcome: "whole",
-    why: "Nothing shows that a record came or went, and the number of ids equals the count.",
+    why: "Nothing shows that a record came or went, and there are as many ids as places.",
   },
   {
     name: "two proven passes",
-    when: "this pass and the one before are proven, no more records are unseen than were inserted, and no more ids are new than were inserted in both",
+    when: "this pass and the one before are proven, each new id of this pass is above the highest one that was known before them, and no more places are unseen than such ids came, or pages were short with a next one",
     applies: (facts) =>
-      facts.provenPasses > 1 && isInserted(facts) && facts.fresh <= facts.lastGrown + facts.grown,
+      facts.provenPasses > 1 &&
+      facts.freshOld === 0 &&
+      (facts.hasShortPages || unseen(facts) <= 2 * facts.fresh),
     outcome: "whole",
-    why: "The fixed order is only an assumption, but two readings with different borders confirm it: the second found nothing that the first had missed.",
+    why: "The fixed order is only an assumption, but two readings with different borders confirm it: the second found nothing that the first had missed. Higher ids are those of records that came meanwhile.",
   },
   {
     name: "count met, nothing new",
-    when: "the pass has no new id; and either all its pages had anchors and it has at least `total_count` ids, or `total_count` never changed and equals the ids seen",
+    when: "the pass has no new id; and either all its pages had anchors and it has an id for each place, or no place is unseen, and `total_count` never changed and says the same",
     applies: (facts) => facts.fresh === 0 && (isMetByPass(facts) || isMetAtRest(facts)),
     outcome: "whole",
-    why: "The order may not be fixed, but reading the list again found nothing new, and the count leaves no room for more.",
+    why: "The order may not be fixed, but reading the list again found nothing new, and there is no place for more.",
   },
   {
     name: "records without an id",
-    when: "records are unseen, and at least as many of the pass have no id",
+    when: "places are unseen, and at least as many records of the pass have no id",
     applies: (facts) => unseen(facts) > 0 && unseen(facts) <= facts.nameless,
     outcome: "not_whole",
     why: "These records cannot be distinguished, and reading the list again would give them no ids.",
@@ -230,10 +255,11 @@ export const VERDICTS = [
   },
   {
     name: "count not met, nothing new",
-    when: "a later pass has no new id, and is not proven or has more unseen than inserted records",
-    applies: (facts) => facts.passes > 1 && facts.fresh === 0 && !(facts.isProven && isInserted(facts)),
+    when: "a later pass has no new id, and is not proven, or places are unseen though every page began as the one before had ended",
+    applies: (facts) =>
+      facts.passes > 1 && facts.fresh === 0 && (!facts.isProven || (facts.isStill && unseen(facts) > 0)),
     outcome: "not_whole",
-    why: "The ids and the count do not agree, and one more reading would find nothing.",
+    why: "There are more places than ids, and one more reading would find nothing.",
     reason: (facts) => `${countsOf(facts)}, and reading it again found nothing new${orderOf(facts)}`,
   },
   {
@@ -266,37 +292,40 @@ function isTooLong({ pages, newsPages }: WalkFacts): boolean {
   return pages - newsPages > SPARE_PAGES + newsPages || pages >= MAX_PAGES;
 }
 
-/** How many more records `total_count` says than this number of ids. */
-function unseenIn(ids: number, { totalCount }: WalkFacts): number {
-  return (totalCount ?? 0) - ids;
+/** The number of places up to the end of the last page: its own offset says it, whatever `total_count` says. */
+function placesOf({ at, count }: WalkFacts): number {
+  return at.offset + count;
 }
 
-/** How many more records `total_count` says than were seen; negative when more were seen. */
+/** How many more places there are than ids were seen; negative when more were seen. */
 function unseen(facts: WalkFacts): number {
-  return unseenIn(facts.seen, facts);
+  return placesOf(facts) - facts.seen;
 }
 
-/** Whether all unseen records may have been inserted during this pass. */
-function isInserted(facts: WalkFacts): boolean {
-  return unseen(facts) <= facts.grown;
+/** Whether a page that is not full may still not be the last one. */
+function isEndDoubtful(facts: WalkFacts): boolean {
+  return facts.hasShortPages || (facts.countedTo !== null && placesOf(facts) !== facts.countedTo);
 }
 
 /**
- * Whether this pass alone has as many ids as the count says. The ids of all passes include deleted ones, so
- * in a list that changes they prove nothing. A pass with a page that counted without an anchor proves nothing
- * either: a deleted id can make up for a record that the page left out.
+ * Whether this pass alone has an id for each place. The ids of all passes include deleted ones, so in a list
+ * that changes they prove nothing. A pass with a page that counted without an anchor proves nothing either: a
+ * deleted id can make up for a record that the page left out.
  */
 function isMetByPass(facts: WalkFacts): boolean {
-  return unseenIn(facts.covered, facts) <= 0 && !facts.hasUnanchored;
+  return facts.covered >= placesOf(facts) && !facts.hasUnanchored;
 }
 
-/** Whether the count never changed and equals the ids seen. */
+/** Whether the count never changed, and there are as many ids as places, and as many as it says. */
 function isMetAtRest(facts: WalkFacts): boolean {
-  return unseen(facts) === 0 && !facts.hasMoved;
+  return unseen(facts) === 0 && placesOf(facts) === facts.countedTo && !facts.hasMoved;
 }
 
-function countsOf({ seen, totalCount }: WalkFacts): string {
-  return `${seen} distinct ids were seen where total_count says ${totalCount}`;
+function countsOf(facts: WalkFacts): string {
+  const { seen, totalCount } = facts;
+  const places = placesOf(facts);
+  const counted = places === totalCount ? "" : `, and the last page ends at place ${places}`;
+  return `${seen} distinct ids were seen where total_count says ${totalCount}${counted}`;
 }
 
 function orderOf({ isProven }: WalkFacts): string {

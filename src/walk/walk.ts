@@ -5,12 +5,12 @@
 import { BodyTooLargeError } from "../api/body.ts";
 import { isRefusal } from "../api/retry.ts";
 import { HttpStatusError, isUpstreamLost, UnexpectedShapeError, UpstreamError } from "../errors.ts";
-import { type PageRequest, requestText } from "../wire/page-request.ts";
+import { type PageRequest, parsePageRequest, requestText } from "../wire/page-request.ts";
 import type { Resource } from "../wire/resources.ts";
 import type { Course, WalkOutcome } from "./course.ts";
 import type { IdSet } from "./id-set.ts";
 import type { Hole, Page } from "./page.ts";
-import type { PageSize } from "./page-size.ts";
+import type { PageSize, SizedPage } from "./page-size.ts";
 import type { FetchedPage, PageSource } from "./page-source.ts";
 
 /**
@@ -92,8 +92,7 @@ export function createWalk({
       const { page } = fetched;
       const { isAtStart } = course;
       const before = size.size;
-      const { count, next, totalCount } = page.meta;
-      size.learn({ ...page, request: course.request, count, hasNext: next !== null, totalCount }, isAtStart);
+      size.learn(sizedPage(page, course.request), isAtStart);
       if (!isAtStart || size.size <= before) return fetched;
       tried = page;
       course.resize(size.size);
@@ -159,6 +158,12 @@ export function createWalk({
     },
     seen: course.seen,
   };
+}
+
+function sizedPage({ meta, ...page }: FetchedPage, request: PageRequest): SizedPage {
+  const { limit, next, count, totalCount } = meta;
+  const saidLimit = Math.min(limit || request.limit, (next && parsePageRequest(next)?.limit) || request.limit);
+  return { ...page, request, count, hasNext: next !== null, saidLimit, totalCount };
 }
 
 /** The retries of the next request; undefined leaves it to the client. */

@@ -13,6 +13,17 @@ export type ModelOrder =
   /** By nothing, in the order of storage: a record that is written moves to another place. */
   | "storage";
 
+/** Where the server takes `total_count` from. */
+export type ModelCount =
+  /** The list as it is. */
+  | "honest"
+  /** A number that was counted a while ago, and was wrong by some records even then. */
+  | "cached"
+  /** A guess that is wrong by up to a third, always in the same direction. */
+  | "estimated"
+  /** The list as it was a few replies ago. */
+  | "lagging";
+
 export interface ModelOptions {
   /** Equal options with an equal seed give an equal list, and equal things happen to it. */
   seed: number;
@@ -20,6 +31,16 @@ export interface ModelOptions {
   order: ModelOrder;
   /** Events before each page that is served, on average. @default 0 */
   rate?: number;
+  /** The share of events that are a pair: one record comes at the head and another one goes, so the count stays. @default 0 */
+  pairs?: number;
+  /** @default "honest" */
+  count?: ModelCount;
+  /** Whether `next` is computed from that count. @default the list as it is */
+  nextByCount?: boolean;
+  /** The share of records that are left out of their page, after the page was sliced. @default 0 */
+  hidden?: number;
+  /** The share of pages that are cut short although they have a next one. @default 0 */
+  cut?: number;
   /** Neighbouring records that one event touches, at most. @default 1 */
   burst?: number;
   /** Pages that are served before the list is quiet for good. @default Infinity */
@@ -38,6 +59,10 @@ export interface ModelOptions {
   recordBytes?: number;
   /** The time that a record of a page takes, in milliseconds. @default 0 */
   recordMs?: number;
+  /** More records than this never come on a page, though `meta` and `next` do not say so. @default Infinity */
+  silentCap?: number;
+  /** Larger pages than this have no next one. @default Infinity */
+  nullAbove?: number;
   /** Larger pages than this are answered with 504. @default Infinity */
   mostServed?: number;
   /** Pages after which the server has had enough: the walk would not end. @default 100,000 */
@@ -48,11 +73,12 @@ interface ModelRecord {
   id: number;
   key: number;
   isRenderable: boolean;
+  isHidden: boolean;
 }
 
 /** A list that changes while it is walked, served as a page source: no HTTP, so that many thousands of schedules can be tried. */
 export interface ModelList extends PageSource {
-  /** The ids of the records that were in the list all the time and can be rendered, in their order at the start. */
+  /** The ids of the records that were shown in the list all the time, in their order at the start. */
   stable(): string[];
   /** The offsets of what cannot be rendered, as the list is now. */
   holes(): number[];
@@ -66,6 +92,8 @@ const EPOCH = Date.UTC(2024, 4, 15);
 export function createModelList(options: ModelOptions): ModelList {
   const { order, rate = 0, burst = 1, quietAfter = Number.POSITIVE_INFINITY, unrenderable = 0 } = options;
   const { maxLimit = 1000, lookAhead = 0, showsOrder = false, patience = 100_000 } = options;
+  const { count = "honest", nextByCount = false, hidden = 0, cut = 0, pairs = 0 } = options;
+  const { silentCap = Number.POSITIVE_INFINITY, nullAbove = Number.POSITIVE_INFINITY } = options;
   const { recordBytes = 0, recordMs = 0, mostServed = Number.POSITIVE_INFINITY } = options;
   const random = createRandom(options.seed);
   const below = (end: number) => Math.floor(random() * end);
@@ -75,15 +103,18 @@ export function createModelList(options: ModelOptions): ModelList {
     id: nextId++,
     key,
     isRenderable: unrenderable === 0 || random() >= unrenderable,
+    isHidden: hidden > 0 && random() < hidden,
   });
   const records = Array.from({ length: options.size }, (_, at) => create(order === "ties" ? at >> 2 : at));
   const original = new Set(records);
   const gone: ModelRecord[] = [];
   const ahead = new Map<string, FetchedPage | HttpStatusError>();
   let served = 0;
+  const wrongBy = count === "cached" || count === "estimated" ? random() * 2 - 1 : 0;
+  const lengths: number[] = [];
+  let cached = Math.max(0, records.length + Math.round(wrongBy * 20));
 
-  function insert(): void {
-    const at = below(records.length + 1);
+  function insert(at = below(records.length + 1)): void {
     const before = records[at - 1]?.key ?? (records[at]?.key ?? 0) - 1;
     const behind = records[at]?.key ?? before + 1;
     // One more with the same key, or between its neighbours.
@@ -113,7 +144,10 @@ export function createModelList(options: ModelOptions): ModelList {
 
   function happen(): void {
     const kind = random();
-    if (order === "storage" && kind < 0.3) move();
+    if (pairs > 0 && random() < pairs) {
+      insert(0);
+      remove();
+    } else if (order === "storage" && kind < 0.3) move();
     else if (kind < 0.5) remove();
     else if (kind < 0.9) for (let count = 1 + below(burst); count > 0; count--) insert();
     else restore();
@@ -123,6 +157,22 @@ export function createModelList(options: ModelOptions): ModelList {
   function change(): void {
     if (served >= quietAfter) return;
     for (let chance = rate; random() * (1 + chance) < chance && eventsLeft > 0; eventsLeft--) happen();
+  }
+
+  /** What the server says that it counted. */
+  function counted(): number {
+    lengths.push(records.length);
+    if (count === "cached" && random() < 0.05) cached = records.length;
+    switch (count) {
+      case "cached":
+        return cached;
+      case "estimated":
+        return Math.round(records.length * (1 + wrongBy / 3));
+      case "lagging":
+        return lengths.at(-1 - below(Math.min(lengths.length, 5))) ?? 0;
+      default:
+        return records.length;
+    }
   }
 
   /** The list as this one request finds it. */
@@ -148,13 +198,18 @@ export function createModelList(options: ModelOptions): ModelList {
     if (page.some(({ isRenderable }) => !isRenderable)) {
       return new HttpStatusError("500", { url: text, status: 500 });
     }
-    const next = end < list.length ? `${request.path}?format=json&limit=${limit}&offset=${end}` : null;
-    const isStrict = page.every(({ key }, at) => at === 0 || key > (page[at - 1]?.key ?? key));
-    const meta = { limit, offset: request.offset, next, totalCount: list.length, count: page.length };
+    const totalCount = counted();
+    const isLast = end >= (nextByCount ? totalCount : list.length) || request.limit > nullAbove;
+    const next = isLast ? null : `${request.path}?format=json&limit=${limit}&offset=${end}`;
+    const isCut = !isLast && random() < cut;
+    const shown = page.slice(0, isCut ? 1 + below(limit) : Math.min(limit, silentCap)).filter(({ isHidden }) => !isHidden);
+    const ties = shown.flatMap(({ key }, at) => (at > 0 && key === shown[at - 1]?.key ? [at] : []));
+    const isSorted = shown.every(({ key }, at) => at === 0 || key >= (shown[at - 1]?.key ?? key));
+    const meta = { limit, offset: request.offset, next, totalCount, count: shown.length };
     return {
-      meta: { ...meta, showsOrder: showsOrder && isStrict },
-      ids: page.map(({ id }) => String(id)),
-      records: page,
+      meta: { ...meta, showsOrder: showsOrder && isSorted, ...(ties.length > 0 && { ties }) },
+      ids: shown.map(({ id }) => String(id)),
+      records: shown,
       request: text,
       bodyHash: "",
       bytes: page.length * recordBytes,
@@ -189,7 +244,10 @@ export function createModelList(options: ModelOptions): ModelList {
     },
     isServiceUp: async () => true,
     close: () => ahead.clear(),
-    stable: () => [...original].flatMap(({ id, isRenderable }) => (isRenderable ? [String(id)] : [])),
+    stable: () =>
+      [...original].flatMap(({ id, isRenderable, isHidden }) =>
+        isRenderable && !isHidden ? [String(id)] : [],
+      ),
     holes: () => records.flatMap(({ isRenderable }, at) => (isRenderable ? [] : [at])),
     get served() {
       return served;
