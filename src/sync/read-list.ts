@@ -1,10 +1,13 @@
 import { isSameEndpoint } from "../api/api-url.ts";
+import type { Sql } from "../db/connect.ts";
 import { startWalk, type WalkCounts, type WalkStart } from "../db/run-ledger.ts";
 import { createPageMemory } from "../load/page-memory.ts";
+import { RECORD_TABLES } from "../load/tables.ts";
 import { createCourse } from "../walk/course.ts";
 import type { PageMeta } from "../walk/page.ts";
 import { createPageSource } from "../walk/page-source.ts";
 import { createWalk } from "../walk/walk.ts";
+import type { Resource } from "../wire/resources.ts";
 import { findSizing, firstPageSize, keepPageSize } from "./page-sizes.ts";
 import { type Reading, readPages } from "./read-pages.ts";
 import { resumeWalk } from "./resume-walk.ts";
@@ -23,7 +26,11 @@ export async function readList(options: WalkResourceOptions, counts: WalkCounts)
   const isListPath = (path: string) => isSameEndpoint(path, listPath, client.baseUrl);
   const size = await patience("find the page size", () => findSizing(sql, options.pageSize, resource));
   const pageSize = firstPageSize(options.pageSize);
-  const begin = () => createCourse({ resource, listPath, pageSize, isListPath });
+  const beganRunId = resume?.beganRunId ?? runId;
+  const highestKnownId = await patience("find the highest id", () =>
+    findHighestId(sql, resource, beganRunId),
+  );
+  const begin = () => createCourse({ resource, listPath, pageSize, isListPath, highestKnownId });
 
   const resumed = resume && (await resumeWalk(resume, begin, { memory, patience, log }));
   // The interrupted walk may have had another setting.
@@ -65,6 +72,16 @@ export async function readList(options: WalkResourceOptions, counts: WalkCounts)
     deficit: null,
     unstored: null,
   };
+}
+
+/** The highest number that is an id of the records stored before a run; null without one. */
+async function findHighestId(sql: Sql, resource: Resource, runId: number): Promise<number | null> {
+  const [row] = await sql.unsafe<{ highest: number | null }[]>(
+    `select max(id::bigint) as highest from ${RECORD_TABLES[resource].name}
+     where id ~ '^[0-9]{1,15}$' and first_seen_run_id < $1`,
+    [runId],
+  );
+  return row?.highest ?? null;
 }
 
 function countsOf(walk: WalkCounts): WalkCounts {

@@ -14,7 +14,7 @@
  * which begins at the start of the list. Each later request begins some records before the end of the covered
  * part, and its page counts only when it holds an anchor: a record that is covered already. From the anchor
  * to its end the page has no gap, and before the anchor nothing is missing. So the claim is still true with
- * this page added. When a page that counts has no next one, the list ended there. Then every record that
+ * this page added. When a page that counts shows the end of the list, every record that
  * existed during the whole walk was seen, no matter what was inserted or deleted in between, in which order
  * the pages were requested, and how many records each of them asked for. A page without an anchor proves
  * nothing: more records were deleted in front of it than it overlaps. The course then steps back, twice as far
@@ -26,12 +26,26 @@
  * in flight, and each takes the next free section. No walker gets a long section for itself, so no page waits
  * long for the ones before it.
  *
- * Is the order fixed? A list may show it: the pages of builds are sorted by a date that never changes. With
- * two anchors at every border, one of them is inside an earlier page, between an earlier and a later date, so
- * no other record can share its place. Such a pass is proof by itself. Any other order is only an assumption.
- * It is wrong when anchors come in another order than before, or when fewer distinct ids were seen than
- * `total_count` says. When records came and went, these two signs can cancel out. Then the list is read
- * again, with larger pages and so with fewer borders.
+ * Where is the end? A page shows it that has no next one, is not full, and ends where its own count says. A
+ * full page shows no end, whatever `next` and the count say, because a service may compute both from a count
+ * that it made long ago. A page that contradicts its count, or comes after short pages with a next one, may
+ * have been cut. Then the course asks for one page more, a smaller one. When that page ends as the one before
+ * and shows nothing new, the list ends there. The count is never needed for the proof.
+ *
+ * Is the order fixed? A list may show it: builds are sorted by a date that never changes. Records with equal
+ * dates are a group, and may come in any order. Let e be the last date that is covered; the claim then is for
+ * records with later dates than e. The next page needs anchors in two groups. The first of them is later than
+ * the second, and so later than e. All records between its date and the last date of the page are on the page:
+ * the claim holds for that date. At the end no group is cut. Such a pass is proof by itself. A page with anchors in
+ * one group only is asked for again once, further back. Where all anchors of a border share one date, the
+ * order is not shown.
+ *
+ * Any other order is only an assumption. It is wrong when anchors come in another order than before. Then, and
+ * when the list moved, it is read again with larger pages, or with pages at other places where they cannot be
+ * larger. If the order were not fixed, the second pass would show records that the first had missed. Records
+ * that came meanwhile look the same, but their ids are higher than all that were known before. So two proven
+ * passes are believed when the second shows no lower id that is new, and when no more places of the list are
+ * unseen than new records can explain.
  *
  * A page that the service cannot render, or that is too large, is requested in halves, down to the record at
  * fault. That record is left out as a hole. Everything here follows from the pages alone, so reading the
@@ -54,6 +68,7 @@ import {
   joinWaiting,
   type PageFacts,
   type Pass,
+  saidLimit,
 } from "./pass.ts";
 import { type VerdictName, verdictOn, type WalkFacts } from "./verdicts.ts";
 
@@ -91,11 +106,6 @@ export interface WalkOutcome {
   totalCount: number | null;
   /** Distinct ids seen. */
   records: number;
-  /**
-   * How many more records the count of the last page says than the list showed. Absent when that page agrees
-   * with its own count.
-   */
-  unshown?: number;
 }
 
 export interface Course {
@@ -159,13 +169,16 @@ export function createCourse(options: CourseOptions): Course {
   const holes: number[] = [];
   let holeCount = 0;
   let adjacentHoles = 0;
-  let pass: Pass = createPass(2);
+  let pass: Pass = createPass(options.pageSize);
   let request: PageRequest | null;
   let outcome: WalkOutcome | null = null;
   let verdict: VerdictName | null = null;
-  /** The limit that the previous pass ended with, or 0. */
-  let lastLimit = 0;
+  /** The size that the latest page was served with, and the one with which the previous pass ended. */
+  let served = 0;
+  let servedBefore = 0;
   let stepBack = 0;
+  /** Whether the part in front of a cut page was asked for again, and nothing new has come since. */
+  let isRepeated = false;
   let step = 0;
   let isAnchored = true;
   const pageSize = isOverlapping ? Math.max(2, options.pageSize) : options.pageSize;
@@ -173,7 +186,7 @@ export function createCourse(options: CourseOptions): Course {
 
   function beginPass(limit: number): void {
     passes += 1;
-    lastLimit = passes > 1 ? pass.limit : 0;
+    servedBefore = served;
     [highestBeforeLast, highestBefore] = [highestBefore, highest];
     pass = createPass(limit, pass.hasShortPages);
     stepBack = 0;
@@ -206,6 +219,7 @@ export function createCourse(options: CourseOptions): Course {
     const joint = joinPage(pass, at, page, isStart ? "none" : stepBack > 0 ? "one" : "two");
     isAnchored = joint.isAnchored;
     if (isAnchored) stepBack = 0;
+    if (joint.hasNews) isRepeated = false;
     followVerdict(at, page, joint);
   }
 
@@ -218,7 +232,6 @@ export function createCourse(options: CourseOptions): Course {
     switch (row.outcome) {
       case "whole":
         end("whole");
-        addUnshown(facts);
         break;
       case "not_whole":
         end("not_whole", `${requestText(at)}: ${row.reason(facts)}`);
@@ -236,14 +249,9 @@ export function createCourse(options: CourseOptions): Course {
       case "go_on": {
         const joined = joinWaiting(pass);
         if (joined) followVerdict(joined.at, joined.page, joined.joint);
-        else goOn(facts, page.meta, joint);
+        else goOn(facts, page.meta);
       }
     }
-  }
-
-  function addUnshown({ at, count, countedTo, covered }: WalkFacts): void {
-    const unshown = (countedTo ?? 0) - covered;
-    if (outcome && at.offset + count < (countedTo ?? 0) && unshown > 0) outcome = { ...outcome, unshown };
   }
 
   function factsOf(at: PageRequest, { meta }: PageFacts, { isEcho }: Joint): WalkFacts {
@@ -281,11 +289,10 @@ export function createCourse(options: CourseOptions): Course {
     request = { ...at, offset: Math.max(pass.barrier, at.offset - stepBack) };
   }
 
-  function goOn({ at, count, next, ...facts }: WalkFacts, meta: PageMeta, { news }: Joint): void {
+  function goOn({ at, count, next, ...facts }: WalkFacts, meta: PageMeta): void {
     const isEnd = next.leads !== "on";
-    // A server that sent fewer records may have reduced the limit. It says so in `meta` or `next`.
-    const said = Math.min(at.limit, meta.limit || at.limit, next.limit || at.limit);
-    const served = count < at.limit ? Math.max(count, said) : at.limit;
+    // A server that sent fewer records may have reduced the limit.
+    served = count < at.limit ? Math.max(count, saidLimit(at, meta)) : at.limit;
     const isNarrowed = at.limit < pass.limit;
     if (served < at.limit) pass.limit = served;
     let limit = isNarrowed ? Math.min(pass.limit, served * 2) : served;
@@ -294,13 +301,15 @@ export function createCourse(options: CourseOptions): Course {
     // Never beyond the records that came, so that a short page with a next one leaves no gap.
     const behind = isEnd ? at.offset + count : Math.min(next.offset, at.offset + count);
     // Where pages cannot be larger than before, half a page more brings all borders to other places.
-    const isShifted = pass.pages === 1 && served === lastLimit;
+    const isShifted = passes > 1 && pass.pages === 1 && served === servedBefore;
     const wanted = isShifted ? served >> 1 : overlapAfter(served, meta);
     let overlap = isOverlapping ? Math.min(wanted, behind - at.offset - 1) : 0;
-    // A cut page leaves no room for two anchors; the records in front of it do.
-    if (isOverlapping && overlap < 2 && !facts.isFull && news > 0) overlap = behind - at.offset + 1;
-    // A page of one record leaves no room for an anchor.
-    if (isOverlapping && overlap === 0) goOnUnproven(pass, behind);
+    // A page of one record leaves no room for an anchor. Where it was cut, there is room in front of it.
+    if (isOverlapping && overlap === 0) {
+      if (!facts.isFull && !isRepeated) overlap = 2;
+      else goOnUnproven(pass, behind);
+      isRepeated = true;
+    }
     // Only the offset of `next` is used: a filter in it would hide records.
     request = { ...at, limit, offset: Math.max(Math.min(pass.barrier, behind), behind - overlap) };
     step = request.offset - at.offset;

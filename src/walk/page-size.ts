@@ -32,7 +32,7 @@ const SLOW_MS = 1000;
 const LEAST_GROWTH = 1.5;
 /** One reply, or all that were in flight at the same moment, may be an accident. */
 const IN_A_ROW = 8;
-/** A page with a smaller share of its records says nothing of larger ones. */
+/** A page with a smaller share of its records says nothing of larger ones, and one with a larger share lacks only some. */
 const LEAST_FULL = 0.9;
 /** A service that sends this many pages with one and the same smaller count has a limit that it does not tell. */
 const SAME_COUNTS = 3;
@@ -163,7 +163,8 @@ export function createPageSize(remembered: RememberedSize | null): PageSize {
       return;
     }
     const room = Math.min(AIM_BYTES / Math.max(1, bytes), SLOW_MS / Math.max(1, ms));
-    if (room < LEAST_GROWTH || count < LEAST_FULL * size) light = { pages: 0, room: Number.POSITIVE_INFINITY };
+    if (room < LEAST_GROWTH || count < LEAST_FULL * size)
+      light = { pages: 0, room: Number.POSITIVE_INFINITY };
     else light = { pages: light.pages + 1, room: Math.min(light.room, room) };
     if (light.pages >= (isAtStart ? 1 : IN_A_ROW)) grow(page, isAtStart);
   }
@@ -174,11 +175,14 @@ export function createPageSize(remembered: RememberedSize | null): PageSize {
     if (said < size) {
       most = Math.max(1, said, count);
       shrink(most);
-    } else if (same.pages >= SAME_COUNTS && count >= BASE_SIZE) setSize(count);
+    } else if (same.pages >= SAME_COUNTS && count < LEAST_FULL * size) setSize(count);
   }
 
   /** A page of the smaller size was the last one too. When it ends where the doubtful one ended, that was the end. */
-  function settleDoubt({ end, size: before, shrunkAt: at }: NonNullable<typeof doubt>, reached: number): void {
+  function settleDoubt(
+    { end, size: before, shrunkAt: at }: NonNullable<typeof doubt>,
+    reached: number,
+  ): void {
     if (reached <= end) {
       isShrunk = false;
       shrunkAt = at;

@@ -1,5 +1,5 @@
 /** One pass over a list: the part of it that is covered, and how a page is joined to that. */
-import type { PageRequest } from "../wire/page-request.ts";
+import { type PageRequest, parsePageRequest } from "../wire/page-request.ts";
 import { type CoveredIds, createCoveredIds } from "./covered-ids.ts";
 import type { PageMeta } from "./page.ts";
 import type { PassFacts } from "./verdicts.ts";
@@ -51,9 +51,14 @@ export function createPass(limit: number, hasShortPages = false): Pass {
   };
 }
 
-/** Whether a page holds as many records as were asked for, or as the service says that it sends. */
-export function isFull({ limit }: PageRequest, meta: PageMeta): boolean {
-  return meta.count >= Math.min(limit, meta.limit || limit);
+/** The records that were asked for, or fewer where `meta.limit` or `next` says that the service sends fewer. */
+export function saidLimit({ limit }: PageRequest, meta: PageMeta): number {
+  return Math.min(limit, meta.limit || limit, (meta.next && parsePageRequest(meta.next)?.limit) || limit);
+}
+
+/** Whether a page holds as many records as the service says that it sends. */
+export function isFull(at: PageRequest, meta: PageMeta): boolean {
+  return meta.count >= saidLimit(at, meta);
 }
 
 /** The anchors that a page needs: none at a start, and two where that shows the order of the list. */
@@ -63,9 +68,9 @@ export type AnchorNeed = "none" | "one" | "two";
 export interface Joint {
   /** Whether the page counts: it has an anchor, or needs none. Another page changes nothing. */
   isAnchored: boolean;
-  /** The number of its records that the pass had not covered. */
-  news: number;
-  /** Whether it has none of them, and ends with the record with which the page before ended. */
+  /** Whether it has a record that the pass had not covered. */
+  hasNews: boolean;
+  /** Whether it has none, and ends with the record with which the page before ended. */
   isEcho: boolean;
 }
 
@@ -75,28 +80,34 @@ export interface Joint {
  */
 export function joinPage(pass: Pass, at: PageRequest, page: PageFacts, needs: AnchorNeed): Joint {
   const { anchors, groups, isDisordered } = pass.covered.compare(page.ids, page.meta.ties);
-  const isShown = page.meta.showsOrder && (needs === "none" || groups > 1);
+  // A page with nothing new covers nothing, but as the last one it must show that no record of its date is missing.
+  const isIdle = anchors === page.ids.length && page.meta.next !== null;
+  const isShown = isIdle || (page.meta.showsOrder && (needs === "none" || groups > 1));
   const isWeak = needs === "two" && pass.showsOrder && page.meta.showsOrder && !isShown;
-  if (needs !== "none" && (anchors === 0 || isWeak)) return { isAnchored: false, news: 0, isEcho: false };
+  if (needs !== "none" && (anchors === 0 || isWeak))
+    return { isAnchored: false, hasNews: false, isEcho: false };
   if (isDisordered) pass.isProven = false;
   if (!isShown) pass.showsOrder = false;
-  if (!isFull(at, page.meta)) {
-    if (page.meta.next !== null) pass.hasShortPages = true;
-    else if (at.offset === 0) pass.startIsEnd = true;
-  }
+  const isShort = !isFull(at, page.meta);
+  const isLast = page.meta.next === null;
+  if (isShort && !isLast) pass.hasShortPages = true;
   if (page.meta.count > page.ids.length) {
     // A record without an id can be no anchor.
     pass.nameless += page.meta.count - page.ids.length;
     goOnUnproven(pass, at.offset + page.meta.count);
   }
-  // Records that came or went in front of the page shift its anchors, even when the count stays the same.
-  if (needs !== "none" && !startsWith(page.ids, pass.last.ids.slice(at.offset - pass.last.offset)))
-    pass.isStill = false;
+  // Records that came or went in front of the page shift its anchors, even when the count stays the same. A
+  // page that was cut shows only some of them.
+  const shown = isLast ? undefined : page.ids.length;
+  const expected = pass.last.ids.slice(at.offset - pass.last.offset).slice(0, shown);
+  if (needs !== "none" && !startsWith(page.ids, expected)) pass.isStill = false;
   const news = pass.covered.cover(page.ids);
   if (news > 0) pass.newsPages += 1;
+  if (at.offset === 0) pass.startIsEnd = isShort && isLast;
+  else if (news > 0) pass.startIsEnd = false;
   const isEcho = news === 0 && page.ids.at(-1) === pass.last.ids.at(-1);
   pass.last = { offset: at.offset, ids: page.ids, totalCount: page.meta.totalCount };
-  return { isAnchored: true, news, isEcho };
+  return { isAnchored: true, hasNews: news > 0, isEcho };
 }
 
 /** Joins the nearest page that waits, if it has an anchor now. */

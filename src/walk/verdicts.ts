@@ -29,7 +29,7 @@ export interface PassFacts {
   isStill: boolean;
   /** A page had no anchor, and the course stepped back. */
   hasGaps: boolean;
-  /** The first page shows the end of the list: it is not full, and has no next one. */
+  /** A page from the start showed the end of the list, not full and without a next one, and no page brought more since. */
   startIsEnd: boolean;
   /** A page of this walk was not full, but had a next one. So a page that is not full is no sign of the end. */
   hasShortPages: boolean;
@@ -209,8 +209,8 @@ export const VERDICTS = [
   },
   {
     name: "one reply",
-    when: "the first page showed the end of the list, no page brought more, and there are no more places",
-    applies: (facts) => facts.startIsEnd && facts.newsPages <= 1 && isMetByPass(facts),
+    when: "a page from the start of the list showed its end, no later one brought more, and there are no more places",
+    applies: (facts) => facts.startIsEnd && isMetByPass(facts),
     outcome: "whole",
     why: "One reply held the whole list at one moment. There is no border at which a record could be missed.",
   },

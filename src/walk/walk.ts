@@ -5,13 +5,14 @@
 import { BodyTooLargeError } from "../api/body.ts";
 import { isRefusal } from "../api/retry.ts";
 import { HttpStatusError, isUpstreamLost, UnexpectedShapeError, UpstreamError } from "../errors.ts";
-import { type PageRequest, parsePageRequest, requestText } from "../wire/page-request.ts";
+import { type PageRequest, requestText } from "../wire/page-request.ts";
 import type { Resource } from "../wire/resources.ts";
 import type { Course, WalkOutcome } from "./course.ts";
 import type { IdSet } from "./id-set.ts";
 import type { Hole, Page } from "./page.ts";
 import type { PageSize, SizedPage } from "./page-size.ts";
 import type { FetchedPage, PageSource } from "./page-source.ts";
+import { saidLimit } from "./pass.ts";
 
 /**
  * The retries for a part of a page that failed, because the page has had its own. Also for an enlarged page.
@@ -161,9 +162,8 @@ export function createWalk({
 }
 
 function sizedPage({ meta, ...page }: FetchedPage, request: PageRequest): SizedPage {
-  const { limit, next, count, totalCount } = meta;
-  const saidLimit = Math.min(limit || request.limit, (next && parsePageRequest(next)?.limit) || request.limit);
-  return { ...page, request, count, hasNext: next !== null, saidLimit, totalCount };
+  const { next, count, totalCount } = meta;
+  return { ...page, request, count, hasNext: next !== null, saidLimit: saidLimit(request, meta), totalCount };
 }
 
 /** The retries of the next request; undefined leaves it to the client. */

@@ -202,7 +202,9 @@ export function createModelList(options: ModelOptions): ModelList {
     const isLast = end >= (nextByCount ? totalCount : list.length) || request.limit > nullAbove;
     const next = isLast ? null : `${request.path}?format=json&limit=${limit}&offset=${end}`;
     const isCut = !isLast && random() < cut;
-    const shown = page.slice(0, isCut ? 1 + below(limit) : Math.min(limit, silentCap)).filter(({ isHidden }) => !isHidden);
+    const shown = page
+      .slice(0, isCut ? 1 + below(limit) : Math.min(limit, silentCap))
+      .filter(({ isHidden }) => !isHidden);
     const ties = shown.flatMap(({ key }, at) => (at > 0 && key === shown[at - 1]?.key ? [at] : []));
     const isSorted = shown.every(({ key }, at) => at === 0 || key >= (shown[at - 1]?.key ?? key));
     const meta = { limit, offset: request.offset, next, totalCount, count: shown.length };

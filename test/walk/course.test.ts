@@ -44,7 +44,7 @@ const WHOLE = { walk: "whole", reason: null };
 describe("the course over a still list", () => {
   it("begins each page with the last records of the one before, and is whole in one pass", () => {
     const course = begin();
-    expect(follow(course, [numbers(0, 10)])).toEqual(["4@0", "4@2", "4@4", "4@6"]);
+    expect(follow(course, [numbers(0, 10)])).toEqual(["4@0", "4@2", "4@4", "4@6", "4@8"]);
     expect(course.outcome).toEqual({ ...WHOLE, totalCount: 10, records: 10 });
     expect(course.verdict).toBe("still list");
   });
@@ -70,11 +70,18 @@ describe("the course over a still list", () => {
     expect(asked(begin(1, { isOverlapping: false }))).toBe("1@0");
   });
 
-  it.each([[[]], [["7"]], [numbers(0, 4)]])("is whole after one page that holds all of %j", (list) => {
+  it.each([[[]], [["7"]], [numbers(0, 3)]])("is whole after one page that holds all of %j", (list) => {
     const course = begin();
     expect(follow(course, [list])).toEqual(["4@0"]);
     expect(course.outcome).toEqual({ ...WHOLE, totalCount: list.length, records: list.length });
     expect(course.verdict).toBe("one reply");
+  });
+
+  it("asks for one page more behind a full one that has no next one", () => {
+    const course = begin();
+    expect(follow(course, [numbers(0, 4)])).toEqual(["4@0", "4@2"]);
+    expect(course.outcome).toMatchObject(WHOLE);
+    expect(course.verdict).toBe("still list");
   });
 
   it("takes the limit of a server that clamps it", () => {
@@ -86,7 +93,16 @@ describe("the course over a still list", () => {
 
   it("at one record a page has no anchors: a second pass must say the same", () => {
     const course = begin(4);
-    expect(follow(course, [numbers(0, 3)], 1)).toEqual(["4@0", "1@1", "1@2", "10@0", "1@1", "1@2"]);
+    expect(follow(course, [numbers(0, 3)], 1)).toEqual([
+      "4@0",
+      "1@1",
+      "1@2",
+      "1@3",
+      "10@0",
+      "1@1",
+      "1@2",
+      "1@3",
+    ]);
     expect(course.outcome).toMatchObject({ ...WHOLE, records: 3 });
     expect(course.verdict).toBe("count met, nothing new");
   });
@@ -204,9 +220,9 @@ describe("a list that moved", () => {
   const after = ["new", ...before];
 
   it("is read again with pages ten times as large, and is whole when both passes are proven", () => {
-    const course = begin(4);
+    const course = begin(4, { highestKnownId: 59 });
     const long = numbers(0, 60);
-    const grown = ["new", ...long];
+    const grown = ["60", ...long];
     const trail = follow(course, [long, grown]);
     const second = trail.indexOf("40@0");
     expect(second).toBeGreaterThan(10);
@@ -215,10 +231,31 @@ describe("a list that moved", () => {
     expect(course.verdict).toBe("two proven passes");
   });
 
+  it.each([
+    ["a lower id", 60, "60"],
+    ["an id that is no number", 59, "new"],
+    ["any id, on a first walk", null, "60"],
+  ])("is read a third time when the second pass shows %s that is new", (_, highestKnownId, id) => {
+    const course = begin(4, { highestKnownId });
+    const long = numbers(0, 60);
+    const trail = follow(course, [long, [id, ...long]]);
+    expect(trail.filter((one) => one.endsWith("@0"))).toEqual(["4@0", "40@0", "400@0"]);
+    expect(course.outcome).toMatchObject({ ...WHOLE, records: 61 });
+  });
+
+  it("is read again at other places where its pages cannot be larger", () => {
+    const course = begin(10, { highestKnownId: 59 });
+    const long = numbers(0, 60);
+    const trail = follow(course, [long, ["60", ...long]], 10);
+    expect(trail.slice(0, 3)).toEqual(["10@0", "10@8", "10@16"]);
+    expect(trail.slice(8, 11)).toEqual(["100@0", "10@5", "10@13"]);
+    expect(course.verdict).toBe("two proven passes");
+  });
+
   it("never asks for more than a thousand records a page", () => {
-    const course = begin(300);
+    const course = begin(300, { highestKnownId: 1499 });
     const list = numbers(0, 1500);
-    const trail = follow(course, [list, ["new", ...list]]);
+    const trail = follow(course, [list, ["1500", ...list]]);
     expect(trail).toContain("1000@0");
     expect(course.outcome).toMatchObject(WHOLE);
     expect(course.verdict).toBe("two proven passes");
@@ -247,48 +284,83 @@ describe("a list that moved", () => {
     expect(course.verdict).toBe("not proven yet");
   });
 
-  it("is read again when a border with a single anchor leaves its order unshown", () => {
+  it("steps back once where a border has a single anchor, so that its order is shown", () => {
     const course = begin(4);
-    const shown = (ids: string[], next: string | null, totalCount: number) =>
-      course.read(facts(ids, next, { totalCount, showsOrder: true }));
-    shown(["a", "b", "c", "d"], link(4, 4), 7);
+    const shown = (ids: string, next: string | null, totalCount: number) =>
+      course.read(facts([...ids], next, { totalCount, showsOrder: true }));
+    shown("abcd", link(4, 4), 7);
     // One record in front of the page is gone.
-    shown(["d", "e", "f", "g"], null, 6);
-    expect(asked(course)).toBe("40@0");
+    shown("def", null, 5);
+    expect(course.verdict).toBe("no anchor");
+    expect(asked(course)).toBe("4@0");
+    // It reaches the page that waits.
+    shown("bcde", link(4, 4), 5);
+    expect(course.outcome).toMatchObject(WHOLE);
+    expect(course.verdict).toBe("order shown");
+  });
+
+  it("is read again when a second border in a row leaves its order unshown", () => {
+    const course = begin(8);
+    const shown = (ids: string, next: string | null) =>
+      course.read(facts([...ids], next, { totalCount: 12, showsOrder: true }));
+    shown("abcdefgh", link(8, 8));
+    shown("hijklm", null);
+    expect(asked(course)).toBe("8@4");
+    shown("hijklm", null);
     expect(course.verdict).toBe("not proven yet");
+  });
+
+  it("shows its order by groups of equal dates, in any order within a group", () => {
+    const course = begin(4);
+    const shown = (ids: string, next: string | null, ties: number[]) =>
+      course.read(
+        facts([...ids], next, { totalCount: 7, showsOrder: true, ...(ties.length > 0 && { ties }) }),
+      );
+    shown("abcd", link(4, 4), [3]);
+    // It reads on in front of both records of the last date.
+    expect(asked(course)).toBe("4@1");
+    shown("bdce", link(4, 5), [2, 3]);
+    expect(course.isAnchored).toBe(true);
+    expect(course.verdict).toBe("next page");
+    expect(asked(course)).toBe("4@2");
+    shown("cedf", null, [1, 2]);
+    expect(course.isAnchored).toBe(false);
   });
 
   it("needs two proven passes in a row: one behind a pass in disorder is not enough", () => {
     const course = begin(4);
     const read = (ids: string, next: string | null, totalCount: number) =>
-      course.read(facts([...ids], next, { totalCount }));
-    read("abcd", link(4, 4), 6);
-    read("dcef", null, 6);
+      course.read(facts([...ids], next, { limit: 4, totalCount }));
+    read("abcd", link(4, 4), 5);
+    read("dce", null, 5);
     expect(asked(course)).toBe("40@0");
     read("abcd", link(4, 4), 6);
-    // One came in front; the count of this pass is short by it, and nothing in the pass is new.
-    read("bcde", link(4, 6), 7);
-    read("def", null, 7);
+    // One came in front, so this pass is proven and not still, and nothing in it is new.
+    read("bcde", link(4, 6), 6);
+    read("de", null, 6);
     expect(asked(course)).toBe("40@0");
     expect(course.verdict).toBe("not proven yet");
-    read("xabcdef", null, 7);
-    expect(course.outcome).toMatchObject({ ...WHOLE, records: 7 });
+    course.read(facts([..."xabcde"], null, { totalCount: 6 }));
+    expect(course.outcome).toMatchObject({ ...WHOLE, records: 6 });
     expect(course.verdict).toBe("one reply");
   });
 
   it("needs two proven passes in a row: a pass in disorder between them makes them count anew", () => {
     const course = begin(4);
     const read = (ids: string, next: string | null, totalCount: number) =>
-      course.read(facts([...ids], next, { totalCount }));
+      course.read(facts([...ids], next, { limit: 4, totalCount }));
     read("abcd", link(4, 4), 6);
     read("bcde", link(4, 6), 7);
     read("def", null, 7);
+    expect(asked(course)).toBe("40@0");
     read("xabc", link(4, 4), 7);
-    read("cbdef", null, 7);
+    read("cbde", link(4, 6), 7);
+    read("ef", null, 6);
     expect(asked(course)).toBe("40@0");
     read("xabc", link(4, 4), 7);
     read("abcd", link(4, 6), 8);
-    read("cdef", null, 8);
+    read("cdef", link(4, 8), 8);
+    read("ef", null, 8);
     expect(asked(course)).toBe("40@0");
     expect(course.verdict).toBe("not proven yet");
   });
@@ -323,6 +395,7 @@ describe("a server that allows one record a page", () => {
       // The list is a, hidden, c; then a is deleted, and before the next pass it returns.
       course.read(facts(["a"], link(1, 1), { totalCount: 3 }));
       course.read(facts(["c"], null, { totalCount: 2 }));
+      course.read(facts([], null, { totalCount: 2 }));
     }
     expect(course.seen.has("hidden")).toBe(false);
     expect(course.outcome).toMatchObject({ walk: "not_whole", records: 2 });
@@ -333,28 +406,30 @@ describe("a server that allows one record a page", () => {
 describe("a list without a fixed order", () => {
   it("is found out by anchors that come in another order", () => {
     const course = begin(4);
-    course.read(facts(["a", "b", "c", "d"], link(4, 4), { totalCount: 6 }));
-    course.read(facts(["d", "c", "e", "f"], null, { totalCount: 6 }));
-    // All six were seen, yet the order moved and the ids are read once more.
+    course.read(facts(["a", "b", "c", "d"], link(4, 4), { totalCount: 5 }));
+    course.read(facts(["d", "c", "e"], null, { totalCount: 5 }));
+    // All five were seen, yet the order moved and the ids are read once more.
     expect(asked(course)).toBe("40@0");
     expect(course.verdict).toBe("not proven yet");
-    course.read(facts(["f", "e", "d", "c", "b", "a"], null, { totalCount: 6 }));
-    expect(course.outcome).toMatchObject({ ...WHOLE, records: 6 });
+    course.read(facts(["e", "d", "c", "b", "a"], null, { totalCount: 5 }));
+    expect(course.outcome).toMatchObject({ ...WHOLE, records: 5 });
     expect(course.verdict).toBe("one reply");
   });
 
-  it("that shows less than total_count is not whole when reading it again finds nothing new", () => {
+  it("that has more places than ids is not whole when reading it again finds nothing new", () => {
     const course = begin(4);
-    const short = (ids: string[], next: string | null) => course.read(facts(ids, next, { totalCount: 8 }));
-    short(["a", "b", "c", "d"], link(4, 4));
-    short(["c", "d", "e"], null);
-    expect(asked(course)).toBe("40@0");
-    short(["a", "b", "c", "d", "e"], null);
+    const read = (ids: string, next: string | null, totalCount: number) =>
+      course.read(facts([...ids], next, { limit: 4, totalCount }));
+    for (let pass = 0; pass < 2; pass++) {
+      read("abcd", link(4, 4), 7);
+      read("dcba", link(4, 6), 7);
+      read("bce", null, 7);
+    }
     expect(course.outcome).toEqual({
       walk: "not_whole",
       reason:
-        "user list: /api/v1/user/?format=json&limit=40: 5 distinct ids were seen where total_count says 8, and reading it again found nothing new",
-      totalCount: 8,
+        "user list: /api/v1/user/?format=json&limit=4&offset=4: 5 distinct ids were seen where total_count says 7, and reading it again found nothing new; its order is not fixed",
+      totalCount: 7,
       records: 5,
     });
     expect(course.verdict).toBe("count not met, nothing new");
@@ -394,17 +469,34 @@ describe("total_count", () => {
     expect(course.verdict).toBe("no count");
   });
 
-  it("that is huge leaves the walk not whole", () => {
+  it.each([
+    0,
+    5,
+    16,
+    Number.MAX_SAFE_INTEGER,
+  ])("that is wrong for good (%i) costs one request more, and a second pass where the order is not shown", (totalCount) => {
+    for (const showsOrder of [true, false]) {
+      const course = begin(4);
+      let pages = 0;
+      for (; course.request; pages++) {
+        const reply = replyOf(numbers(0, 9), course.request);
+        course.read({ ...reply, meta: { ...reply.meta, totalCount, showsOrder } });
+      }
+      expect(course.outcome).toEqual({ ...WHOLE, totalCount, records: 9 });
+      expect(course.verdict).toBe(showsOrder ? "order shown" : "one reply");
+      // Four pages hold the list, and the second pass is one page.
+      expect(pages).toBe(showsOrder ? 5 : 7);
+    }
+  });
+
+  it("that next is computed from, and that is too small, hides nothing", () => {
     const course = begin(4);
     while (course.request) {
-      const reply = replyOf(numbers(0, 9), course.request);
-      course.read({ ...reply, meta: { ...reply.meta, totalCount: Number.MAX_SAFE_INTEGER } });
+      const reply = replyOf(numbers(0, 30), course.request);
+      const next = course.request.offset + 4 < 9 ? reply.meta.next : null;
+      course.read({ ...reply, meta: { ...reply.meta, next, totalCount: 9, showsOrder: true } });
     }
-    expect(course.outcome).toMatchObject({ walk: "not_whole", records: 9 });
-    expect(course.outcome?.reason).toContain(
-      "9 distinct ids were seen where total_count says 9007199254740991",
-    );
-    expect(course.verdict).toBe("count not met, nothing new");
+    expect(course.outcome).toEqual({ ...WHOLE, totalCount: 9, records: 30 });
   });
 
   it.each([0, 1, 3])("that is too small (%i) stops nothing: all of the list is read", (totalCount) => {
@@ -486,13 +578,44 @@ describe("next", () => {
     expect(asked(course)).toBe("10@4");
   });
 
-  it("that is null too early leaves the walk not whole", () => {
+  it("that is null on each page does not end a list of full pages", () => {
     const course = begin(4);
-    course.read(facts(numbers(0, 4), null, { totalCount: 2000 }));
-    expect(asked(course)).toBe("40@0");
-    course.read(facts(numbers(0, 4), null, { totalCount: 2000 }));
-    expect(course.outcome?.reason).toContain("4 distinct ids were seen where total_count says 2000");
-    expect(course.verdict).toBe("count not met, nothing new");
+    const trail: string[] = [];
+    while (course.request) {
+      trail.push(asked(course) ?? "");
+      const reply = replyOf(numbers(0, 9), course.request);
+      course.read({ ...reply, meta: { ...reply.meta, next: null } });
+    }
+    expect(trail).toEqual(["4@0", "4@2", "4@4", "4@6"]);
+    expect(course.outcome).toMatchObject({ ...WHOLE, records: 9 });
+  });
+
+  it("that is null on a page that was cut does not end the list: a smaller page is asked for behind it", () => {
+    const course = begin(40);
+    course.read(facts(numbers(0, 30), null, { totalCount: 100 }));
+    expect(asked(course)).toBe("20@28");
+    expect(course.verdict).toBe("end not shown");
+    course.read(facts(numbers(28, 48), link(20, 48), { totalCount: 100 }));
+    expect(asked(course)).toBe("40@46");
+  });
+
+  it("that is null on a page that was cut ends the list when nothing follows", () => {
+    const course = begin(40);
+    course.read(facts(numbers(0, 30), null, { totalCount: 100 }));
+    course.read(facts(numbers(28, 30), null, { totalCount: 100 }));
+    expect(course.outcome).toMatchObject({ ...WHOLE, records: 30 });
+    expect(course.verdict).toBe("one reply");
+  });
+
+  it("behind a page that was cut to two records leaves one anchor, and the course steps back", () => {
+    const course = begin(4);
+    course.read(facts(numbers(0, 4), link(4, 4), { showsOrder: true }));
+    course.read(facts(numbers(2, 4), link(4, 6), { showsOrder: true }));
+    // It brought nothing new, so the next page begins further on.
+    expect(asked(course)).toBe("4@3");
+    course.read(facts(numbers(3, 5), link(4, 7), { showsOrder: true }));
+    expect(asked(course)).toBe("4@1");
+    expect(course.verdict).toBe("no anchor");
   });
 
   it("after an empty page that counts ends the walk", () => {
@@ -568,7 +691,15 @@ describe("a page that cannot be rendered", () => {
     const trail = followWithHoles(course, 30, [5]);
     expect(trail.slice(0, 9)).toEqual(["8@0!", "4@0", "8@2!", "4@2!", "2@2", "4@3!", "2@3", "4@4!", "2@4!"]);
     expect(trail).toContain("1@5!");
-    expect(trail.slice(trail.indexOf("1@5!") + 1)).toEqual(["1@6", "2@7", "4@8", "8@10", "8@16", "8@22"]);
+    expect(trail.slice(trail.indexOf("1@5!") + 1)).toEqual([
+      "1@6",
+      "2@7",
+      "4@8",
+      "8@10",
+      "8@16",
+      "8@22",
+      "8@28",
+    ]);
     for (const id of numbers(0, 30)) expect(course.seen.has(id)).toBe(id !== "5");
     expect(course.outcome).toEqual({
       walk: "not_whole",

@@ -24,7 +24,7 @@ describe("sightings", () => {
     ["only what is covered", ["abc", "cde"], "abcde", 5],
     ["nothing at all", ["abc"], "", 0],
   ])("find the anchors on a page with %s", (_, pages, page, anchors) => {
-    expect(covering(...pages).compare([...page])).toEqual({ anchors, isDisordered: false });
+    expect(covering(...pages).compare([...page])).toEqual({ anchors, groups: anchors, isDisordered: false });
   });
 
   it.each([
@@ -42,6 +42,16 @@ describe("sightings", () => {
     expect(covering(...pages).compare([...page]).isDisordered).toBe(isDisordered);
   });
 
+  it.each([
+    ["change places within a tie", "abcd", "acbd", [2], 3, false],
+    ["change places within a tie at the start of the page", "abcd", "bacd", [1], 3, false],
+    ["leave their tie for the one before", "abcd", "cabd", [2], 3, true],
+    ["are all in one tie", "abcd", "dc", [1], 1, false],
+    ["are in a tie with a new record", "abcd", "cxd", [1], 2, false],
+  ])("count the groups of anchors that %s", (_, covered, page, ties, groups, isDisordered) => {
+    expect(covering(covered).compare([...page], ties)).toMatchObject({ groups, isDisordered });
+  });
+
   it("compare without taking the page for covered", () => {
     const sightings = covering("abc");
     sightings.compare([..."xyz"]);
@@ -53,9 +63,9 @@ describe("sightings", () => {
     const sightings = createCoveredIds();
     const ids = Array.from({ length: 10_000 }, (_, at) => `id${at}`);
     for (let at = 0; at < ids.length; at += 100) sightings.cover(ids.slice(at, at + 100));
-    expect(sightings.compare(ids)).toEqual({ anchors: 10_000, isDisordered: false });
+    expect(sightings.compare(ids)).toEqual({ anchors: 10_000, groups: 10_000, isDisordered: false });
     expect(sightings.compare(["id9999", "id9998"]).isDisordered).toBe(true);
     // These were seen too long ago to say in which order.
-    expect(sightings.compare(["id2", "id1"])).toEqual({ anchors: 2, isDisordered: false });
+    expect(sightings.compare(["id2", "id1"])).toEqual({ anchors: 2, groups: 2, isDisordered: false });
   });
 });

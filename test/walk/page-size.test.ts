@@ -15,6 +15,8 @@ interface Reply {
   limit?: number;
   count?: number;
   hasNext?: boolean;
+  /** @default the limit */
+  saidLimit?: number;
   totalCount?: number | null;
   /** @default 100 bytes a record */
   bytes?: number;
@@ -26,7 +28,7 @@ function replyTo(size: PageSize, reply: Reply = {}): SizedPage {
   const { offset = 0, limit = size.size, count = limit, hasNext = true, totalCount = 10_000 } = reply;
   return {
     request: { limit, offset },
-    ...{ count, hasNext, totalCount },
+    ...{ count, hasNext, totalCount, saidLimit: reply.saidLimit ?? limit },
     bytes: reply.bytes ?? count * 100,
     askedAt: new Date(NOW),
     observedAt: new Date(NOW + (reply.ms ?? 10)),
@@ -103,14 +105,64 @@ describe("the size of a list's pages", () => {
     expect(size.size).toBe(500);
   });
 
-  it("is what comes where the service sends fewer records, also under 100", () => {
-    expect(afterFirst({ count: 250 }, { size: 1000, shrunkAt: null })).toBe(250);
+  it("is what the service says that it sends, also under 100", () => {
+    expect(afterFirst({ count: 250, saidLimit: 250 }, { size: 1000, shrunkAt: null })).toBe(250);
     const size = createPageSize(null);
-    size.learn(replyTo(size, { count: 20 }), true);
+    size.learn(replyTo(size, { count: 20, saidLimit: 20 }), true);
     expect(size.size).toBe(20);
     // It never grows beyond it in this walk.
     for (let page = 1; page <= 20; page++) size.learn(replyTo(size, { offset: page * 18 }), false);
     expect(size.size).toBe(20);
+  });
+
+  it("stays as it is at a page that is too short, and at pages of different counts", () => {
+    const size = inTheMiddle();
+    for (const count of [2, 980, 977, 980, 977, 3, 400, 400, 401])
+      size.learn(replyTo(size, { offset: 5000, count }), false);
+    expect(size.size).toBe(1000);
+    expect(size.shrunkAt).toBeNull();
+  });
+
+  it("is what came where three pages in a row had one and the same smaller count, and grows again", () => {
+    const size = inTheMiddle();
+    for (let page = 1; page <= 3; page++) size.learn(replyTo(size, { offset: 5000, count: 300 }), false);
+    expect(size.size).toBe(300);
+    expect(size.shrunkAt).toBeNull();
+    for (let page = 1; page <= 8; page++) size.learn(replyTo(size, { offset: 6000 }), false);
+    expect(size.size).toBe(1000);
+  });
+
+  it("never goes under 100 because of what came", () => {
+    const size = createPageSize(null);
+    for (let page = 0; page < 20; page++)
+      size.learn(replyTo(size, { offset: page * 2, count: 2 }), page === 0);
+    expect(size.size).toBe(100);
+  });
+
+  it("grows by a page that lacks a few of its records", () => {
+    expect(afterFirst({ count: 98 })).toBe(1000);
+    expect(afterFirst({ count: 80 })).toBe(100);
+  });
+});
+
+describe("a last page whose own count says that more follows", () => {
+  const cut = { offset: 2000, count: 300, hasNext: false, totalCount: 5000 };
+
+  it("is read on 100 records at a time, and the size stays small where more follows", () => {
+    const size = inTheMiddle();
+    size.learn(replyTo(size, cut), false);
+    expect(size.size).toBe(100);
+    size.learn(replyTo(size, { offset: 2294 }), false);
+    size.learn(replyTo(size, { offset: 4950, count: 50, hasNext: false, totalCount: 5000 }), false);
+    expect(size.size).toBe(100);
+    expect(size.shrunkAt).toEqual(new Date(NOW + 10));
+  });
+
+  it("leaves the size as it was where nothing follows", () => {
+    const size = inTheMiddle();
+    size.learn(replyTo(size, cut), false);
+    size.learn(replyTo(size, { ...cut, offset: 2294, count: 6 }), false);
+    expect(size).toMatchObject({ size: 1000, shrunkAt: null });
   });
 });
 

@@ -20,7 +20,7 @@ type ExamplePage = [
   ids: string,
   next: string | null,
   totalCount: number | null,
-  more?: { count?: number; showsOrder?: boolean },
+  more?: { count?: number; showsOrder?: boolean; limit?: number },
 ];
 
 const SAME_PAGE_FOR_EVER: ExamplePage[] = Array.from({ length: 53 }, (_, at) => [
@@ -28,11 +28,11 @@ const SAME_PAGE_FOR_EVER: ExamplePage[] = Array.from({ length: 53 }, (_, at) => 
   link(4 * at + 4),
   9,
 ]);
-/** Each pass shows other records than the one before, and too few. */
-const EVERY_PASS_SHORT: ExamplePage[] = ["abcd", "efgh", "ijkl", "mnop", "qrst"].map((ids) => [
-  ids,
-  null,
-  40,
+/** Each pass is in disorder, and shows records that no pass before it had shown. */
+const EVERY_PASS_NEW: ExamplePage[] = ["efgh", "ijkl", "mnop", "qrst", "uvwx"].flatMap(([e, f, g, h]) => [
+  ["abcd", link(4), 6],
+  [`dc${e}${f}${g}${h}`, null, 8],
+  [`c${g}${h}`, null, 8],
 ]);
 
 /** The smallest walk that meets each row, at four records a page. `narrow` stands for a page that cannot be rendered. */
@@ -52,37 +52,46 @@ const EXAMPLES: Record<VerdictName, (ExamplePage | "narrow")[]> = {
   "next leads back": [["abcd", link(0), 9]],
   "empty page": [["", link(4), 9]],
   "next page": [["abcd", link(4), 9]],
-  "no count": [["abcd", null, null]],
-  holes: ["narrow", "narrow", "narrow", ["b", null, 2]],
-  "one reply": [["abcd", null, 4]],
+  "end not shown": [["abcd", null, 4]],
+  "no count": [["abc", null, null]],
+  holes: ["narrow", "narrow", "narrow", ["b", null, 2], ["", null, 2]],
+  "nothing shown": [["", null, 3]],
+  "one reply": [["abc", null, 3]],
   "order shown": [
-    ["abcd", link(4), 6, { showsOrder: true }],
-    ["cdef", null, 6, { showsOrder: true }],
+    ["abcd", link(4), 5, { showsOrder: true }],
+    ["cde", null, 5, { showsOrder: true }],
   ],
   "still list": [
-    ["abcd", link(4), 6],
-    ["cdef", null, 6],
+    ["abcd", link(4), 5],
+    ["cde", null, 5],
   ],
   "two proven passes": [
     ["abcd", link(4), 6],
     ["bcde", link(6), 7],
     ["def", null, 7],
     ["abcd", link(4), 7],
-    ["cdefg", null, 7],
+    ["cdef", link(6), 7],
+    ["ef", null, 6],
   ],
   "count met, nothing new": [
-    ["abcd", link(4), 6],
-    ["dcef", null, 6],
-    ["abcd", link(4), 6],
-    ["dcef", null, 6],
+    ["abcd", link(4), 5],
+    ["dce", null, 5],
+    ["abcd", link(4), 5, { limit: 4 }],
+    ["dce", null, 5, { limit: 4 }],
   ],
-  "records without an id": [["ab", null, 4, { count: 4 }]],
+  "records without an id": [["ab", null, 3, { count: 3 }]],
   "count not met, nothing new": [
-    ["abcd", null, 9],
-    ["abcd", null, 9],
+    ["abcd", link(4), 6],
+    ["dce", null, 5],
+    ["abcd", link(4), 6],
+    ["dcee", link(6), 6],
+    ["ee", null, 6],
   ],
-  "passes used up": EVERY_PASS_SHORT,
-  "not proven yet": [["abcd", null, 9]],
+  "passes used up": EVERY_PASS_NEW,
+  "not proven yet": [
+    ["abcd", link(4), 5],
+    ["dce", null, 5],
+  ],
 };
 
 describe("the rows of the verdict", () => {
@@ -106,8 +115,9 @@ function play(pages: readonly (ExamplePage | "narrow")[]): Course {
       course.narrow();
       continue;
     }
-    const [letters, next, totalCount, { count = letters.length, showsOrder = false } = {}] = page;
-    const meta = { limit: null, offset: null, next, totalCount, count, showsOrder };
+    const [letters, next, totalCount, { count = letters.length, showsOrder = false, limit = null } = {}] =
+      page;
+    const meta = { limit, offset: null, next, totalCount, count, showsOrder };
     course.read({ ids: [...letters], meta });
   }
   return course;
@@ -128,6 +138,12 @@ const anyFacts: fc.Arbitrary<WalkFacts> = fc
   .record({
     at: fc.record({ path: fc.constant(LIST), limit: few, offset: few, others: fc.constant("format=json") }),
     count: few,
+    countedTo: fc.option(fc.nat(6), { freq: 8 }),
+    isFull: fc.oneof({ arbitrary: fc.constant(false), weight: 4 }, fc.boolean()),
+    isEcho: fc.oneof({ arbitrary: fc.constant(true), weight: 4 }, fc.boolean()),
+    startIsEnd: fc.boolean(),
+    hasShortPages: fc.boolean(),
+    freshOld: few,
     next: fc.record({ leads, text: fc.string(), limit: few, offset: few }),
     isAnchored: fc.oneof({ arbitrary: fc.constant(true), weight: 4 }, fc.boolean()),
     hasUnanchored: fc.boolean(),
@@ -145,10 +161,8 @@ const anyFacts: fc.Arbitrary<WalkFacts> = fc
     covered: few,
     fresh: few,
     nameless: few,
-    grown: few,
     passes: fc.integer({ min: 1, max: 5 }),
     provenBefore: few,
-    lastGrown: few,
     seen: few,
     totalCount: fc.option(fc.nat(4), { freq: 8 }),
     badTotal: fc.string(),
@@ -164,7 +178,7 @@ const anyFacts: fc.Arbitrary<WalkFacts> = fc
 
 /** The verdict once more, as questions that branch instead of rows in an order. */
 function expectedRow(facts: WalkFacts): VerdictName {
-  const { pages, newsPages, passes, isProven, fresh, seen, grown } = facts;
+  const { pages, newsPages, passes, isProven, fresh, seen } = facts;
   const isPastBound = pages >= 1_000_000;
   if (isPastBound || pages > 50 + 2 * newsPages) {
     const mayHelp = !isProven || facts.hasGaps;
@@ -181,23 +195,29 @@ function expectedRow(facts: WalkFacts): VerdictName {
     } as const;
     return rows[facts.next.leads];
   }
-  const { totalCount } = facts;
-  if (totalCount === null) return "no count";
-  if (facts.holeCount > 0) return "holes";
-  if (facts.at.offset === 0 && facts.covered >= totalCount) return "one reply";
-  const isExact = seen === totalCount && !facts.hasMoved;
-  const isExplained = totalCount <= seen + grown;
-  if (isProven) {
-    if (isExplained && facts.showsOrder) return "order shown";
-    if (isExact && facts.isStill) return "still list";
-    if (isExplained && facts.provenPasses >= 2 && fresh <= grown + facts.lastGrown)
-      return "two proven passes";
+  const places = facts.at.offset + facts.count;
+  const agrees = facts.countedTo === places;
+  if (facts.count > 0) {
+    if (facts.isFull) return "end not shown";
+    const isDoubtful = facts.hasShortPages || (facts.countedTo !== null && !agrees);
+    if (isDoubtful && !facts.isEcho) return "end not shown";
   }
-  const isFull = facts.covered >= totalCount && !facts.hasUnanchored;
-  if (fresh === 0 && (isFull || isExact)) return "count met, nothing new";
-  if (totalCount > seen && totalCount <= seen + facts.nameless) return "records without an id";
-  const isHopeful = isProven && isExplained;
-  if (passes >= 2 && fresh === 0 && !isHopeful) return "count not met, nothing new";
+  if (facts.totalCount === null) return "no count";
+  if (facts.holeCount > 0) return "holes";
+  if (facts.covered === 0 && facts.totalCount > 0) return "nothing shown";
+  const isMet = places <= facts.covered && !facts.hasUnanchored;
+  if (facts.startIsEnd && isMet) return "one reply";
+  const isExact = seen === places && agrees && !facts.hasMoved;
+  if (isProven) {
+    if (facts.showsOrder) return "order shown";
+    if (isExact && facts.isStill) return "still list";
+    const isExplained = facts.hasShortPages || places <= seen + 2 * fresh;
+    if (isExplained && facts.provenPasses >= 2 && facts.freshOld === 0) return "two proven passes";
+  }
+  if (fresh === 0 && (isMet || isExact)) return "count met, nothing new";
+  if (places > seen && places <= seen + facts.nameless) return "records without an id";
+  const isVain = !isProven || (facts.isStill && places > seen);
+  if (passes >= 2 && fresh === 0 && isVain) return "count not met, nothing new";
   return passes === 5 ? "passes used up" : "not proven yet";
 }
 
@@ -218,18 +238,19 @@ describe("whatever the facts", () => {
     expect([...met].toSorted()).toEqual(NAMES.toSorted());
   });
 
-  it("whole needs a page that counts, the end of the list, a count and no hole, and a proof or nothing new", () => {
+  it("whole needs a page that counts, an end that is shown, a count and no hole, and a proof or nothing new", () => {
     fc.assert(
       fc.property(anyFacts, (facts) => {
         if (verdictOn(facts).outcome !== "whole") return;
-        const { isAnchored, next, totalCount, holeCount, isProven, fresh, at } = facts;
+        const { isAnchored, next, totalCount, holeCount, isProven, fresh, startIsEnd } = facts;
         expect({ isAnchored, leads: next.leads, holeCount }).toEqual({
           isAnchored: true,
           leads: "nowhere",
           holeCount: 0,
         });
         expect(totalCount).not.toBeNull();
-        expect(isProven || fresh === 0 || at.offset === 0).toBe(true);
+        expect(facts.isFull && facts.count > 0).toBe(false);
+        expect(isProven || fresh === 0 || startIsEnd).toBe(true);
       }),
       { numRuns: 5000 },
     );

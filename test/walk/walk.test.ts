@@ -6,8 +6,10 @@ import { QUIET } from "../../src/simulate/settings.ts";
 import { createWorld } from "../../src/simulate/world.ts";
 import { createCourse, type WalkOutcome } from "../../src/walk/course.ts";
 import type { Page } from "../../src/walk/page.ts";
+import { createPageSize } from "../../src/walk/page-size.ts";
 import { createPageSource } from "../../src/walk/page-source.ts";
 import { createWalk, type Walk } from "../../src/walk/walk.ts";
+import { parsePageRequest } from "../../src/wire/page-request.ts";
 import { RESOURCES, type Resource } from "../../src/wire/resources.ts";
 import { createTestClient } from "../support/client.ts";
 import {
@@ -20,6 +22,8 @@ import {
 const LIST = "/api/v1/user/";
 
 interface SetUpOptions {
+  /** Whether the size of the pages is found, from 100 on. @default false */
+  isSized?: boolean;
   client?: Partial<ClientOptions>;
   resource?: Resource;
   listPath?: string;
@@ -41,6 +45,7 @@ function setUp(baseUrl: URL, options: SetUpOptions = {}) {
     resource,
     course,
     source,
+    size: options.isSized ? createPageSize(null) : null,
     ...(seq !== undefined && { seq }),
     ...(signal && { signal }),
   });
@@ -109,8 +114,8 @@ const numbers = (end: number) => Array.from({ length: end }, (_, at) => String(a
 
 describe("a walk", () => {
   it("gives each page its place, its request and the request behind it", async () => {
-    const { pages, outcome, verdict, asked } = await walkScript(listOf(8));
-    expect(outcome).toEqual({ ...WHOLE, totalCount: 8, records: 8 });
+    const { pages, outcome, verdict, asked } = await walkScript(listOf(7));
+    expect(outcome).toEqual({ ...WHOLE, totalCount: 7, records: 7 });
     expect(verdict).toBe("still list");
     expect(asked).toEqual(["4@0", "4@2", "4@4"]);
     const text = (offset: number) => `${LIST}?format=json&limit=4${offset ? `&offset=${offset}` : ""}`;
@@ -118,13 +123,44 @@ describe("a walk", () => {
     expect(pages).toMatchObject([
       { ...shared, seq: 0, request: text(0), following: text(2), ids: ["0", "1", "2", "3"] },
       { ...shared, seq: 1, request: text(2), following: text(4), ids: ["2", "3", "4", "5"] },
-      { ...shared, seq: 2, request: text(4), following: null, ids: ["4", "5", "6", "7"] },
+      { ...shared, seq: 2, request: text(4), following: null, ids: ["4", "5", "6"] },
     ]);
     expect(pages[0]?.records).toEqual([{ id: 0 }, { id: 1 }, { id: 2 }, { id: 3 }]);
   });
 
+  /** A list of 3,000 builds of which some pages are shorter than their limit. */
+  function shortPages(shorten: (ids: number[], offset: number) => number[]): Script {
+    return listOf(3000, (ids, { path }) => {
+      const { limit, offset } = parsePageRequest(path) ?? { limit: 0, offset: 0 };
+      const next = offset + limit < 3000 ? `${LIST}?limit=${limit}&offset=${offset + limit}` : null;
+      return envelope(shorten(ids, offset), next, 3000);
+    });
+  }
+
+  it("needs few requests for 3,000 records though one page is cut to two", async () => {
+    let isCut = false;
+    const script = shortPages((ids, offset) => {
+      if (isCut || offset === 0) return ids;
+      isCut = true;
+      return ids.slice(0, 2);
+    });
+    const { outcome, asked } = await walkScript(script, { pageSize: 100, isSized: true });
+    expect(outcome).toMatchObject({ ...WHOLE, records: 3000 });
+    // The last page follows a short one, so it is asked to show its end.
+    expect(asked).toEqual(["100@0", "1000@0", "1000@980", "1000@981", "1000@1961", "1000@2941", "100@2980"]);
+  });
+
+  it("keeps its size and ends in a list that hides two records of each hundred", async () => {
+    const script = shortPages((ids) => ids.filter((id) => id % 50 !== 7));
+    const { outcome, asked, verdict } = await walkScript(script, { pageSize: 100, isSized: true });
+    expect(outcome).toMatchObject({ ...WHOLE, records: 2940 });
+    expect(verdict).toBe("two proven passes");
+    expect(new Set(asked.slice(1).map((one) => one.split("@")[0]))).toEqual(new Set(["1000", "100"]));
+    expect(asked.length).toBeLessThan(14);
+  });
+
   it("counts its pages from where an earlier part of it ended", async () => {
-    const { pages } = await walkScript(listOf(8), { seq: 7 });
+    const { pages } = await walkScript(listOf(7), { seq: 7 });
     expect(pages.map(({ seq }) => seq)).toEqual([7, 8, 9]);
   });
 
