@@ -250,12 +250,15 @@ export interface WholeWalk {
   startedAt: string;
   /** Records that it saw and that could not be stored. */
   unstored: number;
+  /** Records that upstream counted beyond those that the whole list showed: the count is too high. */
+  unshown: number;
 }
 
 /** The newest whole walk of a list, by its run, or null. */
 export async function findLastWholeWalk(sql: Sql, resource: Resource): Promise<WholeWalk | null> {
   const [row] = await sql<WholeWalk[]>`
-    select started_at as "startedAt", coalesce(unstored, 0) as unstored from sync.walks
+    select started_at as "startedAt", coalesce(unstored, 0) as unstored,
+      greatest(0, coalesce(deficit - coalesce(unstored, 0), 0)) as unshown from sync.walks
     where resource = ${resource} and walk = 'whole' order by run_id desc limit 1`;
   return row ?? null;
 }
@@ -295,12 +298,13 @@ export async function findDeficit(sql: AnySql, resource: Resource): Promise<numb
 }
 
 /**
- * The same when the head of the list last joined, or 0 after a whole walk: it has shown what there is, so
- * another one would settle nothing.
+ * The same when the head of the list last joined, beyond what the newest whole walk explains. 0 after a whole
+ * walk: it has shown what there is, so another one would settle nothing.
  */
-export async function findUnexplainedDeficit(sql: AnySql, resource: Resource): Promise<number> {
-  const [row] = await sql<{ unexplained: number }[]>`
-    select case when walk = 'head' then deficit - coalesce(unstored, 0) else 0 end as unexplained from sync.walks
+export async function findUnexplainedDeficit(sql: Sql, resource: Resource): Promise<number> {
+  const [row] = await sql<{ walk: WalkVerdict; deficit: number }[]>`
+    select walk, deficit - coalesce(unstored, 0) as deficit from sync.walks
     where resource = ${resource} and (walk = 'whole' or walk = 'head' and deficit is not null) order by run_id desc limit 1`;
-  return row?.unexplained ?? 0;
+  if (row?.walk !== "head") return 0;
+  return row.deficit - ((await findLastWholeWalk(sql, resource))?.unshown ?? 0);
 }

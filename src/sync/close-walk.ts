@@ -78,7 +78,7 @@ export async function closeWalk(
       ...counts,
       total_count: totalCount,
     },
-    deficit: outcome.walk === "head" ? Math.max(0, (reading.unstored ?? 0) - (reading.deficit ?? 0)) : 0,
+    deficit: outcome.walk === "head" ? Math.max(0, reading.explained - (reading.deficit ?? 0)) : 0,
     brokenBy,
   };
 }

@@ -36,7 +36,7 @@ export async function readHead(options: WalkResourceOptions): Promise<Reading> {
   await patience("open a walk", () => startWalk(sql, runId, resource, start, emptyCounts(), null));
   const largest = await patience("find the page size", () => findPageSize(sql, options.pageSize, resource));
   const pageSize = firstPageSize(options.pageSize);
-  const { unstored, known, joinedRunId } = await patience("find the last count", () =>
+  const { unstored, explained, known, joinedRunId } = await patience("find the last count", () =>
     findEarlier(sql, resource),
   );
 
@@ -70,7 +70,7 @@ export async function readHead(options: WalkResourceOptions): Promise<Reading> {
       // A count that is behind says nothing new.
       if (newer !== null) deficit = known;
       else deficit = counted === null ? null : counted - shown;
-      const mayFindMore = deficit !== null && deficit > Math.max(unstored, known);
+      const mayFindMore = deficit !== null && deficit > Math.max(explained, known);
       if (join.isJoined(mayFindMore)) walk.stop();
     };
     const settled = settlePages({ ...options, resource, counts, seen: course.seen, memory: null, onSettled });
@@ -78,17 +78,19 @@ export async function readHead(options: WalkResourceOptions): Promise<Reading> {
     counts = settled.counts;
     const reading = {
       ...read,
-      ...{ start, seen: course.seen, counts, memorized: 0, checkpoint: null, deficit, unstored },
+      ...{ start, seen: course.seen, counts, memorized: 0, checkpoint: null, deficit, unstored, explained },
     };
-    const isBelieved = deficit === unstored || deficit === known || readings === MAX_READINGS;
+    const isBelieved = deficit === explained || deficit === known || readings === MAX_READINGS;
     if (read.outcome.walk !== "head" || isBelieved) return { ...reading, ...judge(reading, newer, resource) };
   }
 }
 
 /** The results of earlier walks of the list. */
 interface Earlier {
-  /** The difference that the newest whole walk explains. */
+  /** See `sync.walks`, of the newest whole walk. */
   unstored: number;
+  /** The difference that the newest whole walk explains: what it could not store, and what the list did not show. */
+  explained: number;
   /** The difference that the newest comparison found and could not resolve. */
   known: number;
   /** The records stored up to this run have no gap at the head; 0 when nothing was read yet. */
@@ -99,8 +101,9 @@ async function findEarlier(sql: Sql, resource: Resource): Promise<Earlier> {
   const whole = await findLastWholeWalk(sql, resource);
   const unstored = whole?.unstored ?? 0;
   const joinedRunId = (await findLastJoinedRun(sql, resource)) ?? 0;
-  const known = unstored + (await findUnexplainedDeficit(sql, resource));
-  return { unstored, known, joinedRunId };
+  const explained = unstored + (whole?.unshown ?? 0);
+  const known = explained + (await findUnexplainedDeficit(sql, resource));
+  return { unstored, explained, known, joinedRunId };
 }
 
 /** Whether a page counts, and all its records are live and were stored by this run or an earlier one. */
@@ -119,7 +122,7 @@ async function areKnown(sql: Sql, resource: Resource, page: Page, runId: number)
  * lower count needs none: upstream has deleted records (`Unfinished`).
  */
 function judge(
-  { outcome, deficit, unstored }: Reading,
+  { outcome, deficit, unstored, explained }: Reading,
   newer: string | null,
   resource: Resource,
 ): Pick<Reading, "outcome" | "isLagging"> {
@@ -129,14 +132,13 @@ function judge(
     const reason = "its head has no total_count, so it is unknown whether records are missing";
     return { outcome: { ...because(reason), walk: "not_whole" } };
   }
-  const explained = unstored ?? 0;
   const missing = deficit - explained;
   if (missing > 0) {
     const reason = `upstream counts ${countOf(missing, resource)} more than are here: a full walk is due`;
     return { outcome: because(reason) };
   }
-  if (explained > 0) {
-    const reason = `${countOf(explained, resource)} that it shows could not be stored; see \`docmirror quarantine\``;
+  if (unstored !== null && unstored > 0) {
+    const reason = `${countOf(unstored, resource)} that it shows could not be stored; see \`docmirror quarantine\``;
     return { outcome: because(reason) };
   }
   if (newer === null) return { outcome };

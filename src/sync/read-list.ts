@@ -71,6 +71,7 @@ export async function readList(options: WalkResourceOptions, counts: WalkCounts)
     checkpoint,
     deficit: null,
     unstored: null,
+    explained: 0,
   };
 }
 

@@ -23,6 +23,8 @@ export interface Reading {
   /** See `sync.walks`. */
   deficit: number | null;
   unstored: number | null;
+  /** The part of a head's `deficit` that the newest whole walk explains. 0 where the whole list was read. */
+  explained: number;
   /** The reason of the outcome is that a replica which is behind has answered. @default false */
   isLagging?: boolean;
   /** How far `total_count` rose and fell from page to page, each summed up. */

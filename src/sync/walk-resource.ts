@@ -13,10 +13,10 @@ export async function walkResource(options: WalkResourceOptions): Promise<WalkEn
   const { plan, log } = options;
   if (plan.kind === "full") return closeWalk(options, await readList(options, emptyCounts()), true);
   const head = await readHead(options);
-  const { outcome, deficit, unstored } = head;
-  if (outcome.walk !== "head" || deficit === unstored || !plan.mayWalkInFull) {
+  const { outcome, deficit, explained } = head;
+  if (outcome.walk !== "head" || deficit === explained || !plan.mayWalkInFull) {
     return closeWalk(options, head, false);
   }
-  log.info({ deficit, unstored }, "the count of the head does not agree; reading the list in full");
+  log.info({ deficit, explained }, "the count of the head does not agree; reading the list in full");
   return closeWalk(options, await readList(options, head.counts), true);
 }

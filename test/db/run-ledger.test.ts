@@ -241,6 +241,7 @@ describe("a walk", () => {
     expect(await findLastWholeWalk(ledger.sql, "build")).toEqual({
       startedAt: "2024-05-15 02:00:00+00",
       unstored: 0,
+      unshown: 0,
     });
     expect(await findLastEndedWalk(ledger.sql, "build")).toMatchObject({ walk: "not_whole" });
     expect(await findLastWholeWalk(ledger.sql, "user")).toBeNull();

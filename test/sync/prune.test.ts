@@ -4,7 +4,7 @@ import { createRandom } from "../../src/simulate/random.ts";
 import { countPrunable } from "../../src/sync/prunable.ts";
 import { findHistoryBegin, prune } from "../../src/sync/prune.ts";
 import { type Loading, setUpLoading } from "../support/loading.ts";
-import { wireBuild, wireProject, wireVersion } from "../support/wire-records.ts";
+import { wireBuild, wireProject, wireUser, wireVersion } from "../support/wire-records.ts";
 
 const RESOURCES = ["project", "version", "build"] as const;
 const HOURS = 150;
@@ -130,12 +130,12 @@ describe("prune", () => {
 
   test("takes no change that was stored late behind one that came after the horizon", async () => {
     await using loading = await setUpLoading();
-    const seeProject = (hour: number, over: Record<string, unknown>) =>
-      loading.load("project", [wireProject("1", over)], { at: at(hour) });
-    await seeProject(1, {});
-    await seeProject(8, { theme: "a" });
-    await seeProject(5, { theme: "a", suffix: "b" });
-    await seeProject(6, { theme: "a", suffix: "b", version: "c" });
+    const seeUser = (hour: number, over: Record<string, unknown>) =>
+      loading.load("user", [wireUser("1", over)], { at: at(hour) });
+    await seeUser(1, {});
+    await seeUser(8, { first_name: "a" });
+    await seeUser(5, { first_name: "a", last_name: "b" });
+    await seeUser(6, { first_name: "a", last_name: "b", username: "c" });
     expect(await countPrunable(loading.sql, at(7))).toEqual({ changes: 0, runs: 0 });
     expect(await pruneAll(loading, at(7))).toEqual({ changes: 0, runs: 0 });
     expect(await pruneAll(loading, at(9))).toEqual({ changes: 2, runs: 0 });
