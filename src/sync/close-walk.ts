@@ -65,8 +65,8 @@ export async function closeWalk(
     }),
   );
   const { isLagging = false } = reading;
-  if (outcome.reason)
-    log.warn({ reason: outcome.reason }, isLagging ? "the service lags behind" : "walk is not whole");
+  if (isLagging) log.warn({ reason: outcome.reason }, "the service lags behind");
+  else if (outcome.reason) log.warn({ reason: outcome.reason }, "walk is not whole");
   if (held) log.warn({ reason: held }, "deletions are held back");
   const reason = outcome.reason ?? held;
   const { totalCount } = outcome;

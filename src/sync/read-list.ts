@@ -26,11 +26,7 @@ export async function readList(options: WalkResourceOptions, counts: WalkCounts)
   const isListPath = (path: string) => isSameEndpoint(path, listPath, client.baseUrl);
   const size = await patience("find the page size", () => findSizing(sql, options.pageSize, resource));
   const pageSize = firstPageSize(options.pageSize);
-  const beganRunId = resume?.beganRunId ?? runId;
-  const highestKnownId = await patience("find the highest id", () =>
-    findHighestId(sql, resource, beganRunId),
-  );
-  const begin = () => createCourse({ resource, listPath, pageSize, isListPath, highestKnownId });
+  const begin = () => createCourse({ resource, listPath, pageSize, isListPath });
 
   const resumed = resume && (await resumeWalk(resume, begin, { memory, patience, log }));
   // The interrupted walk may have had another setting.
@@ -54,7 +50,9 @@ export async function readList(options: WalkResourceOptions, counts: WalkCounts)
     signal,
     remember: (place) => forgotten.then(() => recall(place)),
   });
-  const walk = createWalk({ resource, course, source, size, seq, signal });
+  const findHighest = () =>
+    patience("find the highest id", () => findHighestId(sql, resource, start.beganRunId));
+  const walk = createWalk({ resource, course, source, size, seq, signal, findHighestId: findHighest });
   const keepSize = keepPageSize(resource, size);
   const settled = settlePages({ ...options, resource, counts: before, seen: course.seen, memory, keepSize });
   const read = await readPages(walk, settled, log);

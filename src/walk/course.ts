@@ -55,10 +55,10 @@
 import { readNext } from "../wire/next-link.ts";
 import { firstRequest, type PageRequest, parsePageRequest, requestText } from "../wire/page-request.ts";
 import type { Resource } from "../wire/resources.ts";
+import { createHighestIds } from "./highest-ids.ts";
 import { createIdSet, type IdSet } from "./id-set.ts";
-import { tailOf } from "./list-order.ts";
 import type { PageMeta } from "./page.ts";
-import { BASE_SIZE, MAX_LIMIT } from "./page-size.ts";
+import { MAX_LIMIT } from "./page-size.ts";
 import {
   createPass,
   goOnUnproven,
@@ -68,13 +68,11 @@ import {
   joinWaiting,
   type PageFacts,
   type Pass,
-  saidLimit,
 } from "./pass.ts";
+import { overlapOf, requestBehind } from "./request-behind.ts";
 import { type VerdictName, verdictOn, type WalkFacts } from "./verdicts.ts";
 
 const LIMIT_GROWTH = 10;
-/** The next page reads one record in this many again: at least two, and never more than half a page. */
-const OVERLAP_SHARE = 50;
 /** More holes side by side mean that the list cannot be read, not that its records are bad. */
 const MAX_ADJACENT_HOLES = 20;
 
@@ -91,8 +89,6 @@ export interface CourseOptions {
   pageSize: number;
   /** Whether the path of a `next` is the path of this list. */
   isListPath(path: string): boolean;
-  /** The highest number that was the id of a record before the walk began. Null when it is not known. @default null */
-  highestKnownId?: number | null;
   /** Only the test of the proof switches this off. @default true */
   isOverlapping?: boolean;
 }
@@ -137,6 +133,11 @@ export interface Course {
    * again page by page. Only for the first pass: later ones have a reason for their size.
    */
   resize(limit: number): void;
+  /**
+   * Says what the highest number was that is the id of a record, before the walk began. Only a second pass and
+   * those after it need it. Unless it is said, no id that is new to the second pass counts as that of a new record.
+   */
+  knowHighestId(id: number): void;
   /** Takes the reply to `request`. */
   read(page: PageFacts): void;
   /**
@@ -155,10 +156,7 @@ export interface Course {
 
 export function createCourse(options: CourseOptions): Course {
   const { resource, isOverlapping = true } = options;
-  /** The highest ids that were known: now, before this pass, and before the previous one. */
-  let highest = options.highestKnownId ?? null;
-  let highestBefore: number | null = null;
-  let highestBeforeLast: number | null = null;
+  const highest = createHighestIds();
   const seen = createIdSet();
   let passes = 0;
   let provenPasses = 0;
@@ -187,7 +185,7 @@ export function createCourse(options: CourseOptions): Course {
   function beginPass(limit: number): void {
     passes += 1;
     servedBefore = served;
-    [highestBeforeLast, highestBefore] = [highestBefore, highest];
+    highest.beginPass();
     pass = createPass(limit, pass.hasShortPages);
     stepBack = 0;
     step = 0;
@@ -201,10 +199,9 @@ export function createCourse(options: CourseOptions): Course {
 
   function takeId(id: string): void {
     if (!seen.add(id)) return;
-    const number = numberOf(id);
     pass.fresh += 1;
-    if (number === null || highestBeforeLast === null || number <= highestBeforeLast) pass.freshOld += 1;
-    if (number !== null && (highest === null || number > highest)) highest = number;
+    if (!highest.isNewer(id)) pass.freshOld += 1;
+    highest.take(id);
   }
 
   function read(page: PageFacts): void {
@@ -289,32 +286,18 @@ export function createCourse(options: CourseOptions): Course {
     request = { ...at, offset: Math.max(pass.barrier, at.offset - stepBack) };
   }
 
-  function goOn({ at, count, next, ...facts }: WalkFacts, meta: PageMeta): void {
-    const isEnd = next.leads !== "on";
-    // A server that sent fewer records may have reduced the limit.
-    served = count < at.limit ? Math.max(count, saidLimit(at, meta)) : at.limit;
-    const isNarrowed = at.limit < pass.limit;
-    if (served < at.limit) pass.limit = served;
-    let limit = isNarrowed ? Math.min(pass.limit, served * 2) : served;
-    // A large page may be what the service cuts.
-    if (isEnd && !facts.isFull) limit = Math.min(limit, BASE_SIZE, Math.max(8, limit >> 1));
-    // Never beyond the records that came, so that a short page with a next one leaves no gap.
-    const behind = isEnd ? at.offset + count : Math.min(next.offset, at.offset + count);
-    // Where pages cannot be larger than before, half a page more brings all borders to other places.
-    const isShifted = passes > 1 && pass.pages === 1 && served === servedBefore;
-    const wanted = isShifted ? served >> 1 : overlapAfter(served, meta);
-    let overlap = isOverlapping ? Math.min(wanted, behind - at.offset - 1) : 0;
-    // A page of one record leaves no room for an anchor. Where it was cut, there is room in front of it.
-    if (isOverlapping && overlap === 0) {
-      if (!facts.isFull && !isRepeated) overlap = 2;
-      else goOnUnproven(pass, behind);
-      isRepeated = true;
-    }
-    // Only the offset of `next` is used: a filter in it would hide records.
-    request = { ...at, limit, offset: Math.max(Math.min(pass.barrier, behind), behind - overlap) };
+  function goOn({ at, next }: WalkFacts, meta: PageMeta): void {
+    const shiftAt = passes > 1 && pass.pages === 1 ? servedBefore : 0;
+    const following = requestBehind({ at, meta, next, aim: pass.limit, isOverlapping, shiftAt, isRepeated });
+    served = following.served;
+    pass.limit = Math.min(pass.limit, following.aim);
+    isRepeated ||= following.isSingle;
+    // A page of one record leaves no room for an anchor.
+    if (following.isUnanchored) goOnUnproven(pass, following.behind);
+    const { behind, limit, offset } = following;
+    request = { ...at, limit, offset: Math.max(Math.min(pass.barrier, behind), offset) };
     step = request.offset - at.offset;
-    const { offset } = request;
-    pass.waiting = pass.waiting.filter((waiting) => waiting.at.offset > offset);
+    pass.waiting = pass.waiting.filter((waiting) => waiting.at.offset > (request?.offset ?? 0));
   }
 
   function resize(limit: number): void {
@@ -386,6 +369,7 @@ export function createCourse(options: CourseOptions): Course {
       return passes === 1 && pass.pages === 0 && request?.offset === 0;
     },
     seen,
+    knowHighestId: highest.know,
     resize,
     read,
     narrow,
@@ -407,19 +391,4 @@ export function createCourse(options: CourseOptions): Course {
     request = remembered;
     return true;
   }
-}
-
-function overlapOf(limit: number): number {
-  return Math.min(Math.max(2, Math.ceil(limit / OVERLAP_SHARE)), Math.floor(limit / 2));
-}
-
-/** The records to read again behind a page. They reach past those that share the last sort key. */
-function overlapAfter(limit: number, { count, showsOrder, ties }: PageMeta): number {
-  const tail = showsOrder ? tailOf(count, ties) : 0;
-  return Math.max(overlapOf(limit), tail < count && ties ? tail + 1 : 0);
-}
-
-/** The number that an id spells, or null. */
-function numberOf(id: string): number | null {
-  return /^\d{1,15}$/.test(id) ? Number(id) : null;
 }

@@ -25,6 +25,8 @@ export interface WalkOptions {
   source: PageSource;
   /** Finds the size of the pages. @default the course's own, which stays */
   size?: PageSize | null;
+  /** Finds the highest number that was an id before the walk began. Called when a second pass begins. */
+  findHighestId?(): Promise<number | null>;
   /** The place of the first page. For a resumed walk, the number of pages read before. @default 0 */
   seq?: number;
   signal?: AbortSignal;
@@ -53,12 +55,23 @@ export function createWalk({
   /** Later passes have a size of their own, for the sake of the proof. */
   const sizing = () => (course.passes === 1 ? options.size : null);
 
+  let isHighestIdKnown = false;
+
+  /** Before the first page of a later pass, which is judged by it. */
+  async function knowHighestId(): Promise<void> {
+    if (course.passes === 1 || isHighestIdKnown || !options.findHighestId) return;
+    isHighestIdKnown = true;
+    const id = await options.findHighestId();
+    if (id !== null) course.knowHighestId(id);
+  }
+
   async function* pages(): AsyncGenerator<Page, WalkOutcome> {
     try {
       const size = sizing();
       if (size && course.isAtStart) course.resize(size.size);
       for (let seq = firstSeq; course.request !== null; seq++) {
         signal?.throwIfAborted();
+        await knowHighestId();
         const { page, holes } = await fetchFirst(seq);
         const at = course.request;
         course.read(page);

@@ -3,8 +3,15 @@ import { type Course, type CourseOptions, createCourse, type PageFacts } from ".
 import { type PageRequest, requestText } from "../../src/wire/page-request.ts";
 
 const LIST = "/api/v1/user/";
-const begin = (pageSize = 4, more: Partial<CourseOptions> = {}): Course =>
-  createCourse({ resource: "user", listPath: LIST, pageSize, isListPath: (path) => path === LIST, ...more });
+function begin(
+  pageSize = 4,
+  { highestKnownId = null, ...more }: Partial<CourseOptions> & { highestKnownId?: number | null } = {},
+): Course {
+  const isListPath = (path: string) => path === LIST;
+  const course = createCourse({ resource: "user", listPath: LIST, pageSize, isListPath, ...more });
+  if (highestKnownId !== null) course.knowHighestId(highestKnownId);
+  return course;
+}
 
 const link = (limit: number, offset: number) => `${LIST}?format=json&limit=${limit}&offset=${offset}`;
 /** What is asked for, as `limit@offset`; null at the end. */

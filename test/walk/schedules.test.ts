@@ -33,14 +33,13 @@ interface Schedule extends Omit<ModelOptions, "order"> {
   highestKnownId?: number | null;
 }
 
-const begin = ({ pageSize, isOverlapping = true, highestKnownId = null }: Schedule): Course =>
+const begin = ({ pageSize, isOverlapping = true }: Schedule): Course =>
   createCourse({
     resource: "user",
     listPath: LIST,
     pageSize,
     isListPath: (path) => path === LIST,
     isOverlapping,
-    highestKnownId,
   });
 
 interface Walked {
@@ -68,7 +67,10 @@ async function walkModel(schedule: Schedule & { order: ModelOrder }, pagesBefore
   const random = createRandom(schedule.seed + 1);
   const sizing = schedule.isSized ? createPageSize(null) : null;
   while (outcome === null) {
-    const walk = createWalk({ resource: "user", course, source: model, size: sizing, seq: pages.length });
+    const walk = createWalk({
+      ...{ resource: "user", course, source: model, size: sizing, seq: pages.length },
+      findHighestId: async () => schedule.highestKnownId ?? null,
+    });
     const steps = walk.pages();
     for (;;) {
       const step = await steps.next();
