@@ -93,6 +93,8 @@ export interface Faults {
   counts: Record<string, number>;
   /** The share of requests that go wrong from now on, 0 to 1. @default 0 */
   share: number;
+  /** Whether a path is that of a detail that never answers 404: a record that its list hid as well would be gone. @default none */
+  spares(path: string): boolean;
 }
 
 function isPoisoned(
@@ -120,6 +122,7 @@ export function createFaults(random: Random): Faults {
   const faults: Faults = {
     counts: Object.fromEntries(kinds.map(([name]) => [name, 0])),
     share: 0,
+    spares: () => false,
     drawPoison() {
       const isPage = random.chance(0.5);
       poison = {
@@ -139,11 +142,14 @@ export function createFaults(random: Random): Faults {
         count(poisoned);
         return html(poisoned === "poisoned page" ? 504 : 502);
       }
-      const isGone = faults.share > 0 && BUILD_DETAIL.test(request.url) && random.chance(GONE_SHARE);
+      const mayDeny = !faults.spares(new URL(request.url).pathname);
+      const isGone =
+        mayDeny && faults.share > 0 && BUILD_DETAIL.test(request.url) && random.chance(GONE_SHARE);
       if (isGone) return FAULTS["404 on a detail"](request, next);
       const drawn = random.chance(faults.share) ? kinds[random.int(kinds.length)] : undefined;
       if (!drawn) return next();
       const [name, fault] = drawn;
+      if (fault === FAULTS["404 on a detail"] && !mayDeny) return next();
       count(name);
       return fault(request, next);
     },

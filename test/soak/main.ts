@@ -215,6 +215,7 @@ async function soak(ties: NonNullable<WorldOptions["ties"]>, untilMs: number): P
   const life = { startAt: new Date(), stuckShare: 0.2, closeStuckAfterMs: 43_200_000 };
   const lagMs = REPLICA_LAG_MS * SPEED;
   const world = createOddWorld({ ...SIZES, ...life, seed, ties, rates, outputBytes: 300, lagMs });
+  faults.spares = world.wasHidden;
   let simulation = await startSimulation({ world, speed: SPEED, intercept: faults.intercept });
   const order = { databaseUrl, baseUrl: simulation.url, replicaLagMs: REPLICA_LAG_MS };
   // Bad as often as the service is.
@@ -227,7 +228,6 @@ async function soak(ties: NonNullable<WorldOptions["ties"]>, untilMs: number): P
     let lastChange = 0;
     for (let count = 0; performance.now() < untilMs && !stopped.signal.aborted; count++) {
       if (random.chance(0.25)) world.drawOddities();
-      const place = `${ties} order, run ${count} (${world.oddities()})`;
       const hidden = world.hiddenProjects();
       const before = world.listed();
       const kind = KINDS[count % KINDS.length] ?? "full";
@@ -235,12 +235,15 @@ async function soak(ties: NonNullable<WorldOptions["ties"]>, untilMs: number): P
       faults.share = SHARES[random.int(SHARES.length)] ?? 0;
       if (faults.share > 0 && random.chance(0.15)) faults.drawPoison();
       const fate = random.next();
-      if (fate < 0.15) await runAndKill({ ...order, kind }, 200 + random.int(2500));
+      const isKilled = fate < 0.15;
+      const trouble = isKilled ? {} : drawTrouble(proxy);
+      const place = `${ties} order, run ${count} (${world.oddities()}, clock ${(trouble.clockAheadMs ?? 0) / 1000} s ahead)`;
+      if (isKilled) await runAndKill({ ...order, kind }, 200 + random.int(2500));
       else {
         const isStopped = fate < 0.25;
         if (isStopped) found.stops += 1;
         const ended = run({
-          ...{ ...order, kind, ...drawTrouble(proxy) },
+          ...{ ...order, kind, ...trouble },
           ...(isStopped && { stopAfterMs: random.int(600) }),
         });
         const [{ summary }] = await Promise.all([

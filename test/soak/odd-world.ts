@@ -25,6 +25,8 @@ export interface OddWorld extends World {
   drawOddities(): void;
   /** How odd it is now. */
   oddities(): string;
+  /** Whether a path is that of a record that was taken out of a page, now or before. */
+  wasHidden(path: string): boolean;
   /** It is one plain service from now on. */
   end(): void;
   /** The records that every list shows now, whoever answers. A record that is in it before and after a run was shown all through the run. */
@@ -46,6 +48,7 @@ export function createOddWorld(options: WorldOptions & { seed: number; lagMs: nu
   let deletions: { resource: Resource; id: string; at: Date }[] = [];
   const odd = { replicaShare: 0, behindMs: 0, hasOldCounts: false, hiddenShare: 0, salt: 0 };
   const counts = new Map<Resource, { count: number; untilMs: number }>();
+  const hidden = new Set<string>();
   const met = {
     "from a replica": 0,
     "count too low": 0,
@@ -98,6 +101,7 @@ export function createOddWorld(options: WorldOptions & { seed: number; lagMs: nu
       if (count > totalCount) met["count too high"] += 1;
       if (end >= count && end < totalCount) met["cut by its count"] += 1;
       const shown = records.filter(({ id }) => !isHidden(resource, id));
+      for (const record of records) if (!shown.includes(record)) hidden.add(record.resource_uri);
       if (shown.length < records.length) met.filtered += 1;
       return { records: shown, totalCount: count };
     },
@@ -126,6 +130,7 @@ export function createOddWorld(options: WorldOptions & { seed: number; lagMs: nu
       odd.hiddenShare = random.chance(0.25) ? random.pick(HIDDEN_SHARES) : 0;
       odd.salt = random.int(1_000_000);
     },
+    wasHidden: (path) => hidden.has(path),
     oddities: () =>
       `${odd.replicaShare} of the replies ${odd.behindMs / 60_000} minutes old, ${odd.hasOldCounts ? "old" : "true"} counts, ${odd.hiddenShare} hidden`,
     end() {
