@@ -27,7 +27,7 @@ import { countVanished, findDifferences, findFalselyVanished, findWrongDeletions
 import { createFaults } from "./faults.ts";
 import { judgeMemory } from "./memory.ts";
 import type { RunOrder, RunReport } from "./mirror-process.ts";
-import { createOddWorld } from "./odd-world.ts";
+import { createOddWorld, type OddWorld } from "./odd-world.ts";
 import { createVerdicts } from "./verdicts.ts";
 
 const { values } = parseArgs({
@@ -165,9 +165,9 @@ async function robLock(order: RunOrder, afterMs: number): Promise<void> {
 }
 
 /** What is wrong with the surroundings of a run, beside what its requests meet. */
-function drawTrouble(proxy: TestProxy): Partial<RunOrder> {
+function drawTrouble(world: OddWorld, proxy: TestProxy): Partial<RunOrder> {
   const trouble: Partial<RunOrder> = { pageSize: random.pick<number | "auto">([20, 50, "auto"]) };
-  if (random.chance(0.15)) {
+  if (random.chance(0.15) && !world.hasReplica()) {
     trouble.clockAheadMs = CLOCKS[random.int(CLOCKS.length)] ?? 0;
     if (random.chance(0.3)) trouble.clockRightAfterMs = random.int(1000);
     found.wrongClocks += 1;
@@ -227,7 +227,11 @@ async function soak(ties: NonNullable<WorldOptions["ties"]>, untilMs: number): P
   try {
     let lastChange = 0;
     for (let count = 0; performance.now() < untilMs && !stopped.signal.aborted; count++) {
-      if (random.chance(0.25)) world.drawOddities();
+      if (random.chance(0.25)) {
+        world.drawOddities();
+        // The lag is counted on this machine's clock: what a wrong one dated must be older.
+        if (world.hasReplica()) await delay(REPLICA_LAG_MS);
+      }
       const hidden = world.hiddenProjects();
       const before = world.listed();
       const kind = KINDS[count % KINDS.length] ?? "full";
@@ -236,7 +240,7 @@ async function soak(ties: NonNullable<WorldOptions["ties"]>, untilMs: number): P
       if (faults.share > 0 && random.chance(0.15)) faults.drawPoison();
       const fate = random.next();
       const isKilled = fate < 0.15;
-      const trouble = isKilled ? {} : drawTrouble(proxy);
+      const trouble = isKilled ? {} : drawTrouble(world, proxy);
       const place = `${ties} order, run ${count} (${world.oddities()}, clock ${(trouble.clockAheadMs ?? 0) / 1000} s ahead)`;
       if (isKilled) await runAndKill({ ...order, kind }, 200 + random.int(2500));
       else {
@@ -273,12 +277,13 @@ async function soak(ties: NonNullable<WorldOptions["ties"]>, untilMs: number): P
     world.end();
     for (const [kind, count] of Object.entries(world.met)) found.odd[kind] = (found.odd[kind] ?? 0) + count;
     simulation = await startSimulation({ world, port });
-    // Nothing that was seen within the lag is marked as deleted.
-    await delay(REPLICA_LAG_MS);
     // Where no walk was whole for long, many deletions are due at once.
     const last = { ...order, kind: "full", maxDeleteRatio: 1 } as const;
-    // The first goes on with walks that were broken off, which owe nothing to what came since they began.
+    // The first goes on with walks that were broken off, which owe nothing to what came since they began. Nothing is marked as deleted
+    // within the lag of its last sighting, or of the first walk that missed it.
+    await delay(REPLICA_LAG_MS);
     await run(last);
+    await delay(REPLICA_LAG_MS);
     const quiet = await run(last);
     const reasons = Object.values(quiet.summary?.resources ?? {}).flatMap(({ reason }) => reason ?? []);
     print(`${ties} order: the quiet run ${quiet.status}${reasons.map((reason) => `; ${reason}`).join("")}`);

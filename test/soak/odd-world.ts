@@ -23,6 +23,8 @@ const HIDDEN_SHARES = [0.02, 0.2] as const;
 export interface OddWorld extends World {
   /** Draws how odd the service is from now on. */
   drawOddities(): void;
+  /** Whether a replica that is behind answers now. */
+  hasReplica(): boolean;
   /** How odd it is now. */
   oddities(): string;
   /** Whether a path is that of a record that was taken out of a page, now or before. */
@@ -130,6 +132,7 @@ export function createOddWorld(options: WorldOptions & { seed: number; lagMs: nu
       odd.hiddenShare = random.chance(0.25) ? random.pick(HIDDEN_SHARES) : 0;
       odd.salt = random.int(1_000_000);
     },
+    hasReplica: () => odd.replicaShare > 0,
     wasHidden: (path) => hidden.has(path),
     oddities: () =>
       `${odd.replicaShare} of the replies ${odd.behindMs / 60_000} minutes old, ${odd.hasOldCounts ? "old" : "true"} counts, ${odd.hiddenShare} hidden`,
