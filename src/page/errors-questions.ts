@@ -1,4 +1,5 @@
 import { askFor, asQuestion, type Question } from "../report/question.ts";
+import { askForKinds } from "./kinds-question.ts";
 import { dayText, type Period } from "./period.ts";
 import { statement } from "./statement.ts";
 
@@ -63,18 +64,6 @@ group by error_class`,
     ),
     lines: isAllTime(period) ? askForAllLines(choice) : askForLines(period, choice),
   } satisfies Record<string, Question>;
-}
-
-/** The failures of each day by class, of the period and of the one before it. */
-export function askForKinds({ start, last }: Period): Question {
-  return statement(
-    "error_fingerprints_daily",
-    (hold) => `select day, error_class, sum(failures) as failures
-from report.error_fingerprints_daily
-where ${within(hold, "day", start, last)}
-group by day, error_class
-order by day, error_class`,
-  );
 }
 
 function askForProjects({ first, last }: Period): Question {

@@ -1,5 +1,5 @@
 import { askFor, type Question } from "../report/question.ts";
-import { askForKinds } from "./errors-questions.ts";
+import { askForKinds } from "./kinds-question.ts";
 import type { Row } from "./list-table.ts";
 import { dayText, type Period } from "./period.ts";
 import { statement } from "./statement.ts";
