@@ -1,9 +1,10 @@
 import { readFileSync } from "node:fs";
-import { fileURLToPath } from "node:url";
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
 import { readMigrationFiles } from "drizzle-orm/migrator";
 
-/** The folder of the package. It is one level above `src`, and one level above `dist`. */
-const FOLDER = fileURLToPath(new URL("../../migrations", import.meta.url));
+/** In the package, however deep this file or the bundle is. */
+const FOLDER = join(dirname(createRequire(import.meta.url).resolve("docmirror/package.json")), "migrations");
 
 export interface Migration {
   /** Its name, such as `0000_create_mirror_and_sync`. */
