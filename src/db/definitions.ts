@@ -1,10 +1,11 @@
 /**
  * The views and functions of the reports that a database has: `sync.definitions`. The program contains their
- * texts and re-creates those that differ, so a changed formula needs no migration. The texts are passed in
- * because `db` may not import `report`.
+ * texts and re-creates those that differ, so a changed formula needs no migration. The texts and the sentences are
+ * passed in because `db` may not import `report`.
  */
 import type { AnySql, TransactionSql } from "./connect.ts";
 import { dropStatements, rebuildObjects, replaceObjects } from "./defined-objects.ts";
+import type { Dictionary } from "./dictionary.ts";
 
 export interface Definition {
   /** The name with its schema, such as `report.failing_now`. */
@@ -21,6 +22,8 @@ export interface Definition {
 export interface Definitions {
   /** The version of the program that contains them. */
   version: string;
+  /** What the relations and their columns mean. */
+  dictionary: Dictionary;
   /** Each comes after the ones that it names. */
   inOrder: readonly Definition[];
 }

@@ -124,7 +124,7 @@ async function migrateIn(
   // Read again: a migration that had to drop definitions has deleted their rows.
   const changes = await findDefinitionChanges(tx, definitions);
   await applyDefinitions(tx, changes, definitions.version);
-  await applyReportComments(tx);
+  await applyReportComments(tx, definitions.dictionary);
   return { applied: missing.map(({ tag }) => tag), redefined: namesOf(changes), newer: false };
 }
 
@@ -215,7 +215,10 @@ interface SchemaChanges extends DefinitionChanges {
 
 async function findSchemaChanges(sql: AnySql, definitions: Definitions): Promise<SchemaChanges> {
   const changes = await findDefinitionChanges(sql, definitions);
-  return { ...changes, lacking: namesOf(changes).length > 0 ? await findLackingColumns(sql) : [] };
+  return {
+    ...changes,
+    lacking: namesOf(changes).length > 0 ? await findLackingColumns(sql, definitions.dictionary) : [],
+  };
 }
 
 function statusOf(

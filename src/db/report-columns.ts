@@ -1,12 +1,12 @@
 import type { AnySql } from "./connect.ts";
-import { DICTIONARY, type RelationEntry } from "./report-dictionary.ts";
+import type { Dictionary } from "./dictionary.ts";
 
 /**
  * The columns of schema `report` that this program reads and the database does not have, as `relation.column`.
  * A later version may have dropped or renamed them.
  */
-export async function findLackingColumns(sql: AnySql): Promise<string[]> {
-  const known = Object.entries<RelationEntry>(DICTIONARY).flatMap(([relation, { columns }]) =>
+export async function findLackingColumns(sql: AnySql, dictionary: Dictionary): Promise<string[]> {
+  const known = Object.entries(dictionary).flatMap(([relation, { columns }]) =>
     Object.keys(columns).map((column) => ({ relation, column })),
   );
   const lacking = await sql<{ name: string }[]>`

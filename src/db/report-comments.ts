@@ -1,5 +1,5 @@
 import type { AnySql } from "./connect.ts";
-import { DICTIONARY, type RelationEntry } from "./report-dictionary.ts";
+import type { Dictionary } from "./dictionary.ts";
 
 /** A comment that differs from the dictionary. `column` is null for the comment of a relation. */
 interface MissingComment {
@@ -13,8 +13,8 @@ interface MissingComment {
  * they differ: a view that was dropped and re-created has none. Needs the rights of the owner. Safe to
  * repeat.
  */
-export async function applyReportComments(sql: AnySql): Promise<void> {
-  const wanted = Object.entries<RelationEntry>(DICTIONARY).flatMap(([relation, { answers, columns }]) => [
+export async function applyReportComments(sql: AnySql, dictionary: Dictionary): Promise<void> {
+  const wanted = Object.entries(dictionary).flatMap(([relation, { answers, columns }]) => [
     { relation, column: null, comment: answers },
     ...Object.entries(columns).map(([column, comment]) => ({ relation, column, comment })),
   ]);

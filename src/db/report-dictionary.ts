@@ -3,6 +3,7 @@
  * database, `report.data_dictionary` and `docs/data-dictionary.md` come from here. Columns are in the order
  * of their relation.
  */
+import type { Dictionary } from "./dictionary.ts";
 import { BROKEN_AND_FIXED } from "./report-dictionary/broken-and-fixed.ts";
 import { DIMENSIONS } from "./report-dictionary/dimensions.ts";
 import { DURATIONS } from "./report-dictionary/durations.ts";
@@ -21,12 +22,6 @@ import {
   VERSION,
 } from "./report-dictionary/shared-columns.ts";
 import { TRUST } from "./report-dictionary/trust.ts";
-
-export interface RelationEntry {
-  /** The question that the relation answers, and what one row is. */
-  readonly answers: string;
-  readonly columns: Readonly<Record<string, string>>;
-}
 
 export const DICTIONARY = {
   ...DIMENSIONS,
@@ -312,7 +307,7 @@ export const DICTIONARY = {
       description: "Its meaning.",
     },
   },
-} as const satisfies Record<string, RelationEntry>;
+} as const satisfies Dictionary;
 
 export type Relation = keyof typeof DICTIONARY;
 

@@ -2,18 +2,22 @@ import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import type { Definition, Definitions } from "../db/definitions.ts";
+import { DICTIONARY } from "../db/report-dictionary.ts";
 import { readVersion } from "../version.ts";
 
-/** The build copies this folder next to the compiled file. */
+/** The build copies this folder, with those in it, next to the compiled file. */
 const FOLDER = fileURLToPath(new URL("sql/", import.meta.url));
 
 /**
- * The views and functions of schemas `report`, `report_people` and `rollup`: one in each file of
- * `src/report/sql`. Each comes after those that it names.
+ * The views and functions of schemas `report`, `report_people` and `rollup`: one in each file below
+ * `src/report/sql`, in whatever folder. Each comes after those that it names. With the sentences of the dictionary.
  */
 export function readDefinitions(): Definitions {
-  const texts = readdirSync(FOLDER).map((file) => readFileSync(`${FOLDER}${file}`, "utf8"));
-  return { version: readVersion(), inOrder: orderDefinitions(texts) };
+  const files = readdirSync(FOLDER, { recursive: true, encoding: "utf8" }).filter((path) =>
+    path.endsWith(".sql"),
+  );
+  const texts = files.map((file) => readFileSync(`${FOLDER}${file}`, "utf8"));
+  return { version: readVersion(), dictionary: DICTIONARY, inOrder: orderDefinitions(texts) };
 }
 
 /** Throws an Error where two texts name each other, and where one creates nothing. */

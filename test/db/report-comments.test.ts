@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { connect, type Sql } from "../../src/db/connect.ts";
+import type { RelationEntry } from "../../src/db/dictionary.ts";
 import { migrate } from "../../src/db/migrate.ts";
-import { DICTIONARY, type RelationEntry } from "../../src/db/report-dictionary.ts";
+import { DICTIONARY } from "../../src/db/report-dictionary.ts";
 import { readDefinitions } from "../../src/report/definitions.ts";
 import { createTestDatabase, type TestDatabase } from "../support/database.ts";
 

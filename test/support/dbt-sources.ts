@@ -1,5 +1,6 @@
 import { Document, type Pair, type Scalar, visit } from "yaml";
-import { DICTIONARY, type Relation, type RelationEntry } from "../../src/db/report-dictionary.ts";
+import type { RelationEntry } from "../../src/db/dictionary.ts";
+import { DICTIONARY, type Relation } from "../../src/db/report-dictionary.ts";
 import { KEYS } from "./relation-keys.ts";
 
 /** The parts of keys that may be null, which is then one of the values. */

@@ -1,5 +1,6 @@
+import type { RelationEntry } from "../../src/db/dictionary.ts";
 import { RATE, SERIES } from "../../src/db/report-dictionary/shared-columns.ts";
-import { DICTIONARY, type RelationEntry } from "../../src/db/report-dictionary.ts";
+import { DICTIONARY } from "../../src/db/report-dictionary.ts";
 
 /** Columns that stand together in many relations. They are named as one. */
 const GROUPS: readonly { name: string; columns: RelationEntry["columns"] }[] = [

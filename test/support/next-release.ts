@@ -1,6 +1,6 @@
-import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
@@ -16,7 +16,7 @@ export interface NextRelease {
 export interface NextReleaseOptions {
   /** The file of its one migration more. */
   migration: string;
-  /** Files of `src/report/sql` that it defines otherwise, by their names. */
+  /** Files below `src/report/sql` that it defines otherwise, by their names without a folder. */
   definitions?: Record<string, (text: string) => string>;
 }
 
@@ -39,7 +39,12 @@ export function makeNextRelease({ migration, definitions = {} }: NextReleaseOpti
     journal.entries.push({ ...last, ...{ idx: last.idx + 1, when: last.when + 1000, tag } });
     return JSON.stringify(journal);
   });
-  for (const [file, edit] of Object.entries(definitions)) change(`src/report/sql/${file}`, edit);
+  const sql = readdirSync(at("src/report/sql"), { recursive: true, encoding: "utf8" });
+  for (const [file, edit] of Object.entries(definitions)) {
+    const path = sql.find((one) => basename(one) === file);
+    if (path === undefined) throw new Error(`there is no ${file}`);
+    change(`src/report/sql/${path}`, edit);
+  }
   return {
     script: pathToFileURL(at("src/cli/main.ts")),
     tag,
