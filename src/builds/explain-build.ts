@@ -5,6 +5,7 @@
 import type { AnySql } from "../db/connect.ts";
 import type { BoundRule } from "../db/schema/builds.ts";
 import type { RunKind } from "../db/schema/runs.ts";
+import type { Span } from "./format-span.ts";
 
 /** A reply that showed the build. `kind` and `started_at` are null when the run was pruned since. */
 export interface BuildSighting {
@@ -39,12 +40,6 @@ export interface ExplainedTransition {
   predecessor_last_seen: BuildSighting | null;
   /** How long the build was in the state; null while it is in it. */
   lasted: Span | null;
-}
-
-/** The shortest and the longest possible length of a time. `most_ms` is null when it is unknown. */
-export interface Span {
-  least_ms: number;
-  most_ms: number | null;
 }
 
 export interface ExplainedReference {

@@ -1,4 +1,8 @@
-import type { Span } from "./explain-build.ts";
+/** The shortest and the longest possible length of a time. `most_ms` is null when it is unknown. */
+export interface Span {
+  least_ms: number;
+  most_ms: number | null;
+}
 
 /** A length of time in its two largest units, such as `2h 5m`. Below a minute in tenths of a second. */
 export function formatSpan(ms: number): string {

@@ -2,8 +2,8 @@
  * The text about a build as plain data: lines of pieces with a kind, so that a terminal and a page can each
  * show them in their own way.
  */
-import type { BuildSighting, Span } from "./explain-build.ts";
-import { formatBetween, formatSpan, formatTime } from "./format-span.ts";
+import type { BuildSighting } from "./explain-build.ts";
+import { formatBetween, formatSpan, formatTime, type Span } from "./format-span.ts";
 
 /** A plain string is our own text. All other texts may contain anything that users typed. */
 export type Piece =

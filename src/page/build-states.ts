@@ -1,6 +1,7 @@
 import { html } from "hono/html";
 import type { BuildDescription } from "../builds/describe-build.ts";
-import type { ExplainedBuild, Span } from "../builds/explain-build.ts";
+import type { ExplainedBuild } from "../builds/explain-build.ts";
+import type { Span } from "../builds/format-span.ts";
 import { formatSpan } from "../builds/format-span.ts";
 import type { Question } from "../report/question.ts";
 import { momentMs, when } from "./age.ts";
