@@ -1,4 +1,4 @@
-import type { CommandEntry } from "./command-entry.ts";
+import type { CommandEntry } from "./usage/command-entry.ts";
 
 /**
  * Every command in the order of the help. Only the chosen one is loaded, so that `--help` and small commands
@@ -8,12 +8,12 @@ export const COMMANDS: readonly CommandEntry[] = [
   {
     name: "demo",
     summary: "shows the whole product offline, with a simulated service",
-    load: async () => (await import("./demo-command.ts")).demoCommand,
+    load: async () => (await import("./demo/demo-command.ts")).demoCommand,
   },
   {
     name: "sync",
     summary: "mirrors the service in one run, then exits",
-    load: async () => (await import("./sync-command.ts")).syncCommand,
+    load: async () => (await import("./sync/sync-command.ts")).syncCommand,
   },
   {
     name: "watch",
@@ -23,7 +23,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   {
     name: "worker",
     summary: "runs until it is stopped: nightly sync, watch, report page and API; a second one stands by",
-    load: async () => (await import("./worker-command.ts")).workerCommand,
+    load: async () => (await import("./worker/worker-command.ts")).workerCommand,
   },
   {
     name: "serve",
@@ -33,17 +33,17 @@ export const COMMANDS: readonly CommandEntry[] = [
   {
     name: "status",
     summary: "shows freshness, who leads, last and next runs, open builds",
-    load: async () => (await import("./status-command.ts")).statusCommand,
+    load: async () => (await import("./status/status-command.ts")).statusCommand,
   },
   {
     name: "doctor",
     summary: "checks settings, database, service and time zone, and says how to repair each fault",
-    load: async () => (await import("./doctor-command.ts")).doctorCommand,
+    load: async () => (await import("./doctor/doctor-command.ts")).doctorCommand,
   },
   {
     name: "report",
     summary: "prints a view of the schema report: how often builds succeed, what fails, how long builds take",
-    load: async () => (await import("./report-command.ts")).reportCommand,
+    load: async () => (await import("./report/report-command.ts")).reportCommand,
   },
   {
     name: "export",
@@ -53,17 +53,17 @@ export const COMMANDS: readonly CommandEntry[] = [
   {
     name: "explain",
     summary: "shows every sighting of a build, and the reason for each bound of its times",
-    load: async () => (await import("./explain-command.ts")).explainCommand,
+    load: async () => (await import("./explain/explain-command.ts")).explainCommand,
   },
   {
     name: "get",
     summary: "asks upstream for a list, a record or a schema",
-    load: async () => (await import("./get-command.ts")).getCommand,
+    load: async () => (await import("./get/get-command.ts")).getCommand,
   },
   {
     name: "search",
     summary: "asks upstream's searches for files, anchors or documents",
-    load: async () => (await import("./search-command.ts")).searchCommand,
+    load: async () => (await import("./search/search-command.ts")).searchCommand,
   },
   {
     name: "quarantine",
@@ -114,7 +114,7 @@ export const COMMANDS: readonly CommandEntry[] = [
     name: "completion",
     summary: "prints a script that completes commands and flags in bash, zsh or fish",
     load: async () => {
-      const { completionCommand } = await import("./completion-command.ts");
+      const { completionCommand } = await import("./completion/completion-command.ts");
       return (summary) => completionCommand(summary, COMMANDS);
     },
   },

@@ -1,8 +1,8 @@
 import type { Command } from "commander";
-import { SETTING_KEYS, SETTINGS, type Setting } from "../config/settings.ts";
-import { createCommand } from "./create-command.ts";
-import { runCommand } from "./run-command.ts";
-import { renderTable } from "./table.ts";
+import { SETTING_KEYS, SETTINGS, type Setting } from "../base/config/settings.ts";
+import { runCommand } from "./context/run-command.ts";
+import { renderTable } from "./output/table.ts";
+import { createCommand } from "./usage/create-command.ts";
 
 export function configCommand(summary: string): Command {
   return createCommand({

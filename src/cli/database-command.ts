@@ -1,10 +1,10 @@
 import { type Command, Option } from "commander";
-import { shellWord } from "../config/shell-word.ts";
-import { embeddedPasswordFile } from "../embedded/open-embedded.ts";
-import { createCommand } from "./create-command.ts";
-import { runCommand } from "./run-command.ts";
-import { untilStopped } from "./until-stopped.ts";
-import { withDatabase } from "./with-database.ts";
+import { shellWord } from "../base/config/shell-word.ts";
+import { embeddedPasswordFile } from "../store/embedded/open-embedded.ts";
+import { runCommand } from "./context/run-command.ts";
+import { untilStopped } from "./context/until-stopped.ts";
+import { withDatabase } from "./context/with-database.ts";
+import { createCommand } from "./usage/create-command.ts";
 
 interface Options {
   withPassword?: true;

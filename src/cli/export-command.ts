@@ -1,19 +1,19 @@
 import { type Command, Option } from "commander";
-import { repeatAfterConflict } from "../db/recovery-conflict.ts";
-import { EXIT } from "../errors.ts";
+import { EXIT } from "../base/errors.ts";
 import {
   EXPORT_FORMATS,
   type ExportFacts,
   type ExportFormat,
   exportReport,
 } from "../report/export/export-report.ts";
-import { REFRESH_SETTINGS } from "../report/refresh-settings.ts";
-import { createCommand } from "./create-command.ts";
-import type { Output } from "./output.ts";
-import { runCommand } from "./run-command.ts";
-import { renderTable } from "./table.ts";
-import { addTimeOptions, readTimes, type TimeOptions } from "./time-options.ts";
-import { withReports } from "./with-reports.ts";
+import { REFRESH_SETTINGS } from "../report/refresh/refresh-settings.ts";
+import { repeatAfterConflict } from "../store/connection/recovery-conflict.ts";
+import { runCommand } from "./context/run-command.ts";
+import { withReports } from "./context/with-reports.ts";
+import type { Output } from "./output/output.ts";
+import { renderTable } from "./output/table.ts";
+import { createCommand } from "./usage/create-command.ts";
+import { addTimeOptions, readTimes, type TimeOptions } from "./usage/time-options.ts";
 
 interface Options extends TimeOptions {
   out: string;

@@ -1,9 +1,9 @@
 import { type Command, Option } from "commander";
-import { EXIT } from "../errors.ts";
+import { EXIT } from "../base/errors.ts";
 import { grantReader, planReaderGrant } from "../report/grant-reader.ts";
-import { createCommand } from "./create-command.ts";
-import { runCommand } from "./run-command.ts";
-import { withMirror } from "./with-mirror.ts";
+import { runCommand } from "./context/run-command.ts";
+import { withMirror } from "./context/with-mirror.ts";
+import { createCommand } from "./usage/create-command.ts";
 
 interface Options {
   withPeople?: true;

@@ -1,7 +1,13 @@
 import { type Command, Option } from "commander";
-import { maskUrl } from "../config/mask-url.ts";
-import { baseUrl } from "../config/setting-values.ts";
-import { withSql } from "../db/connect.ts";
+import { maskUrl } from "../base/config/mask-url.ts";
+import { baseUrl } from "../base/config/setting-values.ts";
+import { ConfigError } from "../base/errors.ts";
+import { readDefinitions } from "../report/definitions.ts";
+import { tryRefresh } from "../report/refresh/after-run.ts";
+import { REFRESH_SETTINGS } from "../report/refresh/refresh-settings.ts";
+import { withSql } from "../store/connection/connect.ts";
+import type { OpenDatabase } from "../store/embedded/open-database.ts";
+import { moveService, serviceUrl } from "../store/ledger/mirrored-service.ts";
 import {
   listOrCount,
   type MigrationResult,
@@ -9,20 +15,14 @@ import {
   migrationStatus,
   pendingSql,
   whatIsMissing,
-} from "../db/migrate.ts";
-import { moveService, serviceUrl } from "../db/mirrored-service.ts";
-import type { OpenDatabase } from "../embedded/open-database.ts";
-import { ConfigError } from "../errors.ts";
-import { tryRefresh } from "../report/after-run.ts";
-import { readDefinitions } from "../report/definitions.ts";
-import { REFRESH_SETTINGS } from "../report/refresh-settings.ts";
-import { breakLines } from "./break-lines.ts";
-import { createCommand } from "./create-command.ts";
-import { assertMirrorPlace } from "./mirror-place.ts";
-import type { Output } from "./output.ts";
-import { type CommandContext, runCommand } from "./run-command.ts";
-import { renderTable } from "./table.ts";
-import { withDatabase } from "./with-database.ts";
+} from "../store/migrate/migrate.ts";
+import { assertMirrorPlace } from "./context/mirror-place.ts";
+import { type CommandContext, runCommand } from "./context/run-command.ts";
+import { withDatabase } from "./context/with-database.ts";
+import { breakLines } from "./output/break-lines.ts";
+import type { Output } from "./output/output.ts";
+import { renderTable } from "./output/table.ts";
+import { createCommand } from "./usage/create-command.ts";
 
 interface Options {
   service?: string;

@@ -1,14 +1,14 @@
 import { randomUUID } from "node:crypto";
 import { type Command, Option } from "commander";
-import { ConfigError, EXIT, UpstreamError } from "../errors.ts";
+import { ConfigError, EXIT, UpstreamError } from "../base/errors.ts";
 import { notify } from "../notify/notify.ts";
 import { listNotices, type NoticeRow, type Outbox, retryNotices } from "../notify/outbox.ts";
 import { type Answer, createReceiver } from "../notify/receiver.ts";
 import { NOTIFY_SETTINGS, type Webhook, webhookOf } from "../notify/webhook.ts";
-import { createCommand } from "./create-command.ts";
-import { type CommandContext, runCommand } from "./run-command.ts";
-import { renderTable } from "./table.ts";
-import { withMirror } from "./with-mirror.ts";
+import { type CommandContext, runCommand } from "./context/run-command.ts";
+import { withMirror } from "./context/with-mirror.ts";
+import { renderTable } from "./output/table.ts";
+import { createCommand } from "./usage/create-command.ts";
 
 interface Options {
   test?: true;

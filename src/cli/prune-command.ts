@@ -1,10 +1,10 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
-import { duration } from "../config/setting-values.ts";
-import { countPrunable, type PruneCounts } from "../sync/prunable.ts";
-import { findHistoryBegin, prune } from "../sync/prune.ts";
-import { createCommand } from "./create-command.ts";
-import { runCommand } from "./run-command.ts";
-import { withMirror } from "./with-mirror.ts";
+import { duration } from "../base/config/setting-values.ts";
+import { countPrunable, type PruneCounts } from "../mirror/run/prunable.ts";
+import { findHistoryBegin, prune } from "../mirror/run/prune.ts";
+import { runCommand } from "./context/run-command.ts";
+import { withMirror } from "./context/with-mirror.ts";
+import { createCommand } from "./usage/create-command.ts";
 
 interface Options {
   olderThan: number;

@@ -1,27 +1,27 @@
 import { type Command, Option } from "commander";
-import { spellProgram } from "../config/program.ts";
-import { requireBaseUrl } from "../config.ts";
-import type { Sql } from "../db/connect.ts";
-import { assertNotDemo } from "../db/demo-mark.ts";
-import type { OpenDatabase } from "../embedded/open-database.ts";
-import { EXIT } from "../errors.ts";
-import { printableJson } from "../printable.ts";
-import { tryRefresh } from "../report/after-run.ts";
-import { REFRESH_SETTINGS } from "../report/refresh-settings.ts";
+import { spellProgram } from "../base/config/program.ts";
+import { requireBaseUrl } from "../base/config.ts";
+import { EXIT } from "../base/errors.ts";
+import { printableJson } from "../base/printable.ts";
 import {
   countQuarantine,
   listQuarantine,
   type QuarantineFilter,
   type QuarantineRow,
-} from "../sync/list-quarantine.ts";
-import { type RetryCounts, retryQuarantine } from "../sync/retry-quarantine.ts";
-import { RESOURCES, type Resource } from "../wire/resources.ts";
-import { createCommand } from "./create-command.ts";
-import { wholeOption } from "./number-option.ts";
-import { parseResource } from "./parse-resource.ts";
-import { type CommandContext, runCommand } from "./run-command.ts";
-import { renderTable } from "./table.ts";
-import { withMirror } from "./with-mirror.ts";
+} from "../mirror/run/list-quarantine.ts";
+import { type RetryCounts, retryQuarantine } from "../mirror/run/retry-quarantine.ts";
+import { tryRefresh } from "../report/refresh/after-run.ts";
+import { REFRESH_SETTINGS } from "../report/refresh/refresh-settings.ts";
+import { RESOURCES, type Resource } from "../resources/resources.ts";
+import type { Sql } from "../store/connection/connect.ts";
+import type { OpenDatabase } from "../store/embedded/open-database.ts";
+import { assertNotDemo } from "../store/ledger/demo-mark.ts";
+import { type CommandContext, runCommand } from "./context/run-command.ts";
+import { withMirror } from "./context/with-mirror.ts";
+import { renderTable } from "./output/table.ts";
+import { createCommand } from "./usage/create-command.ts";
+import { wholeOption } from "./usage/number-option.ts";
+import { parseResource } from "./usage/parse-resource.ts";
 
 interface Options {
   resource?: Resource;

@@ -1,12 +1,12 @@
 import { type Command, Option } from "commander";
-import { EXIT } from "../errors.ts";
-import { type ClassCount, reclassify } from "../report/reclassify.ts";
-import { REFRESH_SETTINGS } from "../report/refresh-settings.ts";
-import { createCommand } from "./create-command.ts";
-import type { Output } from "./output.ts";
-import { runCommand } from "./run-command.ts";
-import { renderTable } from "./table.ts";
-import { withMirror } from "./with-mirror.ts";
+import { EXIT } from "../base/errors.ts";
+import { type ClassCount, reclassify } from "../report/refresh/reclassify.ts";
+import { REFRESH_SETTINGS } from "../report/refresh/refresh-settings.ts";
+import { runCommand } from "./context/run-command.ts";
+import { withMirror } from "./context/with-mirror.ts";
+import type { Output } from "./output/output.ts";
+import { renderTable } from "./output/table.ts";
+import { createCommand } from "./usage/create-command.ts";
 
 interface Options {
   dryRun?: true;

@@ -1,12 +1,12 @@
 import { Command } from "commander";
-import { spellProgram } from "../config/program.ts";
-import { readVersion } from "../version.ts";
+import { spellProgram } from "../base/config/program.ts";
+import { readVersion } from "../base/version.ts";
 import { COMMANDS } from "./commands.ts";
-import { addCommonOptions } from "./create-command.ts";
-import { type Example, examplesText } from "./examples.ts";
-import { explainError } from "./explain-error.ts";
+import { explainError } from "./output/explain-error.ts";
 import { listenForTheUnexpected } from "./unexpected.ts";
-import { failOnUsage, usageError } from "./usage.ts";
+import { addCommonOptions } from "./usage/create-command.ts";
+import { type Example, examplesText } from "./usage/examples.ts";
+import { failOnUsage, usageError } from "./usage/usage.ts";
 
 /** Runs one command line (without node and script). Sets `process.exitCode`; never rejects. */
 export async function runProgram(args: readonly string[]): Promise<void> {

@@ -1,13 +1,13 @@
 import type { Command } from "commander";
-import { zone } from "../config/setting-values.ts";
-import { ConfigError } from "../errors.ts";
+import { zone } from "../base/config/setting-values.ts";
+import { ConfigError } from "../base/errors.ts";
 import { startSimulation } from "../simulate/service.ts";
 import type { WorldOptions } from "../simulate/settings.ts";
 import { createWorld } from "../simulate/world.ts";
-import { createCommand } from "./create-command.ts";
-import { decimalOption, wholeOption } from "./number-option.ts";
-import { runCommand } from "./run-command.ts";
-import { untilStopped } from "./until-stopped.ts";
+import { runCommand } from "./context/run-command.ts";
+import { untilStopped } from "./context/until-stopped.ts";
+import { createCommand } from "./usage/create-command.ts";
+import { decimalOption, wholeOption } from "./usage/number-option.ts";
 
 interface Options
   extends Pick<WorldOptions, "users" | "projects" | "versions" | "files" | "builds" | "seed"> {

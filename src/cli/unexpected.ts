@@ -1,4 +1,4 @@
-import { explainError } from "./explain-error.ts";
+import { explainError } from "./output/explain-error.ts";
 
 /**
  * An uncaught error leaves the process in an unknown state, so it is printed and the process ends at once.

@@ -1,4 +1,4 @@
-import { createClient } from "../api/client.ts";
+import { createClient } from "../mirror/api/client.ts";
 import type { ServiceClientOptions } from "./client-options.ts";
 import { resolveOptions } from "./resolve-options.ts";
 import type { ServiceClient } from "./service-client.ts";

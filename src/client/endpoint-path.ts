@@ -1,6 +1,6 @@
-import { ConfigError } from "../errors.ts";
-import { isStorableId } from "../wire/record-id.ts";
-import type { Resource } from "../wire/resources.ts";
+import { ConfigError } from "../base/errors.ts";
+import { isStorableId } from "../resources/record-id.ts";
+import type { Resource } from "../resources/resources.ts";
 
 /** Values of query parameters by name. Undefined leaves a parameter out. */
 export type Parameters = Readonly<Record<string, string | number | boolean | undefined>>;

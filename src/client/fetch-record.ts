@@ -1,6 +1,6 @@
-import type { Client } from "../api/client.ts";
-import { HttpStatusError, NotFoundError, UnexpectedShapeError } from "../errors.ts";
-import type { Resource } from "../wire/resources.ts";
+import { HttpStatusError, NotFoundError, UnexpectedShapeError } from "../base/errors.ts";
+import type { Client } from "../mirror/api/client.ts";
+import type { Resource } from "../resources/resources.ts";
 import { ROOT_PATH, recordPath } from "./endpoint-path.ts";
 import { parseRecord, type RecordChecks } from "./parse-record.ts";
 import { parseRoot, type RootListing } from "./parse-root.ts";

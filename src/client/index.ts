@@ -9,8 +9,8 @@ export {
   UnexpectedShapeError,
   UpstreamError,
   WrongAddressError,
-} from "../errors.ts";
-export { RESOURCES, type Resource } from "../wire/resources.ts";
+} from "../base/errors.ts";
+export { RESOURCES, type Resource } from "../resources/resources.ts";
 export type { RetryNotice, ServiceClientOptions } from "./client-options.ts";
 export { createServiceClient } from "./create-service-client.ts";
 export type { DocSearch } from "./endpoint-path.ts";

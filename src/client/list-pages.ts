@@ -1,7 +1,7 @@
-import { isSameEndpoint } from "../api/api-url.ts";
-import { UnexpectedShapeError } from "../errors.ts";
-import { readNext } from "../wire/next-link.ts";
-import { type PageRequest, requestText } from "../wire/page-request.ts";
+import { UnexpectedShapeError } from "../base/errors.ts";
+import { isSameEndpoint } from "../mirror/api/api-url.ts";
+import { readNext } from "../resources/next-link.ts";
+import { type PageRequest, requestText } from "../resources/page-request.ts";
 import type { ListPage } from "./parse-page.ts";
 
 /** No list is longer. It ends the reading of a service that invents records without end. */

@@ -1,4 +1,4 @@
-import { Envelope } from "../wire/envelope.ts";
+import { Envelope } from "../resources/envelope.ts";
 import { isJsonObject, unexpectedShape } from "./unexpected-shape.ts";
 
 /**

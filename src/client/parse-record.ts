@@ -1,7 +1,7 @@
-import type { FieldKind } from "../wire/fields.ts";
-import { foreignNumberIn } from "../wire/parse-json.ts";
-import { recordId } from "../wire/record-id.ts";
-import { RELATED, RESOURCE_FIELDS, type Resource } from "../wire/resources.ts";
+import type { FieldKind } from "../resources/fields.ts";
+import { foreignNumberIn } from "../resources/parse-json.ts";
+import { recordId } from "../resources/record-id.ts";
+import { RELATED, RESOURCE_FIELDS, type Resource } from "../resources/resources.ts";
 import type { FileHit, RecordOf } from "./records.ts";
 import { isJsonObject, unexpectedShape } from "./unexpected-shape.ts";
 

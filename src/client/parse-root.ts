@@ -1,4 +1,4 @@
-import { RESOURCES } from "../wire/resources.ts";
+import { RESOURCES } from "../resources/resources.ts";
 import { isJsonObject, unexpectedShape } from "./unexpected-shape.ts";
 
 /** The two endpoints of a resource, as paths. */

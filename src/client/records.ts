@@ -1,8 +1,8 @@
-import type { Build as WireBuild } from "../wire/build.ts";
-import type { File as WireFile, FileHit as WireFileHit } from "../wire/file.ts";
-import type { Project as WireProject } from "../wire/project.ts";
-import type { User as WireUser } from "../wire/user.ts";
-import type { Version as WireVersion } from "../wire/version.ts";
+import type { Build as WireBuild } from "../resources/build.ts";
+import type { File as WireFile, FileHit as WireFileHit } from "../resources/file.ts";
+import type { Project as WireProject } from "../resources/project.ts";
+import type { User as WireUser } from "../resources/user.ts";
+import type { Version as WireVersion } from "../resources/version.ts";
 
 /**
  * A record as it was received (`docs/interface.md`, "Records"). Only `id` is sure. Any other documented field

@@ -1,12 +1,12 @@
-import type { ClientOptions } from "../api/client.ts";
-import { systemClock } from "../clock.ts";
-import { defaultValues } from "../config/default-values.ts";
-import { maskUrl } from "../config/mask-url.ts";
-import { environmentProxies } from "../config/proxies.ts";
-import { findProxyRoute } from "../config/proxy-route.ts";
-import { type Parsed, whole } from "../config/setting-values.ts";
-import { SETTINGS } from "../config/settings.ts";
-import { ConfigError } from "../errors.ts";
+import { systemClock } from "../base/clock.ts";
+import { defaultValues } from "../base/config/default-values.ts";
+import { maskUrl } from "../base/config/mask-url.ts";
+import { environmentProxies } from "../base/config/proxies.ts";
+import { findProxyRoute } from "../base/config/proxy-route.ts";
+import { type Parsed, whole } from "../base/config/setting-values.ts";
+import { SETTINGS } from "../base/config/settings.ts";
+import { ConfigError } from "../base/errors.ts";
+import type { ClientOptions } from "../mirror/api/client.ts";
 import type { ServiceClientOptions } from "./client-options.ts";
 
 const LIMITS = ["ratePerSecond", "concurrency", "timeoutMs", "retries"] as const;

@@ -1,7 +1,7 @@
-import type { Client, FetchOptions } from "../api/client.ts";
-import { ConfigError } from "../errors.ts";
-import type { PageRequest } from "../wire/page-request.ts";
-import type { Resource } from "../wire/resources.ts";
+import { ConfigError } from "../base/errors.ts";
+import type { Client, FetchOptions } from "../mirror/api/client.ts";
+import type { PageRequest } from "../resources/page-request.ts";
+import type { Resource } from "../resources/resources.ts";
 import type { ServiceClientOptions } from "./client-options.ts";
 import {
   anchorSearchPath,

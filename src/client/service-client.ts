@@ -1,5 +1,5 @@
 /// <reference lib="esnext.disposable" preserve="true" />
-import type { Resource } from "../wire/resources.ts";
+import type { Resource } from "../resources/resources.ts";
 import type { DocSearch } from "./endpoint-path.ts";
 import type { DocHits } from "./parse-doc-hits.ts";
 import type { ListPage } from "./parse-page.ts";

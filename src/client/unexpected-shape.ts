@@ -1,4 +1,4 @@
-import { UnexpectedShapeError } from "../errors.ts";
+import { UnexpectedShapeError } from "../base/errors.ts";
 
 const HINT = "the service may have another release of this interface, or the base URL is wrong";
 

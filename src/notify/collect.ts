@@ -1,6 +1,6 @@
-import type { Sql, TransactionSql } from "../db/connect.ts";
-import { withStoreErrors } from "../db/store-errors.ts";
-import { withTransaction } from "../db/transaction.ts";
+import type { Sql, TransactionSql } from "../store/connection/connect.ts";
+import { withStoreErrors } from "../store/connection/store-errors.ts";
+import { withTransaction } from "../store/connection/transaction.ts";
 import { endedRuns } from "./ended-runs.ts";
 import { projectTurns } from "./project-turns.ts";
 import { schemaChanges } from "./schema-changes.ts";

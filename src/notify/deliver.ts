@@ -1,6 +1,6 @@
-import type { Sql } from "../db/connect.ts";
-import { withStoreErrors } from "../db/store-errors.ts";
-import type { Logger } from "../log.ts";
+import type { Logger } from "../base/log.ts";
+import type { Sql } from "../store/connection/connect.ts";
+import { withStoreErrors } from "../store/connection/store-errors.ts";
 import { claimNotice, clearOutbox, markDelivered, markFailed } from "./outbox.ts";
 import type { Receiver } from "./receiver.ts";
 

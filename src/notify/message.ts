@@ -1,5 +1,5 @@
 import { createHmac } from "node:crypto";
-import type { NoticeType } from "../db/schema/notices.ts";
+import type { NoticeType } from "../store/schema/notices.ts";
 
 /** A notice as receivers see it. */
 export interface Message {

@@ -1,8 +1,8 @@
-import type { Clock } from "../clock.ts";
-import type { Proxies } from "../config/proxies.ts";
-import { withSql } from "../db/connect.ts";
-import { messageOf } from "../errors.ts";
-import type { Logger } from "../log.ts";
+import type { Clock } from "../base/clock.ts";
+import type { Proxies } from "../base/config/proxies.ts";
+import { messageOf } from "../base/errors.ts";
+import type { Logger } from "../base/log.ts";
+import { withSql } from "../store/connection/connect.ts";
 import { collectNotices } from "./collect.ts";
 import { type Delivered, deliverNotices } from "./deliver.ts";
 import { createReceiver } from "./receiver.ts";

@@ -1,4 +1,4 @@
-import { RESOURCES } from "../wire/resources.ts";
+import { RESOURCES } from "../resources/resources.ts";
 import { inWords, type NoticeSource } from "./source.ts";
 
 /**

@@ -1,6 +1,6 @@
-import type { SettingKey } from "../config/settings.ts";
-import type { Config } from "../config.ts";
-import { ConfigError } from "../errors.ts";
+import type { SettingKey } from "../base/config/settings.ts";
+import type { Config } from "../base/config.ts";
+import { ConfigError } from "../base/errors.ts";
 
 /** What a command that sends notices reads beside its own settings. */
 export const NOTIFY_SETTINGS = [

@@ -1,8 +1,8 @@
 import { html } from "hono/html";
-import { renderBlock } from "./block.ts";
-import type { DocumentFacts } from "./document.ts";
-import { mark } from "./mark.ts";
-import { faultNotice } from "./notice.ts";
+import { renderBlock } from "./parts/block.ts";
+import type { DocumentFacts } from "./parts/document.ts";
+import { mark } from "./parts/mark.ts";
+import { faultNotice } from "./parts/notice.ts";
 
 /** The page while the database does not answer: that nothing is known now, and where to look. */
 export function awayNotice(title: string, words: string, path: string, requestId?: string): DocumentFacts {

@@ -1,8 +1,8 @@
-import { isRecoveryConflict } from "../db/recovery-conflict.ts";
-import { sqlstateOf } from "../db/store-errors.ts";
-import { ConfigError, StoreError } from "../errors.ts";
-import { BusyError } from "./gate.ts";
-import { shorten } from "./words.ts";
+import { ConfigError, StoreError } from "../base/errors.ts";
+import { isRecoveryConflict } from "../store/connection/recovery-conflict.ts";
+import { sqlstateOf } from "../store/connection/store-errors.ts";
+import { BusyError } from "./cache/gate.ts";
+import { shorten } from "./parts/words.ts";
 
 export interface ExplainedFailure {
   readonly status: 400 | 500 | 503;

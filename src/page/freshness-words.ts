@@ -1,8 +1,8 @@
 import { html } from "hono/html";
-import { clockWords, dayWords, span, moment as tellMoment } from "./age.ts";
-import type { Freshness } from "./freshness.ts";
-import { type MarkKind, mark } from "./mark.ts";
-import type { Markup } from "./words.ts";
+import { clockWords, dayWords, span, moment as tellMoment } from "./parts/age.ts";
+import type { Freshness } from "./parts/freshness.ts";
+import { type MarkKind, mark } from "./parts/mark.ts";
+import type { Markup } from "./parts/words.ts";
 
 /** What stands at the end of the header: of which moment the data is. It leads to the page of the mirror. */
 export function renderAge(freshness: Freshness, now: Date): Markup {

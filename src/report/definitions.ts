@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import type { Definition, Definitions } from "../db/definitions.ts";
-import { DICTIONARY } from "../db/report-dictionary.ts";
-import { readVersion } from "../version.ts";
+import { readVersion } from "../base/version.ts";
+import type { Definition, Definitions } from "../store/migrate/definitions.ts";
+import { DICTIONARY } from "./dictionary.ts";
 
 /** The build copies this folder, with those in it, next to the compiled file. */
 const FOLDER = fileURLToPath(new URL("sql/", import.meta.url));

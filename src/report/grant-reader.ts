@@ -1,7 +1,7 @@
-import type { Sql, TransactionSql } from "../db/connect.ts";
-import { sqlstateOf, toStoreError, withStoreErrors } from "../db/store-errors.ts";
-import { withTransaction } from "../db/transaction.ts";
-import { ConfigError, StoreError } from "../errors.ts";
+import { ConfigError, StoreError } from "../base/errors.ts";
+import type { Sql, TransactionSql } from "../store/connection/connect.ts";
+import { sqlstateOf, toStoreError, withStoreErrors } from "../store/connection/store-errors.ts";
+import { withTransaction } from "../store/connection/transaction.ts";
 
 export interface ReaderGrant {
   role: string;

@@ -1,8 +1,8 @@
-import { createNearest, nearestNames } from "../config/nearest-names.ts";
-import type { AnySql } from "../db/connect.ts";
-import { RELATIONS, type Relation } from "../db/report-dictionary.ts";
-import { withStoreErrors } from "../db/store-errors.ts";
-import { ConfigError } from "../errors.ts";
+import { createNearest, nearestNames } from "../base/config/nearest-names.ts";
+import { ConfigError } from "../base/errors.ts";
+import type { AnySql } from "../store/connection/connect.ts";
+import { withStoreErrors } from "../store/connection/store-errors.ts";
+import { RELATIONS, type Relation } from "./dictionary.ts";
 import type { Filters } from "./question.ts";
 
 const FETCHED_ROWS = 1000;

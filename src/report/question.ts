@@ -1,6 +1,6 @@
-import { DICTIONARY, type Relation } from "../db/report-dictionary.ts";
-import { ConfigError } from "../errors.ts";
-import { printableJson } from "../printable.ts";
+import { ConfigError } from "../base/errors.ts";
+import { printableJson } from "../base/printable.ts";
+import { DICTIONARY, type Relation } from "./dictionary.ts";
 import { RELATION_FACTS } from "./relations.ts";
 import { readTimeBounds } from "./time-bounds.ts";
 

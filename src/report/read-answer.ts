@@ -1,7 +1,7 @@
-import { abortable } from "../db/abortable.ts";
-import type { Sql, TransactionSql } from "../db/connect.ts";
-import { withStoreErrors } from "../db/store-errors.ts";
-import { withTransaction } from "../db/transaction.ts";
+import { abortable } from "../store/connection/abortable.ts";
+import type { Sql, TransactionSql } from "../store/connection/connect.ts";
+import { withStoreErrors } from "../store/connection/store-errors.ts";
+import { withTransaction } from "../store/connection/transaction.ts";
 import type { Question } from "./question.ts";
 
 /** A value of an answer: moments as ISO 8601 in UTC, days as 2026-11-03, numbers as numbers. */

@@ -1,4 +1,4 @@
-import type { DICTIONARY, Relation } from "../db/report-dictionary.ts";
+import type { DICTIONARY, Relation } from "./dictionary.ts";
 
 /** The span of time that one row of a relation stands for. Bounds are rounded to it. */
 export type Span = "moment" | "hour" | "day" | "week" | "month";

@@ -1,5 +1,5 @@
-import { parseDuration } from "../config/duration.ts";
-import { ConfigError } from "../errors.ts";
+import { parseDuration } from "../base/config/duration.ts";
+import { ConfigError } from "../base/errors.ts";
 import type { Span } from "./relations.ts";
 
 const DAY_MS = 86_400_000;

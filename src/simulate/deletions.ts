@@ -1,4 +1,4 @@
-import type { Resource } from "../wire/resources.ts";
+import type { Resource } from "../resources/resources.ts";
 import type { BuildStore } from "./build-store.ts";
 import type { Micros } from "./local-dates.ts";
 import type { FileRow, Population, ProjectRow, UserRow, VersionRow } from "./population.ts";

@@ -1,8 +1,8 @@
-import type { Build } from "../wire/build.ts";
-import type { File } from "../wire/file.ts";
-import type { Project } from "../wire/project.ts";
-import type { User } from "../wire/user.ts";
-import type { Version } from "../wire/version.ts";
+import type { Build } from "../resources/build.ts";
+import type { File } from "../resources/file.ts";
+import type { Project } from "../resources/project.ts";
+import type { User } from "../resources/user.ts";
+import type { Version } from "../resources/version.ts";
 import { type BuildLives, stateAt } from "./build-life.ts";
 import type { BuildStore } from "./build-store.ts";
 import { buildTexts, NO_TEXTS } from "./build-texts.ts";

@@ -1,5 +1,5 @@
-import type { RecordTypes } from "../protocol/catalog.ts";
-import type { Resource } from "../wire/resources.ts";
+import type { Resource } from "../resources/resources.ts";
+import type { RecordTypes } from "../serve/protocol/catalog.ts";
 import type { BuildLives } from "./build-life.ts";
 import type { BuildStore } from "./build-store.ts";
 import type { Micros } from "./local-dates.ts";

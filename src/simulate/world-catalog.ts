@@ -1,6 +1,6 @@
-import type { Catalog, Filter, ListQuery, RecordTypes, Slice } from "../protocol/catalog.ts";
-import { matchesFilter } from "../protocol/match-filter.ts";
-import type { Resource } from "../wire/resources.ts";
+import type { Resource } from "../resources/resources.ts";
+import type { Catalog, Filter, ListQuery, RecordTypes, Slice } from "../serve/protocol/catalog.ts";
+import { matchesFilter } from "../serve/protocol/match-filter.ts";
 import { type BuildLives, stateAt } from "./build-life.ts";
 import type { BuildStore } from "./build-store.ts";
 import type { Micros } from "./local-dates.ts";

@@ -1,7 +1,7 @@
-import { parseQuery } from "../content/parse-query.ts";
-import { EM, HIGHLIGHTED, snippet } from "../content/snippet.ts";
-import type { DocHit, DocHits } from "../wire/doc-hits.ts";
-import type { FileHit } from "../wire/file.ts";
+import { parseQuery } from "../mirror/content/parse-query.ts";
+import { EM, HIGHLIGHTED, snippet } from "../mirror/content/snippet.ts";
+import type { DocHit, DocHits } from "../resources/doc-hits.ts";
+import type { FileHit } from "../resources/file.ts";
 import type { FileRow, Population } from "./population.ts";
 import { filePath, type Records, subdomain } from "./records.ts";
 import type { WorldPages } from "./world-pages.ts";

@@ -1,5 +1,5 @@
-import type { Catalog } from "../protocol/catalog.ts";
-import type { Resource } from "../wire/resources.ts";
+import type { Resource } from "../resources/resources.ts";
+import type { Catalog } from "../serve/protocol/catalog.ts";
 import { createBuildLives } from "./build-life.ts";
 import { createBuildStore } from "./build-store.ts";
 import { createDeletions } from "./deletions.ts";

@@ -6,13 +6,13 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { withSql } from "../../src/db/connect.ts";
-import { migrate } from "../../src/db/migrate.ts";
-import { openEmbedded } from "../../src/embedded/open-embedded.ts";
-import { silentLog } from "../../src/log.ts";
+import { silentLog } from "../../src/base/log.ts";
 import { readDefinitions } from "../../src/report/definitions.ts";
 import { exportReport } from "../../src/report/export/export-report.ts";
-import { refreshReport } from "../../src/report/refresh.ts";
+import { refreshReport } from "../../src/report/refresh/refresh.ts";
+import { withSql } from "../../src/store/connection/connect.ts";
+import { openEmbedded } from "../../src/store/embedded/open-embedded.ts";
+import { migrate } from "../../src/store/migrate/migrate.ts";
 import { fillMirror } from "./report-world.ts";
 
 const { values } = parseArgs({ options: { builds: { type: "string", default: "200000" } } });

@@ -1,6 +1,6 @@
 /** COPY (binary) of a mirror's own rows into empty tables of the same shape, with their keys: the least that Postgres must do. */
 
-import { connect } from "../../src/db/connect.ts";
+import { connect } from "../../src/store/connection/connect.ts";
 
 const [sourceUrl = "", targetUrl = ""] = process.argv.slice(2);
 const TABLES = [

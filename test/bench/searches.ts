@@ -7,14 +7,14 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { findAnchors, findDocs, findFiles } from "../../src/content/search-contents.ts";
-import { type AskedPage, storeContents } from "../../src/content/store-contents.ts";
-import { connect, type Sql } from "../../src/db/connect.ts";
-import { migrate } from "../../src/db/migrate.ts";
-import { openEmbedded } from "../../src/embedded/open-embedded.ts";
-import { silentLog } from "../../src/log.ts";
+import { silentLog } from "../../src/base/log.ts";
+import { findAnchors, findDocs, findFiles } from "../../src/mirror/content/search-contents.ts";
+import { type AskedPage, storeContents } from "../../src/mirror/content/store-contents.ts";
 import { readDefinitions } from "../../src/report/definitions.ts";
 import { createRandom } from "../../src/simulate/random.ts";
+import { connect, type Sql } from "../../src/store/connection/connect.ts";
+import { openEmbedded } from "../../src/store/embedded/open-embedded.ts";
+import { migrate } from "../../src/store/migrate/migrate.ts";
 
 const { values } = parseArgs({
   options: { pages: { type: "string", default: "50000" }, "database-url": { type: "string" } },

@@ -13,12 +13,12 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { Pool } from "undici";
-import { connect, type Sql } from "../../src/db/connect.ts";
-import { migrate } from "../../src/db/migrate.ts";
-import { openEmbedded } from "../../src/embedded/open-embedded.ts";
-import { silentLog } from "../../src/log.ts";
+import { silentLog } from "../../src/base/log.ts";
 import { readDefinitions } from "../../src/report/definitions.ts";
 import { createRandom } from "../../src/simulate/random.ts";
+import { connect, type Sql } from "../../src/store/connection/connect.ts";
+import { openEmbedded } from "../../src/store/embedded/open-embedded.ts";
+import { migrate } from "../../src/store/migrate/migrate.ts";
 
 const { values } = parseArgs({
   options: {

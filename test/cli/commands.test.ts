@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
+import { SETTING_KEYS, SETTINGS } from "../../src/base/config/settings.ts";
 import { COMMANDS } from "../../src/cli/commands.ts";
-import { SETTING_KEYS, SETTINGS } from "../../src/config/settings.ts";
 
 const load = () => Promise.all(COMMANDS.map(async ({ summary, load }) => (await load())(summary)));
 

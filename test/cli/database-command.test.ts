@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { withSql } from "../../src/db/connect.ts";
+import { withSql } from "../../src/store/connection/connect.ts";
 import { startCli } from "../support/cli.ts";
 import { createDataDir } from "../support/data-dir.ts";
 import { PLANTED_SECRET } from "../support/planted-secret.ts";

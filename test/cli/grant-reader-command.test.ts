@@ -1,10 +1,10 @@
 import { randomBytes } from "node:crypto";
 import postgres from "postgres";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { connect, type Sql, withSql } from "../../src/db/connect.ts";
-import { RELATIONS } from "../../src/db/report-dictionary.ts";
+import { RELATIONS } from "../../src/report/dictionary.ts";
 import { planReaderGrant } from "../../src/report/grant-reader.ts";
-import { refreshReport } from "../../src/report/refresh.ts";
+import { refreshReport } from "../../src/report/refresh/refresh.ts";
+import { connect, type Sql, withSql } from "../../src/store/connection/connect.ts";
 import { runCli } from "../support/cli.ts";
 import type { TestDatabase } from "../support/database.ts";
 import { PLANTED_SECRET } from "../support/planted-secret.ts";

@@ -2,8 +2,8 @@ import { spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { text } from "node:stream/consumers";
 import { describe, expect, it } from "vitest";
+import { SETTING_KEYS, SETTINGS, type Setting } from "../../src/base/config/settings.ts";
 import { COMMANDS } from "../../src/cli/commands.ts";
-import { SETTING_KEYS, SETTINGS, type Setting } from "../../src/config/settings.ts";
 import { runCli, startCli } from "../support/cli.ts";
 import { PLANTED_SECRET } from "../support/planted-secret.ts";
 

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import { withSql } from "../../src/db/connect.ts";
+import { withSql } from "../../src/store/connection/connect.ts";
 import { fillMirror } from "../bench/report-world.ts";
 import { runCli } from "../support/cli.ts";
 import { createTestDatabase } from "../support/database.ts";

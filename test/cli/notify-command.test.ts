@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { withSql } from "../../src/db/connect.ts";
+import type { Build } from "../../src/resources/build.ts";
 import { startSimulation } from "../../src/simulate/service.ts";
 import { QUIET } from "../../src/simulate/settings.ts";
 import { createWorld } from "../../src/simulate/world.ts";
-import type { Build } from "../../src/wire/build.ts";
+import { withSql } from "../../src/store/connection/connect.ts";
 import { arrangeBuilds } from "../support/arranged-builds.ts";
 import { runCli, startCli } from "../support/cli.ts";
 import { createTestDatabase } from "../support/database.ts";

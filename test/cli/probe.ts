@@ -1,8 +1,8 @@
-import { createCommand } from "../../src/cli/create-command.ts";
-import { runCommand } from "../../src/cli/run-command.ts";
+import { LockedError, StoreError } from "../../src/base/errors.ts";
+import { runCommand } from "../../src/cli/context/run-command.ts";
+import { untilStopped } from "../../src/cli/context/until-stopped.ts";
 import { listenForTheUnexpected } from "../../src/cli/unexpected.ts";
-import { untilStopped } from "../../src/cli/until-stopped.ts";
-import { LockedError, StoreError } from "../../src/errors.ts";
+import { createCommand } from "../../src/cli/usage/create-command.ts";
 
 listenForTheUnexpected(false);
 

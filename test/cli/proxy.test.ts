@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createServer as createTlsServer } from "node:tls";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { withSql } from "../../src/db/connect.ts";
+import { withSql } from "../../src/store/connection/connect.ts";
 import { HAS_OPENSSL, makeCertificate } from "../support/certificate.ts";
 import { runCli } from "../support/cli.ts";
 import { createTestDatabase } from "../support/database.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { acquireRunLock } from "../../src/db/run-lock.ts";
+import { acquireRunLock } from "../../src/store/ledger/run-lock.ts";
 import { runCli } from "../support/cli.ts";
 import { createTestDatabase } from "../support/database.ts";
 import { setUpLoading } from "../support/loading.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { acquireRunLock } from "../../src/db/run-lock.ts";
-import { quarantineHole } from "../../src/load/quarantine.ts";
+import { quarantineHole } from "../../src/mirror/load/quarantine.ts";
+import { acquireRunLock } from "../../src/store/ledger/run-lock.ts";
 import { runCli } from "../support/cli.ts";
 import { setUpLoading } from "../support/loading.ts";
 import { wireBuild, wireUser } from "../support/wire-records.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type Sql, withSql } from "../../src/db/connect.ts";
+import { type Sql, withSql } from "../../src/store/connection/connect.ts";
 import { runCli } from "../support/cli.ts";
 import { createReportedMirror } from "../support/reported-mirror.ts";
 

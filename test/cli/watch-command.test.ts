@@ -1,12 +1,12 @@
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
-import { replaceDatabase, withSql } from "../../src/db/connect.ts";
-import { startRun } from "../../src/db/run-ledger.ts";
-import { acquireRunLock } from "../../src/db/run-lock.ts";
+import type { RunSummary } from "../../src/mirror/lists/summary.ts";
 import { startSimulation } from "../../src/simulate/service.ts";
 import { QUIET } from "../../src/simulate/settings.ts";
 import { createWorld } from "../../src/simulate/world.ts";
-import type { RunSummary } from "../../src/sync/summary.ts";
+import { replaceDatabase, withSql } from "../../src/store/connection/connect.ts";
+import { startRun } from "../../src/store/ledger/run-ledger.ts";
+import { acquireRunLock } from "../../src/store/ledger/run-lock.ts";
 import { type CliOptions, runCli, startCli } from "../support/cli.ts";
 import { createTestDatabase, type TestDatabase } from "../support/database.ts";
 import { forgetService } from "../support/forget-service.ts";

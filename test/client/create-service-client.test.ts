@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
+import { HttpStatusError, UnexpectedShapeError } from "../../src/base/errors.ts";
 import type { RetryNotice } from "../../src/client/client-options.ts";
 import { createServiceClient } from "../../src/client/create-service-client.ts";
-import { HttpStatusError, UnexpectedShapeError } from "../../src/errors.ts";
 import { startScriptedServer } from "../support/scripted-server.ts";
 import { wireUser } from "../support/wire-records.ts";
 

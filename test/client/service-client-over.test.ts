@@ -1,13 +1,13 @@
 import { describe, expect, it } from "vitest";
-import type { ServiceClient } from "../../src/client/service-client.ts";
-import { serviceClientOver } from "../../src/client/service-client-over.ts";
 import {
   ConfigError,
   HttpStatusError,
   NotFoundError,
   TimeoutError,
   UnexpectedShapeError,
-} from "../../src/errors.ts";
+} from "../../src/base/errors.ts";
+import type { ServiceClient } from "../../src/client/service-client.ts";
+import { serviceClientOver } from "../../src/client/service-client-over.ts";
 import { createTestClient } from "../support/client.ts";
 import { type Script, startScriptedServer } from "../support/scripted-server.ts";
 import { wireBuild, wireFile, wireProject, wireUser, wireVersion } from "../support/wire-records.ts";

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { ServiceClient } from "../../src/client/service-client.ts";
 import { serviceClientOver } from "../../src/client/service-client-over.ts";
-import { readPage } from "../../src/content/read-page.ts";
+import { readPage } from "../../src/mirror/content/read-page.ts";
+import { runSync, type SyncOptions } from "../../src/mirror/run/run.ts";
+import { withContent } from "../../src/mirror/run/with-content.ts";
+import { RESOURCES } from "../../src/resources/resources.ts";
 import { startSimulation } from "../../src/simulate/service.ts";
 import { QUIET } from "../../src/simulate/settings.ts";
 import { createWorld } from "../../src/simulate/world.ts";
-import { runSync, type SyncOptions } from "../../src/sync/run.ts";
-import { withContent } from "../../src/sync/with-content.ts";
-import { RESOURCES } from "../../src/wire/resources.ts";
 import { createTestClient } from "../support/client.ts";
 import { createTestDatabase } from "../support/database.ts";
 import { recordedExchanges, startReplay } from "../support/replay-upstream.ts";

@@ -1,8 +1,8 @@
 import { expect } from "vitest";
+import { ConfigError, HttpStatusError, NotFoundError } from "../../src/base/errors.ts";
 import type { ServiceClient } from "../../src/client/service-client.ts";
-import { ConfigError, HttpStatusError, NotFoundError } from "../../src/errors.ts";
-import type { FieldKind } from "../../src/wire/fields.ts";
-import { RELATED, RESOURCE_FIELDS, RESOURCES, type Resource } from "../../src/wire/resources.ts";
+import type { FieldKind } from "../../src/resources/fields.ts";
+import { RELATED, RESOURCE_FIELDS, RESOURCES, type Resource } from "../../src/resources/resources.ts";
 
 /** What a service has: its path, an id of each resource, a project's slug, and words that its searches find. */
 export interface Facts {

@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { stringify } from "yaml";
-import { systemClock } from "../../src/clock.ts";
-import { RESOURCES } from "../../src/wire/resources.ts";
+import { systemClock } from "../../src/base/clock.ts";
+import { RESOURCES } from "../../src/resources/resources.ts";
 import { docker, ROOT, whyNoContainers } from "../support/docker.ts";
 import { freePort } from "../support/free-port.ts";
 

@@ -8,9 +8,9 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { connect, type Sql, withSql } from "../../src/db/connect.ts";
-import { RELATIONS } from "../../src/db/report-dictionary.ts";
+import { RELATIONS } from "../../src/report/dictionary.ts";
 import { grantReader, planReaderGrant } from "../../src/report/grant-reader.ts";
+import { connect, type Sql, withSql } from "../../src/store/connection/connect.ts";
 import { installPackages } from "../support/python-packages.ts";
 import { openReportReader, type ReportReader } from "../support/report-reader.ts";
 

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import { z } from "zod";
-import type { Relation } from "../../src/db/report-dictionary.ts";
+import type { Relation } from "../../src/report/dictionary.ts";
 import { COMPUTED, dbtModels, dbtSources } from "../support/dbt-sources.ts";
 import { KEYS } from "../support/relation-keys.ts";
 import { openReportReader, type ReportReader } from "../support/report-reader.ts";

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { extname } from "node:path";
 import { describe, expect, it } from "vitest";
-import { SETTING_KEYS, SETTINGS } from "../../src/config/settings.ts";
+import { SETTING_KEYS, SETTINGS } from "../../src/base/config/settings.ts";
 
 const FOLDER = new URL("../../deploy/", import.meta.url);
 const files = readdirSync(FOLDER, { recursive: true, encoding: "utf8" })

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { systemClock } from "../../src/base/clock.ts";
 import { COMMANDS } from "../../src/cli/commands.ts";
-import { systemClock } from "../../src/clock.ts";
 import { docker, whyNoContainers } from "../support/docker.ts";
 
 const missing = await whyNoContainers();

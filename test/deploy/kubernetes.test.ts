@@ -4,9 +4,9 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
+import { SETTING_KEYS, SETTINGS } from "../../src/base/config/settings.ts";
+import { loadConfig } from "../../src/base/config.ts";
 import { COMMANDS } from "../../src/cli/commands.ts";
-import { SETTING_KEYS, SETTINGS } from "../../src/config/settings.ts";
-import { loadConfig } from "../../src/config.ts";
 import { installPackages } from "../support/python-packages.ts";
 
 const FOLDER = fileURLToPath(new URL("../../deploy/kubernetes/", import.meta.url));

@@ -5,9 +5,9 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, describe, expect, it } from "vitest";
+import { SETTING_KEYS, SETTINGS } from "../../src/base/config/settings.ts";
+import { EXIT } from "../../src/base/errors.ts";
 import { COMMANDS } from "../../src/cli/commands.ts";
-import { SETTING_KEYS, SETTINGS } from "../../src/config/settings.ts";
-import { EXIT } from "../../src/errors.ts";
 
 const FOLDER = fileURLToPath(new URL("../../deploy/systemd/", import.meta.url));
 const units = readdirSync(FOLDER).map((name) => ({ name, text: readFileSync(join(FOLDER, name), "utf8") }));

@@ -1,8 +1,8 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { isRetryable } from "../../src/api/retry.ts";
-import { HttpStatusError } from "../../src/errors.ts";
-import { RESOURCES } from "../../src/wire/resources.ts";
+import { HttpStatusError } from "../../src/base/errors.ts";
+import { isRetryable } from "../../src/mirror/api/retry.ts";
+import { RESOURCES } from "../../src/resources/resources.ts";
 
 /** `docs/changing.md` names the files to touch. Each of them must be there, and be the right one. */
 const ROOT = new URL("../../", import.meta.url);
@@ -53,7 +53,7 @@ describe("docs/changing.md", () => {
     const folders = readdirSync(new URL("src/", ROOT), { withFileTypes: true })
       .filter((entry) => entry.isDirectory())
       .map(({ name }) => name);
-    expect([...named, "config", "log"].toSorted()).toEqual(folders.toSorted());
+    expect(named.toSorted()).toEqual(folders.toSorted());
   });
 
   test.each([
@@ -97,7 +97,7 @@ describe("docs/changing.md", () => {
     expect(forgotten).toEqual([]);
     const listed = pathsOf(sectionOfResource).filter((path) => /^src\/.*\.(ts|sql)$/.test(path));
     // These two name the resources that they treat, and not all of them.
-    const some = ["src/protocol/filters.ts", "src/simulate/population.ts"];
+    const some = ["src/serve/protocol/filters.ts", "src/simulate/population.ts"];
     expect(listed.toSorted()).toEqual([...files, ...some].toSorted());
   });
 });

@@ -7,9 +7,9 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { DuckDBInstance } from "@duckdb/node-api";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { withSql } from "../../src/db/connect.ts";
 import { exportReport } from "../../src/report/export/export-report.ts";
-import { refreshReport } from "../../src/report/refresh.ts";
+import { refreshReport } from "../../src/report/refresh/refresh.ts";
+import { withSql } from "../../src/store/connection/connect.ts";
 import { installPackages, whyNoJava } from "../support/python-packages.ts";
 import { createReportedMirror, REPORT_SETTINGS } from "../support/reported-mirror.ts";
 

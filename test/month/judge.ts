@@ -1,6 +1,7 @@
 /** Compares what the mirror, and the reports on it, say of builds' lives with what is true. */
-import { type Sql, withSql } from "../../src/db/connect.ts";
-import { refreshReport } from "../../src/report/refresh.ts";
+
+import { refreshReport } from "../../src/report/refresh/refresh.ts";
+import { type Sql, withSql } from "../../src/store/connection/connect.ts";
 import type { Life, Look } from "./life.ts";
 import { findTimeFaults } from "./time-fault.ts";
 import { faultOf, type Oddities, type TransitionRow, type TrueLife } from "./transition-fault.ts";

@@ -2,12 +2,12 @@
  * A world in virtual time, mirrored by a first sync and then watched as the worker does: a round at each tick, a sync each night. Its builds hang
  * and are closed by a job, are born finished, are dated by a clock that is set back, and go; the world moves on while requests are under way.
  */
-import type { Clock } from "../../src/clock.ts";
+import type { Clock } from "../../src/base/clock.ts";
+import type { RunResult } from "../../src/mirror/run/with-run.ts";
 import { createRandom, hash, type Random } from "../../src/simulate/random.ts";
 import { startSimulation } from "../../src/simulate/service.ts";
 import { QUIET, type WorldOptions } from "../../src/simulate/settings.ts";
 import { createWorld, type World } from "../../src/simulate/world.ts";
-import type { RunResult } from "../../src/sync/with-run.ts";
 import { syncOnce, watchOnce } from "../support/sync.ts";
 
 const MINUTE_MS = 60_000;

@@ -7,7 +7,7 @@
  * an empty list leaves that part out. With UPDATE_DOCS=1 the tables go into docs/builds.md. Exits 1 when anything that is recorded is not true.
  */
 import { parseArgs } from "node:util";
-import { replaceDatabase, withSql } from "../../src/db/connect.ts";
+import { replaceDatabase, withSql } from "../../src/store/connection/connect.ts";
 import { startDatabaseServer } from "../support/database-server.ts";
 import { CADENCES, playCadence, renderCadences } from "./cadences.ts";
 import { writeTable } from "./doc-table.ts";

@@ -1,7 +1,8 @@
 /** What rounds of the watch ask of the service where so many builds are open that never finish. */
-import { createHostPace } from "../../src/api/host-pace.ts";
-import type { Clock } from "../../src/clock.ts";
-import { type Logger, silentLog } from "../../src/log.ts";
+
+import type { Clock } from "../../src/base/clock.ts";
+import { type Logger, silentLog } from "../../src/base/log.ts";
+import { createHostPace } from "../../src/mirror/api/host-pace.ts";
 import { startSimulation } from "../../src/simulate/service.ts";
 import { QUIET } from "../../src/simulate/settings.ts";
 import { createWorld, type World } from "../../src/simulate/world.ts";

@@ -4,7 +4,7 @@
  */
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
-import { parseDatabaseUrl } from "../../src/db/database-url.ts";
+import { parseDatabaseUrl } from "../../src/store/connection/database-url.ts";
 
 /** What the server says when it lets somebody in, and when it is ready outside of a transaction. */
 const LET_IN = Buffer.from("R\0\0\0\x08\0\0\0\0", "latin1");

@@ -1,5 +1,5 @@
 /** Whether each night had one good sync, and no two runs wrote at the same time. */
-import { withSql } from "../../src/db/connect.ts";
+import { withSql } from "../../src/store/connection/connect.ts";
 import { DAY_MS } from "./timeline.ts";
 
 interface Run {

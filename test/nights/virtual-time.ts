@@ -2,7 +2,7 @@
  * Loaded before the program (`node --import`), so that a real process lives in virtual time: its clock runs NIGHTS_SPEED times as fast from NIGHTS_FROM on,
  * and its waits and cron lines with it. Time limits of sockets and of Postgres stay real, and so does the clock of Postgres.
  */
-import { systemClock } from "../../src/clock.ts";
+import { systemClock } from "../../src/base/clock.ts";
 
 const speed = Number(process.env.NIGHTS_SPEED);
 const from = Number(process.env.NIGHTS_FROM);

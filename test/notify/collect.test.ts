@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { type Sql, withSql } from "../../src/db/connect.ts";
 import { collectNotices } from "../../src/notify/collect.ts";
+import { type Sql, withSql } from "../../src/store/connection/connect.ts";
 import { createTestDatabase } from "../support/database.ts";
 
 const HOUR_MS = 3_600_000;

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { systemClock } from "../../src/clock.ts";
-import { type Sql, withSql } from "../../src/db/connect.ts";
-import { silentLog } from "../../src/log.ts";
+import { systemClock } from "../../src/base/clock.ts";
+import { silentLog } from "../../src/base/log.ts";
 import { type Delivered, deliverNotices, waitAfter } from "../../src/notify/deliver.ts";
 import { listNotices, retryNotices } from "../../src/notify/outbox.ts";
 import { createReceiver } from "../../src/notify/receiver.ts";
+import { type Sql, withSql } from "../../src/store/connection/connect.ts";
 import { runCli, startCli } from "../support/cli.ts";
 import { createTestDatabase } from "../support/database.ts";
 import { createKeptLog } from "../support/quick-world.ts";

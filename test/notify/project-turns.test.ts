@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { type Sql, withSql } from "../../src/db/connect.ts";
 import { collectNotices } from "../../src/notify/collect.ts";
-import { refreshReport } from "../../src/report/refresh.ts";
+import { refreshReport } from "../../src/report/refresh/refresh.ts";
+import { type Sql, withSql } from "../../src/store/connection/connect.ts";
 import { createTestDatabase } from "../support/database.ts";
 import { REPORT_SETTINGS } from "../support/reported-mirror.ts";
 

@@ -1,7 +1,7 @@
 import { createServer } from "node:net";
 import { describe, expect, it } from "vitest";
-import { systemClock } from "../../src/clock.ts";
-import { readProxies } from "../../src/config/proxies.ts";
+import { systemClock } from "../../src/base/clock.ts";
+import { readProxies } from "../../src/base/config/proxies.ts";
 import { createReceiver, type ReceiverOptions } from "../../src/notify/receiver.ts";
 import { PLANTED_SECRET } from "../support/planted-secret.ts";
 import { startProxy } from "../support/proxy.ts";

@@ -1,6 +1,6 @@
 import { request } from "node:http";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { connect, type Sql } from "../../src/db/connect.ts";
+import { connect, type Sql } from "../../src/store/connection/connect.ts";
 import { type MirrorPages, openMirrorPages } from "../support/mirror-pages.ts";
 import { seedPages } from "../support/served-pages.ts";
 

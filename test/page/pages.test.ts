@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { buildHref, projectHref } from "../../src/page/links.ts";
+import { buildHref, projectHref } from "../../src/page/parts/links.ts";
 import { toCsv } from "../../src/report/csv.ts";
 import { askFor, type Filters } from "../../src/report/question.ts";
 import { type AnswerRow, readAnswer, withSnapshot } from "../../src/report/read-answer.ts";

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { connect, type Sql } from "../../src/db/connect.ts";
-import { RELATIONS, type Relation } from "../../src/db/report-dictionary.ts";
+import { RELATIONS, type Relation } from "../../src/report/dictionary.ts";
 import { assertNamesKnown } from "../../src/report/known-names.ts";
 import { askFor, columnsOf, type Filters, filtersOf } from "../../src/report/question.ts";
 import { type AnswerRow, readAnswer, withSnapshot } from "../../src/report/read-answer.ts";
+import { connect, type Sql } from "../../src/store/connection/connect.ts";
 import type { TestDatabase } from "../support/database.ts";
 import { createReportedMirror, HOSTILE_SLUGS } from "../support/reported-mirror.ts";
 

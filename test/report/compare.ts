@@ -1,5 +1,5 @@
-import type { Sql } from "../../src/db/connect.ts";
-import { DICTIONARY } from "../../src/db/report-dictionary.ts";
+import { DICTIONARY } from "../../src/report/dictionary.ts";
+import type { Sql } from "../../src/store/connection/connect.ts";
 import { KEYS } from "../support/relation-keys.ts";
 import type { Row } from "./model/rates.ts";
 import { type Answers, MODELLED, type Modelled } from "./model.ts";

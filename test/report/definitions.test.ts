@@ -2,9 +2,9 @@ import { readdirSync, readFileSync } from "node:fs";
 import { basename } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
-import { withSql } from "../../src/db/connect.ts";
-import { readMigrations } from "../../src/db/migration-files.ts";
 import { orderDefinitions, readDefinitions } from "../../src/report/definitions.ts";
+import { withSql } from "../../src/store/connection/connect.ts";
+import { readMigrations } from "../../src/store/migrate/migration-files.ts";
 import { createTestDatabase } from "../support/database.ts";
 
 const FOLDER = fileURLToPath(new URL("../../src/report/sql/", import.meta.url));

@@ -1,7 +1,7 @@
 /** Hours in which the platform failed, computed by hand. */
 import { expect, test } from "vitest";
-import { withSql } from "../../src/db/connect.ts";
-import { refreshReport } from "../../src/report/refresh.ts";
+import { refreshReport } from "../../src/report/refresh/refresh.ts";
+import { withSql } from "../../src/store/connection/connect.ts";
 import { createTestDatabase } from "../support/database.ts";
 import { compareRows, readRelation } from "./compare.ts";
 

@@ -1,9 +1,9 @@
 /**
- * Every answer of schema `report` computed again in plain TypeScript, from what src/db/report-dictionary.ts says and nothing that the SQL does. The
+ * Every answer of schema `report` computed again in plain TypeScript, from what src/report/dictionary.ts says and nothing that the SQL does. The
  * dimensions, `freshness`, `runs`, `error_rules` and `data_dictionary` are not among them: they show rows as they are.
  */
 
-import type { Relation } from "../../src/db/report-dictionary.ts";
+import type { Relation } from "../../src/report/dictionary.ts";
 import { backlog } from "./model/backlog.ts";
 import {
   type Calendar,

@@ -4,8 +4,8 @@
  */
 import { randomInt } from "node:crypto";
 import { expect, test } from "vitest";
-import { withSql } from "../../src/db/connect.ts";
-import { refreshReport } from "../../src/report/refresh.ts";
+import { refreshReport } from "../../src/report/refresh/refresh.ts";
+import { withSql } from "../../src/store/connection/connect.ts";
 import { findTimeFaults } from "../month/time-fault.ts";
 import { createTestDatabase } from "../support/database.ts";
 import { insertWatched, liveMonth } from "./watched-month.ts";

@@ -4,8 +4,8 @@
  */
 import { randomInt } from "node:crypto";
 import { expect, test } from "vitest";
-import { type Sql, withSql } from "../../src/db/connect.ts";
-import { refreshReport } from "../../src/report/refresh.ts";
+import { refreshReport } from "../../src/report/refresh/refresh.ts";
+import { type Sql, withSql } from "../../src/store/connection/connect.ts";
 import { createTestDatabase } from "../support/database.ts";
 import { HOUR_US, parseMoment, SECOND_US } from "./model/times.ts";
 import { insertWatched, liveMonth } from "./watched-month.ts";

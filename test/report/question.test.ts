@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { RELATIONS } from "../../src/db/report-dictionary.ts";
-import { ConfigError } from "../../src/errors.ts";
+import { ConfigError } from "../../src/base/errors.ts";
+import { RELATIONS } from "../../src/report/dictionary.ts";
 import { askFor, columnsOf, type Filters } from "../../src/report/question.ts";
 import { RELATION_FACTS } from "../../src/report/relations.ts";
 

@@ -4,9 +4,9 @@
  */
 import { randomInt } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { connect, type Sql, withSql } from "../../src/db/connect.ts";
-import { refreshReport } from "../../src/report/refresh.ts";
+import { refreshReport } from "../../src/report/refresh/refresh.ts";
 import { createRandom } from "../../src/simulate/random.ts";
+import { connect, type Sql, withSql } from "../../src/store/connection/connect.ts";
 import { createTestDatabase, type TestDatabase } from "../support/database.ts";
 import { COMPARED, compareRows, findDifferences, readRelation } from "./compare.ts";
 import { type InsertedRow, insertRows } from "./insert-rows.ts";

@@ -2,8 +2,9 @@
  * A mirror of random builds in which whatever can be odd is odd often: builds without a date, project, version, type, state, text or sighting, dates that
  * tie, lie in the future or in an hour that comes twice, clocks that are off, states that go back, projects that are gone. In SQL, as a run would leave it.
  */
-import type { Sql } from "../../src/db/connect.ts";
+
 import type { Random } from "../../src/simulate/random.ts";
+import type { Sql } from "../../src/store/connection/connect.ts";
 import { type InsertedRow, insertRows } from "./insert-rows.ts";
 import { parseMoment } from "./model/times.ts";
 import { createRandomLives, type Life, PROJECTS, VERSIONS } from "./random-lives.ts";

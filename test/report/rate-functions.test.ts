@@ -1,7 +1,7 @@
 /** The intervals of rates that queries of users compute, for counts of each type that Postgres has. */
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { connect, type Sql } from "../../src/db/connect.ts";
 import { wilsonInterval } from "../../src/report/wilson-interval.ts";
+import { connect, type Sql } from "../../src/store/connection/connect.ts";
 import { createTestDatabase, type TestDatabase } from "../support/database.ts";
 
 const TYPES = ["smallint", "int", "bigint", "numeric", "real", "float8"];

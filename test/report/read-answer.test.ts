@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { connect, type Sql } from "../../src/db/connect.ts";
-import { StoreError } from "../../src/errors.ts";
+import { StoreError } from "../../src/base/errors.ts";
 import { type AnswerRow, readAnswer, withSnapshot } from "../../src/report/read-answer.ts";
+import { connect, type Sql } from "../../src/store/connection/connect.ts";
 import { createTestDatabase, type TestDatabase } from "../support/database.ts";
 
 let database: TestDatabase;

@@ -1,6 +1,6 @@
 /** The estimate of the time to recover, on the data of a textbook and on edges. */
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { connect, type Sql } from "../../src/db/connect.ts";
+import { connect, type Sql } from "../../src/store/connection/connect.ts";
 import { createTestDatabase, type TestDatabase } from "../support/database.ts";
 import { insertRows } from "./insert-rows.ts";
 

@@ -1,7 +1,7 @@
 /** What writers note for the next refresh, and the nightly comparison that finds what nobody noted. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { connect, type Sql, type TransactionSql } from "../../src/db/connect.ts";
-import { type RefreshOptions, refreshReport } from "../../src/report/refresh.ts";
+import { type RefreshOptions, refreshReport } from "../../src/report/refresh/refresh.ts";
+import { connect, type Sql, type TransactionSql } from "../../src/store/connection/connect.ts";
 import { startCli } from "../support/cli.ts";
 import { createTestDatabase, type TestDatabase } from "../support/database.ts";
 import { startQuickWorld } from "../support/quick-world.ts";

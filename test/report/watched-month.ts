@@ -1,8 +1,8 @@
 /** A month of the simulated service, and what a mirror that looks at it at a steady pace has written down of its builds. */
 
-import type { Sql } from "../../src/db/connect.ts";
 import { QUIET } from "../../src/simulate/settings.ts";
 import { createWorld, type World } from "../../src/simulate/world.ts";
+import type { Sql } from "../../src/store/connection/connect.ts";
 import { type InsertedRow, insertRows } from "./insert-rows.ts";
 import { groupBy } from "./model/group-by.ts";
 import { type Micros, momentText, SECOND_US } from "./model/times.ts";

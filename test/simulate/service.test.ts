@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, test } from "vitest";
+import { RESOURCES } from "../../src/resources/resources.ts";
 import { type Simulation, type SimulationOptions, startSimulation } from "../../src/simulate/service.ts";
 import { QUIET } from "../../src/simulate/settings.ts";
 import { createWorld } from "../../src/simulate/world.ts";
-import { RESOURCES } from "../../src/wire/resources.ts";
 import { trueRecords } from "./walk-world.ts";
 
 const size = { users: 30, projects: 20, versions: 60, files: 50, builds: 150, rates: QUIET };

@@ -1,6 +1,6 @@
-import type { RecordTypes } from "../../src/protocol/catalog.ts";
+import type { Resource } from "../../src/resources/resources.ts";
+import type { RecordTypes } from "../../src/serve/protocol/catalog.ts";
 import type { World } from "../../src/simulate/world.ts";
-import type { Resource } from "../../src/wire/resources.ts";
 
 /** A whole list of a world that stands still, slice by slice. */
 export async function walkList<R extends Resource>(

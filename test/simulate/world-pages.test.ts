@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from "vitest";
-import { readPage } from "../../src/content/read-page.ts";
+import { readPage } from "../../src/mirror/content/read-page.ts";
 import { startSimulation } from "../../src/simulate/service.ts";
 import { QUIET, type WorldOptions } from "../../src/simulate/settings.ts";
 import { createWorld } from "../../src/simulate/world.ts";

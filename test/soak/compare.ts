@@ -1,6 +1,6 @@
-import { type Sql, withSql } from "../../src/db/connect.ts";
+import { RESOURCES, type Resource } from "../../src/resources/resources.ts";
 import type { World } from "../../src/simulate/world.ts";
-import { RESOURCES, type Resource } from "../../src/wire/resources.ts";
+import { type Sql, withSql } from "../../src/store/connection/connect.ts";
 import { canonicalJson } from "../support/canonical-json.ts";
 import { restoreStored } from "../support/stored-mirror.ts";
 

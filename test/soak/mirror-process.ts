@@ -4,10 +4,10 @@
  */
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
-import { type Clock, systemClock } from "../../src/clock.ts";
-import { LockedError, MirrorError, StoppedError } from "../../src/errors.ts";
-import { exitCodeOf, type SyncSettings } from "../../src/sync/run.ts";
-import type { RunSummary } from "../../src/sync/summary.ts";
+import { type Clock, systemClock } from "../../src/base/clock.ts";
+import { LockedError, MirrorError, StoppedError } from "../../src/base/errors.ts";
+import type { RunSummary } from "../../src/mirror/lists/summary.ts";
+import { exitCodeOf, type SyncSettings } from "../../src/mirror/run/run.ts";
 import { syncOnce, watchOnce } from "../support/sync.ts";
 
 export interface RunOrder {

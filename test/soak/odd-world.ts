@@ -1,8 +1,8 @@
-import type { Catalog } from "../../src/protocol/catalog.ts";
+import { RESOURCES, type Resource } from "../../src/resources/resources.ts";
+import type { Catalog } from "../../src/serve/protocol/catalog.ts";
 import { createRandom, hash } from "../../src/simulate/random.ts";
 import type { WorldOptions } from "../../src/simulate/settings.ts";
 import { createWorld, type World } from "../../src/simulate/world.ts";
-import { RESOURCES, type Resource } from "../../src/wire/resources.ts";
 import { hiddenProjects } from "./compare.ts";
 
 /** Ids by resource. */

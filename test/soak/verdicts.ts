@@ -1,6 +1,6 @@
-import { withSql } from "../../src/db/connect.ts";
-import type { RunSummary } from "../../src/sync/summary.ts";
-import { RESOURCES, type Resource } from "../../src/wire/resources.ts";
+import type { RunSummary } from "../../src/mirror/lists/summary.ts";
+import { RESOURCES, type Resource } from "../../src/resources/resources.ts";
+import { withSql } from "../../src/store/connection/connect.ts";
 import type { Ids, OddWorld } from "./odd-world.ts";
 
 export interface Verdicts {

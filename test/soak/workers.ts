@@ -7,12 +7,12 @@
  */
 import { setTimeout as delay } from "node:timers/promises";
 import { parseArgs } from "node:util";
-import { replaceDatabase, type Sql, withSql } from "../../src/db/connect.ts";
-import { findLeader } from "../../src/db/find-leader.ts";
 import { createRandom } from "../../src/simulate/random.ts";
 import { startSimulation } from "../../src/simulate/service.ts";
 import { QUIET } from "../../src/simulate/settings.ts";
 import { createWorld } from "../../src/simulate/world.ts";
+import { replaceDatabase, type Sql, withSql } from "../../src/store/connection/connect.ts";
+import { findLeader } from "../../src/store/ledger/find-leader.ts";
 import { runCli } from "../support/cli.ts";
 import { startDatabaseServer } from "../support/database-server.ts";
 import {

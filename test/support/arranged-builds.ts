@@ -1,6 +1,6 @@
+import type { Build } from "../../src/resources/build.ts";
 import type { SimulationOptions } from "../../src/simulate/service.ts";
 import type { World } from "../../src/simulate/world.ts";
-import type { Build } from "../../src/wire/build.ts";
 
 export interface ArrangedBuilds {
   /** The service of this world is asked. To be set before the first request. */

@@ -1,5 +1,5 @@
-import { type Client, type ClientOptions, createClient } from "../../src/api/client.ts";
-import { silentLog } from "../../src/log.ts";
+import { silentLog } from "../../src/base/log.ts";
+import { type Client, type ClientOptions, createClient } from "../../src/mirror/api/client.ts";
 import { createFakeClock } from "./fake-clock.ts";
 
 /** A client as fast as it goes, whose retry waits cost no time. */

@@ -2,8 +2,8 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "vitest";
-import { embeddedPasswordFile, openEmbedded } from "../../src/embedded/open-embedded.ts";
-import { silentLog } from "../../src/log.ts";
+import { silentLog } from "../../src/base/log.ts";
+import { embeddedPasswordFile, openEmbedded } from "../../src/store/embedded/open-embedded.ts";
 import { PLANTED_SECRET } from "./planted-secret.ts";
 
 /** A folder for an embedded Postgres of a test's own. What runs in it at the end is stopped with the folder's removal. */

@@ -4,11 +4,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { PostgreSqlContainer } from "@testcontainers/postgresql";
 import { getContainerRuntimeClient } from "testcontainers";
-import { describeDatabase, replaceDatabase, withSql } from "../../src/db/connect.ts";
-import { migrate } from "../../src/db/migrate.ts";
-import { embeddedPasswordFile, openEmbedded } from "../../src/embedded/open-embedded.ts";
-import { silentLog } from "../../src/log.ts";
+import { silentLog } from "../../src/base/log.ts";
 import { readDefinitions } from "../../src/report/definitions.ts";
+import { describeDatabase, replaceDatabase, withSql } from "../../src/store/connection/connect.ts";
+import { embeddedPasswordFile, openEmbedded } from "../../src/store/embedded/open-embedded.ts";
+import { migrate } from "../../src/store/migrate/migrate.ts";
 import { PLANTED_SECRET } from "./planted-secret.ts";
 
 /** What every test worker is told. `template` is a migrated database that new ones are copied from. */

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { inject } from "vitest";
-import { replaceDatabase, withSql } from "../../src/db/connect.ts";
+import { replaceDatabase, withSql } from "../../src/store/connection/connect.ts";
 
 export interface TestDatabase extends AsyncDisposable {
   url: string;

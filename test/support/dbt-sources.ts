@@ -1,6 +1,6 @@
 import { Document, type Pair, type Scalar, visit } from "yaml";
-import type { RelationEntry } from "../../src/db/dictionary.ts";
-import { DICTIONARY, type Relation } from "../../src/db/report-dictionary.ts";
+import { DICTIONARY, type Relation } from "../../src/report/dictionary.ts";
+import type { RelationEntry } from "../../src/store/migrate/dictionary.ts";
 import { KEYS } from "./relation-keys.ts";
 
 /** The parts of keys that may be null, which is then one of the values. */
@@ -29,7 +29,7 @@ const RESOURCES: Partial<Record<Relation, string>> = {
   dim_versions: "version",
 };
 
-const HEADER = ` Schema report as sources of dbt, with what every relation and column means. Made from src/db/report-dictionary.ts by
+const HEADER = ` Schema report as sources of dbt, with what every relation and column means. Made from src/report/dictionary.ts by
  \`npm run docs:dictionary\`.
 
  No column of a relation shows its freshness, because on a quiet night no row changes. So dbt reads when the last
@@ -37,7 +37,7 @@ const HEADER = ` Schema report as sources of dbt, with what every relation and c
  everything that happened before. A resource that was never read is an error.`;
 
 const MODELS_HEADER = ` The models over the files of an export, each with the columns of its relation in schema report. Made from
- src/db/report-dictionary.ts by \`npm run docs:dictionary\`.`;
+ src/report/dictionary.ts by \`npm run docs:dictionary\`.`;
 
 /** `deploy/dbt/models/report/sources.yml`, from the dictionary. */
 export function dbtSources(): string {

@@ -1,6 +1,6 @@
-import type { RelationEntry } from "../../src/db/dictionary.ts";
-import { RATE, SERIES } from "../../src/db/report-dictionary/shared-columns.ts";
-import { DICTIONARY } from "../../src/db/report-dictionary.ts";
+import { RATE, SERIES } from "../../src/report/dictionary/shared-columns.ts";
+import { DICTIONARY } from "../../src/report/dictionary.ts";
+import type { RelationEntry } from "../../src/store/migrate/dictionary.ts";
 
 /** Columns that stand together in many relations. They are named as one. */
 const GROUPS: readonly { name: string; columns: RelationEntry["columns"] }[] = [
@@ -47,7 +47,7 @@ export function dictionaryPage(): string {
   return `# Data dictionary
 
 For authors of queries and dashboards: every relation and column of schema \`report\`. The same sentences are comments in the database and rows of
-\`report.data_dictionary\`. \`npm run docs:dictionary\` writes this page from \`src/db/report-dictionary.ts\`.
+\`report.data_dictionary\`. \`npm run docs:dictionary\` writes this page from \`src/report/dictionary.ts\`.
 
 ## Columns of several relations
 

@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { RESOURCE_FIELDS, type Resource } from "../../src/wire/resources.ts";
+import { RESOURCE_FIELDS, type Resource } from "../../src/resources/resources.ts";
 
 /** Texts as users and broken servers send them: any code unit, U+0000, lone surrogates, names that objects have already. */
 export const hostileText: fc.Arbitrary<string> = fc.oneof(

@@ -1,10 +1,10 @@
-import { connect, type Sql, type TransactionSql } from "../../src/db/connect.ts";
-import { createKnownKeys, type KnownKeys } from "../../src/load/known-keys.ts";
-import { type BatchCounts, createLoader, type Loader } from "../../src/load/loader.ts";
-import type { RunStart } from "../../src/load/project-sightings.ts";
-import type { TransitionFacts } from "../../src/load/record-transitions.ts";
-import { createIdSet } from "../../src/walk/id-set.ts";
-import type { Resource } from "../../src/wire/resources.ts";
+import { createKnownKeys, type KnownKeys } from "../../src/mirror/load/known-keys.ts";
+import { type BatchCounts, createLoader, type Loader } from "../../src/mirror/load/loader.ts";
+import type { RunStart } from "../../src/mirror/load/project-sightings.ts";
+import type { TransitionFacts } from "../../src/mirror/load/record-transitions.ts";
+import { createIdSet } from "../../src/mirror/walk/id-set.ts";
+import type { Resource } from "../../src/resources/resources.ts";
+import { connect, type Sql, type TransactionSql } from "../../src/store/connection/connect.ts";
 import { createTestDatabase } from "./database.ts";
 
 export interface LoadOptions {

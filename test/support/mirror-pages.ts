@@ -1,4 +1,4 @@
-import { withSql } from "../../src/db/connect.ts";
+import { withSql } from "../../src/store/connection/connect.ts";
 import { createTestDatabase } from "./database.ts";
 import { type ServedPages, servePages } from "./served-pages.ts";
 

@@ -1,5 +1,5 @@
-import { withSql } from "../../src/db/connect.ts";
-import { RESOURCES } from "../../src/wire/resources.ts";
+import { RESOURCES } from "../../src/resources/resources.ts";
+import { withSql } from "../../src/store/connection/connect.ts";
 
 const TABLES = [
   ...RESOURCES.map((resource) => `${resource}s`),

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { chownSync, existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { findServerAccount } from "../../src/embedded/account.ts";
+import { findServerAccount } from "../../src/store/embedded/account.ts";
 import { freePort } from "./free-port.ts";
 
 /** PgBouncer's path: `PGBOUNCER_PATH`, else where Debian and others have it; null where there is none. */

@@ -1,10 +1,10 @@
-import { systemClock } from "../../src/clock.ts";
-import { type Logger, silentLog } from "../../src/log.ts";
+import { systemClock } from "../../src/base/clock.ts";
+import { type Logger, silentLog } from "../../src/base/log.ts";
+import type { SyncOptions, SyncResult } from "../../src/mirror/run/run.ts";
+import type { RunOptions, RunResult } from "../../src/mirror/run/with-run.ts";
 import { type SimulationOptions, startSimulation } from "../../src/simulate/service.ts";
 import type { WorldOptions } from "../../src/simulate/settings.ts";
 import { createWorld, type World } from "../../src/simulate/world.ts";
-import type { SyncOptions, SyncResult } from "../../src/sync/run.ts";
-import type { RunOptions, RunResult } from "../../src/sync/with-run.ts";
 import { createTestDatabase } from "./database.ts";
 import { type Over, syncOnce, watchOnce } from "./sync.ts";
 

@@ -1,4 +1,4 @@
-import type { Relation } from "../../src/db/report-dictionary.ts";
+import type { Relation } from "../../src/report/dictionary.ts";
 
 /** The key of each relation: no two of its rows have the same values there. */
 export const KEYS: Record<Relation, readonly string[]> = {

@@ -1,5 +1,5 @@
-import { withSql } from "../../src/db/connect.ts";
-import { isRecoveryConflict } from "../../src/db/recovery-conflict.ts";
+import { withSql } from "../../src/store/connection/connect.ts";
+import { isRecoveryConflict } from "../../src/store/connection/recovery-conflict.ts";
 import { freePort } from "./free-port.ts";
 import { PLANTED_SECRET } from "./planted-secret.ts";
 import { createSystemPostgres, type SystemServer } from "./system-postgres.ts";

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
-import { connect, type Sql, withSql } from "../../src/db/connect.ts";
 import { grantReader, planReaderGrant } from "../../src/report/grant-reader.ts";
-import { refreshReport } from "../../src/report/refresh.ts";
+import { refreshReport } from "../../src/report/refresh/refresh.ts";
+import { connect, type Sql, withSql } from "../../src/store/connection/connect.ts";
 import { fillMirror } from "../bench/report-world.ts";
 import { createTestDatabase } from "./database.ts";
 

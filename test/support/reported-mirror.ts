@@ -1,5 +1,5 @@
-import { withSql } from "../../src/db/connect.ts";
-import { refreshReport } from "../../src/report/refresh.ts";
+import { refreshReport } from "../../src/report/refresh/refresh.ts";
+import { withSql } from "../../src/store/connection/connect.ts";
 import { createTestDatabase, type TestDatabase } from "./database.ts";
 
 /** Slugs as strangers type them. */

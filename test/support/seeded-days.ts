@@ -1,4 +1,4 @@
-import { withSql } from "../../src/db/connect.ts";
+import { withSql } from "../../src/store/connection/connect.ts";
 import { refreshPages } from "./served-pages.ts";
 
 /** A mirror that was read whole a minute ago, with three projects, of which the first has a version. */

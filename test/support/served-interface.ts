@@ -1,10 +1,10 @@
-import { createMirrorCatalog } from "../../src/catalog/mirror-catalog.ts";
-import { systemClock } from "../../src/clock.ts";
-import { silentLog } from "../../src/log.ts";
+import { systemClock } from "../../src/base/clock.ts";
+import { silentLog } from "../../src/base/log.ts";
 import { createPages } from "../../src/page/pages.ts";
-import { createApp } from "../../src/serve/app.ts";
-import { createServedMirror } from "../../src/serve/served-mirror.ts";
-import { startServer } from "../../src/serve/server.ts";
+import { createMirrorCatalog } from "../../src/serve/catalog/mirror-catalog.ts";
+import { createApp } from "../../src/serve/http/app.ts";
+import { createServedMirror } from "../../src/serve/http/served-mirror.ts";
+import { startServer } from "../../src/serve/http/server.ts";
 
 export interface ServedInterface extends AsyncDisposable {
   readonly url: string;

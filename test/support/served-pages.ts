@@ -1,11 +1,11 @@
-import { systemClock } from "../../src/clock.ts";
-import { withSql } from "../../src/db/connect.ts";
-import { silentLog } from "../../src/log.ts";
+import { systemClock } from "../../src/base/clock.ts";
+import { silentLog } from "../../src/base/log.ts";
 import { createPages } from "../../src/page/pages.ts";
-import { refreshReport } from "../../src/report/refresh.ts";
-import { createApp } from "../../src/serve/app.ts";
-import { createServedMirror } from "../../src/serve/served-mirror.ts";
-import { startServer } from "../../src/serve/server.ts";
+import { refreshReport } from "../../src/report/refresh/refresh.ts";
+import { createApp } from "../../src/serve/http/app.ts";
+import { createServedMirror } from "../../src/serve/http/served-mirror.ts";
+import { startServer } from "../../src/serve/http/server.ts";
+import { withSql } from "../../src/store/connection/connect.ts";
 
 export interface ServedPages extends AsyncDisposable {
   readonly url: string;

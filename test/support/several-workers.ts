@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { type Sql, withSql } from "../../src/db/connect.ts";
-import { findLeader, type Leader } from "../../src/db/find-leader.ts";
+import { type Sql, withSql } from "../../src/store/connection/connect.ts";
+import { findLeader, type Leader } from "../../src/store/ledger/find-leader.ts";
 import { type RunningCli, startCli } from "./cli.ts";
 
 /** A worker process with its page. */

@@ -1,6 +1,6 @@
-import { readRecords } from "../../src/catalog/read-records.ts";
-import type { Sql } from "../../src/db/connect.ts";
-import type { Resource } from "../../src/wire/resources.ts";
+import type { Resource } from "../../src/resources/resources.ts";
+import { readRecords } from "../../src/serve/catalog/read-records.ts";
+import type { Sql } from "../../src/store/connection/connect.ts";
 
 const TABLES = [
   "users",

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import { Document, type Pair, type Scalar, visit } from "yaml";
-import type { Sql } from "../../src/db/connect.ts";
-import { DICTIONARY, RELATIONS, type Relation } from "../../src/db/report-dictionary.ts";
+import { DICTIONARY, RELATIONS, type Relation } from "../../src/report/dictionary.ts";
 import { RELATION_FACTS } from "../../src/report/relations.ts";
+import type { Sql } from "../../src/store/connection/connect.ts";
 
 /** They explain or serve other relations, and nobody draws them. */
 const LEFT_OUT: readonly Relation[] = ["data_dictionary", "dim_dates", "error_rules", "fact_months"];
@@ -11,7 +11,7 @@ export const DATASETS = RELATIONS.filter((relation) => !LEFT_OUT.includes(relati
 /** In seconds. The answers change with each run; charts of one dashboard then read one cache. */
 const CACHE_S = 600;
 const VERSION = "1.0.0";
-const HEADER = ` Made from src/db/report-dictionary.ts by \`npm run docs:dictionary\`.`;
+const HEADER = ` Made from src/report/dictionary.ts by \`npm run docs:dictionary\`.`;
 const DATABASE_ID = idOf("database");
 
 interface Metric {

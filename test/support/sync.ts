@@ -1,9 +1,9 @@
-import { systemClock } from "../../src/clock.ts";
-import { defaultValues } from "../../src/config/default-values.ts";
-import { silentLog } from "../../src/log.ts";
-import { runSync, type SyncOptions, type SyncResult, type SyncSettings } from "../../src/sync/run.ts";
-import { runWatchRound } from "../../src/sync/watch-round.ts";
-import type { RunOptions, RunResult } from "../../src/sync/with-run.ts";
+import { systemClock } from "../../src/base/clock.ts";
+import { defaultValues } from "../../src/base/config/default-values.ts";
+import { silentLog } from "../../src/base/log.ts";
+import { runSync, type SyncOptions, type SyncResult, type SyncSettings } from "../../src/mirror/run/run.ts";
+import { runWatchRound } from "../../src/mirror/run/watch-round.ts";
+import type { RunOptions, RunResult } from "../../src/mirror/run/with-run.ts";
 
 /** What may differ from a run's defaults. */
 export type Over<Options> = Partial<Omit<Options, "settings">> & { settings?: Partial<SyncSettings> };

@@ -3,9 +3,9 @@ import { once } from "node:events";
 import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
-import { systemClock } from "../../src/clock.ts";
-import { withSql } from "../../src/db/connect.ts";
-import { findServerAccount } from "../../src/embedded/account.ts";
+import { systemClock } from "../../src/base/clock.ts";
+import { withSql } from "../../src/store/connection/connect.ts";
+import { findServerAccount } from "../../src/store/embedded/account.ts";
 
 const NEEDED = ["initdb", "postgres", "pg_basebackup"];
 const DEBIAN = "/usr/lib/postgresql";

@@ -1,4 +1,4 @@
-import { type Sql, withSql } from "../../src/db/connect.ts";
+import { type Sql, withSql } from "../../src/store/connection/connect.ts";
 import { createTestDatabase, type TestDatabase } from "./database.ts";
 
 /**

@@ -1,9 +1,9 @@
-import type { Build } from "../../src/wire/build.ts";
-import type { File } from "../../src/wire/file.ts";
-import type { Project } from "../../src/wire/project.ts";
-import type { Resource } from "../../src/wire/resources.ts";
-import type { User } from "../../src/wire/user.ts";
-import type { Version } from "../../src/wire/version.ts";
+import type { Build } from "../../src/resources/build.ts";
+import type { File } from "../../src/resources/file.ts";
+import type { Project } from "../../src/resources/project.ts";
+import type { Resource } from "../../src/resources/resources.ts";
+import type { User } from "../../src/resources/user.ts";
+import type { Version } from "../../src/resources/version.ts";
 
 /** Whole records as the service sends them; `over` replaces fields, and may add unknown ones. */
 type Over<R> = Partial<Record<keyof R, unknown>> & Record<string, unknown>;

@@ -1,6 +1,6 @@
 /** Writes what is made from the dictionary of the reports. The types of columns are those of a migrated database. */
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
-import { replaceDatabase, withSql } from "../../src/db/connect.ts";
+import { replaceDatabase, withSql } from "../../src/store/connection/connect.ts";
 import { startDatabaseServer } from "./database-server.ts";
 import { dbtModels, dbtSources } from "./dbt-sources.ts";
 import { dictionaryPage } from "./dictionary-page.ts";

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type Sql, withSql } from "../../src/db/connect.ts";
-import { readMigrations } from "../../src/db/migration-files.ts";
+import { type Sql, withSql } from "../../src/store/connection/connect.ts";
+import { readMigrations } from "../../src/store/migrate/migration-files.ts";
 import { type Compared, compareRows, readRelation } from "../report/compare.ts";
 import { type CliResult, runCli, startCli } from "../support/cli.ts";
 import { createTestDatabase, type TestDatabase } from "../support/database.ts";

@@ -3,10 +3,10 @@ import { readFileSync } from "node:fs";
 import type { AddressInfo } from "node:net";
 import { gunzipSync } from "node:zlib";
 import { createAdaptorServer } from "@hono/node-server";
-import type { Catalog, RecordTypes } from "../../src/protocol/catalog.ts";
-import { matchesFilter } from "../../src/protocol/match-filter.ts";
-import { createProtocol } from "../../src/protocol/protocol.ts";
-import type { Resource } from "../../src/wire/resources.ts";
+import type { Resource } from "../../src/resources/resources.ts";
+import type { Catalog, RecordTypes } from "../../src/serve/protocol/catalog.ts";
+import { matchesFilter } from "../../src/serve/protocol/match-filter.ts";
+import { createProtocol } from "../../src/serve/protocol/protocol.ts";
 
 /** A service on loopback whose lists never change. */
 export interface StoredService extends AsyncDisposable {

@@ -1,5 +1,5 @@
 import type { Argument, Command, Option } from "commander";
-import type { CommandEntry } from "../command-entry.ts";
+import type { CommandEntry } from "../usage/command-entry.ts";
 import { type Values, valuesOf } from "./values.ts";
 
 export interface DescribedFlag {

@@ -1,5 +1,5 @@
-import { DICTIONARY } from "../../db/report-dictionary.ts";
-import { RESOURCES } from "../../wire/resources.ts";
+import { DICTIONARY } from "../../report/dictionary.ts";
+import { RESOURCES } from "../../resources/resources.ts";
 import { SEARCHES } from "../search/plan-search.ts";
 
 /** What may be typed at a place: words, several of them behind commas, paths, or what no list can hold. */

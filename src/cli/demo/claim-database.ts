@@ -1,13 +1,13 @@
-import { connect, type Sql, withSql } from "../../db/connect.ts";
-import { readDemoMark, writeDemoMark } from "../../db/demo-mark.ts";
-import { prepareDatabase } from "../../db/prepare.ts";
-import { acquireRunLock } from "../../db/run-lock.ts";
-import { assertSessionPooling } from "../../db/session-pooling.ts";
-import { withStoreErrors } from "../../db/store-errors.ts";
-import type { OpenDatabase } from "../../embedded/open-database.ts";
-import { ConfigError, LockedError } from "../../errors.ts";
-import type { Logger } from "../../log.ts";
+import { ConfigError, LockedError } from "../../base/errors.ts";
+import type { Logger } from "../../base/log.ts";
 import { readDefinitions } from "../../report/definitions.ts";
+import { connect, type Sql, withSql } from "../../store/connection/connect.ts";
+import { assertSessionPooling } from "../../store/connection/session-pooling.ts";
+import { withStoreErrors } from "../../store/connection/store-errors.ts";
+import type { OpenDatabase } from "../../store/embedded/open-database.ts";
+import { readDemoMark, writeDemoMark } from "../../store/ledger/demo-mark.ts";
+import { acquireRunLock } from "../../store/ledger/run-lock.ts";
+import { prepareDatabase } from "../../store/migrate/prepare.ts";
 
 /** A number that no other program uses on this database. */
 const DEMO_LOCK = "5072386416925104713";

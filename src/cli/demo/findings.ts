@@ -1,4 +1,4 @@
-import type { Sql } from "../../db/connect.ts";
+import type { Sql } from "../../store/connection/connect.ts";
 
 /**
  * For each resource: the records of the first sync, the new ones, what changed since, and how many exist now.

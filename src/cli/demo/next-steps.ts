@@ -1,8 +1,8 @@
-import { programName } from "../../config/program.ts";
-import { shellWord } from "../../config/shell-word.ts";
-import type { SettingInForce } from "../../config.ts";
-import { embeddedPasswordFile } from "../../embedded/open-embedded.ts";
-import { showPath } from "../show-path.ts";
+import { programName } from "../../base/config/program.ts";
+import { shellWord } from "../../base/config/shell-word.ts";
+import type { SettingInForce } from "../../base/config.ts";
+import { embeddedPasswordFile } from "../../store/embedded/open-embedded.ts";
+import { showPath } from "../context/show-path.ts";
 
 export interface NextStep {
   command: string;

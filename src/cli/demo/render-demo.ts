@@ -1,6 +1,6 @@
 import { styleText } from "node:util";
-import { breakLines } from "../break-lines.ts";
-import { type Cell, renderTable } from "../table.ts";
+import { breakLines } from "../output/break-lines.ts";
+import { type Cell, renderTable } from "../output/table.ts";
 import type { Findings, SuccessRate } from "./findings.ts";
 import { type DemoRun, type DemoWatch, sumOf } from "./simulated-day.ts";
 

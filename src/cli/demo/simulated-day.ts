@@ -1,12 +1,12 @@
-import { type Clock, systemClock } from "../../clock.ts";
-import type { SyncKind } from "../../db/schema/runs.ts";
-import type { Logger } from "../../log.ts";
-import { withReport } from "../../report/after-run.ts";
+import { type Clock, systemClock } from "../../base/clock.ts";
+import type { Logger } from "../../base/log.ts";
+import type { RunSummary } from "../../mirror/lists/summary.ts";
+import { runSync, type SyncOptions, type SyncResult, type SyncSettings } from "../../mirror/run/run.ts";
+import { runWatchRound } from "../../mirror/run/watch-round.ts";
+import type { RunOptions, RunResult } from "../../mirror/run/with-run.ts";
+import { withReport } from "../../report/refresh/after-run.ts";
 import type { World } from "../../simulate/world.ts";
-import { runSync, type SyncOptions, type SyncResult, type SyncSettings } from "../../sync/run.ts";
-import type { RunSummary } from "../../sync/summary.ts";
-import { runWatchRound } from "../../sync/watch-round.ts";
-import type { RunOptions, RunResult } from "../../sync/with-run.ts";
+import type { SyncKind } from "../../store/schema/runs.ts";
 
 const MINUTE_MS = 60_000;
 export const DAY_MS = 24 * 60 * MINUTE_MS;

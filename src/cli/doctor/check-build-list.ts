@@ -1,8 +1,8 @@
-import type { Client } from "../../api/client.ts";
-import { fetchDetail } from "../../api/fetch-detail.ts";
-import { HttpStatusError } from "../../errors.ts";
-import { probeBuilds } from "../../sync/probe-builds.ts";
-import type { RootListing } from "../../wire/resources.ts";
+import { HttpStatusError } from "../../base/errors.ts";
+import type { Client } from "../../mirror/api/client.ts";
+import { fetchDetail } from "../../mirror/api/fetch-detail.ts";
+import { probeBuilds } from "../../mirror/lists/probe-builds.ts";
+import type { RootListing } from "../../resources/resources.ts";
 import { ok, type Result, unknown, warning } from "./finding.ts";
 
 /**

@@ -1,7 +1,7 @@
-import type { Client } from "../../api/client.ts";
-import { isUpstreamLost, UpstreamError } from "../../errors.ts";
-import { compareUpstreamSchema } from "../../sync/upstream-schemas.ts";
-import type { RootListing } from "../../wire/resources.ts";
+import { isUpstreamLost, UpstreamError } from "../../base/errors.ts";
+import type { Client } from "../../mirror/api/client.ts";
+import { compareUpstreamSchema } from "../../mirror/run/upstream-schemas.ts";
+import type { RootListing } from "../../resources/resources.ts";
 import { ok, type Result, unknown, warning } from "./finding.ts";
 
 /**

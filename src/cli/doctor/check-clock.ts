@@ -1,5 +1,5 @@
-import { formatSpan } from "../../builds/format-span.ts";
-import type { ClockAhead } from "../../clock.ts";
+import type { ClockAhead } from "../../base/clock.ts";
+import { formatSpan } from "../../mirror/builds/format-span.ts";
 import { ok, type Result, warning } from "./finding.ts";
 
 /** Network delay and rounding may look like a difference of this size. */

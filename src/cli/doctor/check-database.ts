@@ -1,9 +1,9 @@
-import type { Sql } from "../../db/connect.ts";
-import { readDemoMark } from "../../db/demo-mark.ts";
-import { assertServerUsable } from "../../db/migrate.ts";
-import { withStoreErrors } from "../../db/store-errors.ts";
-import type { OpenDatabase } from "../../embedded/open-database.ts";
-import { EXIT } from "../../errors.ts";
+import { EXIT } from "../../base/errors.ts";
+import type { Sql } from "../../store/connection/connect.ts";
+import { withStoreErrors } from "../../store/connection/store-errors.ts";
+import type { OpenDatabase } from "../../store/embedded/open-database.ts";
+import { readDemoMark } from "../../store/ledger/demo-mark.ts";
+import { assertServerUsable } from "../../store/migrate/migrate.ts";
 import { fault, ok, type Result } from "./finding.ts";
 
 /**

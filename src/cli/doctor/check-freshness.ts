@@ -1,7 +1,7 @@
-import { formatSpan } from "../../builds/format-span.ts";
-import { isAhead } from "../../clock.ts";
-import type { Sql } from "../../db/connect.ts";
-import { describeOldest, findListFreshness, mirrorAgeMs } from "../../db/list-freshness.ts";
+import { isAhead } from "../../base/clock.ts";
+import { formatSpan } from "../../mirror/builds/format-span.ts";
+import type { Sql } from "../../store/connection/connect.ts";
+import { describeOldest, findListFreshness, mirrorAgeMs } from "../../store/ledger/list-freshness.ts";
 import { ok, type Result, unknown, warning } from "./finding.ts";
 
 /** A nightly sync runs once a day; a slow night may take some hours more. */

@@ -1,6 +1,6 @@
-import type { Sql } from "../../db/connect.ts";
-import { assertUsable, migrationStatus, whatIsMissing } from "../../db/migrate.ts";
 import { readDefinitions } from "../../report/definitions.ts";
+import type { Sql } from "../../store/connection/connect.ts";
+import { assertUsable, migrationStatus, whatIsMissing } from "../../store/migrate/migrate.ts";
 import { ok, type Result, warning } from "./finding.ts";
 
 /**

@@ -1,5 +1,5 @@
-import type { Sql } from "../../db/connect.ts";
-import { assertService, findService } from "../../db/mirrored-service.ts";
+import type { Sql } from "../../store/connection/connect.ts";
+import { assertService, findService } from "../../store/ledger/mirrored-service.ts";
 import { ok, type Result, unknown } from "./finding.ts";
 
 /**

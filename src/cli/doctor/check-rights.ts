@@ -1,6 +1,6 @@
-import type { Sql } from "../../db/connect.ts";
-import { findLackingRights } from "../../db/lacking-rights.ts";
-import { EXIT } from "../../errors.ts";
+import { EXIT } from "../../base/errors.ts";
+import type { Sql } from "../../store/connection/connect.ts";
+import { findLackingRights } from "../../store/migrate/lacking-rights.ts";
 import { fault, ok, type Result, warning } from "./finding.ts";
 
 /** The first rights of a long list show what is wrong. */

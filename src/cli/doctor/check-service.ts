@@ -1,5 +1,5 @@
-import { EXIT } from "../../errors.ts";
-import { RESOURCES, type RootListing } from "../../wire/resources.ts";
+import { EXIT } from "../../base/errors.ts";
+import { RESOURCES, type RootListing } from "../../resources/resources.ts";
 import { fault, ok, type Result } from "./finding.ts";
 
 /** Whether the root listing has the five resources. */

@@ -1,7 +1,7 @@
-import { maskUrl } from "../../config/mask-url.ts";
-import { findProxyRoute, type ProxyRoute, showProxy } from "../../config/proxy-route.ts";
-import { requireBaseUrl } from "../../config.ts";
-import type { CommandContext } from "../run-command.ts";
+import { maskUrl } from "../../base/config/mask-url.ts";
+import { findProxyRoute, type ProxyRoute, showProxy } from "../../base/config/proxy-route.ts";
+import { requireBaseUrl } from "../../base/config.ts";
+import type { CommandContext } from "../context/run-command.ts";
 import { ok, type Result, warning } from "./finding.ts";
 
 /**

@@ -1,13 +1,13 @@
-import { judgeZone, type ZoneJudgement } from "../../builds/source-zone.ts";
+import { EXIT } from "../../base/errors.ts";
+import { judgeZone, type ZoneJudgement } from "../../mirror/builds/source-zone.ts";
 import {
   FRESH_WITHIN_MINUTES,
   findFutureDates,
   findOffsetSpans,
   MAX_CLOCK_SECONDS,
-} from "../../builds/zone-evidence.ts";
-import type { Sql } from "../../db/connect.ts";
-import { sqlstateOf, withStoreErrors } from "../../db/store-errors.ts";
-import { EXIT } from "../../errors.ts";
+} from "../../mirror/builds/zone-evidence.ts";
+import type { Sql } from "../../store/connection/connect.ts";
+import { sqlstateOf, withStoreErrors } from "../../store/connection/store-errors.ts";
 import { fault, ok, type Result, unknown, warning } from "./finding.ts";
 
 /** Long enough to contain a change of summer time for most of the year. */

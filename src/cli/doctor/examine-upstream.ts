@@ -1,7 +1,7 @@
-import { createClient } from "../../api/client.ts";
-import { fetchRootListing } from "../../sync/root-listing.ts";
-import type { RootListing } from "../../wire/resources.ts";
-import type { CommandContext } from "../run-command.ts";
+import { createClient } from "../../mirror/api/client.ts";
+import { fetchRootListing } from "../../mirror/lists/root-listing.ts";
+import type { RootListing } from "../../resources/resources.ts";
+import type { CommandContext } from "../context/run-command.ts";
 import { checkBuildList } from "./check-build-list.ts";
 import { checkBuildSchema } from "./check-build-schema.ts";
 import { checkClock } from "./check-clock.ts";

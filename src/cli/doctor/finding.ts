@@ -1,4 +1,4 @@
-import { EXIT, MirrorError } from "../../errors.ts";
+import { EXIT, MirrorError } from "../../base/errors.ts";
 
 export const STATUSES = ["ok", "warning", "fault", "unknown"] as const;
 

@@ -1,4 +1,4 @@
-import { breakLines } from "../break-lines.ts";
+import { breakLines } from "../output/break-lines.ts";
 import { type Finding, STATUSES } from "./finding.ts";
 
 const MARKS: Record<Finding["status"], [mark: string, colour: string]> = {

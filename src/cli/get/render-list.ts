@@ -1,8 +1,8 @@
 import type { ListPage } from "../../client/parse-page.ts";
-import { parsePageRequest } from "../../wire/page-request.ts";
-import type { Resource } from "../../wire/resources.ts";
-import type { Output } from "../output.ts";
-import { renderTable } from "../table.ts";
+import { parsePageRequest } from "../../resources/page-request.ts";
+import type { Resource } from "../../resources/resources.ts";
+import type { Output } from "../output/output.ts";
+import { renderTable } from "../output/table.ts";
 import { showValue } from "./show-value.ts";
 
 /** The fields that say most about a record, in that order: a narrow terminal shows the first ones. */

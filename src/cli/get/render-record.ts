@@ -1,8 +1,8 @@
-import { printable } from "../../printable.ts";
-import { RESOURCE_FIELDS, type Resource } from "../../wire/resources.ts";
-import { breakLines } from "../break-lines.ts";
-import { cutText } from "../cut-text.ts";
-import type { Output } from "../output.ts";
+import { printable } from "../../base/printable.ts";
+import { RESOURCE_FIELDS, type Resource } from "../../resources/resources.ts";
+import { breakLines } from "../output/break-lines.ts";
+import { cutText } from "../output/cut-text.ts";
+import type { Output } from "../output/output.ts";
 import { showValue } from "./show-value.ts";
 
 const GAP = 2;

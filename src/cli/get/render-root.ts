@@ -1,6 +1,6 @@
 import type { RootListing } from "../../client/parse-root.ts";
-import type { Output } from "../output.ts";
-import { renderTable } from "../table.ts";
+import type { Output } from "../output/output.ts";
+import { renderTable } from "../output/table.ts";
 
 /** The root listing as a table, a row for each resource. */
 export function renderRoot(

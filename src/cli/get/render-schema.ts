@@ -1,8 +1,8 @@
+import { printable } from "../../base/printable.ts";
 import type { ResourceSchema } from "../../client/parse-schema.ts";
-import { printable } from "../../printable.ts";
-import { cutText } from "../cut-text.ts";
-import type { Output } from "../output.ts";
-import { renderTable } from "../table.ts";
+import { cutText } from "../output/cut-text.ts";
+import type { Output } from "../output/output.ts";
+import { renderTable } from "../output/table.ts";
 import { showValue } from "./show-value.ts";
 
 const PROPERTIES = ["type", "nullable", "unique", "help_text"] as const;

@@ -1,8 +1,8 @@
-import { printable, printableJson } from "../../printable.ts";
+import { printable, printableJson } from "../../base/printable.ts";
 import { toCsv } from "../../report/csv.ts";
 import type { AnswerCell, AnswerRow } from "../../report/read-answer.ts";
-import type { Output } from "../output.ts";
-import { renderTable } from "../table.ts";
+import type { Output } from "../output/output.ts";
+import { renderTable } from "../output/table.ts";
 
 export const FORMATS = ["table", "csv", "json", "md"] as const;
 export type Format = (typeof FORMATS)[number];

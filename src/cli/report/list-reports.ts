@@ -1,8 +1,8 @@
-import { DICTIONARY, RELATIONS } from "../../db/report-dictionary.ts";
-import { ConfigError, EXIT } from "../../errors.ts";
+import { ConfigError, EXIT } from "../../base/errors.ts";
+import { DICTIONARY, RELATIONS } from "../../report/dictionary.ts";
 import { FILTER_NAMES, type Filters, filtersOf } from "../../report/question.ts";
-import { breakLines } from "../break-lines.ts";
-import type { Output } from "../output.ts";
+import { breakLines } from "../output/break-lines.ts";
+import type { Output } from "../output/output.ts";
 import { createAnswerWriter, type Format } from "./answer-writer.ts";
 
 /** The width where the terminal does not report one. */

@@ -1,8 +1,8 @@
-import { spellProgram } from "../../config/program.ts";
-import { findAnchors, findDocs, findFiles } from "../../content/search-contents.ts";
-import type { Sql } from "../../db/connect.ts";
-import { ConfigError, NotFoundError } from "../../errors.ts";
-import { describeDocHits } from "../../protocol/doc-search-reply.ts";
+import { spellProgram } from "../../base/config/program.ts";
+import { ConfigError, NotFoundError } from "../../base/errors.ts";
+import { findAnchors, findDocs, findFiles } from "../../mirror/content/search-contents.ts";
+import { describeDocHits } from "../../serve/protocol/doc-search-reply.ts";
+import type { Sql } from "../../store/connection/connect.ts";
 import type { SearchFlags, SearchName } from "./plan-search.ts";
 import type { FoundHits } from "./render-hits.ts";
 

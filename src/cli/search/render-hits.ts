@@ -1,8 +1,8 @@
-import { printable } from "../../printable.ts";
-import { breakLines } from "../break-lines.ts";
-import { cutText } from "../cut-text.ts";
-import type { Output } from "../output.ts";
-import { renderTable } from "../table.ts";
+import { printable } from "../../base/printable.ts";
+import { breakLines } from "../output/break-lines.ts";
+import { cutText } from "../output/cut-text.ts";
+import type { Output } from "../output/output.ts";
+import { renderTable } from "../output/table.ts";
 import { renderSnippet } from "./render-snippet.ts";
 
 /** What a search found, wherever it searched. */

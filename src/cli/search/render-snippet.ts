@@ -1,7 +1,7 @@
 import { styleText } from "node:util";
 import stringWidth from "string-width";
-import { printable } from "../../printable.ts";
-import { cutText } from "../cut-text.ts";
+import { printable } from "../../base/printable.ts";
+import { cutText } from "../output/cut-text.ts";
 import { readHighlights } from "./read-highlights.ts";
 
 /** Longer texts are cut: a snippet should show the words, not the page. */

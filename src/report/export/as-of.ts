@@ -1,5 +1,5 @@
-import { abortable } from "../../db/abortable.ts";
-import type { TransactionSql } from "../../db/connect.ts";
+import { abortable } from "../../store/connection/abortable.ts";
+import type { TransactionSql } from "../../store/connection/connect.ts";
 import { type AnswerCell, asIso } from "../read-answer.ts";
 import type { Column } from "./parquet.ts";
 

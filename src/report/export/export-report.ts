@@ -1,10 +1,10 @@
 import { open } from "node:fs/promises";
 import { join } from "node:path";
-import { abortable } from "../../db/abortable.ts";
-import type { Sql, TransactionSql } from "../../db/connect.ts";
-import type { Relation } from "../../db/report-dictionary.ts";
-import { MirrorError } from "../../errors.ts";
-import { readVersion } from "../../version.ts";
+import { MirrorError } from "../../base/errors.ts";
+import { readVersion } from "../../base/version.ts";
+import { abortable } from "../../store/connection/abortable.ts";
+import type { Sql, TransactionSql } from "../../store/connection/connect.ts";
+import type { Relation } from "../dictionary.ts";
 import { askFor, columnsOf } from "../question.ts";
 import { readAnswer, withSnapshot } from "../read-answer.ts";
 import { AS_OF, AS_OF_COLUMNS, type AsOf, asOfRow, findAsOf } from "./as-of.ts";

@@ -1,5 +1,5 @@
-import { installLine } from "../../config/program.ts";
-import { ConfigError, MirrorError } from "../../errors.ts";
+import { installLine } from "../../base/config/program.ts";
+import { ConfigError, MirrorError } from "../../base/errors.ts";
 
 export interface Column {
   name: string;

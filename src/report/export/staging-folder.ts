@@ -1,6 +1,6 @@
 import { mkdir, readdir, realpath, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
-import { ConfigError, MirrorError } from "../../errors.ts";
+import { ConfigError, MirrorError } from "../../base/errors.ts";
 
 /** Marks a folder that an export made. Readers of partitioned data ignore names that begin with `_`. */
 export const MARKER = "_docmirror.json";

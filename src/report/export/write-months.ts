@@ -1,7 +1,7 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import type { TransactionSql } from "../../db/connect.ts";
-import type { Relation } from "../../db/report-dictionary.ts";
+import type { TransactionSql } from "../../store/connection/connect.ts";
+import type { Relation } from "../dictionary.ts";
 import { askFor, type Filters } from "../question.ts";
 import { type AnswerRow, readAnswer } from "../read-answer.ts";
 import type { KeptFiles } from "./last-export.ts";

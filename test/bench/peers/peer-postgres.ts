@@ -1,9 +1,9 @@
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { connect, replaceDatabase, withSql } from "../../../src/db/connect.ts";
-import { openEmbedded } from "../../../src/embedded/open-embedded.ts";
-import { silentLog } from "../../../src/log.ts";
+import { silentLog } from "../../../src/base/log.ts";
+import { connect, replaceDatabase, withSql } from "../../../src/store/connection/connect.ts";
+import { openEmbedded } from "../../../src/store/embedded/open-embedded.ts";
 import { freePort } from "../../support/free-port.ts";
 import { createSystemPostgres, POSTGRES_BIN } from "../../support/system-postgres.ts";
 import { treeCpu } from "./process-figures.ts";

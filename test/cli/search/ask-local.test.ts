@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { systemClock } from "../../../src/clock.ts";
-import { runSync, type SyncOptions } from "../../../src/sync/run.ts";
-import { withContent } from "../../../src/sync/with-content.ts";
+import { systemClock } from "../../../src/base/clock.ts";
+import { runSync, type SyncOptions } from "../../../src/mirror/run/run.ts";
+import { withContent } from "../../../src/mirror/run/with-content.ts";
 import { type CliResult, runCli } from "../../support/cli.ts";
 import { createTestDatabase } from "../../support/database.ts";
 import { type QuickWorld, startQuickWorld } from "../../support/quick-world.ts";

@@ -3,10 +3,10 @@ import { mkdtemp, readdir, readFile, rename, rm, stat, truncate, writeFile } fro
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { connect, type Sql } from "../../../src/db/connect.ts";
 import { type ExportOptions, exportReport } from "../../../src/report/export/export-report.ts";
 import { grantReader, planReaderGrant } from "../../../src/report/grant-reader.ts";
-import { refreshReport } from "../../../src/report/refresh.ts";
+import { refreshReport } from "../../../src/report/refresh/refresh.ts";
+import { connect, type Sql } from "../../../src/store/connection/connect.ts";
 import { runCli } from "../../support/cli.ts";
 import type { TestDatabase } from "../../support/database.ts";
 import { createReportedMirror, REPORT_SETTINGS } from "../../support/reported-mirror.ts";

@@ -1,0 +1,366 @@
+import * as values from "./setting-values.ts";
+
+/**
+ * A setting, defined once. The flags, `.env.example`, `docmirror config`, the help, the check for unknown
+ * names and the type of the value all come from here. Code uses a setting's key in SETTINGS, which names the
+ * unit where there is one.
+ */
+export interface Setting<T = unknown> {
+  /** The name in the environment and in `.env`. `NAME_FILE` names a file that holds the value. */
+  readonly name: string;
+  /** The flag without its two dashes. */
+  readonly flag: string;
+  /** How the help writes the value. */
+  readonly value: string;
+  /** The value of the flag alone, without one behind it. @default the flag needs a value */
+  readonly bare?: string;
+  /** As written in the environment. Null when there is no default; the value is then null. */
+  readonly default: string | null;
+  /** Shown in the help instead of a default where `default` is null. */
+  readonly without?: string;
+  /** Reads a text as a value; the default too. */
+  readonly parse: (text: string, surroundings: values.Surroundings) => values.Parsed<T>;
+  /** Blanks around the value belong to it, and only newlines at its end are cut. @default they are cut too */
+  readonly keepsBlanks?: boolean;
+  /**
+   * Whether messages leave out a text that cannot be used, because it may contain a password. @default never
+   */
+  readonly isHidden?: (text: string) => boolean;
+  /** The value as `docmirror config` shows it. @default with the secrets of a URL masked */
+  readonly show?: (text: string) => string;
+  readonly meaning: string;
+}
+
+const HIDDEN = () => "***";
+
+export const SETTINGS = {
+  /** Null means the embedded Postgres in `dataDir`. */
+  databaseUrl: {
+    name: "DATABASE_URL",
+    flag: "database-url",
+    value: "url",
+    default: null,
+    without: "the embedded Postgres",
+    parse: values.databaseUrl,
+    isHidden: () => true,
+    meaning: "where the mirror is: postgres://user:password@host:port/database",
+  },
+  /** Put into `databaseUrl` and `readUrl` where they name no password. Null means none. */
+  databasePassword: {
+    name: "DOCMIRROR_DATABASE_PASSWORD",
+    flag: "database-password",
+    value: "password",
+    default: null,
+    without: "the one in the URL",
+    parse: values.secretText,
+    keepsBlanks: true,
+    isHidden: () => true,
+    show: HIDDEN,
+    meaning:
+      "the password for DATABASE_URL and DOCMIRROR_READ_URL where they name none, as it is, in any characters; newlines at its end are cut",
+  },
+  /** Null means that these commands read the database of `databaseUrl`. */
+  readUrl: {
+    name: "DOCMIRROR_READ_URL",
+    flag: "read-url",
+    value: "url",
+    default: null,
+    without: "the database that the syncs write to",
+    parse: values.databaseUrl,
+    isHidden: () => true,
+    meaning:
+      "where report, export and serve read, such as a streaming replica: postgres://user:password@host:port/database",
+  },
+  /** Absolute. Need not exist yet. */
+  dataDir: {
+    name: "DOCMIRROR_DATA_DIR",
+    flag: "data-dir",
+    value: "path",
+    default: ".docmirror",
+    parse: values.path,
+    meaning: "the embedded Postgres' data, relative to the working directory",
+  },
+  /**
+   * Without query and fragment. The path prefix is kept without a closing slash ("/" when there is none), so
+   * join with `baseUrl.pathname.replace(/\/$/, "") + "/api/v1/"`. May contain credentials: print it only
+   * through `maskUrl`.
+   */
+  baseUrl: {
+    name: "DOCMIRROR_BASE_URL",
+    flag: "base-url",
+    value: "url",
+    default: null,
+    without: "none, required by commands that ask upstream",
+    parse: values.baseUrl,
+    isHidden: (text) => text.includes("@"),
+    meaning: "the service to mirror: the URL before /api/v1/, with its path prefix if it has one",
+  },
+  /** `auto` begins at 100 and finds the size of each list (`src/mirror/walk/page-size.ts`). */
+  pageSize: {
+    name: "DOCMIRROR_PAGE_SIZE",
+    flag: "page-size",
+    value: "records",
+    default: "auto",
+    parse: values.wordOr("auto", values.whole(1, 1000)),
+    meaning:
+      "records per page, 1 to 1000; auto begins at 100 and takes more while replies stay under a second and a megabyte; the server may send fewer",
+  },
+  /** 0 means no limit. */
+  ratePerSecond: {
+    name: "DOCMIRROR_RATE",
+    flag: "rate",
+    value: "number",
+    default: "5",
+    parse: values.decimal(0, 100_000),
+    meaning: "requests a second, all resources together, evenly spaced; 0.5 is one every 2 s, 0 is no limit",
+  },
+  concurrency: {
+    name: "DOCMIRROR_CONCURRENCY",
+    flag: "concurrency",
+    value: "requests",
+    default: "4",
+    parse: values.whole(1, 64),
+    meaning: "requests in flight at once, 1 to 64",
+  },
+  timeoutMs: {
+    name: "DOCMIRROR_TIMEOUT_MS",
+    flag: "timeout-ms",
+    value: "ms",
+    default: "30000",
+    // Node's timers overflow beyond this and then fire at once.
+    parse: values.whole(1, 2 ** 31 - 1),
+    meaning: "time for one request, headers and body, in milliseconds",
+  },
+  /** Tries after the first. */
+  retries: {
+    name: "DOCMIRROR_RETRIES",
+    flag: "retries",
+    value: "tries",
+    default: "5",
+    parse: values.whole(0, 100),
+    meaning: "tries after the first, 0 to 100; Retry-After is obeyed",
+  },
+  maxBodyBytes: {
+    name: "DOCMIRROR_MAX_BODY_MB",
+    flag: "max-body-mb",
+    value: "MB",
+    default: "64",
+    // V8's longest string is 512 MiB.
+    parse: values.megabytes(1, 511),
+    meaning: "the longest reply that is accepted, 1 to 511 megabytes",
+  },
+  syncCron: {
+    name: "DOCMIRROR_SYNC_CRON",
+    flag: "sync-cron",
+    value: "cron",
+    default: "17 2 * * *",
+    parse: values.cron,
+    meaning: "when the worker syncs",
+  },
+  /** `auto` is 1 where a full walk takes at most 30 minutes at this rate, else 7. */
+  fullEveryDays: {
+    name: "DOCMIRROR_FULL_EVERY_DAYS",
+    flag: "full-every-days",
+    value: "days",
+    default: "auto",
+    parse: values.wordOr("auto", values.whole(1, 3650)),
+    meaning:
+      "days between full walks of the builds by the nightly sync; auto is 1 where a full walk of all lists takes at most 30 minutes at this rate, else 7",
+  },
+  watchCron: {
+    name: "DOCMIRROR_WATCH_CRON",
+    flag: "watch-cron",
+    value: "cron",
+    default: "* * * * *",
+    parse: values.cron,
+    meaning: "when watch and worker poll open builds and read new ones",
+  },
+  timezone: {
+    name: "DOCMIRROR_TIMEZONE",
+    flag: "timezone",
+    value: "zone",
+    default: "Etc/UTC",
+    parse: values.zone,
+    meaning: "the schedule's time zone, an IANA name",
+  },
+  sourceTimezone: {
+    name: "DOCMIRROR_SOURCE_TIMEZONE",
+    flag: "source-timezone",
+    value: "zone",
+    default: "Etc/UTC",
+    parse: values.zone,
+    meaning:
+      "the time zone of upstream's timestamps, which do not name it; an IANA name (America/Chicago for old hosted data)",
+  },
+  /** An open build of this age is stuck, and is polled far less often. */
+  stuckAfterMs: {
+    name: "DOCMIRROR_STUCK_AFTER",
+    flag: "stuck-after",
+    value: "duration",
+    default: "2h",
+    parse: values.duration,
+    meaning: "an open build older than this is stuck; units ms s m h d w, as in 1h30m",
+  },
+  /** A list that was not read well for this long is stale. */
+  staleAfterMs: {
+    name: "DOCMIRROR_STALE_AFTER",
+    flag: "stale-after",
+    value: "duration",
+    default: "30h",
+    parse: values.duration,
+    meaning: "a list that was not read well for this long is stale; units ms s m h d w, as in 1d6h",
+  },
+  /**
+   * The share of the known records that may be missing in a whole walk, 0 to 1. When more are missing,
+   * nothing is marked deleted.
+   */
+  maxDeleteRatio: {
+    name: "DOCMIRROR_MAX_DELETE_RATIO",
+    flag: "max-delete-ratio",
+    value: "ratio",
+    default: "0.05",
+    parse: values.decimal(0, 1),
+    meaning:
+      "the share of the known records, 0 to 1, that a walk may miss; when it misses more, nothing is marked deleted",
+  },
+  /** 0: the service has no replicas. */
+  replicaLagMs: {
+    name: "DOCMIRROR_REPLICA_LAG",
+    flag: "replica-lag",
+    value: "duration",
+    default: "10m",
+    parse: values.durationUpTo(7 * 86_400_000),
+    meaning:
+      "how far a replica of the service may be behind; nothing is marked deleted within this time of its last sighting; units ms s m h d w, at most 1w, 0s is none",
+  },
+  content: {
+    name: "DOCMIRROR_CONTENT",
+    flag: "content",
+    value: "on|off",
+    bare: "on",
+    default: "off",
+    parse: values.onOff,
+    meaning: "on: a sync also fetches the pages of the files, for the searches (docs/content.md)",
+  },
+  /** Like `baseUrl`. Null means that the pages are below the base URL. */
+  docsUrl: {
+    name: "DOCMIRROR_DOCS_URL",
+    flag: "docs-url",
+    value: "url",
+    default: null,
+    without: "the base URL",
+    parse: values.webUrl,
+    isHidden: (text) => text.includes("@"),
+    meaning: "where the pages of the files are, when they are on another host than the API",
+  },
+  contentBudgetMs: {
+    name: "DOCMIRROR_CONTENT_BUDGET",
+    flag: "content-budget",
+    value: "minutes",
+    default: "30",
+    parse: values.minutes(0, 1440),
+    meaning: "how long one sync may fetch pages, after its lists, in minutes; the next one continues",
+  },
+  httpHost: {
+    name: "DOCMIRROR_HTTP_HOST",
+    flag: "http-host",
+    value: "host",
+    default: "127.0.0.1",
+    parse: values.host,
+    meaning: "the address that worker and serve listen on",
+  },
+  /** 0 takes a free port. */
+  httpPort: {
+    name: "DOCMIRROR_HTTP_PORT",
+    flag: "http-port",
+    value: "port",
+    default: "8321",
+    parse: values.whole(0, 65_535),
+    meaning: "the port of worker and serve; 0 takes a free one",
+  },
+  /** Null means none. In lower case, without ports. */
+  httpAllowedHosts: {
+    name: "DOCMIRROR_HTTP_ALLOWED_HOSTS",
+    flag: "http-allowed-hosts",
+    value: "names",
+    default: null,
+    without: "only addresses, localhost and DOCMIRROR_HTTP_HOST",
+    parse: values.hostNames,
+    meaning:
+      "further host names under which worker and serve answer, separated by commas, such as mirror.example.org; requests for another name get 421",
+  },
+  /** 0 means no limit. */
+  httpRate: {
+    name: "DOCMIRROR_HTTP_RATE",
+    flag: "http-rate",
+    value: "number",
+    default: "auto",
+    parse: values.wordOr("auto", values.decimal(0, 100_000)),
+    meaning:
+      "requests a second that worker and serve answer to each client; 0 is no limit, auto is 0 on a loopback address and 100 on any other",
+  },
+  /** Null means none. */
+  httpCors: {
+    name: "DOCMIRROR_HTTP_CORS",
+    flag: "http-cors",
+    value: "origins",
+    default: null,
+    without: "none",
+    parse: values.origins,
+    meaning:
+      "the origins whose web pages may read the interface in a browser, separated by commas, such as https://docs.example.org; * is any",
+  },
+  /** Null means that nobody is told. Its path and its query may be secret: print its origin alone. */
+  webhookUrl: {
+    name: "DOCMIRROR_WEBHOOK_URL",
+    flag: "webhook-url",
+    value: "url",
+    default: null,
+    without: "none",
+    parse: values.webhookUrl,
+    isHidden: () => true,
+    // The path of such a URL is often the secret.
+    show: (text) => (URL.canParse(text) ? `${new URL(text).origin}/***` : "***"),
+    meaning: "gets a signed POST when something needs attention (docs/notices.md)",
+  },
+  /** The bytes of the key. Null means none, which `webhookUrl` does not allow. */
+  webhookSecret: {
+    name: "DOCMIRROR_WEBHOOK_SECRET",
+    flag: "webhook-secret",
+    value: "secret",
+    default: null,
+    without: "none, required with DOCMIRROR_WEBHOOK_URL",
+    parse: values.webhookSecret,
+    isHidden: () => true,
+    show: HIDDEN,
+    meaning: "signs what DOCMIRROR_WEBHOOK_URL gets: whsec_ and 24 to 64 bytes in base64",
+  },
+  logLevel: {
+    name: "DOCMIRROR_LOG_LEVEL",
+    flag: "log-level",
+    value: "level",
+    default: "info",
+    parse: values.oneOf("fatal", "error", "warn", "info", "debug", "trace", "silent"),
+    meaning: "fatal, error, warn, info, debug, trace or silent",
+  },
+  logFormat: {
+    name: "DOCMIRROR_LOG_FORMAT",
+    flag: "log-format",
+    value: "format",
+    default: "auto",
+    parse: values.logFormat,
+    meaning: "pretty, json, or auto: pretty on a terminal, else JSON",
+  },
+} as const satisfies Record<string, Setting>;
+
+export type SettingKey = keyof typeof SETTINGS;
+
+export const SETTING_KEYS = Object.keys(SETTINGS) as SettingKey[];
+
+/** The value of each setting, in the type that its parser gives. */
+export type SettingValues = {
+  readonly [Key in keyof typeof SETTINGS]: ValueOf<(typeof SETTINGS)[Key]>;
+};
+
+type ValueOf<S extends Setting> =
+  S extends Setting<infer T> ? (S["default"] extends null ? T | null : T) : never;

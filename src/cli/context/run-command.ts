@@ -1,0 +1,207 @@
+import type { Command } from "commander";
+import { type Clock, systemClock } from "../../base/clock.ts";
+import type { FlagValues } from "../../base/config/find-given.ts";
+import { spellProgram } from "../../base/config/program.ts";
+import { SETTING_KEYS, SETTINGS } from "../../base/config/settings.ts";
+import { canRedraw, wantsColour } from "../../base/config/terminal.ts";
+import {
+  type Config,
+  type ConfigInput,
+  type LoadedConfig,
+  loadConfig,
+  type SettingInForce,
+} from "../../base/config.ts";
+import { ConfigError, EXIT, StoppedError } from "../../base/errors.ts";
+import { createLog, type Logger } from "../../base/log.ts";
+import { printableColoured } from "../../base/printable.ts";
+import { explainError, isAbort } from "../output/explain-error.ts";
+import { createOutput, type Output } from "../output/output.ts";
+import type { Progress } from "../output/progress.ts";
+import { wrapLog } from "../output/wrap-log.ts";
+import { STOP_WITHIN_MS } from "./close-in-time.ts";
+import { fillInPassword } from "./fill-in-password.ts";
+import { warnOfSecrets } from "./warn-of-secrets.ts";
+
+/** What each command gets. */
+export interface CommandContext {
+  readonly config: Config;
+  /** Where each setting came from, secrets masked. */
+  readonly settings: readonly SettingInForce[];
+  readonly log: Logger;
+  readonly clock: Clock;
+  /**
+   * Aborted with a StoppedError by the first SIGINT or SIGTERM. Every wait of the command must listen to it.
+   */
+  readonly signal: AbortSignal;
+  /** Stdout, for data. */
+  readonly out: Output;
+  /**
+   * The progress display. The first call makes it, and so does the first call after it was stopped. The end
+   * of the command stops it.
+   */
+  progress(): Promise<Progress>;
+}
+
+export interface Invocation<Options> {
+  readonly options: Options;
+  readonly args: readonly string[];
+}
+
+/**
+ * Resolves to the exit code once everything it opened is closed: the process ends by itself when nothing is
+ * left to do. Undefined means 0, or 130/143 when a signal stopped it. It may throw anything: a MirrorError is
+ * printed with its hint and has its own exit code; everything else is a bug and exits 1.
+ */
+export type CommandBody<Options> = (
+  context: CommandContext,
+  invocation: Invocation<Options>,
+) => Promise<number | undefined>;
+
+export interface RunCommandOptions<Options> {
+  /**
+   * Runs instead of the body when the settings cannot be used. @default the error is printed; the exit code
+   * is 2
+   */
+  onConfigError?: (error: ConfigError, out: Output, invocation: Invocation<Options>) => Promise<number>;
+}
+
+/** Wires settings, log, signals and the exit code around a command's body, for commander's `action`. */
+export function runCommand<Options = Record<string, never>>(
+  body: CommandBody<Options>,
+  { onConfigError }: RunCommandOptions<Options> = {},
+) {
+  return async (...actionArgs: unknown[]): Promise<void> => {
+    const command = actionArgs.at(-1) as Command;
+    const verbose = isGiven(command, "verbose");
+    const noColorFlag = isGiven(command, "color");
+    const stop = new AbortController();
+    let isReaderGone = false;
+    let progress: Progress | undefined;
+
+    const out = createOutput({
+      stream: process.stdout,
+      colour: wantsColour({ isTty: process.stdout.isTTY === true, noColorFlag }),
+      onClosed() {
+        isReaderGone = true;
+        stop.abort(new Error("the reader of stdout has gone"));
+      },
+    });
+    const fail = (error: unknown): number => {
+      const explained = explainError(error, verbose);
+      process.stderr.write(explained.text);
+      return explained.exitCode;
+    };
+    const invocation = { options: command.opts() as Options, args: command.args };
+    const signals = listenForSignals(stop);
+    try {
+      const isTty = process.stderr.isTTY === true;
+      const colour = wantsColour({ isTty, noColorFlag });
+      const loaded = tryConfig({ flags: settingFlags(command, verbose), isTty });
+      if (loaded instanceof ConfigError) {
+        if (onConfigError === undefined) throw loaded;
+        process.exitCode = await onConfigError(loaded, out, invocation);
+        return;
+      }
+      const { settings } = loaded;
+      const config = await fillInPassword(loaded.config);
+      const plainLog = createLog({
+        level: config.logLevel,
+        format: config.logFormat,
+        colour,
+        clean: (text) => spellProgram(printableColoured(text), { isJson: config.logFormat === "json" }),
+      });
+      const log = wrapLog(plainLog, (write) => (progress ? progress.withoutBars(write) : write()));
+      warnOfSecrets(loaded.config, settings, log);
+      signals.announce((signal) => log.info({ signal }, "stopping; a second signal ends at once"));
+      const context: CommandContext = {
+        config,
+        settings,
+        log,
+        clock: systemClock,
+        signal: stop.signal,
+        out,
+        async progress() {
+          const { createProgress } = await import("../output/progress.ts");
+          // A terminal that does not know its size (0 by 0) would show no bar at all.
+          const { columns = 0, rows = 0 } = process.stderr;
+          if (progress?.isStopped()) progress = undefined;
+          progress ??= createProgress({
+            stream: process.stderr,
+            isTty: canRedraw({ isTty }) && columns > 0 && rows > 0,
+            columns,
+            colour,
+            log: plainLog,
+          });
+          return progress;
+        },
+      };
+      const code = await body(context, invocation);
+      progress?.stop();
+      const reason: unknown = stop.signal.reason;
+      process.exitCode = code ?? (reason instanceof StoppedError ? reason.exitCode : EXIT.done);
+    } catch (error) {
+      progress?.stop();
+      const isStop = isAbort(error, stop.signal);
+      process.exitCode = isStop && isReaderGone ? EXIT.done : fail(isStop ? stop.signal.reason : error);
+    } finally {
+      signals.stop();
+    }
+  };
+}
+
+function tryConfig(input: ConfigInput): LoadedConfig | ConfigError {
+  try {
+    return loadConfig(input);
+  } catch (error) {
+    if (error instanceof ConfigError) return error;
+    throw error;
+  }
+}
+
+/**
+ * The first signal aborts `stop` and starts a timer. The second signal, or the timer, ends the process at
+ * once.
+ */
+function listenForSignals(stop: AbortController) {
+  let announce: ((signal: string) => void) | undefined;
+  let isFirst = true;
+  const listen = (signal: NodeJS.Signals) => {
+    const stopped = new StoppedError(signal === "SIGINT" ? "SIGINT" : "SIGTERM");
+    if (!isFirst) process.exit(stopped.exitCode);
+    isFirst = false;
+    // Never cleared: something may hang after the command itself has ended.
+    setTimeout(() => {
+      process.stderr.write(
+        `docmirror: ${stopped.message}; it did not end within ${STOP_WITHIN_MS / 1000} s and is cut short\n`,
+      );
+      process.exit(stopped.exitCode);
+    }, STOP_WITHIN_MS).unref();
+    stop.abort(stopped);
+    announce?.(signal);
+  };
+  process.on("SIGINT", listen).on("SIGTERM", listen);
+  return {
+    announce(listener: (signal: string) => void) {
+      announce = listener;
+    },
+    stop() {
+      process.off("SIGINT", listen).off("SIGTERM", listen);
+    },
+  };
+}
+
+/** Whether a flag was typed, before or after the command's name. */
+function isGiven(command: Command, name: string): boolean {
+  return [command, command.parent].some((at) => at?.getOptionValueSource(name) === "cli");
+}
+
+function settingFlags(command: Command, verbose: boolean): FlagValues {
+  const flags: Record<string, string> = {};
+  for (const { flag } of SETTING_KEYS.map((key) => SETTINGS[key])) {
+    const option = command.options.find(({ long }) => long === `--${flag}`);
+    const text: unknown = option && command.getOptionValue(option.attributeName());
+    if (typeof text === "string") flags[flag] = text;
+  }
+  if (verbose) flags["log-level"] ??= "debug";
+  return flags;
+}

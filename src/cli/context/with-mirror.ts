@@ -1,0 +1,34 @@
+import { readDefinitions } from "../../report/definitions.ts";
+import { type Sql, withSql } from "../../store/connection/connect.ts";
+import { withStoreErrors } from "../../store/connection/store-errors.ts";
+import type { OpenDatabase } from "../../store/embedded/open-database.ts";
+import { assertMirror } from "../../store/migrate/assert-mirror.ts";
+import { assertMirrorPlace, mirrorPlace } from "./mirror-place.ts";
+import type { CommandContext } from "./run-command.ts";
+import { withDatabase } from "./with-database.ts";
+
+export interface MirrorOptions {
+  /** The command's name. */
+  command: string;
+  /** Connections at most. @default 1 */
+  max?: number;
+}
+
+/**
+ * Opens the mirror that the settings name for a command that reads it; never makes one. Throws
+ * SchemaVersionError where there is no mirror, or one of another version, and StoreError for errors of the
+ * database.
+ */
+export async function withMirror<T>(
+  context: Pick<CommandContext, "config" | "log" | "signal">,
+  { command, max = 1 }: MirrorOptions,
+  fn: (sql: Sql, database: OpenDatabase) => Promise<T>,
+): Promise<T> {
+  assertMirrorPlace(context.config);
+  return withDatabase(context, (database) =>
+    withSql(database.url, { applicationName: `docmirror ${command}`, max }, async (sql) => {
+      await assertMirror(sql, readDefinitions(), mirrorPlace(context.config));
+      return withStoreErrors(`read the mirror for \`docmirror ${command}\``, () => fn(sql, database));
+    }),
+  );
+}

@@ -1,0 +1,80 @@
+import { Argument, type Command, InvalidArgumentError } from "commander";
+import { ConfigError, NotFoundError } from "../../base/errors.ts";
+import { describeBuild } from "../../mirror/builds/describe-build.ts";
+import { type BuildExplanation, explainBuild } from "../../mirror/builds/explain-build.ts";
+import { isStorableId } from "../../resources/record-id.ts";
+import type { Resource } from "../../resources/resources.ts";
+import { runCommand } from "../context/run-command.ts";
+import { withMirror } from "../context/with-mirror.ts";
+import { createCommand } from "../usage/create-command.ts";
+import { parseResource } from "../usage/parse-resource.ts";
+import { renderBuild } from "./render-build.ts";
+
+interface Options {
+  json?: true;
+}
+
+/** The width where the terminal does not report one. */
+const COLUMNS = 80;
+/** Longer lines are tiring to read. */
+const MOST_COLUMNS = 100;
+
+export function explainCommand(summary: string): Command {
+  return createCommand({
+    name: "explain",
+    summary,
+    settings: ["databaseUrl", "dataDir", "sourceTimezone"],
+    examples: [
+      ["explain build 4711", "what was seen of build 4711, when, and how its times are known"],
+      ["explain build 4711 --json", "the same, complete, as JSON"],
+    ],
+  })
+    .addArgument(new Argument("<resource>", "what to explain: build").argParser(parseExplained))
+    .addArgument(new Argument("<id>", "the record's id, as the service gives it").argParser(parseId))
+    .option("--json", "print one JSON document")
+    .action(
+      runCommand<Options>((context, { options, args: [, id = ""] }) =>
+        withMirror(context, { command: "explain" }, async (sql) => {
+          const { config, out } = context;
+          const explanation = await explainBuild(sql, id, config.sourceTimezone);
+          const { build, quarantine } = explanation;
+          if (options.json) await out.json(explanation);
+          if (build === null) throw notHere(id, explanation);
+          const columns = Math.min(out.columns ?? COLUMNS, MOST_COLUMNS);
+          const width = { colour: out.colour, columns };
+          if (!options.json) await out.write(renderBuild(id, describeBuild(build, quarantine), width));
+          return 0;
+        }),
+      ),
+    );
+}
+
+function parseExplained(text: string): Resource {
+  const resource = parseResource(text);
+  if (resource === "build") return resource;
+  throw new ConfigError(`Only a build can be explained, not a ${resource}`, {
+    hint: "as in: `docmirror explain build 4711`",
+  });
+}
+
+/** Refuses an id that no record can have, such as the empty text of a variable that is not set. */
+function parseId(text: string): string {
+  if (isStorableId(text)) return text;
+  throw new InvalidArgumentError("No record has such an id: it is empty, or far too long.");
+}
+
+function notHere(id: string, { quarantine }: BuildExplanation): NotFoundError {
+  const waiting = quarantine.filter(({ resolved_at }) => resolved_at === null);
+  const last = waiting.at(-1);
+  if (last === undefined) {
+    return new NotFoundError(`the mirror has no build ${id}`, {
+      hint: `check whether the service has it: \`docmirror get build ${JSON.stringify(id)}\``,
+    });
+  }
+  return new NotFoundError(
+    `the mirror has no build ${id}: it was received, but could not be stored: ${last.reason}`,
+    {
+      hint: "`docmirror quarantine --resource build` shows what was sent, and --retry tries it again",
+    },
+  );
+}

@@ -1,0 +1,22 @@
+import { printable } from "../../base/printable.ts";
+
+/**
+ * Breaks a text between words into lines of at most `columns` characters. Keeps its newlines and makes it
+ * printable. A word that is longer than a line gets its own line.
+ */
+export function breakLines(text: string, columns: number): string[] {
+  return printable(text, { keepNewlines: true })
+    .split("\n")
+    .flatMap((line) => wrap(line, columns));
+}
+
+function wrap(line: string, columns: number): string[] {
+  const lines: string[] = [];
+  for (const word of line.split(" ")) {
+    const last = lines.at(-1);
+    if (last !== undefined && last.length + 1 + word.length <= columns) {
+      lines[lines.length - 1] = `${last} ${word}`;
+    } else lines.push(word);
+  }
+  return lines;
+}

@@ -1,0 +1,52 @@
+import { spellProgram } from "../../base/config/program.ts";
+import { EXIT, MirrorError } from "../../base/errors.ts";
+import { printable } from "../../base/printable.ts";
+
+export interface ExplainedError {
+  /** For stderr, ends with a newline. */
+  readonly text: string;
+  readonly exitCode: number;
+}
+
+/**
+ * An error as the command line shows it: message and hint, or one line for a bug. `--verbose` adds the stack.
+ */
+export function explainError(error: unknown, verbose: boolean): ExplainedError {
+  const lines: string[] = [];
+  const isBug = !(error instanceof MirrorError);
+  if (isBug) {
+    const message = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+    lines.push(`docmirror: a bug: ${message.split("\n", 1)[0]}`);
+    if (!verbose) lines.push("  run again with --verbose for the stack trace");
+  } else {
+    lines.push(`docmirror: ${error.message}`);
+    if (error.hint) lines.push(`  ${error.hint}`);
+  }
+  if (verbose) lines.push(...stacks(error));
+  return {
+    text: `${printable(spellProgram(lines.join("\n")), { keepNewlines: true })}\n`,
+    exitCode: isBug ? EXIT.bug : error.exitCode,
+  };
+}
+
+/** The error's own stack and its causes'. Other properties stay out: a driver may keep a password in them. */
+function stacks(error: unknown): string[] {
+  const lines: string[] = [];
+  const seen = new Set<unknown>();
+  for (let at = error; at instanceof Error && !seen.has(at); at = at.cause) {
+    lines.push(`${seen.size === 0 ? "" : "caused by "}${at.stack ?? String(at)}`);
+    seen.add(at);
+  }
+  return lines;
+}
+
+/** Whether an error only means that `signal` was aborted. The reason may be at any depth among its causes. */
+export function isAbort(error: unknown, signal: AbortSignal): boolean {
+  if (!signal.aborted) return false;
+  const seen = new Set<unknown>();
+  for (let at = error; at !== undefined && !seen.has(at); at = at instanceof Error ? at.cause : undefined) {
+    if (at === signal.reason || (at instanceof Error && at.name === "AbortError")) return true;
+    seen.add(at);
+  }
+  return false;
+}

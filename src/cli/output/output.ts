@@ -1,0 +1,66 @@
+import { MirrorError } from "../../base/errors.ts";
+import { printableJson } from "../../base/printable.ts";
+
+/** Stdout, for data. */
+export interface Output {
+  readonly isTty: boolean;
+  readonly colour: boolean;
+  /** The terminal's width, 80 where it reports none; undefined where there is no terminal. */
+  readonly columns: number | undefined;
+  /**
+   * Resolves when the text was accepted. Await it: a slow reader then slows the command instead of filling
+   * memory.
+   */
+  write(text: string): Promise<void>;
+  /** Writes one JSON document, with control characters escaped. */
+  json(value: unknown): Promise<void>;
+}
+
+/** A terminal that does not know its size is 0 columns wide. */
+const DEFAULT_COLUMNS = 80;
+
+export interface OutputDeps {
+  stream: NodeJS.WriteStream;
+  colour: boolean;
+  /** Called once when the reader has closed the pipe (EPIPE), as `head` does. Further writes are dropped. */
+  onClosed: () => void;
+}
+
+export function createOutput({ stream, colour, onClosed }: OutputDeps): Output {
+  let isClosed = false;
+
+  function closed(): void {
+    if (isClosed) return;
+    isClosed = true;
+    onClosed();
+  }
+
+  stream.on("error", (error: NodeJS.ErrnoException) => {
+    if (error.code === "EPIPE") closed();
+  });
+
+  function write(text: string): Promise<void> {
+    if (isClosed) return Promise.resolve();
+    return new Promise((resolve, reject) => {
+      stream.write(text, (error: NodeJS.ErrnoException | null | undefined) => {
+        if (!error) return resolve();
+        if (error.code !== "EPIPE" && error.code !== "ERR_STREAM_DESTROYED") {
+          const hint = "is the disk full?";
+          return reject(
+            new MirrorError(`writing to stdout failed: ${error.message}`, { cause: error, hint }),
+          );
+        }
+        closed();
+        resolve();
+      });
+    });
+  }
+
+  return {
+    isTty: stream.isTTY === true,
+    colour,
+    columns: stream.isTTY ? stream.columns || DEFAULT_COLUMNS : undefined,
+    write,
+    json: (value) => write(`${printableJson(JSON.stringify(value, null, 2))}\n`),
+  };
+}

@@ -1,0 +1,123 @@
+import { createLogUpdate } from "log-update";
+import { type Clock, systemClock } from "../../base/clock.ts";
+import type { Logger } from "../../base/log.ts";
+import { progressLine, type ResourceProgress } from "./progress-line.ts";
+
+export interface ProgressUpdate {
+  pages: number;
+  records: number;
+  /** Null while the service has not sent it. */
+  totalCount: number | null;
+  /** The run that walks; absent or null where there is none, as in a dry run. */
+  runId?: number | null;
+  /** How the walk ended, such as "whole"; absent while it goes on. */
+  done?: string;
+}
+
+export interface Progress {
+  /** Sets the counts so far; they are not added. Cheap: call it for every page. */
+  update(resource: string, update: ProgressUpdate): void;
+  /** Clears the bars, then runs `write`, which writes to the same terminal. */
+  withoutBars(write: () => void): void;
+  /** Draws the last state and leaves it on the screen. A second call does nothing. */
+  stop(): void;
+  isStopped(): boolean;
+}
+
+export interface ProgressDeps {
+  stream: NodeJS.WritableStream & { columns?: number };
+  isTty: boolean;
+  /** The width where the stream reports none. */
+  columns: number;
+  colour: boolean;
+  clock?: Clock;
+  log: Logger;
+}
+
+const REDRAW_MS = 100;
+const PLAIN_LINE_MS = 10_000;
+const RATE_WINDOW_MS = 15_000;
+
+/**
+ * Shows how far each resource is: bars on a terminal, elsewhere one log line at most every ten seconds. Only
+ * an update writes that line, so a shorter run has none.
+ */
+export function createProgress(deps: ProgressDeps): Progress {
+  const clock = deps.clock ?? systemClock;
+  const resources = new Map<string, ResourceProgress & { samples: [number, number][] }>();
+  const bars = deps.isTty ? createLogUpdate(deps.stream, { showCursor: true }) : undefined;
+  let loggedAt = clock.now().getTime();
+  let drawnAt = Number.NEGATIVE_INFINITY;
+  let isStopped = false;
+  let timer: NodeJS.Timeout | undefined;
+
+  function draw(): void {
+    drawnAt = clock.now().getTime();
+    // One column stays free: some terminals wrap when the last one is written.
+    const width = (deps.stream.columns || deps.columns) - 1;
+    const names = Math.max(...[...resources.keys()].map((name) => name.length));
+    const lines = [...resources].map(([name, state]) => {
+      return progressLine(name.padEnd(names), state, { width, colour: deps.colour });
+    });
+    bars?.(lines.join("\n"));
+  }
+
+  function logProgress(runId: number | null): void {
+    loggedAt = clock.now().getTime();
+    const lists = [...resources].map(([name, { pages, records, totalCount, recordsPerSecond, done }]) => {
+      const left = secondsLeft(records, totalCount, recordsPerSecond);
+      const going = {
+        records_per_second: Math.round(recordsPerSecond),
+        ...(left === null ? {} : { seconds_left: left }),
+      };
+      return [name, { pages, records, total_count: totalCount, ...(done === undefined ? going : { done }) }];
+    });
+    const run = runId === null ? {} : { run_id: runId };
+    deps.log.info({ ...run, lists: Object.fromEntries(lists) }, "walking");
+  }
+
+  return {
+    update(resource, update) {
+      if (isStopped) return;
+      const now = clock.now().getTime();
+      const samples = resources.get(resource)?.samples ?? [];
+      samples.push([now, update.records]);
+      while (samples.length > 2 && now - (samples[0]?.[0] ?? now) > RATE_WINDOW_MS) samples.shift();
+      const [since, before] = samples[0] ?? [now, 0];
+      const recordsPerSecond =
+        now > since ? Math.max(0, ((update.records - before) * 1000) / (now - since)) : 0;
+      resources.set(resource, {
+        ...update,
+        recordsPerSecond,
+        secondsLeft: secondsLeft(update.records, update.totalCount, recordsPerSecond),
+        samples,
+      });
+      if (bars === undefined) {
+        if (now - loggedAt >= PLAIN_LINE_MS) logProgress(update.runId ?? null);
+        return;
+      }
+      timer ??= setInterval(draw, REDRAW_MS).unref();
+      if (now - drawnAt >= REDRAW_MS) draw();
+    },
+    withoutBars(write) {
+      if (bars === undefined || isStopped || resources.size === 0) return write();
+      // The timer draws the bars again, so that a burst of log lines does not make them flicker.
+      bars.clear();
+      write();
+    },
+    isStopped: () => isStopped,
+    stop() {
+      if (isStopped) return;
+      isStopped = true;
+      clearInterval(timer);
+      if (bars === undefined || resources.size === 0) return;
+      draw();
+      bars.done();
+    },
+  };
+}
+
+function secondsLeft(records: number, totalCount: number | null, recordsPerSecond: number): number | null {
+  if (totalCount === null || recordsPerSecond <= 0) return null;
+  return Math.max(0, Math.round((totalCount - records) / recordsPerSecond));
+}

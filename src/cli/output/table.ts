@@ -1,0 +1,80 @@
+import Table from "cli-table3";
+import { printable } from "../../base/printable.ts";
+import { cutText } from "./cut-text.ts";
+import { fitColumns } from "./fit-columns.ts";
+
+export type Cell = string | number | bigint | boolean | null | undefined;
+
+export interface TableFacts {
+  head: readonly string[];
+  rows: readonly (readonly Cell[])[];
+  /** Heads of the columns that are aligned to the right; usually numbers. */
+  right?: readonly string[];
+  /** Longer texts are cut and end in "…". @default 120 */
+  maxCellLength?: number;
+  /**
+   * The terminal's width; texts are cut further to fit it. @default texts are not cut further, as for a file
+   */
+  columns?: number | undefined;
+  /**
+   * Whether columns at the end are left out where even cut texts do not fit into `columns`. @default false
+   */
+  mayDrop?: boolean;
+  colour: boolean;
+}
+
+const NO_LINE = {
+  top: "",
+  "top-mid": "",
+  "top-left": "",
+  "top-right": "",
+  bottom: "",
+  "bottom-mid": "",
+  "bottom-left": "",
+  "bottom-right": "",
+  left: "",
+  "left-mid": "",
+  mid: "",
+  "mid-mid": "",
+  right: "",
+  "right-mid": "",
+  middle: "  ",
+} as const;
+
+/**
+ * Renders columns aligned only with spaces, so that lines can be copied; ends with a newline. Cells are made
+ * printable, null and undefined are empty, and wide characters take two columns.
+ */
+export function renderTable(facts: TableFacts): string {
+  const { head, right = [], maxCellLength = 120, colour } = facts;
+  const texts = facts.rows.map((row) =>
+    row.map((cell) => cutText(printable(String(cell ?? "")), maxCellLength, countCharacter)),
+  );
+  const widths = widthsOf(facts, texts);
+  const shorten = (cells: readonly string[]) =>
+    widths === null ? [...cells] : widths.map((width, index) => cutText(cells[index] ?? "", width));
+  const shown = head.slice(0, widths?.length);
+  const table = new Table({
+    head: shorten(head),
+    colAligns: shown.map((name) => (right.includes(name) ? "right" : "left")),
+    chars: NO_LINE,
+    style: { "padding-left": 0, "padding-right": 0, head: colour ? ["bold"] : [], border: [] },
+  });
+  for (const row of texts) table.push(shorten(row));
+  return `${table.toString().replace(/ +$/gm, "")}\n`;
+}
+
+const countCharacter = (): number => 1;
+
+function widthsOf(
+  { head, right = [], columns, mayDrop = false }: TableFacts,
+  texts: readonly (readonly string[])[],
+): number[] | null {
+  if (columns === undefined) return null;
+  const facts = head.map((name, index) => ({
+    head: name,
+    cells: texts.map((row) => row[index] ?? ""),
+    isNumeric: right.includes(name),
+  }));
+  return fitColumns(facts, columns, { mayDrop });
+}

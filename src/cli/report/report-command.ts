@@ -1,0 +1,152 @@
+import { type Command, Option } from "commander";
+import { ConfigError, EXIT } from "../../base/errors.ts";
+import type { Relation } from "../../report/dictionary.ts";
+import { assertNamesKnown, parseRelation } from "../../report/known-names.ts";
+import { askFor, type Filters, type Question } from "../../report/question.ts";
+import { asIso, readAnswer, withSnapshot } from "../../report/read-answer.ts";
+import { REFRESH_SETTINGS } from "../../report/refresh/refresh-settings.ts";
+import { RELATION_FACTS } from "../../report/relations.ts";
+import type { TransactionSql } from "../../store/connection/connect.ts";
+import { repeatAfterConflict } from "../../store/connection/recovery-conflict.ts";
+import { type CommandContext, runCommand } from "../context/run-command.ts";
+import { withReports } from "../context/with-reports.ts";
+import { createCommand } from "../usage/create-command.ts";
+import { wholeOption } from "../usage/number-option.ts";
+import { addTimeOptions, readTimes, type TimeOptions } from "../usage/time-options.ts";
+import { createAnswerWriter, FORMATS, type Format } from "./answer-writer.ts";
+import { listReports } from "./list-reports.ts";
+
+interface Options extends TimeOptions, Omit<Filters, "since" | "until"> {
+  format?: Format;
+  json?: true;
+  wide?: true;
+}
+
+/** The rows of a table or Markdown where no limit is given. */
+const SHOWN_ROWS = 50;
+/** A table is held in memory until its widths are known. */
+const MOST_TABLE_ROWS = 1000;
+
+export function reportCommand(summary: string): Command {
+  const command = createCommand({
+    name: "report",
+    summary,
+    settings: ["databaseUrl", "readUrl", "dataDir", ...REFRESH_SETTINGS],
+    examples: [
+      ["report", "lists the reports and what each answers"],
+      ["report success_rate_daily --since 2026-11-01", "how often builds succeeded, day by day"],
+      ["report failing_now --project pip", "what fails now in one project"],
+      ["report failing_now --wide", "with all columns, however wide the terminal is"],
+      ["report runs --since 24h", "what docmirror did in the last day"],
+      ["report fact_builds --format csv > builds.csv", "every build, as CSV"],
+      ["report error_classes --json", "why builds fail, as JSON"],
+    ],
+  })
+    .argument("[name]", "a table or view of the schema report")
+    .addOption(new Option("--format <format>", "the output format [default: table]").choices(FORMATS))
+    .addOption(new Option("--json", "short for --format json").conflicts("format"))
+    .addOption(
+      new Option("--wide", "all columns in a table on a terminal [default: those that answer the question]"),
+    )
+    .addOption(new Option("--project <slug>", "only this project"))
+    .addOption(new Option("--version <slug>", "only versions of this slug"))
+    .addOption(new Option("--type <type>", "only builds of this type, such as html"));
+  return addTimeOptions(command)
+    .addOption(
+      wholeOption("--limit <rows>", `rows at most [default: ${SHOWN_ROWS} in a table or md, else all]`, {
+        min: 1,
+        max: Number.MAX_SAFE_INTEGER - 1,
+      }),
+    )
+    .action(
+      runCommand<Options>(async (context, { options, args: [name] }) => {
+        const format = options.json ? "json" : (options.format ?? "table");
+        if (name === undefined) return listReports(context.out, format, options);
+        const times = readTimes(options, context.clock.now());
+        const isReplica = context.config.readUrl !== null;
+        const asked = chooseRows(name, format, { ...options, ...times }, isReplica);
+        await withReports(context, "report", async (sql) => {
+          let isPrinted = false;
+          const begin = () => {
+            isPrinted = true;
+          };
+          await repeatAfterConflict(
+            async () => {
+              await assertNamesKnown(sql, options);
+              await withSnapshot(sql, (tx) => print(context, tx, format, asked, begin));
+            },
+            () => !isPrinted,
+          );
+        });
+        return EXIT.done;
+      }),
+    );
+}
+
+interface Asked {
+  question: Question;
+  /** How many rows are printed. The question asks for one more, to know whether there are more. */
+  shown: number;
+  isLimitGiven: boolean;
+  /** The columns of a table on a terminal; undefined for all. */
+  answer: readonly string[] | undefined;
+}
+
+function chooseRows(name: string, format: Format, options: Options, isReplica: boolean): Asked {
+  const relation = parseRelation(name);
+  const isForPeople = format === "table" || format === "md";
+  const shown = options.limit ?? (isForPeople ? SHOWN_ROWS : Number.POSITIVE_INFINITY);
+  if (format === "table" && shown > MOST_TABLE_ROWS) {
+    throw new ConfigError(`a table has ${MOST_TABLE_ROWS} rows at most`, {
+      hint: "--format csv, json or md print all rows",
+    });
+  }
+  const { project, version, type, since, until } = options;
+  const limit = Number.isFinite(shown) ? shown + 1 : undefined;
+  return {
+    question: askFor(relation, { project, version, type, since, until, limit }),
+    shown,
+    isLimitGiven: options.limit !== undefined,
+    answer: options.wide ? undefined : shownColumns(relation, isReplica),
+  };
+}
+
+/** The lag of a replica is of use only where one is read. */
+function shownColumns(relation: Relation, isReplica: boolean): readonly string[] {
+  const { answer } = RELATION_FACTS[relation];
+  return isReplica && relation === "freshness" ? ["resource", "replica_lag_s", ...answer.slice(1)] : answer;
+}
+
+async function print(
+  { out, log, signal }: CommandContext,
+  tx: TransactionSql,
+  format: Format,
+  { question, shown, isLimitGiven, answer }: Asked,
+  onBegin: () => void,
+): Promise<void> {
+  const { relation, columns } = question;
+  const [computed] = await tx<{ at: string | null }[]>`select max(refreshed_at) as at from report.freshness`;
+  const facts = { report: relation, refreshed_at: computed?.at ? asIso(computed.at) : null };
+  const writer = createAnswerWriter(format, { columns, facts, ...(answer && { answer }) }, out);
+  const batches = readAnswer(tx, question, { signal });
+  // Most of the work comes before the first rows. Until then nothing is printed, so it can be done again.
+  let batch = await batches.next();
+  onBegin();
+  await writer.begin();
+  let printed = 0;
+  let hasMore = false;
+  for (; !batch.done; batch = await batches.next()) {
+    const rows = batch.value;
+    const wanted = rows.slice(0, shown - printed);
+    hasMore = wanted.length < rows.length;
+    printed += wanted.length;
+    await writer.write(wanted);
+  }
+  await writer.end();
+  if (out.isTty && format === "table" && answer !== undefined && printed > 0)
+    log.info({ relation, columns: columns.length }, "some columns are left out; --wide shows all");
+  if (printed === 0) log.info({ relation }, "the relation has no such rows");
+  if (hasMore && !isLimitGiven) {
+    log.info({ shown }, "only the first rows are shown; --limit shows more, --format csv shows all");
+  }
+}

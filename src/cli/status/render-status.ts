@@ -1,0 +1,118 @@
+import { formatSpan } from "../../mirror/builds/format-span.ts";
+import type { RunRow } from "../../report/status/find-status.ts";
+import type { StatusDocument } from "../../report/status/read-status.ts";
+import { breakLines } from "../output/break-lines.ts";
+import type { Output } from "../output/output.ts";
+import { renderTable } from "../output/table.ts";
+
+/** More than a week of nights; `--json` has more. */
+const RUNS_SHOWN = 10;
+
+/** The state of the mirror for people. */
+export function renderStatus(status: StatusDocument, out: Output): string {
+  const { colour, columns } = out;
+  const { age_ms, oldest_list, clock_faults } = status;
+  const age = age_ms === null ? "not known" : `${formatSpan(age_ms)} ago`;
+  const freshness = `fresh as of ${toSecond(status.last_good_at) || "never"} (${age}): the ${oldest_list.resource} list ${oldest_list.why}`;
+  const resources = renderTable({
+    head: ["resource", "rows", "last good walk", "walk"],
+    rows: status.resources.map(({ resource, rows, last_good_at, walk }) => [
+      resource,
+      rows,
+      last_good_at === null ? "never" : toSecond(last_good_at),
+      walk,
+    ]),
+    right: ["rows"],
+    columns,
+    colour,
+  });
+  const runs = renderTable({
+    head: ["run", "kind", "status", "started", "took", "requests"],
+    rows: status.runs
+      .slice(0, RUNS_SHOWN)
+      .map((run) => [run.run_id, run.kind, run.status, toSecond(run.started_at), tookOf(run), run.requests]),
+    right: ["run", "took", "requests"],
+    columns,
+    colour,
+  });
+  const open = renderTable({
+    head: ["state", "open", "stuck", "vanished", "oldest"],
+    rows: status.open_builds.map((row) => [row.state, row.open, row.stuck, row.vanished, row.oldest]),
+    right: ["open", "stuck", "vanished"],
+    columns,
+    colour,
+  });
+  return [
+    paragraphs([freshness, ...staleLine(status), ...clock_faults], columns),
+    resources,
+    status.runs.length > 0
+      ? `${runs}${errorsOf(status.runs.slice(0, RUNS_SHOWN), columns)}`
+      : "no runs yet\n",
+    renderRound(status.last_watch_round, columns),
+    renderSchedule(status, columns),
+    status.open_builds.length > 0 ? open : "no open builds\n",
+    `${status.quarantined} records in quarantine, ${status.unresolved_references} unresolved references\n`,
+    ...renderUndecided(status.undecided_records, columns),
+  ].join("\n");
+}
+
+function staleLine({ resources, stale_after_ms }: StatusDocument): string[] {
+  const lists = resources.filter(({ stale }) => stale).map(({ resource }) => resource);
+  return lists.length === 0
+    ? []
+    : [`stale, not read well within ${formatSpan(stale_after_ms)}: ${lists.join(", ")}`];
+}
+
+function renderRound(round: RunRow | null, columns: number | undefined): string {
+  if (round === null) return "no round of the watch yet\n";
+  const { run_id, status, started_at, error } = round;
+  const text = `last round of the watch: run ${run_id}, ${status}, ${toSecond(started_at)}${error ? `: ${error}` : ""}`;
+  return paragraphs([text], columns);
+}
+
+/** Who leads, and what comes next. */
+function renderSchedule({ leader, next_runs }: StatusDocument, columns: number | undefined): string {
+  if (leader === null) return "no worker leads, so no run is scheduled\n";
+  const { pid, host, since, term } = leader;
+  const next = (next_runs ?? []).map(
+    ({ job, cron, timezone, due_at }) =>
+      `next ${job}: ${due_at === null ? "never" : toSecond(due_at)} (${cron}, ${timezone})`,
+  );
+  const leading = `process ${pid} on ${host} leads since ${toSecond(since)}, term ${term}`;
+  return paragraphs([leading, ...next], columns);
+}
+
+/** The records that nothing settles; nothing where there are none. */
+function renderUndecided(
+  { count, first }: StatusDocument["undecided_records"],
+  columns: number | undefined,
+): string[] {
+  if (count === 0) return [];
+  const records = first.map(({ resource, id }) => `${resource} ${id}`).join(", ");
+  const more = count > first.length ? ` and ${count - first.length} more` : "";
+  const text = `kept, because their lists do not show them and their details decide nothing: ${records}${more}`;
+  return [paragraphs([text], columns)];
+}
+
+/** The errors of runs, each as a paragraph: they are too long for a column. */
+function errorsOf(runs: readonly RunRow[], columns: number | undefined): string {
+  const errors = runs.flatMap(({ run_id, error }) => (error === null ? [] : [`run ${run_id}: ${error}`]));
+  return paragraphs(errors, columns);
+}
+
+/** Each text on its own lines. */
+function paragraphs(texts: readonly string[], columns: number | undefined): string {
+  return texts
+    .flatMap((text) => breakLines(text, columns ?? Infinity))
+    .map((line) => `${line}\n`)
+    .join("");
+}
+
+/** A moment without fractions of its second; `--json` has them. */
+function toSecond(moment: string | null): string {
+  return (moment ?? "").replace(/\.\d+/, "").replace("T", " ");
+}
+
+function tookOf({ started_at, finished_at }: RunRow): string | null {
+  return finished_at === null ? null : formatSpan(Date.parse(finished_at) - Date.parse(started_at));
+}

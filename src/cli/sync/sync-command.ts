@@ -1,0 +1,154 @@
+import { type Command, Option } from "commander";
+import { requireBaseUrl } from "../../base/config.ts";
+import { EXIT } from "../../base/errors.ts";
+import { SYNC_SETTINGS } from "../../mirror/lists/sync-settings.ts";
+import { runDrySync } from "../../mirror/run/dry-run.ts";
+import { runSync, type SyncOptions } from "../../mirror/run/run.ts";
+import { withContent } from "../../mirror/run/with-content.ts";
+import { NOTIFY_SETTINGS, webhookOf } from "../../notify/webhook.ts";
+import { readDefinitions } from "../../report/definitions.ts";
+import { withReport } from "../../report/refresh/after-run.ts";
+import { RESOURCES, type Resource } from "../../resources/resources.ts";
+import { connect } from "../../store/connection/connect.ts";
+import type { OpenDatabase } from "../../store/embedded/open-database.ts";
+import { assertNotDemo } from "../../store/ledger/demo-mark.ts";
+import { migrationStatus } from "../../store/migrate/migrate.ts";
+import { prepareDatabase } from "../../store/migrate/prepare.ts";
+import type { SyncKind } from "../../store/schema/runs.ts";
+import { isMirrorAbsent } from "../context/mirror-place.ts";
+import { type CommandContext, runCommand } from "../context/run-command.ts";
+import { withDatabase } from "../context/with-database.ts";
+import type { Progress } from "../output/progress.ts";
+import { createCommand } from "../usage/create-command.ts";
+import { parseResources } from "../usage/parse-resource.ts";
+import { metricsFileOption, withMetricsFile } from "./metrics-file.ts";
+import { notifyAfterRun } from "./notify-after-run.ts";
+import { printSummary } from "./print-summary.ts";
+import { exitCodeOrThrow } from "./run-exit.ts";
+
+interface Options {
+  full?: true;
+  incremental?: true;
+  resource?: Resource[];
+  dryRun?: true;
+  allowMassDelete?: true;
+  metricsFile?: string;
+  json?: true;
+}
+
+export function syncCommand(summary: string): Command {
+  return createCommand({
+    name: "sync",
+    summary,
+    settings: ["baseUrl", "databaseUrl", "dataDir", ...SYNC_SETTINGS, ...NOTIFY_SETTINGS],
+    examples: [
+      ["sync --base-url https://docs.example.org", "mirrors everything that is due"],
+      ["sync --full", "reads every page of every list"],
+      ["sync --resource build,project --json", "two lists, the summary as JSON"],
+      ["sync --dry-run", "fetches and counts, writes nothing"],
+      ["sync --metrics-file /var/lib/node_exporter/docmirror.prom", "from a timer, with metrics"],
+      ["sync --content", "then fetches the pages of the files too, for the searches"],
+      [
+        "sync --full --allow-mass-delete",
+        "after a cleanup of the service: marks any number of records deleted",
+      ],
+    ],
+  })
+    .addOption(new Option("--full", "read every list to its end").conflicts("incremental"))
+    .addOption(new Option("--incremental", "read only the head of the builds, down to what is known"))
+    .addOption(
+      new Option(
+        "--resource <names>",
+        `only these, separated by commas: ${RESOURCES.join(", ")} [default all]`,
+      ).argParser(parseResources),
+    )
+    .addOption(new Option("--dry-run", "fetch and count, write nothing").conflicts("metricsFile"))
+    .addOption(
+      new Option(
+        "--allow-mass-delete",
+        "in this run mark what is gone as deleted, even more than --max-delete-ratio allows",
+      ),
+    )
+    .addOption(metricsFileOption())
+    .option("--json", "print the run summary as one JSON document")
+    .action(
+      runCommand<Options>((context, { options }) => {
+        const baseUrl = requireBaseUrl(context.config);
+        const webhook = webhookOf(context.config);
+        if (options.dryRun && isMirrorAbsent(context.config)) return drySync(context, null, baseUrl, options);
+        return withMetricsFile(context, options.metricsFile, (measured) => {
+          // The origin has no login. It takes a moment until the database and the service have answered.
+          if (!options.dryRun) context.log.info({ service: baseUrl.origin }, "sync started");
+          return withDatabase(context, async (database) => {
+            if (options.dryRun) return drySync(context, database, baseUrl, options);
+            return measured(database.url, () => sync(context, database, baseUrl, options, webhook));
+          });
+        });
+      }),
+    );
+}
+
+async function sync(
+  context: CommandContext,
+  database: OpenDatabase,
+  baseUrl: URL,
+  options: Options,
+  webhook: ReturnType<typeof webhookOf>,
+): Promise<number> {
+  const run = await syncOptions(context, database.url, baseUrl, options);
+  await assertNotDemo(database.url, baseUrl);
+  await prepareDatabase(database, readDefinitions(), context.log, context.signal);
+  const result = await withContent(withReport(runSync))(run);
+  (await context.progress()).stop();
+  await printSummary(result.summary, context.out, options);
+  await notifyAfterRun(context, webhook, database.url);
+  return exitCodeOrThrow(result);
+}
+
+/** Counts what a run would do. Without a database everything is new; it makes none. */
+async function drySync(
+  context: CommandContext,
+  database: OpenDatabase | null,
+  baseUrl: URL,
+  options: Options,
+): Promise<number> {
+  const sync = await syncOptions(context, database?.url ?? "", baseUrl, options);
+  const run = await runDrySync({ ...sync, hasSchema: database !== null && (await hasSchema(database)) });
+  await printSummary(run, context.out, options);
+  return run.status === "succeeded" ? EXIT.done : EXIT.partial;
+}
+
+async function syncOptions(
+  context: CommandContext,
+  databaseUrl: string,
+  baseUrl: URL,
+  options: Options,
+): Promise<SyncOptions> {
+  const progress = await context.progress();
+  const kind: SyncKind | null = options.full ? "full" : options.incremental ? "incremental" : null;
+  return {
+    settings: { ...context.config, databaseUrl, baseUrl },
+    kind,
+    resources: options.resource ?? null,
+    allowMassDelete: options.allowMassDelete ?? false,
+    clock: context.clock,
+    log: context.log,
+    signal: context.signal,
+    onProgress: showProgress(progress),
+  };
+}
+
+/** Passes the counts of a run's pages on to the progress display. */
+export function showProgress(progress: Progress): NonNullable<SyncOptions["onProgress"]> {
+  return (resource, { pages, records }, totalCount, runId) =>
+    progress.update(resource, { pages, records, totalCount, runId });
+}
+
+async function hasSchema(database: OpenDatabase): Promise<boolean> {
+  const sql = connect(database.url, { applicationName: "docmirror dry run", max: 1 });
+  try {
+    return (await migrationStatus(sql, readDefinitions())).usable;
+  } finally {
+    await sql.end({ timeout: 5 });
+  }
+}

@@ -1,0 +1,46 @@
+import { Command, Option } from "commander";
+import { SETTINGS, type Setting, type SettingKey } from "../../base/config/settings.ts";
+import { type Example, examplesText } from "./examples.ts";
+import { failOnUsage } from "./usage.ts";
+
+export interface CommandFacts {
+  name: string;
+  /** One line, as in the list of commands. */
+  summary: string;
+  /** The settings that the command reads; each becomes a flag. Every command also has the two of the log. */
+  settings: readonly SettingKey[];
+  examples: readonly Example[];
+}
+
+/** The examples of each command, for the pages that are made from the commands. */
+export const examplesOf = new WeakMap<Command, readonly Example[]>();
+
+/** A command with the flags that all commands share. The caller adds its own options and its action. */
+export function createCommand(facts: CommandFacts): Command {
+  const command = failOnUsage(new Command(facts.name)).description(facts.summary).allowExcessArguments(false);
+  // Who connects by a URL may have its password apart from it.
+  const password: SettingKey[] = facts.settings.includes("databaseUrl") ? ["databasePassword"] : [];
+  for (const key of new Set<SettingKey>([...facts.settings, ...password, "logLevel", "logFormat"])) {
+    command.addOption(settingOption(SETTINGS[key]));
+  }
+  addCommonOptions(command);
+  examplesOf.set(command, facts.examples);
+  return command.addHelpText("after", () => examplesText(facts.examples));
+}
+
+/** Flags that are allowed before the command's name too. */
+export function addCommonOptions(command: Command): Command {
+  return command
+    .addOption(new Option("--verbose", "stack traces, and a debug log unless --log-level says otherwise"))
+    .addOption(new Option("--no-color", "no colours (setting: NO_COLOR; FORCE_COLOR asks for them)"));
+}
+
+function settingOption(setting: Setting): Option {
+  const fallback = setting.default === null ? setting.without : `default ${setting.default}`;
+  const value = setting.bare === undefined ? `<${setting.value}>` : `[${setting.value}]`;
+  const option = new Option(
+    `--${setting.flag} ${value}`,
+    `${setting.meaning} [${setting.name}; ${fallback}]`,
+  ).helpGroup("Settings:");
+  return setting.bare === undefined ? option : option.preset(setting.bare);
+}

@@ -1,0 +1,102 @@
+import type { Clock } from "../../base/clock.ts";
+import { EXIT, MirrorError, SchemaVersionError } from "../../base/errors.ts";
+import type { Logger } from "../../base/log.ts";
+import { createHostPace, type HostPace } from "../../mirror/api/host-pace.ts";
+import type { SyncSettings } from "../../mirror/lists/sync-settings.ts";
+import { readDefinitions } from "../../report/definitions.ts";
+import { withSql } from "../../store/connection/connect.ts";
+import { openDatabase } from "../../store/embedded/open-database.ts";
+import { assertNotDemo } from "../../store/ledger/demo-mark.ts";
+import { createLeaderLock } from "../../store/ledger/leader-lock.ts";
+import { assertService } from "../../store/ledger/mirrored-service.ts";
+import { prepareDatabase } from "../../store/migrate/prepare.ts";
+import { closeInTime } from "../context/close-in-time.ts";
+import type { CommandContext } from "../context/run-command.ts";
+import type { Job } from "./job.ts";
+import { createKeptDatabase, type KeptDatabase } from "./kept-database.ts";
+import { type Lead, workInTerms } from "./work-in-terms.ts";
+
+/** What all jobs of one process share. */
+export interface JobDeps extends Lead {
+  settings: Omit<SyncSettings, "databaseUrl">;
+  /**
+   * Shared by all jobs: the rate is that of the process, and a wait that the service asks for holds for all.
+   */
+  pace: HostPace;
+  clock: Clock;
+  log: Logger;
+}
+
+/**
+ * Runs jobs on their schedules while this process leads, until a signal comes. The database may be down for
+ * some of the time. `serve` starts a server over the same database; it is up before the database answers, and
+ * ends with the process. With a server the process stands by while another one leads. Without one it throws
+ * `LockedError` then, and also when it loses the lead. Throws `SchemaVersionError` when the schema became one
+ * that this program may not use.
+ */
+export async function keepWorking(
+  { config, log, clock, signal: stop }: CommandContext,
+  baseUrl: URL,
+  what: "worker" | "watch",
+  createJobs: (deps: JobDeps) => Job[],
+  serve?: (database: KeptDatabase) => Promise<{ close(): Promise<void> }>,
+): Promise<never> {
+  const lock = createLeaderLock(log);
+  const ousted = new AbortController();
+  const signal = AbortSignal.any([stop, ousted.signal]);
+  const database = createKeptDatabase({
+    async open(openSignal) {
+      const opened = await openDatabase({ ...config, log, signal: openSignal });
+      return { ...opened, url: lock.nameSessions(opened.url) };
+    },
+    async prepare(opened, prepareSignal) {
+      await assertNotDemo(opened.url, baseUrl);
+      await prepareDatabase(opened, readDefinitions(), log, prepareSignal).catch((error: unknown) => {
+        // Someone migrated: to try again each minute would help nobody.
+        if (error instanceof SchemaVersionError) ousted.abort(error);
+        throw error;
+      });
+      await withSql(opened.url, { applicationName: "docmirror", max: 1 }, (sql) =>
+        assertService(sql, baseUrl),
+      );
+    },
+    clock,
+    log,
+  });
+  const pace = createHostPace({ ratePerSecond: config.ratePerSecond, clock });
+  const shared = { settings: { ...config, baseUrl }, pace, clock, log };
+  let server: { close(): Promise<void> } | undefined;
+  // Beside the runs, because a supervisor does not wait for both.
+  const closeServer = () => void server?.close().catch(() => {});
+  signal.addEventListener("abort", closeServer, { once: true });
+  try {
+    server = await serve?.(database);
+    // Waits for a database that is down. One that refuses us for good ends the command here, with its own
+    // exit code.
+    return await workInTerms({
+      lock,
+      database,
+      createJobs: (lead) => createJobs({ ...shared, ...lead }),
+      standsBy: serve !== undefined,
+      onUp() {
+        const { syncCron: sync, watchCron: watch, timezone } = config;
+        const schedule = what === "worker" ? { sync, watch, timezone } : { watch, timezone };
+        log.info(
+          schedule,
+          what === "worker" ? "the worker is up; Ctrl-C stops it" : "the watch is up; Ctrl-C stops it",
+        );
+      },
+      clock,
+      log,
+      signal,
+    });
+  } finally {
+    signal.removeEventListener("abort", closeServer);
+    const code = signal.reason instanceof MirrorError ? signal.reason.exitCode : EXIT.bug;
+    await closeInTime(code, async () => {
+      await server?.close();
+      await lock.release();
+      await database.close();
+    });
+  }
+}

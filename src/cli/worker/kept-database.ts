@@ -1,0 +1,80 @@
+import type { Clock } from "../../base/clock.ts";
+import { messageOf } from "../../base/errors.ts";
+import type { Logger } from "../../base/log.ts";
+import { isPassing, sqlstateOf } from "../../store/connection/store-errors.ts";
+import type { OpenDatabase } from "../../store/embedded/open-database.ts";
+
+const FIRST_WAIT_MS = 1000;
+const LONGEST_WAIT_MS = 60_000;
+
+export interface KeptDatabaseDeps {
+  open(signal: AbortSignal): Promise<OpenDatabase>;
+  /** Brings the schema up to date, or throws. */
+  prepare(database: OpenDatabase, signal: AbortSignal): Promise<void>;
+  clock: Clock;
+  log: Logger;
+}
+
+/** A database that is used as long as the process lives, and may be down for some of that time. */
+export interface KeptDatabase {
+  /**
+   * Resolves to its URL once it answers and has our schema. Waits as long as it is down, and tries again
+   * after 1 s at first, a minute at most. Starts an embedded one again that has ended. Concurrent calls take
+   * turns. Throws faults that waiting does not repair (rights, password, another schema), and the signal's
+   * reason.
+   */
+  ready(signal: AbortSignal): Promise<string>;
+  /** Stops using the embedded Postgres. May be called twice. */
+  close(): Promise<void>;
+}
+
+export function createKeptDatabase({ open, prepare, clock, log }: KeptDatabaseDeps): KeptDatabase {
+  let database: OpenDatabase | null = null;
+  let turn: Promise<unknown> = Promise.resolve();
+
+  async function leave(): Promise<void> {
+    const left = database;
+    database = null;
+    await left?.close();
+  }
+
+  async function tryOnce(signal: AbortSignal): Promise<string> {
+    signal.throwIfAborted();
+    database ??= await open(signal);
+    await prepare(database, signal);
+    return database.url;
+  }
+
+  async function becomeReady(signal: AbortSignal): Promise<string> {
+    for (let failures = 0; ; failures++) {
+      try {
+        const url = await tryOnce(signal);
+        if (failures > 0) log.info({ failures }, "the database answers again");
+        return url;
+      } catch (error) {
+        signal.throwIfAborted();
+        if (!isDown(error)) throw error;
+        // The embedded one can change its port only when it is opened again.
+        await leave().catch(() => {});
+        const waitMs = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** Math.min(failures, 10));
+        log.warn({ error: messageOf(error), wait_ms: waitMs }, "the database is down; waiting for it");
+        await clock.sleep(waitMs, signal);
+      }
+    }
+  }
+
+  return {
+    ready(signal) {
+      // Two concurrent calls could both open it, and one of the two would never be closed.
+      const mine = turn.then(() => becomeReady(signal));
+      turn = mine.catch(() => {});
+      return mine;
+    },
+    close: leave,
+  };
+}
+
+/** A host name that is unknown now may be known when its container is up again. */
+function isDown(error: unknown): boolean {
+  return isPassing(error) || sqlstateOf(error) === "ENOTFOUND";
+}

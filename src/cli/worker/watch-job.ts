@@ -1,0 +1,89 @@
+import type { Clock } from "../../base/clock.ts";
+import { LockedError } from "../../base/errors.ts";
+import type { Logger } from "../../base/log.ts";
+import type { HostPace } from "../../mirror/api/host-pace.ts";
+import type { SyncSettings } from "../../mirror/lists/sync-settings.ts";
+import type { RunOptions, RunResult } from "../../mirror/run/with-run.ts";
+import type { Job, JobOutcome } from "./job.ts";
+import type { KeptDatabase } from "./kept-database.ts";
+
+export interface WatchJobDeps {
+  cron: string;
+  timezone: string;
+  settings: Omit<SyncSettings, "databaseUrl">;
+  pace: HostPace;
+  database: KeptDatabase;
+  /** @default any process may run */
+  assertMayRun?: RunOptions["assertMayRun"];
+  runWatchRound(options: RunOptions): Promise<RunResult>;
+  /**
+   * Whether a round without transitions is logged at level info too. @default false: a line a minute would
+   * hide all others
+   */
+  logsQuietRounds?: boolean;
+  clock: Clock;
+  log: Logger;
+}
+
+/**
+ * The watch as a job: a round at each tick. A round that is missed, fails or meets a running sync is not
+ * repeated: the next round covers it.
+ */
+export function createWatchJob(deps: WatchJobDeps): Job {
+  const { cron, timezone, settings, pace, database, assertMayRun, clock, log } = deps;
+  const logRound = createRoundLog(log, deps.logsQuietRounds ?? false);
+  return {
+    name: "watch",
+    cron,
+    timezone,
+    startsAtOnce: true,
+    async run(signal) {
+      const leftMs = pace.held()?.leftMs() ?? 0;
+      if (leftMs > 0) {
+        log.debug({ job: "watch", left_ms: leftMs }, "skipped: the service asked for a pause");
+        return "busy";
+      }
+      const databaseUrl = await database.ready(signal);
+      try {
+        const result = await deps.runWatchRound({
+          settings: { ...settings, databaseUrl },
+          pace,
+          ...(assertMayRun && { assertMayRun }),
+          clock,
+          log,
+          signal,
+        });
+        signal.throwIfAborted();
+        return logRound(result);
+      } catch (error) {
+        if (!(error instanceof LockedError)) throw error;
+        log.debug({ job: "watch", reason: error.message }, "skipped: another run holds the lock");
+        return "busy";
+      }
+    },
+  };
+}
+
+/**
+ * Logs how rounds end. The cause of an unsuccessful round often stays for hours, such as a count that does
+ * not agree until the next full walk. So a cause is logged when it appears, and not again until another one
+ * replaces it. The numbers in it may change meanwhile.
+ */
+function createRoundLog(log: Logger, logsQuiet: boolean): (result: RunResult) => JobOutcome {
+  let lastTrouble: string | null = null;
+  return ({ summary }) => {
+    const { run_id, status, duration_ms, requests, transitions, resources, error } = summary;
+    const { walk, inserted = 0, updated = 0, reason } = resources.build ?? {};
+    const facts = { run_id, duration_ms, requests, inserted, updated, transitions };
+    const trouble =
+      status === "succeeded" ? null : `${status} ${walk} ${reason ?? error}`.replaceAll(/\d+/g, "0");
+    const isNew = trouble !== lastTrouble;
+    lastTrouble = trouble;
+    if (status === "succeeded")
+      log[logsQuiet || transitions > 0 ? "info" : "debug"](facts, "watch round ended");
+    else if (walk === "skipped") log[isNew ? "info" : "debug"]({ run_id, reason }, "nothing to watch yet");
+    else
+      log[isNew ? "warn" : "debug"]({ ...facts, status, reason, error }, "watch round ended without success");
+    return status === "failed" || status === "interrupted" ? "failed" : "done";
+  };
+}

@@ -1,0 +1,73 @@
+/**
+ * The long-running process: several jobs, each on its own schedule.
+ *
+ *   made ──start──▶ up ──stop──▶ stopping ──every job has ended, or too late──▶ down
+ *   made ──stop──▶ down, for good
+ *
+ * Each job's own states are in `scheduled-job.ts`.
+ */
+import type { Clock } from "../../base/clock.ts";
+import { StoppedError } from "../../base/errors.ts";
+import type { Logger } from "../../base/log.ts";
+import type { Job } from "./job.ts";
+import { createCronSchedule, type StartSchedule } from "./schedule.ts";
+import { createScheduledJob, type JobState } from "./scheduled-job.ts";
+
+/** A supervisor allows 10 s for a stop as a rule; the remaining time is for closing the database. */
+const PATIENCE_MS = 7000;
+
+export interface WorkerDeps {
+  jobs: readonly Job[];
+  clock: Clock;
+  log: Logger;
+  /** @default node-cron */
+  schedule?: StartSchedule;
+}
+
+export interface Worker {
+  /** Returns at once; a second call, or one after `stop`, does nothing. */
+  start(): void;
+  /**
+   * Aborts current runs with `reason` (a StoppedError by default). They finish their page and keep their
+   * checkpoints. True when all ended within `patienceMs` (7 s by default); false when one hangs. May be called
+   * twice, and before `start`.
+   */
+  stop(reason?: unknown, patienceMs?: number): Promise<boolean>;
+  /** The state of each job, by its name. */
+  states(): Record<string, JobState>;
+}
+
+export function createWorker(deps: WorkerDeps): Worker {
+  const { jobs, clock, log, schedule = createCronSchedule(log) } = deps;
+  const scheduled = jobs.map((job) => createScheduledJob({ job, clock, schedule, log }));
+  let stopping: Promise<boolean> | undefined;
+
+  async function stop(reason: unknown, patienceMs: number): Promise<boolean> {
+    const over = new AbortController();
+    const ended = Promise.all(scheduled.map((job) => job.stop(reason))).then(() => true);
+    const late = clock.sleep(patienceMs, over.signal).then(
+      () => false,
+      () => true,
+    );
+    const isInTime = await Promise.race([ended, late]);
+    over.abort();
+    if (!isInTime) log.error({ states: states() }, "a run did not end in time after the stop");
+    return isInTime;
+  }
+
+  function states(): Record<string, JobState> {
+    return Object.fromEntries(jobs.map(({ name }, index) => [name, scheduled[index]?.state() ?? "ended"]));
+  }
+
+  return {
+    states,
+    start() {
+      if (stopping) return;
+      for (const job of scheduled) job.start();
+    },
+    stop(reason, patienceMs = PATIENCE_MS) {
+      stopping ??= stop(reason ?? new StoppedError("SIGTERM"), patienceMs);
+      return stopping;
+    },
+  };
+}

@@ -1,0 +1,60 @@
+import { UnexpectedShapeError } from "../../base/errors.ts";
+import { recordId } from "../../resources/record-id.ts";
+import type { Resource } from "../../resources/resources.ts";
+import type { Client, FetchOptions } from "./client.ts";
+
+export interface Detail {
+  record: unknown;
+  request: string;
+  /** When the request was sent. The record is not older than that. */
+  askedAt: Date;
+  /** When the reply arrived. The record is not newer than that. */
+  observedAt: Date;
+}
+
+/**
+ * Whether a key would lead out of its resource. URLs, and services and proxies that decode a slash, take `.` and
+ * `..` as steps.
+ */
+function leadsOut(key: string): boolean {
+  return key.split(/[/\\]/).some((part) => part === "." || part === "..");
+}
+
+/** The closing slash saves a redirect. */
+export function detailPath(resource: Resource, key: string): string {
+  return `/api/v1/${resource}/${encodeURIComponent(key)}/`;
+}
+
+/**
+ * Asks for one record by id, or a project by its slug. Throws `UnexpectedShapeError` for a list: services
+ * answer so when a version is asked for by the slug of a project. Throws it without a request for a key that no
+ * path can hold.
+ */
+export async function fetchDetail(
+  client: Client,
+  resource: Resource,
+  key: string,
+  options: Pick<FetchOptions<unknown>, "retries"> = {},
+): Promise<Detail> {
+  const request = detailPath(resource, key);
+  if (leadsOut(key))
+    throw new UnexpectedShapeError(
+      `a ${resource} cannot be asked for by '${key}', because that leads elsewhere`,
+      {
+        url: new URL(`/api/v1/${resource}/`, client.baseUrl).href,
+      },
+    );
+  const reply = await client.fetchJson(request, {
+    ...options,
+    parse(value, url) {
+      if (recordId(value) !== null) return { record: value };
+      const came = Array.isArray((value as { objects?: unknown } | null)?.objects)
+        ? "a list"
+        : "no record with an id";
+      throw new UnexpectedShapeError(`GET ${url} should answer with one ${resource}, but ${came} came`, {
+        url,
+      });
+    },
+  });
+  return { record: reply.value?.record, request, askedAt: reply.sentAt, observedAt: reply.receivedAt };
+}

@@ -1,0 +1,368 @@
+import { setMaxListeners } from "node:events";
+import PQueue from "p-queue";
+import type { Clock } from "../../base/clock.ts";
+import { findProxyRoute } from "../../base/config/proxy-route.ts";
+import type { Config } from "../../base/config.ts";
+import { NetworkError, UnexpectedShapeError } from "../../base/errors.ts";
+import type { RequestLabel } from "../../base/metrics/labels.ts";
+import type { RequestMeter } from "../../base/metrics/request-meter.ts";
+import { answerOf } from "./answer-of.ts";
+import { ACCEPT_ENCODING, BodyTooLargeError, decodeBody, readBody } from "./body.ts";
+import { type ClockAhead, createClockDifference } from "./clock-difference.ts";
+import { basicLogin } from "./connections/basic-login.ts";
+import { createConnections } from "./connections/connections.ts";
+import { createLoginHider } from "./connections/hide-logins.ts";
+import { createHostGate } from "./host-gate.ts";
+import { createHostPace, type HostPace } from "./host-pace.ts";
+import { parseHttpDate } from "./http-date.ts";
+import { linkSignals } from "./link-signals.ts";
+import { toProxyError } from "./proxy-errors.ts";
+import { refuseRedirects } from "./refuse-redirect.ts";
+import { withRetries } from "./retry.ts";
+import { parseRetryAfter } from "./retry-after.ts";
+import { statusError } from "./status-error.ts";
+import { excerpt, showUrl, toUpstreamError } from "./upstream-errors.ts";
+
+const MAX_REDIRECTS = 3;
+
+/** The part of a log that retries are written to. `wait_ms` is null when all requests are held back. */
+export interface RetryLog {
+  warn(facts: { attempt: number; wait_ms: number | null; error: string }, message: string): void;
+}
+
+export interface HostOptions
+  extends Pick<
+    Config,
+    "ratePerSecond" | "concurrency" | "timeoutMs" | "retries" | "maxBodyBytes" | "proxies"
+  > {
+  /** Its origin is the host. Its user and password are sent as Basic, to this origin alone. */
+  baseUrl: URL;
+  /** The cheapest address of the host. It is asked when the host may be away. */
+  rootUrl: URL;
+  /** Whether an answer from a cache shows that the host is there. @default false */
+  mayBeCached?: boolean;
+  /** The value of `Accept` in every request. */
+  accept: string;
+  /**
+   * The address that a redirect leads to. Throws when the redirect must not be followed. `location` is the
+   * header as sent, or "".
+   */
+  follow(url: URL, status: number, location: string): URL;
+  /** The pace that all clients of the host share. It replaces `ratePerSecond`. @default the host's own */
+  pace?: HostPace;
+  clock: Clock;
+  /** Hears of each retry. */
+  log: RetryLog;
+  signal?: AbortSignal;
+  /** Called with warnings for the summary of the run: requests were paused, or the service held them back. */
+  onWarning?(message: string): void;
+  /** Counts the requests. @default nothing does */
+  meter?: RequestMeter | undefined;
+  /** What a request to this address asks for, as the meter names it. @default other */
+  labelOf?(url: URL): RequestLabel;
+}
+
+/** A header of a reply by its name in lower case; the first one where there are several. */
+export type ReadHeader = (name: string) => string | undefined;
+
+export interface Question<T> {
+  /** Sent in addition to those of every request. */
+  headers?: Readonly<Record<string, string>>;
+  /** The number of retries. @default the host's own, which is also the most */
+  retries?: number;
+  /** Among waiting requests, those with a higher one are sent first. @default 0 */
+  priority?: number;
+  signal?: AbortSignal;
+  /** Hears of the retries of this request. @default the host's own */
+  log?: RetryLog;
+  /**
+   * Called before the body is read. A value other than undefined is the answer: the body is then dropped, and
+   * the status does not matter.
+   */
+  answerEarly?(status: number, header: ReadHeader): T | undefined;
+  /** Reads the reply. Throws for a bad one; `withRetries` decides whether to ask again. */
+  read(reply: HostReply): T | Promise<T>;
+}
+
+/** A whole reply with a status of 2xx, unpacked. */
+export interface HostReply {
+  url: URL;
+  body: Buffer[];
+  header: ReadHeader;
+  /**
+   * When the answered request was sent: the last try, after its last redirect. A reply from a cache counts as
+   * sent when the cache got it.
+   */
+  sentAt: Date;
+  /** When the last byte arrived. */
+  receivedAt: Date;
+  /** The `Date` header of the reply, or null. */
+  serverDate: Date | null;
+}
+
+/** Sends requests to one host at a steady pace, with retries, redirects, time limits and a limit of size. */
+export interface Host {
+  /**
+   * Sends a GET. Throws `HttpStatusError`, `NetworkError`, `TimeoutError` or `UnexpectedShapeError` after all
+   * retries, and the signal's reason when aborted. Once the host is lost (see `host-gate.ts`), all requests
+   * fail at once with one of the first three errors.
+   */
+  ask<T>(url: URL, question: Question<T>): Promise<T>;
+  /** Whether the root answers now. False once the host is lost. Rejects when aborted or closed. */
+  isUp(signal?: AbortSignal): Promise<boolean>;
+  /** The begin of a body for a message, without the logins that were sent. */
+  excerpt(body: Buffer): string;
+  /** Aborted when the host is lost. Its reason is the error of every request from then on. */
+  readonly lost: AbortSignal;
+  /** Requests sent, retries included, and body bytes received, since the start. */
+  stats(): { requests: number; bytes: number };
+  /** How far the host's clock is ahead, from the `Date` headers of all replies so far, or null. */
+  clockAhead(): ClockAhead | null;
+  /** Fails every request, running or waiting, and every later one. May be called twice. */
+  close(): Promise<void>;
+}
+
+type Sent<T> =
+  | { kind: "redirect"; target: URL; status: number }
+  | { kind: "answer"; value: T; status: number; ageMs: number }
+  | { kind: "reply"; reply: HostReply; status: number; ageMs: number };
+
+export function createHost(options: HostOptions): Host {
+  const { baseUrl, rootUrl, clock, log, maxBodyBytes } = options;
+  const route = findProxyRoute(baseUrl, options.proxies);
+  const hideLogins = createLoginHider([baseUrl, route.proxy]);
+  const connections = createConnections({
+    proxy: route.proxy,
+    connections: options.concurrency,
+    timeoutMs: options.timeoutMs,
+  });
+  // Every request to the host passes this queue.
+  const queue = new PQueue({ concurrency: options.concurrency });
+  const stats = { requests: 0, bytes: 0 };
+  let inFlight = 0;
+  const { meter } = options;
+  const labelOf = (url: URL) => options.labelOf?.(url) ?? "other";
+  // Who has a place in the queue may still wait for the rate.
+  const leaveMeter = meter?.watchQueue(() => ({
+    waiting: Math.max(0, queue.size + queue.pending - inFlight),
+    running: inFlight,
+  }));
+  const clockDifference = createClockDifference();
+  const closing = new AbortController();
+  // Every running and every waiting request listens to it.
+  setMaxListeners(0, closing.signal);
+  const gate = createHostGate({
+    pace: options.pace ?? createHostPace(options),
+    retries: options.retries,
+    clock,
+    probe,
+    signal: closing.signal,
+    onWarning: (message) => options.onWarning?.(message),
+  });
+
+  async function probe(): Promise<void> {
+    const sent = await sendInTime(rootUrl, {}, closing.signal);
+    if (sent.kind === "reply") meter?.answered(labelOf(rootUrl), sent.status);
+    if (sent.kind !== "redirect" && sent.ageMs > 0 && options.mayBeCached !== true) {
+      throw new NetworkError(`GET ${showUrl(rootUrl)} was answered by a cache, not by the service`, {
+        url: showUrl(rootUrl),
+      });
+    }
+  }
+
+  /** Sends one request. Gives the reply, or the target of a redirect. */
+  async function send<T>(
+    url: URL,
+    question: Omit<Question<T>, "read">,
+    signal: AbortSignal,
+  ): Promise<Sent<T>> {
+    const { dispatcher, request } = await connections.open();
+    stats.requests += 1;
+    const sentAt = clock.now();
+    const reply = await request(url, {
+      dispatcher,
+      signal,
+      headers: {
+        accept: options.accept,
+        "user-agent": "docmirror",
+        "accept-encoding": ACCEPT_ENCODING,
+        ...question.headers,
+        ...authorization(baseUrl),
+      },
+    });
+    const header = (name: string) => [reply.headers[name]].flat()[0];
+    const status = reply.statusCode;
+    const serverDate = parseHttpDate(header("date"));
+    // A reply with an age comes from a cache. Its date and its content are that old.
+    const ageMs = cacheAgeMs(header("age"));
+    if (serverDate && ageMs === 0) clockDifference.learn(serverDate, sentAt, clock.now());
+    const drop = () => reply.body.on("error", () => {}).destroy();
+    const early = question.answerEarly?.(status, header);
+    if (early !== undefined) {
+      drop();
+      return { kind: "answer", value: early, status, ageMs };
+    }
+    if (Number(header("content-length")) > maxBodyBytes) {
+      drop();
+      throw new BodyTooLargeError(
+        `the body of ${header("content-length")} bytes is longer than ${maxBodyBytes} bytes`,
+      );
+    }
+    const askedAt = new Date(sentAt.getTime() - ageMs);
+    const raw = await readBody(reply.body, maxBodyBytes);
+    stats.bytes += lengthOf(raw);
+    if (status >= 300 && status < 400 && status !== 304) {
+      return { kind: "redirect", status, target: options.follow(url, status, header("location") ?? "") };
+    }
+    const decoded = decodeBody(raw, header("content-encoding"), maxBodyBytes);
+    if (status < 200 || status >= 300) {
+      const text = Buffer.concat(await decoded.catch(() => []));
+      const hasLogin = authorization(baseUrl).authorization !== undefined;
+      // A date is on the server's clock, which may differ from ours.
+      const retryAfterMs = parseRetryAfter(header("retry-after"), serverDate ?? clock.now());
+      throw statusError(url, {
+        status,
+        words: excerpt(text, hideLogins),
+        retryAfterMs,
+        hasLogin,
+        askedAt,
+        observedAt: clock.now(),
+      });
+    }
+    const body = await decoded;
+    const facts = { url, body, header, sentAt: askedAt, receivedAt: clock.now(), serverDate };
+    return { kind: "reply", reply: facts, status, ageMs };
+  }
+
+  /** The meter has counted the request when this ends, unless it gives a reply that is still to be read. */
+  async function sendInTime<T>(
+    url: URL,
+    question: Omit<Question<T>, "read">,
+    signal: AbortSignal,
+  ): Promise<Sent<T>> {
+    const deadline = new AbortController();
+    const timer = setTimeout(() => deadline.abort(), options.timeoutMs);
+    const either = linkSignals([signal, deadline.signal]);
+    const from = performance.now();
+    inFlight += 1;
+    try {
+      const sent = await send(url, question, either.signal);
+      if (sent.kind !== "reply") meter?.answered(labelOf(url), sent.status);
+      return sent;
+    } catch (reason) {
+      const timeoutMs = deadline.signal.aborted ? options.timeoutMs : null;
+      const error = signal.aborted
+        ? signal.reason
+        : (toProxyError(reason, url, route, timeoutMs) ?? toUpstreamError(reason, url, timeoutMs));
+      meter?.answered(labelOf(url), signal.aborted ? "stopped" : answerOf(error));
+      throw error;
+    } finally {
+      inFlight -= 1;
+      meter?.took(labelOf(url), (performance.now() - from) / 1000);
+      clearTimeout(timer);
+      either.release();
+    }
+  }
+
+  async function attempt<T>(
+    url: URL,
+    question: Question<T>,
+    attemptNumber: number,
+    signal: AbortSignal,
+  ): Promise<T> {
+    // Every request passes the gate, retries and redirects too. The time limit starts after the gate.
+    const askOnce = (place: URL) => {
+      const from = performance.now();
+      const send = () => {
+        meter?.waited((performance.now() - from) / 1000);
+        return sendInTime(place, question, signal);
+      };
+      return gate.ask(send, attemptNumber, signal);
+    };
+    let sent = await askOnce(url);
+    for (let redirects = 1; sent.kind === "redirect"; redirects++) {
+      if (redirects > MAX_REDIRECTS) refuseRedirects(url, MAX_REDIRECTS, sent.status);
+      sent = await askOnce(sent.target);
+    }
+    // Not inside `sendInTime`, so that a bug in `read` is not reported as a network error.
+    return sent.kind === "answer" ? sent.value : read(sent, question);
+  }
+
+  /** Reads a reply, and counts it by whether it could be read. */
+  async function read<T>(
+    { reply, status }: Extract<Sent<T>, { kind: "reply" }>,
+    question: Question<T>,
+  ): Promise<T> {
+    try {
+      const value = await question.read(reply);
+      meter?.answered(labelOf(reply.url), status);
+      return value;
+    } catch (error) {
+      meter?.answered(labelOf(reply.url), error instanceof UnexpectedShapeError ? "shape" : status);
+      throw error;
+    }
+  }
+
+  return {
+    async ask(url, question) {
+      const { signal, release } = linkSignals([closing.signal, options.signal, question.signal, gate.lost]);
+      try {
+        const oneTry = (attemptNumber: number) =>
+          queue.add(() => attempt(url, question, attemptNumber, signal), {
+            signal,
+            priority: question.priority ?? 0,
+          });
+        return await withRetries(oneTry, {
+          retries: Math.min(question.retries ?? options.retries, options.retries),
+          clock,
+          signal,
+          onRetry(error, attemptNumber, waitMs) {
+            meter?.retried(answerOf(error));
+            (question.log ?? log).warn(
+              { attempt: attemptNumber, wait_ms: waitMs, error: error.message },
+              "request failed, trying again",
+            );
+          },
+        });
+      } finally {
+        release();
+      }
+    },
+    async isUp(signal) {
+      const either = linkSignals([closing.signal, options.signal, signal]);
+      try {
+        return await gate.isUp(either.signal);
+      } finally {
+        either.release();
+      }
+    },
+    excerpt: (body) => excerpt(body, hideLogins),
+    lost: gate.lost,
+    stats: () => ({ ...stats }),
+    clockAhead: clockDifference.ahead,
+    async close() {
+      if (closing.signal.aborted) return;
+      closing.abort(new Error("the client was closed"));
+      leaveMeter?.();
+      await connections.close();
+    },
+  };
+}
+
+/**
+ * How old a reply was on arrival, by its `Age` in whole seconds (RFC 9111). 0 without one, at most about a
+ * year.
+ */
+function cacheAgeMs(age: string | undefined): number {
+  if (age === undefined || !/^\d+$/.test(age.trim()) || Number(age) === 0) return 0;
+  return Math.min(Number(age) + 1, 366 * 86_400) * 1000;
+}
+
+function authorization({ username, password }: URL): { authorization?: string } {
+  return username === "" && password === "" ? {} : { authorization: basicLogin(username, password) };
+}
+
+/** The length of a body in bytes. */
+export function lengthOf(pieces: readonly Buffer[]): number {
+  return pieces.reduce((sum, piece) => sum + piece.length, 0);
+}

@@ -1,0 +1,156 @@
+import type { Clock } from "../../base/clock.ts";
+import type { Config } from "../../base/config.ts";
+import { HttpStatusError, UnexpectedShapeError, WrongAddressError } from "../../base/errors.ts";
+import { BodyTooLargeError } from "./body.ts";
+import { createHost, type HostOptions } from "./host.ts";
+import type { HostPace } from "./host-pace.ts";
+import { RedirectsError } from "./refuse-redirect.ts";
+import { showUrl } from "./upstream-errors.ts";
+
+export interface PageClientOptions
+  extends Pick<
+    Config,
+    "ratePerSecond" | "concurrency" | "timeoutMs" | "retries" | "maxBodyBytes" | "proxies"
+  > {
+  /** Where the pages are. No request leaves its origin. */
+  docsUrl: URL;
+  /** Whether a redirect may be followed to this address, which is on the origin. */
+  isPage(url: URL): boolean;
+  /** The pace of the host, shared with the API's client where both ask the same one. */
+  pace: HostPace;
+  clock: Clock;
+  log: HostOptions["log"];
+  signal: AbortSignal;
+  onWarning?(message: string): void;
+  meter?: HostOptions["meter"];
+}
+
+/** What a server sent with a page, so that it can say later that the page is unchanged. */
+export interface Validators {
+  etag: string | null;
+  lastModified: string | null;
+}
+
+export type PageReply =
+  | { kind: "page"; body: Buffer; contentType: string; validators: Validators; status: number }
+  /** It has not changed since the reply with these validators. No body was sent. */
+  | { kind: "unchanged"; status: number }
+  /** 404 or 410. */
+  | { kind: "gone"; status: number }
+  /** A reply that is no page of text. `reason` is for people, such as "is application/pdf, not HTML". */
+  | { kind: "no page"; reason: string; status: number };
+
+/** Fetches pages of documentation from one host, by the rules that also hold for the API. */
+export interface PageClient {
+  /**
+   * Fetches a page, or learns that it is unchanged. Throws as `Host.ask` does for the replies that
+   * `PageReply` does not name. A page that fails is asked for twice at most, because one page matters little.
+   */
+  fetchPage(url: URL, known: Validators): Promise<PageReply>;
+  /** Whether the root of the host answers now. Rejects with the signal's reason. */
+  isUp(signal?: AbortSignal): Promise<boolean>;
+  /** Aborted when the host is lost. Its reason is the error of every request from then on. */
+  readonly lost: AbortSignal;
+  stats(): { requests: number; bytes: number };
+  close(): Promise<void>;
+}
+
+/** The longest page that is read. Longer ones are generated lists or archives, not texts. */
+const MAX_PAGE_BYTES = 5 * 1024 * 1024;
+const MAX_RETRIES = 1;
+
+/** The page redirects to an address that is not followed. */
+class PageMovedError extends WrongAddressError {
+  override name = "PageMovedError";
+  readonly status: number;
+  readonly reason: string;
+
+  constructor(url: URL, status: number, target: URL | null) {
+    const place = target === null ? "no address" : showUrl(target).slice(0, 200);
+    const reason = `redirects to ${place}, which is not followed`;
+    super(`GET ${showUrl(url)} ${reason}`, { url: showUrl(url) });
+    this.status = status;
+    this.reason = reason;
+  }
+}
+
+export function createPageClient(options: PageClientOptions): PageClient {
+  const { docsUrl, isPage } = options;
+  const host = createHost({
+    ...options,
+    baseUrl: docsUrl,
+    rootUrl: new URL(docsUrl.origin),
+    // Hosts of documents stand behind caches as a rule, and their pages come from there too.
+    mayBeCached: true,
+    labelOf: () => "content",
+    accept: "text/html, application/xhtml+xml;q=0.9",
+    maxBodyBytes: Math.min(options.maxBodyBytes, MAX_PAGE_BYTES),
+    follow(url, status, location) {
+      const isLink = location !== "" && URL.canParse(location, url.href);
+      const target = isLink ? new URL(location, url) : null;
+      const isHere = target?.origin === docsUrl.origin && target.username === "" && target.password === "";
+      if (target !== null && isHere && isPage(target)) return target;
+      throw new PageMovedError(url, status, target);
+    },
+  });
+
+  return {
+    async fetchPage(url, known) {
+      const headers = conditions(known);
+      const isConditional = Object.keys(headers).length > 0;
+      try {
+        return await host.ask<PageReply>(url, {
+          headers,
+          retries: MAX_RETRIES,
+          answerEarly(status, header) {
+            // Without a condition there is nothing that could be unchanged.
+            if (status === 304 && isConditional) return { kind: "unchanged", status };
+            const type = header("content-type") ?? "";
+            if (status < 200 || status >= 300 || isHtml(type)) return undefined;
+            const shown = /^[\x20-\x7e]{1,60}?(?=;|$)/.exec(type)?.[0] ?? "of another type";
+            return { kind: "no page", reason: `is ${shown}, not HTML`, status };
+          },
+          read({ body, header }) {
+            const contentType = header("content-type") ?? "";
+            const validators = {
+              etag: asValidator(header("etag")),
+              lastModified: asValidator(header("last-modified")),
+            };
+            return { kind: "page", body: Buffer.concat(body), contentType, validators, status: 200 };
+          },
+        });
+      } catch (error) {
+        if (error instanceof HttpStatusError && (error.status === 404 || error.status === 410))
+          return { kind: "gone", status: error.status };
+        if (error instanceof RedirectsError)
+          return { kind: "no page", reason: "redirects too often in a row", status: error.status };
+        if (error instanceof PageMovedError)
+          return { kind: "no page", reason: error.reason, status: error.status };
+        if (error instanceof UnexpectedShapeError && error.cause instanceof BodyTooLargeError)
+          return { kind: "no page", reason: error.cause.message, status: 200 };
+        throw error;
+      }
+    },
+    isUp: host.isUp,
+    lost: host.lost,
+    stats: host.stats,
+    close: host.close,
+  };
+}
+
+function conditions({ etag, lastModified }: Validators): Record<string, string> {
+  return {
+    ...(etag !== null && { "if-none-match": etag }),
+    ...(lastModified !== null && { "if-modified-since": lastModified }),
+  };
+}
+
+/** A reply without a type counts as HTML, as browsers take it. */
+function isHtml(contentType: string): boolean {
+  return /^\s*(?:text\/html|application\/xhtml\+xml)?\s*(?:;|$)/i.test(contentType);
+}
+
+/** A header that can be sent back as it came, or null. */
+function asValidator(value: string | undefined): string | null {
+  return value !== undefined && /^[\x21-\x7e][\x20-\x7e]{0,999}$/.test(value) ? value : null;
+}

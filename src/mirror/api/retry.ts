@@ -1,0 +1,83 @@
+import type { Clock } from "../../base/clock.ts";
+import {
+  HttpStatusError,
+  NetworkError,
+  TimeoutError,
+  UnexpectedShapeError,
+  type UpstreamError,
+  WrongAddressError,
+} from "../../base/errors.ts";
+import { BodyTooLargeError } from "./body.ts";
+import { ProxyRefusedError } from "./proxy-errors.ts";
+
+/** The upper bound of the first wait. It doubles with every try. */
+const BASE_WAIT_MS = 500;
+const MAX_WAIT_MS = 60_000;
+/** A longer `Retry-After` is not waited for: the request fails, and the run ends with what it has. */
+export const MAX_RETRY_AFTER_MS = 5 * 60_000;
+/** A proxy's error page with status 200 may be gone soon. A server with another interface stays wrong. */
+const MAX_SHAPE_RETRIES = 2;
+
+export interface RetryOptions {
+  /** The number of retries. */
+  retries: number;
+  clock: Clock;
+  signal: AbortSignal | undefined;
+  /** Called before each retry. `waitMs` is null when the gate holds all requests back instead. */
+  onRetry(error: UpstreamError, attempt: number, waitMs: number | null): void;
+  /** @default Math.random */
+  random?: () => number;
+}
+
+/** Whether the same request may succeed later. Only this function decides that. `attempt` counts from 1. */
+export function isRetryable(error: unknown, attempt: number): error is UpstreamError {
+  if (error instanceof HttpStatusError) {
+    if ((error.retryAfterMs ?? 0) > MAX_RETRY_AFTER_MS) return false;
+    return error.status >= 500 || error.status === 429 || error.status === 408 || error.status === 425;
+  }
+  if (error instanceof WrongAddressError) return false;
+  if (error instanceof UnexpectedShapeError) {
+    return attempt <= MAX_SHAPE_RETRIES && !(error.cause instanceof BodyTooLargeError);
+  }
+  if (error instanceof ProxyRefusedError) return false;
+  return error instanceof NetworkError || error instanceof TimeoutError;
+}
+
+/** A reply that asks all requests to wait, not only this one. The gate to the host makes them wait. */
+export function isRefusal(error: unknown): error is HttpStatusError {
+  return error instanceof HttpStatusError && (error.status === 429 || error.status === 503);
+}
+
+/** The wait after try number `attempt`: the `Retry-After`, or else full jitter below a limit that doubles. */
+export function retryWaitMs(
+  error: UpstreamError,
+  attempt: number,
+  random: () => number = Math.random,
+): number {
+  const asked = error instanceof HttpStatusError ? error.retryAfterMs : undefined;
+  return asked ?? Math.round(random() * Math.min(MAX_WAIT_MS, BASE_WAIT_MS * 2 ** (attempt - 1)));
+}
+
+/**
+ * Calls `attempt` with the number of the try, from 1, until it succeeds. Throws the last error when a retry
+ * cannot help or all tries are used. Between tries it waits by `retryWaitMs`, but not after refusals: then
+ * `attempt` itself waits at the gate.
+ */
+export async function withRetries<T>(
+  attempt: (number: number) => Promise<T>,
+  { retries, clock, signal, onRetry, random }: RetryOptions,
+): Promise<T> {
+  for (let number = 1; ; number++) {
+    signal?.throwIfAborted();
+    try {
+      const value = await attempt(number);
+      signal?.throwIfAborted();
+      return value;
+    } catch (error) {
+      if (number > retries || !isRetryable(error, number)) throw error;
+      const waitMs = isRefusal(error) ? null : retryWaitMs(error, number, random);
+      onRetry(error, number, waitMs);
+      if (waitMs !== null) await clock.sleep(waitMs, signal);
+    }
+  }
+}

@@ -1,0 +1,261 @@
+/**
+ * All that the mirror knows about one build, with the sources: the content of `docmirror explain build ID`.
+ * Names are those of the tables, times are texts in UTC as Postgres prints them, spans are in milliseconds.
+ */
+import type { AnySql } from "../../store/connection/connect.ts";
+import type { BoundRule } from "../../store/schema/builds.ts";
+import type { RunKind } from "../../store/schema/runs.ts";
+import type { Span } from "./format-span.ts";
+
+/** A reply that showed the build. `kind` and `started_at` are null when the run was pruned since. */
+export interface BuildSighting {
+  /** When its request was sent; null when that was not stored. */
+  asked_at: string | null;
+  /** When the reply arrived; null when only the request counts. */
+  observed_at: string | null;
+  /** Path and query; null when they were not stored. */
+  request: string | null;
+  run: { id: number; kind: RunKind | null; started_at: string | null };
+}
+
+export interface ExplainedTransition {
+  seq: number;
+  from_state: string | null;
+  to_state: string | null;
+  /** "-infinity" when nothing is known. */
+  not_before: string;
+  not_after: string;
+  /** The time between the two; null when that is not known. */
+  width_ms: number | null;
+  /** The rule that set `not_before`; null in rows that an older version wrote. */
+  rule: BoundRule | null;
+  anomalies: string[];
+  /**
+   * How much earlier `not_before` is than the build's date as it is read now; null unless the rule is `date`.
+   */
+  before_date_ms: number | null;
+  /** The first sighting in this state. */
+  first_seen: BuildSighting;
+  /** The last sighting in the state before, if it set `not_before`. */
+  predecessor_last_seen: BuildSighting | null;
+  /** How long the build was in the state; null while it is in it. */
+  lasted: Span | null;
+}
+
+export interface ExplainedReference {
+  field: "project" | "version";
+  uri: string | null;
+  /**
+   * `none`: there is no reference. `found`: its record is here. The others say why it is not
+   * (`mirror.unresolved_references`).
+   */
+  status: "none" | "found" | "pending" | "gone" | "foreign" | "malformed";
+  id: string | null;
+  slug: string | null;
+  /** When the record itself was found deleted. */
+  deleted_at: string | null;
+  /** When the service was last asked for the record, if it is not here. */
+  checked_at: string | null;
+}
+
+export interface ExplainedChange {
+  id: number;
+  kind: "updated" | "deleted" | "restored";
+  observed_at: string;
+  run_id: number;
+  /** Only the changed fields. Texts of the log are given as `{"md5", "bytes"}`. */
+  before: Record<string, unknown> | null;
+  after: Record<string, unknown> | null;
+}
+
+export interface QuarantinedBuild {
+  id: number;
+  run_id: number;
+  reason: string;
+  request: string | null;
+  created_at: string;
+  resolved_at: string | null;
+}
+
+export interface ExplainedBuild {
+  id: string;
+  /** As sent, without a zone; null when it was null or missing. */
+  date: string | null;
+  /**
+   * The moments that the date may mean in the source zone. There are two in an hour that summer time repeats
+   * or skips.
+   */
+  date_read: { zone: string; earliest: string; latest: string; hour: "repeated" | "skipped" | null } | null;
+  state: string | null;
+  success: boolean | null;
+  type: string | null;
+  first_seen_at: string;
+  changed_at: string;
+  deleted_at: string | null;
+  transitions: ExplainedTransition[];
+  /** From the trigger to the last entry into `finished`; null for a build that has not finished. */
+  duration: Span | null;
+  /** The last sighting of a build that is open. */
+  open: { since: string; last_seen: BuildSighting; vanished_at: string | null } | null;
+  references: ExplainedReference[];
+  changes: ExplainedChange[];
+  /** Older changes of this build were pruned; null when all of its changes are here. */
+  changes_pruned_before: string | null;
+}
+
+export interface BuildExplanation {
+  /** Null when the mirror never stored such a build. */
+  build: ExplainedBuild | null;
+  /** The quarantined records of this build, resolved ones too. */
+  quarantine: QuarantinedBuild[];
+}
+
+/** Finds all that is known about a build. Its date is read in `sourceTimezone`. */
+export async function explainBuild(
+  sql: AnySql,
+  id: string,
+  sourceTimezone: string,
+): Promise<BuildExplanation> {
+  const [row] = await sql<BuildRow[]>`
+    select build.id, coalesce(extra -> 'values' ->> 'date', replace(date::text, ' ', 'T')) as date, state, success, type, first_seen_at, changed_at, deleted_at,
+      local.earliest, local.latest, local.hour,
+      case when mirror.history_begins_at() > first_seen_at then mirror.history_begins_at() end as changes_pruned_before
+    from mirror.builds as build
+    left join lateral mirror.read_local_time(date, ${sourceTimezone}) as local on date is not null
+    where build.id = ${id}`;
+  const quarantine = await sql<QuarantinedBuild[]>`
+    select id, run_id, reason, request, created_at, resolved_at
+    from sync.quarantine where resource = 'build' and record_id = ${id} order by id`;
+  if (row === undefined) return { build: null, quarantine: [...quarantine] };
+  const { earliest, latest, hour, ...facts } = row;
+  const transitions = await findTransitions(sql, id, earliest);
+  return {
+    build: {
+      ...facts,
+      date_read:
+        earliest === null || latest === null ? null : { zone: sourceTimezone, earliest, latest, hour },
+      transitions: transitions.map(({ not_before_us, not_after_us, ...one }, index) => {
+        const next = transitions[index + 1];
+        const lasted = next ? spanBetween({ not_before_us, not_after_us }, next) : null;
+        return { ...one, lasted };
+      }),
+      duration: durationOf(facts.state, transitions),
+      open: await findOpen(sql, id),
+      references: await findReferences(sql, id),
+      changes: [
+        ...(await sql<ExplainedChange[]>`
+          select id, kind, observed_at, run_id, before, after
+          from mirror.changes where resource = 'build' and record_id = ${id} order by id`),
+      ],
+    },
+    quarantine: [...quarantine],
+  };
+}
+
+type BuildRow = Pick<
+  ExplainedBuild,
+  | "id"
+  | "date"
+  | "state"
+  | "success"
+  | "type"
+  | "first_seen_at"
+  | "changed_at"
+  | "deleted_at"
+  | "changes_pruned_before"
+> & { earliest: string | null; latest: string | null; hour: "repeated" | "skipped" | null };
+
+/**
+ * The bounds of the entry into a state, in microseconds since 1970. The lower one is null when it is unknown.
+ */
+interface Bounds {
+  not_before_us: number | null;
+  not_after_us: number;
+}
+
+/** The span between two moments with known bounds. The second moment is not before the first. */
+function spanBetween(from: Bounds, to: Bounds): Span {
+  return {
+    least_ms: to.not_before_us === null ? 0 : Math.max(0, to.not_before_us - from.not_after_us) / 1000,
+    most_ms: from.not_before_us === null ? null : Math.max(0, to.not_after_us - from.not_before_us) / 1000,
+  };
+}
+
+/**
+ * How long a build took. The trigger is between the build's own date, which set the first lower bound, and
+ * the first sighting in any state. The date is not an upper bound, because the clock that dates builds may be
+ * behind.
+ */
+function durationOf(
+  state: string | null,
+  transitions: readonly (Bounds & { to_state: string | null })[],
+): Span | null {
+  const first = transitions[0];
+  const finish = transitions.findLast(({ to_state }) => to_state === "finished");
+  return state === "finished" && first && finish ? spanBetween(first, finish) : null;
+}
+
+async function findTransitions(
+  sql: AnySql,
+  id: string,
+  dateEarliest: string | null,
+): Promise<(Omit<ExplainedTransition, "lasted"> & Bounds)[]> {
+  return sql<(Omit<ExplainedTransition, "lasted"> & Bounds)[]>`
+    select seq, from_state, to_state, not_before, not_after, rule,
+      coalesce(string_to_array(anomaly, ', '), '{}') as anomalies,
+      not_before_us, not_after_us, (not_after_us - not_before_us) / 1000.0::float8 as width_ms,
+      case when rule = 'date' then
+        (extract(epoch from ${dateEarliest}::timestamptz - not_before) * 1000)::float8
+      end as before_date_ms,
+      jsonb_build_object(
+        'asked_at', transition.asked_at::text, 'observed_at', not_after::text, 'request', request,
+        'run', jsonb_build_object('id', run_id, 'kind', run.kind, 'started_at', run.started_at::text)
+      ) as first_seen,
+      case when rule = 'last_seen' then jsonb_build_object(
+        'asked_at', not_before::text, 'observed_at', null, 'request', previous_request,
+        'run', jsonb_build_object(
+          'id', previous_run_id, 'kind', previous_run.kind, 'started_at', previous_run.started_at::text)
+      ) end as predecessor_last_seen
+    from mirror.build_transitions as transition
+    left join sync.runs as run on run.id = run_id
+    left join sync.runs as previous_run on previous_run.id = previous_run_id
+    cross join lateral (
+      select (extract(epoch from not_after) * 1000000)::bigint as not_after_us,
+        case when isfinite(not_before) then (extract(epoch from not_before) * 1000000)::bigint end as not_before_us
+    ) as bound
+    where build_id = ${id}
+    order by seq`;
+}
+
+async function findOpen(sql: AnySql, id: string): Promise<ExplainedBuild["open"]> {
+  const [row] = await sql<NonNullable<ExplainedBuild["open"]>[]>`
+    select since, vanished_at,
+      jsonb_build_object(
+        'asked_at', seen_at::text, 'observed_at', null, 'request', request,
+        'run', jsonb_build_object('id', run_id, 'kind', run.kind, 'started_at', run.started_at::text)
+      ) as last_seen
+    from sync.open_builds as open
+    left join sync.runs as run on run.id = run_id
+    where build_id = ${id}`;
+  return row ?? null;
+}
+
+async function findReferences(sql: AnySql, id: string): Promise<ExplainedReference[]> {
+  return sql<ExplainedReference[]>`
+    select reference.field, reference.uri, reference.id,
+      coalesce(project.slug, version.slug) as slug,
+      coalesce(project.deleted_at, version.deleted_at) as deleted_at,
+      case when reference.id is not null then 'found' when reference.uri is null then 'none'
+        else coalesce(unresolved.status, 'pending') end as status,
+      unresolved.checked_at
+    from mirror.builds as build
+    cross join lateral (values
+      (1, 'project', project_uri, project_id), (2, 'version', version_uri, version_id)
+    ) as reference (place, field, uri, id)
+    left join mirror.projects as project on reference.field = 'project' and project.id = reference.id
+    left join mirror.versions as version on reference.field = 'version' and version.id = reference.id
+    left join mirror.unresolved_references as unresolved
+      on unresolved.resource = 'build' and unresolved.record_id = build.id and unresolved.field = reference.field
+    where build.id = ${id}
+    order by reference.place`;
+}

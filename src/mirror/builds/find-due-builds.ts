@@ -1,0 +1,132 @@
+import type { Sql } from "../../store/connection/connect.ts";
+
+/** A build is polled again after this share of the time that it has been in its state. */
+const AGE_SHARE = 0.1;
+/** Once a day, with some room for a nightly run that starts earlier than on the day before. */
+const LONGEST_HOURS = 22;
+/** The share of places that stuck builds keep even when enough other builds are due. */
+const STUCK_SHARE = 0.1;
+/** A build that is due within these seconds is due now, because a round may start a little early. */
+const SLACK_SECONDS = 30;
+
+export interface WaitFacts {
+  now: Date;
+  /** Builds seen since then are not due: this run has read them in the list. */
+  notSeenSince: Date;
+  stuckAfterMs: number;
+}
+
+export interface DueFacts extends WaitFacts {
+  /** The most builds, stuck ones included. */
+  maxDetails: number;
+  /**
+   * The most stuck builds. When more builds are due than `maxDetails`, stuck ones keep a tenth of the places.
+   */
+  maxStuck: number;
+}
+
+export interface DueBuild {
+  id: string;
+  isStuck: boolean;
+}
+
+/**
+ * The open builds to poll now, the longest overdue first, stuck ones last.
+ *
+ * The wait grows with the age of the state, at the time the build was last seen:
+ *
+ *   younger than 10 minutes   each round: most builds finish within minutes, and a delay widens the bounds
+ *   then                      a tenth of the age: so the length of a build is known to a tenth
+ *   stuck                     the full age: it will hardly finish, except by a clean-up
+ *   from 22 hours on          22 hours: a build that has hung for a year is still polled daily
+ *
+ * A sighting in the future was made before our clock was set back. Its build is due, and the age is the
+ * distance between the two moments.
+ *
+ * So a build that hangs for ever costs about forty requests on its first day, and one a day from then on.
+ */
+export async function findDueBuilds(sql: Sql, facts: DueFacts): Promise<DueBuild[]> {
+  return sql<DueBuild[]>`
+    with due as (${dueBuilds(sql, facts)}), ranked as (
+      select *, row_number() over (partition by is_stuck order by due_at, id) as turn,
+        least(count(*) filter (where is_stuck) over (), ${stuckPlaces(facts)}::int) as reserved
+      from due
+    )
+    select id, is_stuck as "isStuck" from ranked
+    where turn <= case when is_stuck then ${facts.maxStuck} else ${facts.maxDetails} - reserved end
+    order by is_stuck, due_at, id
+    limit ${facts.maxDetails}`;
+}
+
+/** The number of open builds that are due and that this run has not asked for. */
+export async function countDueBuilds(sql: Sql, facts: WaitFacts): Promise<number> {
+  const [row] = await sql<{ due: number }[]>`
+    select count(*) as due from (${dueBuilds(sql, facts)}) as due
+    where not exists (
+      select from sync.open_builds where build_id = id
+        and asked_at between ${facts.notSeenSince.toISOString()}::timestamptz and ${facts.now.toISOString()}::timestamptz)`;
+  return row?.due ?? 0;
+}
+
+export interface DueState {
+  state: string;
+  /** Stuck builds that are due. */
+  due: number;
+  /** All open builds in this state. */
+  open: number;
+  /** When the list of this state was last requested, if it showed any of them. */
+  listedAt: string | null;
+}
+
+/** The states in which stuck builds are due. */
+export async function findDueStates(sql: Sql, facts: WaitFacts): Promise<DueState[]> {
+  return sql<DueState[]>`
+    with due as (${dueBuilds(sql, facts)})
+    select build.state, count(due.id) as due, count(*) as open,
+      max(open.seen_at) filter (where open.request like '/api/v1/build/?%state=%') as "listedAt"
+    from sync.open_builds as open
+    join mirror.builds as build on build.id = open.build_id
+    left join due on due.id = open.build_id and due.is_stuck
+    where build.state is not null
+    group by build.state
+    having count(due.id) > 0
+    order by due desc, state`;
+}
+
+function stuckPlaces({ maxDetails, maxStuck }: DueFacts): number {
+  return Math.min(maxStuck, Math.floor(maxDetails * STUCK_SHARE));
+}
+
+function dueBuilds(sql: Sql, { now, notSeenSince, stuckAfterMs }: WaitFacts) {
+  return sql`
+    select build_id as id, is_stuck, due_at
+    from (
+      select build_id, seen_at, polled_at, greatest(polled_at - since, since - polled_at) as age
+      from sync.open_builds
+      cross join lateral (select greatest(seen_at, asked_at) as polled_at) as latest
+    ) as waiting
+    cross join lateral (select age >= ${stuckAfterMs}::float8 * interval '1 ms' as is_stuck) as stuck
+    cross join lateral (
+      select polled_at + case
+        when is_stuck then least(age, ${LONGEST_HOURS} * interval '1 hour')
+        else age * ${AGE_SHARE}::float8
+      end as due_at
+    ) as next
+    cross join lateral (select ${now.toISOString()}::timestamptz + ${SLACK_SECONDS} * interval '1 second' as soon) as clock
+    where seen_at < ${notSeenSince.toISOString()}::timestamptz and due_at <= soon or polled_at > soon`;
+}
+
+/**
+ * Postpones builds that were polled without a usable result: no usable answer, or a record that could not be
+ * stored. Builds that were seen since are not changed.
+ */
+export async function postponeBuilds(
+  sql: Sql,
+  ids: readonly string[],
+  { at, notSeenSince }: { at: Date; notSeenSince: Date },
+): Promise<void> {
+  if (ids.length === 0) return;
+  await sql`
+    update sync.open_builds set asked_at = ${at.toISOString()}::timestamptz
+    where build_id = any (${ids as string[]}::text[]) and seen_at < ${notSeenSince.toISOString()}::timestamptz`;
+}

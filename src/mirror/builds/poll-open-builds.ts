@@ -1,0 +1,118 @@
+import type { Clock } from "../../base/clock.ts";
+import type { Logger } from "../../base/log.ts";
+import type { Sql } from "../../store/connection/connect.ts";
+import type { Patience } from "../../store/connection/patience.ts";
+import { withStoreErrors } from "../../store/connection/store-errors.ts";
+import { askDetail, type DetailAnswer } from "../api/ask-detail.ts";
+import type { Client } from "../api/client.ts";
+import type { LoadablePage, Loader } from "../load/loader.ts";
+import type { BuildSighting } from "../load/record-transitions.ts";
+import { findSightedWithin } from "../load/replica-lag.ts";
+import { findDueBuilds, postponeBuilds } from "./find-due-builds.ts";
+
+/** The number of details stored in one transaction. They are lost together if the process dies. */
+const BATCH = 25;
+/** One retry is enough, because the next round asks again. */
+const RETRIES = 1;
+
+export interface PollOptions {
+  sql: Sql;
+  client: Client;
+  loader: Loader;
+  clock: Clock;
+  log: Logger;
+  signal: AbortSignal;
+  runId: number;
+  /** How far a replica of the service may be behind. */
+  replicaLagMs: number;
+  /** When this run began. Builds that it has seen since are not polled again. */
+  startedAt: Date;
+  stuckAfterMs: number;
+  /** The most details to request, those of stuck builds included. */
+  maxDetails: number;
+  /** The most stuck builds. */
+  maxStuck: number;
+  /**
+   * After this time no further batch starts, so that a slow pace cannot make a round endless. The first batch
+   * always runs.
+   * @default none
+   */
+  until?: Date;
+  /** How to wait for a database that is away. @default the round fails */
+  patience?: Patience;
+}
+
+export interface Polled {
+  asked: number;
+  /** Builds whose detail answered 404 or 410. */
+  gone: number;
+  /** How many of them wait, because they were sighted within the lag of a replica. */
+  waiting: number;
+  /** Builds that were due but gave no usable answer. */
+  unsettled: number;
+}
+
+type Asked = { id: string; answer: DetailAnswer };
+
+/**
+ * Polls the detail of each open build that is due, and loads it. So a run that did not read the whole list
+ * still sees transitions. A build whose detail answers 404 or 410 enters `vanished`, unless it was sighted
+ * within the lag of a replica. A build without an answer stays as it is. Sends nothing once the host is lost.
+ * May be interrupted at any point.
+ */
+export async function pollOpenBuilds(options: PollOptions): Promise<Polled> {
+  const { sql, client, clock, log, signal, patience = withStoreErrors } = options;
+  const { startedAt, stuckAfterMs, maxDetails, maxStuck } = options;
+  const due = await patience("find the open builds", () =>
+    findDueBuilds(sql, { now: clock.now(), notSeenSince: startedAt, stuckAfterMs, maxDetails, maxStuck }),
+  );
+  const polled: Polled = { asked: 0, gone: 0, waiting: 0, unsettled: 0 };
+  const isLate = () => polled.asked > 0 && options.until !== undefined && clock.now() >= options.until;
+  while (polled.asked < due.length && !client.lost.aborted && !isLate()) {
+    signal.throwIfAborted();
+    const batch = due.slice(polled.asked, polled.asked + BATCH).map(({ id }) => id);
+    const answers = await Promise.all(batch.map((id) => ask(options, id)));
+    polled.asked += batch.length;
+    const countOf = (kind: DetailAnswer["kind"]) =>
+      answers.filter(({ answer }) => answer.kind === kind).length;
+    polled.gone += countOf("gone");
+    polled.unsettled += countOf("unclear");
+    polled.waiting += await settle(options, answers);
+  }
+  // The next round polls the builds that a late round did not reach.
+  if (client.lost.aborted) polled.unsettled += due.length - polled.asked;
+  if (polled.asked > 0) log.debug({ ...polled }, "polled open builds");
+  return polled;
+}
+
+async function ask({ client, log }: PollOptions, id: string): Promise<Asked> {
+  const answer = await askDetail(client, "build", id, { retries: RETRIES });
+  if (answer.kind === "unclear" && answer.error) {
+    log.warn({ id, error: answer.error.message }, "polling an open build failed");
+  }
+  return { id, answer };
+}
+
+/** Stores the results of a batch. Returns how many of its builds wait. */
+async function settle(options: PollOptions, batch: readonly Asked[]): Promise<number> {
+  const { sql, loader, clock, startedAt, runId, replicaLagMs, patience = withStoreErrors } = options;
+  const pages: LoadablePage[] = [];
+  const gone: BuildSighting[] = [];
+  for (const { id, answer } of batch) {
+    if (answer.kind === "found") pages.push({ ...answer.detail, records: [answer.detail.record] });
+    if (answer.kind !== "gone") continue;
+    const { request, askedAt, observedAt } = answer;
+    gone.push({ id, request, askedAt: askedAt.toISOString(), observedAt: observedAt.toISOString() });
+  }
+  if (pages.length > 0) await loader.load({ resource: "build", pages, source: "detail" });
+  const waiting = await patience("find the last sightings", () =>
+    findSightedWithin(sql, { resource: "build", runId, replicaLagMs }, gone),
+  );
+  const proven = gone.filter(({ id }) => !waiting.has(id));
+  if (proven.length > 0) await loader.vanish(proven);
+  const ids = batch.map(({ id }) => id);
+  await patience("postpone builds", () =>
+    postponeBuilds(sql, ids, { at: clock.now(), notSeenSince: startedAt }),
+  );
+  return waiting.size;
+}

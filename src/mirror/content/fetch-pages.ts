@@ -1,0 +1,168 @@
+/**
+ * Fetches the pages of the files that are due, the longest unasked first, until none is left, the time is up,
+ * the host is lost, or a stop. Each batch is stored in one transaction, so an end at any moment loses one
+ * batch at most. `docs/content.md` says when a page is due.
+ */
+
+import type { Clock } from "../../base/clock.ts";
+import { HttpStatusError, isUpstreamLost, UpstreamError } from "../../base/errors.ts";
+import type { Sql } from "../../store/connection/connect.ts";
+import type { Patience } from "../../store/connection/patience.ts";
+import { serviceUrl } from "../../store/ledger/mirrored-service.ts";
+import type { PageClient, PageReply } from "../api/page-client.ts";
+import { showUrl } from "../api/upstream-errors.ts";
+import { decodePage } from "./decode-page.ts";
+import { countDuePages, type DuePage, dropDeletedFiles, findDuePages } from "./find-due-pages.ts";
+import { pagePlace, pageUrl } from "./page-url.ts";
+import { readPage } from "./read-page.ts";
+import { type AskedPage, type PageOutcome, storeContents } from "./store-contents.ts";
+
+export interface FetchPagesOptions {
+  sql: Sql;
+  patience: Patience;
+  client: PageClient;
+  /** The base of the pages: only addresses below it are requested. */
+  docsUrl: URL;
+  /** The run whose lists these files come from. */
+  runId: number;
+  /** How long pages may be requested, in milliseconds. Requests under way at the end are waited for. */
+  budgetMs: number;
+  /** How many pages are requested at once, at most. */
+  concurrency: number;
+  clock: Clock;
+  signal: AbortSignal;
+}
+
+/** Why the pages ended. `lost`: the host does not answer any more. */
+export type PagesEnd = "done" | "budget" | "lost" | "stopped";
+
+export interface PageCounts {
+  /** Pages that were read, whether or not their text differs from the one before. */
+  fetched: number;
+  /** Pages that the server said are unchanged. */
+  unchanged: number;
+  /** Pages that could not be had. Their rows say why. */
+  failed: number;
+  /** Pages that are due and were not asked for. Null after a stop. */
+  left: number | null;
+  ended: PagesEnd;
+}
+
+const BATCH = 20;
+/** The number of due pages that one query looks up. */
+const LOOKUP = 2000;
+/** After so many pages in a row without any answer, the root of the host is asked. */
+const MAX_UNANSWERED = 5;
+
+/** Throws `StoreError`. A page that fails throws nothing, and neither does a stop. */
+export async function fetchPages(options: FetchPagesOptions): Promise<PageCounts> {
+  const counts: PageCounts = { fetched: 0, unchanged: 0, failed: 0, left: null, ended: "stopped" };
+  try {
+    await fetchAndCount(options, counts);
+  } catch (error) {
+    if (!options.signal.aborted) throw error;
+  }
+  return counts;
+}
+
+async function fetchAndCount(options: FetchPagesOptions, counts: PageCounts): Promise<void> {
+  const { sql, patience, client, docsUrl, runId, budgetMs, clock, signal } = options;
+  const base = serviceUrl(docsUrl);
+  const startedMs = clock.now().getTime();
+  let unanswered = 0;
+
+  const isTimeUp = () => clock.now().getTime() - startedMs >= budgetMs;
+  let isAway = false;
+  const isLost = () => client.lost.aborted || isAway;
+  const due = () => ({ runId, docsUrl: base, now: clock.now().toISOString() });
+
+  async function ask(file: DuePage): Promise<AskedPage | null> {
+    const url = pageUrl(file.absoluteUrl, docsUrl);
+    const { fileId, projectId, absoluteUrl } = file;
+    const page = {
+      fileId,
+      projectId,
+      absoluteUrl,
+      version: pagePlace(absoluteUrl, file.path)?.version ?? null,
+      url: url?.href ?? null,
+    };
+    if (url !== null && (isTimeUp() || isLost())) return null;
+    const askedAt = clock.now().toISOString();
+    const outcome = url === null ? elsewhere(absoluteUrl) : await fetchOutcome(url, file);
+    return outcome && { ...page, askedAt, outcome };
+  }
+
+  /** Null when the host is lost: that says nothing about the page, unless its own answer was the last one. */
+  async function fetchOutcome(url: URL, file: DuePage): Promise<PageOutcome | null> {
+    // The validators belong to the content of one address.
+    const isKnown = file.isIndexed && file.url === url.href;
+    const known = isKnown ? file : { etag: null, lastModified: null };
+    try {
+      const reply = await client.fetchPage(url, known);
+      unanswered = 0;
+      return outcomeOf(reply, clock.now());
+    } catch (error) {
+      signal.throwIfAborted();
+      if (!(error instanceof UpstreamError)) throw error;
+      unanswered = isUpstreamLost(error) ? unanswered + 1 : 0;
+      // Some pages of a host that is up never answer. They must not keep the others back.
+      if (unanswered >= MAX_UNANSWERED && !isLost()) {
+        if (await client.isUp(signal)) unanswered = 0;
+        else isAway = true;
+      }
+      const status = error instanceof HttpStatusError ? error.status : null;
+      // A page that asks for a long wait loses the host. Without a record it would be the first again each night.
+      const isOwnAnswer = status !== null && error.url === showUrl(url);
+      if (isLost() && !isOwnAnswer) return null;
+      return { kind: "failed", status, reason: status === null ? error.message : `answered ${status}` };
+    }
+  }
+
+  /** Asks for a few pages at once. Before each it looks at the clock and at the host. */
+  async function askBatch(files: readonly DuePage[]): Promise<AskedPage[]> {
+    const waiting = [...files];
+    const pages: AskedPage[] = [];
+    const askOn = async () => {
+      for (let file = waiting.shift(); file !== undefined; file = waiting.shift()) {
+        const page = await ask(file);
+        if (page !== null) pages.push(page);
+      }
+    };
+    await Promise.all(Array.from({ length: options.concurrency }, askOn));
+    return pages;
+  }
+
+  await patience("drop the pages of deleted files", () => dropDeletedFiles(sql));
+  search: while (!isTimeUp()) {
+    const files = await patience("find the pages that are due", () => findDuePages(sql, due(), LOOKUP));
+    if (files.length === 0) break;
+    for (let from = 0; from < files.length; from += BATCH) {
+      signal.throwIfAborted();
+      if (isTimeUp() || isLost()) break search;
+      const pages = await askBatch(files.slice(from, from + BATCH));
+      await patience("store pages", () => storeContents({ sql, runId, docsUrl: base }, pages));
+      for (const { outcome } of pages) {
+        if (outcome.kind === "page") counts.fetched += 1;
+        else if (outcome.kind === "unchanged") counts.unchanged += 1;
+        else counts.failed += 1;
+      }
+    }
+  }
+  counts.left = await patience("count the pages that are due", () => countDuePages(sql, due()));
+  counts.ended = counts.left === 0 ? "done" : isLost() ? "lost" : "budget";
+}
+
+function outcomeOf(reply: PageReply, now: Date): PageOutcome {
+  const { kind, status } = reply;
+  if (kind === "unchanged") return { kind, status };
+  if (kind === "gone") return { kind: "none", status, reason: `answered ${status}` };
+  if (kind === "no page") return { kind: "none", status, reason: reply.reason };
+  const content = readPage(decodePage(reply.body, reply.contentType));
+  return { kind, status, content, validators: reply.validators, receivedAt: now.toISOString() };
+}
+
+function elsewhere(absoluteUrl: string | null): PageOutcome {
+  const hasAddress = absoluteUrl !== null && absoluteUrl.trim() !== "";
+  const reason = hasAddress ? "its address is not below the base of the pages" : "its record has no address";
+  return { kind: "none", status: null, reason };
+}

@@ -1,0 +1,271 @@
+/**
+ * The three searches, answered from the index that `docmirror sync --content` keeps. All words of a query must
+ * stand in a page. The page whose title is the query comes first, then the best rank, then the lowest id.
+ * Files that are deleted, or whose project is, are not found. Those of a project that the service's list never
+ * showed are: its file list shows them, and its own searches find them. Only the doc search knows no such project.
+ *
+ * A common word stands on every page. Counting those pages is cheap, but a rank needs the words of a page. So
+ * the first pages by title and id are the pool that is ranked, and the pages behind it follow by title and id.
+ */
+
+import type { DocHits } from "../../resources/doc-hits.ts";
+import type { Sql, TransactionSql } from "../../store/connection/connect.ts";
+import { withStoreErrors } from "../../store/connection/store-errors.ts";
+import { withTransaction } from "../../store/connection/transaction.ts";
+import type { Anchor } from "../../store/schema/file-contents.ts";
+import { anchorLink, docLink, type PageAddress } from "./page-links.ts";
+import { parseQuery, type Query } from "./parse-query.ts";
+import { EM, HIGHLIGHTED, hasMatch, snippet } from "./snippet.ts";
+import { titleKey } from "./title-key.ts";
+
+/** Hits on one page of the file search. */
+export const FILE_HITS_PER_PAGE = 20;
+/** The most hits of an anchor search and of a doc search. */
+export const MAX_HITS = 50;
+
+/** How many pages are ranked. A whole number of pages of hits. */
+const POOL = 200;
+/** How many of the best anchors are looked at first. */
+const CANDIDATES = 500;
+/** How much of a text is read for its snippet at first, in characters. The match is nearly always there. */
+const FIRST_READ = 16_384;
+
+/** Narrows a search. Both are slugs. */
+export interface SearchScope {
+  /** @default every project */
+  project?: string | undefined;
+  /** @default every version */
+  version?: string | undefined;
+}
+
+export interface FileSearch extends SearchScope {
+  q: string;
+  /** From 1. A page behind the last one has no hits. @default 1 */
+  page?: number;
+}
+
+export interface FileSearchHit {
+  fileId: string;
+  /** A snippet of HTML: the words in spans of class `highlighted`, all else escaped. */
+  text: string;
+}
+
+/** Finds files by the words of their pages, 20 a page. Throws `StoreError`. */
+export async function findFiles(
+  sql: Sql,
+  { q, page = 1, ...scope }: FileSearch,
+): Promise<{ total: number; hits: FileSearchHit[] }> {
+  const query = parseQuery(q);
+  if (query === null || !Number.isSafeInteger(page) || page < 1) return { total: 0, hits: [] };
+  return withIndex(sql, "search the files", async (tx) => {
+    const limit = FILE_HITS_PER_PAGE;
+    const offset = Math.min((page - 1) * limit, 2 ** 31);
+    const { total, hits } = await findPages(tx, query, scope, { limit, offset });
+    const texts = await readSnippets(tx, query, hits, (text) => snippet(text, query.words, HIGHLIGHTED));
+    return { total, hits: hits.map(({ fileId }, place) => ({ fileId, text: texts[place] ?? "" })) };
+  });
+}
+
+/**
+ * Finds places within pages by their headings and terms: absolute URLs, at most 50, those with the fewest
+ * other words first. All words must stand in the same heading. Throws `StoreError`.
+ */
+export async function findAnchors(sql: Sql, { q, ...scope }: SearchScope & { q: string }): Promise<string[]> {
+  const query = parseQuery(q);
+  if (query === null) return [];
+  return withIndex(sql, "search the anchors", async (tx) => {
+    const isNarrow = scope.project !== undefined || scope.version !== undefined;
+    const best = await findPlaces(tx, query, scope, isNarrow ? null : CANDIDATES);
+    // Only where nearly all of the best are hidden, the others matter.
+    const isShort = !isNarrow && best.length < MAX_HITS;
+    const places = isShort ? await findPlaces(tx, query, scope, null) : best;
+    return places.flatMap(({ anchors, position, ...address }) => {
+      const anchor = anchors[position];
+      return anchor === undefined ? [] : [anchorLink(address, anchor.id)];
+    });
+  });
+}
+
+type Place = PageAddress & { anchors: Anchor[]; position: number };
+
+/**
+ * The anchors of a search in their order. With `candidates` only so many of the best are looked at, because
+ * it costs more to find out whether an anchor may be shown than to sort them.
+ */
+async function findPlaces(
+  tx: TransactionSql,
+  query: Query,
+  scope: SearchScope,
+  candidates: number | null,
+): Promise<Place[]> {
+  const inOrder = tx`words, length(anchor.file_id), anchor.file_id, anchor.position`;
+  const matched = tx`
+    select anchor.file_id, anchor.position, length(anchor.search) as words
+    from mirror.file_anchors as anchor
+    where anchor.search @@ ${tsquery(tx, query)}`;
+  return tx<Place[]>`
+    with anchor as (${candidates === null ? matched : tx`${matched} order by ${inOrder} limit ${candidates}`}),
+    hit as (
+      select anchor.* from anchor join mirror.file_contents as content on content.file_id = anchor.file_id
+      where ${isShown(tx, scope)}
+      order by ${inOrder} limit ${MAX_HITS}
+    )
+    select content.anchors, anchor.position, ${addressOf(tx)}
+    from hit as anchor
+    join mirror.file_contents as content on content.file_id = anchor.file_id
+    join mirror.files as file on file.id = anchor.file_id
+    left join mirror.projects as project on project.id = content.project_id
+    order by ${inOrder}`;
+}
+
+/**
+ * Finds pages of one version of a project, at most 50. Undefined when there is no such project. A version that
+ * is not there has no hits. Throws `StoreError`.
+ */
+export async function findDocs(
+  sql: Sql,
+  { project, version, q }: { project: string; version: string; q: string },
+): Promise<DocHits | undefined> {
+  const slug = toText(project);
+  return withIndex(sql, "search the documents", async (tx) => {
+    const known = await tx`
+      select from mirror.projects where slug = ${slug} and deleted_at is null and listed limit 1`;
+    if (known.length === 0) return undefined;
+    const query = parseQuery(q);
+    if (query === null) return { total: 0, maxScore: null, hits: [] };
+    const scope = { project: slug, version };
+    const { total, hits } = await findPages(tx, query, scope, { limit: MAX_HITS, offset: 0 });
+    const texts = await readSnippets(tx, query, hits, (text) => snippet(text, query.words, EM));
+    const addresses = await findAddresses(tx, hits);
+    return {
+      total,
+      maxScore: hits.length === 0 ? null : Math.max(...hits.map(({ rank }) => Number(rank.toFixed(8)))),
+      hits: hits.flatMap((hit, place) => {
+        const address = addresses.get(hit.fileId);
+        if (address === undefined) return [];
+        const { link, path } = docLink(address);
+        const title = hit.title ?? "";
+        const content = [texts[place] ?? ""];
+        return [
+          { link, path, project, title: title === "" ? (address.name ?? "") : title, version, content },
+        ];
+      }),
+    };
+  });
+}
+
+/**
+ * The planner does not know that the words of a page lie outside of its row. It would read those of all pages
+ * for a common word, which takes a hundred times as long as the index. Compiling a statement takes longer
+ * than any search.
+ */
+const INDEX_ONLY =
+  "set local enable_seqscan = off; set local jit = off; set local max_parallel_workers_per_gather = 0";
+
+function withIndex<T>(sql: Sql, doing: string, search: (tx: TransactionSql) => Promise<T>): Promise<T> {
+  return withStoreErrors(doing, () =>
+    withTransaction(sql, async (tx) => {
+      await tx.unsafe(INDEX_ONLY);
+      return search(tx);
+    }),
+  );
+}
+
+interface PageHit {
+  fileId: string;
+  title: string | null;
+  /** The beginning of the text, `FIRST_READ` characters at most. */
+  start: string | null;
+  rank: number;
+}
+
+/** One page of hits in their order, and how many there are in all. */
+async function findPages(
+  tx: TransactionSql,
+  query: Query,
+  scope: SearchScope,
+  { limit, offset }: { limit: number; offset: number },
+): Promise<{ total: number; hits: PageHit[] }> {
+  const isRanked = offset < POOL;
+  const [row] = await tx<{ total: number; hits: PageHit[] }[]>`
+    with matched as materialized (
+      select content.file_id, coalesce(content.title_key = ${titleKey(query.folded)}, false) as is_exact,
+        coalesce(content.title_search @@ ${tsquery(tx, query)}, false) as in_title
+      from mirror.file_contents as content
+      where content.search @@ ${tsquery(tx, query)} and ${isShown(tx, scope)}
+    ), pool as (
+      select * from matched
+      order by is_exact desc, in_title desc, length(file_id), file_id
+      limit ${isRanked ? POOL : limit} offset ${isRanked ? 0 : offset}
+    ), ranked as (
+      select pool.*, ${isRanked ? tx`ts_rank(content.search, ${tsquery(tx, query)})` : tx`0::real`} as rank
+      from pool join mirror.file_contents as content on content.file_id = pool.file_id
+    ), hit as (
+      select row_number() over (
+          order by is_exact desc, rank desc, ${isRanked ? tx`` : tx`in_title desc, `} length(file_id), file_id
+        ) as place, file_id, rank
+      from ranked order by place limit ${limit} offset ${isRanked ? offset : 0}
+    )
+    select (select count(*) from matched) as total, coalesce((
+      select jsonb_agg(jsonb_build_object('fileId', hit.file_id, 'rank', rank, 'title', title,
+        'start', left(text, ${FIRST_READ})) order by place)
+      from hit join mirror.file_contents as content on content.file_id = hit.file_id
+    ), '[]') as hits`;
+  return row ?? { total: 0, hits: [] };
+}
+
+/** Makes a snippet for each hit. A text is read on only where its beginning has none of the words. */
+async function readSnippets(
+  tx: TransactionSql,
+  { words }: Query,
+  hits: readonly PageHit[],
+  make: (text: string) => string,
+): Promise<string[]> {
+  const isLater = ({ start }: PageHit) => start?.length === FIRST_READ && !hasMatch(start, words);
+  const ids = hits.filter(isLater).map(({ fileId }) => fileId);
+  const whole = new Map<string, string>();
+  // One by one: each may be hundreds of kilobytes.
+  for (const id of ids) {
+    const [row] = await tx<{ text: string | null }[]>`
+      select text from mirror.file_contents where file_id = ${id}`;
+    if (row?.text) whole.set(id, row.text);
+  }
+  return hits.map(({ fileId, start, title }) => {
+    const text = whole.get(fileId) ?? start ?? "";
+    const isInTitle = !hasMatch(text, words) && title !== null && hasMatch(title, words);
+    return make(isInTitle ? title : text);
+  });
+}
+
+async function findAddresses(
+  tx: TransactionSql,
+  hits: readonly PageHit[],
+): Promise<Map<string, PageAddress>> {
+  const rows = await tx<(PageAddress & { id: string })[]>`
+    select file.id, ${addressOf(tx)}
+    from mirror.file_contents as content
+    join mirror.files as file on file.id = content.file_id
+    left join mirror.projects as project on project.id = content.project_id
+    where content.file_id = any (${hits.map(({ fileId }) => fileId)}::text[])`;
+  return new Map(rows.map(({ id, ...address }) => [id, address]));
+}
+
+const addressOf = (tx: TransactionSql) => tx`
+  file.absolute_url as "absoluteUrl", file.path, file.name, content.url, project.subdomain`;
+
+/** Within a select, so that it is made once and not again for each row. */
+const tsquery = (tx: TransactionSql, { folded }: Query) => tx`(select plainto_tsquery('simple', ${folded}))`;
+
+/** Whether a page may be found: its file and project are there, and in the scope. */
+const isShown = (tx: TransactionSql, { project, version }: SearchScope) => tx`
+  not exists (select from mirror.files where files.id = content.file_id and files.deleted_at is not null)
+  and not exists (
+    select from mirror.projects where projects.id = content.project_id and projects.deleted_at is not null
+  )
+  ${project === undefined ? tx`` : tx`and content.project_id in (select id from mirror.projects where slug = ${toText(project)})`}
+  ${version === undefined ? tx`` : tx`and content.version = ${toText(version)}`}`;
+
+/** A text that Postgres takes as a parameter. A slug that differs from it is not there. */
+function toText(slug: string): string {
+  return slug.replaceAll("\0", "\uFFFD").toWellFormed();
+}

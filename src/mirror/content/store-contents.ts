@@ -1,0 +1,199 @@
+import { createHash } from "node:crypto";
+import type { AnySql, Sql } from "../../store/connection/connect.ts";
+import { isPassing, sqlstateOf } from "../../store/connection/store-errors.ts";
+import { withTransaction } from "../../store/connection/transaction.ts";
+import type { Validators } from "../api/page-client.ts";
+import { foldWords } from "./fold-words.ts";
+import type { PageContent } from "./read-page.ts";
+import { titleKey } from "./title-key.ts";
+
+/** What one request for a page led to. */
+export type PageOutcome =
+  | { kind: "page"; status: number; content: PageContent; validators: Validators; receivedAt: string }
+  | { kind: "unchanged"; status: number }
+  /** There is no such page, or none that can be read, and asking again soon will not help. */
+  | { kind: "none"; status: number | null; reason: string }
+  /** No usable answer for now. What was read before stays in the index. */
+  | { kind: "failed"; status: number | null; reason: string };
+
+/** A file whose page was asked for. */
+export interface AskedPage {
+  fileId: string;
+  projectId: string | null;
+  version: string | null;
+  absoluteUrl: string | null;
+  /** Without credentials. Null when the address leads elsewhere, so that nothing was requested. */
+  url: string | null;
+  askedAt: string;
+  outcome: PageOutcome;
+}
+
+export interface StoreOptions {
+  sql: Sql;
+  runId: number;
+  /** The base of the pages, without credentials. */
+  docsUrl: string;
+}
+
+/**
+ * With this many bytes a tsvector stays below the 1 MB that Postgres allows: in the worst case it needs two
+ * bytes for each, plus the title.
+ */
+const MAX_INDEXED_BYTES = 400_000;
+const MAX_REASON_LENGTH = 300;
+
+/**
+ * Stores a batch of pages in one transaction. Where Postgres refuses a page, the others are stored and that
+ * one gets its reason. Returns how many pages changed the index. Safe to repeat.
+ */
+export async function storeContents(options: StoreOptions, pages: readonly AskedPage[]): Promise<number> {
+  try {
+    return await withTransaction(options.sql, (tx) => storeBatch(tx, options, pages));
+  } catch (error) {
+    const [page] = pages;
+    if (page === undefined || isPassing(error) || !/^(?:22|54)/.test(sqlstateOf(error) ?? "")) throw error;
+    if (pages.length > 1) {
+      let changed = 0;
+      for (const one of pages) changed += await storeContents(options, [one]);
+      return changed;
+    }
+    const reason = `cannot be indexed: ${error instanceof Error ? error.message : String(error)}`;
+    const refused: AskedPage = { ...page, outcome: { kind: "none", status: 200, reason } };
+    return await withTransaction(options.sql, (tx) => storeBatch(tx, options, [refused]));
+  }
+}
+
+async function storeBatch(tx: AnySql, options: StoreOptions, pages: readonly AskedPage[]): Promise<number> {
+  const { runId, docsUrl } = options;
+  const asked = pages.map(({ outcome, ...page }) => ({
+    file_id: page.fileId,
+    project_id: page.projectId,
+    version: page.version,
+    absolute_url: page.absoluteUrl,
+    url: page.url,
+    asked_at: page.askedAt,
+    http_status: outcome.status,
+    reason: "reason" in outcome ? cutReason(outcome.reason) : null,
+  }));
+  // Validators belong to the content of one address. Where a new address fails, those of the old one must go.
+  await tx`
+    insert into mirror.file_contents as kept (file_id, project_id, version, absolute_url, docs_url, url, http_status, reason,
+      asked_at, asked_run_id, changed_run_id)
+    select file_id, project_id, version, absolute_url, ${docsUrl}, url, http_status, reason, asked_at, ${runId}::bigint, ${runId}::bigint
+    from jsonb_to_recordset(${JSON.stringify(asked)}::text::jsonb) as page (file_id text, project_id text, version text,
+      absolute_url text, url text, http_status smallint, reason text, asked_at timestamptz)
+    on conflict (file_id) do update set project_id = excluded.project_id, version = excluded.version,
+      absolute_url = excluded.absolute_url, docs_url = excluded.docs_url, url = excluded.url,
+      http_status = excluded.http_status, reason = excluded.reason, asked_at = excluded.asked_at,
+      asked_run_id = excluded.asked_run_id,
+      etag = case when kept.url = excluded.url then kept.etag end,
+      last_modified = case when kept.url = excluded.url then kept.last_modified end`;
+  const gone = pages.flatMap(({ fileId, outcome }) => (outcome.kind === "none" ? [fileId] : []));
+  return (await dropContents(tx, runId, gone)) + (await storeChanged(tx, runId, pages));
+}
+
+/** Takes pages out of the index. Their rows stay, with the reason. */
+async function dropContents(tx: AnySql, runId: number, fileIds: readonly string[]): Promise<number> {
+  if (fileIds.length === 0) return 0;
+  const ids = [...fileIds];
+  await tx`delete from mirror.file_anchors where file_id = any (${ids}::text[])`;
+  const { count } = await tx`
+    update mirror.file_contents set title = null, text = null, anchors = null, etag = null, last_modified = null,
+      fetched_at = null, content_hash = null, title_key = null, title_search = null, search = null,
+      changed_run_id = ${runId}::bigint
+    where file_id = any (${ids}::text[]) and content_hash is not null`;
+  return count;
+}
+
+async function storeChanged(tx: AnySql, runId: number, pages: readonly AskedPage[]): Promise<number> {
+  const read = pages.flatMap(({ fileId, outcome }) => {
+    if (outcome.kind !== "page") return [];
+    const { content, validators, receivedAt } = outcome;
+    const { title, text, anchors } = content;
+    return [
+      {
+        file_id: fileId,
+        title,
+        text,
+        anchors,
+        etag: validators.etag,
+        last_modified: validators.lastModified,
+        fetched_at: receivedAt,
+        content_hash: hashOf(content),
+        ...indexed(content),
+      },
+    ];
+  });
+  if (read.length === 0) return 0;
+  await tx`
+    update mirror.file_contents as kept
+    set etag = page.etag, last_modified = page.last_modified, fetched_at = page.fetched_at
+    from jsonb_to_recordset(${JSON.stringify(read.map(({ file_id, etag, last_modified, fetched_at }) => ({ file_id, etag, last_modified, fetched_at })))}::text::jsonb)
+      as page (file_id text, etag text, last_modified text, fetched_at timestamptz)
+    where kept.file_id = page.file_id`;
+  // An equal page is not written again: its index entries cost the most of all this.
+  const changed = await tx<{ id: string }[]>`
+    update mirror.file_contents as kept
+    set title = page.title, text = page.text, anchors = page.anchors, content_hash = decode(page.content_hash, 'hex'),
+      title_key = page.title_key, title_search = to_tsvector('simple', page.title_words),
+      search = setweight(to_tsvector('simple', page.title_words), 'A') || to_tsvector('simple', page.words),
+      changed_run_id = ${runId}::bigint
+    from jsonb_to_recordset(${JSON.stringify(read)}::text::jsonb) as page (file_id text, title text, text text,
+      anchors jsonb, content_hash text, title_key text, title_words text, words text)
+    where kept.file_id = page.file_id and kept.content_hash is distinct from decode(page.content_hash, 'hex')
+    returning kept.file_id as id`;
+  const ids = new Set(changed.map(({ id }) => id));
+  await storeAnchors(
+    tx,
+    read.filter((page) => ids.has(page.file_id)),
+  );
+  return ids.size;
+}
+
+/** The index of the anchors of these pages, made anew. */
+async function storeAnchors(
+  tx: AnySql,
+  pages: readonly { file_id: string; anchors: PageContent["anchors"] }[],
+): Promise<void> {
+  if (pages.length === 0) return;
+  await tx`delete from mirror.file_anchors where file_id = any (${pages.map(({ file_id }) => file_id)}::text[])`;
+  const anchors = pages.flatMap(({ file_id, anchors }) =>
+    anchors.map(({ text }, position) => ({ file_id, position, words: foldWords(text) })),
+  );
+  await tx`
+    insert into mirror.file_anchors (file_id, position, search)
+    select file_id, position, to_tsvector('simple', words)
+    from jsonb_to_recordset(${JSON.stringify(anchors.filter(({ words }) => words !== ""))}::text::jsonb)
+      as anchor (file_id text, position integer, words text)`;
+}
+
+function indexed({ title, text }: PageContent) {
+  const titleWords = foldWords(title);
+  return {
+    title_key: titleKey(title),
+    title_words: titleWords,
+    words: cutBytes(foldWords(text), MAX_INDEXED_BYTES),
+  };
+}
+
+/** The longest beginning of whole words that has at most `maxBytes` bytes in UTF-8. */
+function cutBytes(text: string, maxBytes: number): string {
+  if (Buffer.byteLength(text) <= maxBytes) return text;
+  const cut = Buffer.from(text).subarray(0, maxBytes).toString("utf8");
+  return cut.slice(0, Math.max(0, cut.lastIndexOf(" ")));
+}
+
+function cutReason(reason: string): string {
+  return reason
+    .replace(/\p{Cc}+/gu, " ")
+    .toWellFormed()
+    .slice(0, MAX_REASON_LENGTH)
+    .toWellFormed();
+}
+
+function hashOf({ title, text, anchors }: PageContent): string {
+  return createHash("sha256")
+    .update(JSON.stringify([title, text, anchors]))
+    .digest("hex")
+    .slice(0, 32);
+}

@@ -1,0 +1,92 @@
+import { withTransaction } from "../../store/connection/transaction.ts";
+import { finishWalk } from "../../store/ledger/run-ledger.ts";
+import { countRows, countShown, setLive } from "../load/live-count.ts";
+import { recordSeen } from "../load/open-builds.ts";
+import { createPageMemory } from "../load/page-memory.ts";
+import { countUnstored, resolveHoles } from "../load/quarantine.ts";
+import { forgetSeen, recordMissing } from "./missing-records.ts";
+import type { CountMoves, Reading } from "./read-pages.ts";
+import type { WalkEnding, WalkResourceOptions } from "./walk-options.ts";
+
+/**
+ * Ends a walk in one transaction: stores the records that a whole walk did not show as missing, resolves the
+ * holes, and stores how the walk ended. A whole walk without any record is not accepted when records are
+ * known.
+ */
+export async function closeWalk(
+  options: WalkResourceOptions,
+  reading: Reading,
+  isFull: boolean,
+): Promise<WalkEnding> {
+  const { sql, clock, log, runId, plan, patience } = options;
+  const { resource, listPath } = plan;
+  const { start, seen, counts, brokenBy } = reading;
+  const finishedAt = clock.now().toISOString();
+  let { outcome } = reading;
+  const isEmptied = outcome.walk === "whole" && seen.size === 0;
+  const known = isEmptied ? await patience("count records", () => countRows(sql, resource)) : 0;
+  if (known > 0) {
+    const reason = `${resource} list: it should hold the ${known} records that are known, but came empty; nothing is deleted`;
+    outcome = { ...outcome, walk: "not_whole", reason };
+  }
+  const held = await patience("close a walk", () =>
+    withTransaction(sql, async (tx) => {
+      let whyHeld: string | null = null;
+      let { unstored, deficit } = reading;
+      if (outcome.walk === "whole") {
+        if (isFull) await createPageMemory(sql, resource, runId).forgetFrom(tx, reading.memorized);
+        await resolveHoles(tx, resource, finishedAt);
+        const { maxDeleteRatio, allowMassDelete } = options;
+        const { beganRunId } = start;
+        const missing = await recordMissing(tx, {
+          ...{ resource, runId, beganRunId, noticedAt: finishedAt, maxDeleteRatio, allowMassDelete, seen },
+        });
+        await setLive(tx, resource, missing.live);
+        whyHeld = missing.held;
+        unstored = seen.size - missing.met;
+      } else await forgetSeen(tx, resource, seen);
+      // The earlier part of a resumed walk did not say how the count moved.
+      if (isFull && start.beganRunId === runId && outcome.totalCount !== null) {
+        deficit = beyondMoves(outcome.totalCount - (await countShown(tx, resource)), reading.moved);
+        unstored ??= await countUnstored(tx, resource);
+      }
+      if (isFull && resource === "build") await recordSeen(tx, seen, { ...start, runId, request: listPath });
+      await reading.keepSize?.(tx);
+      await finishWalk(tx, runId, resource, {
+        ...outcome,
+        reason: outcome.reason ?? whyHeld,
+        counts,
+        checkpoint: reading.checkpoint,
+        finishedAt,
+        unstored,
+        deficit,
+      });
+      return whyHeld;
+    }),
+  );
+  const { isLagging = false } = reading;
+  if (isLagging) log.warn({ reason: outcome.reason }, "the service lags behind");
+  else if (outcome.reason) log.warn({ reason: outcome.reason }, "walk is not whole");
+  if (held) log.warn({ reason: held }, "deletions are held back");
+  const reason = outcome.reason ?? held;
+  const { totalCount } = outcome;
+  return {
+    summary: {
+      walk: outcome.walk,
+      ...(reason && { reason }),
+      ...(isLagging && { lagging: true }),
+      ...counts,
+      total_count: totalCount,
+    },
+    deficit: outcome.walk === "head" ? Math.max(0, reading.explained - (reading.deficit ?? 0)) : 0,
+    brokenBy,
+  };
+}
+
+/**
+ * The part of a difference that cannot come from the changes during the walk. A record that came behind the
+ * reader is counted and not here, one that went behind it is here and not counted.
+ */
+function beyondMoves(difference: number, { up, down }: CountMoves): number {
+  return difference > 0 ? Math.max(0, difference - up) : Math.min(0, difference + down);
+}

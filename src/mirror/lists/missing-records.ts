@@ -1,0 +1,285 @@
+/**
+ * Missing records: live records that the newest whole walk of their list did not show. The transaction that
+ * ends a walk stores them, so when a run dies before it requests their details, the next run does that. They
+ * stay missing until a walk shows them again or their details answer that they are gone.
+ */
+
+import type { Resource } from "../../resources/resources.ts";
+import type { AnySql, Sql, TransactionSql } from "../../store/connection/connect.ts";
+import { isListed } from "../load/live-count.ts";
+import { RECORD_TABLES } from "../load/tables.ts";
+import type { IdSet } from "../walk/id-set.ts";
+
+/** The number of ids compared at once, so that memory does not grow with the table. */
+const WINDOW = 5000;
+/** A record is kept, and costs no verdict any more, after so many runs whose answers decided nothing. */
+const RUNS_TO_DECIDE = 3;
+/** This many may always go missing, because 5 % of a list of 40 would be only 2. */
+const ALWAYS_ALLOWED = 20;
+
+export interface MissingFacts {
+  resource: Resource;
+  /** Every id that the walk saw. */
+  seen: Pick<IdSet, "has" | "size">;
+  runId: number;
+  /** The run in which the walk began. For a resumed walk it is an earlier one. */
+  beganRunId: number;
+  noticedAt: string;
+  /** The share of the known records that may be missing, 0 to 1; 20 always may. */
+  maxDeleteRatio: number;
+  /** Removes that limit. */
+  allowMassDelete: boolean;
+}
+
+export interface MissingCounts {
+  /** The number of live records of the list. */
+  live: number;
+  /** How many of them the walk saw. */
+  met: number;
+  /** The number of live records that were stored before the walk began. */
+  known: number;
+  /** How many of them the walk did not see. */
+  missing: number;
+  /** Why new missing records are not stored, when they are too many; otherwise null. */
+  held: string | null;
+}
+
+/**
+ * Stores which live records a whole walk did not see, in addition to those that an earlier walk missed and
+ * this one did not see either. Only records from before the walk count, and only projects that the list has
+ * shown. When the new ones are too many, none of them is stored. Call it in the transaction that ends a whole
+ * walk, and for no other walk. Throws when the walk saw nothing although records are known, because such a
+ * walk is not whole.
+ */
+export async function recordMissing(tx: TransactionSql, facts: MissingFacts): Promise<MissingCounts> {
+  const { resource, seen, beganRunId, runId, noticedAt, maxDeleteRatio } = facts;
+  await forgetSeen(tx, resource, seen);
+  const waiting = await countMissing(tx, [resource]);
+  const counts = { live: 0, met: 0, known: 0, missing: 0 };
+  for await (const { older, newer } of liveIds(tx, resource, beganRunId)) {
+    if (seen.size === 0) throw new Error(`a walk of ${resource}s that saw nothing was accepted as whole`);
+    const olderMet = countSeen(older, seen);
+    counts.live += older.length + newer.length;
+    counts.met += olderMet + countSeen(newer, seen);
+    counts.known += older.length;
+    counts.missing += older.length - olderMet;
+  }
+  const { known, missing } = counts;
+  // Records that an earlier walk missed, and that wait for their details, are not new.
+  const isHeld =
+    missing - waiting > Math.max(ALWAYS_ALLOWED, maxDeleteRatio * known) && !facts.allowMassDelete;
+  if (isHeld) {
+    const share = `${(missing - waiting).toLocaleString("en-US")} of ${known.toLocaleString("en-US")} known ${resource}s`;
+    const held =
+      `${share} were not in the walk, more than DOCMIRROR_MAX_DELETE_RATIO ${maxDeleteRatio} allows: ` +
+      "they are not deleted; sync --allow-mass-delete allows it for one run";
+    return { ...counts, held };
+  }
+  if (missing === 0) return { ...counts, held: null };
+  for await (const { older } of liveIds(tx, resource, beganRunId)) {
+    const unseen = older.filter((id) => !seen.has(id));
+    await tx`
+      insert into sync.missing_records (resource, record_id, run_id, noticed_at)
+      select ${resource}, id, ${runId}, ${noticedAt}::timestamptz from unnest(${unseen}::text[]) as unseen (id)
+      -- Noticed later than now: by a clock that was put back since.
+      on conflict (resource, record_id) do update
+      set run_id = excluded.run_id, noticed_at = least(missing_records.noticed_at, excluded.noticed_at)`;
+  }
+  return { ...counts, held: null };
+}
+
+function countSeen(ids: readonly string[], seen: MissingFacts["seen"]): number {
+  let met = 0;
+  for (const id of ids) if (seen.has(id)) met += 1;
+  return met;
+}
+
+interface LiveIds {
+  /** Those that were stored before the walk began. The run ids decide, because a clock may be wrong. */
+  older: string[];
+  newer: string[];
+}
+
+/**
+ * The live records that the list should show, in windows. A window is one row: thousands of rows would cost
+ * the driver more than all else that a night without changes does.
+ */
+async function* liveIds(tx: TransactionSql, resource: Resource, beganRunId: number): AsyncGenerator<LiveIds> {
+  // Only the primary key gives a window without a look at the whole table. A planner without statistics, as on
+  // a first night, would sort the table for each of them.
+  await tx`set local enable_seqscan = off`;
+  await tx`set local enable_bitmapscan = off`;
+  for (let last: string | null = ""; last !== null; ) {
+    const [row]: { older: string; newer: string; last: string | null }[] = await tx.unsafe(
+      `select coalesce(json_agg(id) filter (where is_listed and is_older), '[]')::text as older,
+         coalesce(json_agg(id) filter (where is_listed and not is_older), '[]')::text as newer, max(id) as last
+       from (
+         select id, first_seen_run_id < $2::bigint as is_older, ${isListed(resource)} as is_listed
+         from ${RECORD_TABLES[resource].name} where id > $1 order by id limit ${WINDOW}
+       ) as listed`,
+      [last, beganRunId],
+    );
+    last = row?.last ?? null;
+    if (row && last !== null) yield { older: JSON.parse(row.older), newer: JSON.parse(row.newer) };
+  }
+  await tx`set local enable_bitmapscan to default`;
+  await tx`set local enable_seqscan to default`;
+}
+
+/**
+ * The rows of a query in windows; `$1` is the last id so far. A cursor would block all other statements of
+ * the transaction.
+ */
+async function* windows<Row extends { id: string }>(
+  sql: Sql | TransactionSql,
+  query: string,
+  parameter: string | number,
+): AsyncGenerator<Row[]> {
+  let last = "";
+  for (;;) {
+    const rows = await sql.unsafe<Row[]>(`${query} limit ${WINDOW}`, [last, parameter]);
+    if (rows.length > 0) yield rows;
+    if (rows.length < WINDOW) return;
+    last = rows.at(-1)?.id ?? last;
+  }
+}
+
+/**
+ * Removes missing records that this walk saw. Call it when a walk ends that is not whole, also after the head
+ * of a list. On most nights it reads only an empty table.
+ */
+export async function forgetSeen(
+  sql: Sql | TransactionSql,
+  resource: Resource,
+  seen: Pick<IdSet, "has">,
+): Promise<void> {
+  const missing = windows<{ id: string }>(
+    sql,
+    "select record_id as id from sync.missing_records where record_id > $1 and resource = $2 order by record_id",
+    resource,
+  );
+  for await (const rows of missing) {
+    const met = rows.map(({ id }) => id).filter((id) => seen.has(id));
+    if (met.length > 0) await forgetMissing(sql, resource, met);
+  }
+}
+
+/** Removes records from the missing ones, because upstream still has them. */
+export async function forgetMissing(
+  sql: Sql | TransactionSql,
+  resource: Resource,
+  ids: readonly string[],
+): Promise<void> {
+  await sql`
+    delete from sync.missing_records where resource = ${resource} and record_id = any (${ids as string[]}::text[])`;
+}
+
+export interface MissingRecord {
+  resource: Resource;
+  id: string;
+}
+
+/**
+ * The missing records to request first, in turn from each resource; last those that nothing settles. Within one
+ * resource, those that were never requested come first, then those that were requested longest ago. A request
+ * dated after `now` comes from a wrong clock and does not count.
+ */
+export async function findMissing(
+  sql: Sql,
+  resources: readonly Resource[],
+  { limit, now }: { limit: number; now: string },
+): Promise<MissingRecord[]> {
+  return sql<MissingRecord[]>`
+    select resource, record_id as id
+    from (
+      select resource, record_id, undecided_runs >= ${RUNS_TO_DECIDE} as is_kept, row_number() over (
+        partition by resource
+        order by case when asked_at <= ${now}::timestamptz then asked_at end nulls first, noticed_at, record_id) as turn
+      from sync.missing_records where resource = any (${resources as Resource[]}::text[])
+    ) as waiting
+    order by is_kept, turn, resource limit ${limit}`;
+}
+
+export async function countMissing(
+  sql: Sql | TransactionSql,
+  resources: readonly Resource[],
+): Promise<number> {
+  const [row] = await sql<{ count: number }[]>`
+    select count(*) as count from sync.missing_records where resource = any (${resources as Resource[]}::text[])`;
+  return row?.count ?? 0;
+}
+
+export interface AskedRecord extends MissingRecord {
+  /**
+   * `found`: its detail came; `waiting`: it is gone, within the lag of its last sighting; `undecided`: the
+   * answer decided nothing; `silent`: there was none.
+   */
+  outcome: "found" | "waiting" | "undecided" | "silent";
+}
+
+/**
+ * Stores that records were requested, with any result, so that they come after those that were not. A record
+ * that answered once and no longer does is undecided again. Safe to repeat with the same moment.
+ */
+export async function recordAsked(
+  tx: TransactionSql,
+  asked: readonly AskedRecord[],
+  at: string,
+): Promise<void> {
+  if (asked.length === 0) return;
+  await tx`
+    update sync.missing_records as missing set asked_at = ${at}::timestamptz,
+      found_at = case when outcome = 'found' then ${at}::timestamptz end,
+      gone_at = case when outcome = 'waiting' then ${at}::timestamptz end,
+      undecided_runs = case
+        when outcome in ('found', 'waiting') then 0
+        when outcome = 'silent' or asked_at = ${at}::timestamptz then undecided_runs
+        else undecided_runs + 1
+      end
+    from jsonb_to_recordset(${JSON.stringify(asked)}::text::jsonb) as asked (resource text, id text, outcome text)
+    where missing.resource = asked.resource and missing.record_id = asked.id`;
+}
+
+/**
+ * The number of missing records that are undecided: never requested, or without a usable answer to the last
+ * request, in less than three runs.
+ */
+export async function countUnsettled(sql: Sql): Promise<number> {
+  const [row] = await sql<{ count: number }[]>`
+    select count(*) as count from sync.missing_records
+    where found_at is null and gone_at is null and undecided_runs < ${RUNS_TO_DECIDE}`;
+  return row?.count ?? 0;
+}
+
+/**
+ * The number of missing records that are gone by their details, and wait because they were sighted within the
+ * lag.
+ */
+export async function countWaiting(sql: Sql): Promise<number> {
+  const [row] = await sql<{ count: number }[]>`
+    select count(*) as count from sync.missing_records where gone_at is not null`;
+  return row?.count ?? 0;
+}
+
+/** A record that its list no longer shows, and that is kept because its detail decides nothing. */
+export interface UndecidedRecord {
+  resource: Resource;
+  id: string;
+  /** When a walk first missed it. */
+  noticed_at: string;
+  /** When its detail was last requested. */
+  asked_at: string | null;
+}
+
+/** The records that nothing settles: how many, and the first of them by the time they were noticed. */
+export async function findUndecided(
+  sql: AnySql,
+  limit: number,
+): Promise<{ count: number; first: UndecidedRecord[] }> {
+  const first = await sql<UndecidedRecord[]>`
+    select resource, record_id as id, noticed_at, asked_at from sync.missing_records
+    where undecided_runs >= ${RUNS_TO_DECIDE} order by noticed_at, resource, record_id limit ${limit}`;
+  const [row] = await sql<{ count: number }[]>`
+    select count(*) as count from sync.missing_records where undecided_runs >= ${RUNS_TO_DECIDE}`;
+  return { count: row?.count ?? 0, first: [...first] };
+}

@@ -1,0 +1,54 @@
+import type { Resource } from "../../resources/resources.ts";
+import type { Sql, TransactionSql } from "../../store/connection/connect.ts";
+import { BASE_SIZE, createPageSize, type PageSize, type RememberedSize } from "../walk/page-size.ts";
+import type { SyncSettings } from "./sync-settings.ts";
+
+/** The records in the first request for a list of which nothing is known, and in those that are narrowed. */
+export function firstPageSize(setting: SyncSettings["pageSize"]): number {
+  return setting === "auto" ? BASE_SIZE : setting;
+}
+
+/** The records in one request for a list: the setting, and for `auto` what was found for this list, or 100. */
+export async function findPageSize(
+  sql: Sql,
+  setting: SyncSettings["pageSize"],
+  resource: Resource,
+): Promise<number> {
+  return setting === "auto" ? ((await recall(sql, resource))?.size ?? BASE_SIZE) : setting;
+}
+
+/** Finds the size of a list's pages from what is remembered of it. Null for a size that is set. */
+export async function findSizing(
+  sql: Sql | null,
+  setting: SyncSettings["pageSize"],
+  resource: Resource,
+): Promise<PageSize | null> {
+  return setting === "auto" ? createPageSize(sql && (await recall(sql, resource))) : null;
+}
+
+async function recall(sql: Sql, resource: Resource): Promise<RememberedSize | null> {
+  const [row] = await sql<{ size: number; shrunkAt: string | null }[]>`
+    select page_size as size, shrunk_at as "shrunkAt" from sync.page_sizes where resource = ${resource}`;
+  return row ? { size: row.size, shrunkAt: row.shrunkAt === null ? null : new Date(row.shrunkAt) } : null;
+}
+
+/**
+ * Returns a function that stores the size for the next walk, in the transaction of the pages, when it has
+ * changed. It is deleted together with the service of the mirror.
+ */
+export function keepPageSize(
+  resource: Resource,
+  sizing: PageSize | null,
+): (tx: TransactionSql) => Promise<void> {
+  const current = () => sizing && `${sizing.size} ${sizing.shrunkAt?.toISOString()}`;
+  let kept = current();
+  return async (tx) => {
+    if (!sizing || current() === kept) return;
+    const { size, shrunkAt } = sizing;
+    await tx`
+      insert into sync.page_sizes (resource, page_size, shrunk_at, service)
+      select ${resource}, ${Math.max(BASE_SIZE, size)}, ${shrunkAt?.toISOString() ?? null}::timestamptz, id from sync.service
+      on conflict (resource) do update set page_size = excluded.page_size, shrunk_at = excluded.shrunk_at`;
+    kept = current();
+  };
+}

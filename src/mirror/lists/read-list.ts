@@ -1,0 +1,89 @@
+import type { Resource } from "../../resources/resources.ts";
+import type { Sql } from "../../store/connection/connect.ts";
+import { startWalk, type WalkCounts, type WalkStart } from "../../store/ledger/run-ledger.ts";
+import { isSameEndpoint } from "../api/api-url.ts";
+import { createPageMemory } from "../load/page-memory.ts";
+import { RECORD_TABLES } from "../load/tables.ts";
+import { createCourse } from "../walk/course.ts";
+import type { PageMeta } from "../walk/page.ts";
+import { createPageSource } from "../walk/page-source.ts";
+import { createWalk } from "../walk/walk.ts";
+import { findSizing, firstPageSize, keepPageSize } from "./page-sizes.ts";
+import { type Reading, readPages } from "./read-pages.ts";
+import { resumeWalk } from "./resume-walk.ts";
+import { settlePages } from "./settle-pages.ts";
+import type { WalkResourceOptions } from "./walk-options.ts";
+
+/**
+ * Reads every page of a list, from its start or from the checkpoint of an interrupted run. A page that did
+ * not change since the last full walk is neither parsed nor loaded. `counts` are those of this run's earlier
+ * reading of the list.
+ */
+export async function readList(options: WalkResourceOptions, counts: WalkCounts): Promise<Reading> {
+  const { sql, client, clock, log, runId, patience, signal, resume } = options;
+  const { resource, listPath } = options.plan;
+  const memory = createPageMemory<PageMeta>(sql, resource, runId);
+  const isListPath = (path: string) => isSameEndpoint(path, listPath, client.baseUrl);
+  const size = await patience("find the page size", () => findSizing(sql, options.pageSize, resource));
+  const pageSize = firstPageSize(options.pageSize);
+  const begin = () => createCourse({ resource, listPath, pageSize, isListPath });
+
+  const resumed = resume && (await resumeWalk(resume, begin, { memory, patience, log }));
+  // The interrupted walk may have had another setting.
+  if (resumed && !size && resumed.limit > pageSize) resumed.resize(pageSize);
+  const from = resumed ? resume : null;
+  const course = resumed ?? begin();
+  const seq = from?.checkpoint.seq ?? 0;
+  const start: WalkStart = from ?? { startedAt: clock.now().toISOString(), beganRunId: runId };
+  const before = from ? countsOf(from) : counts;
+  // The first pages are requested during this. No page is compared with a remembered one before it is done.
+  const forgotten = patience("forget stale pages", () => memory.forgetStale(seq));
+  forgotten.catch(() => {});
+  await patience("open a walk", () => startWalk(sql, runId, resource, start, before, from));
+
+  const recall = (place: number) => patience("recall a page", () => memory.recall(place));
+  const source = createPageSource({
+    client,
+    resource,
+    lookAhead: options.lookAhead,
+    room: options.room,
+    signal,
+    remember: (place) => forgotten.then(() => recall(place)),
+  });
+  const findHighest = () =>
+    patience("find the highest id", () => findHighestId(sql, resource, start.beganRunId));
+  const walk = createWalk({ resource, course, source, size, seq, signal, findHighestId: findHighest });
+  const keepSize = keepPageSize(resource, size);
+  const settled = settlePages({ ...options, resource, counts: before, seen: course.seen, memory, keepSize });
+  const read = await readPages(walk, settled, log);
+  const checkpoint = read.brokenBy ? (settled.checkpoint ?? from?.checkpoint ?? null) : null;
+  const memorized = seq + settled.counts.pages - before.pages;
+  const { seen } = course;
+  return {
+    ...read,
+    start,
+    seen,
+    counts: settled.counts,
+    memorized,
+    keepSize,
+    checkpoint,
+    deficit: null,
+    unstored: null,
+    explained: 0,
+  };
+}
+
+/** The highest number that is an id of the records stored before a run; null without one. */
+async function findHighestId(sql: Sql, resource: Resource, runId: number): Promise<number | null> {
+  const [row] = await sql.unsafe<{ highest: number | null }[]>(
+    `select max(id::bigint) as highest from ${RECORD_TABLES[resource].name}
+     where id ~ '^[0-9]{1,15}$' and first_seen_run_id < $1`,
+    [runId],
+  );
+  return row?.highest ?? null;
+}
+
+function countsOf(walk: WalkCounts): WalkCounts {
+  const { pages, records, inserted, updated, unchanged, deleted, restored, quarantined } = walk;
+  return { pages, records, inserted, updated, unchanged, deleted, restored, quarantined };
+}

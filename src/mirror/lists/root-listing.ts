@@ -1,0 +1,75 @@
+import * as z from "zod";
+import { HttpStatusError, UnexpectedShapeError } from "../../base/errors.ts";
+import { isResource, RESOURCES, type RootListing } from "../../resources/resources.ts";
+import { apiUrl } from "../api/api-url.ts";
+import type { Client } from "../api/client.ts";
+import { cleanText } from "../normalize/clean-text.ts";
+
+/** The most unknown names of a root listing that are stored. */
+const MAX_UNKNOWN = 20;
+const MAX_NAME_LENGTH = 100;
+
+/** The resources of the service, from its root listing. */
+export interface ServiceRoot {
+  resources: RootListing;
+  /** Names of resources that docmirror does not know, shortened and cleaned. */
+  unknown: string[];
+}
+
+/** These statuses refuse the user, not the address, so the base URL may be right. */
+const REFUSALS: readonly number[] = [401, 403, 407];
+
+const Endpoints = z.looseObject({ list_endpoint: z.string(), schema: z.string().optional() });
+
+/**
+ * Requests the root listing: the resources and their addresses. Throws `UnexpectedShapeError` when the reply
+ * is not from this interface, which is how a wrong base URL shows.
+ */
+export async function fetchRootListing(client: Client): Promise<ServiceRoot> {
+  const hint = `check DOCMIRROR_BASE_URL: ${client.baseUrl.origin}${client.baseUrl.pathname} should be the part before /api/v1/`;
+  try {
+    const reply = await client.fetchJson("/api/v1/", {
+      parse: (value, url) => parseRoot(value, url, client),
+    });
+    return reply.value ?? { resources: {}, unknown: [] };
+  } catch (error) {
+    if (
+      error instanceof HttpStatusError &&
+      error.status >= 400 &&
+      error.status < 500 &&
+      error.status !== 429
+    ) {
+      const { status, url, message } = error;
+      const advice = REFUSALS.includes(status) ? (error.hint ?? hint) : hint;
+      throw new UnexpectedShapeError(message, { url, cause: error, hint: advice });
+    }
+    throw error;
+  }
+}
+
+function parseRoot(value: unknown, url: string, client: Client): ServiceRoot {
+  const resources: RootListing = {};
+  for (const resource of RESOURCES) {
+    const parsed = z.looseObject({ [resource]: Endpoints }).safeParse(value);
+    const endpoints = parsed.success ? (parsed.data[resource] as z.infer<typeof Endpoints>) : null;
+    if (!endpoints || !apiUrl(endpoints.list_endpoint, client.baseUrl)) continue;
+    resources[resource] = {
+      list_endpoint: endpoints.list_endpoint,
+      schema: endpoints.schema ?? `/api/v1/${resource}/schema/`,
+    };
+  }
+  if (Object.keys(resources).length === 0) {
+    throw new UnexpectedShapeError(
+      `GET ${url} should list the resources ${RESOURCES.join(", ")} with their endpoints, but has none of them`,
+      { url, hint: "check DOCMIRROR_BASE_URL: it is the part before /api/v1/" },
+    );
+  }
+  return { resources, unknown: findUnknown(value) };
+}
+
+function findUnknown(root: unknown): string[] {
+  return Object.entries(root as Record<string, unknown>)
+    .filter(([name, endpoints]) => !isResource(name) && Endpoints.safeParse(endpoints).success)
+    .slice(0, MAX_UNKNOWN)
+    .map(([name]) => cleanText(name.slice(0, MAX_NAME_LENGTH), { nul: 0 }));
+}

@@ -1,0 +1,219 @@
+/**
+ * Brings the pages of a walk into the tables: in their order and in batches. Each batch is one transaction
+ * with the counts of its walk and the checkpoint after it.
+ */
+import { setImmediate as nextTurn } from "node:timers/promises";
+import type { Clock } from "../../base/clock.ts";
+import type { Logger } from "../../base/log.ts";
+import type { Meters } from "../../base/metrics/meters.ts";
+import type { Resource } from "../../resources/resources.ts";
+import type { Sql, TransactionSql } from "../../store/connection/connect.ts";
+import type { Patience } from "../../store/connection/patience.ts";
+import { withTransaction } from "../../store/connection/transaction.ts";
+import { type Checkpoint, saveProgress, type WalkCounts } from "../../store/ledger/run-ledger.ts";
+import { askDetail } from "../api/ask-detail.ts";
+import type { Client } from "../api/client.ts";
+import type { BatchCounts, Loader } from "../load/loader.ts";
+import type { PageMemory } from "../load/page-memory.ts";
+import { quarantineHole } from "../load/quarantine.ts";
+import type { IdSet } from "../walk/id-set.ts";
+import type { LookAheadRoom } from "../walk/look-ahead.ts";
+import type { Page, PageMeta } from "../walk/page.ts";
+import { createBatches } from "./batches.ts";
+import { createPageOrder, type OrderedPage } from "./page-order.ts";
+
+/**
+ * The most pages of a batch. Waiting pages are loaded together, because a statement costs more than its rows.
+ */
+const MAX_BATCH_PAGES = 16;
+/**
+ * The time between checkpoints while all pages are skipped unparsed, because then nothing else is committed.
+ */
+const IDLE_CHECKPOINT_MS = 2000;
+
+export interface SettlePagesOptions {
+  sql: Sql;
+  client: Client;
+  log: Logger;
+  loader: Loader;
+  clock: Clock;
+  patience: Patience;
+  runId: number;
+  resource: Resource;
+  /** The pages take room in it until they are stored. */
+  room: LookAheadRoom;
+  /** The counts of the walk so far. They are replaced as batches are committed. */
+  counts: WalkCounts;
+  /** The distinct ids that the walk saw. */
+  seen: IdSet;
+  /** Remembers pages for the next walk, and stores checkpoints. Null for a walk that is never resumed. */
+  memory: PageMemory<PageMeta> | null;
+  /** Stores the page size for the next walk. */
+  keepSize?(tx: TransactionSql): Promise<void>;
+  /** Called after each batch. In a walk without a memory, before the next page is taken. */
+  onSettled?(last: Page): Promise<void>;
+  onProgress(counts: WalkCounts, totalCount: number | null): void;
+  meters: Meters | undefined;
+}
+
+export interface SettledPages {
+  /** Takes the next page of the walk. Throws the error of an earlier batch. */
+  add(page: Page): Promise<void>;
+  /**
+   * Waits until all pages are committed. Always await it, because nothing may be written after a walk has
+   * ended.
+   */
+  end(): Promise<void>;
+  readonly counts: WalkCounts;
+  /** Where the walk can resume after the committed pages; null when it cannot. */
+  readonly checkpoint: Checkpoint | null;
+}
+
+export function settlePages(options: SettlePagesOptions): SettledPages {
+  const { sql, loader, clock, patience, runId, resource, memory, seen } = options;
+  const inOrder = createPageOrder();
+  let counts = options.counts;
+  const countRecords = options.meters?.runs.followWalk(resource, options.counts);
+  let checkpoint: Checkpoint | null = null;
+  let savedAt = 0;
+  let isFailed = false;
+  let latest = Promise.resolve();
+
+  const batches = createBatches(
+    (pages: readonly OrderedPage[]) => {
+      latest = settle(latest, pages).finally(() => {
+        for (const { bytes } of pages) options.room.give(bytes);
+      });
+      return latest;
+    },
+    memory ? MAX_BATCH_PAGES : 1,
+  );
+
+  async function settle(earlier: Promise<void>, pages: readonly OrderedPage[]): Promise<void> {
+    const last = pages.at(-1);
+    if (!last) return;
+    const changed = pages.flatMap((page) =>
+      page.records === null ? [] : [{ ...page, records: page.records }],
+    );
+    const behind = memory ? checkpointAfter(last) : null;
+    const at = last.observedAt.toISOString();
+    let settled: WalkCounts | undefined;
+    try {
+      // The loader keeps the order of its calls. Pages that need no loading must wait for the pages before
+      // them.
+      if (changed.length === 0) {
+        await earlier;
+        if (pages.some(({ holes }) => holes.length > 0))
+          await patience("store a hole", () => withTransaction(sql, (tx) => storeHoles(tx, pages)));
+      } else {
+        await loader.load({ resource, pages: changed, source: "list" }, async (tx, loaded) => {
+          // A checkpoint after failed pages would lose them for ever.
+          if (isFailed) throw new Error("an earlier batch of this walk failed");
+          settled = addLoaded(addPages(counts, pages, seen), loaded);
+          const memorized = changed.map((page) => ({
+            ...page,
+            // A page with a record that was refused, left out or damaged is never skipped, so that each night
+            // tries it again and says so.
+            bodyHash: loaded.quarantined + loaded.stale + loaded.damaged.length > 0 ? "" : page.bodyHash,
+            loadedAt: page.loadedAt.toISOString(),
+          }));
+          await Promise.all([
+            storeHoles(tx, pages),
+            memory?.store(tx, memorized),
+            options.keepSize?.(tx),
+            saveProgress(tx, runId, resource, settled, behind, at),
+          ]);
+        });
+        savedAt = clock.now().getTime();
+      }
+    } catch (error) {
+      isFailed = true;
+      throw error;
+    }
+    counts = settled ?? addPages(counts, pages, seen);
+    for (const { records, ids, askedAt } of pages)
+      if (records === null) await askReplaced(await loader.noteSkipped(resource, ids, askedAt));
+    checkpoint = behind;
+    countRecords?.(counts, false);
+    options.onProgress(counts, last.meta.totalCount);
+    await options.onSettled?.(last);
+    if (changed.length === 0 && clock.now().getTime() - savedAt > IDLE_CHECKPOINT_MS) {
+      savedAt = clock.now().getTime();
+      const idle = counts;
+      await patience("move a checkpoint", () => saveProgress(sql, runId, resource, idle, behind, at));
+    }
+  }
+
+  /** A skipped page cannot say any more what its records are, so they are asked for one by one. This is rare. */
+  async function askReplaced(ids: readonly string[]): Promise<void> {
+    for (const id of ids) {
+      const answer = await askDetail(options.client, resource, id);
+      if (answer.kind === "found")
+        await loader.load({
+          resource,
+          source: "detail",
+          pages: [{ ...answer.detail, records: [answer.detail.record] }],
+        });
+      else
+        options.log.warn(
+          { id },
+          "a project came in two ways and could not be asked for; the next run reads it",
+        );
+    }
+  }
+
+  async function storeHoles(tx: TransactionSql, pages: readonly OrderedPage[]): Promise<void> {
+    for (const { holes, observedAt } of pages) {
+      for (const hole of holes)
+        await quarantineHole(tx, { ...hole, resource, runId, observedAt: observedAt.toISOString() });
+    }
+  }
+
+  return {
+    async add(page) {
+      options.room.hold(page.bytes);
+      // The page was just parsed. What waits for a socket, such as loading, goes between the two.
+      if (page.records) await nextTurn();
+      const normalized = page.records && loader.normalize(resource, page.records);
+      await batches.add(inOrder({ ...page, ...(normalized && { normalized }) }));
+    },
+    end: () => batches.end().finally(() => countRecords?.(counts, true)),
+    get counts() {
+      return counts;
+    },
+    get checkpoint() {
+      return checkpoint;
+    },
+  };
+}
+
+/** The checkpoint after a page; null after the last one. */
+function checkpointAfter(page: Page): Checkpoint | null {
+  return page.following === null ? null : { seq: page.seq + 1, request: page.following };
+}
+
+/** The counts plus the pages read. Holes count as quarantined records. */
+function addPages(counts: WalkCounts, pages: readonly OrderedPage[], seen: IdSet): WalkCounts {
+  const holes = pages.flatMap((page) => page.holes).length;
+  return withUnchanged({
+    ...counts,
+    pages: counts.pages + pages.length,
+    records: seen.size,
+    quarantined: counts.quarantined + holes,
+  });
+}
+
+function addLoaded(counts: WalkCounts, loaded: Omit<BatchCounts, "transitions">): WalkCounts {
+  return withUnchanged({
+    ...counts,
+    inserted: counts.inserted + loaded.inserted,
+    updated: counts.updated + loaded.updated,
+    restored: counts.restored + loaded.restored,
+    quarantined: counts.quarantined + loaded.quarantined,
+  });
+}
+
+/** Pages overlap and a list may be read twice, so unchanged records are counted as the rest. */
+function withUnchanged(counts: WalkCounts): WalkCounts {
+  return { ...counts, unchanged: Math.max(0, counts.records - counts.inserted - counts.updated) };
+}

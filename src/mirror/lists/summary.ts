@@ -1,0 +1,100 @@
+import type { Resource } from "../../resources/resources.ts";
+import type { WalkCounts } from "../../store/ledger/run-ledger.ts";
+import type { RunKind, RunStatus, Unfinished, WalkVerdict } from "../../store/schema/runs.ts";
+
+/** The result for one resource in the run summary. */
+export interface WalkSummary extends WalkCounts {
+  walk: WalkVerdict;
+  /** Why the walk is not whole, or why its deletions are held back; absent when both are fine. */
+  reason?: string;
+  /** The head came from a replica that is behind; `reason` says so. Its count was not compared. Else absent. */
+  lagging?: true;
+  total_count: number | null;
+}
+
+/** The pages of the files, which a sync fetches after its lists when `DOCMIRROR_CONTENT` is on. */
+export interface ContentSummary {
+  /** Pages that were read. */
+  fetched: number;
+  /** Pages that the server said are unchanged. */
+  unchanged: number;
+  /** Pages that could not be had. `mirror.file_contents.reason` says why. */
+  failed: number;
+  /** Pages that are due and wait for the next sync. Null when they were not counted, as after a stop. */
+  left: number | null;
+  /**
+   * `done`: nothing was left; `budget`: the time was up; `lost`: the host did not answer any more; `stopped`;
+   * `busy`: another sync is fetching pages; `failed`: see `error`.
+   */
+  ended: "done" | "budget" | "lost" | "stopped" | "busy" | "failed";
+  requests: number;
+  bytes: number;
+  duration_ms: number;
+  error?: string;
+  /** As those of the run. */
+  warnings?: string[];
+}
+
+/** What `sync --json` prints (`docs/contract.md`, "The run summary"). */
+export interface RunSummary {
+  run_id: number | null;
+  kind: RunKind;
+  status: Exclude<RunStatus, "running">;
+  started_at: string;
+  finished_at: string;
+  duration_ms: number;
+  requests: number;
+  bytes: number;
+  resources: Partial<Record<Resource, WalkSummary>>;
+  references: { resolved: number; unresolved: number };
+  /** The number of records that were left undone. */
+  unfinished: Unfinished;
+  transitions: number;
+  /**
+   * Records with bytes that did not fit the charset of their reply. They are stored, with U+FFFD in their place.
+   * Absent when there are none.
+   */
+  damaged?: number;
+  /** The error, when the status is not `succeeded`. */
+  error?: string;
+  /** Absent when no pages were to be fetched. It has no part in `status` and in the exit code. */
+  content?: ContentSummary;
+  /** Other warnings, such as that requests were paused for a while; absent when there are none. */
+  warnings?: string[];
+}
+
+export function emptyCounts(): WalkCounts {
+  return {
+    pages: 0,
+    records: 0,
+    inserted: 0,
+    updated: 0,
+    unchanged: 0,
+    deleted: 0,
+    restored: 0,
+    quarantined: 0,
+  };
+}
+
+export const NOTHING_UNFINISHED: Unfinished = {
+  deletions: 0,
+  waiting: 0,
+  references: 0,
+  open_builds: 0,
+  deficit: 0,
+};
+
+/**
+ * Success needs every walk whole or joined at its head, no count of a head above the records here, no held-back
+ * deletion, no quarantined record, and no phase with work left. A count below them is no fault: upstream has
+ * deleted records, and the next full walk finds which. Nor is a reply of a replica that is behind, or a
+ * deletion that waits for one.
+ */
+export function isPartial({ resources, unfinished }: Pick<RunSummary, "resources" | "unfinished">): boolean {
+  const { deletions, references, open_builds } = unfinished;
+  if (deletions + references + open_builds > 0) return true;
+  return Object.values(resources).some(
+    ({ walk, reason, lagging, quarantined }) =>
+      walk === "not_whole" || (reason !== undefined && !lagging) || quarantined > 0,
+  );
+}

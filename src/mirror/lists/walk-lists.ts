@@ -1,0 +1,72 @@
+import type { UpstreamError } from "../../base/errors.ts";
+import type { Resource } from "../../resources/resources.ts";
+import type { ResumableWalk } from "../../store/ledger/run-ledger.ts";
+import type { Unfinished } from "../../store/schema/runs.ts";
+import { aboutList } from "../api/about-list.ts";
+import { createLookAheadRoom, lookAheadOf } from "../walk/look-ahead.ts";
+import type { WalkPlan } from "./plan.ts";
+import type { RunSummary } from "./summary.ts";
+import type { SyncSettings } from "./sync-settings.ts";
+import type { WalkResourceOptions } from "./walk-options.ts";
+import { walkResource } from "./walk-resource.ts";
+
+export interface WalkListsOptions
+  extends Omit<
+    WalkResourceOptions,
+    "plan" | "pageSize" | "lookAhead" | "room" | "maxDeleteRatio" | "replicaLagMs" | "resume" | "onProgress"
+  > {
+  walks: readonly WalkPlan[];
+  settings: Pick<SyncSettings, "pageSize" | "concurrency" | "maxDeleteRatio" | "replicaLagMs">;
+  /** The walks that an interrupted run left. */
+  resumable: readonly ResumableWalk[];
+  /** Aborted with the first failure, so that no walk continues in vain. */
+  abort: AbortController;
+  /** Filled in during the walks. */
+  resources: RunSummary["resources"];
+  unfinished: Pick<Unfinished, "deficit">;
+  onProgress:
+    | ((resource: Resource, ...counts: Parameters<WalkResourceOptions["onProgress"]>) => void)
+    | undefined;
+}
+
+/**
+ * Runs the walks of a run at the same time. When upstream fails one list, the others continue. Returns the
+ * first such failure, or null. Throws the error of a walk after all have ended.
+ */
+export async function walkLists(options: WalkListsOptions): Promise<UpstreamError | null> {
+  const { walks, settings, resumable, abort, resources, unfinished, onProgress, ...shared } = options;
+  const room = createLookAheadRoom();
+  const walkOne = async (plan: WalkPlan): Promise<UpstreamError | null> => {
+    const { resource } = plan;
+    try {
+      const { summary, deficit, brokenBy } = await walkResource({
+        ...shared,
+        ...aboutList(shared, resource),
+        plan,
+        pageSize: settings.pageSize,
+        room,
+        lookAhead: lookAheadOf(settings.concurrency),
+        maxDeleteRatio: settings.maxDeleteRatio,
+        replicaLagMs: settings.replicaLagMs,
+        resume: resumable.find((walk) => walk.resource === resource) ?? null,
+        onProgress(counts, totalCount) {
+          const reason = `${resource} list: the walk was not finished`;
+          resources[resource] = { walk: "not_whole", reason, ...counts, total_count: totalCount };
+          onProgress?.(resource, counts, totalCount);
+        },
+      });
+      resources[resource] = summary;
+      unfinished.deficit += deficit;
+      return brokenBy;
+    } catch (reason) {
+      abort.abort(reason);
+      throw reason;
+    }
+  };
+  const settled = await Promise.allSettled(walks.map(walkOne));
+  const failures = settled.map((one) => {
+    if (one.status === "rejected") throw one.reason;
+    return one.value;
+  });
+  return failures.find((failure) => failure !== null) ?? null;
+}

@@ -1,0 +1,101 @@
+import type { Reference } from "../../resources/resource-uri.ts";
+import { REFERENCE_FIELDS, RESOURCES, type Resource } from "../../resources/resources.ts";
+import type { Sql } from "../../store/connection/connect.ts";
+import { RECORD_TABLES } from "./tables.ts";
+
+/** The resources that others refer to. All their ids must be known to turn references into keys. */
+const REFERRED = new Set(REFERENCE_FIELDS.map(({ target }) => target));
+
+const READ_ROWS = 5000;
+
+/** Knows which records are in the mirror, without asking Postgres for every page. */
+export interface KnownKeys {
+  /** Prepares for records with these references. Await it before you call the other methods. */
+  prepare(references: Iterable<Reference>): Promise<void>;
+  /** The id to store as key for a reference, or null while the record is not here. */
+  resolve(reference: Reference): string | null;
+  /** Whether it is certain that no row has this id. Then no look-up is needed. */
+  isNew(resource: Resource, id: string): boolean;
+  /** Adds a row of the current transaction. */
+  add(resource: Resource, id: string): void;
+  /** Removes an added row after only its part of the transaction was rolled back. */
+  drop(resource: Resource, id: string): void;
+  commit(): void;
+  /** Removes the rows added since the last commit. */
+  rollback(): void;
+}
+
+/** A set of ids. `walk` has one that needs little memory. */
+interface Ids {
+  add(id: string): boolean;
+  has(id: string): boolean;
+}
+
+/**
+ * Reads all ids once, for a run that loads whole lists. Rows are never removed and only one run writes at a
+ * time, so a known id stays known. Nothing refers to files and builds, so their ids are kept only when the
+ * table was empty at the start. Then the first night needs no look-ups at all.
+ */
+export function createKnownKeys(sql: Sql, createIds: () => Ids): KnownKeys {
+  const known = new Map<Resource, { ids: Ids; isComplete: boolean; added: Set<string> }>(
+    RESOURCES.map((resource) => [resource, { ids: createIds(), isComplete: false, added: new Set() }]),
+  );
+  let prepared: Promise<unknown> | undefined;
+
+  async function read(resource: Resource): Promise<void> {
+    const entry = known.get(resource);
+    if (!entry) return;
+    if (REFERRED.has(resource)) {
+      // This reads by keys, not by a cursor. When the connection is lost between two batches, a cursor of the
+      // driver ends as if it had read all rows.
+      // Each batch is one row, because rows cost the driver more than ids.
+      for (let after: string | null = ""; after !== null; ) {
+        const [row]: { ids: string; last: string | null }[] = await sql.unsafe(
+          `select coalesce(json_agg(id), '[]')::text as ids, max(id) as last
+           from (select id from ${RECORD_TABLES[resource].name} where id > $1 order by id limit ${READ_ROWS}) as known`,
+          [after],
+        );
+        for (const id of JSON.parse(row?.ids ?? "[]") as string[]) entry.ids.add(id);
+        after = row?.last ?? null;
+      }
+      entry.isComplete = true;
+    } else {
+      const [row] = await sql.unsafe<{ empty: boolean }[]>(
+        `select not exists (select from ${RECORD_TABLES[resource].name}) as empty`,
+      );
+      entry.isComplete = row?.empty === true;
+    }
+  }
+
+  const has = (resource: Resource, id: string) => {
+    const entry = known.get(resource);
+    return entry !== undefined && (entry.ids.has(id) || entry.added.has(id));
+  };
+
+  return {
+    prepare() {
+      prepared ??= Promise.all(RESOURCES.map(read)).catch((error: unknown) => {
+        prepared = undefined;
+        throw error;
+      });
+      return prepared.then(() => {});
+    },
+    resolve: (reference) =>
+      reference.kind === "record" && has(reference.resource, reference.key) ? reference.key : null,
+    isNew: (resource, id) => known.get(resource)?.isComplete === true && !has(resource, id),
+    add(resource, id) {
+      const entry = known.get(resource);
+      if (entry?.isComplete) entry.added.add(id);
+    },
+    drop: (resource, id) => void known.get(resource)?.added.delete(id),
+    commit() {
+      for (const entry of known.values()) {
+        for (const id of entry.added) entry.ids.add(id);
+        entry.added.clear();
+      }
+    },
+    rollback() {
+      for (const entry of known.values()) entry.added.clear();
+    },
+  };
+}

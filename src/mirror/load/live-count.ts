@@ -1,0 +1,66 @@
+import type { Resource } from "../../resources/resources.ts";
+import type { Sql, TransactionSql } from "../../store/connection/connect.ts";
+import { RECORD_TABLES } from "./tables.ts";
+
+/** The lists that are read at their head. Counting their records must not read every row. */
+const COUNTED: readonly Resource[] = ["build"];
+
+/** Changes the count of live records, in the transaction that adds, restores or retires them. */
+export async function addLive(tx: TransactionSql, resource: Resource, records: number): Promise<void> {
+  if (records === 0 || !COUNTED.includes(resource)) return;
+  await tx`update sync.lists set live = live + ${records} where resource = ${resource}`;
+}
+
+/** Sets the count, in the transaction that ends a whole walk, which has read every row. */
+export async function setLive(tx: TransactionSql, resource: Resource, records: number): Promise<void> {
+  if (!COUNTED.includes(resource)) return;
+  await tx`
+    insert into sync.lists (resource, live) values (${resource}, ${records})
+    on conflict (resource) do update set live = excluded.live`;
+}
+
+/**
+ * The condition for live records that a list should show. A project that was only embedded so far may be
+ * hidden there.
+ */
+export function isListed(resource: Resource): string {
+  return `deleted_at is null${resource === "project" ? " and listed" : ""}`;
+}
+
+/**
+ * The number of live records that upstream's list should show: all that are here, without missing ones and
+ * without vanished builds. Where the list is read at its head, only the first call counts every row; later
+ * only changes are counted.
+ */
+export async function countShown(sql: Sql | TransactionSql, resource: Resource): Promise<number> {
+  const live = COUNTED.includes(resource) ? await countLive(sql, resource) : await countRows(sql, resource);
+  const [hidden] = await sql.unsafe<{ records: number }[]>(
+    `select count(*) as records from ${RECORD_TABLES[resource].name}
+     where ${isListed(resource)} and id in (
+       select record_id from sync.missing_records where resource = $1
+       union select build_id from sync.open_builds where $1 = 'build' and vanished_at is not null)`,
+    [resource],
+  );
+  return live - (hidden?.records ?? 0);
+}
+
+async function countLive(sql: Sql | TransactionSql, resource: Resource): Promise<number> {
+  const [known] = await sql<{ live: number }[]>`select live from sync.lists where resource = ${resource}`;
+  if (known) return known.live;
+  const [list] = await sql.unsafe<{ live: number }[]>(
+    `insert into sync.lists (resource, live)
+     select $1, count(*) from ${RECORD_TABLES[resource].name} where ${isListed(resource)}
+     on conflict (resource) do update set live = excluded.live
+     returning live`,
+    [resource],
+  );
+  return list?.live ?? 0;
+}
+
+/** The number of live records that a walk of the list should see. */
+export async function countRows(sql: Sql | TransactionSql, resource: Resource): Promise<number> {
+  const [row] = await sql.unsafe<{ live: number }[]>(
+    `select count(*) as live from ${RECORD_TABLES[resource].name} where ${isListed(resource)}`,
+  );
+  return row?.live ?? 0;
+}

@@ -1,0 +1,246 @@
+/**
+ * The only writer of the mirrored tables. Pages come from several walks at once and are loaded one call after
+ * another. Each call is one transaction, together with the caller's own writes (its checkpoint): all of it is
+ * stored, or nothing. Among waiting calls, resources that others refer to go first, so that most references
+ * find their records.
+ *
+ * Pages that Postgres refuses are loaded again record by record, so that a bad record does not affect the
+ * others. A record that cannot be stored goes to `sync.quarantine` with its payload and the reason of
+ * Postgres.
+ */
+import PQueue from "p-queue";
+import type { StoreMeter } from "../../base/metrics/store-meter.ts";
+import { RESOURCES, type Resource } from "../../resources/resources.ts";
+import type { Sql, TransactionSql } from "../../store/connection/connect.ts";
+import type { Patience } from "../../store/connection/patience.ts";
+import { withStoreErrors } from "../../store/connection/store-errors.ts";
+import { withTransaction } from "../../store/connection/transaction.ts";
+import { type NormalizedPage, normalizePage } from "../normalize/page.ts";
+import { isDataFault } from "./data-fault.ts";
+import type { KnownKeys } from "./known-keys.ts";
+import { type LoadCounts, type Loaded, type LoadFacts, loadRecords } from "./load-records.ts";
+import { addEarlier, type EarlierCounts, loadOneByOne } from "./load-singly.ts";
+import { type LoadableBatch, type PreparedBatch, prepareBatch, referencesOf } from "./prepare-batch.ts";
+import { createProjectSightings, type RunStart } from "./project-sightings.ts";
+import { quarantineRecords } from "./quarantine.ts";
+import { recordDrift } from "./record-drift.ts";
+import { type BuildSighting, recordTransitions, type TransitionFacts } from "./record-transitions.ts";
+import { type GoneRecord, type Retired, type RetiredCounts, retireRecords } from "./retire-records.ts";
+import { findStale } from "./stale-sightings.ts";
+
+export type { LoadableBatch, LoadablePage } from "./prepare-batch.ts";
+
+export interface BatchCounts extends LoadCounts {
+  transitions: number;
+  /** Changed builds that were skipped because something newer is known already. */
+  stale: number;
+  quarantined: number;
+  /** The ids of records with characters in the place of bytes that did not fit; "" for a record without an id. */
+  damaged: string[];
+  replacedNul: number;
+}
+
+export interface LoaderOptions extends TransitionFacts, RunStart {
+  sql: Sql;
+  keys: KnownKeys;
+  baseUrl: URL;
+  /** How to wait for a database that is away. @default the load fails */
+  patience?: Patience;
+  /**
+   * Called near the end of each transaction. Throws, which rolls it back, when this run may no longer write.
+   * @default it may
+   */
+  assertMayWrite?: (tx: TransactionSql) => Promise<void>;
+  /** Times the loads. @default nothing does */
+  meter?: StoreMeter | undefined;
+}
+
+export interface Loader {
+  /** Normalizes a page when it arrives, before its turn to load. */
+  normalize(resource: Resource, records: readonly unknown[]): NormalizedPage;
+  /**
+   * Loads pages. `alongside` runs in the same transaction, after them. Throws `StoreError`. Safe to repeat.
+   */
+  load(
+    batch: LoadableBatch,
+    alongside?: (tx: TransactionSql, counts: Omit<BatchCounts, "transitions">) => Promise<unknown>,
+  ): Promise<BatchCounts>;
+  /**
+   * Notes the ids of a page that was skipped unparsed. Returns the projects whose rows an embedded copy has changed
+   * since, although it was asked for earlier: they must be asked for again.
+   */
+  noteSkipped(resource: Resource, ids: readonly string[], askedAt: Date): Promise<string[]>;
+  /**
+   * Marks records of `sync.missing_records` as deleted. `alongside` runs in the same transaction, after that.
+   * Throws `StoreError`. Safe to repeat.
+   */
+  retire(
+    gone: readonly GoneRecord[],
+    alongside?: (tx: TransactionSql, counts: RetiredCounts) => Promise<unknown>,
+  ): Promise<Retired>;
+  /**
+   * Records that the details of open builds are gone, without deleting the builds. Returns the number of
+   * transitions. Throws `StoreError`. Safe to repeat.
+   */
+  vanish(builds: readonly BuildSighting[]): Promise<number>;
+}
+
+export function createLoader(options: LoaderOptions): Loader {
+  const { sql, keys, patience = withStoreErrors } = options;
+  const turns = new PQueue({ concurrency: 1 });
+  /**
+   * Every record of a list embeds its project, so most copies equal the newest one and need neither normalizing
+   * nor a look-up.
+   */
+  const sightings = createProjectSightings(options);
+  /**
+   * The hashes of each list's newest batch. The next batch begins with records of it, because pages overlap,
+   * and they need no look-up. Projects do, since two kinds of copies are told apart; so do open builds, since
+   * each sighting counts.
+   */
+  const newest = new Map<Resource, Map<string, string>>();
+
+  async function inTransaction<T>(body: (tx: TransactionSql) => Promise<T>): Promise<T> {
+    try {
+      const result = await withTransaction(sql, body);
+      keys.commit();
+      sightings.commit();
+      return result;
+    } catch (error) {
+      keys.rollback();
+      sightings.rollback();
+      throw error;
+    }
+  }
+
+  const normalize: Loader["normalize"] = (resource, records) =>
+    normalizePage(resource, records, options.baseUrl, sightings.isCurrent);
+
+  return {
+    normalize,
+    async load(batch, alongside) {
+      const { resource, source } = batch;
+      const facts: LoadFacts = {
+        ...options,
+        sightings,
+        method: "copy",
+        isJustStored: (of, { id, hash, columns }) =>
+          newest.get(of)?.get(id) === hash && (of !== "build" || columns.state === "finished"),
+      };
+
+      const finish = async (
+        tx: TransactionSql,
+        prepared: PreparedBatch,
+        loaded: Loaded,
+        rejected: PreparedBatch["rejected"],
+      ) => {
+        await quarantineRecords(tx, options.runId, rejected);
+        const { damaged, drift, observedAt, replacedNul } = prepared;
+        await recordDrift(tx, { resource, runId: options.runId, observedAt }, drift);
+        const counts = {
+          ...loaded.counts,
+          stale: loaded.stale,
+          quarantined: rejected.length,
+          damaged,
+          replacedNul,
+        };
+        // These do not wait for one another. The last statement before the commit shows a failed COPY,
+        // because the stream does not.
+        const [transitions] = await Promise.all([
+          recordTransitions(tx, facts, loaded.moving),
+          alongside?.(tx, counts),
+          options.assertMayWrite?.(tx),
+          tx`select 1`,
+        ]);
+        return { ...counts, transitions };
+      };
+      const loadAtOnce = (prepared: PreparedBatch) =>
+        inTransaction(async (tx) => {
+          for (const copy of prepared.repeated) sightings.note(copy, "embedded");
+          await loadRecords(tx, "project", prepared.embedded, "embedded", facts);
+          const before = { inserted: 0, restored: 0, transitions: 0 };
+          for (const states of prepared.earlier) {
+            const loaded = await loadRecords(tx, resource, states, source, facts);
+            await addEarlier(tx, facts, before, loaded);
+          }
+          const loaded = await loadRecords(tx, resource, prepared.records, source, facts);
+          return finishAfter(tx, prepared, before, loaded, prepared.rejected);
+        });
+      const loadSingly = (prepared: PreparedBatch) =>
+        inTransaction(async (tx) => {
+          for (const copy of prepared.repeated) sightings.note(copy, "embedded");
+          const before = { inserted: 0, restored: 0, transitions: 0 };
+          const singly = { ...facts, method: "insert" as const };
+          const { loaded, refused } = await loadOneByOne(tx, batch, prepared, singly, before);
+          return finishAfter(tx, prepared, before, loaded, [...prepared.rejected, ...refused]);
+        });
+      /** A build that is new and changed its state within the batch counts as new. */
+      const finishAfter = async (
+        tx: TransactionSql,
+        prepared: PreparedBatch,
+        before: EarlierCounts,
+        loaded: Loaded,
+        rejected: PreparedBatch["rejected"],
+      ) => {
+        loaded.counts.inserted += before.inserted;
+        loaded.counts.updated = Math.max(0, loaded.counts.updated - before.inserted);
+        loaded.counts.restored += before.restored;
+        const counts = await finish(tx, prepared, loaded, rejected);
+        return { ...counts, transitions: counts.transitions + before.transitions };
+      };
+
+      let stored: PreparedBatch["records"] = [];
+      const counts = await turns.add(
+        // A commit whose answer was lost may have succeeded. Then COPY finds its own rows and fails with a
+        // data fault, and loading record by record finds them equal: no second change, transition or
+        // quarantine row. Only the counts show those records as unchanged.
+        async () => {
+          const from = performance.now();
+          // Not before its turn: which copies of projects are current changes with each load.
+          const prepared = prepareBatch(batch, normalize, sightings.isCurrent);
+          stored = prepared.records;
+          const loaded = await patience(`load a page of ${resource}s`, async () => {
+            await keys.prepare(referencesOf(prepared));
+            return await loadAtOnce(prepared).catch((error: unknown) => {
+              if (!isDataFault(error)) throw error;
+              return loadSingly(prepared);
+            });
+          });
+          options.meter?.loaded(resource, (performance.now() - from) / 1000);
+          return loaded;
+        },
+        { priority: -RESOURCES.indexOf(resource) },
+      );
+      if (resource !== "project" && counts.quarantined + counts.stale === 0)
+        newest.set(resource, new Map(stored.map(({ record }) => [record.id, record.hash])));
+      return counts;
+    },
+    noteSkipped: (resource, ids, askedAt) =>
+      resource === "project" ? turns.add(() => sightings.noteSkipped(ids, askedAt)) : Promise.resolve([]),
+    // A record that is deleted here already is neither counted nor recorded again.
+    retire: (gone, alongside) =>
+      turns.add(() =>
+        patience("mark records as deleted", () =>
+          inTransaction(async (tx) => {
+            newest.clear();
+            const retired = await retireRecords(tx, options, gone);
+            await alongside?.(tx, retired.counts);
+            await options.assertMayWrite?.(tx);
+            return retired;
+          }),
+        ),
+      ),
+    vanish: (builds) =>
+      turns.add(() =>
+        patience("record which builds are gone", () =>
+          inTransaction(async (tx) => {
+            const stale = await findStale(tx, options.runId, builds);
+            const fresh = builds.filter(({ id }) => !stale.has(id));
+            const transitions = await recordTransitions(tx, options, fresh, true);
+            await options.assertMayWrite?.(tx);
+            return transitions;
+          }),
+        ),
+      ),
+  };
+}

@@ -1,0 +1,41 @@
+import type { Resource } from "../../resources/resources.ts";
+import type { Sql } from "../../store/connection/connect.ts";
+import type { KnownKeys } from "./known-keys.ts";
+import { RECORD_TABLES } from "./tables.ts";
+
+/**
+ * Known keys for a run that loads only a few pages. It looks up only the references of each page. Its
+ * knowledge is never complete, so `isNew` is always false and every record is looked up.
+ */
+export function createLookedUpKeys(sql: Sql): KnownKeys {
+  const here = new Map<Resource, Set<string>>();
+  const idsOf = (resource: Resource): Set<string> => {
+    const ids = here.get(resource) ?? new Set();
+    here.set(resource, ids);
+    return ids;
+  };
+
+  return {
+    async prepare(references) {
+      const wanted = new Map<Resource, string[]>();
+      for (const reference of references) {
+        if (reference.kind !== "record" || idsOf(reference.resource).has(reference.key)) continue;
+        wanted.set(reference.resource, [...(wanted.get(reference.resource) ?? []), reference.key]);
+      }
+      for (const [resource, keys] of wanted) {
+        const rows = await sql.unsafe<{ id: string }[]>(
+          `select id from ${RECORD_TABLES[resource].name} where id = any ($1::text[])`,
+          [keys],
+        );
+        for (const { id } of rows) idsOf(resource).add(id);
+      }
+    },
+    resolve: (reference) =>
+      reference.kind === "record" && idsOf(reference.resource).has(reference.key) ? reference.key : null,
+    isNew: () => false,
+    add() {},
+    drop() {},
+    commit() {},
+    rollback() {},
+  };
+}

@@ -1,0 +1,175 @@
+import type { Reference } from "../../resources/resource-uri.ts";
+import type { Resource } from "../../resources/resources.ts";
+import type { ProjectSource } from "../../store/schema/projects.ts";
+import { type FieldDrift, findDrift } from "../normalize/find-drift.ts";
+import type { NormalizedRecord } from "../normalize/normalized.ts";
+import type { NormalizedPage } from "../normalize/page.ts";
+import type { ObservedRecord } from "./observed-record.ts";
+import type { SeenCopy } from "./project-sightings.ts";
+import type { RefusedRecord } from "./quarantine.ts";
+
+export interface LoadablePage {
+  records: readonly unknown[];
+  /** The path and query that gave the records. */
+  request: string;
+  /** When the request for the records was sent. @default observedAt */
+  askedAt?: Date;
+  observedAt: Date;
+  /** The result of `Loader.normalize`. `load` normalizes the records itself when this is missing. */
+  normalized?: NormalizedPage;
+}
+
+export interface LoadableBatch {
+  resource: Resource;
+  /** In the order of reading: when a record comes twice, the later copy wins. */
+  pages: readonly LoadablePage[];
+  source: Exclude<ProjectSource, "embedded">;
+}
+
+/** The pages of a batch, ready to load. */
+export interface PreparedBatch {
+  /** Each record once, as it was seen last. */
+  records: ObservedRecord[];
+  /** Earlier states of builds that come more than once, in their order. Most pages have none. */
+  earlier: ObservedRecord[][];
+  embedded: ObservedRecord[];
+  /** Copies of projects that equal the newest loaded ones. */
+  repeated: SeenCopy[];
+  rejected: RefusedRecord[];
+  /** The ids of records with characters in the place of bytes that did not fit. */
+  damaged: string[];
+  replacedNul: number;
+  drift: FieldDrift[];
+  /** When the last page arrived. */
+  observedAt: string;
+}
+
+/**
+ * Sorts the records of a batch. `normalize` is called for pages that are not normalized yet, and `isCurrent` says
+ * whether the newest loaded copy of a project has this hash.
+ */
+export function prepareBatch(
+  { resource, pages }: LoadableBatch,
+  normalize: (resource: Resource, records: readonly unknown[]) => NormalizedPage,
+  isCurrent: (id: string, hash: string) => boolean,
+): PreparedBatch {
+  const copies: EmbeddedCopy[] = [];
+  const observed: ObservedRecord[] = [];
+  const prepared: PreparedBatch = {
+    records: [],
+    earlier: [],
+    embedded: [],
+    repeated: [],
+    rejected: [],
+    damaged: [],
+    replacedNul: 0,
+    drift: [],
+    observedAt: "",
+  };
+  for (const { records, request, observedAt, askedAt = observedAt, normalized } of pages) {
+    const at = observedAt.toISOString();
+    const asked = askedAt.toISOString();
+    const page = normalized ?? normalize(resource, records);
+    const seen = (record: NormalizedRecord): ObservedRecord => ({
+      record,
+      askedAt: asked,
+      observedAt: at,
+      request,
+    });
+    observed.push(...page.records.map(seen));
+    copies.push(
+      ...page.embeddedProjects.map((one) => ({ ...one, askedAt: asked, record: () => seen(one) })),
+      ...page.repeatedProjects.map((one) => ({
+        ...one,
+        askedAt: asked,
+        record: () => seen(one.normalize()),
+      })),
+    );
+    prepared.rejected.push(
+      ...page.rejected.map((record) => ({ ...record, resource, request, observedAt: at })),
+    );
+    prepared.damaged.push(...page.damaged);
+    prepared.replacedNul += page.replacedNul;
+    prepared.drift.push(...findDrift(resource, page.records));
+    prepared.observedAt = at;
+  }
+  if (resource === "build") prepared.earlier = earlierStates(observed);
+  prepared.records = resource === "project" ? latestAsked(observed) : latestById(observed);
+  for (const copy of latestCopies(copies)) {
+    if (isCurrent(copy.id, copy.hash)) prepared.repeated.push(copy);
+    else prepared.embedded.push({ ...copy.record(), askedAt: copy.askedAt });
+  }
+  return prepared;
+}
+
+/** A copy of a project in a version or file. */
+interface EmbeddedCopy extends SeenCopy {
+  record(): ObservedRecord;
+}
+
+/** The copy of each project that was asked for last. Within one reply, the one with the latest date. */
+function latestCopies(copies: readonly EmbeddedCopy[]): EmbeddedCopy[] {
+  const byId = new Map<string, EmbeddedCopy>();
+  for (const copy of copies) {
+    const earlier = byId.get(copy.id);
+    if (!earlier || copy.askedAt > earlier.askedAt) byId.set(copy.id, copy);
+    else if (
+      copy.askedAt === earlier.askedAt &&
+      copy.hash !== earlier.hash &&
+      dateOf(copy) >= dateOf(earlier)
+    )
+      byId.set(copy.id, copy);
+  }
+  return [...byId.values()];
+}
+
+function dateOf(copy: EmbeddedCopy): string {
+  return String(copy.record().record.columns.modified_date ?? "");
+}
+
+/** The copy of each record that was asked for last; of those that were asked for together, the last one. */
+function latestAsked(observed: readonly ObservedRecord[]): ObservedRecord[] {
+  const byId = new Map<string, ObservedRecord>();
+  for (const copy of observed) {
+    const earlier = byId.get(copy.record.id);
+    if (!earlier || copy.askedAt >= earlier.askedAt) byId.set(copy.record.id, copy);
+  }
+  return [...byId.values()];
+}
+
+/** The last copy of each id. */
+function latestById(observed: readonly ObservedRecord[]): ObservedRecord[] {
+  const byId = new Map<string, ObservedRecord>();
+  for (const copy of observed) {
+    const earlier = byId.get(copy.record.id);
+    // A record that came again unchanged keeps its first date, so that its first page does not look stale.
+    if (earlier?.record.hash !== copy.record.hash) byId.set(copy.record.id, copy);
+  }
+  return [...byId.values()];
+}
+
+/**
+ * For builds that came in several states, the first copy of each state: a list of first states, a list of
+ * second states, and so on, without the last state of each build.
+ */
+function earlierStates(observed: readonly ObservedRecord[]): ObservedRecord[][] {
+  const latest = new Map<string, { copy: ObservedRecord; turn: number }>();
+  const turns: ObservedRecord[][] = [];
+  for (const copy of observed) {
+    const { id, columns } = copy.record;
+    const before = latest.get(id);
+    const hasMoved = before !== undefined && before.copy.record.columns.state !== columns.state;
+    if (hasMoved) {
+      if (turns.length === before.turn) turns.push([]);
+      turns[before.turn]?.push(before.copy);
+    }
+    if (!before || hasMoved) latest.set(id, { copy, turn: before ? before.turn + 1 : 0 });
+  }
+  return turns;
+}
+
+/** Every reference of the records in the batch. */
+export function* referencesOf({ records, earlier }: PreparedBatch): Generator<Reference> {
+  for (const { record } of [records, ...earlier].flat())
+    for (const { target } of record.references) yield target;
+}

@@ -1,0 +1,152 @@
+/**
+ * Decides between copies of a project. Its list, its detail and every version and file show it, in replies that are
+ * asked for at the same time and may come from a cache. The copy that was asked for last is right, whatever its
+ * `modified_date` says, because the service's clock may be put back. An earlier run comes before a later one, because
+ * our clock may be put back too. Only within one reply does the date decide (`prepare-batch.ts`).
+ *
+ * An embedded copy with the date of the project's own list or detail is the same project in another form: services
+ * leave out fields there. So it replaces nothing, else such projects would change twice a night.
+ */
+import type { ProjectSource } from "../../store/schema/projects.ts";
+import type { ObservedRecord } from "./observed-record.ts";
+import type { StoredProject } from "./stored-records.ts";
+
+/**
+ * The most projects in memory. Of older ones only the stored time of their last change is known, which is right
+ * unless a copy that is asked for earlier comes more than this many projects later.
+ */
+const MAX_PROJECTS = 200_000;
+
+/** The latest sighting of a project in this run. */
+interface Sighting {
+  /** Null when a page showed it that was skipped unparsed. */
+  hash: string | null;
+  /** The same project as versions and files show it, where they show it in another form. */
+  embeddedHash: string | null;
+  askedAt: number;
+  isEmbedded: boolean;
+  /** Whether an embedded copy took the place of what the list had shown. */
+  hasReplaced: boolean;
+}
+
+/** A copy before it is normalized. */
+export interface SeenCopy extends Pick<ObservedRecord, "askedAt"> {
+  id: string;
+  hash: string;
+}
+
+/** What this run has seen of projects. A sighting of a transaction counts for others when it is committed. */
+export interface ProjectSightings {
+  /** Whether the newest copy that was loaded has this hash. Then this one need not be normalized or compared. */
+  isCurrent(id: string, hash: string): boolean;
+  /** Whether a copy replaces another one that is stored. */
+  isLater(copy: ObservedRecord, stored: StoredProject, source: ProjectSource): boolean;
+  /** Notes an embedded copy that is the stored project in another form. */
+  noteForm(copy: SeenCopy): void;
+  /** Notes a copy that is stored now, or that could not be stored. */
+  note(copy: SeenCopy, source: ProjectSource, hasReplaced?: boolean): void;
+  /**
+   * Notes that a page of the list shows these projects as they were before this run, because it was skipped unparsed.
+   * Returns those that hold an embedded copy by now that was asked for earlier than the page.
+   */
+  noteSkipped(ids: readonly string[], askedAt: Date): string[];
+  commit(): void;
+  rollback(): void;
+}
+
+export interface RunStart {
+  runId: number;
+  /** A reply that was asked for earlier comes from a cache. @default none does */
+  startedAt?: Date | undefined;
+}
+
+export function createProjectSightings({ runId, startedAt = new Date(0) }: RunStart): ProjectSightings {
+  const committed = new Map<string, Sighting>();
+  const pending = new Map<string, Sighting>();
+  const find = (id: string) => pending.get(id) ?? committed.get(id);
+  const isAfter = (one: Pick<Sighting, "askedAt" | "isEmbedded">, other: Sighting) =>
+    one.askedAt > other.askedAt || (one.askedAt === other.askedAt && (other.isEmbedded || !one.isEmbedded));
+
+  return {
+    isCurrent(id, hash) {
+      const seen = find(id);
+      return seen !== undefined && (seen.hash === hash || seen.embeddedHash === hash);
+    },
+    isLater({ record, ...copy }, stored, source) {
+      if (isOtherForm({ record, source }, stored)) return source !== "embedded";
+      const askedAt = Date.parse(copy.askedAt);
+      const seen = find(record.id);
+      if (seen) return isAfter({ askedAt, isEmbedded: source === "embedded" }, seen);
+      const observedAt = Date.parse(copy.observedAt);
+      if (stored.changedRunId === runId) return observedAt >= stored.changedAt;
+      // A cache may have got this copy before the stored one was seen, unless our clock was put back since.
+      const isFresh = askedAt >= startedAt.getTime();
+      return isFresh || askedAt >= stored.changedAt || observedAt < stored.changedAt;
+    },
+    noteForm({ id, hash, askedAt }) {
+      const seen = find(id) ?? { hash: null, askedAt: 0, isEmbedded: false, hasReplaced: false };
+      pending.set(id, { ...seen, embeddedHash: hash, askedAt: Math.max(seen.askedAt, Date.parse(askedAt)) });
+    },
+    note({ id, hash, askedAt }, source, hasReplaced = false) {
+      const isEmbedded = source === "embedded";
+      const seen = find(id);
+      if (isEmbedded && seen?.embeddedHash === hash) {
+        pending.set(id, { ...seen, askedAt: Math.max(seen.askedAt, Date.parse(askedAt)) });
+        return;
+      }
+      const isStill = isEmbedded && seen?.hash === hash && seen.hasReplaced;
+      const sighting = {
+        hash,
+        embeddedHash: seen?.hash === hash ? seen.embeddedHash : null,
+        askedAt: Date.parse(askedAt),
+        isEmbedded,
+        hasReplaced: isEmbedded && (hasReplaced || isStill),
+      };
+      if (!seen || isAfter(sighting, seen)) pending.set(id, sighting);
+    },
+    noteSkipped(ids, askedAt) {
+      const page = { askedAt: askedAt.getTime(), isEmbedded: false };
+      const replaced: string[] = [];
+      for (const id of ids) {
+        const seen = committed.get(id);
+        if (seen && !isAfter(page, seen)) continue;
+        if (seen?.hasReplaced) replaced.push(id);
+        else
+          committed.set(id, {
+            ...page,
+            hash: seen?.hash ?? null,
+            embeddedHash: seen?.embeddedHash ?? null,
+            hasReplaced: false,
+          });
+      }
+      return replaced;
+    },
+    commit() {
+      for (const [id, sighting] of pending) {
+        committed.delete(id);
+        committed.set(id, sighting);
+      }
+      pending.clear();
+      for (const id of committed.keys()) {
+        if (committed.size <= MAX_PROJECTS) break;
+        committed.delete(id);
+      }
+    },
+    rollback: () => pending.clear(),
+  };
+}
+
+/** Whether two copies of one date differ only because one of them is embedded. */
+export function isOtherForm(
+  { record, source }: Pick<ObservedRecord, "record"> & { source: ProjectSource },
+  stored: StoredProject,
+): boolean {
+  if ((source === "embedded") === (stored.source === "embedded")) return false;
+  return padFraction(record.columns.modified_date) === (stored.modifiedDate ?? "");
+}
+
+/** Makes local times equally long, so that they can be compared as texts. */
+function padFraction(date: unknown): string {
+  if (typeof date !== "string") return "";
+  return date.includes(".") ? date : `${date}.000000`;
+}

@@ -1,0 +1,130 @@
+import { jsonText } from "../../base/json-text.ts";
+import { foreignNumberIn } from "../../resources/parse-json.ts";
+import type { Resource } from "../../resources/resources.ts";
+import type { Sql, TransactionSql } from "../../store/connection/connect.ts";
+import { cleanJson, cleanText } from "../normalize/clean-text.ts";
+import type { RejectedRecord } from "../normalize/normalized.ts";
+import { RECORD_TABLES } from "./tables.ts";
+
+/**
+ * The most characters of a payload stored as JSON. Postgres allows 256 MiB of jsonb, and a character has at
+ * most four bytes.
+ */
+const MAX_JSON_LENGTH = 50_000_000;
+/** The most characters of a payload stored as text. */
+const MAX_TEXT_LENGTH = 1_000_000;
+
+/** A record that cannot be stored, and where it came from. */
+export interface RefusedRecord extends RejectedRecord {
+  resource: Resource;
+  /** The path and query that gave the record. */
+  request: string;
+  observedAt: string;
+}
+
+/**
+ * Stores refused records in quarantine, with their payload and the reason. A record that is there already is
+ * not stored twice.
+ */
+export async function quarantineRecords(
+  tx: TransactionSql,
+  runId: number,
+  refused: readonly RefusedRecord[],
+): Promise<void> {
+  if (refused.length === 0) return;
+  const rows = refused.map((record) => ({ ...record, json: toJson(record.payload) }));
+  await insertRows(tx, runId, rows);
+}
+
+/** One statement for all records, because each statement searches the whole quarantine of the resource. */
+async function insertRows(
+  tx: TransactionSql,
+  runId: number,
+  rows: readonly (RefusedRecord & { json: string })[],
+): Promise<void> {
+  await tx`
+    insert into sync.quarantine (run_id, resource, record_id, reason, payload, request, created_at)
+    select ${runId}::bigint, resource, record_id, min(reason), payload, min(request), min(at::timestamptz)
+    from (
+      select *, json::jsonb as payload
+      from unnest(
+        ${rows.map(({ resource }) => resource)}::text[],
+        ${rows.map(({ recordId }) => recordId)}::text[],
+        ${rows.map(({ reason }) => cleanText(reason, { nul: 0 }))}::text[],
+        ${rows.map(({ json }) => json)}::text[],
+        ${rows.map(({ request }) => request)}::text[],
+        ${rows.map(({ observedAt }) => observedAt)}::text[]
+      ) with ordinality as refused (resource, record_id, reason, json, request, at, place)
+    ) as refused
+    where not exists (
+      select from sync.quarantine as known
+      where known.resolved_at is null and known.resource = refused.resource
+        and known.payload = refused.payload and known.record_id is not distinct from refused.record_id)
+    group by resource, record_id, payload
+    order by min(place)`;
+}
+
+function toJson(payload: unknown): string {
+  // As one text, which a retry reads like the reply, so that the number is not taken for a text.
+  if (foreignNumberIn(payload) !== null) return toText(payload, MAX_JSON_LENGTH);
+  try {
+    const json = JSON.stringify(cleanJson(payload, { nul: 0 }) ?? null);
+    return json.length > MAX_JSON_LENGTH ? toText(payload, MAX_TEXT_LENGTH) : json;
+  } catch {
+    return toText(payload, MAX_TEXT_LENGTH);
+  }
+}
+
+/** A payload that is nested too deep or too long for JSON is stored as one text, cut when it is too long. */
+function toText(payload: unknown, maxLength: number): string {
+  return JSON.stringify(jsonText(payload, maxLength).toWellFormed());
+}
+
+/** A place in a list whose record upstream cannot render. It has no payload, and its id is not known. */
+export interface ListHole {
+  resource: Resource;
+  runId: number;
+  /** The path and query that fail. */
+  request: string;
+  /** From 0. */
+  offset: number;
+  reason: string;
+  observedAt: string;
+}
+
+/** Stores a hole in a list, once for each place while it is unresolved. */
+export async function quarantineHole(tx: TransactionSql | Sql, hole: ListHole): Promise<void> {
+  const { resource, runId, request, offset, observedAt } = hole;
+  await tx`
+    insert into sync.quarantine (run_id, resource, reason, request, created_at, list_offset)
+    select ${runId}::bigint, ${resource}, ${cleanText(hole.reason, { nul: 0 })}, ${request},
+      ${observedAt}::timestamptz, ${offset}::bigint
+    where not exists (
+      select from sync.quarantine
+      where resource = ${resource} and resolved_at is null and list_offset = ${offset}::bigint)`;
+}
+
+/** Resolves every hole of a list, after a walk without holes. Returns how many there were. */
+export async function resolveHoles(
+  tx: TransactionSql | Sql,
+  resource: Resource,
+  at: string,
+): Promise<number> {
+  const result = await tx`
+    update sync.quarantine set resolved_at = ${at}::timestamptz
+    where resource = ${resource} and resolved_at is null and list_offset is not null`;
+  return result.count;
+}
+
+/**
+ * The records of a list that wait in quarantine and have no row: those with an id, and the places without one.
+ */
+export async function countUnstored(sql: TransactionSql | Sql, resource: Resource): Promise<number> {
+  const [row] = await sql.unsafe<{ records: number }[]>(
+    `select count(distinct record_id) + count(*) filter (where record_id is null) as records
+     from sync.quarantine as waiting where resource = $1 and resolved_at is null
+       and not exists (select from ${RECORD_TABLES[resource].name} where id = record_id)`,
+    [resource],
+  );
+  return row?.records ?? 0;
+}

@@ -1,0 +1,140 @@
+import type { Resource } from "../../resources/resources.ts";
+import type { TransactionSql } from "../../store/connection/connect.ts";
+import { LOG_FIELDS } from "../normalize/build.ts";
+import type { ObservedRecord } from "./observed-record.ts";
+import { RECORD_TABLES, type Row, URI_KEYS } from "./tables.ts";
+import { jsonRows } from "./write-rows.ts";
+
+/** Columns about our copy. A difference in them is not a change of the record. */
+const NOT_UPSTREAM = [
+  ...["first_seen_at", "first_seen_run_id", "changed_at", "changed_run_id", "deleted_at", "record_hash"],
+  ...["source", "listed"],
+];
+
+export interface Change {
+  recordId: string;
+  kind: "updated" | "deleted" | "restored";
+  observedAt: string;
+  before: Record<string, unknown> | null;
+  after: Record<string, unknown> | null;
+}
+
+/**
+ * Compares new rows with the stored ones, and returns the fields that differ, as Postgres prints them. Call
+ * it before the rows are replaced. Records without a difference from upstream come back with empty fields.
+ */
+export async function findChanges(
+  tx: TransactionSql,
+  resource: Resource,
+  observed: readonly ObservedRecord[],
+  incoming: readonly Row[],
+): Promise<Change[]> {
+  const table = RECORD_TABLES[resource];
+  // An embedded project has no URI, so its key is the field. The key for a URI changes with it, and is stored
+  // with it: a query about the past needs the record that the old URI named.
+  const rows = await tx.unsafe<{ id: string; before: Change["before"]; after: Change["after"] }[]>(
+    `select incoming.id, before, after
+     from jsonb_populate_recordset(null::${table.name}, $1::text::jsonb) as incoming
+     join ${table.name} as stored using (id)
+     cross join lateral (
+       select jsonb_object_agg(key, to_jsonb(stored) -> key) as before, jsonb_object_agg(key, value) as after
+       from jsonb_each(to_jsonb(incoming))
+       where key <> all ($2::text[]) and value is distinct from to_jsonb(stored) -> key
+         and (key <> all ($3::text[])
+           or to_jsonb(incoming) -> replace(key, '_id', '_uri') is distinct from to_jsonb(stored) -> replace(key, '_id', '_uri'))
+     ) as difference`,
+    [jsonRows(table, incoming), NOT_UPSTREAM, URI_KEYS[resource]],
+  );
+  const observedAt = new Map(observed.map((one) => [one.record.id, one.observedAt]));
+  const changes = new Map<string, Change>();
+  for (const { id, before, after } of rows) {
+    changes.set(id, {
+      recordId: id,
+      kind: "updated",
+      observedAt: observedAt.get(id) ?? "",
+      before: before ?? {},
+      after: after ?? {},
+    });
+  }
+  if (resource === "build") await addLogChanges(tx, observed, changes);
+  if (resource === "project") await addUserChanges(tx, observed, changes);
+  return [...changes.values()];
+}
+
+/**
+ * The texts of a build are compared and stored as hashes. So `changes` stays small; the text itself is in
+ * `build_logs`.
+ */
+async function addLogChanges(
+  tx: TransactionSql,
+  observed: readonly ObservedRecord[],
+  changes: Map<string, Change>,
+): Promise<void> {
+  const logs = observed.map(({ record }) => ({ build_id: record.id, ...record.logs }));
+  for (const field of LOG_FIELDS) {
+    const rows = await tx.unsafe<{ id: string; before: unknown; after: unknown }[]>(
+      `select incoming.build_id as id, ${textHash(`stored.${field}`)} as before, ${textHash(`incoming.${field}`)} as after
+       from jsonb_populate_recordset(null::mirror.build_logs, $1::text::jsonb) as incoming
+       join mirror.build_logs as stored using (build_id)
+       where incoming.${field} is distinct from stored.${field}`,
+      [JSON.stringify(logs)],
+    );
+    for (const row of rows) addField(changes, row.id, field, row.before, row.after);
+  }
+}
+
+const textHash = (column: string) =>
+  `case when ${column} is null then null
+   else jsonb_build_object('md5', md5(${column}), 'bytes', octet_length(${column})) end`;
+
+async function addUserChanges(
+  tx: TransactionSql,
+  observed: readonly ObservedRecord[],
+  changes: Map<string, Change>,
+): Promise<void> {
+  const stored = await tx<{ id: string; users: string[] }[]>`
+    select project_id as id, jsonb_agg(user_uri order by position) as users
+    from mirror.project_users
+    where project_id = any (${observed.map(({ record }) => record.id)}::text[])
+    group by project_id`;
+  const usersById = new Map(stored.map(({ id, users }) => [id, users]));
+  for (const { record } of observed) {
+    const before = usersById.get(record.id) ?? [];
+    const after = record.references.filter(({ field }) => field === "users").map(({ uri }) => uri);
+    if (JSON.stringify(before) !== JSON.stringify(after))
+      addField(changes, record.id, "users", before, after);
+  }
+}
+
+function addField(
+  changes: Map<string, Change>,
+  id: string,
+  field: string,
+  before: unknown,
+  after: unknown,
+): void {
+  const change = changes.get(id);
+  if (!change) return;
+  change.before = { ...change.before, [field]: before };
+  change.after = { ...change.after, [field]: after };
+}
+
+/** Whether any field differs. */
+export function hasFields({ after }: Change): boolean {
+  return Object.keys(after ?? {}).length > 0;
+}
+
+/** Stores changes. An update without a changed field is left out. */
+export async function recordChanges(
+  tx: TransactionSql,
+  facts: { resource: Resource; runId: number },
+  changes: Iterable<Change>,
+): Promise<void> {
+  const rows = [...changes].filter((change) => change.kind !== "updated" || hasFields(change));
+  if (rows.length === 0) return;
+  await tx`
+    insert into mirror.changes (resource, record_id, run_id, observed_at, kind, before, after)
+    select ${facts.resource}, "recordId", ${facts.runId}, "observedAt", kind, before, after
+    from jsonb_to_recordset(${JSON.stringify(rows)}::text::jsonb)
+      as change ("recordId" text, "observedAt" timestamptz, kind text, before jsonb, after jsonb)`;
+}

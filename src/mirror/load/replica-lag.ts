@@ -1,0 +1,77 @@
+/**
+ * A service may answer from several replicas, some of them behind. A reply asked for at T, from a replica that
+ * is at most L behind, shows a state not older than T - L. If the record was sighted before that state, a reply
+ * that lacks it proves that it was deleted since; if not, it proves nothing. A list and a detail from one
+ * replica are one proof, not two.
+ *
+ * Any sighting will do, unless the record was restored after it, and that is stored. So it does no harm that a
+ * record which is seen unchanged is not written. All moments are of this machine's clock, on which a request is
+ * dated too.
+ */
+
+import type { Resource } from "../../resources/resources.ts";
+import type { Sql } from "../../store/connection/connect.ts";
+import type { Observation } from "./observed-record.ts";
+import { RECORD_TABLES } from "./tables.ts";
+
+export interface LagFacts {
+  resource: Resource;
+  runId: number;
+  /** How far a replica may be behind, in milliseconds. 0: the service has none. */
+  replicaLagMs: number;
+}
+
+/**
+ * The ids of those records whose absence proves nothing yet, because they were sighted within the lag. A
+ * sighting of an earlier run that is later than the reply was dated by a clock that was put back since: then
+ * the lag counts from when a walk first missed the record, which is later.
+ */
+export async function findSightedWithin(
+  sql: Sql,
+  { resource, runId, replicaLagMs }: LagFacts,
+  gone: readonly (Pick<Observation, "askedAt"> & { id: string })[],
+): Promise<Set<string>> {
+  if (replicaLagMs === 0 || gone.length === 0) return new Set();
+  const rows = await sql.unsafe<{ id: string }[]>(
+    `select gone.id
+     from jsonb_to_recordset($1::text::jsonb) as gone (id text, "askedAt" timestamptz)
+     join ${RECORD_TABLES[resource].name} as record on record.id = gone.id
+     left join sync.missing_records as missing on missing.resource = $2 and missing.record_id = gone.id
+     left join sync.open_builds as open on $2 = 'build' and open.build_id = gone.id and open.vanished_at is null
+     where greatest(
+       case when record.changed_at <= "askedAt" or record.changed_run_id = $3 then record.changed_at else missing.noticed_at end,
+       case when open.seen_at <= "askedAt" or open.run_id = $3 then open.seen_at end
+     ) > "askedAt" - $4::float8 * interval '1 ms'`,
+    [JSON.stringify(gone), resource, runId, replicaLagMs],
+  );
+  return new Set(rows.map(({ id }) => id));
+}
+
+/** The newest builds that are looked at. Those that upstream dated in the future stay on top. */
+const NEWEST = 50;
+
+/**
+ * Finds whether the first page of the build list comes from a replica that is behind: the newest live build
+ * that was first sighted within the lag before the request, by an earlier run, is newer than all builds of the
+ * page, which are stored by now. Returns its id, or null.
+ */
+export async function findNewerBuild(
+  sql: Sql,
+  { runId, replicaLagMs }: Omit<LagFacts, "resource">,
+  page: { ids: readonly string[]; askedAt: Date },
+): Promise<string | null> {
+  if (replicaLagMs === 0) return null;
+  const askedAt = page.askedAt.toISOString();
+  const [row] = await sql<{ id: string }[]>`
+    select id from (
+      select id, date, first_seen_at, first_seen_run_id from mirror.builds where deleted_at is null
+      order by coalesce(date, 'infinity'::timestamp) desc limit ${NEWEST}
+    ) as newest
+    where first_seen_run_id < ${runId} and first_seen_at <= ${askedAt}::timestamptz
+      and first_seen_at > ${askedAt}::timestamptz - ${replicaLagMs}::float8 * interval '1 ms'
+      and date > coalesce((select max(date) from mirror.builds where id = any (${page.ids as string[]}::text[])), '-infinity')
+      and not exists (select from sync.missing_records where resource = 'build' and record_id = newest.id)
+      and not exists (select from sync.open_builds where build_id = newest.id and vanished_at is not null)
+    order by date desc limit 1`;
+  return row?.id ?? null;
+}

@@ -1,0 +1,85 @@
+import type { Resource } from "../../resources/resources.ts";
+import type { TransactionSql } from "../../store/connection/connect.ts";
+import { addLive } from "./live-count.ts";
+import type { Observation } from "./observed-record.ts";
+import { recordChanges } from "./record-changes.ts";
+import { recordTransitions, type TransitionFacts } from "./record-transitions.ts";
+import { RECORD_TABLES } from "./tables.ts";
+
+/** A record that upstream no longer has, and the reply that says so. */
+export interface GoneRecord extends Observation {
+  resource: Resource;
+  id: string;
+}
+
+/** Records retired, by resource; resources without any are absent. */
+export type RetiredCounts = Partial<Record<Resource, number>>;
+
+export interface Retired {
+  counts: RetiredCounts;
+  /** The number of transitions of builds that were open. */
+  transitions: number;
+}
+
+/**
+ * Marks records as deleted, records the change, and removes them from `sync.missing_records`, within the
+ * caller's transaction. An open build enters `vanished`. A record that is no longer on that list, because a
+ * walk has met it, or that is deleted already, is not changed, so this is safe to repeat. Rows are never
+ * removed, and references to them stay.
+ */
+export async function retireRecords(
+  tx: TransactionSql,
+  facts: TransitionFacts,
+  gone: readonly GoneRecord[],
+): Promise<Retired> {
+  const counts: RetiredCounts = {};
+  let transitions = 0;
+  for (const resource of new Set(gone.map((record) => record.resource))) {
+    const retired = await tx.unsafe<{ id: string; at: string }[]>(
+      `with settled as (
+         delete from sync.missing_records as missing
+         using jsonb_to_recordset($1::text::jsonb) as gone (resource text, id text, "observedAt" timestamptz)
+         where gone.resource = $2 and missing.resource = $2 and missing.record_id = gone.id
+         returning gone.id, gone."observedAt" as at
+       )
+       update ${RECORD_TABLES[resource].name} as record set deleted_at = settled.at, changed_at = settled.at, changed_run_id = $3
+       from settled where record.id = settled.id and record.deleted_at is null
+       returning record.id, settled.at`,
+      [JSON.stringify(gone), resource, facts.runId],
+    );
+    if (retired.length === 0) continue;
+    counts[resource] = retired.length;
+    await addLive(tx, resource, -retired.length);
+    if (resource === "build") transitions = await retireOpenBuilds(tx, facts, gone, retired);
+    await recordChanges(
+      tx,
+      { resource, runId: facts.runId },
+      retired.map(({ id, at }) => ({
+        recordId: id,
+        kind: "deleted",
+        observedAt: at,
+        before: null,
+        after: null,
+      })),
+    );
+  }
+  return { counts, transitions };
+}
+
+/** A deleted build is not polled any more. If it was open, its last transition is stored here. */
+async function retireOpenBuilds(
+  tx: TransactionSql,
+  facts: TransitionFacts,
+  gone: readonly GoneRecord[],
+  retired: readonly { id: string }[],
+): Promise<number> {
+  const ids = retired.map(({ id }) => id);
+  const open = await tx<{ id: string }[]>`
+    select build_id as id from sync.open_builds where build_id = any (${ids}::text[])`;
+  if (open.length === 0) return 0;
+  const openIds = new Set(open.map(({ id }) => id));
+  const sightings = gone.filter(({ resource, id }) => resource === "build" && openIds.has(id));
+  const transitions = await recordTransitions(tx, facts, sightings, true);
+  await tx`delete from sync.open_builds where build_id = any (${[...openIds]}::text[])`;
+  return transitions;
+}

@@ -1,0 +1,125 @@
+import type { Writable } from "node:stream";
+import type { TransactionSql } from "../../store/connection/connect.ts";
+import { encodeCopy } from "./copy-binary.ts";
+import type { Row, TableSpec } from "./tables.ts";
+
+/** About 4 MB, twice a full batch. */
+const MAX_CHUNKS_AHEAD = 32;
+
+/** How rows are written: COPY in the common case; INSERT shows what is wrong with a row that COPY refused. */
+export type WriteMethod = "copy" | "insert";
+
+/** Adds new rows. With `copy`, an error shows only in the next statement of the transaction. */
+export async function addRows(
+  tx: TransactionSql,
+  table: TableSpec,
+  rows: readonly Row[],
+  method: WriteMethod,
+): Promise<void> {
+  if (rows.length === 0) return;
+  const names = table.columns.map(({ name }) => `"${name}"`).join(", ");
+  if (method === "insert") {
+    await tx.unsafe(
+      `insert into ${table.name} (${names})
+       select ${names} from jsonb_populate_recordset(null::${table.name}, $1::text::jsonb)`,
+      [jsonRows(table, rows)],
+    );
+    return;
+  }
+  const copy = tx.unsafe(`copy ${table.name} (${names}) from stdin with (format binary)`).writable();
+  // A failure is thrown below, behind the encoding.
+  copy.catch(() => {});
+  // The driver sends a statement some microtasks after it was made.
+  await new Promise<void>((resolve) => process.nextTick(resolve));
+  const chunks = encodeAhead(encodeCopy(table.columns, rows));
+  await sendCopy(await copy, chunks);
+}
+
+/**
+ * Encodes the first chunks at once, while Postgres is busy with the statement before. Later ones, of a huge
+ * page, are encoded as they are sent. A failure shows when the chunks are taken.
+ */
+function encodeAhead(chunks: Generator<Buffer>): Iterable<Buffer> {
+  const first: Buffer[] = [];
+  let rest: Iterable<Buffer> = chunks;
+  try {
+    while (first.length < MAX_CHUNKS_AHEAD) {
+      const { value, done } = chunks.next();
+      if (done) break;
+      first.push(value);
+    }
+  } catch (error) {
+    rest = failing(error);
+  }
+  return joined(first, rest);
+}
+
+function* joined(first: Iterable<Buffer>, rest: Iterable<Buffer>): Generator<Buffer> {
+  yield* first;
+  yield* rest;
+}
+
+// biome-ignore lint/correctness/useYield: it fails before it has anything to give.
+function* failing(error: unknown): Generator<Buffer> {
+  throw error;
+}
+
+/**
+ * Sends the data of a COPY and ends it, without waiting for the result. postgres.js does not report a failure
+ * to the stream. Instead the next statement fails, and with it the transaction. But the driver accepts no
+ * statement before the data is sent.
+ */
+async function sendCopy(stream: Writable, chunks: Iterable<Buffer>): Promise<void> {
+  const cancel = stream.destroy.bind(stream);
+  // Node destroys a finished stream, and then the driver sends CopyFail. If the next COPY has begun by then,
+  // that one would fail.
+  stream.destroy = () => stream;
+  stream.on("error", () => {});
+  try {
+    for (const chunk of chunks) {
+      await new Promise<void>((resolve, reject) => {
+        stream.write(chunk, (error) => (error ? reject(error) : resolve()));
+      });
+    }
+  } catch (error) {
+    // The rows cannot be encoded, so the server must not wait for more.
+    cancel(error instanceof Error ? error : new Error(String(error)));
+    throw error;
+  }
+  stream.end();
+}
+
+/** Replaces rows by id. The columns in `keep` are not changed. */
+export async function replaceRows(
+  tx: TransactionSql,
+  table: TableSpec,
+  rows: readonly Row[],
+  keep: readonly string[],
+): Promise<void> {
+  if (rows.length === 0) return;
+  const key = table.columns[0]?.name ?? "id";
+  const columns = table.columns
+    .map(({ name }) => name)
+    .filter((name) => name !== key && !keep.includes(name));
+  const assignments = columns.map((name) => `"${name}" = incoming."${name}"`).join(", ");
+  await tx.unsafe(
+    `update ${table.name} as stored set ${assignments}
+     from jsonb_populate_recordset(null::${table.name}, $1::text::jsonb) as incoming
+     where stored."${key}" = incoming."${key}"`,
+    [jsonRows(table, rows)],
+  );
+}
+
+/**
+ * Rows as JSON for `jsonb_populate_recordset`, with only the columns of the table. A bytea is written as
+ * `\\x…`.
+ */
+export function jsonRows(table: TableSpec, rows: readonly Row[]): string {
+  return JSON.stringify(
+    rows.map((row) =>
+      Object.fromEntries(
+        table.columns.map(({ name, type }) => [name, type === "bytea" ? `\\x${row[name]}` : row[name]]),
+      ),
+    ),
+  );
+}

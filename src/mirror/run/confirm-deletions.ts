@@ -1,0 +1,165 @@
+import type { Clock } from "../../base/clock.ts";
+import { HttpStatusError, NetworkError, TimeoutError, type UpstreamError } from "../../base/errors.ts";
+import type { Logger } from "../../base/log.ts";
+import type { Resource } from "../../resources/resources.ts";
+import type { Sql } from "../../store/connection/connect.ts";
+import type { Patience } from "../../store/connection/patience.ts";
+import { withStoreErrors } from "../../store/connection/store-errors.ts";
+import { addDeleted } from "../../store/ledger/run-ledger.ts";
+import type { Unfinished } from "../../store/schema/runs.ts";
+import { aboutList } from "../api/about-list.ts";
+import { askDetail, type DetailAnswer } from "../api/ask-detail.ts";
+import type { Client } from "../api/client.ts";
+import {
+  type AskedRecord,
+  countUnsettled,
+  countWaiting,
+  findMissing,
+  type MissingRecord,
+  recordAsked,
+} from "../lists/missing-records.ts";
+import type { LoadablePage, Loader } from "../load/loader.ts";
+import { findSightedWithin } from "../load/replica-lag.ts";
+import type { GoneRecord } from "../load/retire-records.ts";
+
+/** The most details requested in one run. The next run requests the rest. */
+const MAX_DETAILS = 2000;
+const BATCH = 50;
+/** A time limit, so that a slow service cannot make a night endless. */
+const MAX_MS = 30 * 60_000;
+
+export interface ConfirmOptions {
+  sql: Sql;
+  client: Client;
+  loader: Loader;
+  clock: Clock;
+  log: Logger;
+  signal: AbortSignal;
+  runId: number;
+  /**
+   * When the run began. An older answer, from a cache, says nothing about a record that this run's walk
+   * missed.
+   */
+  startedAt: Date;
+  /**
+   * The lists that this run read whole, or joined at the head. Records missing from other lists are skipped:
+   * nothing is deleted on a day when its list cannot be read.
+   */
+  resources: readonly Resource[];
+  /** How far a replica of the service may be behind. */
+  replicaLagMs: number;
+  /** Called after deletions are committed. */
+  onDeleted(resource: Resource, count: number): void;
+  /** The most details requested, for all resources together. @default 2000 */
+  maxDetails?: number;
+  /** How to wait for a database that is away. @default the work fails */
+  patience?: Patience;
+}
+
+type Asked = MissingRecord & { answer: DetailAnswer };
+
+/**
+ * Requests the details of the records that a whole walk missed. A record whose detail answers 404 or 410 is
+ * deleted, unless it was sighted within the lag of a replica. A record that is returned is loaded: its list
+ * hides it. Any other answer decides nothing, and the record waits until the others had their turn; after three
+ * runs it is kept. Stops when the host is lost, or after half an hour. Returns the number of undecided records,
+ * and of those that wait for the lag. Safe to repeat and to interrupt: each batch is committed by itself.
+ */
+export async function confirmDeletions(
+  options: ConfirmOptions,
+): Promise<Pick<Unfinished, "deletions" | "waiting">> {
+  const { sql, client, clock, log, signal, resources, patience = withStoreErrors } = options;
+  const now = clock.now();
+  const missing = await patience("find missing records", () =>
+    findMissing(sql, resources, { limit: options.maxDetails ?? MAX_DETAILS, now: now.toISOString() }),
+  );
+  const endsAt = now.getTime() + MAX_MS;
+  let asked = 0;
+  while (asked < missing.length && !client.lost.aborted && clock.now().getTime() < endsAt) {
+    signal.throwIfAborted();
+    const batch = missing.slice(asked, asked + BATCH);
+    asked += batch.length;
+    await settle(options, await Promise.all(batch.map((record) => ask(options, record))));
+  }
+  const left = await patience("count missing records", async () => ({
+    deletions: await countUnsettled(sql),
+    waiting: await countWaiting(sql),
+  }));
+  if (asked > 0) log.info({ asked, ...left }, "requested the details of missing records");
+  return left;
+}
+
+async function ask(options: ConfirmOptions, missing: MissingRecord): Promise<Asked> {
+  const { resource, id } = missing;
+  const { client, log } = aboutList(options, resource);
+  const answer = await askDetail(client, resource, id);
+  if (answer.kind === "gone" && answer.askedAt < options.startedAt) {
+    log.warn({ id }, "ignored a cached answer from before the run that a missing record is gone");
+    return { ...missing, answer: { kind: "unclear", error: null } };
+  }
+  if (answer.kind === "unclear") {
+    log.warn({ id, error: answer.error?.message }, "requesting a missing record failed");
+  }
+  return { ...missing, answer };
+}
+
+/** Stores the results of a batch of answers. */
+async function settle(options: ConfirmOptions, batch: readonly Asked[]): Promise<void> {
+  const { sql, loader, client, runId, resources, replicaLagMs, patience = withStoreErrors } = options;
+  const at = options.clock.now().toISOString();
+  const pages: Record<string, LoadablePage[]> = {};
+  const gone: GoneRecord[] = [];
+  for (const { resource, id, answer } of batch) {
+    if (answer.kind === "found") {
+      const { detail } = answer;
+      pages[resource] = [...(pages[resource] ?? []), { ...detail, records: [detail.record] }];
+    }
+    if (answer.kind !== "gone") continue;
+    const { request, askedAt, observedAt } = answer;
+    gone.push({
+      ...{ resource, id, request },
+      askedAt: askedAt.toISOString(),
+      observedAt: observedAt.toISOString(),
+    });
+  }
+  for (const resource of resources) {
+    const of = pages[resource];
+    if (of) await loader.load({ resource, pages: of, source: "detail" });
+  }
+  const waiting = new Set<string>();
+  for (const resource of resources) {
+    const own = gone.filter((record) => record.resource === resource);
+    const sighted = await patience("find the last sightings", () =>
+      findSightedWithin(sql, { resource, runId, replicaLagMs }, own),
+    );
+    for (const id of sighted) waiting.add(keyOf({ resource, id }));
+  }
+  const asked = batch.map(({ resource, id, answer }): AskedRecord => {
+    if (answer.kind === "found") return { resource, id, outcome: "found" };
+    if (waiting.has(keyOf({ resource, id }))) return { resource, id, outcome: "waiting" };
+    const isSilent = client.lost.aborted || (answer.kind === "unclear" && isNoAnswer(answer.error));
+    return { resource, id, outcome: isSilent ? "silent" : "undecided" };
+  });
+  const { counts: deleted } = await loader.retire(
+    gone.filter((record) => !waiting.has(keyOf(record))),
+    async (tx, counts) => {
+      for (const resource of resources) {
+        if (counts[resource]) await addDeleted(tx, runId, resource, counts[resource]);
+      }
+      await recordAsked(tx, asked, at);
+    },
+  );
+  for (const resource of resources) {
+    if (deleted[resource]) options.onDeleted(resource, deleted[resource]);
+  }
+}
+
+function keyOf({ resource, id }: MissingRecord): string {
+  return `${resource} ${id}`;
+}
+
+/** Whether nothing came about the record itself: no reply, or a refusal for now. */
+function isNoAnswer(error: UpstreamError | null): boolean {
+  if (error instanceof HttpStatusError) return error.status === 429 || error.status === 503;
+  return error instanceof NetworkError || error instanceof TimeoutError;
+}

@@ -1,0 +1,148 @@
+import { setMaxListeners } from "node:events";
+import { connect, type Sql } from "../../store/connection/connect.ts";
+import { assertService } from "../../store/ledger/mirrored-service.ts";
+import { findLastWholeWalk, findUnexplainedDeficit } from "../../store/ledger/run-ledger.ts";
+import { isSameEndpoint } from "../api/api-url.ts";
+import type { Client } from "../api/client.ts";
+import { linkSignals } from "../api/link-signals.ts";
+import { estimateFullWalks } from "../lists/full-walk-cost.ts";
+import { createHeadJoin } from "../lists/head-join.ts";
+import { findSizing, firstPageSize } from "../lists/page-sizes.ts";
+import { planRun, type WalkPlan } from "../lists/plan.ts";
+import { fetchRootListing } from "../lists/root-listing.ts";
+import {
+  emptyCounts,
+  isPartial,
+  NOTHING_UNFINISHED,
+  type RunSummary,
+  type WalkSummary,
+} from "../lists/summary.ts";
+import { compareRecords } from "../load/load-records.ts";
+import { normalizePage } from "../normalize/page.ts";
+import { createCourse } from "../walk/course.ts";
+import { createIdSet } from "../walk/id-set.ts";
+import { createLookAheadRoom, type LookAheadRoom, lookAheadOf } from "../walk/look-ahead.ts";
+import { createPageSource } from "../walk/page-source.ts";
+import { createWalk } from "../walk/walk.ts";
+import type { SyncOptions } from "./run.ts";
+import { createUpstreamClient } from "./upstream-client.ts";
+import { createWarnings } from "./warnings.ts";
+
+/**
+ * Walks as a run would, compares every record with the stored one, and writes nothing at all: no rows, no
+ * ledger, no lock. It does not look up references, request missing records, or compare the head of the build
+ * list with upstream's count. So a real run may find more. Throws the errors of upstream and the database.
+ */
+export async function runDrySync(options: SyncOptions & { hasSchema: boolean }): Promise<RunSummary> {
+  const { settings, clock } = options;
+  // Every request and every place in the queue listens to this signal.
+  const { signal, release } = linkSignals([options.signal]);
+  setMaxListeners(0, signal);
+  const startedAt = clock.now();
+  const sql = options.hasSchema
+    ? connect(settings.databaseUrl, { applicationName: "docmirror dry run" })
+    : null;
+  const warnings = createWarnings(options.log);
+  const client = createUpstreamClient(options, signal, warnings.warn);
+  const resources: RunSummary["resources"] = {};
+  try {
+    if (sql) await assertService(sql, settings.baseUrl);
+    const whole = sql && (await findLastWholeWalk(sql, "build"));
+    const deficit = sql ? await findUnexplainedDeficit(sql, "build") : 0;
+    const plan = planRun({
+      kind: options.kind ?? null,
+      resources: options.resources ?? null,
+      root: await fetchRootListing(client),
+      lastWholeBuildWalk: whole?.startedAt ?? null,
+      hasUnexplainedDeficit: deficit !== 0,
+      fullWalkSeconds: sql ? await estimateFullWalks(sql, settings) : { all: 0, build: 0 },
+      fullEveryDays: settings.fullEveryDays,
+      now: startedAt,
+    });
+    for (const resource of plan.absent) {
+      const reason = `the root listing has no ${resource}`;
+      resources[resource] = { walk: "skipped", reason, ...emptyCounts(), total_count: null };
+    }
+    const room = createLookAheadRoom();
+    await Promise.all(
+      plan.walks.map(async (walk) => {
+        resources[walk.resource] = await countWalk({ ...options, signal }, walk, { client, sql, room });
+      }),
+    );
+    const finishedAt = clock.now();
+    const unfinished = { ...NOTHING_UNFINISHED };
+    const { requests, bytes } = client.stats();
+    const warned = warnings.list();
+    return {
+      run_id: null,
+      kind: plan.kind,
+      status: plan.absent.length > 0 || isPartial({ resources, unfinished }) ? "partial" : "succeeded",
+      started_at: startedAt.toISOString(),
+      finished_at: finishedAt.toISOString(),
+      duration_ms: finishedAt.getTime() - startedAt.getTime(),
+      requests,
+      bytes,
+      resources,
+      references: { resolved: 0, unresolved: 0 },
+      unfinished,
+      transitions: 0,
+      ...(warned.length > 0 && { warnings: warned }),
+    };
+  } finally {
+    release();
+    await client.close();
+    await sql?.end({ timeout: 5 });
+  }
+}
+
+async function countWalk(
+  options: SyncOptions,
+  plan: WalkPlan,
+  { client, sql, room }: { client: Client; sql: Sql | null; room: LookAheadRoom },
+): Promise<WalkSummary> {
+  const { settings, signal } = options;
+  const { resource, listPath } = plan;
+  const size = await findSizing(sql, settings.pageSize, resource);
+  const course = createCourse({
+    resource,
+    listPath,
+    pageSize: firstPageSize(settings.pageSize),
+    isListPath: (path) => isSameEndpoint(path, listPath, client.baseUrl),
+  });
+  const source = createPageSource({
+    client,
+    resource,
+    lookAhead: lookAheadOf(settings.concurrency),
+    room,
+    signal,
+  });
+  const walk = createWalk({ resource, course, source, size: plan.kind === "full" ? size : null, signal });
+  const counts = emptyCounts();
+  const counted = createIdSet();
+  const join = createHeadJoin();
+  const pages = walk.pages();
+  for (;;) {
+    const step = await pages.next();
+    if (step.done) {
+      const { walk: verdict, reason, totalCount } = step.value;
+      return { walk: verdict, ...(reason && { reason }), ...counts, total_count: totalCount };
+    }
+    const page = normalizePage(plan.resource, step.value.records ?? [], settings.baseUrl);
+    // Pages overlap, and a dry run stores nothing, so records are counted once by their ids.
+    const records = page.records.filter(({ id }) => counted.add(id));
+    const compared = sql
+      ? await sql.begin("read only", (tx) => compareRecords(tx, plan.resource, records, "list"))
+      : { inserted: records.length, updated: 0, unchanged: 0, restored: 0 };
+    counts.pages += 1;
+    counts.records = walk.seen.size;
+    counts.inserted += compared.inserted;
+    counts.updated += compared.updated;
+    counts.unchanged += compared.unchanged;
+    counts.restored += compared.restored;
+    counts.quarantined += page.rejected.length + step.value.holes.length;
+    options.onProgress?.(plan.resource, counts, step.value.meta.totalCount, null);
+    const isKnown = compared.inserted + compared.restored + page.rejected.length === 0;
+    join.add({ ids: step.value.ids, isKnown });
+    if (plan.kind === "head" && sql && join.isJoined(false)) walk.stop();
+  }
+}

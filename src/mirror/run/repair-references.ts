@@ -1,0 +1,117 @@
+import type { Clock } from "../../base/clock.ts";
+import { HttpStatusError, UnexpectedShapeError, UpstreamError } from "../../base/errors.ts";
+import type { Logger } from "../../base/log.ts";
+import { recordId } from "../../resources/record-id.ts";
+import type { Sql } from "../../store/connection/connect.ts";
+import type { Patience } from "../../store/connection/patience.ts";
+import { withStoreErrors } from "../../store/connection/store-errors.ts";
+import { aboutList } from "../api/about-list.ts";
+import type { Client } from "../api/client.ts";
+import { fetchDetail } from "../api/fetch-detail.ts";
+import type { Loader } from "../load/loader.ts";
+import {
+  countDanglingTargets,
+  countUnresolved,
+  type DanglingTarget,
+  findDanglingTargets,
+  markGone,
+  recordTargetsAsked,
+  resolveReferences,
+  spreadGone,
+} from "../load/resolve-references.ts";
+
+/** The most details requested in one run. The next run requests the rest. */
+const MAX_DETAILS = 2000;
+const BATCH = 100;
+/** A time limit, so that a slow service cannot make a night endless. */
+const MAX_MS = 30 * 60_000;
+/** A gone record is not requested again for a week. */
+const GONE_FOR_MS = 7 * 86_400_000;
+
+export interface RepairOptions {
+  sql: Sql;
+  client: Client;
+  loader: Loader;
+  clock: Clock;
+  log: Logger;
+  signal: AbortSignal;
+  /** How to wait for a database that is away. Each step is safe to repeat. @default the repair fails */
+  patience?: Patience;
+}
+
+export interface Repaired {
+  resolved: number;
+  /** The number of references whose record is not here. */
+  unresolved: number;
+  /** The number of referenced records that were not requested, or gave no usable answer. */
+  unsettled: number;
+}
+
+/**
+ * Turns URI references into keys. Sets the keys of records that are here, requests the details of the others,
+ * loads what it finds, and stores why the rest stays unresolved. After a temporary failure a reference stays
+ * pending, and waits until the others had their turn. Requests nothing once the host is lost.
+ */
+export async function repairReferences(options: RepairOptions): Promise<Repaired> {
+  const { sql, client, clock, log, signal, patience = withStoreErrors } = options;
+  const resolve = () => patience("resolve references", () => resolveReferences(sql));
+  let resolved = await resolve();
+  const now = clock.now();
+  const goneBefore = new Date(now.getTime() - GONE_FOR_MS).toISOString();
+  const due = { goneBefore, now: now.toISOString() };
+  await patience("mark gone references", () => spreadGone(sql, goneBefore));
+  const targets = await patience("find references to resolve", () =>
+    findDanglingTargets(sql, { ...due, limit: MAX_DETAILS }),
+  );
+  const endsAt = now.getTime() + MAX_MS;
+  let asked = 0;
+  while (asked < targets.length && !client.lost.aborted && clock.now().getTime() < endsAt) {
+    signal.throwIfAborted();
+    const batch = targets.slice(asked, asked + BATCH);
+    asked += batch.length;
+    await Promise.all(batch.map((target) => fetchTarget(options, target)));
+    const at = clock.now().toISOString();
+    await patience("store which references were requested", () => recordTargetsAsked(sql, batch, at));
+  }
+  resolved += await resolve();
+  const unresolved = await patience("count unresolved references", () => countUnresolved(sql));
+  if (unresolved > 0) log.info({ unresolved }, "some references are still unresolved");
+  const after = { ...due, now: clock.now().toISOString() };
+  const unsettled = await patience("count due references", () => countDanglingTargets(sql, after));
+  return { resolved, unresolved, unsettled };
+}
+
+async function fetchTarget(options: RepairOptions, target: DanglingTarget): Promise<void> {
+  const { sql, loader, patience = withStoreErrors } = options;
+  const { client, log } = aboutList(options, target.resource);
+  try {
+    const detail = await fetchDetail(client, target.resource, target.key);
+    if (!isAsked(detail.record, target))
+      throw new UnexpectedShapeError(`another ${target.resource} came for '${target.key}'`, {
+        url: detail.request,
+      });
+    await loader.load({
+      resource: target.resource,
+      pages: [{ ...detail, records: [detail.record] }],
+      source: "detail",
+    });
+  } catch (error) {
+    if (!(error instanceof UpstreamError)) throw error;
+    const isGone = error instanceof HttpStatusError && (error.status === 404 || error.status === 410);
+    // A list is final: services answer so when a version is requested by the slug of a project. So is another
+    // record. A reply that could not be read at all (it has a cause) is the error page of a proxy, which is
+    // temporary.
+    const isNoRecord = error instanceof UnexpectedShapeError && error.cause === undefined;
+    if (isGone || isNoRecord) {
+      const checkedAt = (error instanceof HttpStatusError ? error.askedAt : undefined) ?? options.clock.now();
+      await patience("store that a record is gone", () => markGone(sql, target, checkedAt.toISOString()));
+      return;
+    }
+    log.warn({ key: target.key, error: error.message }, "requesting a referenced record failed");
+  }
+}
+
+/** Whether a record is the one that was requested, by its id, or as a project by its slug. */
+function isAsked(record: unknown, { resource, key }: DanglingTarget): boolean {
+  return recordId(record) === key || (resource === "project" && (record as { slug?: unknown }).slug === key);
+}

@@ -1,0 +1,188 @@
+/**
+ * One sync: root listing, schemas, the walks side by side, deletions, open builds, references. `with-run.ts`
+ * opens and closes it.
+ */
+
+import { CLOCK_TOLERANCE_MS } from "../../base/clock.ts";
+import { UnexpectedShapeError } from "../../base/errors.ts";
+import { RESOURCES, type Resource } from "../../resources/resources.ts";
+import type { Sql } from "../../store/connection/connect.ts";
+import { withTransaction } from "../../store/connection/transaction.ts";
+import {
+  findLastWholeWalk,
+  findResumableWalks,
+  findUnexplainedDeficit,
+  type WalkCounts,
+} from "../../store/ledger/run-ledger.ts";
+import type { SyncKind, Unfinished } from "../../store/schema/runs.ts";
+import { countDueBuilds } from "../builds/find-due-builds.ts";
+import { followOpenBuilds } from "../builds/follow-open-builds.ts";
+import { estimateFullWalks } from "../lists/full-walk-cost.ts";
+import { findPageSize } from "../lists/page-sizes.ts";
+import { planRun } from "../lists/plan.ts";
+import { fetchRootListing, type ServiceRoot } from "../lists/root-listing.ts";
+import { emptyCounts } from "../lists/summary.ts";
+import type { SyncSettings } from "../lists/sync-settings.ts";
+import { walkLists } from "../lists/walk-lists.ts";
+import { recordDrift } from "../load/record-drift.ts";
+import { resolveSuperseded } from "../load/resolve-superseded.ts";
+import { confirmDeletions } from "./confirm-deletions.ts";
+import { keepService } from "./keep-service.ts";
+import { repairReferences } from "./repair-references.ts";
+import { recordUpstreamSchemas } from "./upstream-schemas.ts";
+import { type OpenRun, type RunOptions, type RunResult, withRun } from "./with-run.ts";
+
+/** An older checkpoint is not used: the list may have changed too much since. */
+const RESUME_WITHIN_MS = 6 * 3_600_000;
+/** The most details of open builds requested in one sync. */
+const MAX_OPEN_BUILDS = 500;
+
+export type { SyncSettings } from "../lists/sync-settings.ts";
+export { exitCodeOf } from "./with-run.ts";
+export type SyncResult = RunResult;
+
+export interface SyncOptions extends RunOptions {
+  /** @default null: full when one is due, else incremental */
+  kind?: SyncKind | null;
+  /** @default null: all */
+  resources?: readonly Resource[] | null;
+  /** Deletes gone records even when `maxDeleteRatio` would hold them back. @default false */
+  allowMassDelete?: boolean;
+  /**
+   * Called before the pages of the files are fetched (`with-content.ts`). They end when the signal is aborted,
+   * because the next sync is due. @default they end with `signal` alone
+   */
+  giveWay?(): AbortSignal;
+  /** `runId` is null in a dry run. */
+  onProgress?(resource: Resource, counts: WalkCounts, totalCount: number | null, runId: number | null): void;
+}
+
+/**
+ * Runs one sync. Throws only errors from before the run began (`LockedError`, `StoreError`). Later errors are
+ * in the result, with a summary of what was done. Safe to repeat: a second identical run changes no row.
+ */
+export function runSync(options: SyncOptions): Promise<SyncResult> {
+  return withRun(options, options.kind ?? "full", (run) => sync(options, run));
+}
+
+async function sync(options: SyncOptions, run: OpenRun): Promise<void> {
+  const { settings } = options;
+  const { runId, startedAt, sql, log, abort, patience, totals, ending, clock } = run;
+  const { resources } = ending;
+  const found = await patience("find the starting point", () => findStartingPoint(sql, settings, startedAt));
+  const root = await fetchRootListing(run.client);
+  await storeRoot(run, root);
+  const plan = planRun({
+    ...found,
+    kind: options.kind ?? null,
+    resources: options.resources ?? null,
+    root,
+    fullEveryDays: settings.fullEveryDays,
+    now: startedAt,
+  });
+  ending.kind = plan.kind;
+  await patience(
+    "store the kind of the run",
+    () => sql`update sync.runs set kind = ${plan.kind} where id = ${runId}`,
+  );
+  for (const resource of plan.absent) {
+    log.error({ resource }, "skipped a resource that is not in the root listing");
+    const message = `the root listing has no ${resource}`;
+    resources[resource] = { walk: "skipped", reason: message, ...emptyCounts(), total_count: null };
+    ending.error ??= new UnexpectedShapeError(message, { url: settings.baseUrl.origin });
+  }
+  const observedAt = startedAt.toISOString();
+  const schemas = async () => {
+    try {
+      await recordUpstreamSchemas(run, root.resources, { runId, observedAt });
+    } catch (reason) {
+      abort.abort(reason);
+      throw reason;
+    }
+  };
+  const walks = walkLists({
+    ...run,
+    walks: plan.walks,
+    settings,
+    allowMassDelete: options.allowMassDelete ?? false,
+    resumable: found.resumable,
+    resources,
+    unfinished: totals.unfinished,
+    onProgress: (...progress) => options.onProgress?.(...progress, runId),
+  });
+  // Everything must end before the result is decided, because nothing may be written after the run is closed.
+  const [walked, asked] = await Promise.allSettled([walks, schemas()]);
+  for (const settled of [walked, asked])
+    if (settled.status === "rejected") throw abort.signal.reason ?? settled.reason;
+  ending.brokenBy = walked.status === "fulfilled" ? walked.value : null;
+
+  // The next phases run even if a list could not be read. Once the host is lost, each phase sends nothing and
+  // counts what is left. Deletions come first, because a gone build need not be polled.
+  const { unfinished } = totals;
+  const deletions = await confirmDeletions({
+    ...run,
+    replicaLagMs: settings.replicaLagMs,
+    resources: RESOURCES.filter((name) => /^(whole|head)$/.test(resources[name]?.walk ?? "")),
+    onDeleted(resource, count) {
+      const walk = resources[resource];
+      if (walk) walk.deleted += count;
+    },
+  });
+  Object.assign(unfinished, deletions);
+  // A whole walk has seen every open build. After any other walk, the open builds that it did not see are
+  // polled.
+  const isWalked = plan.walks.some(({ resource }) => resource === "build");
+  if (isWalked && resources.build?.walk !== "whole") {
+    const { open_builds, waiting } = await followBuilds(run, settings);
+    unfinished.open_builds = open_builds;
+    unfinished.waiting += waiting;
+  }
+  const { unsettled, ...references } = await repairReferences(run);
+  Object.assign(totals, references);
+  unfinished.references = unsettled;
+  await patience("resolve superseded records", () => resolveSuperseded(sql, clock.now().toISOString()));
+}
+
+async function findStartingPoint(sql: Sql, settings: SyncSettings, startedAt: Date) {
+  const ms = startedAt.getTime();
+  const moment = (atMs: number) => new Date(atMs).toISOString();
+  const whole = await findLastWholeWalk(sql, "build");
+  return {
+    lastWholeBuildWalk: whole?.startedAt ?? null,
+    hasUnexplainedDeficit: (await findUnexplainedDeficit(sql, "build")) !== 0,
+    fullWalkSeconds: await estimateFullWalks(sql, settings),
+    resumable: await findResumableWalks(sql, moment(ms - RESUME_WITHIN_MS), moment(ms + CLOCK_TOLERANCE_MS)),
+  };
+}
+
+/** Stores which service this is, and warns about resources that docmirror does not know. */
+async function storeRoot(run: OpenRun, root: ServiceRoot): Promise<void> {
+  const { sql, patience, runId, startedAt, warn } = run;
+  await keepService(run, [...Object.keys(root.resources), ...root.unknown]);
+  for (const resource of root.unknown) {
+    warn(`the service has a resource '${resource}' that docmirror does not know; it is not mirrored`);
+    const drift = [{ field: "", kind: "appeared" as const, detail: "a resource in the root listing" }];
+    const facts = { resource, runId, observedAt: startedAt.toISOString() };
+    await patience("store a new resource", () => withTransaction(sql, (tx) => recordDrift(tx, facts, drift)));
+  }
+}
+
+/**
+ * Polls the open builds that are due. Returns how many due ones are left, and how many wait for the lag of a
+ * replica.
+ */
+async function followBuilds(
+  run: OpenRun,
+  settings: SyncSettings,
+): Promise<Pick<Unfinished, "open_builds" | "waiting">> {
+  const { stuckAfterMs, replicaLagMs } = settings;
+  const most = { maxDetails: MAX_OPEN_BUILDS, maxStuck: MAX_OPEN_BUILDS };
+  const pageSize = await run.patience("find the page size", () =>
+    findPageSize(run.sql, settings.pageSize, "build"),
+  );
+  const polled = await followOpenBuilds({ ...run, stuckAfterMs, replicaLagMs, pageSize, ...most });
+  const { sql, clock, patience, startedAt } = run;
+  const facts = { now: clock.now(), notSeenSince: startedAt, stuckAfterMs };
+  const due = await patience("count the open builds that are due", () => countDueBuilds(sql, facts));
+  return { open_builds: Math.max(polled.unsettled, due), waiting: polled.waiting };
+}

@@ -1,0 +1,131 @@
+import { createHash } from "node:crypto";
+import { UpstreamError } from "../../base/errors.ts";
+import type { Logger } from "../../base/log.ts";
+import { RESOURCE_FIELDS, type Resource, type RootListing } from "../../resources/resources.ts";
+import type { Sql } from "../../store/connection/connect.ts";
+import type { Patience } from "../../store/connection/patience.ts";
+import { withStoreErrors } from "../../store/connection/store-errors.ts";
+import { withTransaction } from "../../store/connection/transaction.ts";
+import { aboutList } from "../api/about-list.ts";
+import type { Client } from "../api/client.ts";
+import { isDataFault } from "../load/data-fault.ts";
+import { cleanJson } from "../normalize/clean-text.ts";
+
+/** More fields and longer names than any real schema has. The rest of a hostile reply is ignored. */
+const MAX_FIELDS = 1000;
+const MAX_NAME_LENGTH = 200;
+
+export interface SchemaFacts {
+  runId: number;
+  observedAt: string;
+}
+
+/**
+ * Stores the answers of the schema endpoints, each once by its hash, and the differences from the previous
+ * one in `sync.drift`. The run does not need them: a failure is logged and the run continues.
+ */
+export async function recordUpstreamSchemas(
+  deps: { sql: Sql; client: Client; log: Logger; patience?: Patience },
+  root: RootListing,
+  facts: SchemaFacts,
+): Promise<void> {
+  const { patience = withStoreErrors } = deps;
+  const asked = Object.entries(root) as [Resource, { schema: string }][];
+  await Promise.all(
+    asked.map(async ([resource, { schema }]) => {
+      const { client, log } = aboutList(deps, resource);
+      try {
+        const reply = await client.fetchJson(schema, { parse: (value) => value });
+        const body = cleanJson(reply.value, { nul: 0 });
+        // Safe to repeat: a schema that is stored already adds nothing.
+        await patience(`store the schema of ${resource}s`, () =>
+          storeSchema(deps.sql, resource, body, facts),
+        );
+      } catch (error) {
+        // A RangeError means that the reply is nested too deep. A data fault means that Postgres cannot store
+        // it.
+        const isOfReply = error instanceof UpstreamError || error instanceof RangeError || isDataFault(error);
+        if (!isOfReply) throw error;
+        log.warn({ error: (error as Error).message }, "reading a schema failed");
+      }
+    }),
+  );
+}
+
+async function storeSchema(sql: Sql, resource: Resource, body: unknown, facts: SchemaFacts): Promise<void> {
+  const fields = readFields(body);
+  const hash = createHash("sha256")
+    .update(JSON.stringify([...fields].sort()))
+    .digest("hex");
+  await withTransaction(sql, async (tx) => {
+    const [previous] = await tx<{ body: unknown; same: boolean }[]>`
+      select body, body_hash = decode(${hash}, 'hex') as same from sync.upstream_schemas
+      where resource = ${resource} order by run_id desc limit 1`;
+    if (previous?.same) return;
+    await tx`
+      insert into sync.upstream_schemas (resource, body_hash, body, first_seen_at, run_id)
+      values (${resource}, decode(${hash}, 'hex'), ${JSON.stringify(body)}::text::jsonb, ${facts.observedAt}, ${facts.runId})
+      on conflict (resource, body_hash) do update set first_seen_at = excluded.first_seen_at, run_id = excluded.run_id`;
+    if (!previous) return;
+    for (const drift of compareFields(readFields(previous.body), fields)) {
+      await tx`
+        insert into sync.drift (run_id, resource, field, kind, detail, observed_at)
+        values (${facts.runId}, ${resource}, ${drift.field}, ${drift.kind}, ${drift.detail}, ${facts.observedAt})`;
+    }
+  });
+}
+
+/**
+ * How a schema's fields differ from the documented ones; null when the service has no schema of the known
+ * form.
+ */
+export interface SchemaDifference {
+  unknown: string[];
+  missing: string[];
+}
+
+/** Asks for a schema and compares it with the interface as documented. Throws `UpstreamError`. */
+export async function compareUpstreamSchema(
+  client: Client,
+  resource: Resource,
+  path: string,
+): Promise<SchemaDifference | null> {
+  const reply = await client.fetchJson(path, { parse: (value) => value });
+  const fields = readFields(reply.value);
+  if (fields.size === 0) return null;
+  const documented = ["id", ...Object.keys(RESOURCE_FIELDS[resource])];
+  return {
+    unknown: [...fields.keys()].filter((field) => !documented.includes(field)),
+    missing: documented.filter((field) => !fields.has(field)),
+  };
+}
+
+/** The field names and types of a tastypie schema; empty when the reply has another form. */
+function readFields(body: unknown): Map<string, string> {
+  const fields = (body as { fields?: unknown } | null)?.fields;
+  if (typeof fields !== "object" || fields === null) return new Map();
+  return new Map(
+    Object.entries(fields)
+      .slice(0, MAX_FIELDS)
+      .map(([name, spec]) => [name.slice(0, MAX_NAME_LENGTH), typeOf(spec)]),
+  );
+}
+
+function typeOf(spec: unknown): string {
+  const type = (spec as { type?: unknown } | null)?.type;
+  return typeof type === "string" ? type.slice(0, MAX_NAME_LENGTH) : "unknown";
+}
+
+function compareFields(before: Map<string, string>, after: Map<string, string>) {
+  const drift: { field: string; kind: "appeared" | "vanished" | "type_changed"; detail: string }[] = [];
+  for (const [field, type] of after) {
+    const was = before.get(field);
+    if (was === undefined) drift.push({ field, kind: "appeared", detail: `type ${type}, in the schema` });
+    else if (was !== type)
+      drift.push({ field, kind: "type_changed", detail: `from ${was} to ${type}, in the schema` });
+  }
+  for (const [field, type] of before) {
+    if (!after.has(field)) drift.push({ field, kind: "vanished", detail: `type ${type}, in the schema` });
+  }
+  return drift;
+}

@@ -1,0 +1,89 @@
+/**
+ * One round of the watch: the head of the build list until it joins what is known, then the details of open
+ * builds that are due. It stores what it sees at once, so that each round knows what the last one saw.
+ */
+
+import { ageMs } from "../../base/clock.ts";
+import { findService } from "../../store/ledger/mirrored-service.ts";
+import { findLastEndedWalk, findLastJoinedRun } from "../../store/ledger/run-ledger.ts";
+import { followOpenBuilds } from "../builds/follow-open-builds.ts";
+import { findPageSize } from "../lists/page-sizes.ts";
+import { emptyCounts } from "../lists/summary.ts";
+import type { SyncSettings } from "../lists/sync-settings.ts";
+import { walkLists } from "../lists/walk-lists.ts";
+import { keepService } from "./keep-service.ts";
+import { type OpenRun, type RunOptions, type RunResult, withRun } from "./with-run.ts";
+
+/** The page size of the head. Most rounds read only one page, and each build comes with its whole output. */
+const HEAD_PAGE_SIZE = 20;
+/**
+ * After a longer time without a round, pages are as large as in a sync, because there may be much to read.
+ */
+const SMALL_PAGES_WITHIN_MS = 3_600_000;
+/**
+ * The seconds of a minute for details, so that the next round begins in time. It also limits their number, by
+ * the rate.
+ */
+const DETAIL_SECONDS = 48;
+/** The most details without a rate. */
+const MAX_DETAILS = 1000;
+/** The most stuck builds in a round: 240 an hour, at one round a minute. */
+const MAX_STUCK = 4;
+
+/**
+ * Runs one round, under the run lock like a sync. Throws `LockedError` at once when another run has the lock,
+ * and `StoreError` when the database cannot be used. Later errors are in the result. Safe to repeat.
+ */
+export function runWatchRound(options: RunOptions): Promise<RunResult> {
+  return withRun(options, "watch", (run) => watch(options, run));
+}
+
+async function watch({ settings }: RunOptions, run: OpenRun): Promise<void> {
+  const { ending, sql, patience, startedAt, totals } = run;
+  const { joined, ended, service } = await patience("find the last walk", async () => ({
+    joined: await findLastJoinedRun(sql, "build"),
+    ended: await findLastEndedWalk(sql, "build"),
+    service: await findService(sql),
+  }));
+  if (joined === null) {
+    // The head can only join stored builds, so a sync must read the whole list first.
+    const reason = "no builds are mirrored yet: the watch starts after a sync has read them";
+    ending.resources.build = { walk: "skipped", reason, ...emptyCounts(), total_count: null };
+    return;
+  }
+  // From here on the round stores data of this service. The next sync adds the names of the root listing.
+  if (service === null) await keepService(run, []);
+  const isRecent = ageMs(ended?.finishedAt ?? null, startedAt) < SMALL_PAGES_WITHIN_MS;
+  // On most rounds a page asked for ahead would be wasted, and as expensive as the page that is read.
+  const reading = isRecent
+    ? { ...settings, pageSize: atMost(HEAD_PAGE_SIZE, settings.pageSize), concurrency: 0 }
+    : settings;
+  ending.brokenBy = await walkLists({
+    ...run,
+    walks: [{ resource: "build", listPath: "/api/v1/build/", kind: "head", mayWalkInFull: false }],
+    settings: reading,
+    allowMassDelete: false,
+    resumable: [],
+    resources: ending.resources,
+    unfinished: totals.unfinished,
+    onProgress: undefined,
+  });
+  const room =
+    settings.ratePerSecond === 0 ? MAX_DETAILS : Math.ceil(settings.ratePerSecond * DETAIL_SECONDS);
+  const { stuckAfterMs, replicaLagMs } = settings;
+  const polled = await followOpenBuilds({
+    ...run,
+    stuckAfterMs,
+    replicaLagMs,
+    pageSize: await patience("find the page size", () => findPageSize(sql, settings.pageSize, "build")),
+    maxDetails: room,
+    maxStuck: MAX_STUCK,
+    until: new Date(startedAt.getTime() + DETAIL_SECONDS * 1000),
+  });
+  totals.unfinished.open_builds = polled.unsettled;
+  totals.unfinished.waiting = polled.waiting;
+}
+
+function atMost(size: number, setting: SyncSettings["pageSize"]): number {
+  return setting === "auto" ? size : Math.min(setting, size);
+}

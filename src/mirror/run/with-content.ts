@@ -1,0 +1,126 @@
+/**
+ * Fetches the pages of the files after a sync. It is no part of the run: the run has ended by then, with its
+ * lock, its verdict and its reports, so the watch goes on meanwhile and pages can delay or spoil no list.
+ */
+import { setMaxListeners } from "node:events";
+import { messageOf } from "../../base/errors.ts";
+import { connect, renewConnections, type Sql } from "../../store/connection/connect.ts";
+import { createPatience } from "../../store/connection/patience.ts";
+import { createHostPace } from "../api/host-pace.ts";
+import { linkSignals } from "../api/link-signals.ts";
+import { createPageClient } from "../api/page-client.ts";
+import { fetchPages, type PageCounts } from "../content/fetch-pages.ts";
+import { pageUrl } from "../content/page-url.ts";
+import type { ContentSummary } from "../lists/summary.ts";
+import type { SyncOptions, SyncResult } from "./run.ts";
+import { createWarnings } from "./warnings.ts";
+
+/** Any number that no other program uses for an advisory lock: the letters of "docpages". */
+const LOCK_KEY = "7237112460529329523";
+
+/**
+ * Makes a sync that also fetches pages, where the setting `content` is on and the sync has read the lists. A
+ * failure is logged and stands in the summary; the result of the sync stays as it is. Errors of the sync are
+ * thrown as they are.
+ */
+export function withContent<Result extends SyncResult>(
+  run: (options: SyncOptions) => Promise<Result>,
+): (options: SyncOptions) => Promise<Result> {
+  return async (options) => {
+    if (!options.settings.content) return run(options);
+    // One pace for the lists and for the pages on their host. It keeps a wait that the host asked for.
+    const pace = options.pace ?? createHostPace({ ...options.settings, clock: options.clock });
+    const result = await run({ ...options, pace });
+    const { run_id: runId, status } = result.summary;
+    const isOver = result.error !== null || options.signal.aborted;
+    if (runId === null || isOver || status === "failed" || status === "interrupted") return result;
+    const content = await fetchContent({ ...options, pace }, runId);
+    return { ...result, summary: { ...result.summary, content } };
+  };
+}
+
+async function fetchContent(
+  options: SyncOptions & Required<Pick<SyncOptions, "pace">>,
+  runId: number,
+): Promise<ContentSummary> {
+  const { settings, clock } = options;
+  const log = options.log.child({ run_id: runId });
+  const { signal, release } = linkSignals([options.signal, options.giveWay?.()]);
+  // Every request and every place in the queue listens to it.
+  setMaxListeners(0, signal);
+  const docsUrl = settings.docsUrl ?? settings.baseUrl;
+  const isSameHost = docsUrl.origin === settings.baseUrl.origin;
+  const warnings = createWarnings(log);
+  const client = createPageClient({
+    ...settings,
+    docsUrl,
+    isPage: (url) => pageUrl(url.href, docsUrl)?.pathname === url.pathname,
+    pace: isSameHost ? options.pace : createHostPace({ ...settings, clock }),
+    clock,
+    log,
+    signal,
+    onWarning: warnings.warn,
+    meter: options.meters?.requests,
+  });
+  const sql = connect(settings.databaseUrl, { applicationName: "docmirror content", max: 2 });
+  const patience = createPatience({
+    clock,
+    log,
+    signal,
+    regain: async () => {},
+    renew: () => renewConnections(sql),
+  });
+  const from = performance.now();
+  let counts: PageCounts | null = null;
+  let error: string | null = null;
+  try {
+    counts = await withLock(settings.databaseUrl, () =>
+      fetchPages({
+        sql,
+        patience,
+        client,
+        docsUrl,
+        runId,
+        budgetMs: settings.contentBudgetMs,
+        concurrency: settings.concurrency,
+        clock,
+        signal,
+      }),
+    );
+  } catch (reason) {
+    error = messageOf(reason);
+    log.error({ error }, "could not fetch the pages of the files; the next sync tries again");
+  } finally {
+    release();
+    await client.close();
+    await sql.end({ timeout: 5 });
+  }
+  const ended = error !== null ? "failed" : (counts?.ended ?? "busy");
+  const warned = warnings.list();
+  const summary: ContentSummary = {
+    ...(counts ?? { fetched: 0, unchanged: 0, failed: 0, left: null }),
+    ended,
+    ...client.stats(),
+    duration_ms: Math.round(performance.now() - from),
+    ...(error !== null && { error }),
+    ...(warned.length > 0 && { warnings: warned }),
+  };
+  log.debug({ ...summary }, "pages of files fetched");
+  return summary;
+}
+
+/** Runs `work` unless another process does the same on this database: then null. */
+async function withLock<T>(databaseUrl: string, work: () => Promise<T>): Promise<T | null> {
+  // Otherwise a server that ends idle sessions would end the lock.
+  const session = { idle_session_timeout: "0" };
+  const sql: Sql = connect(databaseUrl, { applicationName: "docmirror content lock", max: 1, session });
+  try {
+    const [row] = await sql<
+      { isOurs: boolean }[]
+    >`select pg_try_advisory_lock(${LOCK_KEY}::bigint) as "isOurs"`;
+    // The lock ends with its connection.
+    return row?.isOurs ? await work() : null;
+  } finally {
+    await sql.end({ timeout: 5 });
+  }
+}

@@ -1,0 +1,344 @@
+/**
+ * Opens and closes every run, of a sync or a watch: lock, ledger, one client, and an end with the result.
+ *
+ *   running ──▶ succeeded    everything was read and stored
+ *           ──▶ partial      the stored data is consistent, but a walk is not whole, a count does not agree,
+ *                            work is left, or records are in quarantine
+ *           ──▶ failed       upstream or the database could not be used
+ *           ──▶ interrupted  asked to stop, or the process died; the next run resumes at the checkpoints
+ */
+import { setMaxListeners } from "node:events";
+import type { Clock } from "../../base/clock.ts";
+import {
+  EXIT,
+  isUpstreamLost,
+  MirrorError,
+  messageOf,
+  StoppedError,
+  UpstreamError,
+} from "../../base/errors.ts";
+import type { Logger } from "../../base/log.ts";
+import type { Meters } from "../../base/metrics/meters.ts";
+import { RESOURCES, type Resource } from "../../resources/resources.ts";
+import { connect, renewConnections, type Sql, type TransactionSql } from "../../store/connection/connect.ts";
+import { createPatience, type Patience } from "../../store/connection/patience.ts";
+import { toStoreError } from "../../store/connection/store-errors.ts";
+import { findPlace, type MovedAfter, notePlace } from "../../store/ledger/database-place.ts";
+import { assertService } from "../../store/ledger/mirrored-service.ts";
+import { assertRunOpen, type RunTotals, startRun } from "../../store/ledger/run-ledger.ts";
+import { acquireRunLock, type RunLock } from "../../store/ledger/run-lock.ts";
+import type { RunKind } from "../../store/schema/runs.ts";
+import type { Client } from "../api/client.ts";
+import type { HostPace } from "../api/host-pace.ts";
+import { createDamaged } from "../lists/damaged.ts";
+import { isPartial, NOTHING_UNFINISHED, type RunSummary } from "../lists/summary.ts";
+import type { SyncSettings } from "../lists/sync-settings.ts";
+import { createKnownKeys } from "../load/known-keys.ts";
+import { createLoader, type Loader } from "../load/loader.ts";
+import { createLookedUpKeys } from "../load/looked-up-keys.ts";
+import { createIdSet } from "../walk/id-set.ts";
+import { closeRun } from "./close-run.ts";
+import { startHeart } from "./heartbeat.ts";
+import { createUpstreamClient } from "./upstream-client.ts";
+import { createWarnings } from "./warnings.ts";
+
+export interface RunOptions {
+  settings: SyncSettings;
+  /**
+   * The pace that all runs of the process share, created with the same `settings.ratePerSecond`.
+   * @default the run's own
+   */
+  pace?: HostPace;
+  /**
+   * Called in the transaction that opens the run. Throws `LockedError` when this process may not run any more,
+   * because another one leads by now.
+   * @default any process may run
+   */
+  assertMayRun?(tx: TransactionSql): Promise<void>;
+  clock: Clock;
+  log: Logger;
+  /** Count what the run does. @default nothing does */
+  meters?: Meters;
+  signal: AbortSignal;
+}
+
+/** A running run. */
+export interface OpenRun {
+  readonly runId: number;
+  readonly startedAt: Date;
+  readonly sql: Sql;
+  readonly client: Client;
+  readonly loader: Loader;
+  readonly patience: Patience;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly meters: Meters | undefined;
+  readonly signal: AbortSignal;
+  /** Aborted with the first failure that ends the run: of the database, a bug, a lost lock, a stop. */
+  readonly abort: AbortController;
+  readonly totals: RunTotals;
+  readonly warn: (message: string) => void;
+  /** The results of the run so far. Its work fills them in. */
+  readonly ending: RunEnding;
+}
+
+export interface RunEnding {
+  kind: RunKind;
+  resources: RunSummary["resources"];
+  /** The error that ended the run early, or null. */
+  error: unknown;
+  /**
+   * The failure of upstream that ended a walk early. It becomes the error of the run when no page could be
+   * read, or when it is likely to be temporary.
+   */
+  brokenBy: UpstreamError | null;
+  /** Set by work that left something undone that neither walks nor phases show. @default false */
+  isPartial: boolean;
+}
+
+/** How a run ended. `error` ended it early, or is null. */
+export interface RunResult {
+  summary: RunSummary;
+  error: unknown;
+}
+
+/**
+ * Opens a run, does its work, and closes it. Throws only errors from before the run began (`LockedError`,
+ * `StoreError`). Errors of the work are in the result, with a summary of what was done.
+ */
+export async function withRun(
+  options: RunOptions,
+  kind: RunKind,
+  work: (run: OpenRun) => Promise<void>,
+): Promise<RunResult> {
+  const { settings, clock, log, signal } = options;
+  // A round of the watch is short. It does not wait for other runs, but they wait for it.
+  const lock = await acquireRunLock(
+    settings.databaseUrl,
+    kind === "watch" ? {} : { outlast: { clock, signal } },
+  );
+  // A run continues after the server has crashed and restarted, so all confirmed commits must still be there.
+  const session = { synchronous_commit: "on" };
+  const sql = connect(settings.databaseUrl, {
+    applicationName: `docmirror ${kind === "watch" ? "watch" : "sync"}`,
+    max: 4,
+    session,
+  });
+  try {
+    return await runLocked(options, kind, work, sql, lock);
+  } catch (error) {
+    throw toStoreError(error, "run the sync");
+  } finally {
+    await sql.end({ timeout: 5 });
+    await lock.release();
+    log.debug({ at: clock.now().toISOString() }, "run lock released");
+  }
+}
+
+async function runLocked(
+  options: RunOptions,
+  kind: RunKind,
+  work: (run: OpenRun) => Promise<void>,
+  sql: Sql,
+  lock: RunLock,
+): Promise<RunResult> {
+  const { settings, clock, meters } = options;
+  const startedAt = clock.now();
+  // A failure of the database, or a bug, in one walk ends the others too.
+  const abort = new AbortController();
+  // Every request and every place in the queue listens to this signal.
+  setMaxListeners(0, abort.signal);
+  const forward = () => abort.abort(options.signal.reason);
+  options.signal.addEventListener("abort", forward, { once: true });
+  if (options.signal.aborted) forward();
+
+  const totals: RunTotals = {
+    requests: 0,
+    bytes: 0,
+    replacedNul: 0,
+    resolved: 0,
+    unresolved: 0,
+    transitions: 0,
+    clockAhead: null,
+    unfinished: { ...NOTHING_UNFINISHED },
+  };
+  const waits = { clock, signal: abort.signal, regain: lock.hold, renew: () => renewConnections(sql) };
+  const opening = createPatience({ ...waits, log: options.log });
+  await opening("read the service of the mirror", () => assertService(sql, settings.baseUrl));
+  const found = await opening("find whether the database was restored", () => findPlace(sql));
+  const { interrupted, runId } = await opening("open the run", () =>
+    startRun(sql, kind, startedAt.toISOString(), options.assertMayRun),
+  );
+  // From here on each line is of this run.
+  const log = options.log.child({ run_id: runId });
+  log.debug({ kind }, "run opened");
+  for (const id of interrupted)
+    log.warn({ dead_run_id: id }, "an earlier run had died; closed it as interrupted");
+  const patience = createPatience({ ...waits, log, hasWritten: true });
+  const warnings = createWarnings(log);
+  if (found.movedAfter) warnings.warn(describeMove(found.movedAfter));
+  const client = createUpstreamClient({ ...options, log }, abort.signal, warnings.warn);
+  const heart = startHeart(sql, runId, lock, (reason) => abort.abort(reason));
+  let refusedDetails = 0;
+  const damaged = createDamaged(log);
+  const loader = countTotals(
+    createLoader({
+      sql,
+      keys: kind === "watch" ? createLookedUpKeys(sql) : createKnownKeys(sql, createIdSet),
+      baseUrl: settings.baseUrl,
+      runId,
+      startedAt,
+      sourceTimezone: settings.sourceTimezone,
+      clockAhead: client.clockAhead,
+      patience,
+      assertMayWrite: (tx) => assertRunOpen(tx, runId),
+      meter: meters?.store,
+    }),
+    totals,
+    meters,
+    (records) => {
+      refusedDetails += records;
+    },
+    damaged.add,
+  );
+  const ending: RunEnding = { kind, resources: {}, error: null, brokenBy: null, isPartial: false };
+  try {
+    await work({
+      runId,
+      startedAt,
+      sql,
+      client,
+      loader,
+      patience,
+      clock,
+      log,
+      meters,
+      signal: abort.signal,
+      abort,
+      totals,
+      warn: warnings.warn,
+      ending,
+    });
+  } catch (reason) {
+    ending.error = toStoreError(reason, "run the sync");
+  } finally {
+    heart.stop();
+    options.signal.removeEventListener("abort", forward);
+    await client.close();
+  }
+
+  Object.assign(totals, client.stats(), { clockAhead: client.clockAhead() });
+  const { resources } = ending;
+  const { unfinished } = totals;
+  // A lost host matters more than a missing resource.
+  const isUpstreamFault = ending.error === null || ending.error instanceof UpstreamError;
+  if (client.lost.aborted && isUpstreamFault) ending.error = client.lost.reason;
+  // A list that was refused or got no answer is worth another try soon; one with a wrong form is not.
+  if (isUpstreamLost(ending.brokenBy) || !isSomethingRead(resources)) ending.error ??= ending.brokenBy;
+  const { error } = ending;
+  if (refusedDetails > 0) {
+    warnings.warn(
+      `${refusedDetails} records that were asked for one by one could not be stored; see \`docmirror quarantine\``,
+    );
+  }
+  if (damaged.count > 0) warnings.warn(damaged.describe());
+  const hasGaps = ending.isPartial || refusedDetails > 0 || isPartial({ resources, unfinished });
+  const status = statusOf(error, resources, hasGaps);
+  const finishedAt = clock.now();
+  const message = error instanceof Error ? error.message : null;
+  const warned = warnings.list();
+  const end = { status, finishedAt: finishedAt.toISOString(), error: message, warnings: warned };
+  await closeRun({ sql, lock, clock, log }, { runId, end, totals, error }).catch((reason: unknown) => {
+    // The run is left open, and the next one will close it as interrupted.
+    meters?.runs.ended(ending.kind, "interrupted");
+    throw reason;
+  });
+  meters?.runs.ended(ending.kind, status);
+  // A run that was stopped or lost its database may have told nobody.
+  if (error === null || error instanceof UpstreamError) {
+    await notePlace(sql, runId, found).catch((reason: unknown) => {
+      log.warn({ error: messageOf(reason) }, "could not note where the database is; the next run does");
+    });
+  }
+  log.debug({ kind: ending.kind, status }, "run closed");
+  const summary: RunSummary = {
+    run_id: runId,
+    kind: ending.kind,
+    status,
+    started_at: startedAt.toISOString(),
+    finished_at: finishedAt.toISOString(),
+    duration_ms: finishedAt.getTime() - startedAt.getTime(),
+    requests: totals.requests,
+    bytes: totals.bytes,
+    resources,
+    references: { resolved: totals.resolved, unresolved: totals.unresolved },
+    unfinished,
+    transitions: totals.transitions,
+    ...(damaged.count > 0 && { damaged: damaged.count }),
+    ...(message !== null && { error: message }),
+    ...(warned.length > 0 && { warnings: warned }),
+  };
+  return { summary, error };
+}
+
+function describeMove({ runId, at }: MovedAfter): string {
+  return `since run ${runId} of ${at} this database was restored, copied or moved, or a standby took over; if runs came after that one, what they stored is not here`;
+}
+
+function statusOf(
+  error: unknown,
+  resources: RunSummary["resources"],
+  hasGaps: boolean,
+): RunSummary["status"] {
+  if (error instanceof StoppedError) return "interrupted";
+  if (error === null) return hasGaps ? "partial" : "succeeded";
+  return isSomethingRead(resources) && error instanceof UpstreamError ? "partial" : "failed";
+}
+
+function isSomethingRead(resources: RunSummary["resources"]): boolean {
+  return Object.values(resources).some(({ pages }) => pages > 0);
+}
+
+/** The exit code of a run. A partial run that lost upstream has its own code; any other partial run has 3. */
+export function exitCodeOf({ summary, error }: RunResult): number {
+  if (summary.status === "succeeded") return EXIT.done;
+  if (summary.status === "partial" && !isUpstreamLost(error)) return EXIT.partial;
+  return error instanceof MirrorError ? error.exitCode : error === null ? EXIT.partial : EXIT.bug;
+}
+
+/**
+ * The loader, with its counts added to the totals of the run. The pages of a walk are counted by the walk.
+ * `refused` hears of records outside the walks that went to quarantine, `damaged` of those with replaced characters.
+ */
+function countTotals(
+  loader: Loader,
+  totals: RunTotals,
+  meters: Meters | undefined,
+  refused: (records: number) => void,
+  damaged: (resource: Resource, ids: readonly string[]) => void,
+): Loader {
+  return {
+    ...loader,
+    async load(batch, alongside) {
+      const counts = await loader.load(batch, alongside);
+      if (batch.source === "detail") meters?.runs.settled(batch.resource, counts);
+      if (alongside === undefined) refused(counts.quarantined);
+      totals.transitions += counts.transitions;
+      totals.replacedNul += counts.replacedNul;
+      damaged(batch.resource, counts.damaged);
+      return counts;
+    },
+    async retire(gone, alongside) {
+      const retired = await loader.retire(gone, alongside);
+      totals.transitions += retired.transitions;
+      for (const resource of RESOURCES)
+        meters?.runs.settled(resource, { deleted: retired.counts[resource] ?? 0 });
+      return retired;
+    },
+    async vanish(builds) {
+      const transitions = await loader.vanish(builds);
+      totals.transitions += transitions;
+      return transitions;
+    },
+  };
+}

@@ -1,0 +1,197 @@
+/**
+ * The size of a list's pages, found from its replies. Where only few requests a second are allowed, larger
+ * pages are the only way to be faster. Bytes are counted unpacked, because those cost memory and time here.
+ *
+ *   grows    when the first page shows that one at least half as large again stays under a second, even if
+ *            time grew as the records do, and under three quarters of a megabyte: to that size, at most 1,000.
+ *            Later in a list, when eight pages in a row show it. Not for a week after it shrank.
+ *   shrinks  to half, never below 100, after a page of more than a megabyte, after eight in a row that took more
+ *            than a second, and after a page that failed; but a size that was only tried goes back to the one
+ *            before. To what `meta.limit` or `next` says that the service sends; and, never below 100, to what
+ *            came where three pages in a row had one and the same smaller count. It may grow again behind that.
+ *            One short page says nothing: a service may hide records of a page.
+ *   doubt    A last page whose own count says that more follows is read on 100 at a time. When nothing follows,
+ *            the count is wrong, and the size stays as it was. Else the service stops too early at larger sizes.
+ *   region   where a page failed, its records are read 100 at a time. When such a small page fails too, its
+ *            records are at fault, and the size stays as it was.
+ *
+ * The first growth begins the list again. That costs one request, and each later walk of the list, which
+ * begins with the size that is remembered, finds its pages at the same places as this one.
+ */
+import type { PageRequest } from "../../resources/page-request.ts";
+
+/** The size at the start, and the smallest. */
+export const BASE_SIZE = 100;
+/** The largest `limit` that such services allow. A service that allows less reduces it. */
+export const MAX_LIMIT = 1000;
+const HEAVY_BYTES = 1024 * 1024;
+/** Less than a heavy page, because pages of a list differ. */
+const AIM_BYTES = 0.75 * HEAVY_BYTES;
+const SLOW_MS = 1000;
+/** A small difference is not worth it: pages at other places must be parsed again. */
+const LEAST_GROWTH = 1.5;
+/** One reply, or all that were in flight at the same moment, may be an accident. */
+const IN_A_ROW = 8;
+/** A page with a smaller share of its records says nothing of larger ones, and one with a larger share lacks only some. */
+const LEAST_FULL = 0.9;
+/** A service that sends this many pages with one and the same smaller count has a limit that it does not tell. */
+const SAME_COUNTS = 3;
+const SHRUNK_FOR_MS = 7 * 86_400_000;
+
+/** What is remembered of a list's page size from walk to walk. */
+export interface RememberedSize {
+  size: number;
+  /** When it last shrank, or null. */
+  shrunkAt: Date | null;
+}
+
+/** A reply, as far as it says something about the size. */
+export interface SizedPage {
+  request: Pick<PageRequest, "limit" | "offset">;
+  /** The number of records that came. */
+  count: number;
+  hasNext: boolean;
+  /** The smallest limit of the request, of `meta` and of `next`. */
+  saidLimit: number;
+  totalCount: number | null;
+  bytes: number;
+  askedAt: Date;
+  observedAt: Date;
+}
+
+export interface PageSize {
+  readonly size: number;
+  readonly shrunkAt: Date | null;
+  /** The `limit` of a page at this offset. */
+  limitAt(offset: number): number;
+  /** Where the records of a failed page end; null outside of such a region. */
+  regionEnd(offset: number): number | null;
+  /** Learns from a page. At the start of a walk one page is enough to grow. */
+  learn(page: SizedPage, isAtStart: boolean): void;
+  /** A page could not be had. */
+  fail(request: Pick<PageRequest, "limit" | "offset">): void;
+}
+
+/** @param remembered null for a list that was never walked */
+export function createPageSize(remembered: RememberedSize | null): PageSize {
+  let size = Math.min(MAX_LIMIT, Math.max(BASE_SIZE, remembered?.size ?? BASE_SIZE));
+  let shrunkAt = remembered?.shrunkAt ?? null;
+  /** The page that shrank it failed, so the time is that of the next one. */
+  let isShrunk = false;
+  /** The most records that the service says that it sends. */
+  let most = MAX_LIMIT;
+  /** The count of the latest pages, and how many in a row had it. */
+  let same = { count: 0, pages: 0 };
+  /** Where a last page ended that its count contradicts, and the size that it had. */
+  let doubt: { end: number; size: number; shrunkAt: Date | null } | null = null;
+  /** The largest size that the service has served, as far as it is known. */
+  let served = size;
+  /** The slow pages in a row, and the light ones with the least room among them. */
+  let slow = 0;
+  let light = { pages: 0, room: Number.POSITIVE_INFINITY };
+  /** The records of the last failed page, and the size that it had. */
+  let region: { from: number; end: number; size: number; shrunkAt: Date | null } | null = null;
+
+  function setSize(to: number): void {
+    size = Math.min(most, Math.max(BASE_SIZE, Math.floor(to)));
+    slow = 0;
+    light = { pages: 0, room: Number.POSITIVE_INFINITY };
+  }
+
+  function shrink(to: number): void {
+    isShrunk = size > BASE_SIZE;
+    setSize(to);
+  }
+
+  function grow(page: SizedPage, isAtStart: boolean): void {
+    const { request, totalCount, observedAt } = page;
+    const next = Math.min(most, Math.floor(size * light.room));
+    if (next < size * LEAST_GROWTH || totalCount === null) return;
+    if (shrunkAt && observedAt.getTime() - shrunkAt.getTime() < SHRUNK_FOR_MS) return;
+    // At the start, this page is read again.
+    const left = totalCount - (isAtStart ? 0 : request.offset + size);
+    if (Math.ceil(left / next) + (isAtStart ? 1 : 0) < Math.ceil(left / size)) setSize(next);
+  }
+
+  return {
+    get size() {
+      return size;
+    },
+    get shrunkAt() {
+      return shrunkAt;
+    },
+    limitAt: (offset) => Math.min(size, regionAt(offset) ? BASE_SIZE : MAX_LIMIT),
+    regionEnd: (offset) => regionAt(offset)?.end ?? null,
+    learn(page, isAtStart) {
+      judge(page, isAtStart);
+      if (isShrunk) shrunkAt = page.observedAt;
+      isShrunk = false;
+    },
+    fail({ limit, offset }) {
+      const failed = regionAt(offset);
+      if (limit > BASE_SIZE) {
+        region = { from: offset, end: offset + limit, size, shrunkAt };
+        shrink(limit > served ? served : Math.min(size, limit / 2));
+      } else if (failed) {
+        isShrunk = false;
+        shrunkAt = failed.shrunkAt;
+        setSize(failed.size);
+      }
+    },
+  };
+
+  function judge(page: SizedPage, isAtStart: boolean): void {
+    const { request, count, bytes, askedAt, observedAt } = page;
+    if (doubt && !page.hasNext) settleDoubt(doubt, request.offset + count);
+    // A narrowed page, or one that was asked for before the size changed.
+    if (request.limit !== size) return;
+    if (!page.hasNext) {
+      if (count < size && size > BASE_SIZE && request.offset + count < (page.totalCount ?? 0)) {
+        doubt = { end: request.offset + count, size, shrunkAt };
+        shrink(BASE_SIZE);
+      }
+      return;
+    }
+    const before = size;
+    judgeCount(count, page.saidLimit);
+    if (size !== before) return;
+    if (count === size) served = Math.max(served, size);
+    const ms = observedAt.getTime() - askedAt.getTime();
+    slow = ms > SLOW_MS ? slow + 1 : 0;
+    if (bytes > HEAVY_BYTES || slow >= IN_A_ROW) {
+      shrink(size / 2);
+      return;
+    }
+    const room = Math.min(AIM_BYTES / Math.max(1, bytes), SLOW_MS / Math.max(1, ms));
+    if (room < LEAST_GROWTH || count < LEAST_FULL * size)
+      light = { pages: 0, room: Number.POSITIVE_INFINITY };
+    else light = { pages: light.pages + 1, room: Math.min(light.room, room) };
+    if (light.pages >= (isAtStart ? 1 : IN_A_ROW)) grow(page, isAtStart);
+  }
+
+  function judgeCount(count: number, said: number): void {
+    same = { count, pages: count === same.count ? same.pages + 1 : 1 };
+    if (count >= size) return;
+    if (said < size) {
+      most = Math.max(1, said, count);
+      shrink(most);
+    } else if (same.pages >= SAME_COUNTS && count < LEAST_FULL * size) setSize(count);
+  }
+
+  /** A page of the smaller size was the last one too. When it ends where the doubtful one ended, that was the end. */
+  function settleDoubt(
+    { end, size: before, shrunkAt: at }: NonNullable<typeof doubt>,
+    reached: number,
+  ): void {
+    if (reached <= end) {
+      isShrunk = false;
+      shrunkAt = at;
+      setSize(before);
+    }
+    doubt = null;
+  }
+
+  function regionAt(offset: number) {
+    return region && offset >= region.from && offset < region.end ? region : null;
+  }
+}

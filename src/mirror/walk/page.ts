@@ -1,0 +1,108 @@
+import { UnexpectedShapeError } from "../../base/errors.ts";
+import { jsonText } from "../../base/json-text.ts";
+import { Envelope } from "../../resources/envelope.ts";
+import { recordId } from "../../resources/record-id.ts";
+import { otherResource } from "../../resources/resource-uri.ts";
+import type { Resource } from "../../resources/resources.ts";
+import { readOrder, type ShownOrder } from "./list-order.ts";
+
+/** The envelope of a page, and what its records say about their order. A value that is not a number, or is negative, is null. */
+export interface PageMeta extends ShownOrder {
+  limit: number | null;
+  offset: number | null;
+  next: string | null;
+  totalCount: number | null;
+  /** The value that came instead of a count, shortened. */
+  badTotal?: string;
+  /** The number of records on the page, including those without an id. */
+  count: number;
+}
+
+/** A record that the service cannot render. Only its place in the list is known. */
+export interface Hole {
+  offset: number;
+  /** The requested path and query. */
+  request: string;
+  reason: string;
+}
+
+/** One page of a list, as the walk returns it. */
+export interface Page {
+  resource: Resource;
+  /** The place of the page in its walk, from 0. */
+  seq: number;
+  /** The requested path and query. */
+  request: string;
+  meta: PageMeta;
+  /** The ids on the page in its order; records without one, and those of another resource, are left out. */
+  ids: string[];
+  /** Null when the body equals the remembered one: its records are stored already. */
+  records: unknown[] | null;
+  bodyHash: string;
+  bytes: number;
+  /** When the request was sent. The content of the page is not older than that. */
+  askedAt: Date;
+  /** When the reply arrived. The content of the page is not newer than that. */
+  observedAt: Date;
+  /** The holes between the page before and this one. */
+  holes: Hole[];
+  /** Whether the page counts. There may be a gap before a page without an anchor. */
+  isAnchored: boolean;
+  /** The request after this page; null at the end of the walk. */
+  following: string | null;
+}
+
+/** A page of an earlier walk, or of an earlier part of this one, as it is remembered. */
+export interface RememberedPage {
+  request: string;
+  bodyHash: string;
+  meta: PageMeta;
+  ids: string[];
+}
+
+export interface ParsedPage {
+  meta: PageMeta;
+  ids: string[];
+  records: unknown[];
+}
+
+/** Reads a reply as a page of a list. Throws `UnexpectedShapeError` when it has no `meta` or no `objects`. */
+export function parsePage(value: unknown, resource: Resource, url: string, baseUrl: URL): ParsedPage {
+  const envelope = Envelope.safeParse(value);
+  if (!envelope.success) {
+    const [issue] = envelope.error.issues;
+    throw new UnexpectedShapeError(
+      `${resource} list: GET ${url} should answer with a page ({"meta": …, "objects": […]}), but ${issue?.path.join(".") || "the reply"}: ${issue?.message}`,
+      {
+        url,
+        hint: "nothing from this reply was stored; if this stays so, the service no longer has this interface",
+      },
+    );
+  }
+  const { meta, objects } = envelope.data;
+  const totalCount = count(meta.total_count);
+  return {
+    meta: {
+      limit: count(meta.limit),
+      offset: count(meta.offset),
+      next: meta.next,
+      totalCount,
+      ...(totalCount === null && { badTotal: describe(meta.total_count) }),
+      count: objects.length,
+      ...readOrder(resource, objects),
+    },
+    ids: objects
+      .filter((record) => otherResource(record, resource, baseUrl) === null)
+      .map(recordId)
+      .filter((id) => id !== null),
+    records: objects,
+  };
+}
+
+function count(value: unknown): number | null {
+  return typeof value === "number" && Number.isSafeInteger(value) && value >= 0 ? value : null;
+}
+
+function describe(value: unknown): string {
+  return value === undefined ? "missing" : jsonText(value, 60).toWellFormed();
+}

@@ -1,0 +1,79 @@
+import type { NextLink } from "../../resources/next-link.ts";
+import type { PageRequest } from "../../resources/page-request.ts";
+import { tailOf } from "./list-order.ts";
+import type { PageMeta } from "./page.ts";
+import { BASE_SIZE } from "./page-size.ts";
+import { isFull, saidLimit } from "./pass.ts";
+
+/** The next page reads one record in this many again: at least two, and never more than half a page. */
+const OVERLAP_SHARE = 50;
+/** The least limit of a page that looks for more behind one without a next. */
+const LEAST_LIMIT = 8;
+
+/** A page that was read, and how the walk goes on. */
+export interface PageBefore {
+  at: PageRequest;
+  meta: PageMeta;
+  next: NextLink;
+  /** The `limit` that the pass aims for. */
+  aim: number;
+  isOverlapping: boolean;
+  /** When the page was served with this limit, half of it is read again, so that all borders are at other places. */
+  shiftAt: number;
+  /** Whether the records in front of a cut page were asked for again already. */
+  isRepeated: boolean;
+}
+
+export interface RequestBehind {
+  limit: number;
+  offset: number;
+  /** The end of the page: no record in front of it is left to ask for. */
+  behind: number;
+  /** The limit that the page was served with. */
+  served: number;
+  /** The limit that the service allows, as far as this page says. */
+  aim: number;
+  /** Whether the page has a single record. */
+  isSingle: boolean;
+  /** Whether the next page can have no anchor. */
+  isUnanchored: boolean;
+}
+
+/** The request behind a page. It depends on the page alone, so that a replay needs no size of the next one. */
+export function requestBehind(page: PageBefore): RequestBehind {
+  const { at, meta, next, aim, isOverlapping, isRepeated } = page;
+  const { count } = meta;
+  const isEnd = next.leads !== "on";
+  const isWhole = isFull(at, meta);
+  // A server that sent fewer records may have reduced the limit.
+  const served = count < at.limit ? Math.max(count, saidLimit(at, meta)) : at.limit;
+  const allowed = served < at.limit ? served : aim;
+  let limit = at.limit < aim ? Math.min(allowed, served * 2) : served;
+  // A large page may be what the service cuts.
+  if (isEnd && !isWhole) limit = Math.min(limit, BASE_SIZE, Math.max(LEAST_LIMIT, limit >> 1));
+  // Never beyond the records that came, so that a short page with a next one leaves no gap. Only the offset of
+  // `next` is used: a filter in it would hide records.
+  const behind = isEnd ? at.offset + count : Math.min(next.offset, at.offset + count);
+  const wanted = served === page.shiftAt ? served >> 1 : overlapAfter(served, meta);
+  const overlap = isOverlapping ? Math.min(wanted, behind - at.offset - 1) : 0;
+  const isSingle = isOverlapping && overlap === 0;
+  // Where a page was cut to one record, there is room for anchors in front of it.
+  const isStepping = isSingle && !isWhole && !isRepeated;
+  return {
+    ...{ limit, behind, served, isSingle },
+    offset: behind - (isStepping ? 2 : overlap),
+    aim: allowed,
+    isUnanchored: isSingle && !isStepping,
+  };
+}
+
+/** The number of records of a page that the next one reads again. */
+export function overlapOf(limit: number): number {
+  return Math.min(Math.max(2, Math.ceil(limit / OVERLAP_SHARE)), Math.floor(limit / 2));
+}
+
+/** The records to read again behind a page. They reach past those that share the last sort key. */
+function overlapAfter(limit: number, { count, showsOrder, ties }: PageMeta): number {
+  const tail = showsOrder ? tailOf(count, ties) : 0;
+  return Math.max(overlapOf(limit), tail < count && ties ? tail + 1 : 0);
+}

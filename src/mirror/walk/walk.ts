@@ -1,0 +1,192 @@
+/**
+ * The walk: reads all pages of one list. `course.ts` decides which page comes next, and proves when it is
+ * whole.
+ */
+
+import { HttpStatusError, isUpstreamLost, UnexpectedShapeError, UpstreamError } from "../../base/errors.ts";
+import { type PageRequest, requestText } from "../../resources/page-request.ts";
+import type { Resource } from "../../resources/resources.ts";
+import { BodyTooLargeError } from "../api/body.ts";
+import { isRefusal } from "../api/retry.ts";
+import type { Course, WalkOutcome } from "./course.ts";
+import type { IdSet } from "./id-set.ts";
+import type { Hole, Page } from "./page.ts";
+import type { PageSize, SizedPage } from "./page-size.ts";
+import type { FetchedPage, PageSource } from "./page-source.ts";
+import { saidLimit } from "./pass.ts";
+
+/**
+ * The retries for a part of a page that failed, because the page has had its own. Also for an enlarged page.
+ */
+const NARROWED_RETRIES = 1;
+
+export interface WalkOptions {
+  resource: Resource;
+  course: Course;
+  source: PageSource;
+  /** Finds the size of the pages. @default the course's own, which stays */
+  size?: PageSize | null;
+  /** Finds the highest number that was an id before the walk began. Called when a second pass begins. */
+  findHighestId?(): Promise<number | null>;
+  /** The place of the first page. For a resumed walk, the number of pages read before. @default 0 */
+  seq?: number;
+  signal?: AbortSignal;
+}
+
+export interface Walk {
+  /** The pages in the order of reading. Throws the errors of the source. */
+  pages(): AsyncGenerator<Page, WalkOutcome>;
+  /** Ends the walk after the current page, or after the next one that counts. Its outcome is `head`. */
+  stop(): void;
+  /** The distinct ids so far. */
+  readonly seen: IdSet;
+}
+
+export function createWalk({
+  resource,
+  course,
+  source,
+  seq: firstSeq = 0,
+  signal,
+  ...options
+}: WalkOptions): Walk {
+  let isStopped = false;
+  /** A first page that was light enough to try a larger one. */
+  let tried: FetchedPage | null = null;
+  /** Later passes have a size of their own, for the sake of the proof. */
+  const sizing = () => (course.passes === 1 ? options.size : null);
+
+  let isHighestIdKnown = false;
+
+  /** Before the first page of a later pass, which is judged by it. */
+  async function knowHighestId(): Promise<void> {
+    if (course.passes === 1 || isHighestIdKnown || !options.findHighestId) return;
+    isHighestIdKnown = true;
+    const id = await options.findHighestId();
+    if (id !== null) course.knowHighestId(id);
+  }
+
+  async function* pages(): AsyncGenerator<Page, WalkOutcome> {
+    try {
+      const size = sizing();
+      if (size && course.isAtStart) course.resize(size.size);
+      for (let seq = firstSeq; course.request !== null; seq++) {
+        signal?.throwIfAborted();
+        await knowHighestId();
+        const { page, holes } = await fetchFirst(seq);
+        const at = course.request;
+        course.read(page);
+        tried = null;
+        const isEven = fitSize(at);
+        const { request, step, isAnchored } = course;
+        if (request && step > 0 && isEven) {
+          const end = sizing()?.regionEnd(request.offset) ?? Number.POSITIVE_INFINITY;
+          const last = Math.min(end, page.meta.totalCount ?? 0);
+          source.askAhead(request, seq + 1, step, last, page.bytes, retriesFor(course));
+        }
+        const following = request && requestText(request);
+        yield { ...page, seq, resource, holes, isAnchored, following };
+        if (isStopped && isAnchored && request) {
+          const { totalCount } = page.meta;
+          return { walk: "head", reason: null, totalCount, records: course.seen.size };
+        }
+      }
+      if (!course.outcome) throw new Error("a walk without a request must have an outcome");
+      return isStopped ? { ...course.outcome, walk: "head", reason: null } : course.outcome;
+    } finally {
+      source.close();
+    }
+  }
+
+  /** Fetches the next page. The first page of a list is asked for again as long as its size grows. */
+  async function fetchFirst(seq: number): Promise<{ page: FetchedPage; holes: Hole[] }> {
+    for (;;) {
+      const fetched = await fetchRenderable(seq);
+      const size = sizing();
+      if (!size || !course.request) return fetched;
+      const { page } = fetched;
+      const { isAtStart } = course;
+      const before = size.size;
+      size.learn(sizedPage(page, course.request), isAtStart);
+      if (!isAtStart || size.size <= before) return fetched;
+      tried = page;
+      course.resize(size.size);
+    }
+  }
+
+  /**
+   * Brings the next request to the size that fits. Pages that were asked for ahead are used up before. Whether
+   * the next page, and those behind it, are as large as the one at `at`.
+   */
+  function fitSize(at: PageRequest): boolean {
+    const { request } = course;
+    const size = sizing();
+    if (!request) return false;
+    const limit = size ? size.limitAt(request.offset) : course.limit;
+    if (limit !== course.limit && source.pending === 0) course.resize(limit);
+    return at.limit === course.request?.limit && at.limit === limit;
+  }
+
+  /** Fetches the next page, or as much of it as the service can render. */
+  async function fetchRenderable(seq: number): Promise<{ page: FetchedPage; holes: Hole[] }> {
+    const holes: Hole[] = [];
+    let retries = retriesFor(course);
+    for (;;) {
+      const { request, isEnlarged } = course;
+      if (!request) throw new Error("the walk is at its end");
+      try {
+        if (tried?.request === requestText(request)) return { page: tried, holes };
+        return { page: await source.take(request, seq, retries), holes };
+      } catch (error) {
+        signal?.throwIfAborted();
+        if (!(error instanceof UpstreamError)) throw error;
+        // A service that wants fewer requests does not mind large ones.
+        if (!isRefusal(error)) sizing()?.fail(request);
+        const mayBeSmaller = isEnlarged || cannotBeRendered(error) || (await isTooHeavy(error));
+        if (!mayBeSmaller || !course.narrow()) throw error;
+        if (isEnlarged) {
+          retries = undefined;
+          continue;
+        }
+        retries = NARROWED_RETRIES;
+        if (request.limit === 1) {
+          const reason = error.message;
+          holes.push({ offset: request.offset, request: requestText(request), reason });
+        }
+      }
+    }
+  }
+
+  /**
+   * Whether a page without an answer, or with a proxy's error, is itself the cause: the service still answers
+   * at its root.
+   */
+  async function isTooHeavy(error: UpstreamError): Promise<boolean> {
+    if (error instanceof HttpStatusError && error.status < 500) return false;
+    return isUpstreamLost(error) && (await source.isServiceUp());
+  }
+
+  return {
+    pages,
+    stop: () => {
+      isStopped = true;
+    },
+    seen: course.seen,
+  };
+}
+
+function sizedPage({ meta, ...page }: FetchedPage, request: PageRequest): SizedPage {
+  const { next, count, totalCount } = meta;
+  return { ...page, request, count, hasNext: next !== null, saidLimit: saidLimit(request, meta), totalCount };
+}
+
+/** The retries of the next request; undefined leaves it to the client. */
+function retriesFor({ isEnlarged }: Course): number | undefined {
+  return isEnlarged ? NARROWED_RETRIES : undefined;
+}
+
+/** Whether a page failed because of its records, so that a smaller page may succeed. */
+function cannotBeRendered(error: UpstreamError): boolean {
+  if (error instanceof HttpStatusError) return error.status === 400 || error.status === 500;
+  return error instanceof UnexpectedShapeError && error.cause instanceof BodyTooLargeError;
+}

@@ -1,0 +1,75 @@
+import { html } from "hono/html";
+import type { BuildDescription } from "../../mirror/builds/describe-build.ts";
+import type { Question } from "../../report/question.ts";
+import { age, moment } from "../parts/age.ts";
+import { renderBlock } from "../parts/block.ts";
+import { renderEmpty } from "../parts/empty.ts";
+import { buildHref, projectHref, withQuery } from "../parts/links.ts";
+import type { Row } from "../parts/list-table.ts";
+import { outcomeMark } from "../parts/mark.ts";
+import { foreign, grouped, kindLabel, type Markup, slugWords, targetWords } from "../parts/words.ts";
+import { renderEntry, renderFact } from "./piece-markup.ts";
+
+/** Other projects whose builds failed with the same error line in 28 days, the newest first. */
+export function renderAlike(rows: readonly Row[], question: Question, fact: Row, now: Date): Markup {
+  const total = Number(rows[0]?.projects ?? 0);
+  const kind = withQuery("/errors", { kind: String(fact.error_class) });
+  return renderBlock({
+    id: "same",
+    title: "Same error",
+    ...(total > 0 && { count: grouped(total) }),
+    note: "Other projects, in the last 28 days.",
+    tools: { question },
+    body: html`${
+      total === 0
+        ? renderEmpty({ kind: "none", strong: "None found.", say: "No other project had this error line." })
+        : html`<ul class="rows">${rows.map((row) => renderAlikeBuild(row, now))}</ul>`
+    }
+<p class="more"><a href="${kind}">${total > rows.length ? `${grouped(total - rows.length)} more, and all` : "All"} of ${kindLabel(fact.error_class)}</a></p>`,
+  });
+}
+
+function renderAlikeBuild(row: Row, now: Date): Markup {
+  return html`<li><span><a href="${projectHref(String(row.project_slug))}">${slugWords(row.project_slug)}</a> <span class="target">${targetWords(row.version_slug, row.type)}</span></span>${age(row.triggered_at, now)}<small>build <a href="${buildHref(String(row.build_id))}">${foreign(String(row.build_id), 24)}</a>, ${row.is_failing === true ? "still failing" : "fails no more"}</small></li>`;
+}
+
+/** The facts of a build: as the reports count it, as the service sent it, and its whole row. */
+export function renderFacts(
+  id: string,
+  { state, facts }: BuildDescription,
+  fact: Row | undefined,
+  question: Question,
+  now: Date,
+): Markup {
+  return renderBlock({
+    id: "facts",
+    title: "Facts",
+    tools: { question },
+    body: html`<dl class="facts">
+${renderFact("Build", foreign(id, 40))}${fact === undefined ? renderFact("Outcome", "not counted yet") : renderCounted(fact, now)}</dl>
+<details class="fold"${fact === undefined ? " open" : ""}><summary>As the service sent it</summary>
+<dl class="facts">
+${renderFact("State", foreign(state, 300))}${facts.map(renderEntry)}</dl>
+</details>
+${fact === undefined ? "" : renderRow(fact)}
+<p class="note">At the command line: <code>docmirror explain build ${foreign(id, 40)}</code></p>`,
+  });
+}
+
+function renderCounted(fact: Row, now: Date): Markup {
+  const slug = String(fact.project_slug);
+  const code = (name: string) => html`<code>${foreign(String(fact[name]), 80)}</code>`;
+  const [after, before] = [fact.finished_after, fact.finished_before];
+  return html`${renderFact("Outcome", html`<strong>${outcomeMark(fact.outcome).word}</strong>`)}${renderFact("Project", slug === "(unknown)" ? slugWords(slug) : html`<a href="${projectHref(slug)}">${slugWords(slug)}</a>`)}${renderFact("Of", targetWords(fact.version_slug, fact.type))}${fact.triggered_at === null ? renderFact("Triggered", "not known") : renderFact("Triggered", moment(fact.triggered_at, now))}${before === null ? "" : renderFact("Finished", html`${after === null ? "" : html`${moment(after, now)} to `}${moment(before, now)}`)}${fact.error_class === null ? "" : renderFact("Error", html`${kindLabel(fact.error_class)} <small class="quiet">${foreign(String(fact.error_class), 40)}</small>`)}${fact.error_fingerprint === null ? "" : renderFact("Fingerprint", code("error_fingerprint"))}${fact.reference === null ? "" : renderFact("Named", code("reference"))}`;
+}
+
+/** The row of the build, under the names that SQL and CSV use. */
+function renderRow(fact: Row): Markup {
+  const columns = Object.entries(fact).map(([name, value]) =>
+    renderFact(name, value === null ? html`<small>null</small>` : foreign(String(value), 400)),
+  );
+  return html`<details class="fold"><summary>Its row in report.fact_builds</summary>
+<dl class="facts">
+${columns}</dl>
+</details>`;
+}

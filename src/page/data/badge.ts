@@ -1,0 +1,51 @@
+import { html } from "hono/html";
+import { grouped, percent } from "../parts/words.ts";
+import type { BadgeFacts } from "./badge-facts.ts";
+import { xmlText } from "./xml-text.ts";
+
+const LABEL = "docs";
+/** White text has a contrast of at least 5.6 on each. */
+const COLOURS = { label: "#3a434f", passing: "#0b6647", failing: "#b02a1c", unknown: "#5f6977" };
+const HEIGHT = 20;
+const PADDING = 6;
+/** The text is fitted to the width that is reserved for it, whatever font a machine has. */
+const CHARACTER_WIDTH = 6.3;
+
+/** A picture with a project's state and rate, for pages elsewhere. Undefined facts say that there is no such project. */
+export async function renderBadge(slug: string, facts: BadgeFacts | undefined): Promise<string> {
+  const state = stateOf(facts);
+  const rate = facts && facts.finished > 0 ? percent(facts.succeeded / facts.finished) : undefined;
+  const value = rate === undefined ? state.words : `${state.words} · ${rate}`;
+  const title =
+    facts === undefined
+      ? `There is no project ${xmlText(slug)}.`
+      : `Documentation of ${xmlText(slug)}: ${state.words}.${rate === undefined ? "" : ` ${rate} of ${grouped(facts.finished)} builds of the last 90 days succeeded.`}`;
+  const left = widthOf(LABEL);
+  const right = widthOf(value);
+  const badge =
+    await html`<svg xmlns="http://www.w3.org/2000/svg" width="${left + right}" height="${HEIGHT}" viewBox="0 0 ${left + right} ${HEIGHT}" role="img" aria-label="${title}">
+<title>${title}</title>
+<rect width="${left + right}" height="${HEIGHT}" rx="3" fill="${state.colour}"/>
+<path d="M3 0H${left}V${HEIGHT}H3a3 3 0 0 1-3-3V3a3 3 0 0 1 3-3z" fill="${COLOURS.label}"/>
+<g fill="#fff" font-family="Verdana,'DejaVu Sans',sans-serif" font-size="11">
+${renderText(LABEL, 0)}
+${renderText(value, left)}
+</g>
+</svg>
+`;
+  return badge.toString();
+}
+
+function stateOf(facts: BadgeFacts | undefined): { words: string; colour: string } {
+  if (facts === undefined) return { words: "no such project", colour: COLOURS.unknown };
+  if (facts.isPassing === null) return { words: "not known", colour: COLOURS.unknown };
+  return facts.isPassing
+    ? { words: "passing", colour: COLOURS.passing }
+    : { words: "failing", colour: COLOURS.failing };
+}
+
+const textWidth = (text: string) => Math.round(text.length * CHARACTER_WIDTH);
+const widthOf = (text: string) => textWidth(text) + 2 * PADDING;
+
+const renderText = (text: string, from: number) =>
+  html`<text x="${from + PADDING}" y="14" textLength="${textWidth(text)}" lengthAdjust="spacingAndGlyphs">${text}</text>`;

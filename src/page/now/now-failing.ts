@@ -1,0 +1,147 @@
+import { html } from "hono/html";
+import type { Question } from "../../report/question.ts";
+import type { TransactionSql } from "../../store/connection/connect.ts";
+import { momentMs } from "../parts/age.ts";
+import { askEach } from "../parts/ask-all.ts";
+import { renderBlock } from "../parts/block.ts";
+import { renderChips } from "../parts/chips.ts";
+import type { PageMoment } from "../parts/drawing.ts";
+import { renderEmpty } from "../parts/empty.ts";
+import { renderSelectForm } from "../parts/filter-form.ts";
+import { withQuery } from "../parts/links.ts";
+import type { Row } from "../parts/list-table.ts";
+import { renderPager } from "../parts/pager.ts";
+import { nearestChoices } from "../parts/questions/nearest-choices.ts";
+import { counted, grouped, kindLabel, type Markup } from "../parts/words.ts";
+import { type FailRow, renderFails } from "./fail-rows.ts";
+import {
+  askForOthers,
+  askForStrips,
+  type NowChoice,
+  PER_PAGE,
+  type SeriesKey,
+  SHOWN,
+  type Shown,
+} from "./now-questions.ts";
+import type { Span } from "./now-rail.ts";
+import type { NowAnswers } from "./verdict-facts.ts";
+
+const PATH = "/";
+
+/** The strips and the other failures of the listed projects. */
+export async function findFailRows(tx: TransactionSql, list: readonly Row[]): Promise<FailRow[]> {
+  if (list.length === 0) return [];
+  const series = list.map(
+    ({ project_id, version_id, type, first_failed_build_id }) =>
+      ({ project_id, version_id, type, first_failed_build_id }) as unknown as SeriesKey,
+  );
+  const { strips, others } = await askEach(tx, {
+    strips: askForStrips(series),
+    others: askForOthers(series),
+  });
+  const outcomes = new Map(strips.map((strip) => [strip.project_id, strip.outcomes as string[] | null]));
+  return list.map((row) => ({
+    row,
+    outcomes: outcomes.get(row.project_id) ?? [],
+    others: others.filter(({ project_id }) => project_id === row.project_id),
+  }));
+}
+
+export interface FailingFacts {
+  readonly choice: NowChoice;
+  readonly rows: readonly FailRow[];
+  readonly answers: NowAnswers;
+  readonly of: Span;
+  readonly moment: PageMoment;
+  readonly question: Question;
+}
+
+/** What fails: the filters, the list by when it broke, and why it is empty. */
+export function renderFailing({ choice, rows, answers, of, moment, question }: FailingFacts): Markup {
+  const { show, why, page } = choice;
+  const sums = sumUp(answers.failing.filter((row) => why === undefined || row.error_class === why));
+  const all = sumUp(answers.failing);
+  const total = show === undefined ? sums.projects : sums[show];
+  const isNow = moment.at.getTime() === moment.now.getTime();
+  const chips = [
+    { label: "All", value: undefined, count: sums.projects },
+    ...Object.entries(SHOWN).map(([value, { label }]) => ({ label, value, count: sums[value as Shown] })),
+  ];
+  const bar = html`<div class="bar">${renderChips({ label: "Which of them", path: PATH, name: "show", chosen: show, kept: { why }, chips })}
+${renderSelectForm({
+  path: PATH,
+  name: "why",
+  label: "Why",
+  all: "any error",
+  chosen: why,
+  choices: answers.failing.map(({ error_class }) => ({
+    value: String(error_class),
+    label: kindLabel(error_class),
+  })),
+  kept: { show },
+})}</div>`;
+  const list =
+    rows.length === 0
+      ? renderNoFails(choice, answers, all.projects)
+      : html`${renderBuckets(rows, of, moment)}
+${renderPager({ path: PATH, kept: { show, why }, page, perPage: PER_PAGE, total, noun: "project" })}`;
+  return renderBlock({
+    id: "failing",
+    title: isNow ? "Failing now" : "Failing then",
+    count: grouped(total),
+    tools: { question },
+    body: html`${all.projects === 0 ? "" : bar}
+${list}`,
+  });
+}
+
+function sumUp(rows: readonly Row[]) {
+  const sum = (name: string) => rows.reduce((total, row) => total + Number(row[name]), 0);
+  const [projects, worked] = [sum("projects"), sum("worked")];
+  return { projects, main: sum("main"), worked, never: projects - worked };
+}
+
+/** The rows under two headings: what broke in the 24 hours, and what before. */
+function renderBuckets(rows: readonly FailRow[], of: Span, { now }: PageMoment): Markup {
+  const isLate = ({ row }: FailRow) =>
+    row.failing_since !== null && momentMs(row.failing_since) > Date.parse(of.since);
+  const buckets = [
+    { title: `Broke in the ${of.words}`, rows: rows.filter(isLate) },
+    { title: "Broke before", rows: rows.filter((row) => !isLate(row)) },
+  ];
+  return html`${buckets
+    .filter((bucket) => bucket.rows.length > 0)
+    .map(
+      (bucket) => html`<h3 class="bucket">${bucket.title} <span>newest first</span></h3>
+${renderFails(bucket.rows, now)}`,
+    )}`;
+}
+
+/** Why the list is empty. A filter that leaves nothing says nothing about builds. */
+function renderNoFails({ show, why, page }: NowChoice, answers: NowAnswers, failing: number): Markup {
+  if (failing === 0) {
+    const [totals] = answers.totals;
+    const finished = Number(totals?.finished ?? 0);
+    return finished === 0
+      ? renderEmpty({ kind: "unknown", strong: "Not known.", say: "No build has finished yet." })
+      : renderEmpty({
+          kind: "none",
+          strong: "None found.",
+          say: `The last finished build of every version and format succeeded, of ${counted(Number(totals?.projects ?? 0), "project")} and ${counted(finished, "finished build")}.`,
+        });
+  }
+  const classes = answers.failing.map((row) => String(row.error_class));
+  const nearest = why === undefined || classes.includes(why) ? [] : nearestChoices(why, classes, kindLabel);
+  return renderEmpty({
+    kind: "no-match",
+    strong: page > 1 ? "No such page." : "No project matches.",
+    say: `That says nothing about builds: ${counted(failing, "project fails", "projects fail")} outside this choice.`,
+    ways: [
+      ...nearest.map((name) => ({
+        href: withQuery(PATH, { show, why: name }),
+        words: html`Did you mean ${kindLabel(name)}?`,
+      })),
+      { href: withQuery(PATH, {}), words: `All ${grouped(failing)} that fail` },
+    ],
+  });
+}

@@ -1,0 +1,64 @@
+import { html } from "hono/html";
+import type { TransactionSql } from "../../store/connection/connect.ts";
+import { when } from "../parts/age.ts";
+import { askEach } from "../parts/ask-all.ts";
+import type { Address, Draft, Drawing, PageMoment } from "../parts/drawing.ts";
+import { readPageNumber } from "../parts/pager.ts";
+import { readText } from "../parts/questions/read-query.ts";
+import { findFailRows, renderFailing } from "./now-failing.ts";
+import { type NowChoice, nowQuestions, SHOWN, type Shown } from "./now-questions.ts";
+import { renderFixed, renderOpen, renderWhy, type Span } from "./now-rail.ts";
+import { renderNowVerdict } from "./now-verdict.ts";
+import { judge } from "./verdict.ts";
+import { knownDays, readVerdictFacts } from "./verdict-facts.ts";
+
+const DAY_MS = 86_400_000;
+
+/** The page of now: what is broken, since when, why; and whether that is usual. */
+export function nowPage({ query }: Address): Drawing {
+  const choice = parse(query);
+  return { key: ["now", choice], draw: (tx, moment) => draw(tx, choice, moment) };
+}
+
+function parse(query: URLSearchParams): NowChoice {
+  const show = query.get("show") ?? "";
+  return {
+    show: Object.hasOwn(SHOWN, show) ? (show as Shown) : undefined,
+    why: readText(query, "why"),
+    page: readPageNumber(query),
+  };
+}
+
+async function draw(tx: TransactionSql, choice: NowChoice, moment: PageMoment): Promise<Draft> {
+  const questions = nowQuestions(choice, moment.at);
+  const answers = await askEach(tx, questions);
+  const rows = await findFailRows(tx, answers.list);
+  const facts = readVerdictFacts(answers, moment);
+  const verdict = judge(facts);
+  const of = spanOf(moment);
+  const main = html`${renderNowVerdict(verdict, facts, answers, moment)}
+<div class="cols">
+<div class="col">
+${renderFailing({ choice, rows, answers, of, moment, question: questions.list })}
+</div>
+<aside class="col rail" aria-label="More about now">
+${renderWhy(answers.kinds, questions.kinds, of, knownDays(answers.totals[0]?.first_day, moment.at))}
+${renderOpen(answers.open, answers.openCounts[0], questions.open, of)}
+${renderFixed(answers.fixed, answers.fixedCounts[0], questions.fixed, of)}
+</aside>
+</div>`;
+  const feed = { href: "/feed.atom", title: "What broke and what was fixed" };
+  return { status: 200, facts: { title: verdict.title, tone: verdict.tone, tab: "/", main, feed } };
+}
+
+/** The last 24 hours; those before the moment of the data where that is old. */
+function spanOf({ now, at }: PageMoment): Span {
+  const isNow = at.getTime() === now.getTime();
+  return {
+    now,
+    words: isNow ? "last 24 hours" : `24 hours before ${when(at.getTime(), now)}`,
+    short: isNow ? "last 24\u00a0h" : "those 24\u00a0h",
+    since: new Date(at.getTime() - DAY_MS).toISOString(),
+    until: at.toISOString(),
+  };
+}

@@ -1,0 +1,202 @@
+/** What can be said about the builds in one sentence, and what speaks for it. */
+
+import { agoWords, clockWords, span, when } from "../parts/age.ts";
+import type { Tone } from "../parts/icon.ts";
+import { counted, grouped, kindLabel, shorten, wholePercent } from "../parts/words.ts";
+
+export interface Break {
+  readonly slug: string;
+  /** As Postgres prints it. */
+  readonly brokeAt: string;
+}
+
+export interface PlatformHour {
+  /** The hour's start, in milliseconds. */
+  readonly from: number;
+  readonly projects: number;
+  readonly failing: number;
+  readonly expected: number;
+}
+
+export interface VerdictFacts {
+  /** The minute of the reader. */
+  readonly now: Date;
+  /** The end of the 24 hours: `now`, or the moment of the data where that is old. */
+  readonly at: Date;
+  /** Null before the first walk of the builds that ended well. */
+  readonly asOf: Date | null;
+  readonly isStale: boolean;
+  /** What ended the last run, where it did not succeed. */
+  readonly trouble: string | null;
+  /** The newest hour of the last three in which far more projects failed than usual. */
+  readonly platformHour: PlatformHour | null;
+  /** How many of the last three hours had enough builds to show trouble. */
+  readonly hoursLookedAt: number;
+  /** Projects that broke in the 24 hours, those fixed since included. */
+  readonly broke: number;
+  /** Of these, those that fail no more. */
+  readonly brokeAndFixed: number;
+  /** How many broke on each of the days before, at most 28, in any order. */
+  readonly usualDays: readonly number[];
+  readonly newest: Break | null;
+  /** Projects that fail, for however long. */
+  readonly failing: number;
+  readonly projects: number;
+  /** Finished builds of all time. */
+  readonly finished: number;
+  /** Failures of the 24 hours by class, the most frequent first. */
+  readonly kinds: readonly { readonly kind: string; readonly failures: number }[];
+}
+
+export type VerdictKind = "unknown" | "stale" | "platform" | "many" | "some" | "failing" | "none" | "nothing";
+
+export interface Verdict {
+  readonly kind: VerdictKind;
+  /** Of the window's icon. */
+  readonly tone: Tone;
+  /** For the title of the window. */
+  readonly title: string;
+  /** Has `{newest}` where the newest break is named. */
+  readonly sentence: string;
+  readonly evidence: string;
+}
+
+/** With fewer days there is no saying what is usual. */
+const FEWEST_DAYS = 7;
+
+/**
+ * The first that holds: never synced; stale; an hour of trouble of the platform; more broke than on nine of ten
+ * days; some broke; something fails for longer; nothing fails.
+ */
+export function judge(facts: VerdictFacts): Verdict {
+  const { now, at, asOf, isStale, trouble, platformHour, broke, newest, failing, projects, finished } = facts;
+  if (asOf === null) {
+    return {
+      kind: "unknown",
+      tone: "idle",
+      title: "Nothing is known yet",
+      sentence: "Nothing is known yet: no sync has read the list of builds.",
+      evidence: "So this page says neither that builds succeed nor that they fail.",
+    };
+  }
+  if (isStale) {
+    const then = Number.isNaN(asOf.getTime()) ? null : when(asOf.getTime(), now);
+    const was = trouble === null ? "No sync has ended well since." : `The last run ${shorten(trouble, 160)}.`;
+    return {
+      kind: "stale",
+      tone: "warn",
+      title: then === null ? "Not current" : `Not current: as of ${then}`,
+      sentence:
+        then === null
+          ? "Not current: a wrong clock hides when the builds were last read."
+          : `Not current: what follows is as of ${then}, ${span(now.getTime() - asOf.getTime())} ago.`,
+      evidence: `${was} What broke since is not here. Then, ${failingWords(failing, projects)}.`,
+    };
+  }
+  if (platformHour !== null) {
+    const { from, projects: all, failing: hit, expected } = platformHour;
+    return {
+      kind: "platform",
+      tone: "bad",
+      title: "The platform is in trouble",
+      sentence: `The platform is in trouble: ${hit} of ${counted(all, "project")} failed between ${clockWords(from)} and ${clockWords(from + 3_600_000)}.`,
+      evidence: `${grouped(Math.round(expected))} would be usual. The failures of such an hour tell little about a project. ${counted(broke, "project")} broke in the last 24 hours.`,
+    };
+  }
+  if (finished === 0) {
+    return {
+      kind: "nothing",
+      tone: "idle",
+      title: "No finished build",
+      sentence: "No build has finished yet, so none can have failed.",
+      evidence: `${counted(projects, "project")}, as of ${clockWords(asOf.getTime())} UTC.`,
+    };
+  }
+  if (broke > 0) {
+    const usual = usualOf(facts.usualDays);
+    const isMany = usual !== null && broke > usual.high;
+    const fixed = fixedWords(facts);
+    const clauses = [
+      `${counted(broke, "project")} broke in the last 24 hours${isMany ? `, more than usual (${rangeWords(usual)})` : ""}`,
+      ...(fixed === null ? [] : [fixed]),
+      ...(newest === null || isMany ? [] : [`the newest, {newest}, ${agoWords(newest.brokeAt, now)} ago`]),
+    ];
+    return {
+      kind: isMany ? "many" : "some",
+      tone: "bad",
+      title: `✗ ${grouped(broke)} broke in 24 h`,
+      sentence: `${clauses.join("; ")}.${isMany && newest !== null ? ` The newest is {newest}, ${agoWords(newest.brokeAt, now)} ago.` : ""}`,
+      evidence: [
+        ...(isMany ? [] : [ordinaryWords(usual, facts.usualDays.length, broke)]),
+        kindsWords(facts.kinds),
+        platformWords(facts.hoursLookedAt),
+      ]
+        .filter((sentence) => sentence !== null)
+        .join(" "),
+    };
+  }
+  if (failing > 0) {
+    return {
+      kind: "failing",
+      tone: "bad",
+      title: `✗ ${grouped(failing)} failing, none newly`,
+      sentence: `Nothing broke in the last 24 hours; ${counted(failing, "project fails", "projects fail")} for longer.`,
+      evidence:
+        `${newest === null ? "" : `The newest break is that of {newest}, ${agoWords(newest.brokeAt, now)} ago. `}${ordinaryWords(usualOf(facts.usualDays), facts.usualDays.length, 0) ?? ""} ${platformWords(facts.hoursLookedAt)}`.trim(),
+    };
+  }
+  return {
+    kind: "none",
+    tone: "good",
+    title: "✓ Nothing fails",
+    sentence: "Nothing fails: the last finished build of every version and format succeeded.",
+    evidence: `${counted(projects, "project")}, ${counted(finished, "finished build")}, as of ${clockWords(at.getTime())} UTC.`,
+  };
+}
+
+export interface Usual {
+  readonly low: number;
+  readonly high: number;
+}
+
+/** From the 10th to the 90th percentile of the days; null for fewer than seven. */
+export function usualOf(days: readonly number[]): Usual | null {
+  if (days.length < FEWEST_DAYS) return null;
+  const sorted = days.toSorted((a, b) => a - b);
+  const at = (share: number) => sorted[Math.round(share * (sorted.length - 1))] ?? 0;
+  return { low: at(0.1), high: at(0.9) };
+}
+
+const rangeWords = ({ low, high }: Usual): string =>
+  low === high ? grouped(low) : `${grouped(low)} to ${grouped(high)}`;
+
+function ordinaryWords(usual: Usual | null, days: number, broke: number): string | null {
+  if (usual === null) return "There are too few days yet to say what is usual.";
+  const isQuiet = broke < usual.low;
+  return `${isQuiet ? "A quiet day" : "An ordinary day"}: ${rangeWords(usual)} on most of the last ${days}.`;
+}
+
+function fixedWords({ broke, brokeAndFixed }: VerdictFacts): string | null {
+  if (brokeAndFixed === 0) return null;
+  if (brokeAndFixed === broke) return "all of them are fixed";
+  return `${grouped(brokeAndFixed)} of them ${brokeAndFixed === 1 ? "is" : "are"} fixed`;
+}
+
+function failingWords(failing: number, projects: number): string {
+  return failing === 0
+    ? "no project was failing"
+    : `${grouped(failing)} of ${counted(projects, "project")} ${failing === 1 ? "was" : "were"} failing`;
+}
+
+function kindsWords(kinds: VerdictFacts["kinds"]): string | null {
+  const total = kinds.reduce((sum, { failures }) => sum + failures, 0);
+  const [first] = kinds;
+  if (first === undefined || total < 5 || first.failures < total / 3) return null;
+  return `Of the ${grouped(total)} failed builds, ${wholePercent(first.failures / total)} say: ${kindLabel(first.kind)}.`;
+}
+
+function platformWords(hoursLookedAt: number): string {
+  return hoursLookedAt === 0
+    ? "Too few builds in the last 3 hours to tell trouble of the platform."
+    : "No sign of trouble with the platform itself.";
+}

@@ -1,0 +1,50 @@
+import type { TransactionSql } from "../../store/connection/connect.ts";
+import type { DocumentFacts } from "./document.ts";
+import type { Freshness } from "./freshness.ts";
+
+/** What a reader asked for. */
+export interface Address {
+  readonly path: string;
+  readonly query: URLSearchParams;
+  /** The project's slug or the build's id; empty on the pages of all projects. */
+  readonly name: string;
+  /** The minute of the request. */
+  readonly now: Date;
+}
+
+/** The moment that a page speaks of. */
+export interface PageMoment {
+  /** The minute of the request: ages count to it. */
+  readonly now: Date;
+  /** What "now" means: `now`, or the moment of the data where that is old. Spans such as 24 hours end there. */
+  readonly at: Date;
+  /** Null stands for: no walk of the builds has ended well, so nothing is known. */
+  readonly freshness: Freshness;
+}
+
+/** A page without the parts that are the same on all pages. */
+export interface Draft {
+  readonly status: 200 | 404;
+  readonly facts: DocumentFacts;
+}
+
+/**
+ * A page of figures that is not yet read or drawn. Every page is a function from an address to this: it parses
+ * the query; `draw` then reads the figures and draws them.
+ */
+export interface Drawing {
+  /** What the page depends on, apart from the figures: parsed, so that it has few values. */
+  readonly key: unknown;
+  /** Whether it says something before the first sync too. @default false */
+  readonly isAlways?: boolean;
+  /** Everything it asks is one snapshot. Throws ConfigError for an invalid filter. */
+  draw(tx: TransactionSql, moment: PageMoment): Promise<Draft>;
+}
+
+export type Page = (address: Address) => Drawing;
+
+/** The moment that a page speaks of, for a reader at `now`. */
+export function pageMoment(freshness: Freshness, now: Date): PageMoment {
+  const { asOf, isStale } = freshness;
+  return { now, at: isStale && asOf !== null && !Number.isNaN(asOf.getTime()) ? asOf : now, freshness };
+}

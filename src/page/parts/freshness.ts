@@ -1,0 +1,107 @@
+import { askFor } from "../../report/question.ts";
+import type { TransactionSql } from "../../store/connection/connect.ts";
+import { momentMs } from "./age.ts";
+import { askAll } from "./ask-all.ts";
+import type { Row } from "./list-table.ts";
+
+/** A nightly sync runs once a day. Two more hours allow for a slow night. */
+const STALE_AFTER_MS = 26 * 3_600_000;
+/** The answers are computed right after a run. A reader who comes in between does not need a warning. */
+const FOLLOWS_WITHIN_MS = 300_000;
+/** Pages are kept while they stay the same, so they show the lag of a replica in steps, from the first on. */
+const REPLICA_STEP_S = 10;
+
+/** How fresh the data of a page is. */
+export interface Freshness {
+  /**
+   * When the last good walk of the builds began: the mirror has what happened before. Null when no walk of them
+   * ended well, an invalid date where a wrong clock dated it.
+   */
+  readonly asOf: Date | null;
+  /** Whether that is so long ago, or unknown for a wrong clock, that nothing can be said of now. */
+  readonly isStale: boolean;
+  /** The lists that were never read well. */
+  readonly unread: readonly string[];
+  /** The lists that were read well, but not lately. */
+  readonly overdue: readonly string[];
+  /** When the answers were computed, as Postgres prints it. Null when they never were. */
+  readonly refreshedAt: string | null;
+  /** Whether the answers are still older than the last run, some minutes after its end. */
+  readonly isBehind: boolean;
+  /**
+   * How far the replica that is read lags behind its primary, in whole steps of 10 s; null where no replica is
+   * read, or where that is not known.
+   */
+  readonly replicaLagS: number | null;
+  /** What ended the newest run of all that have ended, where that run did not succeed. */
+  readonly trouble: string | null;
+  /** The newest run, ended or not; null where none has begun. */
+  readonly newestRun: Row | null;
+}
+
+/** `lists` holds the rows of `report.freshness`; `lastRun` is the newest run that has ended. */
+export function readFreshness(
+  lists: readonly Row[],
+  lastRun: Row | undefined,
+  newestRun: Row | undefined,
+  now: Date,
+): Freshness {
+  const builds = lists.find(({ resource }) => resource === "build");
+  const isLate = ({ current_through: at, lag_s }: Row) =>
+    at !== null && (lag_s === null || now.getTime() - momentMs(at) > STALE_AFTER_MS);
+  const refreshedAt = textOf(lists[0]?.refreshed_at);
+  const finishedAt = textOf(lastRun?.finished_at);
+  const isFollowing = finishedAt !== null && now.getTime() - momentMs(finishedAt) < FOLLOWS_WITHIN_MS;
+  const replicaLag = lists[0]?.replica_lag_s ?? null;
+  const asOf =
+    builds?.current_through == null
+      ? null
+      : new Date(builds.lag_s === null ? Number.NaN : momentMs(builds.current_through));
+  return {
+    asOf,
+    isStale: builds !== undefined && isLate(builds),
+    unread: lists.filter(({ last_good_at }) => last_good_at === null).map(({ resource }) => String(resource)),
+    overdue: lists.filter(isLate).map(({ resource }) => String(resource)),
+    refreshedAt,
+    // Both are texts of Postgres in UTC, so they sort by time.
+    isBehind: !isFollowing && finishedAt !== null && (refreshedAt === null || refreshedAt < finishedAt),
+    replicaLagS:
+      replicaLag === null ? null : Math.floor(Number(replicaLag) / REPLICA_STEP_S) * REPLICA_STEP_S,
+    trouble:
+      lastRun === undefined || lastRun.status === "succeeded"
+        ? null
+        : `${lastRun.status}${lastRun.error === null ? "" : `: ${lastRun.error}`}`,
+    newestRun: newestRun ?? null,
+  };
+}
+
+const QUESTIONS = new Map([
+  ["freshness", askFor("freshness")],
+  ["run that ended", askFor("runs", { limit: 1 }, () => ["finished_at is not null"])],
+  ["newest run", askFor("runs", { limit: 1 })],
+]);
+
+/** How fresh the figures are, and a text that changes as soon as a page would show something else. */
+export async function findFreshness(
+  tx: TransactionSql,
+  now: Date,
+): Promise<{ freshness: Freshness; revision: string }> {
+  const answers = askAll(tx, QUESTIONS);
+  const [lists, [run], [newest]] = await Promise.all([
+    answers.of("freshness"),
+    answers.of("run that ended"),
+    answers.of("newest run"),
+  ]);
+  const freshness = readFreshness(lists, run, newest, now);
+  // The lag and the counts of a run under way grow all the time. They are no reason to render a page again.
+  const still = lists.map((row) => ({ ...row, lag_s: null, replica_lag_s: null }));
+  const { isStale, isBehind, replicaLagS } = freshness;
+  // Ages are in minutes.
+  const minute = now.toISOString().slice(0, 16);
+  const revision = [minute, still, newest?.run_id, newest?.status, isStale, isBehind, replicaLagS];
+  return { freshness, revision: JSON.stringify(revision) };
+}
+
+function textOf(value: unknown): string | null {
+  return value === null || value === undefined ? null : String(value);
+}

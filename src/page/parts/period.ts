@@ -1,0 +1,120 @@
+import { readTimeBounds } from "../../report/time-bounds.ts";
+import { dayWords } from "./age.ts";
+import type { PageMoment } from "./drawing.ts";
+
+const DAY_MS = 86_400_000;
+/** The days of a period that nobody chose. */
+const USUAL_DAYS = 14;
+
+/** The UTC days of a span, both included, as whole days since 1970. */
+export interface Days {
+  readonly first: number;
+  readonly last: number;
+}
+
+/** The first and the last day that a reader chose, such as 2026-11-03. */
+export interface PeriodChoice {
+  readonly since: string | undefined;
+  readonly until: string | undefined;
+}
+
+/** The period that a page is about. */
+export interface Period extends Days {
+  readonly days: number;
+  /** As many days before it; null where the mirror does not know builds of all of them. */
+  readonly before: Days | null;
+  /** Where the days that are drawn begin: `before`, else the period. */
+  readonly start: number;
+  /** The first day with a known build. */
+  readonly known: number;
+  /** The day that a period ends with where no other end is chosen: the last one that was read whole. */
+  readonly usualLast: number;
+}
+
+/**
+ * The days that `since` and `until` of a query mean, as days, so that a moment is one of few values; an empty one is
+ * none. Throws ConfigError where one is no time.
+ */
+export function readPeriodChoice(query: URLSearchParams): PeriodChoice {
+  const given = (name: string) => query.get(name)?.trim() || undefined;
+  const { from, before } = readTimeBounds({ since: given("since"), until: given("until") }, "day");
+  return {
+    since: from === null ? undefined : from.slice(0, 10),
+    until: before === null ? undefined : dayText(Math.ceil(Date.parse(before) / DAY_MS) - 1),
+  };
+}
+
+/**
+ * The period of a choice, within the days that the mirror knows: `firstDay`, such as 2026-11-03, to the moment of
+ * the page. Null where nothing of it is known.
+ */
+export function resolvePeriod(
+  choice: PeriodChoice,
+  firstDay: string,
+  { at, freshness }: PageMoment,
+): Period | null {
+  const { from, before } = readTimeBounds(choice, "day");
+  const known = dayOf(Date.parse(firstDay));
+  const today = dayOf(at.getTime());
+  const asOf = freshness.asOf?.getTime() ?? Number.NaN;
+  const whole = dayOf(Number.isNaN(asOf) ? at.getTime() : Math.min(asOf, at.getTime())) - 1;
+  // A mirror that knows one day shows that.
+  const usualLast = whole < known ? today : whole;
+  const last = before === null ? usualLast : Math.min(today, Math.ceil(Date.parse(before) / DAY_MS) - 1);
+  const first = Math.max(known, from === null ? last - USUAL_DAYS + 1 : dayOf(Date.parse(from)));
+  if (first > last) return null;
+  const days = last - first + 1;
+  const isKnownBefore = first - days >= known;
+  return {
+    first,
+    last,
+    days,
+    before: isKnownBefore ? { first: first - days, last: first - 1 } : null,
+    start: isKnownBefore ? first - days : first,
+    known,
+    usualLast,
+  };
+}
+
+/** The same period, no longer than so many days: the last of them. */
+export function shortenPeriod(period: Period, most: number): Period {
+  if (period.days <= most) return period;
+  const first = period.last - most + 1;
+  return {
+    ...period,
+    first,
+    days: most,
+    before: first - most >= period.known ? { first: first - most, last: first - 1 } : null,
+    start: first - most >= period.known ? first - most : first,
+  };
+}
+
+const dayOf = (ms: number): number => Math.floor(ms / DAY_MS);
+
+/** A day as Postgres writes it: 2026-11-03. */
+export function dayText(day: number): string {
+  return new Date(day * DAY_MS).toISOString().slice(0, 10);
+}
+
+/** The number of a day that Postgres wrote. */
+export function dayNumber(text: unknown): number {
+  return dayOf(Date.parse(String(text)));
+}
+
+/** A day for people: `3 Nov`. */
+export function dayName(day: number, now: Date): string {
+  return dayWords(day * DAY_MS, now);
+}
+
+/** Days for people: `8–21 Nov`, `25 Oct – 7 Nov`, or one day. */
+export function daysName({ first, last }: Days, now: Date): string {
+  const [from, to] = [dayName(first, now), dayName(last, now)];
+  if (from === to) return from;
+  const [day = "", ...month] = from.split(" ");
+  return to.endsWith(` ${month.join(" ")}`) ? `${day}–${to}` : `${from} – ${to}`;
+}
+
+/** How long a period is, for a sentence: `14 days`, `one day`. */
+export function lengthWords(days: number): string {
+  return days === 1 ? "one day" : `${days.toLocaleString("en-US")} days`;
+}

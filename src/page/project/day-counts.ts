@@ -1,0 +1,51 @@
+import { html } from "hono/html";
+import { dayWords } from "../parts/age.ts";
+import type { Markup } from "../parts/words.ts";
+
+const DAY_MS = 86_400_000;
+/** The most pixels that a day may go up or down, and that one build takes. */
+const [MOST_PX, BUILD_PX] = [42, 14];
+const GAP_PX = 2;
+const TICKS = 4;
+
+export interface DayCount {
+  readonly succeeded: number;
+  readonly failed: number;
+  readonly unfinished: number;
+}
+
+/**
+ * Builds by day: up what succeeded, hatched above it what has not finished, down what failed. The days up to
+ * `last` (in milliseconds), of which `counts` has some by their texts, such as 2026-11-22.
+ */
+export function drawDayCounts(
+  counts: ReadonlyMap<string, DayCount>,
+  last: number,
+  days: number,
+  now: Date,
+): Markup {
+  const all = Array.from({ length: days }, (_, place) => {
+    const at = last - (days - 1 - place) * DAY_MS;
+    const count = counts.get(new Date(at).toISOString().slice(0, 10));
+    return { at, place, succeeded: 0, failed: 0, unfinished: 0, ...count };
+  });
+  const up = Math.max(1, ...all.map(({ succeeded, unfinished }) => succeeded + unfinished));
+  const down = Math.max(1, ...all.map(({ failed }) => failed));
+  const unit = Math.min(BUILD_PX, MOST_PX / up, MOST_PX / down);
+  const base = 6 + up * unit;
+  const height = base + GAP_PX + down * unit + 20;
+  const x = (place: number) => `${((100 * (place + 0.15)) / days).toFixed(2)}%`;
+  const width = `${(70 / days).toFixed(2)}%`;
+  const sum = (name: keyof DayCount) => all.reduce((total, day) => total + day[name], 0);
+  const told = `Builds by day: ${sum("succeeded")} succeeded and ${sum("failed")} failed since ${dayWords(all[0]?.at ?? last, now)}, on ${all.filter(({ succeeded, failed, unfinished }) => succeeded + failed + unfinished > 0).length} of ${days} days`;
+  const rect = (fill: Markup, place: number, y: number, count: number) =>
+    count === 0
+      ? ""
+      : html`<rect ${fill} x="${x(place)}" width="${width}" y="${y.toFixed(1)}" height="${(count * unit).toFixed(1)}"/>`;
+  const bars = all.map(({ at, place, succeeded, failed, unfinished }) => {
+    const open = unfinished === 0 ? "" : `, ${unfinished} not finished`;
+    return html`<g><title>${dayWords(at, now)}: ${succeeded} succeeded, ${failed} failed${open}</title><rect class="m-none" x="${x(place)}" width="${width}" y="0" height="${(height - 20).toFixed(1)}"/>${rect(html`class="m-good"`, place, base - succeeded * unit, succeeded)}${rect(html`fill="url(#hatch)" class="m-edge"`, place, base - (succeeded + unfinished) * unit, unfinished)}${rect(html`class="m-bad"`, place, base + GAP_PX, failed)}</g>`;
+  });
+  const ticks = all.filter(({ place }) => place % Math.ceil(days / TICKS) === 3);
+  return html`<svg class="mini" height="${height.toFixed(0)}" role="img" aria-label="${told}"><line class="grid" x1="0" x2="100%" y1="${(base + 1).toFixed(1)}" y2="${(base + 1).toFixed(1)}"/>${bars}${ticks.map(({ at, place }) => html`<text class="mid" x="${((100 * (place + 0.5)) / days).toFixed(2)}%" y="${(height - 4).toFixed(1)}">${dayWords(at, now)}</text>`)}</svg>`;
+}

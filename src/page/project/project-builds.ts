@@ -1,0 +1,155 @@
+import { html } from "hono/html";
+import { nearestNames } from "../../base/config/nearest-names.ts";
+import { moment, momentMs, when } from "../parts/age.ts";
+import { renderBlock } from "../parts/block.ts";
+import { linkStrip, type StripBuild } from "../parts/charts/build-strip.ts";
+import { type Link, renderEmpty } from "../parts/empty.ts";
+import type { Query } from "../parts/links.ts";
+import type { Row } from "../parts/list-table.ts";
+import { mark } from "../parts/mark.ts";
+import { counted, foreign, grouped, kindLabel, type Markup, shorten, targetWords } from "../parts/words.ts";
+import { numberOf, type ProjectAnswers, type ProjectQuestions } from "./project-answers.ts";
+import { type Only, type ProjectChoice, STRIP_BUILDS, type Subject } from "./project-questions.ts";
+
+export interface BuildsFacts {
+  readonly subject: Subject;
+  readonly choice: ProjectChoice;
+  readonly answers: ProjectAnswers;
+  readonly questions: ProjectQuestions;
+  /** The address of the page, with what its links keep. */
+  readonly href: (query: Query) => string;
+  /** The project's versions, where the chosen one has no build. */
+  readonly versions: readonly string[];
+  readonly now: Date;
+}
+
+/** The builds of a project in a row, each a link; thirty at a time. */
+export function renderBuilds(facts: BuildsFacts): Markup {
+  const { choice, answers, questions, subject } = facts;
+  const total = numberOf(answers.chosen, "builds");
+  return renderBlock({
+    id: "builds",
+    title: titleOf(choice, total),
+    ...(isNarrowed(choice.only) && { count: onlyWords(choice.only) }),
+    tools: {
+      question: questions.builds,
+      filters: { project: subject.slug, version: choice.only.version, type: choice.only.type },
+    },
+    body: html`${renderChoices(facts)}
+${answers.builds.length === 0 ? renderNoBuilds(facts, total) : renderStrip(facts, total)}`,
+  });
+}
+
+function titleOf({ page }: ProjectChoice, total: number): string {
+  if (total === 0) return "Builds";
+  if (page > 1) return `Builds before the last ${grouped((page - 1) * STRIP_BUILDS)}`;
+  if (total > STRIP_BUILDS) return `Last ${STRIP_BUILDS} builds`;
+  return total === 1 ? "Its only build" : `All ${total} builds`;
+}
+
+const isNarrowed = ({ version, type, reference }: Only): boolean =>
+  version !== undefined || type !== undefined || reference !== undefined;
+
+function onlyWords({ version, type }: Only): string {
+  if (version !== undefined && type !== undefined) return targetWords(version, type);
+  return shorten(version ?? type ?? "version not known", 40);
+}
+
+/** All versions, the main docs, and what else was chosen. */
+function renderChoices({ subject, choice, answers, href }: BuildsFacts): Markup {
+  const { only } = choice;
+  const isMain = only.version === subject.mainVersion && only.type === "html" && only.reference === undefined;
+  const main = answers.series.find(({ is_main }) => is_main === true);
+  const current = html` aria-current="true"`;
+  const link = (query: Query, isCurrent: boolean, label: string, count: number) =>
+    html`<a href="${href(query)}#builds"${isCurrent ? current : ""}>${label} <span>${grouped(count)}</span></a>`;
+  return html`<div class="bar"><nav class="chips" aria-label="Which builds">${link({}, !isNarrowed(only), "All versions", numberOf(answers.totals, "builds"))}${main === undefined && !isMain ? "" : link({ version: subject.mainVersion, type: "html" }, isMain, "Main docs", Number(main?.builds ?? 0))}${isNarrowed(only) && !isMain ? link(onlyQuery(only), true, onlyWords(only), numberOf(answers.chosen, "builds")) : ""}</nav></div>`;
+}
+
+/** The parameters that choose these builds. */
+export function onlyQuery({ version, type, reference }: Only): Query {
+  return { version, type, ref: reference };
+}
+
+function renderStrip({ choice, answers, href, now }: BuildsFacts, total: number): Markup {
+  const builds = answers.builds.toReversed();
+  const few = builds.length < 15 ? " few" : "";
+  const { page, only } = choice;
+  const to = (other: number) =>
+    `${href({ ...onlyQuery(only), page: other === 1 ? undefined : other })}#builds`;
+  const left = total - page * STRIP_BUILDS;
+  const steps: Link[] = [
+    ...(left > 0
+      ? [
+          {
+            href: to(page + 1),
+            words: `The ${left > STRIP_BUILDS ? `${STRIP_BUILDS} before, of ${counted(left, "build")}` : `${counted(left, "build")} before`}`,
+          },
+        ]
+      : []),
+    ...(page > 1 ? [{ href: to(page - 1), words: "The newer ones" }] : []),
+  ];
+  return html`${linkStrip(builds.map((row) => toStripBuild(row, now)))}
+<p class="strip-ends${few}"><span>oldest: ${moment(builds[0]?.triggered_at, now)}</span><span>newest: ${moment(builds.at(-1)?.triggered_at, now)}</span></p>
+${renderKey(builds)}
+${steps.length === 0 ? "" : html`<p class="more">${steps.map(({ href, words }, place) => html`${place > 0 ? " · " : ""}<a href="${href}">${words}</a>`)}</p>`}`;
+}
+
+function toStripBuild(
+  { build_id, version_slug, type, outcome, triggered_at, error_class }: Row,
+  now: Date,
+): StripBuild {
+  const at = triggered_at === null ? "no date" : `${plainMoment(triggered_at, now)} UTC`;
+  const why = error_class === null ? "" : `: ${kindLabel(error_class)}`;
+  return {
+    id: String(build_id),
+    outcome: String(outcome),
+    words: `${targetWords(version_slug, type)}, ${at}${why}`,
+  };
+}
+
+function plainMoment(text: unknown, now: Date): string {
+  const ms = momentMs(text);
+  return Number.isNaN(ms) ? shorten(String(text)) : when(ms, now);
+}
+
+/** Only the signs that the strip has. */
+function renderKey(builds: readonly Row[]): Markup {
+  const has = (...outcomes: string[]) => builds.some(({ outcome }) => outcomes.includes(String(outcome)));
+  const others = builds.some(
+    ({ outcome }) => !["succeeded", "failed", "stuck", "open"].includes(String(outcome)),
+  );
+  return html`<p class="key">${has("succeeded") ? html`<span>${mark("good", "check")}succeeded, raised</span>` : ""}${has("failed") ? html`<span>${mark("bad", "cross")}failed, lowered</span>` : ""}${has("stuck") ? html`<span>${mark("stuck", "bars")}stuck</span>` : ""}${has("open") ? html`<span>${mark("run", "clock")}in progress</span>` : ""}${others ? html`<span>${mark("idle", "question mark")}not known</span>` : ""}</p>`;
+}
+
+/** Why there are none. A choice that leaves nothing says nothing about builds. */
+function renderNoBuilds({ choice, answers, href, versions }: BuildsFacts, total: number): Markup {
+  const all = numberOf(answers.totals, "builds");
+  if (all === 0)
+    return renderEmpty({
+      kind: "unknown",
+      strong: "No builds.",
+      say: "The mirror has no build of this project.",
+    });
+  if (total > 0)
+    return renderEmpty({
+      kind: "no-match",
+      strong: "No such page.",
+      say: `There are ${counted(total, "build")} of this choice.`,
+      ways: [{ href: href(onlyQuery(choice.only)), words: "The newest" }],
+    });
+  const { version, type } = choice.only;
+  const nearest = version === undefined ? [] : nearestNames(version, versions);
+  return renderEmpty({
+    kind: "no-match",
+    strong: "No build matches.",
+    say: `No build of this project is of ${onlyWords(choice.only)}. That says nothing about its ${counted(all, "other build")}.`,
+    ways: [
+      ...nearest.map((name) => ({
+        href: href({ version: name, type: name === version ? undefined : type }),
+        words: html`Did you mean ${foreign(name, 40)}?`,
+      })),
+      { href: href({}), words: `All ${counted(all, "build")}` },
+    ],
+  });
+}

@@ -1,0 +1,26 @@
+import { html } from "hono/html";
+import { askFor } from "../../report/question.ts";
+import type { TransactionSql } from "../../store/connection/connect.ts";
+import { age } from "../parts/age.ts";
+import { buildHref, projectHref } from "../parts/links.ts";
+import type { Row } from "../parts/list-table.ts";
+import { mark, outcomeMark } from "../parts/mark.ts";
+import { foreign, kindLabel, type Markup, slugWords, targetWords } from "../parts/words.ts";
+
+/** The build whose id was searched for, if there is one. */
+export async function findBuildHit(tx: TransactionSql, id: string): Promise<Row | undefined> {
+  const { text, params } = askFor("fact_builds", { limit: 1 }, (hold) => [`build_id = ${hold(id)}`]);
+  const [row] = await tx.unsafe<Row[]>(text, [...params]);
+  return row;
+}
+
+/** A build that was searched for, with the link to its page. */
+export function renderBuildHit(row: Row, now: Date): Markup {
+  const { kind, word } = outcomeMark(row.outcome);
+  const id = String(row.build_id);
+  const why = row.error_class === null ? "" : html`, ${kindLabel(row.error_class)}`;
+  return html`<section class="block hit" id="build" aria-labelledby="build-t">
+${mark(kind, word)} <h2 id="build-t"><a href="${buildHref(id)}">Build ${foreign(id, 24)}</a></h2>
+<p class="note">${word}${why} · ${targetWords(row.version_slug, row.type)} of <a href="${projectHref(String(row.project_slug))}">${slugWords(row.project_slug)}</a> · ${age(row.triggered_at, now)} ago</p>
+</section>`;
+}

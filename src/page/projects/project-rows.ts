@@ -1,0 +1,114 @@
+import { html } from "hono/html";
+import type { TransactionSql } from "../../store/connection/connect.ts";
+import { age, agoWords } from "../parts/age.ts";
+import { askEach } from "../parts/ask-all.ts";
+import { drawStrip } from "../parts/charts/build-strip.ts";
+import { rateDot } from "../parts/charts/rate-dot.ts";
+import { projectHref, withQuery } from "../parts/links.ts";
+import type { Column, Row } from "../parts/list-table.ts";
+import { mark } from "../parts/mark.ts";
+import { counted, foreign, type Markup, shorten, slugWords, targetWords } from "../parts/words.ts";
+import { askForFailing, askForProjectStrips, STRIP_BUILDS } from "./projects-questions.ts";
+
+/** A project with what stands in its row. */
+export interface ProjectRow {
+  /** A row of `report.project_states`. */
+  readonly row: Row;
+  /** The outcomes of its last builds, the oldest first. */
+  readonly outcomes: readonly string[];
+  /** Rows of `report.failing_now`: what fails in it. */
+  readonly failing: readonly Row[];
+  /** Another project of the list has its slug. */
+  readonly isTwin: boolean;
+}
+
+/** The strips and the failures of the listed projects. */
+export async function findProjectRows(tx: TransactionSql, list: readonly Row[]): Promise<ProjectRow[]> {
+  if (list.length === 0) return [];
+  const inPart = list.filter(({ state }) => state === "failing");
+  const idsOf = (rows: readonly Row[]) => rows.map(({ project_id }) => String(project_id));
+  const { strips, failing } = await askEach(tx, {
+    strips: askForProjectStrips(idsOf(list)),
+    failing: askForFailing(idsOf(inPart)),
+  });
+  const outcomes = new Map(strips.map((strip) => [strip.project_id, strip.outcomes as string[] | null]));
+  return list.map((row) => ({
+    row,
+    outcomes: outcomes.get(row.project_id) ?? [],
+    failing: failing.filter(({ project_id }) => project_id === row.project_id),
+    isTwin: list.some((other) => other !== row && other.project_slug === row.project_slug),
+  }));
+}
+
+/** The columns of the list of projects. */
+export function projectColumns(now: Date): Column<ProjectRow>[] {
+  return [
+    { head: "Project", isName: true, sort: "name", cell: nameOf },
+    { head: "State", sort: "state", cell: ({ row, failing }) => stateOf(row, failing, now) },
+    {
+      head: `Last ${STRIP_BUILDS} builds`,
+      cell: ({ row, outcomes }) => drawStrip(outcomes, shorten(String(row.project_slug), 60), STRIP_BUILDS),
+    },
+    {
+      head: "Succeeded",
+      sort: "rate",
+      cell: ({ row }) => rateDot(Number(row.succeeded), Number(row.finished)),
+    },
+    {
+      head: "Last build",
+      isNumber: true,
+      isWide: true,
+      label: "last build",
+      sort: "last",
+      cell: ({ row }) => age(row.last_triggered_at, now),
+    },
+  ];
+}
+
+function nameOf({ row, isTwin }: ProjectRow): Markup {
+  const slug = String(row.project_slug);
+  const href = isTwin ? withQuery(projectHref(slug), { id: String(row.project_id) }) : projectHref(slug);
+  const name = row.project_name === slug ? "" : foreign(String(row.project_name), 60);
+  const id = isTwin ? html`${name === "" ? "" : ", "}id ${foreign(String(row.project_id), 24)}` : "";
+  return html`<a href="${href}">${slugWords(slug)}</a>${name === "" && id === "" ? "" : html`<small>${name}${id}</small>`}`;
+}
+
+function stateOf(row: Row, failing: readonly Row[], now: Date): Markup {
+  const { sign, words, more } = describe(row, failing, now);
+  const stuck = Number(row.stuck);
+  const notes = [...more, ...(stuck > 0 ? [`${stuck} stuck`] : [])].join(", ");
+  return html`<span class="state">${sign}<span>${words}${notes === "" ? "" : html` <small>${notes}</small>`}</span></span>`;
+}
+
+function describe(row: Row, failing: readonly Row[], now: Date) {
+  const since = (moment: unknown) => [agoWords(moment, now)].filter((ago) => ago !== null);
+  switch (row.state) {
+    case "main_failing": {
+      const others = Number(row.failing) - 1;
+      return {
+        sign: mark("bad", "failing"),
+        words: "Main docs fail",
+        more: [...since(row.main_failing_since), ...(others > 0 ? [`${others} more`] : [])],
+      };
+    }
+    case "failing":
+      return {
+        sign: mark("bad2", "failing in part"),
+        words: partWords(row, failing),
+        more: since(row.failing_since),
+      };
+    case "good":
+      return { sign: mark("good", "succeeded"), words: "Good", more: [] };
+    default:
+      return { sign: mark("idle", "state"), words: "Not known", more: ["no finished build"] };
+  }
+}
+
+/** What fails, in few words: the series where it is one, else how many versions or formats. */
+function partWords(row: Row, failing: readonly Row[]): string {
+  const count = Number(row.failing);
+  const [first] = failing;
+  if (count === 1 && first) return `${targetWords(first.version_slug, first.type)} fails`;
+  const versions = new Set(failing.map(({ version_id }) => version_id)).size;
+  return versions === count ? `${counted(count, "version")} fail` : `${counted(count, "format")} fail`;
+}

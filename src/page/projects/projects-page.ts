@@ -1,0 +1,229 @@
+import { html } from "hono/html";
+import { isStorableId } from "../../resources/record-id.ts";
+import type { TransactionSql } from "../../store/connection/connect.ts";
+import { askEach } from "../parts/ask-all.ts";
+import { renderBlock, renderHead } from "../parts/block.ts";
+import { renderChips } from "../parts/chips.ts";
+import type { Address, Draft, Drawing, PageMoment } from "../parts/drawing.ts";
+import { type Link, renderEmpty } from "../parts/empty.ts";
+import { renderSearchForm } from "../parts/filter-form.ts";
+import { type Query, withQuery } from "../parts/links.ts";
+import type { Row } from "../parts/list-table.ts";
+import { renderTable } from "../parts/list-table.ts";
+import { readPageNumber, renderPager } from "../parts/pager.ts";
+import { nearestChoices } from "../parts/questions/nearest-choices.ts";
+import { findNearestProjects } from "../parts/questions/project-names.ts";
+import { readText } from "../parts/questions/read-query.ts";
+import { counted, foreign, grouped, type Markup, shorten } from "../parts/words.ts";
+import { findBuildHit, renderBuildHit } from "./build-hit.ts";
+import { renderListKey } from "./list-key.ts";
+import { findProjectRows, type ProjectRow, projectColumns } from "./project-rows.ts";
+import {
+  askForCountedProjects,
+  askForProjects,
+  askForSlugs,
+  isState,
+  PER_PAGE,
+  type ProjectsChoice,
+  SORTS,
+  type Sort,
+  STATES,
+  type State,
+} from "./projects-questions.ts";
+
+const PATH = "/projects";
+const TITLE = "Projects";
+
+/** The page of projects: how each stands; found by a part of its name, in the reader's order. */
+export function projectsPage({ query }: Address): Drawing {
+  const choice = parse(query);
+  return { key: ["projects", choice], draw: (tx, moment) => draw(tx, choice, moment) };
+}
+
+function parse(query: URLSearchParams): ProjectsChoice {
+  const sort = query.get("sort") ?? "";
+  return {
+    q: readText(query, "q"),
+    state: shorten(readText(query, "state") ?? "", 40) || undefined,
+    sort: Object.hasOwn(SORTS, sort) ? (sort as Sort) : "last",
+    page: readPageNumber(query),
+  };
+}
+
+async function draw(tx: TransactionSql, choice: ProjectsChoice, { now }: PageMoment): Promise<Draft> {
+  const { q } = choice;
+  const question = askForProjects(choice);
+  const { list } = await askEach(tx, { list: askForCountedProjects(choice) });
+  const rows = await findProjectRows(
+    tx,
+    list.filter(({ project_id }) => project_id !== null),
+  );
+  const build = q !== undefined && isStorableId(q) ? await findBuildHit(tx, q) : undefined;
+  const counts = readCounts(list[0]);
+  const main = html`${renderHead(TITLE, sayHowMany(counts))}
+${build === undefined ? "" : renderBuildHit(build, now)}
+${renderBlock({
+  id: "projects",
+  title: titleOf(choice),
+  count: grouped(foundBy(choice, counts)),
+  tools: { question },
+  body: html`${renderBar(choice, counts)}
+${rows.length === 0 ? await renderNoMatch(tx, choice, counts, now) : renderList(choice, rows, counts, now)}`,
+})}`;
+  const facts = { title: titleOf(choice), tab: PATH, main } as const;
+  return { status: 200, facts: { ...facts, ...(q !== undefined && { searched: q }) } };
+}
+
+/** Projects by state: all, and those that the search finds. */
+interface Counts {
+  readonly all: Readonly<Record<State | "any", number>>;
+  readonly found: Readonly<Record<State | "any", number>>;
+}
+
+function readCounts(row: Row | undefined): Counts {
+  const counts = (which: string) => {
+    const of = (state: string) => Number(row?.[`${which}_${state}`] ?? 0);
+    const states = Object.keys(STATES).map((state) => [state, of(state)]);
+    return { any: of("any"), ...(Object.fromEntries(states) as Record<State, number>) };
+  };
+  return { all: counts("all"), found: counts("found") };
+}
+
+function foundBy({ state }: ProjectsChoice, { found }: Counts): number {
+  return state === undefined ? found.any : isState(state) ? found[state] : 0;
+}
+
+function sayHowMany({ all }: Counts): string | undefined {
+  if (all.any === 0) return undefined;
+  return `${grouped(all.good)} of ${grouped(all.any)} are good: the last finished build of each of their versions and formats succeeded.`;
+}
+
+function titleOf({ q, state }: ProjectsChoice): string {
+  const which =
+    state === undefined
+      ? ""
+      : isState(state)
+        ? ` ${STATES[state].which}`
+        : ` that are “${shorten(state, 40)}”`;
+  if (q === undefined) return which === "" ? "All projects" : `Projects${which}`;
+  return `Projects like “${shorten(q, 60)}”${which}`;
+}
+
+/** What every link of the list keeps. The usual order needs no word. */
+function keptBy({ q, state, sort }: ProjectsChoice): Query {
+  return { q, state, sort: sort === "last" ? undefined : sort };
+}
+
+function renderBar(choice: ProjectsChoice, { found }: Counts): Markup {
+  const { state: chosen, ...kept } = keptBy(choice);
+  const chips = [
+    { label: "All", value: undefined, count: found.any },
+    ...Object.entries(STATES).map(([value, { label }]) => ({ label, value, count: found[value as State] })),
+  ];
+  const { q: searched, ...others } = keptBy(choice);
+  return html`<div class="bar">${renderChips({ label: "State", path: PATH, name: "state", chosen: choice.state, kept, chips })}
+${renderSearchForm({
+  path: PATH,
+  label: "A part of the name, or a build number",
+  placeholder: "Name or build number",
+  searched: choice.q,
+  kept: others,
+})}</div>`;
+}
+
+function renderList(choice: ProjectsChoice, rows: readonly ProjectRow[], counts: Counts, now: Date): Markup {
+  const { sort: by, page } = choice;
+  const kept = keptBy(choice);
+  return html`${renderTable({
+    caption: titleOf(choice),
+    columns: projectColumns(now),
+    rows,
+    sort: { path: PATH, kept, by, direction: SORTS[by].direction },
+  })}
+${renderListKey()}
+${renderPager({ path: PATH, kept, page, perPage: PER_PAGE, total: foundBy(choice, counts), noun: "project" })}`;
+}
+
+/** Why the list is empty, and where to go on. A choice that leaves nothing says nothing about builds. */
+async function renderNoMatch(
+  tx: TransactionSql,
+  choice: ProjectsChoice,
+  counts: Counts,
+  now: Date,
+): Promise<Markup> {
+  const { q, state, page } = choice;
+  const { all, found } = counts;
+  if (all.any === 0)
+    return renderEmpty({
+      kind: "unknown",
+      strong: "No projects.",
+      say: "The mirror has none that the service still has.",
+    });
+  if (page > 1 && foundBy(choice, counts) > 0)
+    return renderEmpty({
+      kind: "no-match",
+      strong: "No such page.",
+      say: `There are ${counted(foundBy(choice, counts), "project")} of this choice.`,
+      ways: [{ href: withQuery(PATH, keptBy(choice)), words: "The first page" }],
+    });
+  const isWrongState = state !== undefined && !isState(state);
+  const alike = q === undefined || found.any > 0 ? [] : await findAlike(tx, q);
+  return html`${renderEmpty({
+    kind: "no-match",
+    strong: isWrongState ? "There is no such state." : "No project matches.",
+    say: html`${q === undefined || found.any > 0 ? "" : html`Neither a slug nor a name contains ${foreign(q, 60)}. `}That says nothing about builds: all ${counted(all.any, "project")} are outside this choice.`,
+    ways: waysOut(choice, counts),
+  })}
+${
+  alike.length === 0
+    ? ""
+    : html`<h3 class="bucket">Did you mean <span>names that are alike</span></h3>
+${renderTable({ caption: "Projects with names that are alike", columns: projectColumns(now), rows: alike })}`
+}`;
+}
+
+async function findAlike(tx: TransactionSql, q: string): Promise<ProjectRow[]> {
+  const slugs = await findNearestProjects(tx, q);
+  if (slugs.length === 0) return [];
+  const { rows } = await askEach(tx, { rows: askForSlugs(slugs) });
+  const place = ({ project_slug }: Row) => slugs.indexOf(String(project_slug));
+  return findProjectRows(
+    tx,
+    rows.toSorted((a, b) => place(a) - place(b)),
+  );
+}
+
+function waysOut({ q, state, sort }: ProjectsChoice, { all, found }: Counts): Link[] {
+  const kept = { sort: sort === "last" ? undefined : sort };
+  const nearest =
+    state === undefined || isState(state)
+      ? []
+      : nearestChoices(state, Object.keys(STATES) as State[], (name) => STATES[name].label);
+  return [
+    ...nearest.map((name) => ({
+      href: withQuery(PATH, { ...kept, q, state: name }),
+      words: `Did you mean ${STATES[name].label}?`,
+    })),
+    ...(q === undefined
+      ? []
+      : [{ href: withQuery(PATH, { ...kept, state: isStateOrNone(state) }), words: clearWords(state, all) }]),
+    ...(q !== undefined && state !== undefined && found.any > 0
+      ? [
+          {
+            href: withQuery(PATH, { ...kept, q }),
+            words: html`${foreign(q, 40)} in any state: ${grouped(found.any)}`,
+          },
+        ]
+      : []),
+    { href: withQuery(PATH, kept), words: `All ${counted(all.any, "project")}` },
+  ];
+}
+
+/** Without the search there is this. */
+function clearWords(state: string | undefined, all: Counts["all"]): string {
+  if (state === undefined || !isState(state) || all[state] === 0) return "Clear the search";
+  return `All ${grouped(all[state])} ${STATES[state].which}`;
+}
+
+const isStateOrNone = (state: string | undefined): string | undefined =>
+  state !== undefined && isState(state) ? state : undefined;

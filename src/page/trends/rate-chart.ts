@@ -1,0 +1,106 @@
+import { scaleLinear } from "d3-scale";
+import { html } from "hono/html";
+import { wilsonInterval } from "../../report/wilson-interval.ts";
+import { at, type DayAxis } from "../parts/charts/day-axis.ts";
+import { isSurelyLower, type Outcomes, type SpanOutcomes } from "../parts/charts/trends-facts.ts";
+import { daysName } from "../parts/period.ts";
+import { counted, type Markup, percent, wholePercent } from "../parts/words.ts";
+
+const [TOP, BOTTOM, HEIGHT] = [24, 186, 204];
+
+export interface RateChartFacts {
+  readonly spans: readonly SpanOutcomes[];
+  readonly axis: DayAxis;
+  /** Where the period begins, in percent; null where there is none before. */
+  readonly cut: number | null;
+  readonly whole: Outcomes;
+  readonly before: Outcomes | null;
+  readonly now: Date;
+}
+
+interface Point {
+  readonly span: SpanOutcomes;
+  readonly x: number;
+  readonly outcomes: Outcomes;
+  readonly rate: number;
+  readonly low: number;
+  readonly high: number;
+  /** Lower than the rest of its period by more than chance. */
+  readonly isLow: boolean;
+}
+
+/** The first rate of the axis: a whole tenth below everything that is drawn. */
+export function rateFloor(spans: readonly SpanOutcomes[]): number {
+  const lows = spans.flatMap(({ outcomes }) =>
+    outcomes === null ? [] : (wilsonInterval(outcomes.succeeded, outcomes.finished)?.low ?? []),
+  );
+  return Math.min(0.9, Math.max(0, Math.floor(Math.min(1, ...lows) * 10) / 10));
+}
+
+/** The share that succeeded, span by span, each with its interval; a diamond marks what is lower than chance allows. */
+export function drawRateChart(facts: RateChartFacts): Markup {
+  const { spans, cut, whole, before, now } = facts;
+  const floor = rateFloor(spans);
+  const scale = scaleLinear([floor, 1], [BOTTOM, TOP]);
+  const y = (rate: number) => Number(scale(rate).toFixed(1));
+  const ticks = scale.ticks(floor > 0.55 ? 4 : 5);
+  const points = pointsOf(facts);
+  const worst = points.filter(({ isLow }) => isLow).toSorted((a, b) => a.rate - b.rate)[0];
+  const isMany = spans.length > 40;
+  const mean = ({ succeeded, finished }: Outcomes) => (finished === 0 ? null : succeeded / finished);
+  const [rate, rateBefore] = [mean(whole), before === null ? null : mean(before)];
+  const level = (share: number | null, from: number, to: number, kind: string) =>
+    share === null
+      ? ""
+      : html`<line class="mean${kind}" x1="${at(from)}" x2="${at(to)}" y1="${y(share)}" y2="${y(share)}"/>`;
+  return html`<div class="chart"><svg width="48" height="${HEIGHT}" aria-hidden="true">${ticks.map((tick) => html`<text class="end" x="40" y="${y(tick) + 4}">${wholePercent(tick)}</text>`)}</svg><svg class="plot" role="img" height="${HEIGHT}" aria-label="${tell(points, worst, now)}">
+<line class="base" x1="0" x2="100%" y1="${BOTTOM}" y2="${BOTTOM}"/>${ticks.filter((tick) => tick > floor).map((tick) => html`<line class="grid" x1="0" x2="100%" y1="${y(tick)}" y2="${y(tick)}"/>`)}
+${cut === null ? "" : html`<line class="cut" x1="${at(cut)}" x2="${at(cut)}" y1="0" y2="${BOTTOM}"/>`}
+${points.map(({ span, x, low, high }) => html`<line class="ci${isMany ? " thin" : ""}${span.isBefore ? " before" : ""}" x1="${at(x)}" x2="${at(x)}" y1="${y(high)}" y2="${y(low)}"/>`)}
+${level(rateBefore, 0, cut ?? 0, " before")}${level(rate, cut ?? 0, 100, "")}
+${points.slice(1).map((to, place) => {
+  const from = points[place];
+  if (from === undefined || from.span.last + 1 !== to.span.first) return "";
+  return html`<line class="trace${to.span.isBefore ? " before" : ""}" x1="${at(from.x)}" y1="${y(from.rate)}" x2="${at(to.x)}" y2="${y(to.rate)}"/>`;
+})}
+${points.map(({ span, x, rate, low, high, isLow, outcomes }) => {
+  const title = html`<title>${daysName(span, now)}: ${percent(rate)} of ${counted(outcomes.finished, "build")} (${wholePercent(low)} to ${wholePercent(high)})${isLow ? ", lower than chance allows" : ""}</title>`;
+  return isLow
+    ? html`<svg x="${at(x)}" y="${y(rate)}" overflow="visible">${title}<path class="dot low" d="M0-6.5L6.5 0 0 6.5-6.5 0z"/></svg>`
+    : html`<g>${title}<circle class="dot${span.isBefore ? " before" : ""}" cx="${at(x)}" cy="${y(rate)}" r="${isMany ? 2.5 : 4}"/></g>`;
+})}
+${rateBefore === null ? "" : html`<text class="strong" x="0.5%" y="14">${percent(rateBefore)} <tspan>before</tspan></text>`}${rate === null ? "" : html`<text class="strong" x="${at(cut ?? 0)}" dx="6" y="14">${percent(rate)}</text>`}
+${worst === undefined ? "" : html`<text class="strong ${worst.x < 6 ? "" : worst.x > 94 ? "end" : "mid"}" x="${at(worst.x)}" y="${Math.min(HEIGHT - 3, y(worst.low) + 15)}">${wholePercent(worst.rate)}</text>`}
+</svg></div>`;
+}
+
+function pointsOf({ spans, axis, whole, before }: RateChartFacts): Point[] {
+  return spans.flatMap((span) => {
+    const { outcomes } = span;
+    const interval = outcomes === null ? null : wilsonInterval(outcomes.succeeded, outcomes.finished);
+    if (outcomes === null || interval === null) return [];
+    const period = span.isBefore ? before : whole;
+    return [
+      {
+        span,
+        x: axis.middle(span),
+        outcomes,
+        rate: outcomes.succeeded / outcomes.finished,
+        ...interval,
+        isLow: period !== null && isSurelyLower(outcomes, period),
+      },
+    ];
+  });
+}
+
+function tell(points: readonly Point[], worst: Point | undefined, now: Date): string {
+  const [first, last] = [points[0], points.at(-1)];
+  if (first === undefined || last === undefined) return "Success rate: no build has finished.";
+  const rates = points.map(({ rate }) => rate);
+  const range = `between ${wholePercent(Math.min(...rates))} and ${wholePercent(Math.max(...rates))}`;
+  const low =
+    worst === undefined
+      ? ""
+      : `, lower than chance allows on ${daysName(worst.span, now)}: ${wholePercent(worst.rate)}`;
+  return `Success rate, ${daysName({ first: first.span.first, last: last.span.last }, now)}, ${range}${low}. The table below has the numbers.`;
+}

@@ -1,0 +1,153 @@
+import { html } from "hono/html";
+import type { Question } from "../../report/question.ts";
+import { renderBlock } from "../parts/block.ts";
+import { renderKindRows } from "../parts/charts/kind-rows.ts";
+import { byDay, kindsOf, outcomesBySpan, outcomesOf } from "../parts/charts/trends-facts.ts";
+import type { Draft, PageMoment } from "../parts/drawing.ts";
+import { renderEmpty } from "../parts/empty.ts";
+import { withQuery } from "../parts/links.ts";
+import type { Period, PeriodChoice } from "../parts/period.ts";
+import { renderPeriodChips } from "../parts/period-chips.ts";
+import { fileFilters } from "../parts/questions/file-filters.ts";
+import { renderVerdict } from "../parts/verdict-bar.ts";
+import { grouped, type Markup } from "../parts/words.ts";
+import { BROKE_WORDS, renderCompare } from "./trends-compare.ts";
+import { renderDays } from "./trends-days.ts";
+import { renderTrendsForm } from "./trends-form.ts";
+import {
+  renderBacklog,
+  renderFlaky,
+  renderFormats,
+  renderPlatform,
+  renderRegressions,
+} from "./trends-lists.ts";
+import { MOST_BUILD_DAYS, type TrendsAnswers, type trendsQuestions } from "./trends-questions.ts";
+import { plainOf, turnsOf } from "./trends-sums.ts";
+import { renderPhases, renderRepairs, renderTimes } from "./trends-times.ts";
+import { judgeTrend } from "./trends-verdict.ts";
+
+const PATH = "/trends";
+
+export interface TrendsChoice extends PeriodChoice {
+  /** A type of builds. */
+  readonly type: string | undefined;
+}
+
+export interface TrendsFacts {
+  readonly choice: TrendsChoice;
+  readonly period: Period;
+  /** Whether the chosen period is longer than what is shown of it. */
+  readonly isShortened: boolean;
+  readonly types: readonly string[];
+  readonly questions: ReturnType<typeof trendsQuestions>;
+  readonly answers: TrendsAnswers;
+  readonly moment: PageMoment;
+}
+
+/** The page of trends with all of its blocks. */
+export function drawTrends(facts: TrendsFacts): Draft {
+  const { choice, period, isShortened, types, questions, answers, moment } = facts;
+  const { type } = choice;
+  const { now } = moment;
+  const whole = outcomesOf(answers.days, period) ?? NO_BUILDS;
+  const before = outcomesOf(answers.days, period.before);
+  const spans = outcomesBySpan(answers.days, period);
+  const kinds = kindsOf(answers.kinds, period);
+  const plain = plainOf(answers.plain);
+  const incidentHours = Number(answers.incidents[0]?.hours ?? 0);
+  const verdict = judgeTrend({ period, type, whole, before, spans, kinds, incidentHours, now });
+  const filters = (question: Question, isDrawnBefore = true) =>
+    fileFilters(question, period, type, isDrawnBefore);
+  const broken = type === undefined ? BROKE_WORDS.all : BROKE_WORDS.ofType;
+  const kept = { since: choice.since, until: choice.until };
+  const main = html`${renderVerdict(verdict)}
+<div class="bar controls">${renderPeriodChips({ path: PATH, period, choice, kept: { type } })}
+${renderTrendsForm(period, type, types)}</div>
+${isShortened ? html`<p class="limit" role="status"><span>One format can be looked at for ${MOST_BUILD_DAYS} days at most; these are the last of the chosen ones.</span></p>` : ""}
+${renderCompare({
+  period,
+  whole,
+  before,
+  plain:
+    type === undefined && plain.now.all.finished > 0
+      ? { now: plain.now.kept, before: plain.before.kept }
+      : null,
+  broken,
+  turns: turnsOf(answers, period),
+  question: questions.days,
+  filters: filters(questions.days),
+  now,
+})}
+${renderDays({
+  period,
+  spans,
+  whole,
+  before,
+  broke: byDay(answers.turns, "broke"),
+  fixed: byDay(answers.turns, "fixed"),
+  broken,
+  question: questions.days,
+  filters: filters(questions.days),
+  now,
+})}
+${renderBlock({
+  id: "why",
+  title: "Why builds fail",
+  count: grouped(kinds.reduce((sum, kind) => sum + kind.now, 0)),
+  tools: { question: questions.kinds, filters: filters(questions.kinds) },
+  body:
+    kinds.length === 0
+      ? renderNoFailures(whole.finished)
+      : renderKindRows({
+          kinds,
+          period,
+          href: (kind) => withQuery("/errors", { since: choice.since, kind }),
+          now,
+        }),
+})}
+<div class="pair">
+<div class="col">
+${renderTimes({ rows: answers.times, period, question: questions.times, filters: filters(questions.times, false), now })}
+${renderPhases({ rows: answers.phases, period, question: questions.phases, filters: filters(questions.phases, false), now })}
+${renderRepairs({ rows: answers.repairs, question: questions.repairs })}
+${renderFlaky({ rows: answers.flaky, question: questions.flaky, filters: filters(questions.flaky) })}
+</div>
+<div class="col">
+${renderFormats({ rows: answers.formats, question: questions.formats, filters: filters(questions.formats), period, type, kept, now })}
+${renderPlatform({
+  rows: answers.incidents,
+  question: questions.incidents,
+  filters: filters(questions.incidents, false),
+  lookedAt: Number(answers.hours[0]?.looked_at ?? 0),
+  plain: plain.now,
+  period,
+  type,
+  now,
+})}
+${renderRegressions({ rows: answers.regressions, question: questions.regressions })}
+${renderBacklog({ rows: answers.backlog, question: questions.backlog, filters: filters(questions.backlog, false), period, type, now })}
+</div>
+</div>`;
+  const tone = verdict.look === "some" ? "bad" : verdict.look === "good" ? "good" : "idle";
+  return { status: 200, facts: { title: verdict.title, tone, tab: PATH, main } };
+}
+
+const NO_BUILDS = {
+  builds: 0,
+  finished: 0,
+  succeeded: 0,
+  failed: 0,
+  unfinished: 0,
+  stuck: 0,
+  isComplete: true,
+};
+
+function renderNoFailures(finished: number): Markup {
+  return finished === 0
+    ? renderEmpty({ kind: "unknown", strong: "Not known.", say: "No build of these days has finished." })
+    : renderEmpty({
+        kind: "none",
+        strong: "None failed.",
+        say: `${grouped(finished)} builds of these days have finished.`,
+      });
+}

@@ -1,0 +1,97 @@
+import { html } from "hono/html";
+import type { Question } from "../../report/question.ts";
+import { wilsonInterval } from "../../report/wilson-interval.ts";
+import { renderBlock } from "../parts/block.ts";
+import { dayAxis } from "../parts/charts/day-axis.ts";
+import { countsBySpan } from "../parts/charts/mini-bars.ts";
+import { spanNoun } from "../parts/charts/spans.ts";
+import type { Outcomes, SpanOutcomes } from "../parts/charts/trends-facts.ts";
+import type { Query } from "../parts/links.ts";
+import { daysName, type Period } from "../parts/period.ts";
+import { grouped, type Markup, percent, wholePercent } from "../parts/words.ts";
+import { drawRateChart, rateFloor } from "./rate-chart.ts";
+import { drawTurnsChart, drawVolumeChart } from "./volume-chart.ts";
+
+export interface DaysFacts {
+  readonly period: Period;
+  readonly spans: readonly SpanOutcomes[];
+  readonly whole: Outcomes;
+  readonly before: Outcomes | null;
+  /** By the numbers of days. */
+  readonly broke: ReadonlyMap<number, number>;
+  readonly fixed: ReadonlyMap<number, number>;
+  /** What may break, such as "Versions and formats that broke". */
+  readonly broken: string;
+  readonly question: Question;
+  readonly filters: Query;
+  readonly now: Date;
+}
+
+/** Rate, volume, and what broke and was fixed, day by day or in longer spans; the same as a table, folded. */
+export function renderDays({
+  period,
+  spans,
+  whole,
+  before,
+  broke,
+  fixed,
+  broken,
+  question,
+  filters,
+  now,
+}: DaysFacts): Markup {
+  const axis = dayAxis(spans);
+  const cut = period.before === null ? null : axis.begin(period.first);
+  const counts = { broke: countsBySpan(spans, broke), fixed: countsBySpan(spans, fixed) };
+  const noun = spanNoun(spans);
+  const floor = rateFloor(spans);
+  const rows = spans.map((span, place) => ({
+    span,
+    broke: counts.broke[place] ?? 0,
+    fixed: counts.fixed[place] ?? 0,
+  }));
+  const note = [
+    period.before === null
+      ? "The mirror does not know all of the days before, so they are not here."
+      : "The period before is paler, left of the line.",
+    noun === "day"
+      ? ""
+      : `Each mark is ${noun === "28 days" ? "28 days" : `a ${noun}`}, so that they do not run together.`,
+  ];
+  const few = spans.length < 8 ? " few" : "";
+  return renderBlock({
+    id: "days",
+    title: noun === "day" ? "By day" : noun === "28 days" ? "By 28 days" : `By ${noun}`,
+    note: note.join(" ").trim(),
+    tools: { question, filters },
+    body: html`<div class="charts${few}"><h3 class="sub">Share of finished builds that succeeded</h3>
+${drawRateChart({ spans, axis, cut, whole, before, now })}
+<h3 class="sub">Builds${noun === "day" ? "" : " a day"}</h3>
+${drawVolumeChart(spans, axis, cut, now)}
+<h3 class="sub">${broken}, upwards, and that were fixed, downwards${noun === "day" ? "" : ", a day"}</h3>
+${drawTurnsChart(spans, counts, axis, cut, now)}</div>
+<p class="key"><span><svg width="26" height="14" aria-hidden="true"><line class="ci" x1="13" x2="13" y1="0" y2="14"/><circle class="dot" cx="13" cy="7" r="4"/></svg>a ${noun === "28 days" ? "span" : noun} with its 95&nbsp;% interval</span><span><svg width="16" height="16" aria-hidden="true"><path class="dot low" d="M8 1.5L14.5 8 8 14.5 1.5 8z"/></svg>lower than chance allows</span><span><svg width="22" height="10" aria-hidden="true"><line class="mean" x1="0" x2="22" y1="5" y2="5"/></svg>the period as a whole</span><span><svg width="12" height="12" aria-hidden="true"><rect class="m-good" width="12" height="12"/></svg>succeeded, fixed</span><span><svg width="12" height="12" aria-hidden="true"><rect fill="url(#hatch-bad)" width="12" height="12"/></svg>failed, broke</span><span><svg width="12" height="12" aria-hidden="true"><rect fill="url(#dots)" class="m-edge" x="0.5" y="0.5" width="11" height="11"/></svg>not finished</span>${floor === 0 ? "" : html`<span>The axis of the rate begins at ${wholePercent(floor)}.</span>`}</p>
+<details class="fold"><summary>The same as a table</summary><div class="scroll" tabindex="0" role="region" aria-label="The same as a table"><table><thead><tr><th scope="col">${noun === "day" ? "Day" : "Days"}</th>${["Succeeded", "Failed", "Not finished", "Rate", "95 % interval", "Broke", "Fixed"].map((head) => html`<th scope="col" class="num">${head}</th>`)}</tr></thead><tbody>
+${rows.reverse().map(
+  (row) => html`${renderRow(row, now)}
+`,
+)}</tbody></table></div></details>`,
+  });
+}
+
+function renderRow(
+  { span, broke, fixed }: { span: SpanOutcomes; broke: number; fixed: number },
+  now: Date,
+): Markup {
+  const { outcomes } = span;
+  const name = daysName(span, now);
+  if (outcomes === null)
+    return html`<tr><th scope="row">${name}</th><td colspan="7">not known: no sync has covered it</td></tr>`;
+  const { succeeded, failed, unfinished, finished, isComplete } = outcomes;
+  const interval = wilsonInterval(succeeded, finished);
+  const words =
+    interval === null
+      ? ["–", "–"]
+      : [percent(succeeded / finished), `${wholePercent(interval.low)} – ${wholePercent(interval.high)}`];
+  return html`<tr><th scope="row">${name}${isComplete ? "" : html` <small class="quiet">not complete</small>`}</th>${[grouped(succeeded), grouped(failed), grouped(unfinished), ...words, grouped(broke), grouped(fixed)].map((cell) => html`<td class="num">${cell}</td>`)}</tr>`;
+}

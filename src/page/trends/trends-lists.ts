@@ -1,0 +1,245 @@
+import { html } from "hono/html";
+import type { Question } from "../../report/question.ts";
+import { moment } from "../parts/age.ts";
+import { renderBlock } from "../parts/block.ts";
+import { dayAxis, drawDates } from "../parts/charts/day-axis.ts";
+import type { Count } from "../parts/charts/difference.ts";
+import { rateDot } from "../parts/charts/rate-dot.ts";
+import { spansOf } from "../parts/charts/spans.ts";
+import { renderEmpty } from "../parts/empty.ts";
+import { icon } from "../parts/icon.ts";
+import { buildHref, projectHref, type Query, withQuery } from "../parts/links.ts";
+import { type Column, type Row, renderTable } from "../parts/list-table.ts";
+import { mark } from "../parts/mark.ts";
+import { dayNumber, daysName, type Period } from "../parts/period.ts";
+import {
+  counted,
+  foreign,
+  grouped,
+  type Markup,
+  percent,
+  slugWords,
+  targetWords,
+  wholePercent,
+} from "../parts/words.ts";
+import { points, rateChange } from "./trends-compare.ts";
+import { formatsAbout, LATE_DAYS } from "./trends-questions.ts";
+
+interface ListFacts {
+  readonly rows: readonly Row[];
+  readonly question: Question;
+  /** What narrows the rows of its files. @default nothing */
+  readonly filters?: Query;
+}
+
+/** The rate of each format, against the period before; of all time for a long period. */
+export function renderFormats({
+  rows,
+  question,
+  filters,
+  period,
+  type,
+  kept,
+  now,
+}: ListFacts & {
+  readonly period: Period;
+  readonly type: string | undefined;
+  readonly kept: Query;
+  readonly now: Date;
+}): Markup {
+  const about = formatsAbout(period, type);
+  const isAllTime = about === "all time";
+  const isCompared = about === "both periods";
+  const countOf = (row: Row, which = ""): Count => ({
+    succeeded: Number(row[`succeeded${which}`] ?? 0),
+    finished: Number(row[`finished${which}`] ?? 0),
+  });
+  const columns: Column[] = [
+    {
+      head: "Format",
+      isName: true,
+      cell: ({ type }) =>
+        type === "(none)"
+          ? "not known"
+          : html`<a href="${withQuery("/trends", { ...kept, type: String(type) })}">${foreign(String(type), 24)}</a>`,
+    },
+    {
+      head: isAllTime ? "Succeeded, of all time" : `Succeeded, ${daysName(period, now)}`,
+      isWide: true,
+      cell: (row) => rateDot(countOf(row).succeeded, countOf(row).finished),
+    },
+    ...(isCompared
+      ? [
+          {
+            head: "Before",
+            isNumber: true,
+            label: "before",
+            cell: (row: Row) => {
+              const { succeeded, finished } = countOf(row, "_before");
+              return finished === 0 ? "–" : wholePercent(succeeded / finished);
+            },
+          },
+          { head: "Change", cell: (row: Row) => rateChange(countOf(row), countOf(row, "_before"), false) },
+        ]
+      : []),
+  ];
+  const shown = rows.filter((row) => countOf(row).finished > 0 || countOf(row, "_before").finished > 0);
+  return renderBlock({
+    id: "formats",
+    title: "By format",
+    ...(isAllTime && { note: "Of all time: these figures ignore the dates, because the period is long." }),
+    tools: { question, ...(!isAllTime && filters !== undefined && { filters }) },
+    body:
+      shown.length === 0
+        ? renderEmpty({ kind: "unknown", strong: "Not known.", say: "No build of this period has finished." })
+        : renderTable({ caption: "Success by format", columns, rows: shown }),
+  });
+}
+
+/** Hours in which far more projects failed than usual, and the rate without them. */
+export function renderPlatform({
+  rows,
+  question,
+  filters,
+  lookedAt,
+  plain,
+  period,
+  type,
+  now,
+}: ListFacts & {
+  /** How many hours in the last days of the period had enough builds to show trouble. */
+  readonly lookedAt: number;
+  readonly plain: { readonly all: Count; readonly kept: Count };
+  readonly period: Period;
+  readonly type: string | undefined;
+  readonly now: Date;
+}): Markup {
+  const hours = Number(rows[0]?.hours ?? 0);
+  const late = Math.min(period.days, LATE_DAYS);
+  const of = late < period.days ? `the last ${late} days` : "these days";
+  const left = plain.all.finished - plain.kept.finished;
+  const body =
+    hours === 0
+      ? lookedAt === 0
+        ? renderEmpty({
+            kind: "unknown",
+            strong: "Not known.",
+            say: `In no hour of ${of} did eight projects or more build, which it takes to tell.`,
+          })
+        : renderEmpty({
+            kind: "none",
+            strong: "None found.",
+            say: `In ${grouped(lookedAt)} of the ${grouped(late * 24)} hours of ${of} enough projects built to tell, and in none of the period did far more of them fail than usual.`,
+          })
+      : html`<ul class="rows">${rows.map(
+          (row) =>
+            html`<li><span>${mark("bad", "trouble")} ${moment(row.hour, now)}</span><span class="n">${grouped(Number(row.projects_failing))} of ${counted(Number(row.projects), "project")} failed</span><small>${Number(row.projects_expected) < 1 ? "fewer than one" : grouped(Math.round(Number(row.projects_expected)))} would be usual</small></li>`,
+        )}</ul>${hours > rows.length ? html`<p class="more">${grouped(hours - rows.length)} more hours in the file.</p>` : ""}`;
+  return renderBlock({
+    id: "platform",
+    title: "Trouble of the platform",
+    ...(hours > 0 && { count: counted(hours, "hour") }),
+    ...(type !== undefined && { note: "Of all formats: these figures ignore the format." }),
+    tools: { question, ...(filters !== undefined && { filters }) },
+    body: html`${body}
+${
+  plain.kept.finished === 0
+    ? ""
+    : left === 0
+      ? html`<p class="more">None of the ${counted(plain.all.finished, "finished build")} failed of an error that is the platform's own.</p>`
+      : html`<p class="more">Without ${hours > 0 ? "such hours and " : ""}the platform's own errors, ${counted(left, "build")} fewer, <b>${percent(plain.kept.succeeded / plain.kept.finished)}</b> succeeded, with them ${percent(plain.all.succeeded / plain.all.finished)}.</p>`
+}`,
+  });
+}
+
+/** Projects that got worse lately. */
+export function renderRegressions({ rows, question }: ListFacts): Markup {
+  return renderBlock({
+    id: "regressions",
+    title: "Projects that got worse",
+    note: "The last 7 days against the 28 before, whatever dates are chosen; projects with 20 finished builds or more in both.",
+    tools: { question },
+    body:
+      rows.length === 0
+        ? renderEmpty({
+            kind: "unknown",
+            strong: "None is known.",
+            say: "No project with that many builds has a rate that is surely lower. Of those with fewer this says nothing.",
+          })
+        : html`<ul class="rows">${rows.map(
+            (row) =>
+              html`<li><a href="${projectHref(String(row.project_slug))}">${slugWords(row.project_slug)}</a><span class="n"><span class="delta bad">${icon("down")}<span class="unseen">down </span>${points(Number(row.difference)).replace("−", "")} points</span></span><small>${grouped(Number(row.succeeded_last_7_days))} of ${grouped(Number(row.finished_last_7_days))} succeeded, ${grouped(Number(row.succeeded_28_days_before))} of ${grouped(Number(row.finished_28_days_before))} before: surely ${points(-Number(row.difference_high)).replace("+", "")} points or more${row.last_failed_build_id === null ? "" : html` · last <a href="${buildHref(String(row.last_failed_build_id))}">${foreign(String(row.last_failed_build_id), 24)}</a>`}</small></li>`,
+          )}</ul>`,
+  });
+}
+
+/** Versions and formats whose results change more often than chance explains. */
+export function renderFlaky({ rows, question, filters }: ListFacts): Markup {
+  const all = Number(rows[0]?.series ?? 0);
+  return renderBlock({
+    id: "flaky",
+    title: "Flaky",
+    ...(all > 0 && { count: grouped(all) }),
+    note: "Of the last 20 results of each, whatever dates are chosen: those that change between success and failure more often than random order would.",
+    tools: { question, ...(filters !== undefined && { filters }) },
+    body:
+      rows.length === 0
+        ? renderEmpty({
+            kind: "unknown",
+            strong: "None stands out.",
+            say: "No version and format changes so often that chance is an unlikely reason. With few builds nothing could.",
+          })
+        : html`<ul class="rows">${rows.map((row) => {
+            const chance = Number(row.flip_rate_by_chance) * (Number(row.finished) - 1);
+            return html`<li><span><a href="${projectHref(String(row.project_slug))}">${slugWords(row.project_slug)}</a> <span class="target">${targetWords(row.version_slug, row.type)}</span></span><span class="n">${counted(Number(row.flips), "change")}</span><small>in ${grouped(Number(row.finished))} builds; ${grouped(Math.round(chance))} would be chance</small></li>`;
+          })}</ul>${all > rows.length ? html`<p class="more">${grouped(all - rows.length)} more in the file.</p>` : ""}`,
+  });
+}
+
+/** How many builds were open at once, at most, day by day. */
+export function renderBacklog({
+  rows,
+  question,
+  filters,
+  period,
+  type,
+  now,
+}: ListFacts & { readonly period: Period; readonly type: string | undefined; readonly now: Date }): Markup {
+  const byDay = new Map(
+    rows.map((row) => [dayNumber(row.day), { least: Number(row.open_min), most: Number(row.open_max) }]),
+  );
+  const spans = spansOf({ ...period, before: null, start: period.first }).map((span) => {
+    let [least, most] = [0, 0];
+    for (let day = span.first; day <= span.last; day++) {
+      const known = byDay.get(day);
+      if (known !== undefined) [least, most] = [Math.max(least, known.least), Math.max(most, known.most)];
+    }
+    return { ...span, least, most };
+  });
+  const axis = dayAxis(spans);
+  const sure = Math.max(0, ...spans.map(({ least }) => least));
+  const [bottom, height] = [72, 98];
+  const top = Math.max(1, ...spans.map(({ most }) => most));
+  const high = (count: number) => ((bottom - 6) * count) / top;
+  return renderBlock({
+    id: "backlog",
+    title: "Open builds",
+    count: daysName(period, now),
+    note: `The fullest hour of each ${spans.some(({ days }) => days > 1) ? "mark" : "day"}: builds that were triggered and had not finished, stuck ones included${type === undefined ? "" : "; of all formats"}.`,
+    tools: { question, ...(filters !== undefined && { filters }) },
+    body:
+      rows.length === 0
+        ? renderEmpty({ kind: "unknown", strong: "Not known.", say: "No sync has covered these hours." })
+        : html`<p class="took">Up to <b>${grouped(sure)}</b> at once surely, <b>${grouped(top)}</b> perhaps.</p>
+${top > 10 * Math.max(1, sure) ? html`<p class="note">The two differ so much because nobody looked between trigger and finish.</p>` : ""}
+<div class="charts${spans.length < 8 ? " few" : ""}"><div class="chart"><svg width="48" height="${height}" aria-hidden="true"><text class="end" x="40" y="${bottom + 4}">0</text><text class="end" x="40" y="${bottom - high(top) + 8}">${grouped(top)}</text></svg><svg class="plot" role="img" height="${height}" aria-label="Open builds: up to ${grouped(top)} at once, of which ${grouped(sure)} surely.">
+${spans.map((span) => {
+  const { x, width } = axis.bar(span);
+  const [surely, perhaps] = [high(span.least), high(span.most) - high(span.least)];
+  return html`<g><title>${daysName(span, now)}: ${span.least === span.most ? grouped(span.least) : `${grouped(span.least)} to ${grouped(span.most)}`} open</title>${surely === 0 ? "" : html`<rect class="m-ink" x="${x}" width="${width}" y="${(bottom - surely).toFixed(1)}" height="${surely.toFixed(1)}"/>`}${perhaps === 0 ? "" : html`<rect fill="url(#hatch)" class="m-edge" x="${x}" width="${width}" y="${(bottom - surely - perhaps).toFixed(1)}" height="${perhaps.toFixed(1)}"/>`}</g>`;
+})}
+<line class="base" x1="0" x2="100%" y1="${bottom}" y2="${bottom}"/>${drawDates(spans, axis, height - 4, now)}
+</svg></div></div>
+<p class="key"><span><svg width="12" height="12" aria-hidden="true"><rect class="m-ink" width="12" height="12"/></svg>surely open</span><span><svg width="12" height="12" aria-hidden="true"><rect fill="url(#hatch)" class="m-edge" x="0.5" y="0.5" width="11" height="11"/></svg>perhaps open</span></p>`,
+  });
+}

@@ -1,0 +1,58 @@
+import { SchemaVersionError } from "../../base/errors.ts";
+import { abortable } from "../../store/connection/abortable.ts";
+import type { Sql } from "../../store/connection/connect.ts";
+import { withStoreErrors } from "../../store/connection/store-errors.ts";
+import { type RefreshOptions, refreshReport } from "./refresh.ts";
+
+export interface ClassCount {
+  class: string;
+  /** Failures that are stored with this class, and those that the current rules give it. */
+  before: number;
+  after: number;
+}
+
+export interface ReclassifyOptions extends Omit<RefreshOptions, "reclassify" | "keepsSettings"> {
+  sql: Sql;
+  /** The URL of the same database. */
+  url: string;
+  /** Count, change nothing. */
+  isDry: boolean;
+}
+
+/**
+ * Applies the rules of `report.error_rules` to all stored failures. Returns every class that any of them had
+ * or has. Safe to repeat. Throws SchemaVersionError where a later version defined the reports.
+ */
+export async function reclassify({ sql, url, isDry, ...options }: ReclassifyOptions): Promise<ClassCount[]> {
+  const before = await countClasses(sql, "error_class", options.signal);
+  if (!isDry) {
+    const { isLeft } = await refreshReport(url, { ...options, keepsSettings: true, reclassify: true });
+    if (isLeft) {
+      throw new SchemaVersionError("could not classify failures: a later version defined the reports", {
+        hint: "run `docmirror reclassify` of that version",
+      });
+    }
+  }
+  const after = await countClasses(sql, isDry ? CURRENT_CLASS : "error_class", options.signal);
+  const classes = [...new Set([...after.keys(), ...before.keys()])];
+  return classes.map((name) => ({ class: name, before: before.get(name) ?? 0, after: after.get(name) ?? 0 }));
+}
+
+/** The rules are matched against the excerpt. */
+const CURRENT_CLASS = "(rollup.describe_error(coalesce(output_excerpt, ''))).error_class";
+
+/** The most frequent first. Equal lines are classified once. */
+async function countClasses(sql: Sql, classOf: string, signal: AbortSignal | undefined) {
+  const rows = await withStoreErrors("classify failures by report.error_rules", () =>
+    abortable(
+      sql.unsafe<{ class: string; failures: number }[]>(`
+        select ${classOf} as class, sum(failures)::bigint as failures
+        from (
+          select output_excerpt, error_class, count(*) as failures from rollup.builds where failed = 1 group by 1, 2
+        ) as line
+        group by 1 order by 2 desc, 1`),
+      signal,
+    ),
+  );
+  return new Map(rows.map((row) => [row.class, row.failures]));
+}

@@ -1,0 +1,228 @@
+/**
+ * Brings the stored answers behind schema `report` up to date with the mirror. Writers note which records they
+ * change in `sync.touched_records`, in their own transactions, so a refresh costs what changed, and the next one
+ * also does what a killed process left undone. Once a night all facts are compared with their builds. Readers
+ * see the old answers until they see all new ones at once.
+ */
+import { abortable } from "../../store/connection/abortable.ts";
+import { connect, type Sql, type TransactionSql } from "../../store/connection/connect.ts";
+import { assertSessionPooling } from "../../store/connection/session-pooling.ts";
+import { withStoreErrors } from "../../store/connection/store-errors.ts";
+import { withTransaction } from "../../store/connection/transaction.ts";
+import { areReportsLater } from "../../store/migrate/migrate.ts";
+import { readDefinitions } from "../definitions.ts";
+import { computeAll, computeChanges, computeEverything, type Run } from "./compute-answers.ts";
+import type { RefreshSettings } from "./refresh-settings.ts";
+import { EXPENSIVE_ANSWERS } from "./stored-answers.ts";
+
+/** A number that no other program uses on this database: refreshes take turns. */
+const LOCK_KEY = "6441180125304119587";
+/**
+ * The expensive answers are computed for at most one part in 100 of the time, and only where a record changed or another
+ * hour has been covered.
+ */
+const EXPENSIVE_SHARE = 100;
+/** The facts are compared with their builds after a sync, but not twice in a night. */
+const CHECK_AFTER_HOURS = 20;
+
+/** Rows that were read leave their room to nobody before a vacuum; this much is worth one. */
+const VACUUM_BYTES = 8_388_608;
+
+/** They end with the transaction. */
+const TRANSACTION_SETTINGS = `
+  set transaction isolation level repeatable read;
+  -- The next refresh computes again what a crash of the server loses.
+  set local synchronous_commit = off;
+  set local jit = off;
+  set local work_mem = '128MB';
+  -- A smaller sample: the plans depend on how many rows there are. Autovacuum takes a larger one soon.
+  set local default_statistics_target = 20;
+  -- A source joins more tables than the planner orders by default; without this, few builds cost as much as
+  -- all.
+  set local join_collapse_limit = 20;
+  set local from_collapse_limit = 20;
+  -- From a dozen tables on Postgres would search for a plan by chance, which takes longer than to try all.
+  set local geqo = off;
+  -- To compute a row costs more here than to pass it to another process, which the planner does not know.
+  set local parallel_tuple_cost = 0.001;
+  set local parallel_setup_cost = 100`;
+
+export interface RefreshOptions extends RefreshSettings {
+  /**
+   * Uses the two settings of the last refresh, as commands that only read the answers must. @default the
+   * given ones are used
+   */
+  keepsSettings?: boolean;
+  /** Classifies all failures again, by the current rules. @default only those that changed */
+  reclassify?: boolean;
+  /** Compares all facts with their builds. @default when a sync has ended, once in 20 hours */
+  check?: boolean;
+  /** Cancels the refresh; nothing is changed then. */
+  signal?: AbortSignal;
+}
+
+export interface RefreshResult {
+  /** The newest run that is in the answers; 0 when there was none. */
+  runId: number;
+  /** Builds whose facts changed; all of them where everything was computed again. */
+  changed: number;
+  /** Whether everything was computed again. */
+  isFull: boolean;
+  /** Facts that were wrong although no change was noted; null where they were not compared. */
+  repaired: number | null;
+  /** Whether nothing was done, because a later version of the program defined the reports. */
+  isLeft: boolean;
+}
+
+/**
+ * Refreshes the answers in one transaction, and notifies the channel `docmirror_run` of the number of the
+ * newest run in them. Leaves reports that a later version of the program defined to that version. Safe to
+ * repeat, and safe during runs and reads; two refreshes take turns. Throws `StoreError`, and the signal's
+ * reason.
+ */
+export async function refreshReport(url: string, options: RefreshOptions): Promise<RefreshResult> {
+  const { signal } = options;
+  const sql = connect(url, { applicationName: "docmirror report", max: 1 });
+  try {
+    return await withStoreErrors("refresh the reports", async () => {
+      await assertSessionPooling(sql, url);
+      // This comes before the transaction, whose snapshot must be taken after the lock.
+      await abortable(sql`select pg_advisory_lock(${LOCK_KEY})`, signal);
+      const result = await withTransaction(sql, (tx) => refresh(tx, options));
+      const [noted] = await sql<
+        { bytes: number }[]
+      >`select pg_relation_size('sync.touched_records') as bytes`;
+      if (noted && noted.bytes >= VACUUM_BYTES) await sql`vacuum (skip_locked) sync.touched_records`;
+      return result;
+    });
+  } finally {
+    await sql.end({ timeout: 5 });
+  }
+}
+
+/**
+ * Whether runs have ended, or definitions changed, since the answers were computed; true where they never
+ * were.
+ */
+export async function isReportBehind(sql: Sql): Promise<boolean> {
+  const [row] = await sql<{ current: boolean }[]>`
+    select exists (
+      select from rollup.state where run_id = (${LAST_RUN(sql)}) and definition = (${DEFINITION(sql)})
+    ) as current`;
+  return row?.current !== true;
+}
+
+/**
+ * Whether the role of this session may refresh the answers. False for a role that only reads, and for a
+ * session or a server that is read-only.
+ */
+export async function mayRefresh(sql: Sql): Promise<boolean> {
+  const [row] = await withStoreErrors(
+    "read the rights of the role",
+    () => sql<{ mayWrite: boolean }[]>`
+      select current_setting('transaction_read_only') = 'off' and exists (
+        select from pg_class join pg_namespace as space on space.oid = relnamespace
+        where (nspname, relname) = ('rollup', 'state')
+          and has_schema_privilege(space.oid, 'usage') and has_table_privilege(pg_class.oid, 'insert')
+      ) as "mayWrite"`,
+  );
+  return row?.mayWrite === true;
+}
+
+/**
+ * One hash of all definitions that compute stored answers. When it differs from that of the last refresh,
+ * everything is computed again.
+ */
+const DEFINITION = (sql: Sql | TransactionSql) =>
+  sql`select coalesce(md5(string_agg(hash, '' order by name)), '') from sync.definitions where name like 'rollup.%'`;
+
+/**
+ * The newest run that ended. A run that is under way may write more, so the next refresh reads its builds
+ * again.
+ */
+const LAST_RUN = (sql: Sql | TransactionSql) =>
+  sql`select coalesce(max(id), 0) from sync.runs where status <> 'running'`;
+
+/**
+ * The moment before which everything has been read: the start of the newest good walk, once any walk was
+ * whole. A walk that a wrong clock dated ahead of now covers only up to now.
+ */
+const COVERED_THROUGH = (sql: TransactionSql) => sql`
+  select least(started_at, now()) from sync.walks
+  where resource = 'build' and is_good and finished_at is not null
+    and exists (select from sync.walks where resource = 'build' and walk = 'whole')
+  order by run_id desc limit 1`;
+
+interface State {
+  run_id: number;
+  is_redefined: boolean;
+  source_timezone: string;
+  stuck_after_s: number;
+  is_expensive_due: boolean;
+  is_check_due: boolean;
+  is_ahead_over: boolean;
+  is_calendar_over: boolean;
+}
+
+const READ_STATE = (tx: TransactionSql) => tx<State[]>`
+  select run_id, definition <> (${DEFINITION(tx)}) as is_redefined, source_timezone, stuck_after_s,
+    dear_refreshed_at is null
+      or (dear_revision <> (${REVISION(tx)}) or (${COVERED_THROUGH(tx)}) >= (select max(hour) + interval '1 hour' from rollup.backlog))
+      and now() - dear_refreshed_at >= ${EXPENSIVE_SHARE}::int * dear_took_s * interval '1 s' as is_expensive_due,
+    exists (
+      select from sync.runs
+      where kind in ('full', 'incremental') and status <> 'running' and id > state.run_id
+    ) and (now() - checked_at between interval '0' and ${CHECK_AFTER_HOURS} * interval '1 hour') is not true as is_check_due,
+    coalesce(next_dated_at <= now(), false) as is_ahead_over,
+    not exists (
+      select from report.dim_dates
+      where day = make_date(extract(year from now() at time zone 'UTC')::int + 1, 12, 31)
+    ) as is_calendar_over
+  from rollup.state where id = 1`;
+
+/** Grows with each statement that changed a record. */
+const REVISION = (tx: TransactionSql) => tx`select coalesce(sum(revision), 0)::bigint from sync.revisions`;
+
+async function refresh(
+  tx: TransactionSql,
+  { keepsSettings = false, reclassify = false, check, signal, ...given }: RefreshOptions,
+): Promise<RefreshResult> {
+  await tx.unsafe(TRANSACTION_SETTINGS);
+  const [before] = await READ_STATE(tx);
+  // Within the transaction: a migration may have ended since this process looked.
+  if (await areReportsLater(tx, readDefinitions())) {
+    return { runId: before?.run_id ?? 0, changed: 0, isFull: false, repaired: null, isLeft: true };
+  }
+  const kept = keepsSettings ? before : undefined;
+  const sourceTimezone = kept?.source_timezone ?? given.sourceTimezone;
+  const stuckAfterS = kept?.stuck_after_s ?? given.stuckAfterMs / 1000;
+  const [state] = await tx<{ run_id: number }[]>`
+    insert into rollup.state (id, source_timezone, stuck_after_s, definition, run_id, covered_through, refreshed_at)
+    values (1, ${sourceTimezone}, ${stuckAfterS}, (${DEFINITION(tx)}), (${LAST_RUN(tx)}), (${COVERED_THROUGH(tx)}), now())
+    on conflict (id) do update set
+      source_timezone = excluded.source_timezone, stuck_after_s = excluded.stuck_after_s, definition = excluded.definition,
+      run_id = excluded.run_id, covered_through = excluded.covered_through, refreshed_at = excluded.refreshed_at
+    returning run_id`;
+  const run: Run = (text) => abortable(tx.unsafe(text), signal);
+  const { changed, repaired, isFull } =
+    before === undefined ||
+    before.is_redefined ||
+    before.source_timezone !== sourceTimezone ||
+    before.stuck_after_s !== stuckAfterS
+      ? await computeEverything(tx, run)
+      : await computeChanges(tx, run, {
+          reclassify,
+          isCheckDue: check ?? before.is_check_due,
+          isAheadOver: before.is_ahead_over,
+          isCalendarOver: before.is_calendar_over,
+        });
+  if (isFull || before?.is_expensive_due || repaired) {
+    const from = performance.now();
+    for (const answer of EXPENSIVE_ANSWERS) await computeAll(run, answer);
+    const tookS = (performance.now() - from) / 1000;
+    await tx`update rollup.state set dear_refreshed_at = now(), dear_took_s = ${tookS}, dear_revision = (${REVISION(tx)})`;
+  }
+  const runId = state?.run_id ?? 0;
+  await tx`select pg_notify('docmirror_run', ${String(runId)})`;
+  return { runId, changed, isFull, repaired, isLeft: false };
+}

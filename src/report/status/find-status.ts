@@ -1,0 +1,233 @@
+import { ageMs, isAhead } from "../../base/clock.ts";
+import { findUndecided, type UndecidedRecord } from "../../mirror/lists/missing-records.ts";
+import { RECORD_TABLES } from "../../mirror/load/tables.ts";
+import type { Resource } from "../../resources/resources.ts";
+import type { AnySql, Sql, TransactionSql } from "../../store/connection/connect.ts";
+import { findLeader, type Leader } from "../../store/ledger/find-leader.ts";
+import {
+  describeOldest,
+  findListFreshness,
+  type ListFreshness,
+  mirrorAgeMs,
+} from "../../store/ledger/list-freshness.ts";
+import type { RunKind, RunStatus, WalkVerdict } from "../../store/schema/runs.ts";
+import { asIso, withSnapshot } from "../read-answer.ts";
+import type { StatusSettings } from "./status-settings.ts";
+
+const RUNS = 20;
+const UNDECIDED_SHOWN = 20;
+
+export interface ResourceFreshness {
+  resource: Resource;
+  /**
+   * When the newest good walk began, a whole one or a head whose counts agree: its first page is its oldest. Null when
+   * there is none.
+   */
+  last_good_at: string | null;
+  /** Milliseconds since then. Null when there is no such walk, or when a clock was wrong. */
+  age_ms: number | null;
+  /** Whether the age is more than `stale_after_ms`, or not known. */
+  stale: boolean;
+  walk: WalkVerdict | null;
+  /** The number of rows that are not deleted. */
+  rows: number;
+}
+
+export interface RunRow {
+  run_id: number;
+  kind: RunKind;
+  status: RunStatus;
+  started_at: string;
+  finished_at: string | null;
+  requests: number;
+  error: string | null;
+}
+
+export interface OpenBuilds {
+  state: string | null;
+  open: number;
+  /** How many of them were older than `stuckAfterMs` when they were last seen. */
+  stuck: number;
+  /** How many of them have vanished but are not deleted yet. */
+  vanished: number;
+  oldest: string | null;
+}
+
+/** How the mirror is. Moments are ISO 8601 in UTC. */
+export interface MirrorStatus {
+  /** Whether any list is stale. */
+  stale: boolean;
+  /** A list that was not read well for this long is stale. Milliseconds. */
+  stale_after_ms: number;
+  /**
+   * The mirror is as fresh as its oldest list: the earliest `last_good_at` of all five. Null until all lists
+   * were read well.
+   */
+  last_good_at: string | null;
+  /**
+   * The age of the mirror, in milliseconds. Null when it is unknown: a list was never read well, or a clock
+   * was wrong.
+   */
+  age_ms: number | null;
+  /** The list that decides the age, and why; for people. */
+  oldest_list: { resource: Resource; why: string };
+  /** Moments in the future, because a clock is or was wrong; for people. */
+  clock_faults: string[];
+  resources: ResourceFreshness[];
+  /** The newest 20 runs that are no round of the watch. */
+  runs: RunRow[];
+  /** The newest round of the watch; null when there was none. */
+  last_watch_round: RunRow | null;
+  /** The process that runs the schedule; null when none does. */
+  leader: Leader | null;
+  open_builds: OpenBuilds[];
+  /** The number of unresolved records in quarantine. */
+  quarantined: number;
+  unresolved_references: number;
+  /**
+   * Records that are kept although their lists no longer show them, because their details decided nothing in
+   * three runs. `first` has at most 20.
+   */
+  undecided_records: { count: number; first: UndecidedRecord[] };
+}
+
+/** Reads how the mirror is at one moment. The schema must be that of this program. Throws StoreError. */
+export function findStatus(
+  sql: Sql,
+  settings: Pick<StatusSettings, "staleAfterMs" | "stuckAfterMs" | "sourceTimezone">,
+  now: Date,
+): Promise<MirrorStatus> {
+  return withSnapshot(sql, async (tx) => {
+    const lists = await findListFreshness(tx);
+    const resources = await findResources(tx, lists, settings.staleAfterMs, now);
+    const { runs, round } = await findRuns(tx);
+    const [left] = await tx<{ quarantined: number; unresolved: number }[]>`
+      select (select count(*) from sync.quarantine where resolved_at is null) as quarantined,
+        (select count(*) from mirror.unresolved_references) as unresolved`;
+    return {
+      stale: resources.some(({ stale }) => stale),
+      stale_after_ms: settings.staleAfterMs,
+      last_good_at: oldestOf(lists),
+      age_ms: knownAge(mirrorAgeMs(lists, now)),
+      oldest_list: describeOldest(lists, now),
+      clock_faults: findClockFaults(resources, [...runs, ...(round ? [round] : [])], now),
+      resources,
+      runs,
+      last_watch_round: round,
+      leader: await findLeaderNow(tx),
+      open_builds: await findOpenBuilds(tx, settings),
+      quarantined: left?.quarantined ?? 0,
+      unresolved_references: left?.unresolved ?? 0,
+      undecided_records: await findUndecidedNow(tx),
+    };
+  });
+}
+
+async function findResources(
+  tx: TransactionSql,
+  lists: readonly ListFreshness[],
+  staleAfterMs: number,
+  now: Date,
+): Promise<ResourceFreshness[]> {
+  const resources: ResourceFreshness[] = [];
+  for (const { resource, startedAt, walk } of lists) {
+    // The loader keeps the count of the builds, so that nobody has to read every row.
+    const [count] = await tx.unsafe<{ rows: number }[]>(
+      `select coalesce((select live from sync.lists where resource = $1),
+         (select count(*) from ${RECORD_TABLES[resource].name} where deleted_at is null)) as rows`,
+      [resource],
+    );
+    const age = ageMs(startedAt, now);
+    resources.push({
+      resource,
+      last_good_at: startedAt && asIso(startedAt),
+      age_ms: knownAge(age),
+      stale: age > staleAfterMs,
+      walk,
+      rows: count?.rows ?? 0,
+    });
+  }
+  return resources;
+}
+
+async function findRuns(tx: TransactionSql): Promise<{ runs: RunRow[]; round: RunRow | null }> {
+  const columns = tx`id as run_id, kind, status, started_at, finished_at, requests, error`;
+  const runs = await tx<RunRow[]>`
+    select ${columns} from sync.runs where kind <> 'watch' order by id desc limit ${RUNS}`;
+  const [round] = await tx<RunRow[]>`
+    select ${columns} from sync.runs where kind = 'watch' order by id desc limit 1`;
+  return { runs: runs.map(withIso), round: round ? withIso(round) : null };
+}
+
+function withIso(run: RunRow): RunRow {
+  const { started_at, finished_at } = run;
+  return { ...run, started_at: asIso(started_at), finished_at: finished_at && asIso(finished_at) };
+}
+
+async function findLeaderNow(tx: TransactionSql): Promise<Leader | null> {
+  const leader = await findLeader(tx);
+  return leader && { ...leader, since: asIso(leader.since), heartbeat_at: asIso(leader.heartbeat_at) };
+}
+
+async function findUndecidedNow(tx: TransactionSql): Promise<MirrorStatus["undecided_records"]> {
+  const { count, first } = await findUndecided(tx, UNDECIDED_SHOWN);
+  const inIso = first.map(({ noticed_at, asked_at, ...record }) => ({
+    ...record,
+    noticed_at: asIso(noticed_at),
+    asked_at: asked_at && asIso(asked_at),
+  }));
+  return { count, first: inIso };
+}
+
+/** The open builds by state, and how many of them are stuck. */
+export async function findOpenBuilds(
+  tx: AnySql,
+  { stuckAfterMs, sourceTimezone }: Pick<StatusSettings, "stuckAfterMs" | "sourceTimezone">,
+): Promise<OpenBuilds[]> {
+  // As in the reports, the age is that of the last sighting, because the later state is not known.
+  const stuckAfterS = stuckAfterMs / 1000;
+  const rows = await tx<OpenBuilds[]>`
+    select build.state, count(*) as open,
+      count(*) filter (where extract(epoch from coalesce(open.seen_at, build.changed_at)
+        - least(build.date at time zone ${sourceTimezone}, build.first_seen_at)) > ${stuckAfterS}::float8) as stuck,
+      count(*) filter (where open.vanished_at is not null) as vanished,
+      min(build.date) as oldest
+    from mirror.builds as build left join sync.open_builds as open on open.build_id = build.id
+    where build.state <> 'finished' and build.deleted_at is null
+    group by build.state order by open desc`;
+  return [...rows];
+}
+
+function knownAge(ageMs: number): number | null {
+  return Number.isFinite(ageMs) ? ageMs : null;
+}
+
+/**
+ * Null while one of the lists has no good walk. Postgres prints all moments in UTC, so sorting the texts sorts
+ * the moments.
+ */
+function oldestOf(lists: readonly ListFreshness[]): string | null {
+  const moments = lists.map(({ startedAt }) => startedAt);
+  if (moments.includes(null)) return null;
+  const [oldest = null] = moments.sort();
+  return oldest && asIso(oldest);
+}
+
+function findClockFaults(
+  resources: readonly ResourceFreshness[],
+  runs: readonly RunRow[],
+  now: Date,
+): string[] {
+  const fault = "is in the future: a clock is or was wrong";
+  return [
+    ...runs
+      .filter(({ started_at, finished_at }) => isAhead(started_at, now) || isAhead(finished_at, now))
+      .map(({ run_id, started_at }) => `run ${run_id} began at ${started_at}, which ${fault}`),
+    ...resources
+      .filter(({ last_good_at }) => isAhead(last_good_at, now))
+      .map(
+        ({ resource, last_good_at }) =>
+          `the ${resource} list was last read at ${last_good_at}, which ${fault}`,
+      ),
+  ];
+}

@@ -1,0 +1,94 @@
+import { RECORD_TABLES } from "../../mirror/load/tables.ts";
+import { restoreRecord, type StoredRecord } from "../../mirror/normalize/restore-record.ts";
+import { parseLocalTime } from "../../resources/local-time.ts";
+import { RESOURCE_FIELDS, type Resource } from "../../resources/resources.ts";
+import type { AnySql } from "../../store/connection/connect.ts";
+import type { Extra } from "../../store/schema/columns.ts";
+
+type WireRecord = Record<string, unknown>;
+type Row = { id: string; extra: Extra | null } & Record<string, unknown>;
+
+/**
+ * Reads records by their ids and gives them in their wire form, in the order of `ids`. Ids without a row are
+ * left out, and rows `r` that do not meet the SQL `condition`. Users and builds take one statement. Others take
+ * several, which must see one snapshot.
+ */
+export async function readRecords(
+  sql: AnySql,
+  resource: Resource,
+  ids: readonly string[],
+  condition = "true",
+): Promise<WireRecord[]> {
+  if (ids.length === 0) return [];
+  const rows = await readRows(sql, resource, ids, condition);
+  const belongings = await readBelongings(sql, resource, rows);
+  const records = new Map(
+    rows.map((row) => [row.id, restoreRecord(resource, { ...toStored(resource, row), ...belongings(row) })]),
+  );
+  return ids.flatMap((id) => {
+    const record = records.get(id);
+    return record ? [record] : [];
+  });
+}
+
+async function readRows(
+  sql: AnySql,
+  resource: Resource,
+  ids: readonly string[],
+  condition: string,
+): Promise<Row[]> {
+  const logs = resource === "build" ? "left join mirror.build_logs as logs on logs.build_id = r.id" : "";
+  const columns = resource === "build" ? "r.*, logs.output, logs.error, logs.setup, logs.setup_error" : "r.*";
+  const rows = await sql.unsafe<Row[]>(
+    `select ${columns} from ${RECORD_TABLES[resource].name} as r ${logs} where r.id = any ($1::text[]) and ${condition}`,
+    [ids as string[]],
+  );
+  return rows;
+}
+
+/** What other tables hold of these records: administrators, or embedded projects. */
+async function readBelongings(
+  sql: AnySql,
+  resource: Resource,
+  rows: readonly Row[],
+): Promise<(row: Row) => Partial<StoredRecord>> {
+  if (rows.length > 0 && resource === "project") {
+    const users = new Map<string, string[]>();
+    const found = await sql.unsafe<{ project_id: string; user_uri: string }[]>(
+      `select project_id, user_uri from mirror.project_users
+       where project_id = any ($1::text[]) order by project_id, position`,
+      [rows.map(({ id }) => id)],
+    );
+    for (const { project_id, user_uri } of found) {
+      const known = users.get(project_id);
+      if (known) known.push(user_uri);
+      else users.set(project_id, [user_uri]);
+    }
+    return ({ id }) => ({ users: users.get(id) ?? [] });
+  }
+  if (rows.length > 0 && (resource === "version" || resource === "file")) {
+    const ids = new Set(
+      rows.flatMap(({ project_id }) => (typeof project_id === "string" ? [project_id] : [])),
+    );
+    const projects = await readRecords(sql, "project", [...ids]);
+    const byId = new Map(projects.map((project) => [String(project.id), project]));
+    return ({ project_id }) => ({ project: byId.get(String(project_id)) ?? null });
+  }
+  return () => ({});
+}
+
+const DATES = Object.fromEntries(
+  Object.entries(RESOURCE_FIELDS).map(([resource, kinds]) => [
+    resource,
+    Object.keys(kinds).filter((field) => kinds[field] === "datetime"),
+  ]),
+) as Record<Resource, string[]>;
+
+function toStored(resource: Resource, row: Row): StoredRecord {
+  for (const field of DATES[resource]) {
+    const date = row[field];
+    // Postgres prints a blank and drops the last zeros of the fraction.
+    if (typeof date === "string") row[field] = parseLocalTime(date)?.text ?? date;
+  }
+  return { id: row.id, extra: row.extra, columns: row };
+}

@@ -1,0 +1,69 @@
+import { Hono } from "hono";
+import type { Clock } from "../../base/clock.ts";
+import type { Logger } from "../../base/log.ts";
+import type { Catalog } from "../protocol/catalog.ts";
+import { accessLine } from "./access-line.ts";
+import { belowPath } from "./below-path.ts";
+import { compression } from "./compression.ts";
+import { crossOrigin, type Origins } from "./cross-origin.ts";
+import { checkHost } from "./host-check.ts";
+import { createInterface, INTERFACE_PATHS } from "./interface.ts";
+import { rateLimit } from "./rate-limit.ts";
+import { boundBody } from "./request-bounds.ts";
+import { requestId } from "./request-id.ts";
+import { securityHeaders } from "./security-headers.ts";
+
+export interface AppDeps {
+  /** Answers every path that the interface does not have. */
+  pages: Hono;
+  /** The records that the interface answers with. @default the pages are all there is */
+  catalog?: Catalog;
+  /** What supervisors ask. It has no limits. @default none */
+  probes?: Hono;
+  /** Answers `/metrics`. It has no limit of rate. @default none */
+  metrics?: Hono;
+  /** The document of the mirror's state. @default none */
+  status?: Hono;
+  /** The names under which it answers, besides addresses and `localhost`. @default none */
+  allowedHosts?: readonly string[];
+  /** Requests a second that one client may send; 0 means no limit. @default 0 */
+  ratePerSecond?: number;
+  /** The origins whose pages may read the interface in a browser. @default null, none */
+  origins?: Origins;
+  clock: Clock;
+  log: Logger;
+}
+
+/**
+ * Everything that the server answers: probes, the document of the mirror's state, the interface, its
+ * description and the pages. Each reply but a probe's passes through the same rules for safety, rate, bounds
+ * and compression.
+ */
+export function createApp({
+  pages,
+  catalog,
+  probes,
+  metrics,
+  status,
+  allowedHosts = [],
+  ratePerSecond = 0,
+  origins = null,
+  clock,
+  log,
+}: AppDeps): Hono {
+  const app = new Hono();
+  if (catalog !== undefined) app.use(belowPath(app, catalog, clock));
+  app.use(accessLine(log), requestId(), securityHeaders(), checkHost(allowedHosts));
+  // This comes before the limits, so that a page of another origin can read their refusals.
+  for (const paths of INTERFACE_PATHS) app.use(paths, crossOrigin(origins));
+  app.use(boundBody());
+  // A supervisor that is refused would end a process that is well.
+  if (probes !== undefined) app.route("/", probes);
+  // Readers may share the address of the scraper.
+  if (metrics !== undefined) app.route("/", metrics);
+  app.use(rateLimit({ ratePerSecond }), compression());
+  if (status !== undefined) app.route("/", status);
+  if (catalog !== undefined) app.route("/", createInterface({ catalog, clock, log }));
+  app.route("/", pages);
+  return app;
+}

@@ -1,0 +1,68 @@
+import { StoreError } from "../../base/errors.ts";
+import type { Logger } from "../../base/log.ts";
+import { isRecoveryConflict } from "../../store/connection/recovery-conflict.ts";
+import { isPassing, sqlstateOf } from "../../store/connection/store-errors.ts";
+import { NotReadyError } from "../protocol/refusal.ts";
+import { errorReply } from "./error-reply.ts";
+
+const RETRY_AFTER = { "retry-after": "10" };
+const SOON = { "retry-after": "1" };
+/** A first walk takes minutes or hours. */
+const LATER = { "retry-after": "60" };
+/** A statement that Postgres cancelled, here by `statement_timeout`. */
+const QUERY_CANCELED = "57014";
+/** An operator can grant it. */
+const LACKING_RIGHT = "42501";
+/** The classes of SQLSTATE that a bug of ours causes: features, data, constraints, syntax and names. */
+const BUGS = /^(?:0A|22|23|42)/;
+
+export interface Failure {
+  status: 500 | 503;
+  /** What the client is told: fixed words, without details of the server. */
+  sentence: string;
+  headers: Record<string, string>;
+}
+
+/**
+ * Why a request failed. 503 with `Retry-After` when a list was never read to its end, or the database does
+ * not answer, or not in time, or refuses our role; else 500.
+ */
+export function explainFailure(error: unknown): Failure {
+  if (error instanceof NotReadyError) return refusal(`${error.message}. Try again later.`, LATER);
+  const sqlstate = sqlstateOf(error);
+  if (sqlstate === QUERY_CANCELED)
+    return refusal("The answer took too long. Ask for less, or try again later.", RETRY_AFTER);
+  if (sqlstate === LACKING_RIGHT)
+    return refusal(
+      "The role of this server lacks a right in the database. Its log has the details.",
+      RETRY_AFTER,
+    );
+  if (isRecoveryConflict(error))
+    return refusal("The database had to catch up with its primary. Try again.", SOON);
+  const isDown = error instanceof StoreError && !BUGS.test(sqlstate ?? "");
+  if (isDown || isPassing(error))
+    return refusal("The database does not answer. Try again later.", RETRY_AFTER);
+  return { status: 500, sentence: "docmirror has a fault. Its log has the details.", headers: {} };
+}
+
+function refusal(sentence: string, headers: Record<string, string>): Failure {
+  return { status: 503, sentence, headers };
+}
+
+/** The reply for a request of the interface that failed. It has a fixed sentence, and the log has the error. */
+export function failureReply(error: unknown, path: string, log: Logger): Response {
+  const { status, sentence, headers } = explainFailure(error);
+  const sqlstate = sqlstateOf(error);
+  if (status === 500) log.error({ err: error, path }, "a request failed");
+  else if (sqlstate === QUERY_CANCELED) log.warn({ path, sqlstate }, "a request took the database too long");
+  // One that came before the first sync is no trouble.
+  else if (!(error instanceof NotReadyError))
+    log.warn({ path, reason: sentence, sqlstate, error: String(error) }, "a request could not be answered");
+  return errorReply(status, sentence, headers);
+}
+
+/** The reply for a request that was given up, and its line in the log. */
+export function lateReply(path: string, afterMs: number, log: Logger): Response {
+  log.warn({ path, after_ms: afterMs }, "a request was given up");
+  return errorReply(503, "The answer took too long. Try again later.", RETRY_AFTER);
+}

@@ -1,0 +1,81 @@
+import { type Context, Hono, type MiddlewareHandler } from "hono";
+import type { Clock } from "../../base/clock.ts";
+import type { Logger } from "../../base/log.ts";
+import type { Catalog } from "../protocol/catalog.ts";
+import { MIRROR } from "../protocol/manners.ts";
+import { createProtocol } from "../protocol/protocol.ts";
+import { entityTags } from "./entity-tags.ts";
+import { failureReply, lateReply } from "./failure-reply.ts";
+import { lastModified } from "./last-modified.ts";
+import { describeInterface } from "./openapi.ts";
+import { boundUrl } from "./request-bounds.ts";
+
+/** Longer than a statement may take (`served-mirror.ts`), so that the database says first what is wrong. */
+const ANSWER_WITHIN_MS = 15_000;
+/** Rendered lists that are kept until their list changes. */
+const CACHE_BYTES = 32 * 1024 * 1024;
+/** No parameter of the interface needs more. */
+const MAX_URL_LENGTH = 16_384;
+/** Which paths the interface has. */
+export const INTERFACE_PATHS = ["/api/*", "/openapi.json"] as const;
+const METHODS = "GET, HEAD, OPTIONS";
+
+export interface InterfaceDeps {
+  catalog: Catalog;
+  clock: Clock;
+  log: Logger;
+}
+
+/**
+ * The service's interface over a catalog, below `/api/`, and its description at `/openapi.json`. Replies have
+ * entity tags. A catalog that fails gives 503 or 500 with `{"error": sentence}`, and one that hangs gives 503
+ * after 15 s.
+ */
+export function createInterface({ catalog, clock, log }: InterfaceDeps): Hono {
+  const protocol = createProtocol({
+    catalog,
+    manners: MIRROR,
+    cacheBytes: CACHE_BYTES,
+    onFailure: (error, path, told) =>
+      failureReply(error, path, told instanceof Object ? log.child(told) : log),
+  });
+  const description = JSON.stringify(describeInterface());
+  const app = new Hono();
+
+  /** What comes before the answer asks the database too, so it counts as well. */
+  const inTime: MiddlewareHandler = async (c, next) => {
+    const answered = new AbortController();
+    const late = clock
+      .sleep(ANSWER_WITHIN_MS, answered.signal)
+      .then(() => lateReply(c.req.path, ANSWER_WITHIN_MS, log.child(requestOf(c))));
+    try {
+      return (await Promise.race([next(), late])) ?? undefined;
+    } finally {
+      answered.abort();
+    }
+  };
+
+  /** HEAD is answered as GET, because tags and lengths come from the body. The server drops it at the end. */
+  async function answer(c: Context): Promise<Response> {
+    const request = c.req.raw;
+    const { url, headers } = request;
+    return protocol.fetch(request.method === "HEAD" ? new Request(url, { headers }) : request, requestOf(c));
+  }
+
+  app.use("/api/*", boundUrl(MAX_URL_LENGTH), inTime, lastModified(catalog), entityTags());
+  app.use("/openapi.json", boundUrl(MAX_URL_LENGTH), entityTags());
+  app.all("/api/*", (c) => answer(c));
+  app.all("/openapi.json", (c) => {
+    if (c.req.method === "OPTIONS") return c.body(null, 204, { allow: METHODS });
+    if (!["GET", "HEAD"].includes(c.req.method)) return c.body(null, 405, { allow: METHODS });
+    return c.body(description, 200, { "content-type": "application/json", "cache-control": "no-cache" });
+  });
+  app.onError((error, c) => failureReply(error, c.req.path, log.child(requestOf(c))));
+  return app;
+}
+
+/** What each line of the log about a request has. */
+function requestOf(c: Context): { request_id?: string } {
+  const id: unknown = c.get("requestId");
+  return typeof id === "string" ? { request_id: id } : {};
+}

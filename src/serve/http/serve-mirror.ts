@@ -1,0 +1,123 @@
+import type { Clock } from "../../base/clock.ts";
+import { isLoopback } from "../../base/config/host-name.ts";
+import type { Config } from "../../base/config.ts";
+import type { Logger } from "../../base/log.ts";
+import type { Meters } from "../../base/metrics/meters.ts";
+import { createPages } from "../../page/pages.ts";
+import { readDefinitions } from "../../report/definitions.ts";
+import { createReadFigures } from "../../report/status/read-figures.ts";
+import { createReadStatus } from "../../report/status/read-status.ts";
+import type { StatusSettings } from "../../report/status/status-settings.ts";
+import { createMirrorCatalog } from "../catalog/mirror-catalog.ts";
+import { createApp } from "./app.ts";
+import { createBoundedReader } from "./bounded-reader.ts";
+import { createMetricsRoute } from "./metrics-route.ts";
+import { createProbes } from "./probes.ts";
+import { usualRate } from "./rate-limit.ts";
+import { createServedMirror, type ServedMirror, type ServedMirrorDeps } from "./served-mirror.ts";
+import { startServer } from "./server.ts";
+import { createStatusReply } from "./status-reply.ts";
+
+/** Supervisors often wait for a second or two. */
+const READY_WITHIN_MS = 2000;
+const STATUS_WITHIN_MS = 10_000;
+/** A scrape has 10 s as a rule, and must still say that the database is away. */
+const FIGURES_WITHIN_MS = 2000;
+
+export interface ServeDeps {
+  config: Pick<
+    Config,
+    "httpHost" | "httpPort" | "httpAllowedHosts" | "httpRate" | "httpCors" | keyof StatusSettings
+  >;
+  clock: Clock;
+  log: Logger;
+  /**
+   * Ends the wait for a database that is down. Only one wait runs at a time, so the other requests wait for
+   * it too.
+   */
+  signal: AbortSignal;
+}
+
+export interface MetricsOptions {
+  /** What this process counts, for `/metrics`. */
+  meters: Meters;
+  /** Whether this process may lead. */
+  isWorker: boolean;
+}
+
+export interface MirrorServer {
+  readonly url: string;
+  readonly mirror: ServedMirror;
+  /** Renders the first page, so that no reader has to wait for it. */
+  warmUp(): Promise<void>;
+  /** May be called twice. */
+  close(): Promise<void>;
+}
+
+/**
+ * Listens at once, even if the database does not answer: every page says so until it does. Throws ConfigError
+ * when the address cannot be used. Without `metrics` there is no `/metrics`.
+ */
+export async function serveMirror(
+  { config, clock, log, signal }: ServeDeps,
+  database: Pick<ServedMirrorDeps, "ready">,
+  metrics?: MetricsOptions,
+): Promise<MirrorServer> {
+  const {
+    httpHost: host,
+    httpPort: port,
+    httpAllowedHosts,
+    httpRate,
+    httpCors: origins,
+    sourceTimezone,
+  } = config;
+  const mirror = createServedMirror({
+    ready: (closing) => database.ready(AbortSignal.any([closing, signal])),
+    log,
+  });
+  const definitions = readDefinitions();
+  // Each has a connection of its own, so that a slow document makes nothing look dead.
+  const readyReader = createBoundedReader({ mirror, withinMs: READY_WITHIN_MS, clock });
+  const statusReader = createBoundedReader({ mirror, withinMs: STATUS_WITHIN_MS, clock });
+  const figuresReader = createBoundedReader({ mirror, withinMs: FIGURES_WITHIN_MS, clock });
+  const readFigures = createReadFigures({
+    read: figuresReader.read,
+    options: { ...config, isWorker: metrics?.isWorker ?? false },
+    log,
+  });
+  const readStatus = createReadStatus(config, definitions);
+  const app = createApp({
+    probes: createProbes({ reader: readyReader, definitions, log }),
+    ...(metrics && { metrics: createMetricsRoute({ registry: metrics.meters.registry, readFigures }) }),
+    status: createStatusReply({ reader: statusReader, readStatus, clock, log }),
+    pages: createPages({ mirror, sourceTimezone, clock, log }),
+    catalog: createMirrorCatalog(mirror),
+    // The name it listens on is one that its operator chose.
+    allowedHosts: [host, ...(httpAllowedHosts ?? [])],
+    ratePerSecond: httpRate === "auto" ? usualRate(host) : httpRate,
+    origins,
+    clock,
+    log,
+  });
+  const server = await startServer({ app, host, port });
+  log.info({ url: server.url }, "the report page and the API are up");
+  if (!isLoopback(host))
+    log.warn(
+      { host },
+      "other machines may reach this address, and there is no password: see DOCMIRROR_HTTP_HOST and DOCMIRROR_HTTP_ALLOWED_HOSTS",
+    );
+  // Opened only now, so that an unusable address does not start the embedded Postgres. The caller checks
+  // whether it could be opened.
+  mirror.open().catch(() => {});
+  return {
+    url: server.url,
+    mirror,
+    async warmUp() {
+      await app.request("/");
+    },
+    async close() {
+      await server.close();
+      await Promise.all([readyReader, statusReader, figuresReader, mirror].map((one) => one.close()));
+    },
+  };
+}

@@ -1,0 +1,112 @@
+import { StoreError } from "../../base/errors.ts";
+import type { Logger } from "../../base/log.ts";
+import { withSnapshot } from "../../report/read-answer.ts";
+import { connect, type Sql, type TransactionSql } from "../../store/connection/connect.ts";
+import type { MirrorReader } from "../../store/connection/mirror-reader.ts";
+import { isRecoveryConflict, repeatAfterConflict } from "../../store/connection/recovery-conflict.ts";
+import { isPassing, sqlstateOf, toStoreError } from "../../store/connection/store-errors.ts";
+
+/** The limit for each query of a page. A page has a few dozen. */
+const STATEMENT_TIMEOUT = "10s";
+/** Three for replies that are streamed, three for pages (`page/bounds.ts`), and two that none of them takes. */
+const CONNECTIONS = 8;
+/** Who waits longer for a connection has got a 503 by then (`interface.ts`). */
+const WAIT_MS = 15_000;
+
+export interface ServedMirrorDeps {
+  /** Resolves to the URL of the database once it answers and has our schema, however long that takes. */
+  ready(signal: AbortSignal): Promise<string>;
+  log: Logger;
+  /** How long a snapshot may wait for a connection. @default 15000 */
+  waitMs?: number;
+}
+
+/** The database behind the HTTP server. It may be down for some time. Reads are refused at once then. */
+export interface ServedMirror extends MirrorReader {
+  /** Waits for the database. Rejects with an error that waiting cannot fix. */
+  open(): Promise<void>;
+  /** Where the database is. Null until it was opened. */
+  url(): string | null;
+  /** Looks for the database again, in the background, since it did not answer. */
+  reopen(): void;
+  /** May be called twice. */
+  close(): Promise<void>;
+}
+
+export function createServedMirror({ ready, log, waitMs = WAIT_MS }: ServedMirrorDeps): ServedMirror {
+  const closing = new AbortController();
+  let pool: { url: string; sql: Sql } | null = null;
+  let waiting: Promise<void> | null = null;
+
+  /** Waits until the database answers. The embedded one may be started again on another port. */
+  async function reconnect(): Promise<void> {
+    const url = await ready(closing.signal);
+    if (pool?.url === url) return;
+    const left = pool;
+    pool = {
+      url,
+      sql: connect(url, {
+        applicationName: "docmirror serve",
+        max: CONNECTIONS,
+        session: { default_transaction_read_only: "on", statement_timeout: STATEMENT_TIMEOUT },
+      }),
+    };
+    await left?.sql.end({ timeout: 1 });
+  }
+
+  function reconnectOnce(): Promise<void> {
+    waiting ??= reconnect().finally(() => {
+      waiting = null;
+    });
+    return waiting;
+  }
+
+  function reopen(): void {
+    reconnectOnce().catch((error: unknown) => {
+      if (!closing.signal.aborted) log.error({ error: String(error) }, "could not open the database");
+    });
+  }
+
+  async function read<T>(fn: (sql: Sql) => Promise<T>): Promise<T> {
+    if (pool === null) {
+      reopen();
+      throw new StoreError("the database does not answer yet", {
+        hint: "docmirror keeps trying to reach it; try again soon",
+      });
+    }
+    const { sql } = pool;
+    try {
+      return await repeatAfterConflict(() => fn(sql));
+    } catch (error) {
+      // A replica that cancels queries answers well.
+      if (isRecoveryConflict(error)) throw toStoreError(error, "read the mirror");
+      if (isPassing(error) || sqlstateOf(error) === "ENOTFOUND") reopen();
+      throw toStoreError(error, "read the mirror");
+    }
+  }
+
+  /** Reads for those who are still there, so that a rush is over when it ends. */
+  function snapshot<T>(fn: (tx: TransactionSql) => Promise<T>, signal?: AbortSignal): Promise<T> {
+    const askedAt = performance.now();
+    const readInTime = async (tx: TransactionSql) => {
+      if (performance.now() - askedAt > waitMs)
+        throw new StoreError("every connection was busy for too long");
+      return fn(tx);
+    };
+    return read((sql) => withSnapshot(sql, readInTime, signal));
+  }
+
+  return {
+    open: reconnectOnce,
+    url: () => pool?.url ?? null,
+    reopen,
+    read,
+    snapshot,
+    async close() {
+      closing.abort();
+      const left = pool;
+      pool = null;
+      await left?.sql.end({ timeout: 1 });
+    },
+  };
+}

@@ -1,0 +1,98 @@
+import { once } from "node:events";
+import type { Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { createAdaptorServer } from "@hono/node-server";
+import type { Hono } from "hono";
+import { ConfigError } from "../../base/errors.ts";
+
+/** How long a reply may still take after the stop, before its connection is cut. */
+const GRACE_MS = 2000;
+/** A request must have arrived completely by then, so that none holds a connection for ever. */
+const REQUEST_WITHIN_MS = 30_000;
+/** How often that is looked at. Node's default is as long as the time itself. */
+const LOOK_EVERY_MS = 5000;
+/** A connection on which nothing moves for this long is closed, so that a reader who stops does not hold a reply. */
+const IDLE_MS = 120_000;
+/** Some slugs fill Node's default of 16 KiB when each character takes nine in a path. */
+const MAX_HEADER_BYTES = 131_072;
+
+export interface ServerOptions {
+  app: Hono;
+  host: string;
+  /** 0 means a free port. */
+  port: number;
+  /** @default 2000 */
+  graceMs?: number;
+}
+
+export interface HttpServer {
+  /** The address it listens on, without a closing slash. */
+  readonly url: string;
+  /**
+   * Accepts no more connections, lets running replies end for a while and cuts the rest. May be called twice.
+   */
+  close(): Promise<void>;
+}
+
+/** Serves an app on a port. Throws ConfigError when the address cannot be used. */
+export async function startServer({
+  app,
+  host,
+  port,
+  graceMs = GRACE_MS,
+}: ServerOptions): Promise<HttpServer> {
+  const serverOptions = { maxHeaderSize: MAX_HEADER_BYTES, connectionsCheckingInterval: LOOK_EVERY_MS };
+  const server = createAdaptorServer({
+    fetch: app.fetch,
+    overrideGlobalObjects: false,
+    // HTTP/1.0 asks without a Host. No reply holds it.
+    hostname: "localhost",
+    serverOptions,
+  }) as Server;
+  server.requestTimeout = REQUEST_WITHIN_MS;
+  server.timeout = IDLE_MS;
+  // Node's default of 5 s is about the pause of a slow crawler, whose next request would meet the end of its connection.
+  server.keepAliveTimeout = IDLE_MS;
+  server.listen(port, host);
+  try {
+    await once(server, "listening");
+  } catch (error) {
+    throw addressError(error, host, port);
+  }
+  const { port: bound } = server.address() as AddressInfo;
+  let closed: Promise<void> | undefined;
+
+  async function close(): Promise<void> {
+    const end = once(server, "close");
+    server.close();
+    server.closeIdleConnections();
+    const cut = setTimeout(() => server.closeAllConnections(), graceMs);
+    await end;
+    clearTimeout(cut);
+  }
+
+  return {
+    url: `http://${host.includes(":") ? `[${host}]` : host}:${bound}`,
+    close() {
+      closed ??= close();
+      return closed;
+    },
+  };
+}
+
+const REASONS: Record<string, string> = {
+  EADDRINUSE: "another program listens there",
+  EACCES: "the permission for it is missing",
+  EADDRNOTAVAIL: "this machine has no such address",
+  ENOTFOUND: "the host is unknown",
+};
+
+function addressError(error: unknown, host: string, port: number): unknown {
+  const code = error instanceof Error && "code" in error ? String(error.code) : "";
+  const reason = REASONS[code];
+  if (reason === undefined) return error;
+  return new ConfigError(`could not listen on ${host}, port ${port}: ${reason}`, {
+    cause: error,
+    hint: "choose another one with --http-host and --http-port (DOCMIRROR_HTTP_HOST, DOCMIRROR_HTTP_PORT); port 0 means a free port",
+  });
+}

@@ -1,0 +1,82 @@
+import type { Build } from "../../resources/build.ts";
+import type { DocHits } from "../../resources/doc-hits.ts";
+import type { File, FileHit } from "../../resources/file.ts";
+import type { Project } from "../../resources/project.ts";
+import type { Resource } from "../../resources/resources.ts";
+import type { User } from "../../resources/user.ts";
+import type { Version } from "../../resources/version.ts";
+
+export type { DocHit, DocHits } from "../../resources/doc-hits.ts";
+
+export interface RecordTypes {
+  user: User;
+  project: Project;
+  version: Version;
+  file: File;
+  build: Build;
+}
+
+/**
+ * One condition on a list: equality. The protocol has checked that the path leads to a field and that the
+ * field may have this value.
+ */
+export interface Filter {
+  /** The compared field, after the references that lead to it: `["state"]`, `["project", "slug"]`. */
+  path: readonly string[];
+  /**
+   * A text, a boolean, a date as `LocalTime.text` (`src/resources/local-time.ts`), or the id of the referenced
+   * record.
+   */
+  value: string | boolean;
+}
+
+/** A slice of a list. All filters apply together. An `offset` behind the end gives no records. */
+export interface ListQuery {
+  filters: readonly Filter[];
+  offset: number;
+  limit: number;
+}
+
+export interface Slice<R> {
+  records: readonly R[];
+  /** How many records match the filters, counted again for each slice. */
+  totalCount: number;
+  /** The revision of the list that the slice was read from. Undefined promises nothing. */
+  revision?: string | undefined;
+}
+
+/**
+ * The source of the protocol's replies. It returns records as they are on the wire. The protocol adds
+ * envelopes, status codes and refusals. A rejected promise becomes a 500.
+ */
+export interface Catalog {
+  /** Records in the order of their list. Hidden records are not in it and not counted. */
+  list<R extends Resource>(resource: R, query: ListQuery): Promise<Slice<RecordTypes[R]>>;
+  /** One record by its id. Undefined when there is none, or when the lists hide it. */
+  find<R extends Resource>(resource: R, id: string): Promise<RecordTypes[R] | undefined>;
+  /**
+   * Files whose content contains `q`, each with a snippet: one page of at most 20. `q` is never empty. Pages
+   * count from 1; a page behind the end is empty.
+   */
+  searchFiles(query: { q: string; page: number }): Promise<readonly FileHit[]>;
+  /** Addresses of the anchors whose text contains `q`. `q` is never empty. */
+  searchAnchors(q: string): Promise<readonly string[]>;
+  /** Undefined when there is no such project. An unknown version has no hits. */
+  searchDocs(query: { project: string; version: string; q: string }): Promise<DocHits | undefined>;
+  /** The stored schema reply of a resource. Without it the protocol makes one from the documented fields. */
+  schema?(resource: Resource): Promise<unknown>;
+  /**
+   * Identifies the current content of a resource's list. Slices of equal revisions are equal, so cached
+   * replies may be sent again. Undefined promises nothing.
+   */
+  revision?(resource: Resource): Promise<string | undefined>;
+  /**
+   * When the data of a resource's replies last changed: its list, its details, and the records embedded in
+   * them. A server sends it as `Last-Modified`. It is asked before the reply is read, for each request, so it
+   * must be cheap. Undefined when that is not known, or less than `settledMs` ago by the clock that dated it.
+   * @default any change counts
+   */
+  lastModified?(resource: Resource, settledMs?: number): Promise<Date | undefined>;
+  /** The path below which the mirrored service stood, without a closing slash. Empty when there was none. */
+  basePath?(): Promise<string>;
+}

@@ -1,0 +1,243 @@
+import { type Context, Hono } from "hono";
+import { LRUCache } from "lru-cache";
+import { isResource, RESOURCES, type Resource, type RootListing } from "../../resources/resources.ts";
+import type { Catalog, Filter } from "./catalog.ts";
+import { describeDocHits } from "./doc-search-reply.ts";
+import { readFilters } from "./filters.ts";
+import { type Manners, RECORDED } from "./manners.ts";
+import { describePage, readPage, readPageNumber } from "./paging.ts";
+import { Refusal } from "./refusal.ts";
+import { renderJson } from "./render.ts";
+import { describeSchema } from "./schema-reply.ts";
+
+export interface ProtocolOptions {
+  catalog: Catalog;
+  /** @default RECORDED */
+  manners?: Manners;
+  /** A path before `/api`, without a closing slash. @default "" */
+  basePath?: string;
+  /**
+   * Whether characters outside ASCII are sent as \u escapes. The recorded service sent them raw.
+   * @default false
+   */
+  ascii?: boolean;
+  /** How many bytes of rendered list replies are cached, for catalogs that have `revision`. @default 0 */
+  cacheBytes?: number;
+  /**
+   * The reply when the catalog fails. `told` is what the caller of `fetch` passed along with the request.
+   * @default 500 with `error_message`, as the framework sends it
+   */
+  onFailure?: (error: Error, path: string, told: unknown) => Response;
+}
+
+/**
+ * The whole interface of `docs/interface.md` over a catalog: routes, envelopes, refusals. Where the interface
+ * is not documented it follows `manners`, and errors look like the recorded service's. JSON comes whatever
+ * `Accept` asks for.
+ */
+export function createProtocol(options: ProtocolOptions): Hono {
+  const { catalog, manners = RECORDED, basePath = "", ascii = false, cacheBytes = 0 } = options;
+  const apiPath = `${basePath}/api/v1`;
+  const cache = new LRUCache<string, { revision: string; reply: Buffer }>({
+    // For this cache 0 would mean no limit. No reply is as short as one byte.
+    maxSize: Math.max(1, cacheBytes),
+    // The address counts too: it may be a hundred times as long as an empty list.
+    sizeCalculation: ({ reply }, address) => reply.length + address.length,
+  });
+
+  async function answerRoot(): Promise<Response> {
+    const listing: RootListing = {};
+    for (const resource of RESOURCES) {
+      listing[resource] = {
+        list_endpoint: `${apiPath}/${resource}/`,
+        schema: `${apiPath}/${resource}/schema/`,
+      };
+    }
+    return json(listing);
+  }
+
+  /** A list, of one project's records when its path holds the slug of the project. */
+  async function answerList(resource: Resource, url: URL, projectSlug?: string): Promise<Response> {
+    const key = url.pathname + url.search;
+    const ready = cache.get(key);
+    if (ready && ready.revision === (await catalog.revision?.(resource))) return jsonBytes(ready.reply);
+    const query = new URLSearchParams(url.searchParams);
+    const page = readPage(query);
+    const filters = readFilters(resource, query, manners.filters);
+    if (projectSlug !== undefined) {
+      filters.push({ path: ["project", "slug"], value: projectSlug });
+      if (manners.nextKeepsProject) query.set("project__slug", projectSlug);
+    }
+    const { records, totalCount, revision } = await catalog.list(resource, { filters, ...page });
+    const meta = describePage(`${apiPath}/${resource}/`, query, page, totalCount);
+    const reply = renderJson({ meta, objects: records }, ascii);
+    if (revision !== undefined) cache.set(key, { revision, reply });
+    return jsonBytes(reply);
+  }
+
+  async function answerDetail(resource: Resource, key: string, url: URL): Promise<Response> {
+    // A key of digits is an id, even if a slug looks the same (`docs/interface.md`, "Details").
+    const isNumber = /^\d+$/.test(key);
+    if (isNumber || manners.slugsOfDigits) {
+      const record = await catalog.find(resource, key);
+      if (record) return json(record);
+      if (isNumber && !manners.slugsOfDigits) return notFound();
+    }
+    switch (resource) {
+      case "build":
+      case "version":
+        if (isNumber && !(await hasRecords(resource, key))) return notFound();
+        return answerList(resource, url, key);
+      case "project":
+        return answerOnly(resource, { path: ["slug"], value: key });
+      case "user":
+        return answerOnly(resource, { path: ["username"], value: key });
+      case "file":
+        return notFound();
+    }
+  }
+
+  /** Whether any record of the resource belongs to the project with this slug. */
+  async function hasRecords(resource: Resource, projectSlug: string): Promise<boolean> {
+    const filters = [{ path: ["project", "slug"], value: projectSlug }];
+    const { records } = await catalog.list(resource, { filters, offset: 0, limit: 1 });
+    return records.length > 0;
+  }
+
+  async function answerOnly(resource: Resource, filter: Filter): Promise<Response> {
+    const { records } = await catalog.list(resource, { filters: [filter], offset: 0, limit: 1 });
+    return records[0] ? json(records[0]) : notFound();
+  }
+
+  async function answerFileSearch(kind: "search" | "anchor", url: URL): Promise<Response> {
+    const q = url.searchParams.get("q")?.trim() ?? "";
+    if (kind === "anchor") return json({ objects: q === "" ? [] : await catalog.searchAnchors(q) });
+    const page = readPageNumber(url.searchParams);
+    return json({ objects: q === "" ? [] : await catalog.searchFiles({ q, page }) });
+  }
+
+  async function answerSchema(resource: Resource): Promise<Response> {
+    return json((await catalog.schema?.(resource)) ?? describeSchema(resource, apiPath));
+  }
+
+  async function answerDocSearch(url: URL): Promise<Response> {
+    const project = url.searchParams.get("project");
+    const q = url.searchParams.get("q");
+    if (!project || !q) return json({ error: "Need project and q" }, 400);
+    // The documentation calls `version` required, but the recorded refusal does not name it: `latest` is the
+    // default.
+    const version = url.searchParams.get("version") || "latest";
+    const found = await catalog.searchDocs({ project, version, q });
+    return found ? json(describeDocHits(found)) : json({ error: "Project not found" }, 404);
+  }
+
+  /** The answer for a path below the base path, or undefined when the path is unknown. */
+  function route(path: string, url: URL): (() => Promise<Response>) | undefined {
+    const segments = path.split("/").map(decode);
+    // A path that starts and ends with a slash has an empty segment at each end.
+    if (segments.shift() !== "" || segments.pop() !== "") return undefined;
+    const [api, version, resource, key, ...rest] = segments;
+    if (api !== "api" || rest.length > 0) return undefined;
+    if (version === "v2") {
+      return resource === "docsearch" && key === undefined ? () => answerDocSearch(url) : undefined;
+    }
+    if (version !== "v1") return undefined;
+    if (resource === undefined) return answerRoot;
+    if (!isResource(resource)) return undefined;
+    if (key === undefined) return () => answerList(resource, url);
+    if (key === "") return undefined;
+    if (key === "schema") return () => answerSchema(resource);
+    if (resource === "file" && (key === "search" || key === "anchor")) {
+      return () => answerFileSearch(key, url);
+    }
+    return () => answerDetail(resource, key, url);
+  }
+
+  async function answer(c: Context): Promise<Response> {
+    const url = new URL(c.req.url);
+    const method = c.req.raw.method;
+    if (basePath !== "" && !url.pathname.startsWith(`${basePath}/`)) return unknownPath();
+    const path = url.pathname.slice(basePath.length);
+    const found = route(path, url) ?? (path.endsWith("/") ? undefined : route(`${path}/`, url));
+    if (!found) return unknownPath();
+    if (!path.endsWith("/") && manners.closingSlash === "redirect") {
+      return empty(301, { location: `${url.pathname}/${url.search}` });
+    }
+    if (manners.methods === "GET") {
+      // OPTIONS lists the methods. Any other method than GET is refused, HEAD too.
+      const allow = path.startsWith("/api/v2/") ? "OPTIONS, GET" : "GET";
+      if (method !== "GET") return empty(method === "OPTIONS" ? 200 : 405, { allow });
+    } else {
+      if (method === "OPTIONS")
+        return new Response(null, { status: 204, headers: { allow: manners.methods } });
+      if (method !== "GET" && method !== "HEAD") return empty(405, { allow: manners.methods });
+    }
+    if (manners.format === "json only") assertJson(url.searchParams);
+    return found();
+  }
+
+  function json(body: unknown, status = 200): Response {
+    return jsonBytes(renderJson(body, ascii), status);
+  }
+
+  const app = new Hono();
+  app.all("*", answer);
+  app.onError((error, c) => {
+    if (error instanceof Refusal) return json({ error: escapeHtml(error.message) }, 400);
+    if (options.onFailure) return options.onFailure(error, new URL(c.req.url).pathname, c.env);
+    return json(
+      { error_message: "Sorry, this request could not be processed. Please try again later." },
+      500,
+    );
+  });
+  return app;
+}
+
+function jsonBytes(body: Buffer, status = 200): Response {
+  return new Response(new Uint8Array(body.buffer as ArrayBuffer, body.byteOffset, body.byteLength), {
+    status,
+    headers: {
+      "content-type": "application/json",
+      "content-length": String(body.length),
+      vary: "Accept",
+      "cache-control": "no-cache",
+    },
+  });
+}
+
+function empty(status: number, headers: Record<string, string> = {}): Response {
+  return new Response(null, {
+    status,
+    headers: { "content-type": "text/html; charset=utf-8", "content-length": "0", ...headers },
+  });
+}
+
+function notFound(): Response {
+  return empty(404);
+}
+
+/** Several values of `format` are read as their last one, like those of every parameter. */
+function assertJson(query: URLSearchParams): void {
+  const format = query.getAll("format").at(-1) ?? "json";
+  if (format !== "json") throw new Refusal(`Invalid format '${format}' provided. Only 'json' is available.`);
+}
+
+function unknownPath(): Response {
+  const page =
+    '\n<!doctype html>\n<html lang="en">\n<head>\n  <title>Not Found</title>\n</head>\n<body>\n  <h1>Not Found</h1>' +
+    "<p>The requested resource was not found on this server.</p>\n</body>\n</html>\n";
+  return new Response(page, { status: 404, headers: { "content-type": "text/html" } });
+}
+
+/** Quotes are not escaped, as in the recorded refusals. */
+function escapeHtml(text: string): string {
+  return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
+}
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}

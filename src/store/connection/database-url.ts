@@ -1,0 +1,250 @@
+import { readFileSync } from "node:fs";
+import { isIP } from "node:net";
+import { checkServerIdentity, type PeerCertificate } from "node:tls";
+import { ConfigError } from "../../base/errors.ts";
+import { parseStartupOptions } from "./startup-options.ts";
+
+export interface DatabaseAddress {
+  user: string | undefined;
+  password: string | undefined;
+  database: string | undefined;
+  /** In the order in which they are tried. A host that starts with a slash is the folder of a unix socket. */
+  hosts: { host: string; port: number }[];
+  /**
+   * False means no TLS. "prefer" and "require" do not check the certificate. An object holds options of
+   * Node's `tls.connect`.
+   */
+  tls: false | "prefer" | "require" | Record<string, unknown>;
+  targetSessionAttrs: string | undefined;
+  connectTimeoutSeconds: number | undefined;
+  /**
+   * The other parameters of the query, and the settings in `options`. They are set after a connection has
+   * started.
+   */
+  session: Record<string, string>;
+  /** The parts of `options` that are not settings. They are sent unchanged. */
+  startupOptions: string | undefined;
+  /** The process that uses this URL (`nameInstance`). Each application name ends with it. */
+  instance: string | undefined;
+}
+
+const DEFAULT_PORT = 5432;
+/** Ours alone: it never reaches the server as a setting. */
+const INSTANCE = "docmirror_instance";
+
+/** Parameters that libpq reads itself. The server would reject each as an unknown setting. */
+const CLIENT_ONLY = new Set([
+  "channel_binding",
+  "client_encoding",
+  "fallback_application_name",
+  "gssencmode",
+  "keepalives",
+  "keepalives_count",
+  "keepalives_idle",
+  "keepalives_interval",
+  "pgbouncer",
+  "sslcompression",
+  "sslnegotiation",
+  "sslsni",
+  "tcp_user_timeout",
+]);
+
+/** Scheme, credentials, hosts, path, query. */
+const URL_FORM = /^(postgres(?:ql)?):\/\/(?:([^@/?#]*)@)?([^/?#@]*)(\/[^?#]*)?(?:\?([^#]*))?$/;
+
+/** The same URL with another database. Throws ConfigError. */
+export function replaceDatabase(url: string, name: string): string {
+  const match = URL_FORM.exec(url.trim());
+  if (!match) throw notAnAddress();
+  const [, scheme, credentials, authority = "", , query] = match;
+  const params = new URLSearchParams(query);
+  params.delete("dbname");
+  const who = credentials === undefined ? "" : `${credentials}@`;
+  const rest = params.size === 0 ? "" : `?${params.toString()}`;
+  return `${scheme}://${who}${authority}/${encodeURIComponent(name)}${rest}`;
+}
+
+/** The same URL for one process: its name ends each application name, so that the server can tell its sessions apart. */
+export function nameInstance(url: string, instance: string): string {
+  return `${url.trim()}${url.includes("?") ? "&" : "?"}${INSTANCE}=${instance}`;
+}
+
+/**
+ * Reads a libpq connection URL: several hosts, `?host=/folder` for a unix socket, `?sslmode=`.
+ * Throws ConfigError, and never repeats a password.
+ */
+export function parseDatabaseUrl(text: string): DatabaseAddress {
+  // A URL with several hosts is not a valid URL, so the authority is cut out and read here.
+  const match = URL_FORM.exec(text.trim());
+  if (!match) throw notAnAddress();
+  const [, , credentials, authority = "", path = "", query = ""] = match;
+  const params = new URLSearchParams(query);
+  // A U+0000 ends a text on the wire: the rest would be lost or misread.
+  if (/%00|\0/.test(text)) throw notAnAddress();
+  const take = (name: string): string | undefined => {
+    const value = params.get(name) ?? undefined;
+    params.delete(name);
+    return value;
+  };
+  const colon = credentials?.indexOf(":") ?? -1;
+  const user = credentials === undefined ? "" : decode(colon < 0 ? credentials : credentials.slice(0, colon));
+  const password = credentials === undefined || colon < 0 ? "" : decode(credentials.slice(colon + 1));
+  const hosts = parseHosts(authority, take("host"), take("port"));
+  const tls = parseTls(
+    take("sslmode"),
+    { root: take("sslrootcert"), cert: take("sslcert"), key: take("sslkey") },
+    hosts.map(({ host }) => host),
+  );
+  const { session, rest } = parseStartupOptions(take("options") ?? "");
+  const address: DatabaseAddress = {
+    user: take("user") ?? (user || undefined),
+    password: take("password") || password || undefined,
+    database: take("dbname") ?? (decode(path.slice(1)) || undefined),
+    hosts,
+    tls,
+    targetSessionAttrs: notAny(take("target_session_attrs")),
+    connectTimeoutSeconds: positive(take("connect_timeout")),
+    session,
+    startupOptions: rest,
+    instance: take(INSTANCE),
+  };
+  for (const [name, value] of params) if (!CLIENT_ONLY.has(name)) address.session[name] = value;
+  return address;
+}
+
+/** A database URL that may be printed: `postgres://user:***@host:port/db`. Never throws. */
+export function describeDatabase(url: string): string {
+  let address: DatabaseAddress;
+  try {
+    address = parseDatabaseUrl(url);
+  } catch {
+    return "postgres://(not readable)";
+  }
+  const who =
+    address.user === undefined ? "" : `${address.user}${address.password === undefined ? "" : ":***"}@`;
+  const where = address.hosts.map(({ host, port }) =>
+    host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`,
+  );
+  return `postgres://${who}${where.join(",")}/${address.database ?? address.user ?? ""}`;
+}
+
+/**
+ * The same URL with this password in percent form, where it has none yet. A URL that cannot be read stays as it is, and
+ * is reported when a connection is opened. Never throws.
+ */
+export function withPassword(url: string, password: string): string {
+  const match = URL_FORM.exec(url.trim());
+  if (!match || hasPassword(url)) return url;
+  const [, scheme, credentials = "", authority = "", path = "", query] = match;
+  const user = credentials.split(":", 1)[0];
+  const rest = query === undefined ? "" : `?${query}`;
+  return `${scheme}://${user}:${encodeURIComponent(password)}@${authority}${path}${rest}`;
+}
+
+/** Whether the URL contains a password. Never throws. */
+export function hasPassword(url: string): boolean {
+  try {
+    return parseDatabaseUrl(url).password !== undefined;
+  } catch {
+    return false;
+  }
+}
+
+function parseHosts(authority: string, hostParam: string | undefined, portParam: string | undefined) {
+  const named = (hostParam ?? authority).split(",").map(splitHost);
+  const ports = (portParam ?? "").split(",").map(toPort);
+  return named.map(({ host, port }, index) => ({
+    host: host || "localhost",
+    port: port ?? ports[index] ?? ports[0] ?? DEFAULT_PORT,
+  }));
+}
+
+function splitHost(text: string): { host: string; port: number | undefined } {
+  const match = /^(?:\[([^\]]+)\]|([^:]*))(?::(\d*))?$/.exec(text);
+  if (!match) throw notAnAddress();
+  return { host: match[1] ?? decode(match[2] ?? ""), port: toPort(match[3] ?? "") };
+}
+
+function toPort(text: string): number | undefined {
+  if (text === "") return undefined;
+  const port = Number(text);
+  if (!Number.isInteger(port) || port < 1 || port > 65535) throw notAnAddress();
+  return port;
+}
+
+/** The meanings of libpq's sslmode. `require` alone encrypts without a check of the server's identity. */
+function parseTls(
+  mode: string | undefined,
+  files: { root: string | undefined; cert: string | undefined; key: string | undefined },
+  hosts: string[],
+): DatabaseAddress["tls"] {
+  // As in libpq: a unix socket has no TLS, even if it is asked for.
+  if (hosts.every((host) => host.startsWith("/"))) return false;
+  if (mode === "disable" || (mode === undefined && files.root === undefined)) return false;
+  const material: Record<string, unknown> = {};
+  if (files.root !== undefined && files.root !== "system")
+    material.ca = readTlsFile("sslrootcert", files.root);
+  if (files.cert !== undefined) material.cert = readTlsFile("sslcert", files.cert);
+  if (files.key !== undefined) material.key = readTlsFile("sslkey", files.key);
+  switch (mode ?? "verify-full") {
+    case "allow":
+    case "prefer":
+      return "prefer";
+    case "require":
+      if (files.root !== undefined) return { ...material, checkServerIdentity: () => undefined };
+      return Object.keys(material).length === 0 ? "require" : { ...material, rejectUnauthorized: false };
+    case "verify-ca":
+      return { ...material, checkServerIdentity: () => undefined };
+    case "verify-full":
+      return { ...material, rejectUnauthorized: true, checkServerIdentity: checkName(hosts) };
+    default:
+      throw new ConfigError(`read DATABASE_URL: there is no sslmode "${mode}"`, {
+        hint: "use disable, allow, prefer, require, verify-ca or verify-full",
+      });
+  }
+}
+
+/**
+ * For a host that is an IP address postgres.js passes no name to TLS, and Node then checks for "localhost".
+ */
+function checkName(hosts: string[]) {
+  return (name: string, certificate: PeerCertificate): Error | undefined => {
+    const candidates = hosts.includes(name) ? [name] : hosts.filter((host) => isIP(host) !== 0);
+    const faults = candidates.map((host) => checkServerIdentity(host, certificate));
+    return faults.includes(undefined) ? undefined : (faults[0] ?? checkServerIdentity(name, certificate));
+  };
+}
+
+function readTlsFile(name: string, path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (cause) {
+    throw new ConfigError(`read the file that ${name} in DATABASE_URL names: ${path} could not be read`, {
+      cause,
+      hint: "check the path and its permissions",
+    });
+  }
+}
+
+function notAny(value: string | undefined): string | undefined {
+  return value === "any" ? undefined : value;
+}
+
+function positive(value: string | undefined): number | undefined {
+  const seconds = Number(value);
+  return seconds > 0 ? seconds : undefined;
+}
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    throw notAnAddress();
+  }
+}
+
+function notAnAddress(): ConfigError {
+  return new ConfigError("read DATABASE_URL: it is not a Postgres URL", {
+    hint: "write postgres://user:password@host:5432/database; percent-encode special characters in the password (@ is %40)",
+  });
+}

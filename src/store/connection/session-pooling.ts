@@ -1,0 +1,53 @@
+import { StoreError } from "../../base/errors.ts";
+import { connect, type Sql } from "./connect.ts";
+import { withStoreErrors } from "./store-errors.ts";
+
+const HINT =
+  "docmirror needs session pooling (PgBouncer: pool_mode=session) or a direct connection; change DATABASE_URL";
+
+/**
+ * Throws SharedSessionError behind a pooler that gives a connection another session with each transaction.
+ * There the lock of a session would stay in a session of the pooler when its holder dies, and settings would
+ * reach other programs.
+ *
+ * A pooler can be detected: the number that it announced when the connection began is not the number of the
+ * session at the server. Then the number is read twice, while a second connection holds a transaction open.
+ * If the first connection had given its session back, the second one now has it. `sql` has one connection.
+ * The second one is only opened behind a pooler.
+ */
+export function assertSessionPooling(sql: Sql, url: string): Promise<void> {
+  return withStoreErrors("check the session", () => compareSessions(sql, url));
+}
+
+async function compareSessions(sql: Sql, url: string): Promise<void> {
+  const first = await readSession(sql);
+  if (first.announced === first.actual) return;
+  const second = connect(url, { applicationName: "docmirror pooling", max: 1 });
+  try {
+    await second.begin(async (tx) => {
+      const other = await readSession(tx);
+      const again = await readSession(sql);
+      if (other.actual === first.actual || again.actual !== first.actual) throw new SharedSessionError();
+    });
+  } finally {
+    await second.end({ timeout: 1 });
+  }
+}
+
+/** The sessions are shared, so a lock in one does not hold. A retry does not help. */
+export class SharedSessionError extends StoreError {
+  override name = "SharedSessionError";
+
+  constructor() {
+    super(
+      "could not use the database: a pooler in transaction mode gives one session to several connections",
+      { hint: HINT },
+    );
+  }
+}
+
+/** The number of the session at the server, and the number that was announced when the connection began. */
+async function readSession(sql: Pick<Sql, "unsafe">): Promise<{ actual: number; announced: number }> {
+  const rows = await sql.unsafe<{ pid: number }[]>("select pg_backend_pid() as pid");
+  return { actual: rows[0]?.pid ?? 0, announced: rows.state.pid };
+}

@@ -1,0 +1,255 @@
+import { MirrorError, StoreError } from "../../base/errors.ts";
+
+/** The meaning of an error code for the user: `what` came back, and a hint. */
+interface Meaning {
+  what?: string;
+  /**
+   * Replaces "could not …", because the trouble is the same for every action. The text of the server follows.
+   */
+  sentence?: string;
+  hint: string;
+}
+
+const MEANINGS: Record<string, Meaning> = {
+  ECONNREFUSED: {
+    what: "nothing answers there",
+    hint: "start Postgres, or correct host and port in DATABASE_URL (without it an embedded Postgres is used)",
+  },
+  ENOENT: {
+    what: "there is no such socket",
+    hint: "start Postgres, or correct the socket's folder in DATABASE_URL",
+  },
+  EACCES: { what: "no right to use that socket", hint: "run as a user who has it, or connect over TCP" },
+  ENOTFOUND: { what: "the host is unknown", hint: "correct the host in DATABASE_URL" },
+  EAI_AGAIN: {
+    what: "the host name could not be resolved",
+    hint: "check the name in DATABASE_URL and the DNS",
+  },
+  EHOSTUNREACH: { what: "there is no network route to it", hint: "check host and network, then try again" },
+  ENETUNREACH: { what: "there is no network route to it", hint: "check host and network, then try again" },
+  ETIMEDOUT: { what: "no answer came in time", hint: "check host, port and firewall, then try again" },
+  CONNECT_TIMEOUT: {
+    what: "the server did not reply in time",
+    hint: "check that Postgres listens there and not another service, and that the pooler, if any, has free connections; then try again",
+  },
+  ECONNRESET: { hint: "read the server's log; the server may be restarting, or may not be Postgres" },
+  EPIPE: { hint: "read the server's log; it may be restarting" },
+  CONNECTION_CLOSED: {
+    what: "the connection was closed",
+    hint: "read the server's log, then try again",
+  },
+  CONNECTION_ENDED: { what: "the connection was already closed here", hint: "try again" },
+  CONNECTION_DESTROYED: { what: "the connection was closed here", hint: "try again" },
+  ERR_SOCKET_CLOSED: {
+    what: "the connection was closed",
+    hint: "read the server's log, then try again",
+  },
+  ERR_STREAM_DESTROYED: {
+    what: "the connection was closed",
+    hint: "read the server's log, then try again",
+  },
+  ERR_STREAM_WRITE_AFTER_END: {
+    what: "the connection was closed",
+    hint: "read the server's log, then try again",
+  },
+  EPROTO: {
+    hint: "the server does not speak TLS: set sslmode=disable in DATABASE_URL, or switch TLS on there",
+  },
+  DEPTH_ZERO_SELF_SIGNED_CERT: {
+    hint: "name its certificate with sslrootcert=FILE in DATABASE_URL, or encrypt without checking: sslmode=require",
+  },
+  SELF_SIGNED_CERT_IN_CHAIN: { hint: "name its root certificate with sslrootcert=FILE in DATABASE_URL" },
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: {
+    hint: "name its root certificate with sslrootcert=FILE in DATABASE_URL",
+  },
+  ERR_TLS_CERT_ALTNAME_INVALID: {
+    hint: "use the host name that is in the server's certificate, or sslmode=verify-ca in DATABASE_URL",
+  },
+  "08P01": {
+    hint: "check that Postgres or its pooler listens there and not another service, and read the pooler's log",
+  },
+  "26000": {
+    hint: "a pooler may give one session to several connections: use session pooling (PgBouncer: pool_mode=session) or a direct connection",
+  },
+  "28P01": {
+    sentence: "Postgres refuses the user or the password",
+    hint: "correct user and password in DATABASE_URL",
+  },
+  "28000": {
+    sentence: "Postgres does not accept this role",
+    hint: "check that the role exists, may log in, and is allowed by pg_hba.conf",
+  },
+  "3D000": {
+    sentence: "There is no such database",
+    hint: "create it (`createdb NAME`) or correct the name in DATABASE_URL",
+  },
+  "42501": {
+    hint: "grant the role the missing rights, or use the role that owns the schemas mirror and sync",
+  },
+  "42P01": { hint: "run `docmirror migrate`" },
+  "42703": { hint: "run `docmirror migrate`" },
+  "3F000": { hint: "run `docmirror migrate`" },
+  "2201B": { hint: "correct the pattern of that rule in report.error_rules" },
+  "25006": { hint: "this server is read-only (a standby?): DATABASE_URL must name the primary" },
+  "53300": { hint: "close other clients, or raise max_connections or the role's connection limit" },
+  "53100": { hint: "free space on the server's disk, then run it again: the stored data is consistent" },
+  "53200": { hint: "give the server more memory, or lower its work_mem" },
+  "55P03": { hint: "another session holds the lock: try again when it is done" },
+  "57P01": { hint: "the server is stopping or restarting: try again when it is up" },
+  "57P02": { hint: "the server crashed and is recovering: try again in a minute" },
+  "57P03": { hint: "the server is starting or stopping: try again in a minute" },
+  "57014": { hint: "the server cancelled it: check statement_timeout" },
+};
+
+const BY_CLASS: Record<string, Meaning> = {
+  "08": { hint: "the connection broke: try again" },
+  "40": { hint: "it conflicted with other sessions: try again" },
+  "53": { hint: "the server lacks a resource: read its log" },
+  "57": { hint: "an operator of the server intervened: read its log" },
+  "58": { hint: "the server has an internal fault: read its log" },
+  XX: { hint: "the server has an internal fault: read its log" },
+};
+
+/** A write was refused because the server or the session is read-only. */
+export const READ_ONLY = "25006";
+
+/**
+ * Codes of passing troubles. All codes of class 08 (connection) and class 40 (rolled back in favour of
+ * others) are passing too.
+ */
+const PASSING = new Set([
+  "ECONNREFUSED",
+  "ECONNRESET",
+  "EPIPE",
+  "ETIMEDOUT",
+  "EHOSTUNREACH",
+  "ENETUNREACH",
+  "EAI_AGAIN",
+  "CONNECT_TIMEOUT",
+  "CONNECTION_CLOSED",
+  "CONNECTION_DESTROYED",
+  // A statement was written to a socket just as the server closed it.
+  "ERR_SOCKET_CLOSED",
+  "ERR_STREAM_DESTROYED",
+  "ERR_STREAM_WRITE_AFTER_END",
+  "53300",
+  "55P03",
+  "57P01",
+  "57P02",
+  "57P03",
+]);
+
+/**
+ * Codes of a connection that was never made. Some of them also come from files, but then without an address.
+ */
+const UNREACHABLE = new Set([
+  "ECONNREFUSED",
+  "ENOENT",
+  "EACCES",
+  "EHOSTUNREACH",
+  "ENETUNREACH",
+  "ETIMEDOUT",
+  "CONNECT_TIMEOUT",
+  "ENOTFOUND",
+  "EAI_AGAIN",
+]);
+
+/**
+ * Makes a StoreError of a driver error. `doing` completes "could not …", such as "read the checkpoint".
+ * Errors of docmirror and bugs (no code anywhere) are returned unchanged.
+ */
+export function toStoreError(error: unknown, doing: string): unknown {
+  if (error instanceof MirrorError) return error;
+  const source = findCoded(error);
+  if (source === undefined) return error;
+  const meaning =
+    MEANINGS[source.code] ?? (isSqlstate(source.code) ? BY_CLASS[source.code.slice(0, 2)] : undefined);
+  const facts = { cause: error, sqlstate: source.code };
+  if (UNREACHABLE.has(source.code) && source.address !== undefined) {
+    const { what, hint = "check host and port in DATABASE_URL" } = meaning ?? {};
+    return new StoreError(`Cannot reach Postgres at ${source.address}`, {
+      ...facts,
+      hint: what === undefined ? hint : `${what}: ${hint}`,
+    });
+  }
+  const words = meaning?.what ?? source.message;
+  const where = source.address === undefined ? "" : `${source.address}: `;
+  const sentence = meaning?.sentence ?? `could not ${doing}`;
+  return new StoreError(`${sentence}: ${where}${words} (${source.code})`, {
+    ...facts,
+    ...(meaning === undefined ? {} : { hint: meaning.hint }),
+  });
+}
+
+/** Runs `fn`. Errors of the driver become a StoreError that says what was being done. */
+export async function withStoreErrors<T>(doing: string, fn: () => Promise<T>): Promise<T> {
+  try {
+    return await fn();
+  } catch (error) {
+    throw toStoreError(error, doing);
+  }
+}
+
+/**
+ * Whether a retry of the same work may succeed: a lost connection, a restart, a deadlock, a lock that is
+ * taken.
+ */
+export function isPassing(error: unknown): boolean {
+  const code = sqlstateOf(error);
+  if (code === undefined) return false;
+  return PASSING.has(code) || (isSqlstate(code) && (code.startsWith("08") || code.startsWith("40")));
+}
+
+/** The SQLSTATE, or the code of the socket or the driver, from anywhere in the chain of causes. */
+export function sqlstateOf(error: unknown): string | undefined {
+  if (error instanceof StoreError && error.sqlstate !== undefined) return error.sqlstate;
+  return findCoded(error)?.code;
+}
+
+/**
+ * The target of a connection in the errors of Node and the driver. `hostname` is a name that could not be
+ * resolved.
+ */
+interface AddressFacts {
+  address?: unknown;
+  hostname?: unknown;
+  port?: unknown;
+}
+
+function addressOf({ address, hostname, port }: AddressFacts): string | undefined {
+  const host = [address, hostname].find((one) => typeof one === "string" && one !== "");
+  if (typeof host !== "string") return undefined;
+  // A unix socket is a path, and its port is part of it.
+  if (host.startsWith("/") || !port) return host;
+  return `${host.includes(":") ? `[${host}]` : host}:${String(port)}`;
+}
+
+interface Coded {
+  code: string;
+  message: string;
+  address: string | undefined;
+}
+
+function findCoded(error: unknown): Coded | undefined {
+  // Drizzle wraps the driver's error, and Node wraps one error for each address that it tried.
+  for (let depth = 0; depth < 8 && error instanceof Error; depth++) {
+    if ("code" in error && typeof error.code === "string") {
+      const inner =
+        error instanceof AggregateError
+          ? (error.errors as unknown[]).find((one) => one instanceof Error)
+          : error;
+      const facts = inner as Error & AddressFacts;
+      return {
+        code: error.code,
+        message: (error.message || facts.message).trim(),
+        address: addressOf(facts),
+      };
+    }
+    error = error.cause;
+  }
+  return undefined;
+}
+
+function isSqlstate(code: string): boolean {
+  return /^[0-9A-Z]{5}$/.test(code);
+}

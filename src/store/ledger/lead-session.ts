@@ -1,0 +1,58 @@
+import { hostname } from "node:os";
+import { connect, renewConnections, type Sql } from "../connection/connect.ts";
+import { READ_ONLY, sqlstateOf, withStoreErrors } from "../connection/store-errors.ts";
+import { LEAD_NAME } from "./lead-holder.ts";
+
+/** A server that says nothing for so long has lost the connection. */
+const ANSWER_WITHIN_MS = 10_000;
+
+/** The only connection of a process that has the lead or wants it: the lock belongs to its session. */
+export interface LeadSession {
+  /**
+   * Runs `fn`; `doing` completes "could not …". Gives the connection up, with its lock, when the server says
+   * nothing for 10 s, takes no writes, or has another URL now. Throws `StoreError`.
+   */
+  ask<T>(url: string, doing: string, fn: (sql: Sql) => Promise<T>): Promise<T>;
+  /** The URL it was last opened with, or null. */
+  url(): string | null;
+  /** Closes it, which frees the lock. May be called twice, and it may be opened again. */
+  close(): Promise<void>;
+}
+
+export function createLeadSession(): LeadSession {
+  let opened: { url: string; sql: Sql } | null = null;
+
+  async function close(): Promise<void> {
+    const left = opened;
+    opened = null;
+    await left?.sql.end({ timeout: 5 });
+  }
+
+  return {
+    close,
+    url: () => opened?.url ?? null,
+    async ask(url, doing, fn) {
+      // An embedded server may have started again on another port.
+      if (opened?.url !== url) await close();
+      opened ??= {
+        url,
+        sql: connect(url, {
+          applicationName: `${LEAD_NAME}${process.pid} on ${hostname()}`,
+          max: 1,
+          session: { idle_session_timeout: "0" },
+        }),
+      };
+      const { sql } = opened;
+      const late = setTimeout(() => renewConnections(sql), ANSWER_WITHIN_MS);
+      try {
+        return await withStoreErrors(doing, () => fn(sql));
+      } catch (error) {
+        // A lock on the old primary after a failover protects nothing.
+        if (sqlstateOf(error) === READ_ONLY) renewConnections(sql);
+        throw error;
+      } finally {
+        clearTimeout(late);
+      }
+    },
+  };
+}

@@ -1,0 +1,65 @@
+import { ageMs } from "../../base/clock.ts";
+import { RESOURCES, type Resource } from "../../resources/resources.ts";
+import type { AnySql } from "../connection/connect.ts";
+import type { WalkVerdict } from "../schema/runs.ts";
+
+/** How fresh one list is: its newest walk that was whole, or that joined at the head with matching counts. */
+export interface ListFreshness {
+  resource: Resource;
+  /**
+   * When that walk began, in an earlier run where it was resumed. Its first page is its oldest, so the list is as
+   * fresh as that: the mirror has what happened upstream before. Where a clock was put back in the walk, it is the end
+   * of it, which is the earlier moment then. This field and the next two are null when there is
+   * no such walk.
+   */
+  startedAt: string | null;
+  finishedAt: string | null;
+  walk: WalkVerdict | null;
+}
+
+/**
+ * All five lists, in the order of `RESOURCES`. The newest walk belongs to the newest run, whatever the clocks
+ * said.
+ */
+export async function findListFreshness(sql: AnySql): Promise<ListFreshness[]> {
+  return sql<ListFreshness[]>`
+    select of.resource, least(good.started_at, good.finished_at) as "startedAt", good.finished_at as "finishedAt", good.walk
+    from unnest(${[...RESOURCES]}::text[]) with ordinality as of (resource, place)
+    left join lateral (
+      select started_at, finished_at, walk from sync.walks
+      where walks.resource = of.resource and is_good order by run_id desc limit 1
+    ) as good on true
+    order by place`;
+}
+
+/**
+ * The age of the mirror in milliseconds. It is the age of its oldest list, counted from the begin of the walk.
+ * Infinity while one of the five lists was never read well, or where a wrong clock dated a walk in the
+ * future.
+ */
+export function mirrorAgeMs(lists: readonly ListFreshness[], now: Date): number {
+  return Math.max(...lists.map(({ startedAt }) => ageMs(startedAt, now)));
+}
+
+/** For people: which list is the oldest, or why the age of the mirror is unknown. */
+export function describeOldest(
+  lists: readonly ListFreshness[],
+  now: Date,
+): { resource: Resource; why: string } {
+  const [oldest] = [...lists].sort((one, other) => compareAges(other, one, now));
+  if (!oldest) throw new Error("there are five lists");
+  const { resource, startedAt, finishedAt } = oldest;
+  if (startedAt === null) return { resource, why: "was never read to its end" };
+  if (ageMs(startedAt, now) === Number.POSITIVE_INFINITY) {
+    return {
+      resource,
+      why: `was last read at ${startedAt}, which is in the future: a clock is or was wrong`,
+    };
+  }
+  return { resource, why: `was last read to its end at ${finishedAt}` };
+}
+
+function compareAges(one: ListFreshness, other: ListFreshness, now: Date): number {
+  const [a, b] = [ageMs(one.startedAt, now), ageMs(other.startedAt, now)];
+  return a === b ? 0 : a - b;
+}

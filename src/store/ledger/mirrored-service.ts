@@ -1,0 +1,73 @@
+import { ConfigError } from "../../base/errors.ts";
+import type { Sql } from "../connection/connect.ts";
+
+/**
+ * The service that is mirrored. Two services in one mirror would mix their records, because both number them
+ * from 1.
+ */
+export interface MirroredService {
+  /** Origin and path, without a closing slash and without credentials. */
+  baseUrl: string;
+  /** The resources that its root listing named at the last sync. */
+  resources: string[];
+}
+
+/** The form of the base URL by which two services are compared. */
+export function serviceUrl(baseUrl: URL): string {
+  return baseUrl.origin + baseUrl.pathname.replace(/\/+$/, "");
+}
+
+/** Null before the first sync, and in a mirror of a version that did not store the service. */
+export async function findService(sql: Sql): Promise<MirroredService | null> {
+  const [service] = await sql<MirroredService[]>`
+    select base_url as "baseUrl", resources from sync.service`;
+  return service ?? null;
+}
+
+/** Throws `ConfigError` when the mirror belongs to another service. */
+export async function assertService(sql: Sql, baseUrl: URL): Promise<void> {
+  const service = await findService(sql);
+  if (service === null || service.baseUrl === serviceUrl(baseUrl)) return;
+  throw new ConfigError(
+    `this mirror is of ${service.baseUrl}, and DOCMIRROR_BASE_URL is ${serviceUrl(baseUrl)}`,
+    {
+      hint:
+        "use another database or --data-dir for another service; " +
+        `if the same service has moved, run this once: \`docmirror migrate --service ${serviceUrl(baseUrl)}\``,
+    },
+  );
+}
+
+/**
+ * Stores at each sync which service is mirrored and which resources its root names. `isAdopted` means that
+ * the mirror has earlier runs but no stored service; it is then taken to belong to this service.
+ */
+export async function noteService(
+  sql: Sql,
+  facts: { baseUrl: URL; resources: readonly string[]; runId: number; at: string },
+): Promise<{ isAdopted: boolean }> {
+  const baseUrl = serviceUrl(facts.baseUrl);
+  const resources = [...facts.resources].sort();
+  const [stored] = await sql<{ isAdopted: boolean }[]>`
+    with before as (
+      select not exists (select from sync.service)
+        and exists (select from sync.walks where run_id < ${facts.runId} and pages > 0) as is_adopted
+    )
+    insert into sync.service (base_url, resources, noted_at)
+    select ${baseUrl}, ${resources}::text[], ${facts.at}::timestamptz from before
+    on conflict (id) do update set resources = excluded.resources, noted_at = excluded.noted_at
+    returning (select is_adopted from before) as "isAdopted"`;
+  return { isAdopted: stored?.isAdopted === true };
+}
+
+/**
+ * Stores that the service of this mirror has moved to another base URL. Returns the old one, or null when it
+ * is unknown.
+ */
+export async function moveService(sql: Sql, baseUrl: URL, at: string): Promise<string | null> {
+  const before = await findService(sql);
+  await sql`
+    insert into sync.service (base_url, resources, noted_at) values (${serviceUrl(baseUrl)}, '{}', ${at}::timestamptz)
+    on conflict (id) do update set base_url = excluded.base_url, noted_at = excluded.noted_at`;
+  return before?.baseUrl ?? null;
+}

@@ -1,0 +1,310 @@
+import { hostname } from "node:os";
+import { LockedError } from "../../base/errors.ts";
+import { RESOURCES, type Resource } from "../../resources/resources.ts";
+import type { AnySql, Sql, TransactionSql } from "../connection/connect.ts";
+import { withTransaction } from "../connection/transaction.ts";
+import type { RunKind, RunStatus, Unfinished, WalkVerdict } from "../schema/runs.ts";
+
+/** The counts of a walk so far. They are columns of `sync.walks`, under the names of the run summary. */
+export interface WalkCounts {
+  pages: number;
+  records: number;
+  inserted: number;
+  updated: number;
+  unchanged: number;
+  deleted: number;
+  restored: number;
+  quarantined: number;
+}
+
+/** Where an interrupted walk resumes. */
+export interface Checkpoint {
+  /** The number of the next page in the walk. */
+  seq: number;
+  /** The path and query of the next page. */
+  request: string;
+}
+
+/** A walk of an interrupted full run, which the next run may resume. */
+export interface ResumableWalk extends WalkCounts {
+  runId: number;
+  /** The run in which the walk began. It is an earlier run if the walk was resumed before. */
+  beganRunId: number;
+  resource: Resource;
+  checkpoint: Checkpoint;
+  startedAt: string;
+  checkpointAt: string;
+}
+
+export interface RunTotals {
+  requests: number;
+  bytes: number;
+  replacedNul: number;
+  resolved: number;
+  unresolved: number;
+  transitions: number;
+  /** How far the service's clock was ahead, in milliseconds. Null when no reply had a usable date. */
+  clockAhead: { minMs: number; maxMs: number } | null;
+  unfinished: Unfinished;
+}
+
+/**
+ * Opens a run and closes runs that dead processes left open: the caller must hold the run lock. Safe to
+ * repeat: a run that this process opened at the same time is returned again. `assertMayRun` is the first in
+ * the transaction; nothing is changed when it throws.
+ */
+export async function startRun(
+  sql: Sql,
+  kind: RunKind,
+  startedAt: string,
+  assertMayRun: (tx: TransactionSql) => Promise<void> = async () => {},
+): Promise<{ runId: number; interrupted: number[] }> {
+  return withTransaction(sql, async (tx) => {
+    await assertMayRun(tx);
+    const [own] = await tx<{ id: number }[]>`
+      select id from sync.runs where status = 'running' and pid = ${process.pid} and host = ${hostname()}
+        and started_at = ${startedAt}::timestamptz`;
+    if (own) return { runId: own.id, interrupted: [] };
+    const interrupted = await tx<{ id: number }[]>`
+      update sync.runs set status = 'interrupted', finished_at = heartbeat_at,
+        error = 'the process ended without closing its run'
+      where status = 'running' returning id`;
+    const [run] = await tx<{ id: number }[]>`
+      insert into sync.runs (kind, status, started_at, heartbeat_at, pid, host)
+      values (${kind}, 'running', ${startedAt}, now(), ${process.pid}, ${hostname()})
+      returning id`;
+    if (!run) throw new Error("the run got no id");
+    return { runId: run.id, interrupted: interrupted.map(({ id }) => id) };
+  });
+}
+
+/** Shows that the run is alive. Throws `LockedError` when another run has closed it. */
+export async function beatHeart(sql: Sql, runId: number): Promise<void> {
+  const beaten =
+    await sql`update sync.runs set heartbeat_at = now() where id = ${runId} and status = 'running'`;
+  if (beaten.count === 0) throw closedElsewhere(runId);
+}
+
+/**
+ * Closes a run. Throws `LockedError` when another run has closed it, because that run has decided its end.
+ * Safe to repeat.
+ */
+export async function finishRun(
+  sql: Sql,
+  runId: number,
+  end: {
+    status: Exclude<RunStatus, "running">;
+    finishedAt: string;
+    error: string | null;
+    warnings: string[];
+  },
+  totals: RunTotals,
+): Promise<void> {
+  const { clockAhead } = totals;
+  const closed = await sql`
+    update sync.runs set status = ${end.status}, finished_at = ${end.finishedAt}, heartbeat_at = now(),
+      error = ${end.error}, warnings = ${end.warnings}, requests = ${totals.requests}, bytes = ${totals.bytes},
+      replaced_nul = ${totals.replacedNul}, references_resolved = ${totals.resolved},
+      references_unresolved = ${totals.unresolved}, transitions = ${totals.transitions},
+      clock_ahead_min_ms = ${clockAhead && toInteger(Math.floor(clockAhead.minMs))},
+      clock_ahead_max_ms = ${clockAhead && toInteger(Math.ceil(clockAhead.maxMs))},
+      unfinished = ${JSON.stringify(totals.unfinished)}::text::jsonb
+    where id = ${runId} and (status = 'running' or status = ${end.status} and finished_at = ${end.finishedAt}::timestamptz)`;
+  if (closed.count === 0) throw closedElsewhere(runId);
+}
+
+/**
+ * The nearest number that an integer column can hold: about 24 days in milliseconds. A clock may be wrong by
+ * years.
+ */
+function toInteger(value: number): number {
+  return Math.max(-(2 ** 31), Math.min(2 ** 31 - 1, value));
+}
+
+/** When a walk began. A resumed walk began with the request for its first page, in the run that sent it. */
+export interface WalkStart {
+  startedAt: string;
+  beganRunId: number;
+}
+
+/**
+ * Opens the row of a walk, or opens it again for a second reading of the list in the same run. A resumed walk
+ * keeps its checkpoint until it has a newer one, because this run may die before. Safe to repeat.
+ */
+export async function startWalk(
+  sql: Sql,
+  runId: number,
+  resource: Resource,
+  { startedAt, beganRunId }: WalkStart,
+  counts: WalkCounts,
+  from: Pick<ResumableWalk, "checkpoint" | "checkpointAt"> | null,
+): Promise<void> {
+  await sql`
+    insert into sync.walks (run_id, resource, started_at, began_run_id, pages, records, inserted, updated, unchanged,
+      deleted, restored, quarantined, checkpoint, checkpoint_at)
+    values (${runId}, ${resource}, ${startedAt}, ${beganRunId}, ${counts.pages}, ${counts.records},
+      ${counts.inserted}, ${counts.updated}, ${counts.unchanged}, ${counts.deleted}, ${counts.restored},
+      ${counts.quarantined}, ${from ? JSON.stringify(from.checkpoint) : null}::text::jsonb,
+      ${from?.checkpointAt ?? null}::timestamptz)
+    on conflict (run_id, resource) do update set started_at = excluded.started_at`;
+}
+
+/**
+ * Stores the progress of a walk in the transaction of the loaded page. `checkpoint` is null when there is
+ * nothing to resume from. Throws `LockedError` when another run has closed this one, which also rolls the
+ * page back: its lock on the row of the run lasts until the page is committed. Safe to repeat.
+ */
+export async function saveProgress(
+  tx: TransactionSql | Sql,
+  runId: number,
+  resource: Resource,
+  counts: WalkCounts,
+  checkpoint: Checkpoint | null,
+  at: string,
+): Promise<void> {
+  const moved = await tx`
+    with run as (select id from sync.runs where id = ${runId} and status = 'running' for share)
+    update sync.walks set pages = ${counts.pages}, records = ${counts.records}, inserted = ${counts.inserted},
+      updated = ${counts.updated}, unchanged = ${counts.unchanged}, deleted = ${counts.deleted},
+      restored = ${counts.restored}, quarantined = ${counts.quarantined},
+      checkpoint = ${checkpoint && JSON.stringify(checkpoint)}::text::jsonb, checkpoint_at = ${at}::timestamptz
+    from run where run_id = run.id and resource = ${resource}`;
+  if (moved.count === 0) throw closedElsewhere(runId);
+}
+
+/**
+ * Keeps the run open until the transaction ends. Throws `LockedError` when another run has closed it: then
+ * the other run writes, and this run may not.
+ */
+export async function assertRunOpen(tx: TransactionSql, runId: number): Promise<void> {
+  const open = await tx`select from sync.runs where id = ${runId} and status = 'running' for share`;
+  if (open.count === 0) throw closedElsewhere(runId);
+}
+
+function closedElsewhere(runId: number): LockedError {
+  return new LockedError(`run ${runId} was closed by another run, which continues its work`, {
+    hint: "wait until that run has ended; `docmirror status` shows it",
+  });
+}
+
+export interface WalkEnd {
+  walk: WalkVerdict;
+  reason: string | null;
+  totalCount: number | null;
+  finishedAt: string;
+  counts: WalkCounts;
+  /** Where the next run resumes if the walk broke off. Null for a walk that came to its end. */
+  checkpoint: Checkpoint | null;
+  /** See the columns of `sync.walks`. */
+  unstored: number | null;
+  deficit: number | null;
+}
+
+/**
+ * Closes a walk, within the caller's transaction. Throws `LockedError` when another run has closed this one.
+ * Safe to repeat.
+ */
+export async function finishWalk(
+  tx: TransactionSql | Sql,
+  runId: number,
+  resource: Resource,
+  end: WalkEnd,
+): Promise<void> {
+  await saveProgress(tx, runId, resource, end.counts, end.checkpoint, end.finishedAt);
+  await tx`
+    update sync.walks set walk = ${end.walk}, reason = ${end.reason}, total_count = ${end.totalCount},
+      unstored = ${end.unstored}, deficit = ${end.deficit}, finished_at = ${end.finishedAt}
+    where run_id = ${runId} and resource = ${resource}`;
+}
+
+/** Counts deletions, in the transaction that makes them. They are confirmed after their walk has ended. */
+export async function addDeleted(
+  tx: TransactionSql,
+  runId: number,
+  resource: Resource,
+  count: number,
+): Promise<void> {
+  await tx`
+    update sync.walks set deleted = deleted + ${count} where run_id = ${runId} and resource = ${resource}`;
+}
+
+/**
+ * The walks of syncs whose newest attempt did not come to its end. Leaves out a checkpoint that is older than
+ * `since`, or later than `until` because a clock was wrong. Rounds of the watch do not count: they read only
+ * the head.
+ */
+export async function findResumableWalks(sql: Sql, since: string, until: string): Promise<ResumableWalk[]> {
+  return sql<ResumableWalk[]>`
+    select run_id as "runId", coalesce(began_run_id, run_id) as "beganRunId", resource, checkpoint, started_at as "startedAt", checkpoint_at as "checkpointAt", pages,
+      records, inserted, updated, unchanged, deleted, restored, quarantined
+    from unnest(${[...RESOURCES]}::text[]) as of (name)
+    cross join lateral (
+      select walks.* from sync.walks join sync.runs on runs.id = walks.run_id
+      where resource = of.name and kind in ('full', 'incremental') order by run_id desc limit 1
+    ) as newest
+    where checkpoint is not null and checkpoint_at between ${since}::timestamptz and ${until}::timestamptz`;
+}
+
+/** The newest walk of a list that was whole. */
+export interface WholeWalk {
+  startedAt: string;
+  /** Records that it saw and that could not be stored. */
+  unstored: number;
+  /** Records that upstream counted beyond those that the whole list showed: the count is too high. */
+  unshown: number;
+}
+
+/** The newest whole walk of a list, by its run, or null. */
+export async function findLastWholeWalk(sql: Sql, resource: Resource): Promise<WholeWalk | null> {
+  const [row] = await sql<WholeWalk[]>`
+    select started_at as "startedAt", coalesce(unstored, 0) as unstored,
+      greatest(0, coalesce(deficit - coalesce(unstored, 0), 0)) as unshown from sync.walks
+    where resource = ${resource} and walk = 'whole' order by run_id desc limit 1`;
+  return row ?? null;
+}
+
+/**
+ * The newest run that read a list whole, or down to a record that it knew. Null when there is none. A later
+ * run may have left a gap, so the records that it stored do not prove that the mirror has the older ones.
+ */
+export async function findLastJoinedRun(sql: Sql, resource: Resource): Promise<number | null> {
+  const [row] = await sql<{ runId: number | null }[]>`
+    select max(run_id) as "runId" from sync.walks where resource = ${resource} and walk in ('whole', 'head')`;
+  return row?.runId ?? null;
+}
+
+/** The newest walk of a list that ended. */
+export interface EndedWalk {
+  walk: WalkVerdict;
+  finishedAt: string;
+}
+
+export async function findLastEndedWalk(sql: Sql, resource: Resource): Promise<EndedWalk | null> {
+  const [row] = await sql<EndedWalk[]>`
+    select walk, finished_at as "finishedAt" from sync.walks
+    where resource = ${resource} and finished_at is not null and walk is not null order by run_id desc limit 1`;
+  return row ?? null;
+}
+
+/**
+ * How far upstream's count differed from the mirror, beyond what `unstored` explains, when it was last
+ * compared. A walk that broke off has compared nothing, so the result before it still holds.
+ */
+export async function findDeficit(sql: AnySql, resource: Resource): Promise<number> {
+  const [row] = await sql<{ deficit: number }[]>`
+    select coalesce(deficit - coalesce(unstored, 0), 0) as deficit from sync.walks
+    where resource = ${resource} and (walk = 'whole' or deficit is not null) order by run_id desc limit 1`;
+  return row?.deficit ?? 0;
+}
+
+/**
+ * The same when the head of the list last joined, beyond what the newest whole walk explains. 0 after a whole
+ * walk: it has shown what there is, so another one would settle nothing.
+ */
+export async function findUnexplainedDeficit(sql: Sql, resource: Resource): Promise<number> {
+  const [row] = await sql<{ walk: WalkVerdict; deficit: number }[]>`
+    select walk, deficit - coalesce(unstored, 0) as deficit from sync.walks
+    where resource = ${resource} and (walk = 'whole' or walk = 'head' and deficit is not null) order by run_id desc limit 1`;
+  if (row?.walk !== "head") return 0;
+  return row.deficit - ((await findLastWholeWalk(sql, resource))?.unshown ?? 0);
+}

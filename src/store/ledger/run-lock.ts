@@ -1,0 +1,202 @@
+import type { Clock } from "../../base/clock.ts";
+import { LockedError } from "../../base/errors.ts";
+import { connect, renewConnections, type Sql, type TransactionSql } from "../connection/connect.ts";
+import { assertSessionPooling, SharedSessionError } from "../connection/session-pooling.ts";
+import { READ_ONLY, withStoreErrors } from "../connection/store-errors.ts";
+import type { RunKind } from "../schema/runs.ts";
+
+/** Any number that no other program uses for an advisory lock: the letters of "docmirro". */
+const LOCK_KEY = "7237112447779369583";
+const TRY_LOCK = `
+  select pg_try_advisory_lock(${LOCK_KEY}) as "isLocked", pid, backend_start as "startedAt",
+    pg_is_in_recovery() or current_setting('transaction_read_only')::bool as "isReadOnly"
+  from pg_stat_activity where pid = pg_backend_pid()`;
+/** How long the server may take to end a session of ours that was lost. */
+const GHOST_ENDS_MS = 5000;
+/** How many times, a tenth of a second apart, to check which run has the lock. */
+const CHECKS = 10;
+/**
+ * A round of the watch takes about a minute at most. A caller that waits for it checks this often, for this
+ * long.
+ */
+const OUTLAST_POLL_MS = 250;
+const OUTLAST_MS = 180_000;
+/** A process without an open run is about to begin one, or has lost its right to one and leaves. */
+const OUTLAST_NOBODY_MS = 5000;
+
+export interface RunLock {
+  /**
+   * Makes sure that the lock is held. Takes it again on a new session when its own session was lost. Throws
+   * `LockedError` when another run has it now, and `StoreError` while Postgres does not answer.
+   */
+  hold(): Promise<void>;
+  /** Lets the next run begin. May be called twice. */
+  release(): Promise<void>;
+}
+
+export interface RunLockOptions {
+  /**
+   * Waits for a round of the watch that has the lock, three minutes at most, and 20 s or so for a process that has no
+   * open run. @default refuses, as for any other run
+   */
+  outlast?: { clock: Clock; signal: AbortSignal };
+}
+
+/** A session as the server identifies it. A pid alone is not enough, because pids are reused. */
+interface Session {
+  pid: number;
+  startedAt: string;
+}
+
+/** The session that has the lock, and our connection that took it. */
+interface Holder extends Session {
+  /**
+   * The connection as the driver knows it: the same object as long as the connection lives. `pid` is the
+   * number that the server announced at its start.
+   */
+  connection: { pid: number };
+}
+
+/**
+ * Takes the lock under which only one run at a time writes. The lock has its own connection and lives as long
+ * as that connection, so the lock of a killed process frees itself. Throws `LockedError`, which names the
+ * running process, when it is taken.
+ */
+export async function acquireRunLock(url: string, options: RunLockOptions = {}): Promise<RunLock> {
+  // Otherwise a server that ends idle sessions would end this one.
+  const session = { idle_session_timeout: "0" };
+  const sql = connect(url, { applicationName: "docmirror lock", max: 1, session });
+  let holder: Holder | null = null;
+
+  const hold = () =>
+    withStoreErrors("take the run lock", async () => {
+      if (await tryLock()) return;
+      // The server may not know yet that our connection broke. A pooler does know, and may have given the
+      // session to others.
+      if (holder !== null && holder.connection.pid === holder.pid) await endSession(sql, holder);
+      // The process that had the lock a moment ago may not have opened its run yet, or may have closed it.
+      for (let check = 0; check < CHECKS; check++) {
+        if (await tryLock()) return;
+        const run = await findOpenRun(sql);
+        if (run) throw lockedBy(run);
+        await sql`select pg_sleep(0.1)`;
+      }
+      throw lockedBy(null);
+    });
+
+  /** Also true in a session that already has the lock. */
+  async function tryLock(): Promise<boolean> {
+    // Not prepared: behind a pooler that shares sessions, the next session would not know the prepared
+    // statement.
+    const rows = await sql.unsafe<(Session & { isLocked: boolean; isReadOnly: boolean })[]>(TRY_LOCK);
+    const [row] = rows;
+    if (row === undefined) throw new Error("a session did not find itself");
+    const { pid, startedAt, isLocked, isReadOnly } = row;
+    if (isReadOnly) throw leaveReadOnly();
+    const isSame = holder?.pid === pid && holder.startedAt === startedAt;
+    if (holder !== null && holder.connection === rows.state && !isSame) throw await giveUp(holder);
+    if (isLocked) holder = { pid, startedAt, connection: rows.state };
+    return isLocked;
+  }
+
+  /** A lock on a read-only server protects nothing, for example on the old primary after a failover. */
+  function leaveReadOnly(): Error {
+    renewConnections(sql);
+    return Object.assign(new Error("the server takes no writes"), { code: READ_ONLY });
+  }
+
+  /**
+   * One connection has met two sessions: the lock stays in a session of the pooler and would never end. Ends
+   * that session, unless a statement runs in it.
+   */
+  async function giveUp({ pid, startedAt }: Session): Promise<SharedSessionError> {
+    const end = `
+      select pg_terminate_backend(pid) from pg_stat_activity
+      where pid = $1 and backend_start = $2::timestamptz and (state = 'idle' or pid = pg_backend_pid())`;
+    // The pooler may run this in the session that it ends.
+    await sql.unsafe(end, [pid, startedAt], { prepare: false }).catch(() => {});
+    return new SharedSessionError();
+  }
+
+  /** Takes the lock for the first time. */
+  async function take(): Promise<void> {
+    await withStoreErrors("take the run lock", () => assertSessionPooling(sql, url));
+    for (let waitedMs = 0; ; waitedMs += OUTLAST_POLL_MS) {
+      try {
+        await hold();
+        // Behind a pooler a second check shows whether the connection still has the session with the lock.
+        if (holder !== null && holder.connection.pid !== holder.pid) await hold();
+        return;
+      } catch (error) {
+        const { outlast } = options;
+        if (!outlast || !(error instanceof LockedError) || waitedMs >= outlastMs(error)) throw error;
+        await outlast.clock.sleep(OUTLAST_POLL_MS, outlast.signal);
+      }
+    }
+  }
+
+  try {
+    await take();
+  } catch (error) {
+    await sql.end({ timeout: 5 });
+    throw error;
+  }
+  return { hold, release: () => sql.end({ timeout: 5 }) };
+}
+
+function outlastMs({ heldBy }: LockedError): number {
+  if (heldBy === null) return OUTLAST_NOBODY_MS;
+  return heldBy === "watch" ? OUTLAST_MS : 0;
+}
+
+/**
+ * Whether no run is under way. If so, none begins before the transaction ends. Runs of docmirror then report
+ * that another process holds the lock.
+ */
+export async function tryRunLock(tx: TransactionSql): Promise<boolean> {
+  const [row] = await tx<{ isLocked: boolean }[]>`
+    select pg_try_advisory_xact_lock(${LOCK_KEY}::bigint) as "isLocked"`;
+  return row?.isLocked === true;
+}
+
+/** Ends a session, if it still exists, and waits until it is gone. */
+async function endSession(sql: Sql, { pid, startedAt }: Session): Promise<void> {
+  await sql`
+    select pg_terminate_backend(pid, ${GHOST_ENDS_MS}::bigint) from pg_stat_activity
+    where pid = ${pid} and backend_start = ${startedAt}::timestamptz`;
+}
+
+interface HoldingRun {
+  id: number;
+  kind: RunKind;
+  pid: number;
+  host: string;
+  startedAt: string;
+}
+
+/**
+ * The run of the process that has the lock. A run that a dead process left open does not count: its last
+ * heartbeat is older than the lock.
+ */
+async function findOpenRun(sql: Sql): Promise<HoldingRun | undefined> {
+  const [run] = await sql<HoldingRun[]>`
+    select id, kind, pid, host, started_at as "startedAt" from sync.runs
+    where status = 'running' and exists (
+      select from pg_locks as lock
+      join pg_stat_activity as session using (pid)
+      where locktype = 'advisory' and granted and lock.database = session.datid and session.datname = current_database()
+        and (classid::bigint << 32) | objid::bigint = ${LOCK_KEY}::bigint and objsubid = 1
+        and (backend_start <= heartbeat_at) is not false)
+    order by id desc limit 1`;
+  return run;
+}
+
+function lockedBy(run: HoldingRun | null): LockedError {
+  const who = run
+    ? `run ${run.id}, process ${run.pid} on ${run.host}, since ${run.startedAt}`
+    : "another process";
+  return new LockedError(`another run holds the lock: ${who}`, {
+    hint: "wait until that run has ended; `docmirror status` shows it",
+    heldBy: run?.kind ?? null,
+  });
+}

@@ -1,0 +1,68 @@
+import type { Sql } from "../connection/connect.ts";
+import { withStoreErrors } from "../connection/store-errors.ts";
+
+export interface LackingRights {
+  /** Rights that a sync needs and the role lacks, such as "insert into mirror.users". */
+  sync: string[];
+  /** Rights that only `docmirror migrate` needs in addition. */
+  migrate: string[];
+}
+
+/**
+ * The rights that docmirror needs and the role of this session lacks. A sync creates the schemas where they
+ * are missing, so it needs that right too. Nothing is tried: the catalog of the server is asked.
+ */
+export async function findLackingRights(sql: Sql): Promise<LackingRights> {
+  const rows = await withStoreErrors(
+    "read the rights of the role",
+    () => sql<{ need: "sync" | "migrate"; lacking: string }[]>`
+      with ours as (
+        select name, to_regnamespace(name)::oid as id
+        from unnest(array['mirror', 'sync', 'rollup', 'report']) with ordinality as schema (name, place)
+      ),
+      is_new as (select bool_and(id is null) as value from ours),
+      usable as (select name, id from ours where has_schema_privilege(id, 'usage'))
+      select case when is_new.value then 'sync' else 'migrate' end as need,
+        format('create schemas in the database %I', current_database()) as lacking
+      from is_new where not has_database_privilege(current_database(), 'create')
+      union all
+      select 'sync', format('make temporary tables in the database %I', current_database())
+      where not has_database_privilege(current_database(), 'temporary')
+      union all
+      select 'sync', format('use the schema %I', name)
+      from ours where id is not null and not has_schema_privilege(id, 'usage')
+      union all
+      select 'migrate', format('change the schema %I, which belongs to %I', name, pg_get_userbyid(nspowner))
+      from ours join pg_namespace as space on space.oid = id
+      where not pg_has_role(nspowner, 'usage')
+      union all
+      select 'sync', format('%s %s.%I', verb.words, name, relname)
+      from usable
+      join pg_class as relation on relnamespace = usable.id and relkind in ('r', 'p')
+      cross join (values
+        ('select', 'read'), ('insert', 'insert into'), ('update', 'update'), ('delete', 'delete from')
+      ) as verb (privilege, words)
+      where (name <> 'sync' or relname not in ('migrations', 'definitions') or privilege = 'select')
+        and not has_table_privilege(relation.oid, privilege)
+      union all
+      -- An older version keeps its ledger there until the next migration moves it.
+      select verb.need, format('%s drizzle.__drizzle_migrations', verb.words)
+      from pg_class as ledger
+      join pg_namespace as space on space.oid = relnamespace and nspname = 'drizzle'
+      cross join (values
+        ('sync', 'select', 'read'), ('migrate', 'delete', 'delete from')
+      ) as verb (need, privilege, words)
+      where relname = '__drizzle_migrations'
+        and exists (select from ours where name = 'sync' and id is not null)
+        and not exists (select from pg_class join ours on relnamespace = ours.id where name = 'sync' and relname = 'migrations')
+        and not (has_schema_privilege(space.oid, 'usage') and has_table_privilege(ledger.oid, privilege))
+      union all
+      select 'sync', format('call %s', routine.oid::regprocedure)
+      from usable
+      join pg_proc as routine on pronamespace = usable.id
+      where not has_function_privilege(routine.oid, 'execute')`,
+  );
+  const lackingFor = (need: "sync" | "migrate") =>
+    rows.filter((row) => row.need === need).map(({ lacking }) => lacking);
+  return { sync: lackingFor("sync"), migrate: lackingFor("migrate") };
+}

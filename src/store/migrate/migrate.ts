@@ -1,0 +1,274 @@
+import { LockedError, SchemaVersionError, StoreError } from "../../base/errors.ts";
+import type { Logger } from "../../base/log.ts";
+import { abortable } from "../connection/abortable.ts";
+import { type AnySql, connect, type Sql, type TransactionSql } from "../connection/connect.ts";
+import { withStoreErrors } from "../connection/store-errors.ts";
+import { withTransaction } from "../connection/transaction.ts";
+import { tryRunLock } from "../ledger/run-lock.ts";
+import {
+  applyDefinitions,
+  type DefinitionChanges,
+  type Definitions,
+  definitionSql,
+  findDefinitionChanges,
+} from "./definitions.ts";
+import { type Migration, readMigrations } from "./migration-files.ts";
+import { type AppliedMigration, findApplied, recordApplied } from "./migration-ledger.ts";
+import { findLackingColumns } from "./report-columns.ts";
+import { applyReportComments } from "./report-comments.ts";
+import { readServerFacts, type ServerFacts } from "./server-facts.ts";
+import { LOCK_WAIT_MS, type ShortLockOptions, withShortLocks } from "./short-locks.ts";
+
+/**
+ * Any number that no other program of this database uses. Two migrations at the same time wait for each
+ * other.
+ */
+const LOCK_KEY = 7_305_110_624;
+
+const OLDEST_SERVER = 15;
+
+export interface MigrationEntry {
+  tag: string;
+  /** When it was applied, in UTC, or "unknown". Null while it is pending. */
+  appliedAt: string | null;
+  /** Whether an older program may go on after it. */
+  additive: boolean;
+}
+
+export interface MigrationStatus {
+  /**
+   * The state of the database compared with this program. "newer": a later program has migrated or defined
+   * something.
+   */
+  state: "current" | "older" | "newer";
+  /** The migrations of the program, in order. */
+  migrations: MigrationEntry[];
+  /**
+   * Whether this program may use the database: it is current, or newer only by additive migrations and by
+   * reports that still have every column that this program knows.
+   */
+  usable: boolean;
+  /** Migrations in the database that this program does not know. */
+  unknown: number;
+  /** Views and functions of the reports that the program defines differently, or does not define. */
+  outdated: string[];
+}
+
+export interface MigrationResult {
+  /** The tags of the migrations. */
+  applied: string[];
+  /** The views and functions of the reports that were created, re-created or dropped. */
+  redefined: string[];
+  /** Whether the schema is a later program's, which this one may use. Nothing was done then. */
+  newer: boolean;
+}
+
+export interface MigrateOptions extends Partial<ShortLockOptions> {
+  log?: Logger;
+  signal?: AbortSignal;
+}
+
+/**
+ * Applies the missing migrations and re-creates the definitions that differ, all in one transaction. Safe to
+ * repeat, and safe while another process does the same: it waits. Also safe while an older program works: it
+ * waits three seconds at most for a lock, so that others do not queue behind it for long, and tries again for
+ * five minutes. A migration that is not additive waits for the end of a run too. Returns what this call did.
+ * Throws StoreError, LockedError while a run is under way, or SchemaVersionError for a newer database.
+ */
+export async function migrate(
+  url: string,
+  definitions: Definitions,
+  { log, signal, ...patience }: MigrateOptions = {},
+): Promise<MigrationResult> {
+  const sql = connect(url, { applicationName: "docmirror migrate", max: 1 });
+  const attempt = () => withTransaction(sql, (tx) => migrateIn(tx, definitions, patience, signal));
+  try {
+    return await withStoreErrors("bring the schema up to date", async () => {
+      await assertServerUsable(sql);
+      return await withShortLocks(sql, attempt, { ...patience, log, signal });
+    });
+  } finally {
+    await sql.end({ timeout: 5 });
+  }
+}
+
+async function migrateIn(
+  tx: TransactionSql,
+  definitions: Definitions,
+  { lockWaitMs = LOCK_WAIT_MS }: Partial<ShortLockOptions>,
+  signal: AbortSignal | undefined,
+): Promise<MigrationResult> {
+  // A process that waited must see what the one before has done.
+  await tx`set transaction isolation level read committed`;
+  // A lock of the transaction, not of the session: a pooler may give the session to others.
+  await abortable(tx`select pg_advisory_xact_lock(${LOCK_KEY})`, signal);
+  // Who waits for a table keeps all others from it.
+  await tx`select set_config('lock_timeout', ${String(lockWaitMs)}, true)`;
+  const known = readMigrations();
+  const applied = await findApplied(tx, known);
+  const status = statusOf(known, applied, await findSchemaChanges(tx, definitions));
+  if (status.state === "newer") {
+    if (!status.usable) throw newerError(status);
+    return { applied: [], redefined: [], newer: true };
+  }
+  const missing = findMissing(known, applied);
+  if (applied.length > 0 && missing.some(({ additive }) => !additive) && !(await tryRunLock(tx))) {
+    throw new LockedError("a run is under way, and the missing migrations are not for an older program", {
+      hint: "stop the worker, or wait until the run has ended, then run `docmirror migrate` again",
+    });
+  }
+  for (const { statements } of missing) {
+    for (const statement of statements) await abortable(tx.unsafe(statement), signal);
+  }
+  await recordApplied(tx, applied, missing, known);
+  // Read again: a migration that had to drop definitions has deleted their rows.
+  const changes = await findDefinitionChanges(tx, definitions);
+  await applyDefinitions(tx, changes, definitions.version);
+  await applyReportComments(tx, definitions.dictionary);
+  return { applied: missing.map(({ tag }) => tag), redefined: namesOf(changes), newer: false };
+}
+
+/** Which migrations are applied. Changes nothing. An empty database is "older". */
+export async function migrationStatus(sql: AnySql, definitions: Definitions): Promise<MigrationStatus> {
+  const known = readMigrations();
+  return withStoreErrors("read which migrations are applied", async () =>
+    statusOf(known, await findApplied(sql, known), await findSchemaChanges(sql, definitions)),
+  );
+}
+
+/** The SQL that `migrate` would run. Empty when nothing is pending. */
+export async function pendingSql(sql: AnySql, definitions: Definitions): Promise<string> {
+  const known = readMigrations();
+  return withStoreErrors("read which migrations are applied", async () => {
+    const missing = findMissing(known, await findApplied(sql, known));
+    return [
+      ...missing.map(
+        ({ tag, statements }) => `-- ${tag}\n${statements.join("--> statement-breakpoint").trim()}\n`,
+      ),
+      await definitionSql(sql, await findDefinitionChanges(sql, definitions)),
+    ]
+      .filter((text) => text !== "")
+      .join("\n");
+  });
+}
+
+/** Throws SchemaVersionError unless this program may use the database. */
+export async function assertSchemaUsable(sql: Sql, definitions: Definitions): Promise<MigrationStatus> {
+  return assertUsable(await migrationStatus(sql, definitions));
+}
+
+/** Throws SchemaVersionError unless this program may use a database in this state. */
+export function assertUsable(status: MigrationStatus): MigrationStatus {
+  if (status.usable) return status;
+  if (status.state === "newer") throw newerError(status);
+  throw new SchemaVersionError(
+    `could not use the database: its schema is older than this program, ${whatIsMissing(status)}`,
+    { hint: "run `docmirror migrate`" },
+  );
+}
+
+/**
+ * Whether a later program defined the reports of this database. Their stored answers are left to it: this one
+ * would compute them by formulas that it does not know.
+ */
+export async function areReportsLater(sql: AnySql, definitions: Definitions): Promise<boolean> {
+  const { state, outdated } = await migrationStatus(sql, definitions);
+  return state === "newer" && outdated.length > 0;
+}
+
+/** Describes the missing parts of an older schema, such as "2 of 9 migrations are missing". */
+export function whatIsMissing({ migrations, outdated }: MigrationStatus): string {
+  const missing = migrations.filter(({ appliedAt }) => appliedAt === null).length;
+  return missing > 0
+    ? `${missing} of ${migrations.length} migrations are missing`
+    : `it lacks the new definition of ${listOrCount(outdated)}`;
+}
+
+/** Three names at most; more are counted. */
+export function listOrCount(names: readonly string[]): string {
+  return names.length > 3 ? `${names.length} views and functions` : names.join(", ");
+}
+
+/**
+ * Throws StoreError unless the server is Postgres 15 or newer and the database uses UTF-8. Returns the facts
+ * it read.
+ */
+export async function assertServerUsable(sql: Sql): Promise<ServerFacts> {
+  const server = await readServerFacts(sql);
+  if (server.number < OLDEST_SERVER * 10_000) {
+    throw new StoreError(`could not use the server: it is Postgres ${server.version}`, {
+      hint: `docmirror needs Postgres ${OLDEST_SERVER} or newer`,
+    });
+  }
+  if (server.encoding !== "UTF8") {
+    throw new StoreError(`could not use the database: its encoding is ${server.encoding}`, {
+      hint: "create another database: `createdb --encoding=UTF8 --template=template0 NAME`",
+    });
+  }
+  return server;
+}
+
+interface SchemaChanges extends DefinitionChanges {
+  /** Columns of the reports that this program knows and the database does not have. */
+  lacking: string[];
+}
+
+async function findSchemaChanges(sql: AnySql, definitions: Definitions): Promise<SchemaChanges> {
+  const changes = await findDefinitionChanges(sql, definitions);
+  return {
+    ...changes,
+    lacking: namesOf(changes).length > 0 ? await findLackingColumns(sql, definitions.dictionary) : [],
+  };
+}
+
+function statusOf(
+  known: readonly Migration[],
+  applied: readonly AppliedMigration[],
+  changes: SchemaChanges,
+): MigrationStatus {
+  const migrations = known.map((migration) => {
+    const entry = applied.find((one) => isSame(one, migration));
+    const appliedAt = entry === undefined ? null : (entry.appliedAt ?? "unknown");
+    return { tag: migration.tag, appliedAt, additive: migration.additive };
+  });
+  const unknown = applied.filter((one) => !known.some((migration) => isSame(one, migration)));
+  const outdated = namesOf(changes);
+  const isLacking = migrations.some(({ appliedAt }) => appliedAt === null);
+  const isNewer = unknown.length > 0 || changes.newer.length > 0;
+  const isOlder = isLacking || outdated.length > 0;
+  const isOnlyMore = !isLacking && unknown.every(({ additive }) => additive) && changes.lacking.length === 0;
+  return {
+    state: isNewer ? "newer" : isOlder ? "older" : "current",
+    usable: isNewer ? isOnlyMore : !isOlder,
+    migrations,
+    unknown: unknown.length,
+    outdated,
+  };
+}
+
+function namesOf({ changed, gone }: DefinitionChanges): string[] {
+  return [...changed.map(({ name }) => name), ...gone];
+}
+
+function findMissing(known: readonly Migration[], applied: readonly AppliedMigration[]): Migration[] {
+  return known.filter((migration) => !applied.some((one) => isSame(one, migration)));
+}
+
+/**
+ * A file with the same name and another content is another migration, such as one of a version that was never
+ * released.
+ */
+function isSame(applied: AppliedMigration, { tag, hash }: Migration): boolean {
+  return applied.tag === tag && applied.hash === hash;
+}
+
+function newerError({ unknown, outdated }: MigrationStatus): SchemaVersionError {
+  const what =
+    unknown > 0
+      ? `which does not know ${unknown} of its migrations`
+      : `a later version defined ${listOrCount(outdated)}`;
+  return new SchemaVersionError(
+    `could not use the database: its schema is newer than this program, ${what}`,
+    { hint: "upgrade docmirror to the version that made it" },
+  );
+}

@@ -1,0 +1,60 @@
+import type { Logger } from "../../base/log.ts";
+import { connect } from "../connection/connect.ts";
+import { assertSessionPooling } from "../connection/session-pooling.ts";
+import { withStoreErrors } from "../connection/store-errors.ts";
+import type { Definitions } from "./definitions.ts";
+import { assertUsable, migrate, migrationStatus } from "./migrate.ts";
+
+export interface PreparedDatabase {
+  url: string;
+  /** The URL with its password masked, for messages. */
+  describe: string;
+  /** Set when it is the embedded database. */
+  embedded: object | null;
+}
+
+/** The logs that say already that the schema is a later version's. A worker prepares its database each minute. */
+const told = new WeakSet<Logger>();
+
+/**
+ * Makes a database ready for writes. A database without our schema gets it, and the embedded database is
+ * always migrated, because only docmirror uses it. An older schema in a database of the user is left to
+ * `docmirror migrate`: the user decides. A newer one that this program may use stays as it is; a warning says
+ * so once. Throws `SchemaVersionError` or `StoreError`.
+ */
+export async function prepareDatabase(
+  database: PreparedDatabase,
+  definitions: Definitions,
+  log: Logger,
+  signal?: AbortSignal,
+): Promise<void> {
+  const sql = connect(database.url, { applicationName: "docmirror prepare", max: 1 });
+  try {
+    await withStoreErrors("connect to the database", () => assertSessionPooling(sql, database.url));
+    const status = await migrationStatus(sql, definitions);
+    const isNew = status.migrations.every(({ appliedAt }) => appliedAt === null);
+    if (status.state === "older" && (isNew || database.embedded)) {
+      const { applied, redefined } = await migrate(database.url, definitions, {
+        log,
+        ...(signal && { signal }),
+      });
+      if (applied.length > 0 || redefined.length > 0) {
+        log.info(
+          { database: database.describe, applied, redefined: redefined.length },
+          "schema brought up to date",
+        );
+      }
+      return;
+    }
+    const { state, unknown, outdated } = assertUsable(status);
+    if (state === "newer" && !told.has(log)) {
+      told.add(log);
+      log.warn(
+        { unknown, reports_left: outdated.length > 0, hint: "upgrade docmirror here too" },
+        "a later version has migrated this database; this program goes on, and leaves reports that it does not know to that version",
+      );
+    }
+  } finally {
+    await sql.end({ timeout: 5 });
+  }
+}

@@ -1,0 +1,37 @@
+import type { AnySql } from "../connection/connect.ts";
+import type { Dictionary } from "./dictionary.ts";
+
+/** A comment that differs from the dictionary. `column` is null for the comment of a relation. */
+interface MissingComment {
+  relation: string;
+  column: string | null;
+  kind: "TABLE" | "VIEW";
+}
+
+/**
+ * Writes the sentences of the dictionary as comments on the relations and columns of schema `report`, where
+ * they differ: a view that was dropped and re-created has none. Needs the rights of the owner. Safe to
+ * repeat.
+ */
+export async function applyReportComments(sql: AnySql, dictionary: Dictionary): Promise<void> {
+  const wanted = Object.entries(dictionary).flatMap(([relation, { answers, columns }]) => [
+    { relation, column: null, comment: answers },
+    ...Object.entries(columns).map(([column, comment]) => ({ relation, column, comment })),
+  ]);
+  const missing = await sql<(MissingComment & { comment: string })[]>`
+    select relation, "column", comment, case relkind when 'r' then 'TABLE' else 'VIEW' end as kind
+    from jsonb_to_recordset(${JSON.stringify(wanted)}::text::jsonb) as wanted (relation text, "column" text, comment text)
+    join pg_class as class on class.relnamespace = 'report'::regnamespace and class.relname = wanted.relation
+    left join pg_attribute as attribute on attribute.attrelid = class.oid and attribute.attname = wanted.column and not attisdropped
+    where comment is distinct from
+        case when wanted.column is null then obj_description(class.oid, 'pg_class') else col_description(class.oid, attnum) end
+      and (wanted.column is null or attnum is not null)`;
+  if (missing.length === 0) return;
+  const statements = missing.map(({ relation, column, kind, comment }) => {
+    const text = `'${comment.replaceAll("'", "''")}'`;
+    return column === null
+      ? `comment on ${kind} report.${relation} is ${text}`
+      : `comment on column report.${relation}."${column}" is ${text}`;
+  });
+  await sql.unsafe(statements.join(";\n")).simple();
+}

@@ -1,0 +1,61 @@
+import { type SQL, sql } from "drizzle-orm";
+import { type AnyPgColumn, bigint, customType, index, jsonb, timestamp } from "drizzle-orm/pg-core";
+
+/**
+ * An id as upstream sends it. The C collation compares bytes: a load takes 1.65 times as long as with bigint,
+ * and longer with other collations.
+ */
+export const idText = customType<{ data: string }>({ dataType: () => 'text COLLATE "C"' });
+
+export const bytea = customType<{ data: Buffer }>({ dataType: () => "bytea" });
+
+/**
+ * A timestamp of upstream, without a zone, to the microsecond. It is text because a JavaScript Date would
+ * drop the last digits.
+ */
+export const localTimestamp = () => timestamp({ precision: 6, mode: "string" });
+
+/** A moment by our own clock. */
+export const moment = () => timestamp({ withTimezone: true, precision: 6, mode: "string" });
+
+export const now = sql`now()`;
+
+const runNumber = () => bigint({ mode: "number" }).notNull().default(0);
+
+/** Data of a record that has no column (`docs/tables.md`, "On every mirrored table"). */
+export interface Extra {
+  /** Fields as they were sent: unknown ones, and known ones whose value the column cannot give back. */
+  values?: Record<string, unknown>;
+  /** Documented fields that the record did not have at all. A null is not a missing field. */
+  missing?: string[];
+}
+
+/** The columns that every mirrored table has in addition to those of upstream. */
+export const bookkeeping = () => ({
+  extra: jsonb().$type<Extra>(),
+  first_seen_at: moment().notNull(),
+  changed_at: moment().notNull(),
+  deleted_at: moment(),
+  /**
+   * The first 16 bytes of the SHA-256 of the record as sent, without regard to key order. Equal hashes mean
+   * equal records.
+   */
+  record_hash: bytea().notNull(),
+  /**
+   * The run that added the row. 0 in rows of versions that did not store it. Runs show the order of events,
+   * because a clock may be wrong.
+   */
+  first_seen_run_id: runNumber(),
+  /** The run that wrote `changed_at`. 0 in rows of versions that did not store it. */
+  changed_run_id: runNumber(),
+});
+
+/**
+ * The index of a served list: live records in the order of the list (`src/serve/catalog/list-order.ts`), with the
+ * ids as numbers.
+ */
+export const listIndex = (name: string, table: { id: AnyPgColumn; deleted_at: AnyPgColumn }, key?: SQL) =>
+  (key
+    ? index(name).on(key, sql`length(${table.id})`, table.id)
+    : index(name).on(sql`length(${table.id})`, table.id)
+  ).where(sql`deleted_at is null`);

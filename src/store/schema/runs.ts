@@ -1,0 +1,327 @@
+import { sql } from "drizzle-orm";
+import { bigint, boolean, check, index, integer, jsonb, primaryKey, text } from "drizzle-orm/pg-core";
+import type { Resource } from "../../resources/resources.ts";
+import { bytea, idText, moment } from "./columns.ts";
+import { sync } from "./schemas.ts";
+
+/** How much of the lists a sync reads. */
+export type SyncKind = "full" | "incremental";
+/**
+ * `quarantine` is a run of `quarantine --retry`. It is a run because it writes, but it sends no request to
+ * upstream.
+ */
+export type RunKind = SyncKind | "watch" | "quarantine";
+/**
+ * The work that a run left undone, counted in records. A run with any of it is never `succeeded`, but for
+ * `waiting` and `deficit`: a deletion upstream is no fault, and the mirror shows what was there a moment ago.
+ */
+export interface Unfinished {
+  /** Records that their lists no longer show, and whose details have not settled the question yet. */
+  deletions: number;
+  /** Records whose details say that they are gone, within `DOCMIRROR_REPLICA_LAG` of their last sighting. */
+  waiting: number;
+  /** Records that are referred to but not in the mirror, and that were not requested or gave no answer. */
+  references: number;
+  /** Open builds that were due for a poll. */
+  open_builds: number;
+  /**
+   * Records that upstream no longer counts, after the head of their list had joined. The next full walk finds
+   * which they are.
+   */
+  deficit: number;
+}
+
+export type RunStatus = "running" | "succeeded" | "partial" | "failed" | "interrupted";
+/** The result of a walk (`docs/contract.md`, "The run summary"). Null while it goes on. */
+export type WalkVerdict = "whole" | "not_whole" | "head" | "skipped";
+
+export const runs = sync.table(
+  "runs",
+  {
+    id: bigint({ mode: "number" }).primaryKey().generatedAlwaysAsIdentity(),
+    kind: text().$type<RunKind>().notNull(),
+    status: text().$type<RunStatus>().notNull(),
+    started_at: moment().notNull(),
+    finished_at: moment(),
+    /** Written every few seconds while the run is alive. An old one means a dead process. */
+    heartbeat_at: moment().notNull(),
+    pid: integer().notNull(),
+    host: text().notNull(),
+    requests: bigint({ mode: "number" }).notNull().default(0),
+    bytes: bigint({ mode: "number" }).notNull().default(0),
+    /** Texts in which a U+0000 was replaced by U+FFFD. */
+    replaced_nul: bigint({ mode: "number" }).notNull().default(0),
+    references_resolved: bigint({ mode: "number" }).notNull().default(0),
+    references_unresolved: bigint({ mode: "number" }).notNull().default(0),
+    transitions: bigint({ mode: "number" }).notNull().default(0),
+    error: text(),
+    /**
+     * The work that each phase after the walks left undone (`Unfinished`). Null in runs of versions that did
+     * not store it.
+     */
+    unfinished: jsonb().$type<Unfinished>(),
+    /**
+     * Troubles that did not make the run fail, a sentence each: a pause in the requests to the service,
+     * deletions that were held back.
+     */
+    warnings: text().array().notNull().default([]),
+    /**
+     * How many milliseconds the service's clock (its `Date`) was ahead of ours, at least and at most. Null
+     * when it sent no date.
+     */
+    clock_ahead_min_ms: integer(),
+    clock_ahead_max_ms: integer(),
+  },
+  (table) => [
+    // A watch runs a round every minute, so a search for a sync must not read through all rounds.
+    index("runs_syncs").on(table.id).where(sql`kind <> 'watch'`),
+    index("runs_open").on(table.id).where(sql`status = 'running'`),
+  ],
+);
+
+export const walks = sync.table(
+  "walks",
+  {
+    run_id: bigint({ mode: "number" })
+      .notNull()
+      .references(() => runs.id, { onDelete: "cascade" }),
+    resource: text().$type<Resource>().notNull(),
+    walk: text().$type<WalkVerdict>(),
+    reason: text(),
+    started_at: moment().notNull(),
+    finished_at: moment(),
+    pages: integer().notNull().default(0),
+    records: bigint({ mode: "number" }).notNull().default(0),
+    inserted: bigint({ mode: "number" }).notNull().default(0),
+    updated: bigint({ mode: "number" }).notNull().default(0),
+    unchanged: bigint({ mode: "number" }).notNull().default(0),
+    deleted: bigint({ mode: "number" }).notNull().default(0),
+    restored: bigint({ mode: "number" }).notNull().default(0),
+    quarantined: bigint({ mode: "number" }).notNull().default(0),
+    total_count: bigint({ mode: "number" }),
+    /**
+     * The run in which the walk began. It is an earlier run for a resumed walk. Null in walks of versions
+     * that did not store it.
+     */
+    began_run_id: bigint({ mode: "number" }),
+    /**
+     * Records that upstream counts and that have no row, because they could not be stored: those that the
+     * newest whole walk of the list saw, or where this walk is not whole those in quarantine.
+     */
+    unstored: bigint({ mode: "number" }),
+    /**
+     * How many records more upstream counted than its list showed and the mirror holds, after the head of the
+     * list had joined or the list was read to its end. More than `unstored` means that the mirror misses
+     * records, or after a whole walk that the count is wrong. Less means that it holds some that upstream does
+     * not. Null when the counts were not compared.
+     */
+    deficit: bigint({ mode: "number" }),
+    /**
+     * Whether the list is as fresh as this walk: it was whole, or it joined at the head and every difference
+     * is explained.
+     */
+    is_good: boolean().generatedAlwaysAs(
+      sql`walk = 'whole' or walk = 'head' and coalesce(deficit, 0) = coalesce(unstored, 0)`,
+    ),
+    /** Where a later run resumes. Set while the walk is under way, null after its end. */
+    checkpoint: jsonb(),
+    checkpoint_at: moment(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.run_id, table.resource] }),
+    index("walks_resource").on(table.resource, table.run_id),
+    index("walks_whole_run").on(table.resource, table.run_id).where(sql`walk = 'whole'`),
+    index("walks_good").on(table.resource, table.run_id).where(sql`is_good`),
+  ],
+);
+
+/**
+ * The pages of the newest full walk of each resource, in the order of the walk. A page with an equal body
+ * need not be parsed again. A resumed walk reads from `ids` which records it has already seen.
+ */
+export const pages = sync.table(
+  "pages",
+  {
+    resource: text().$type<Resource>().notNull(),
+    seq: integer().notNull(),
+    request: text().notNull(),
+    body_hash: bytea().notNull(),
+    meta: jsonb().notNull(),
+    ids: text().array().notNull(),
+    loaded_at: moment().notNull(),
+    run_id: bigint({ mode: "number" }).notNull().default(0),
+    /** The version of the normalizer that read it. 0 in rows of versions that did not store it. */
+    normalizer_version: integer().notNull().default(0),
+  },
+  (table) => [primaryKey({ columns: [table.resource, table.seq] })],
+);
+
+export const quarantine = sync.table(
+  "quarantine",
+  {
+    id: bigint({ mode: "number" }).primaryKey().generatedAlwaysAsIdentity(),
+    run_id: bigint({ mode: "number" }).notNull(),
+    resource: text().$type<Resource>().notNull(),
+    record_id: text(),
+    reason: text().notNull(),
+    payload: jsonb(),
+    /** The request whose reply contained the record. */
+    request: text(),
+    created_at: moment().notNull(),
+    resolved_at: moment(),
+    /**
+     * The place in the list of a record that upstream cannot render; nothing else is known of it. Null for
+     * all other records.
+     */
+    list_offset: bigint({ mode: "number" }),
+  },
+  (table) => [index("quarantine_resource").on(table.resource, table.id)],
+);
+
+/**
+ * The lists that are read at their head, and how many of their records the mirror has and are not deleted.
+ * The loader maintains it.
+ */
+export const lists = sync.table("lists", {
+  resource: text().$type<Resource>().primaryKey(),
+  live: bigint({ mode: "number" }).notNull(),
+});
+
+/**
+ * How often the records of a resource have changed. Triggers on their tables maintain it, so no writer can
+ * forget it. Replies made from an equal revision are equal.
+ */
+export const revisions = sync.table("revisions", {
+  resource: text().$type<Resource>().primaryKey(),
+  revision: bigint({ mode: "number" }).notNull(),
+  changed_at: moment().notNull(),
+});
+
+/**
+ * Projects, versions and builds that changed since the last refresh of the reports. Triggers on their tables
+ * write it in the writer's own transaction, so no writer can forget it. The refresh deletes the rows that it
+ * read. A row without an id stands for all records: it is written where there is no answer yet, and where
+ * the table is large because no refresh succeeds. Rows may repeat.
+ */
+export const touchedRecords = sync.table("touched_records", {
+  resource: text().$type<Resource>().notNull(),
+  record_id: idText(),
+});
+
+/**
+ * Live records that the newest whole walk of their list did not show. The detail endpoint is asked for each
+ * before it is marked as deleted. A run that cannot ask for all leaves the rest to the next run. A record
+ * whose detail still answers stays here with `found_at`: its list hides it. So does one that nothing settles: it
+ * is kept, and still asked for.
+ */
+export const missingRecords = sync.table(
+  "missing_records",
+  {
+    resource: text().$type<Resource>().notNull(),
+    record_id: idText().notNull(),
+    /** The run whose walk did not show it. */
+    run_id: bigint({ mode: "number" }).notNull(),
+    noticed_at: moment().notNull(),
+    /** When its detail was last requested, whatever the answer was. */
+    asked_at: moment(),
+    /**
+     * When its detail answered with the record. Null while it never did, and when the last request got
+     * another answer.
+     */
+    found_at: moment(),
+    /**
+     * When its detail answered that it is gone, within `DOCMIRROR_REPLICA_LAG` of its last sighting. Null while
+     * it never did, and when the last request got another answer.
+     */
+    gone_at: moment(),
+    /** The number of runs in a row that asked for its detail and got an answer that decided nothing. */
+    undecided_runs: integer().notNull().default(0),
+  },
+  (table) => [primaryKey({ columns: [table.resource, table.record_id] })],
+);
+
+/** The replies of the schema endpoints, each stored once. */
+export const upstreamSchemas = sync.table(
+  "upstream_schemas",
+  {
+    resource: text().$type<Resource>().notNull(),
+    body_hash: bytea().notNull(),
+    body: jsonb().notNull(),
+    first_seen_at: moment().notNull(),
+    run_id: bigint({ mode: "number" }).notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.resource, table.body_hash] })],
+);
+
+/**
+ * The one service that this database mirrors. It has a single row, or none before the first sync and in a
+ * mirror of a version that did not store the service.
+ */
+export const service = sync.table(
+  "service",
+  {
+    id: boolean().primaryKey().default(true),
+    /** Origin and path of the base URL, without a closing slash and without credentials. */
+    base_url: text().notNull(),
+    /** The resources that its root listing named at the last sync, sorted. */
+    resources: text().array().notNull(),
+    noted_at: moment().notNull(),
+  },
+  (table) => [check("service_is_one", sql`${table.id}`)],
+);
+
+/**
+ * The size of the pages that the walks of a list found (`DOCMIRROR_PAGE_SIZE=auto`). Forgotten together with
+ * the service.
+ */
+export const pageSizes = sync.table("page_sizes", {
+  resource: text().$type<Resource>().primaryKey(),
+  page_size: integer().notNull(),
+  /** When it last shrank. Null when it never did. */
+  shrunk_at: moment(),
+  service: boolean()
+    .notNull()
+    .references(() => service.id, { onDelete: "cascade" }),
+});
+
+export const drift = sync.table(
+  "drift",
+  {
+    id: bigint({ mode: "number" }).primaryKey().generatedAlwaysAsIdentity(),
+    run_id: bigint({ mode: "number" }).notNull(),
+    /** A resource that docmirror mirrors, or the name of an unknown one. */
+    resource: text().notNull(),
+    field: text().notNull(),
+    kind: text().$type<"appeared" | "vanished" | "type_changed">().notNull(),
+    detail: text(),
+    observed_at: moment().notNull(),
+  },
+  (table) => [index("drift_resource").on(table.resource, table.id)],
+);
+
+/**
+ * The removals by `docmirror prune`. A view of the past is refused for moments before the newest `horizon` that
+ * removed changes.
+ */
+export const prunings = sync.table("prunings", {
+  id: bigint({ mode: "number" }).primaryKey().generatedAlwaysAsIdentity(),
+  /** Changes and runs older than this were removed. */
+  horizon: moment().notNull(),
+  pruned_at: moment().notNull(),
+  changes: bigint({ mode: "number" }).notNull().default(0),
+  runs: bigint({ mode: "number" }).notNull().default(0),
+});
+
+/**
+ * The views and functions of the reports (`src/report/sql`). `docmirror migrate` re-creates those that
+ * differ.
+ */
+export const definitions = sync.table("definitions", {
+  /** The name with its schema. */
+  name: text().primaryKey(),
+  /** Covers its text and the definitions that it uses. Empty when a migration created it. */
+  hash: text().notNull(),
+  /** The version of docmirror that defined it. */
+  version: text().notNull(),
+  defined_at: moment().notNull(),
+});

@@ -1,0 +1,152 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { createDueTimes } from "../../src/base/due-times.ts";
+
+describe("last due time", () => {
+  it.each([
+    ["the same day", "17 2 * * *", "Etc/UTC", "2026-03-10T12:00:00Z", "2026-03-10T02:17:00.000Z"],
+    ["the day before", "17 2 * * *", "Etc/UTC", "2026-03-10T02:16:59Z", "2026-03-09T02:17:00.000Z"],
+    ["this very second", "17 2 * * *", "Etc/UTC", "2026-03-10T02:17:00Z", "2026-03-10T02:17:00.000Z"],
+    ["east of Greenwich", "17 2 * * *", "Asia/Kolkata", "2026-03-10T00:00:00Z", "2026-03-09T20:47:00.000Z"],
+    [
+      "west of Greenwich",
+      "17 22 * * *",
+      "America/Chicago",
+      "2026-03-10T02:00:00Z",
+      "2026-03-09T03:17:00.000Z",
+    ],
+    [
+      "a day ahead of UTC",
+      "0 1 * * *",
+      "Pacific/Kiritimati",
+      "2026-03-10T12:00:00Z",
+      "2026-03-10T11:00:00.000Z",
+    ],
+    ["summer time", "17 2 * * *", "Europe/Berlin", "2026-07-10T12:00:00Z", "2026-07-10T00:17:00.000Z"],
+    ["weekdays alone", "0 3 * * 1-5", "Etc/UTC", "2026-03-08T12:00:00Z", "2026-03-06T03:00:00.000Z"],
+    ["the last of a month", "0 0 L * *", "Etc/UTC", "2026-03-15T00:00:00Z", "2026-02-28T00:00:00.000Z"],
+    ["a leap day", "0 0 29 2 *", "Etc/UTC", "2027-03-01T00:00:00Z", "2024-02-29T00:00:00.000Z"],
+    ["a name", "@daily", "Etc/UTC", "2026-03-15T07:00:00Z", "2026-03-15T00:00:00.000Z"],
+    ["seconds", "*/10 * * * * *", "Etc/UTC", "2026-03-15T07:00:19Z", "2026-03-15T07:00:10.000Z"],
+  ])("%s", (_name, cron, zone, now, expected) => {
+    expect(createDueTimes(cron, zone).last(new Date(now))?.toISOString()).toBe(expected);
+  });
+
+  it.each([
+    ["Europe/Berlin", "2026-03-29T01:16:59Z", "2026-03-28T01:17:00.000Z"],
+    ["Europe/Berlin", "2026-03-29T01:17:00Z", "2026-03-29T01:17:00.000Z"],
+    ["America/Chicago", "2026-03-08T08:16:59Z", "2026-03-07T08:17:00.000Z"],
+    ["America/Chicago", "2026-03-08T08:17:00Z", "2026-03-08T08:17:00.000Z"],
+  ])("a time that the clocks jump over in %s is due an hour later (%s)", (zone, now, expected) => {
+    expect(createDueTimes("17 2 * * *", zone).last(new Date(now))?.toISOString()).toBe(expected);
+  });
+
+  it.each([
+    ["Europe/Berlin", "17 2 * * *", "2026-10-25T12:00:00Z", "2026-10-25T01:17:00.000Z"],
+    ["America/Chicago", "17 1 * * *", "2026-11-01T12:00:00Z", "2026-11-01T06:17:00.000Z"],
+  ])("a time that comes twice in %s is due once", (zone, cron, now, expected) => {
+    expect(createDueTimes(cron, zone).last(new Date(now))?.toISOString()).toBe(expected);
+  });
+
+  it("a line that never came round was never due", () => {
+    // 29 February that is the first Monday of its month: the 29th never is.
+    expect(createDueTimes("0 0 29 2 1#1", "Etc/UTC").last(new Date("2026-01-01T00:00:00Z"))).toBeNull();
+  });
+
+  it("a line with every second of a day is looked up at once, on a day of change too", () => {
+    const due = createDueTimes("* * * * * *", "Europe/Berlin");
+    expect(due.last(new Date("2026-03-29T00:59:59Z"))?.toISOString()).toBe("2026-03-29T00:59:59.000Z");
+  });
+});
+
+describe("next due time", () => {
+  it.each([
+    ["the same day", "17 2 * * *", "Etc/UTC", "2026-03-10T02:16:59Z", "2026-03-10T02:17:00.000Z"],
+    ["never this very second", "17 2 * * *", "Etc/UTC", "2026-03-10T02:17:00Z", "2026-03-11T02:17:00.000Z"],
+    ["east of Greenwich", "17 2 * * *", "Asia/Kolkata", "2026-03-09T20:47:00Z", "2026-03-10T20:47:00.000Z"],
+    ["weekdays alone", "0 3 * * 1-5", "Etc/UTC", "2026-03-06T03:00:00Z", "2026-03-09T03:00:00.000Z"],
+    ["the last of a month", "0 0 L * *", "Etc/UTC", "2026-02-01T00:00:00Z", "2026-02-28T00:00:00.000Z"],
+    ["a leap day", "0 0 29 2 *", "Etc/UTC", "2026-03-01T00:00:00Z", "2028-02-29T00:00:00.000Z"],
+    ["seconds", "*/10 * * * * *", "Etc/UTC", "2026-03-15T07:00:19.999Z", "2026-03-15T07:00:20.000Z"],
+    [
+      "a time that the clocks jump over",
+      "17 2 * * *",
+      "Europe/Berlin",
+      "2026-03-28T12:00:00Z",
+      "2026-03-29T01:17:00.000Z",
+    ],
+    [
+      "a time that comes twice",
+      "17 2 * * *",
+      "Europe/Berlin",
+      "2026-10-24T12:00:00Z",
+      "2026-10-25T01:17:00.000Z",
+    ],
+    [
+      "after a time that came twice",
+      "17 2 * * *",
+      "Europe/Berlin",
+      "2026-10-25T01:17:00Z",
+      "2026-10-26T01:17:00.000Z",
+    ],
+  ])("%s", (_name, cron, zone, now, expected) => {
+    expect(createDueTimes(cron, zone).next(new Date(now))?.toISOString()).toBe(expected);
+  });
+
+  it("times of a day that was left out are due on the next one, also those that are still to come there", () => {
+    // Samoa had no Friday, 30 December 2011.
+    const due = createDueTimes("0 0,23 * * 5", "Pacific/Apia");
+    const atFive = new Date("2011-12-30T15:00:00Z");
+    expect(due.last(atFive)?.toISOString()).toBe("2011-12-30T10:00:00.000Z");
+    expect(due.next(atFive)?.toISOString()).toBe("2011-12-31T09:00:00.000Z");
+  });
+
+  it("a line that never comes round is never due", () => {
+    expect(createDueTimes("0 0 29 2 1#1", "Etc/UTC").next(new Date("2026-01-01T00:00:00Z"))).toBeNull();
+  });
+
+  // Each has a change of its clocks at the moment beside it: of an hour at night or at midnight, of half an hour, of a day.
+  const changes = fc.constantFrom(
+    ["Europe/Berlin", "2026-03-29T01:00:00Z"],
+    ["Europe/Berlin", "2026-10-25T01:00:00Z"],
+    ["America/Chicago", "2026-03-08T08:00:00Z"],
+    ["America/Chicago", "2026-11-01T07:00:00Z"],
+    ["America/Santiago", "2026-04-05T03:00:00Z"],
+    ["America/Santiago", "2026-09-06T04:00:00Z"],
+    ["Asia/Beirut", "2026-03-28T22:00:00Z"],
+    ["Asia/Beirut", "2026-10-24T21:00:00Z"],
+    ["Australia/Lord_Howe", "2026-04-04T15:00:00Z"],
+    ["Australia/Lord_Howe", "2026-10-03T15:30:00Z"],
+    ["Pacific/Apia", "2011-12-30T10:00:00Z"],
+  );
+  const part = (most: number, ...more: string[]) =>
+    fc.oneof(fc.constantFrom("*", ...more), fc.integer({ min: 0, max: most }).map(String));
+  const lines = fc
+    .tuple(
+      part(59, "*/15", "0,30"),
+      part(23, "0-3", "0,23"),
+      fc.constantFrom("*", "*", "1", "L"),
+      fc.constantFrom("*", "*", "0", "1-5"),
+    )
+    .map(([minute, hour, day, weekday]) => `${minute} ${hour} ${day} * ${weekday}`);
+
+  it("is the first moment for which the last due time is another one, over any change of the clocks", () => {
+    fc.assert(
+      fc.property(
+        changes,
+        lines,
+        fc.integer({ min: -86_400, max: 86_400 }),
+        ([zone, change], cron, seconds) => {
+          const due = createDueTimes(cron, zone ?? "");
+          const now = new Date(Date.parse(change ?? "") + seconds * 1000);
+          const next = due.next(now);
+          if (next === null) throw new Error("each of these lines comes round");
+          expect(next.getTime()).toBeGreaterThan(now.getTime());
+          expect(due.last(next)).toEqual(next);
+          expect(due.last(new Date(next.getTime() - 1000))).toEqual(due.last(now));
+        },
+      ),
+      { numRuns: 300 },
+    );
+  });
+});

@@ -1,0 +1,188 @@
+import { beforeAll, describe, expect, it } from "vitest";
+import {
+  first,
+  holding,
+  type Intercept,
+  keepBack,
+  listOf,
+  type Play,
+  record,
+  type Stage,
+  status,
+  when,
+} from "../../mirror/run/fault-play.ts";
+import { type CliResult, runCli, startCli } from "../../support/cli.ts";
+import { findLogCalls, findSentences, sentencesOf } from "../../support/log-calls.ts";
+import { startQuickWorld } from "../../support/quick-world.ts";
+
+type Line = Record<string, unknown> & { msg: string };
+
+/** Work of a run: each of its lines has the run. The lock is released when the run is over. */
+const OF_RUNS = sentencesIn(
+  /^(?:api|builds|content|load|sync|walk)\/|^report\/after-run|^cli\/progress|^db\/patience/,
+).filter((sentence) => sentence !== "run lock released");
+/** Lines about one list: each has its name. */
+const OF_LISTS = [
+  ...sentencesIn(/^builds\/|^sync\/(?:read-pages|close-walk|resume-walk|walk-resource|upstream-schemas)/),
+  "requesting a missing record failed",
+  "requesting a referenced record failed",
+];
+const SENTENCES = findSentences();
+
+function sentencesIn(places: RegExp): string[] {
+  return findLogCalls()
+    .filter(({ place }) => places.test(place))
+    .flatMap(({ message }) => sentencesOf(message) ?? []);
+}
+
+/** Retries, drift, records that cannot be stored, a hole, a schema that is missing, details that fail. */
+const FAULTS: readonly Play[] = [
+  () => when(first(2, listOf("user")), status(500)),
+  record("project", 2, (project) => Object.assign(project, { surprise: [1] })),
+  record("build", 5, (build) => Reflect.deleteProperty(build, "id")),
+  () => when(holding("file", 3), status(500)),
+  () => when(({ path }) => path === "/api/v1/version/schema/", status(500)),
+  keepBack("version", 3, status(500)),
+  () =>
+    when(
+      first(3, ({ resource, id }) => resource === "build" && id !== undefined),
+      status(500),
+    ),
+];
+
+function playAll(stage: Stage): Intercept {
+  return FAULTS.map((play) => play(stage)).reduce((outer, inner) => (request, next) => {
+    const onward = async () => {
+      const reply = await inner(request, next);
+      if (reply === "hang up") throw new Error("no fault here hangs up");
+      return reply;
+    };
+    return outer(request, onward);
+  });
+}
+
+const LOG = { DOCMIRROR_LOG_LEVEL: "debug", DOCMIRROR_LOG_FORMAT: "json" };
+let results: { sync: CliResult; watch: CliResult; worker: CliResult };
+
+beforeAll(async () => {
+  let intercept: Intercept | undefined;
+  await using quick = await startQuickWorld(
+    { users: 30, projects: 20, versions: 60, files: 40, builds: 200, startAt: new Date(), clockSteps: false },
+    (request, next) => (intercept ? intercept(request, next) : next()),
+  );
+  const env = {
+    ...LOG,
+    DATABASE_URL: quick.databaseUrl,
+    DOCMIRROR_BASE_URL: quick.baseUrl.href,
+    DOCMIRROR_SOURCE_TIMEZONE: quick.world.settings.timeZone,
+    DOCMIRROR_RATE: "0",
+    DOCMIRROR_RETRIES: "2",
+    DOCMIRROR_PAGE_SIZE: "20",
+    DOCMIRROR_HTTP_PORT: "0",
+    DOCMIRROR_SYNC_CRON: "0 0 29 2 *",
+    DOCMIRROR_WATCH_CRON: "* * * * * *",
+  };
+  await runCli(["sync"], { env });
+  quick.world.advance(20 * 60_000);
+  intercept = playAll({ world: quick.world, sleeps: [], elsewhere: "http://127.0.0.1:1" });
+  const sync = await runCli(["sync", "--full"], { env });
+  quick.world.advance(20 * 60_000);
+  const watch = await runCli(["watch", "--once"], { env });
+  // The night that the worker has missed: it makes up for it at once.
+  await using worker = startCli(["worker"], { env: { ...env, DOCMIRROR_SYNC_CRON: "* * * * *" } });
+  await worker.waitFor("stderr", /"msg":"(?:sync succeeded|sync ended without success)"/);
+  const [, page = ""] = await worker.waitFor(
+    "stderr",
+    /"url":"([^"]+)","msg":"the report page and the API are up"/,
+  );
+  await fetch(`${page}/api/v1/build/?limit=1`);
+  const rounds = /(?:"msg":"watch round ended[\s\S]*){2}/;
+  await worker.waitFor("stderr", rounds);
+  worker.signal("SIGTERM");
+  results = { sync, watch, worker: await worker.ended };
+}, 120_000);
+
+/** Without the last words of a command, which are for people. */
+function textsOf(name: keyof typeof results): string[] {
+  return results[name].stderr
+    .split("\n")
+    .filter((text) => text !== "" && text !== "docmirror: stopped by SIGTERM");
+}
+
+function linesOf(name: keyof typeof results): Line[] {
+  return textsOf(name).map((text) => JSON.parse(text) as Line);
+}
+
+describe.each(["sync", "watch", "worker"] as const)("the log of a %s", { tags: ["long"] }, (name) => {
+  it("is one JSON object a line, none of which says a thing twice", () => {
+    const texts = textsOf(name);
+    expect(texts.length).toBeGreaterThan(3);
+    for (const text of texts) {
+      const line = JSON.parse(text) as Line;
+      expect(JSON.stringify(line)).toBe(text);
+      expect(line).toMatchObject({ level: expect.any(Number), time: expect.stringMatching(/Z$/) });
+    }
+  });
+
+  it("has sentences of a fixed set", () => {
+    expect(linesOf(name).filter(({ msg }) => !SENTENCES.has(msg))).toEqual([]);
+  });
+
+  it("has names like those of the run summary", () => {
+    const names = linesOf(name).flatMap((line) => namesIn(line));
+    expect(names.filter((key) => !/^[a-z]+(?:_[a-z]+)*$/.test(key))).toEqual([]);
+  });
+
+  it("names the run in each line of a run", () => {
+    const lines = linesOf(name);
+    expect(lines.filter(({ msg, run_id }) => OF_RUNS.includes(msg) && typeof run_id !== "number")).toEqual(
+      [],
+    );
+    const opened = lines.filter(({ msg }) => msg === "run opened").map(({ run_id }) => run_id);
+    const closed = lines.filter(({ msg }) => msg === "run closed").map(({ run_id }) => run_id);
+    expect(opened.length).toBeGreaterThan(0);
+    expect(opened.slice(0, closed.length)).toEqual(closed);
+    if (name === "worker") return;
+    const [begin, end] = ["run opened", "run closed"].map((msg) =>
+      lines.findIndex((line) => line.msg === msg),
+    );
+    const inside = lines.slice(begin, (end ?? 0) + 1);
+    expect(inside.filter(({ run_id }) => run_id !== opened[0])).toEqual([]);
+  });
+
+  it("names the list in each line about a list, and in no other", () => {
+    for (const line of linesOf(name)) {
+      if (!OF_RUNS.includes(line.msg)) continue;
+      const [, asked] = /GET \S+\/api\/v1\/(\w+)\//.exec(`${line.error}`) ?? [];
+      const isAboutList = OF_LISTS.includes(line.msg) || asked !== undefined;
+      expect({ ...line, isAboutList: line.resource !== undefined }).toEqual({ ...line, isAboutList });
+      if (asked !== undefined) expect(line).toMatchObject({ resource: asked });
+    }
+  });
+});
+
+describe("the faults", { tags: ["long"] }, () => {
+  it("are in the log, each with its run and its list", () => {
+    const sync = linesOf("sync");
+    const run_id = sync.find(({ msg }) => msg === "run opened")?.run_id;
+    for (const [msg, resource] of [
+      ["request failed, trying again", "user"],
+      ["request failed, trying again", "file"],
+      ["reading a schema failed", "version"],
+      ["walk is not whole", "build"],
+      ["requesting a missing record failed", "version"],
+      ["request failed, trying again", "version"],
+    ])
+      expect(sync).toContainEqual(expect.objectContaining({ msg, run_id, resource }));
+    for (const msg of ["requested the details of missing records", "reports refreshed", "run closed"])
+      expect(sync).toContainEqual(expect.objectContaining({ msg, run_id }));
+    const access = linesOf("worker").find(({ msg }) => msg === "a request was answered");
+    expect(access).toMatchObject({ request_id: expect.any(String), path: "/api/v1/build/", status: 200 });
+  });
+});
+
+function namesIn(value: unknown): string[] {
+  if (Array.isArray(value)) return value.flatMap(namesIn);
+  if (typeof value !== "object" || value === null) return [];
+  return Object.entries(value).flatMap(([name, inner]) => [name, ...namesIn(inner)]);
+}

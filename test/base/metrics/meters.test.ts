@@ -1,0 +1,67 @@
+import { describe, expect, it } from "vitest";
+import { RUN_KINDS, RUN_STATUSES } from "../../../src/base/metrics/labels.ts";
+import { createMeters } from "../../../src/base/metrics/meters.ts";
+import { seriesOf, sumOf } from "../../support/metric-samples.ts";
+
+const INFO = { version: "1.2.3", node: "v20.0.0" };
+
+describe("meters", () => {
+  it("begin at 0 for every label that is known", async () => {
+    const text = await createMeters(INFO).registry.metrics();
+    const runs = seriesOf(text, "docmirror_runs_total");
+    expect(Object.keys(runs)).toHaveLength(RUN_KINDS.length * RUN_STATUSES.length);
+    expect(new Set(Object.values(runs))).toEqual(new Set([0]));
+    expect(seriesOf(text, "docmirror_http_requests_total")).toMatchObject({
+      'resource="build",code="200"': 0,
+      'resource="content",code="timeout"': 0,
+    });
+    expect(seriesOf(text, "docmirror_http_retries_total")).toMatchObject({ 'reason="503"': 0 });
+    expect(seriesOf(text, "docmirror_records_total")).toMatchObject({
+      'resource="file",outcome="deleted"': 0,
+    });
+    expect(seriesOf(text, "docmirror_load_duration_seconds_count")).toMatchObject({ 'resource="user"': 0 });
+    expect(seriesOf(text, "docmirror_build_info")).toEqual({ 'version="1.2.3",node="v20.0.0"': 1 });
+    expect(seriesOf(text, "docmirror_next_run_timestamp_seconds")).toEqual({});
+  });
+
+  it("are not shared between two of them", async () => {
+    const [one, other] = [createMeters(INFO), createMeters(INFO)];
+    one.runs.ended("full", "failed");
+    expect(sumOf(await one.registry.metrics(), "docmirror_runs_total")).toBe(1);
+    expect(sumOf(await other.registry.metrics(), "docmirror_runs_total")).toBe(0);
+  });
+
+  it("show what their queues hold now, and no queue that has ended", async () => {
+    const { requests, registry } = createMeters(INFO);
+    const leave = requests.watchQueue(() => ({ waiting: 3, running: 1 }));
+    requests.watchQueue(() => ({ waiting: 2, running: 2 }));
+    const depths = async () => seriesOf(await registry.metrics(), "docmirror_http_queue_requests");
+    expect(await depths()).toEqual({ 'state="waiting"': 5, 'state="running"': 3 });
+    leave();
+    expect(await depths()).toEqual({ 'state="waiting"': 2, 'state="running"': 2 });
+  });
+
+  it("show when each schedule is due, and nothing for one that never is again", async () => {
+    const { schedule, registry } = createMeters(INFO);
+    let next: Date | null = new Date("2026-11-03T02:17:00Z");
+    schedule.watch("sync", () => next);
+    const due = async () => seriesOf(await registry.metrics(), "docmirror_next_run_timestamp_seconds");
+    expect(await due()).toEqual({ 'command="sync"': Date.parse("2026-11-03T02:17:00Z") / 1000 });
+    next = null;
+    expect(await due()).toEqual({});
+  });
+
+  it("count a walk by its totals, from where an earlier run left it, and never down", async () => {
+    const { runs, registry } = createMeters(INFO);
+    const follow = runs.followWalk("build", { inserted: 100, unchanged: 20 });
+    // Pages that are read ahead look unchanged until they are stored.
+    follow({ inserted: 110, unchanged: 90, updated: 0 }, false);
+    follow({ inserted: 109, unchanged: 80, updated: 1 }, false);
+    follow({ inserted: 115, unchanged: 30, updated: 1 }, true);
+    expect(seriesOf(await registry.metrics(), "docmirror_records_total")).toMatchObject({
+      'resource="build",outcome="inserted"': 15,
+      'resource="build",outcome="unchanged"': 10,
+      'resource="build",outcome="updated"': 1,
+    });
+  });
+});

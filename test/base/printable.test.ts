@@ -1,0 +1,46 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { printable, printableColoured, printableJson } from "../../src/base/printable.ts";
+
+describe("printable", () => {
+  it.each([
+    ["clears \u001b[2J the screen", "clears ␛[2J the screen"],
+    ["two\nlines\r\n", "two␊lines␍␊"],
+    ["nul \u0000 and delete \u007f", "nul ␀ and delete ␡"],
+    ["8-bit \u009b31m", "8-bit \ufffd31m"],
+    ["turned \u202eround", "turned \ufffdround"],
+    ["half \ud83d pair", "half \ufffd pair"],
+    ["Ünïcode 日本語 👩‍👩‍👧", "Ünïcode 日本語 👩‍👩‍👧"],
+  ])("%j is shown as %j", (text, shown) => {
+    expect(printable(text)).toBe(shown);
+  });
+
+  it("keeps newlines where they are wanted", () => {
+    expect(printable("a\nb\u001b", { keepNewlines: true })).toBe("a\nb␛");
+  });
+
+  it("leaves no control character in any text", () => {
+    fc.assert(fc.property(fc.string({ unit: "binary" }), (text) => !/\p{Cc}|\p{Cs}/u.test(printable(text))));
+  });
+});
+
+describe("printableJson", () => {
+  it("gives the same JSON without a control character", { tags: ["long"] }, () => {
+    fc.assert(
+      fc.property(fc.json({ stringUnit: "binary" }), (json) => {
+        const text = printableJson(json);
+        expect(JSON.parse(text)).toEqual(JSON.parse(json));
+        expect(text).not.toMatch(/\p{Cc}/u);
+      }),
+    );
+    expect(printableJson('{\n"\u009b\u202e": 1}')).toBe('{\n"\\u009b\\u202e": 1}');
+  });
+});
+
+describe("printableColoured", () => {
+  it("keeps colours and nothing else that a terminal would obey", () => {
+    expect(printableColoured("\u001b[33mWARN\u001b[39m \u001b[2J \u009b31m \u202e\n")).toBe(
+      "\u001b[33mWARN\u001b[39m \\u001b[2J \\u009b31m \\u202e\n",
+    );
+  });
+});

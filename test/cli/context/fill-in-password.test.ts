@@ -1,0 +1,91 @@
+import { randomBytes } from "node:crypto";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { defaultValues } from "../../../src/base/config/default-values.ts";
+import type { Config } from "../../../src/base/config.ts";
+import { fillInPassword } from "../../../src/cli/context/fill-in-password.ts";
+import { withSql } from "../../../src/store/connection/connect.ts";
+import { runCli } from "../../support/cli.ts";
+import { createTestDatabase, type TestDatabase } from "../../support/database.ts";
+
+const ROLE = `docmirror_test_${randomBytes(6).toString("hex")}`;
+const APPLICATION = { applicationName: "docmirror test", max: 1 };
+
+let database: TestDatabase;
+let folder: string;
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), "docmirror-password-"));
+  database = await createTestDatabase();
+  await withSql(database.url, APPLICATION, (sql) =>
+    sql.unsafe(`create role ${ROLE} login in role pg_read_all_data`),
+  );
+});
+afterAll(async () => {
+  await withSql(database.url, APPLICATION, (sql) => sql.unsafe(`drop role ${ROLE}`));
+  await database.dispose();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** What `docmirror migrate --status` gives for the role, whose URL has no password. */
+async function lookWith(env: Record<string, string>) {
+  const url = new URL(database.url);
+  url.username = ROLE;
+  url.password = "";
+  const { code, stderr, stdout } = await runCli(["migrate", "--status"], {
+    env: { DATABASE_URL: url.href, ...env },
+  });
+  return { code, text: stdout + stderr };
+}
+
+async function setPassword(password: string): Promise<void> {
+  await withSql(database.url, APPLICATION, async (sql) => {
+    const [quoted] = await sql<{ text: string }[]>`select quote_literal(${password}) as text`;
+    await sql.unsafe(`alter role ${ROLE} password ${quoted?.text}`);
+    const [stored] = await sql<{ method: string }[]>`
+      select split_part(rolpassword, '$', 1) as method from pg_authid where rolname = ${ROLE}`;
+    expect(stored?.method).toBe("SCRAM-SHA-256");
+  });
+}
+
+describe("a password apart from the URL", () => {
+  it.each([
+    ["quotes, backslashes and dollars", `'"\\\\$HOME\`id\``],
+    ["what has a meaning in a URL", "p@ss:w/o?r#d&x=1%41+%zz"],
+    ["blanks at both ends", "  two  words  "],
+    ["letters beyond ASCII", "Grüße, 世界 😀"],
+  ])("opens the database from a file, with %s", { tags: ["long"] }, async (_what, password) => {
+    await setPassword(password);
+    const path = join(folder, "password");
+    writeFileSync(path, `${password}\n`);
+    expect(await lookWith({ DOCMIRROR_DATABASE_PASSWORD_FILE: path })).toMatchObject({ code: 0 });
+    // A server that lets everyone in would show nothing.
+    const refused = await lookWith({ DOCMIRROR_DATABASE_PASSWORD: `${password}x` });
+    expect(refused.code).toBe(4);
+    expect(refused.text).not.toContain(password.trim());
+  });
+
+  it("goes into the URL of the replica too, and into none where there is none", async () => {
+    const given = {
+      ...defaultValues(),
+      databasePassword: "it's",
+      databaseUrl: "postgres://me@a/m",
+    } as Config;
+    expect(await fillInPassword({ ...given, readUrl: "postgres://me@b,c:1/m" })).toMatchObject({
+      databaseUrl: "postgres://me:it's@a/m",
+      readUrl: "postgres://me:it's@b,c:1/m",
+    });
+    expect((await fillInPassword({ ...given, databaseUrl: null })).databaseUrl).toBeNull();
+  });
+
+  it("gives way to one in the URL", async () => {
+    await setPassword("right");
+    const url = new URL(database.url);
+    url.username = ROLE;
+    url.password = "right";
+    expect(await lookWith({ DATABASE_URL: url.href, DOCMIRROR_DATABASE_PASSWORD: "wrong" })).toMatchObject({
+      code: 0,
+    });
+  });
+});

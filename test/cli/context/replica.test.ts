@@ -1,0 +1,245 @@
+/** @module-tag long */
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { silentLog } from "../../../src/base/log.ts";
+import { explainFailure } from "../../../src/page/failures.ts";
+import { failureReply } from "../../../src/serve/http/failure-reply.ts";
+import { createServedMirror } from "../../../src/serve/http/served-mirror.ts";
+import { startSimulation } from "../../../src/simulate/service.ts";
+import { createWorld } from "../../../src/simulate/world.ts";
+import { type CliResult, runCli, startCli } from "../../support/cli.ts";
+import { PASSWORD, type Replicated, startReplicated } from "../../support/replica.ts";
+import { POSTGRES_BIN } from "../../support/system-postgres.ts";
+
+/** As a run leaves it that was killed before its answers were computed. */
+const LEAVE_BEHIND = `
+  insert into sync.runs (kind, status, started_at, finished_at, heartbeat_at, pid, host)
+  values ('watch', 'succeeded', now(), now(), now(), 1, 'test')`;
+const OLD = "the answers are older than the last run";
+
+describe.skipIf(POSTGRES_BIN === null)("a streaming replica (needs pg_basebackup)", () => {
+  let servers: Replicated;
+  let service: Awaited<ReturnType<typeof startSimulation>>;
+  const world = createWorld({ users: 10, projects: 10, versions: 30, files: 20, builds: 200 });
+
+  beforeAll(async () => {
+    service = await startSimulation({ world });
+    servers = await startReplicated();
+    const { code, stderr } = await sync();
+    expect({ code, stderr }).toMatchObject({ code: 0 });
+  });
+  afterAll(async () => {
+    await servers?.[Symbol.asyncDispose]();
+    await service?.close();
+  });
+
+  const sync = () =>
+    run(["sync", "--full", "--base-url", service.url, "--rate", "0"], { DATABASE_URL: servers.primaryUrl });
+  const onReplica = (args: string[], env: Record<string, string> = {}) =>
+    run(args, { DOCMIRROR_READ_URL: servers.replicaUrl, ...env });
+
+  /** Whatever a command does, it must not print the password. */
+  async function run(args: string[], env: Record<string, string>): Promise<CliResult> {
+    const result = await runCli(args, { env });
+    expect(result.stdout + result.stderr).not.toContain(PASSWORD);
+    return result;
+  }
+
+  /** Waits until the replica has replayed all that the primary wrote. */
+  async function caughtUp(): Promise<void> {
+    const [row] = await servers.ask("primary", "select pg_current_wal_insert_lsn()::text as lsn");
+    const look = `select pg_last_wal_replay_lsn() >= '${row?.lsn}' as there`;
+    await expect.poll(() => servers.ask("replica", look), { timeout: 20_000 }).toEqual([{ there: true }]);
+  }
+
+  async function freshness(): Promise<{ replica_lag_s: number; refreshed_at: string; lag_s: number }> {
+    const { code, stdout, stderr } = await onReplica(["report", "freshness", "--json"]);
+    expect({ code, stderr }).toMatchObject({ code: 0 });
+    return JSON.parse(stdout).rows[0];
+  }
+
+  const replay = (what: "pause" | "resume") => servers.ask("replica", `select pg_wal_replay_${what}()`);
+  const countBuilds = async (at: "primary" | "replica") =>
+    Number((await servers.ask(at, "select count(*)::int as n from report.fact_builds"))[0]?.n);
+
+  it("answers report and export as the primary does", async () => {
+    expect(await run(["report", "runs"], { DATABASE_URL: servers.primaryUrl })).toMatchObject({ code: 0 });
+    await caughtUp();
+    const ask = ["report", "fact_builds", "--format", "csv"];
+    const [here, there] = [await onReplica(ask), await run(ask, { DATABASE_URL: servers.primaryUrl })];
+    expect(here).toEqual({ ...there, code: 0, stderr: "" });
+    expect(here.stdout.split("\r\n").length).toBeGreaterThan(200);
+
+    const folder = mkdtempSync(join(tmpdir(), "docmirror-exported-"));
+    try {
+      const exported = await onReplica(["export", "--out", join(folder, "out"), "--format", "csv", "--json"]);
+      expect(exported).toMatchObject({ code: 0, stderr: "" });
+      expect(JSON.parse(exported.stdout).relations.fact_builds.rows).toBe(await countBuilds("primary"));
+      expect(readdirSync(join(folder, "out"))).toContain("_docmirror.json");
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
+  });
+
+  it("serves the page and the interface, and shows each run once it is replayed", async () => {
+    await caughtUp();
+    await using cli = startCli(["serve", "--http-port", "0"], {
+      env: { DOCMIRROR_READ_URL: servers.replicaUrl },
+    });
+    const [url] = await cli.waitFor("stdout", /^http:\/\/127\.0\.0\.1:\d+(?=\n)/);
+    const total = async () => {
+      const list = (await (await fetch(`${url}/api/v1/build/`)).json()) as { meta?: { total_count: number } };
+      return list.meta?.total_count;
+    };
+    const before = await countBuilds("primary");
+    await expect.poll(total, { timeout: 10_000 }).toBe(before);
+    for (const path of ["/", "/report/runs.csv", "/api/v1/project/", "/openapi.json"])
+      expect([path, (await fetch(url + path)).status]).toEqual([path, 200]);
+    const page = () => fetch(`${url}/`).then((reply) => reply.text());
+    expect(await page()).not.toContain("This is a replica");
+
+    world.triggerBuilds(7);
+    world.advance(60_000);
+    await replay("pause");
+    expect(await sync()).toMatchObject({ code: 0 });
+    expect(await total()).toBe(before);
+    await expect
+      .poll(page, { timeout: 40_000, interval: 500 })
+      .toMatch(/This is a replica, which is \d0\u00a0s behind/);
+    await replay("resume");
+    await expect.poll(total, { timeout: 10_000 }).toBeGreaterThanOrEqual(before + 7);
+    await expect.poll(page, { timeout: 10_000 }).not.toContain("This is a replica");
+    cli.signal("SIGTERM");
+    expect((await cli.ended).stderr).not.toMatch(/"level":[56]0|could not open/);
+  });
+
+  it("shows its lag in freshness, which grows while replay is paused, and a quiet primary as no lag", async () => {
+    await caughtUp();
+    expect((await freshness()).replica_lag_s).toBe(0);
+    const [quiet] = await servers.ask("primary", "select replica_lag_s from report.freshness");
+    expect(quiet).toEqual({ replica_lag_s: null });
+
+    await replay("pause");
+    await servers.ask("primary", "create table public.something ()");
+    await expect.poll(async () => (await freshness()).replica_lag_s, { timeout: 10_000 }).toBeGreaterThan(0);
+    const { replica_lag_s: first } = await freshness();
+    expect((await freshness()).replica_lag_s).toBeGreaterThan(first);
+    await replay("resume");
+    await caughtUp();
+    expect((await freshness()).replica_lag_s).toBe(0);
+  });
+
+  it("leaves old answers with a notice where no primary is named", async () => {
+    await servers.ask("primary", LEAVE_BEHIND);
+    await caughtUp();
+    const { code, stderr } = await onReplica(["report", "runs"]);
+    expect(code).toBe(0);
+    expect(stderr).toContain(`${OLD}, or were never computed; a replica cannot be written to`);
+    expect(stderr).toContain("set DATABASE_URL to the primary too");
+  });
+
+  it("has old answers refreshed at the primary that is named too, and shows the new ones at once", async () => {
+    await servers.ask("primary", LEAVE_BEHIND);
+    await caughtUp();
+    const { refreshed_at: before } = await freshness();
+    const primary = { DATABASE_URL: servers.primaryUrl };
+    const { code, stdout, stderr } = await onReplica(["report", "freshness", "--json"], primary);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    expect(JSON.parse(stdout).refreshed_at > before).toBe(true);
+  });
+
+  it("says that it has not replayed the refresh yet, after it has waited, and answers", async () => {
+    await servers.ask("primary", LEAVE_BEHIND);
+    await caughtUp();
+    await replay("pause");
+    const { code, stdout, stderr } = await onReplica(["report", "runs", "--json"], {
+      DATABASE_URL: servers.primaryUrl,
+    });
+    await replay("resume");
+    expect(code).toBe(0);
+    expect(stderr).toContain("the primary has newer ones, which the replica has not replayed yet");
+    expect(JSON.parse(stdout).rows.length).toBeGreaterThan(1);
+  });
+
+  it("answers without its primary, and tells how old it is", async () => {
+    await servers.ask("primary", LEAVE_BEHIND);
+    await caughtUp();
+    await servers.stop("primary");
+    try {
+      const { code, stdout, stderr } = await onReplica(["report", "freshness", "--json"], {
+        DATABASE_URL: servers.primaryUrl,
+      });
+      expect(code).toBe(0);
+      expect(stderr).toContain("the primary did not refresh them");
+      expect(JSON.parse(stdout).rows[0].replica_lag_s).toBeGreaterThan(0);
+    } finally {
+      await servers.start("primary");
+    }
+  });
+
+  it("that cancels a query to replay a change is asked once more, and then the reply is 503", async () => {
+    await caughtUp();
+    const mirror = createServedMirror({ ready: async () => servers.replicaUrl, log: silentLog });
+    /** Reads builds, and holds the snapshot of the first `slow` tries until it is taken away. */
+    const read = async (slow: number) => {
+      let tries = 0;
+      const done = mirror.snapshot(async (tx) => {
+        await tx`select count(*) from mirror.builds`;
+        if (tries++ < slow) {
+          await servers.ask("primary", "update mirror.builds set record_hash = record_hash");
+          await servers.ask("primary", "vacuum mirror.builds");
+          await tx`select pg_sleep(9)`;
+        }
+        return tries;
+      });
+      return done.catch((error: unknown) => error);
+    };
+    try {
+      await mirror.open();
+      expect(await read(1)).toBe(2);
+      const error = await read(9);
+      expect(error).toMatchObject({ sqlstate: "40001" });
+      const reply = failureReply(error, "/api/v1/build/", silentLog);
+      expect([reply.status, await reply.json()]).toEqual([
+        503,
+        { error: "The database had to catch up with its primary. Try again." },
+      ]);
+      expect(explainFailure(error)).toMatchObject({ status: 503, title: "The database is catching up" });
+      expect(await read(0)).toBe(1);
+    } finally {
+      await mirror.close();
+    }
+  });
+
+  it("that is down is named, with what to do, and never its password", async () => {
+    await servers.stop("replica");
+    try {
+      for (const command of [
+        ["report", "runs"],
+        ["export", "--out", join(tmpdir(), "docmirror-never-made")],
+      ]) {
+        const { code, stdout, stderr } = await onReplica(command, { DATABASE_URL: servers.primaryUrl });
+        expect({ code, stdout }).toEqual({ code: 4, stdout: "" });
+        expect(stderr).toMatch(
+          /^docmirror: could not read the replica: Cannot reach Postgres at 127\.0\.0\.1:\d+\n {2}start the replica, or correct host and port in DOCMIRROR_READ_URL;/,
+        );
+      }
+      await using cli = startCli(["serve", "--http-port", "0"], {
+        env: { DOCMIRROR_READ_URL: servers.replicaUrl },
+      });
+      const [url] = await cli.waitFor("stdout", /^http:\/\/127\.0\.0\.1:\d+(?=\n)/);
+      await cli.waitFor("stderr", /the database is down; waiting for it/);
+      expect((await fetch(`${url}/api/v1/build/`)).status).toBe(503);
+      await servers.start("replica");
+      await expect
+        .poll(async () => (await fetch(`${url}/api/v1/build/`)).status, { timeout: 20_000 })
+        .toBe(200);
+      expect(cli.stderr()).not.toContain(PASSWORD);
+    } finally {
+      await servers.stop("replica");
+      await servers.start("replica");
+    }
+  });
+});

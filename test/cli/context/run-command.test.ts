@@ -1,0 +1,139 @@
+import { describe, expect, it } from "vitest";
+import { type CliOptions, runCli, startCli } from "../../support/cli.ts";
+
+const script = new URL("../probe.ts", import.meta.url);
+const probe = (args: string[], options: CliOptions = {}) => runCli(args, { script, ...options });
+
+describe("exit codes", () => {
+  it("the command's own code is the process's", { tags: ["long"] }, async () => {
+    expect(await probe(["code"])).toMatchObject({ code: 3, stderr: "" });
+    expect(await probe(["nothing"])).toMatchObject({ code: 0, stdout: "", stderr: "" });
+  });
+
+  it("a known error gives its code, its message and its hint, and no stack trace", async () => {
+    const { code, stdout, stderr } = await probe(["known error"]);
+    expect({ code, stdout }).toEqual({ code: 10, stdout: "" });
+    expect(stderr).toBe("docmirror: could not start: run 7 holds the ␛[2Jlock\n  wait for it\n");
+  });
+
+  it("a bug is one line and exit code 1", async () => {
+    const { code, stderr } = await probe(["bug"]);
+    expect(code).toBe(1);
+    expect(stderr).toBe(
+      "docmirror: a bug: TypeError: cannot read it\n  run again with --verbose for the stack trace\n",
+    );
+  });
+
+  it("an error that nobody awaited is told as a bug and ends the process", async () => {
+    const { code, stderr } = await probe(["unawaited bug"]);
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/^docmirror: a bug: TypeError: nobody waited\n/);
+    expect(stderr).not.toContain("    at ");
+  });
+
+  it("--verbose shows the stack traces of an error and its causes", async () => {
+    const { stderr } = await probe(["known error", "--verbose"]);
+    expect(stderr).toMatch(/\n {4}at .*probe\.ts/);
+    expect(stderr).toMatch(/caused by Error: the cause\n {4}at /);
+  });
+
+  it("settings that cannot be used end the command before it began", async () => {
+    const { code, stderr } = await probe(["known error"], {
+      env: { DOCMIRROR_RATE: "x", DOCMIRROR_RETRIES: "y" },
+    });
+    expect(code).toBe(2);
+    expect(stderr).toContain("2 settings cannot be used");
+  });
+});
+
+describe("signals", () => {
+  it.each([
+    ["SIGINT", 130],
+    ["SIGTERM", 143],
+  ] as const)("the first %s lets the command clean up and exits %i", async (signal, code) => {
+    await using cli = startCli(["wait"], { script });
+    await cli.waitFor("stdout", /ready/);
+    cli.signal(signal);
+    const result = await cli.ended;
+    expect(result).toMatchObject({ code, signal: null, stdout: "ready\ncleaned up\n" });
+    expect(result.stderr).toContain(`docmirror: stopped by ${signal}\n`);
+  });
+
+  it("the second ends a command that does not listen at once", async () => {
+    await using cli = startCli(["deaf"], { script });
+    await cli.waitFor("stdout", /ready/);
+    cli.signal("SIGTERM");
+    await cli.waitFor("stdout", /heard/);
+    cli.signal("SIGTERM");
+    expect(await cli.ended).toMatchObject({ code: 143 });
+  });
+
+  it("a command that hangs is cut short 9 s after the first, and says so", { tags: ["long"] }, async () => {
+    await using cli = startCli(["deaf"], { script });
+    await cli.waitFor("stdout", /ready/);
+    cli.signal("SIGTERM");
+    const { code, stderr } = await cli.ended;
+    expect(code).toBe(143);
+    expect(stderr).toContain("docmirror: stopped by SIGTERM; it did not end within 9 s and is cut short\n");
+  });
+
+  it.each([
+    "wait and return",
+    "wrapped stop",
+  ])("a command that ends by '%s' was stopped too", async (behaviour) => {
+    await using cli = startCli([behaviour], { script });
+    await cli.waitFor("stdout", /ready/);
+    cli.signal("SIGINT");
+    const { code, stderr } = await cli.ended;
+    expect(code).toBe(130);
+    expect(stderr).not.toContain("query failed");
+  });
+});
+
+describe("stdout", () => {
+  it("a slow reader gets every byte", async () => {
+    await using cli = startCli(["big"], { script });
+    cli.child.stdout?.pause();
+    await cli.waitFor("stdout", /^/);
+    // A reader that takes one chunk each turn of the event loop, long after the pipe was full.
+    cli.child.stdout?.on("data", () => {
+      cli.child.stdout?.pause();
+      setImmediate(() => cli.child.stdout?.resume());
+    });
+    cli.child.stdout?.resume();
+    const { code, stdout } = await cli.ended;
+    expect({ code, length: stdout.length }).toEqual({ code: 0, length: 64 * 16_384 });
+  });
+
+  it("a reader that goes away ends the command quietly", async () => {
+    await using cli = startCli(["endless"], { script });
+    await cli.waitFor("stdout", /line/);
+    cli.child.stdout?.destroy();
+    expect(await cli.ended).toMatchObject({ code: 0, stderr: "" });
+  });
+});
+
+describe("the log", () => {
+  it("is JSON on stderr where there is no terminal, at the level asked for", async () => {
+    const { stdout, stderr } = await probe(["log"]);
+    expect(stdout).toBe("");
+    const lines = stderr.trim().split("\n");
+    expect(lines.map((line) => JSON.parse(line))).toMatchObject([
+      { resource: "build", page: 2, msg: "an info line" },
+    ]);
+  });
+
+  it("tells more with --verbose unless a level is named", { tags: ["long"] }, async () => {
+    expect((await probe(["log", "--verbose"])).stderr).toContain("a debug line");
+    expect((await probe(["log", "--verbose", "--log-level", "error"])).stderr).toBe("");
+  });
+
+  it("has colour only where it is wanted", { tags: ["long"] }, async () => {
+    const pretty = { DOCMIRROR_LOG_FORMAT: "pretty" };
+    expect((await probe(["log"], { env: pretty })).stderr).not.toContain("\u001b[");
+    expect((await probe(["log"], { env: { ...pretty, FORCE_COLOR: "1" } })).stderr).toContain("\u001b[");
+    expect(
+      (await probe(["log", "--no-color"], { env: { ...pretty, FORCE_COLOR: "1" } })).stderr,
+    ).not.toContain("\u001b[");
+  });
+});

@@ -1,0 +1,148 @@
+/** @module-tag long */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, it } from "vitest";
+import { silentLog } from "../../../src/base/log.ts";
+import { withSql } from "../../../src/store/connection/connect.ts";
+import { openEmbedded } from "../../../src/store/embedded/open-embedded.ts";
+import { type CliOptions, type CliResult, runCli, startCli } from "../../support/cli.ts";
+
+const folders: string[] = [];
+
+function createFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), "docmirror-demo-"));
+  folders.push(folder);
+  return folder;
+}
+
+afterAll(() => {
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+});
+
+async function askDatabase<Row>(dataDir: string, statement: string): Promise<Row[]> {
+  const server = await openEmbedded({ dataDir, log: silentLog });
+  try {
+    return await withSql(server.url, { applicationName: "docmirror test", max: 1 }, async (sql) => {
+      return [...(await sql.unsafe<Row[] & object[]>(statement))];
+    });
+  } finally {
+    await server.close();
+  }
+}
+
+/** From a service that is no demo's into the embedded database of `cwd`. */
+async function syncSomethingElse(options: CliOptions, args: string[] = []): Promise<CliResult> {
+  const sizes = ["--users", "2", "--projects", "2", "--versions", "2", "--files", "1", "--builds", "3"];
+  await using service = startCli(["simulate", ...sizes]);
+  const [url] = await service.waitFor("stdout", /^http:\S+(?=\n)/);
+  return await runCli(["sync", "--base-url", url, "--rate", "0", ...args], options);
+}
+
+// Each demo takes seconds of both cores, and the other test files want them too.
+describe("demo", { timeout: 240_000 }, () => {
+  it("begins anew after Ctrl-C, mirrors a world, and can be run again in the same folder", async () => {
+    const cwd = createFolder();
+    await using cli = startCli(["demo"], { cwd });
+    await cli.waitFor("stderr", /"msg":"synced"/);
+    cli.signal("SIGINT");
+    expect(await cli.ended).toMatchObject({ code: 130, stdout: "" });
+
+    const first = await runCli(["demo", "--json"], { cwd });
+    expect(first).toMatchObject({ code: 0 });
+    const report = JSON.parse(first.stdout);
+    expect(report.runs).toHaveLength(5);
+    expect(report.watches).toHaveLength(3);
+    for (const watch of report.watches) expect(watch).toMatchObject({ rounds: 20 });
+    for (const run of report.runs) expect(run).toMatchObject({ status: "succeeded" });
+    expect(report.runs[0]).toMatchObject({ run_id: 1, kind: "full" });
+    const records = report.day.reduce((sum: number, row: { now: number }) => sum + row.now, 0);
+    expect(records).toBeGreaterThan(15_000);
+    expect(records).toBeLessThan(16_000);
+    const builds = report.day.find((row: { resource: string }) => row.resource === "build");
+    expect(builds).toMatchObject({ at_first: 7000 });
+    expect(builds.new).toBeGreaterThan(100);
+    const move = { from_state: "building", to_state: "finished" };
+    const moved = report.transitions.find(
+      (row: object) => row && Object.entries(move).every(([key, value]) => row[key as never] === value),
+    );
+    // Seen in two rounds that were a minute apart.
+    expect(moved.known_within_s).toBe(60);
+
+    expect(report.projects).toHaveLength(10);
+    for (const row of [report.success, ...report.projects]) {
+      expect(row.success_rate).toBeCloseTo(row.succeeded / row.finished, 10);
+    }
+    const [truth] = await askDatabase<{ builds: number; finished: number }>(
+      join(cwd, ".docmirror"),
+      "select count(*) as builds, count(*) filter (where state = 'finished') as finished from mirror.builds",
+    );
+    expect(report.success).toMatchObject(truth ?? {});
+    expect(truth?.finished).toBeLessThan(truth?.builds ?? 0);
+
+    const second = await runCli(["demo"], { cwd });
+    expect(second).toMatchObject({ code: 0 });
+    for (const heading of [
+      "The runs of one simulated day",
+      "Changes during the day",
+      "Builds by state",
+      "Transitions seen since the first sync",
+      "Success by project",
+      "References to records that the mirror does not have",
+      "Next steps",
+    ]) {
+      expect(second.stdout).toContain(heading);
+    }
+
+    const status = await runCli(["status", "--json", "--max-age", "1h"], { cwd });
+    expect(status).toMatchObject({ code: 0 });
+    expect(JSON.parse(status.stdout).runs).toHaveLength(5);
+  });
+
+  it("keeps the mirror of another service out of its database", async () => {
+    const cwd = createFolder();
+    await using cli = startCli(["demo"], { cwd });
+    await cli.waitFor("stderr", /"msg":"synced"/);
+    cli.signal("SIGINT");
+    await cli.ended;
+    const base = ["--base-url", "http://127.0.0.1:1"];
+    for (const command of ["sync", "worker"]) {
+      const refused = await runCli([command, ...base], { cwd });
+      expect(refused).toMatchObject({ code: 2, stdout: "" });
+      expect(refused.stderr).toContain("use another folder for the real mirror");
+    }
+  });
+
+  it("never touches a mirror that no demo made", async () => {
+    const cwd = createFolder();
+    expect(await syncSomethingElse({ cwd })).toMatchObject({ code: 0 });
+    const demo = await runCli(["demo"], { cwd });
+    expect(demo).toMatchObject({ code: 2, stdout: "" });
+    expect(demo.stderr).toContain("holds a mirror that was not made by a demo");
+    const rows = await askDatabase<{ builds: number; runs: number }>(
+      join(cwd, ".docmirror"),
+      "select (select count(*) from mirror.builds) as builds, (select count(*) from sync.runs) as runs",
+    );
+    expect(rows).toEqual([{ builds: 3, runs: 1 }]);
+  });
+
+  it("stays up with --keep, keeps a second demo out, and leaves DATABASE_URL alone", async () => {
+    const cwd = createFolder();
+    // Port 1 answers on no machine that runs tests.
+    const env = { DATABASE_URL: "postgres://nobody@127.0.0.1:1/none" };
+    await using cli = startCli(["demo", "--keep", "--json"], { cwd, env });
+    await cli.waitFor("stderr", /the demo stays up/);
+    expect(cli.stderr()).toContain("DATABASE_URL is set");
+    expect(cli.stderr()).toMatch(/the demo started.*the simulated service is up/s);
+    const { service } = JSON.parse(cli.stdout());
+    const list = await runCli(["get", "build", "--limit", "1", "--json", "--base-url", service]);
+    expect(JSON.parse(list.stdout).meta.total_count).toBeGreaterThan(7000);
+
+    const second = await runCli(["demo"], { cwd });
+    expect(second).toMatchObject({ code: 10, stdout: "" });
+    expect(second.stderr).toContain("another demo is using");
+
+    cli.signal("SIGTERM");
+    expect((await cli.ended).code).toBe(143);
+  });
+});

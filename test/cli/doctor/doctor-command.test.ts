@@ -1,0 +1,353 @@
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { QUIET } from "../../../src/simulate/settings.ts";
+import { replaceDatabase, withSql } from "../../../src/store/connection/connect.ts";
+import { type CliResult, runCli, startCli } from "../../support/cli.ts";
+import { createDataDir } from "../../support/data-dir.ts";
+import { createTestDatabase } from "../../support/database.ts";
+import { PLANTED_SECRET } from "../../support/planted-secret.ts";
+import type { QuickWorld } from "../../support/quick-world.ts";
+import { type ScriptedReply, startScriptedServer } from "../../support/scripted-server.ts";
+import { fingerprint } from "../../support/stored-mirror.ts";
+import { startWatchedWorld } from "../../support/watched-world.ts";
+
+interface Diagnosis {
+  exit_code: number;
+  checks: { check: string; status: string; finding: string; repair: string | null }[];
+}
+
+/** A service in Chicago, of which each build was dated and read as one in UTC; the clocks of all agree. */
+let quick: QuickWorld;
+beforeAll(async () => {
+  const startAt = new Date(Date.now() - 30 * 60_000);
+  quick = await startWatchedWorld({ startAt, timeZone: "America/Chicago", readAs: "Etc/UTC", rates: QUIET });
+});
+afterAll(() => quick?.[Symbol.asyncDispose]());
+
+const run = (args: string[], env: Record<string, string> = {}): Promise<CliResult> => runCli(args, { env });
+
+const doctor = (flags: Record<string, string>, ...args: string[]) => {
+  const { "database-url": url = quick.databaseUrl, ...rest } = flags;
+  const given = Object.entries({ "base-url": quick.baseUrl.href, rate: "0", ...rest });
+  // By the environment: a password in a flag brings a warning.
+  return run(["doctor", ...given.map(([name, value]) => `--${name}=${value}`), ...args], {
+    DATABASE_URL: url,
+  });
+};
+
+async function diagnose(flags: Record<string, string> = {}) {
+  const result = await doctor(flags, "--json");
+  const diagnosis = JSON.parse(result.stdout) as Diagnosis;
+  expect(result.code).toBe(diagnosis.exit_code);
+  const found = Object.fromEntries(diagnosis.checks.map((check) => [check.check, check]));
+  const withStatus = (status: string) =>
+    diagnosis.checks.filter((check) => check.status === status).map(({ check }) => check);
+  return { code: result.code, stderr: result.stderr, found, withStatus };
+}
+
+const CHECKS = [
+  "settings",
+  "database",
+  "rights",
+  "migrations",
+  "database clock",
+  "freshness",
+  "service",
+  "builds",
+  "build schema",
+  "service clock",
+  "mirror",
+  "time zone",
+];
+
+describe("doctor", () => {
+  it("of a mirror in which all is well says so, line by line, and exits 0", async () => {
+    const { code, stdout, stderr } = await doctor({ "source-timezone": "America/Chicago" });
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    const lines = stdout.split("\n");
+    expect(lines.slice(0, -3).map((line) => line.slice(0, 11).trim())).toEqual(CHECKS.map(() => "✓ ok"));
+    expect(lines.slice(0, -3).map((line) => line.slice(11, 27).trim())).toEqual(CHECKS);
+    expect(lines.slice(-3)).toEqual(["", "no fault", ""]);
+    expect(lines[11]).toMatch(
+      /America\/Chicago fits, as \d+ other zones do: the dates of 12 builds seen fresh on/,
+    );
+  });
+
+  it("finds that the time zone is wrong and names the one that fits", async () => {
+    const { code, found, withStatus } = await diagnose();
+    expect({ code, faults: withStatus("fault") }).toEqual({ code: 2, faults: ["time zone"] });
+    expect(found["time zone"]?.finding).toMatch(
+      /^DOCMIRROR_SOURCE_TIMEZONE=Etc\/UTC does not fit: the dates of 12 builds .* clocks at UTC-0[56]:00, but the zone is at UTC\+00:00/,
+    );
+    expect(found["time zone"]?.repair).toMatch(/^set DOCMIRROR_SOURCE_TIMEZONE=America\/Chicago, or/);
+  });
+
+  it("asks the service four times, the database for nothing but answers, and writes nothing", {
+    tags: ["long"],
+  }, async () => {
+    const read = () => withSql(quick.databaseUrl, { applicationName: "docmirror test" }, fingerprint);
+    const before = await read();
+    quick.simulation.resetRequests();
+    await diagnose();
+    expect(quick.simulation.requests().total).toBe(4);
+    expect(await read()).toEqual(before);
+  });
+
+  it("tells what cannot be tested, and why, where there is no database yet, and makes none", {
+    tags: ["long"],
+  }, async () => {
+    const folder = mkdtempSync(join(tmpdir(), "docmirror-doctor-"));
+    try {
+      const dataDir = join(folder, "data");
+      const { code, stdout } = await run(["doctor", "--base-url", quick.baseUrl.href, "--data-dir", dataDir]);
+      expect(code).toBe(0);
+      expect(stdout).toMatch(
+        /^\? unknown {2}database +There is no mirror in .*data yet\n +→ `docmirror sync` makes one$/m,
+      );
+      expect(stdout).toMatch(/^\? unknown {2}time zone +there is no mirror yet$/m);
+      expect(stdout).toContain("no fault, 7 not tested");
+      expect(readdirSync(folder)).toEqual([]);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+
+  it("starts an embedded Postgres that is there, and leaves it stopped", { tags: ["long"] }, async () => {
+    await using dataDir = await createDataDir();
+    await dataDir.withDatabase(async () => {});
+    expect(await dataDir.serverPid()).toBeNull();
+    const { code, stdout } = await run([
+      "doctor",
+      "--base-url",
+      quick.baseUrl.href,
+      "--data-dir",
+      dataDir.path,
+    ]);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^✓ ok .*database +the embedded Postgres \d+\.\d+ in UTF-8/m);
+    expect(stdout).toMatch(/^\? unknown .*migrations +There is no mirror in .* yet$/m);
+    expect(await dataDir.serverPid()).toBeNull();
+  });
+
+  it("ends at once when it is told to stop, though the service does not answer", {
+    tags: ["long"],
+  }, async () => {
+    await using server = await startScriptedServer([{ instead: "say nothing" }]);
+    const args = ["doctor", "--base-url", server.url.href, "--database-url", quick.databaseUrl];
+    await using cli = startCli(args);
+    await server.arrived(1);
+    cli.signal("SIGINT");
+    expect(await cli.ended).toMatchObject({ code: 130, stdout: "" });
+  });
+});
+
+describe("doctor finds", () => {
+  it("a run that was dated ten years ahead", { tags: ["long"] }, async () => {
+    await using copy = await createTestDatabase({ copyOf: quick.databaseUrl });
+    await withSql(copy.url, { applicationName: "docmirror test", max: 1 }, async (sql) => {
+      await sql`update sync.runs set started_at = started_at + interval '10 years', finished_at = finished_at + interval '10 years'`;
+    });
+    const { found } = await diagnose({ "database-url": copy.url });
+    expect(found.freshness).toMatchObject({
+      status: "warning",
+      finding: expect.stringMatching(/ended at 203\d-.*, which is ahead of now: a clock is or was wrong$/),
+    });
+  });
+
+  it("settings that cannot be used, all at once, and tests nothing else", async () => {
+    const { code, found, withStatus } = await diagnose({ "source-timezone": "Mars", rate: "fast" });
+    expect({ code, faults: withStatus("fault") }).toEqual({ code: 2, faults: ["settings"] });
+    expect(found.settings?.finding).toMatch(
+      /^2 settings cannot be used:\n {2}- --rate: .*\n {2}- --source-timezone: "Mars" is not/,
+    );
+    expect(withStatus("unknown")).toEqual(CHECKS.slice(1));
+  });
+
+  it("that there is no base URL, and still tests the database", { tags: ["long"] }, async () => {
+    const result = await run([
+      "doctor",
+      "--database-url",
+      quick.databaseUrl,
+      "--source-timezone",
+      "America/Chicago",
+    ]);
+    expect(result.code).toBe(2);
+    expect(result.stdout).toMatch(/^✗ fault .*settings +no base URL: .*\n +→ give --base-url/m);
+    expect(result.stdout).toMatch(/^✓ ok .*time zone/m);
+    expect(result.stdout).toContain("1 fault, 4 not tested");
+  });
+
+  it("that the database is down, and still tests the service", { tags: ["long"] }, async () => {
+    const { code, found, withStatus } = await diagnose({
+      "database-url": "postgres://nobody@127.0.0.1:1/none",
+    });
+    expect({ code, faults: withStatus("fault") }).toEqual({ code: 4, faults: ["database"] });
+    expect(found.database?.finding).toBe("Cannot reach Postgres at 127.0.0.1:1");
+    expect(found.database?.repair).toContain("nothing answers there: start Postgres");
+    expect(withStatus("unknown")).toEqual([
+      ...["rights", "migrations", "database clock", "freshness", "mirror"],
+      "time zone",
+    ]);
+    expect(found.service?.status).toBe("ok");
+  });
+
+  it("that the password is wrong, and does not print it", { tags: ["long"] }, async () => {
+    const url = new URL(quick.databaseUrl);
+    url.password = PLANTED_SECRET;
+    url.username = `docmirror_test_nobody_${process.pid}`;
+    const { code, found } = await diagnose({ "database-url": url.href });
+    expect(code).toBe(4);
+    expect(found.database?.repair).toMatch(/correct user and password|check that the role exists/);
+    expect(JSON.stringify(found)).not.toContain(PLANTED_SECRET);
+  });
+
+  it("that the role may not write, and what it may not", { tags: ["long"] }, async () => {
+    const { hostname, port } = new URL(quick.databaseUrl);
+    const role = `docmirror_test_reader_${process.pid}`;
+    const admin = <T>(fn: Parameters<typeof withSql<T>>[2]) =>
+      withSql(quick.databaseUrl, { applicationName: "docmirror test", max: 1 }, fn);
+    await admin(async (sql) => {
+      await sql.unsafe(`create role ${role} login password 'reader'`);
+      await sql.unsafe(`grant usage on schema mirror, sync, rollup, report to ${role}`);
+      await sql.unsafe(`grant select on all tables in schema mirror, sync, rollup, report to ${role}`);
+    });
+    try {
+      const database = new URL(quick.databaseUrl).pathname;
+      const { code, found, withStatus } = await diagnose({
+        "database-url": `postgres://${role}:reader@${hostname}:${port}${database}`,
+        "source-timezone": "America/Chicago",
+      });
+      expect({ code, faults: withStatus("fault") }).toEqual({ code: 4, faults: ["rights"] });
+      expect(found.rights?.finding).toMatch(
+        /^the role may not (insert into|update|delete from) (mirror|sync|rollup|report)\.\w+, .* and \d+ more$/,
+      );
+      expect(found["time zone"]?.status).toBe("ok");
+    } finally {
+      await admin((sql) => sql.unsafe(`drop owned by ${role}; drop role ${role}`));
+    }
+  });
+
+  it("a schema that is older, newer, or not there yet", { tags: ["long"] }, async () => {
+    await using older = await createTestDatabase();
+    await using newer = await createTestDatabase();
+    await using none = await createTestDatabase({ migrated: false });
+    const change = (url: string, text: string) =>
+      withSql(url, { applicationName: "docmirror test", max: 1 }, (sql) => sql.unsafe(text));
+    await change(older.url, "delete from sync.migrations where tag = (select max(tag) from sync.migrations)");
+    await change(newer.url, "insert into sync.migrations (tag, hash) values ('0999_of_tomorrow', 'x')");
+    const [one, two, three] = await Promise.all(
+      [older, newer, none].map(({ url }) => diagnose({ "database-url": url })),
+    );
+    expect(one).toMatchObject({ code: 7, found: { migrations: { repair: "run `docmirror migrate`" } } });
+    expect(two).toMatchObject({
+      code: 7,
+      found: { migrations: { repair: expect.stringContaining("upgrade docmirror") } },
+    });
+    expect(three).toMatchObject({
+      code: 0,
+      found: { migrations: { status: "unknown", repair: "`docmirror sync` makes one" } },
+    });
+    for (const { found } of [one, two, three].filter((each) => each !== undefined))
+      expect(found["time zone"]?.finding).toContain("see migrations");
+  });
+
+  it("that the database is the demo's, of another service", { tags: ["long"] }, async () => {
+    await using database = await createTestDatabase();
+    const name = new URL(database.url).pathname.slice(1);
+    await withSql(
+      replaceDatabase(database.url, "postgres"),
+      { applicationName: "docmirror test", max: 1 },
+      (sql) => sql.unsafe(`comment on database ${name} is 'docmirror demo of http://127.0.0.1:1'`),
+    );
+    const { code, found } = await diagnose({ "database-url": database.url });
+    expect(code).toBe(2);
+    expect(found.database?.finding).toContain("`docmirror demo` made");
+  });
+
+  it("that the service is down, after two tries", { tags: ["long"] }, async () => {
+    const { code, found, withStatus } = await diagnose({
+      "base-url": "http://127.0.0.1:1",
+      "source-timezone": "America/Chicago",
+    });
+    expect({ code, faults: withStatus("fault") }).toEqual({ code: 5, faults: ["service", "mirror"] });
+    expect(found.service?.repair).toContain("check DOCMIRROR_BASE_URL");
+    expect(withStatus("unknown")).toEqual(["builds", "build schema", "service clock"]);
+  });
+
+  it("that something else answers at the base URL", { tags: ["long"] }, async () => {
+    const html: ScriptedReply = {
+      headers: { "content-type": "text/html" },
+      body: "<h1>\u001b[2JWelcome</h1>",
+    };
+    await using server = await startScriptedServer([html]);
+    const result = await doctor({
+      "base-url": server.url.href,
+      "source-timezone": "America/Chicago",
+    });
+    expect(result.code).toBe(6);
+    expect(result.stdout).toMatch(/^✗ fault .*service +GET .* answered with no JSON.*Welcome/m);
+    expect(result.stdout).toMatch(/→ check DOCMIRROR_BASE_URL/);
+    expect(result.stdout).not.toContain("\u001b");
+  });
+
+  it("resources and fields that are not as documented, and a clock that is off", {
+    tags: ["long"],
+  }, async () => {
+    const list = (resource: string) => ({
+      list_endpoint: `/api/v1/${resource}/`,
+      schema: `/api/v1/${resource}/schema/`,
+    });
+    const build = { id: 7, date: "yesterday", state: "finished", success: true, shoes: "\u202ered" };
+    const replies: Record<string, unknown> = {
+      "/api/v1/": { build: list("build"), project: list("project"), user: list("user") },
+      "/api/v1/build/": {
+        meta: { limit: 1, offset: 0, next: null, previous: null, total_count: 1 },
+        objects: [build],
+      },
+      "/api/v1/build/7/": build,
+      "/api/v1/build/schema/": { fields: { id: { type: "integer" }, shoes: { type: "string" } } },
+    };
+    const date = new Date(Date.now() - 600_000).toUTCString();
+    await using server = await startScriptedServer((_request, { pathname }) =>
+      replies[pathname] === undefined ? { status: 404 } : { body: replies[pathname], headers: { date } },
+    );
+    const { code, found, withStatus } = await diagnose({
+      "base-url": server.url.href,
+      "source-timezone": "America/Chicago",
+    });
+    expect({ code, faults: withStatus("fault") }).toEqual({ code: 6, faults: ["service", "mirror"] });
+    expect(found.service?.finding).toContain("no version, no file");
+    expect(found.service?.repair).toContain("--resource user,project,build");
+    expect(withStatus("warning")).toEqual(["builds", "build schema", "service clock"]);
+    expect(found.builds?.finding).toMatch(
+      /the list has 1; not as documented: resource_uri \(missing in records\), .* and \d more$/,
+    );
+    expect(found["build schema"]?.finding).toMatch(/also has shoes and lacks resource_uri, date, /);
+    expect(found["service clock"]?.finding).toMatch(
+      /^the service's clock is \d{3}\.\d s to 60\d\.\d s behind ours:/,
+    );
+  });
+
+  it("that the list of builds came empty, and a service without schemas as none of its faults", {
+    tags: ["long"],
+  }, async () => {
+    const list = (resource: string) => ({ list_endpoint: `/api/v1/${resource}/` });
+    const names = ["user", "project", "version", "file", "build"];
+    await using server = await startScriptedServer((_request, { pathname }) => {
+      if (pathname === "/api/v1/")
+        return { body: Object.fromEntries(names.map((name) => [name, list(name)])) };
+      if (pathname !== "/api/v1/build/") return { status: 404 };
+      return { body: { meta: { limit: 1, offset: 0, next: null, total_count: 0 }, objects: [] } };
+    });
+    const { code, found } = await diagnose({
+      "base-url": server.url.href,
+      "source-timezone": "America/Chicago",
+    });
+    expect(code).toBe(2);
+    expect(found.mirror?.finding).toMatch(/^this mirror is of http:.*, and DOCMIRROR_BASE_URL is http:/);
+    expect(found.builds).toMatchObject({ status: "warning", finding: "the list of builds is empty" });
+    expect(found["build schema"]?.status).toBe("unknown");
+  });
+});

@@ -1,0 +1,216 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { connect, type Sql, withSql } from "../../../src/store/connection/connect.ts";
+import { runCli, startCli } from "../../support/cli.ts";
+import type { TestDatabase } from "../../support/database.ts";
+import { createReportedMirror, HOSTILE_SLUGS } from "../../support/reported-mirror.ts";
+
+let database: TestDatabase;
+let sql: Sql;
+
+beforeAll(async () => {
+  database = await createReportedMirror();
+  sql = connect(database.url, { applicationName: "docmirror test", max: 1 });
+});
+afterAll(async () => {
+  await sql.end({ timeout: 5 });
+  await database.dispose();
+});
+
+const reportOf = ({ url }: Pick<TestDatabase, "url">, ...args: string[]) =>
+  runCli(["report", ...args], { env: { DATABASE_URL: url } });
+const report = (...args: string[]) => reportOf(database, ...args);
+
+/** Asks as a role that may read schema report, and nothing else. */
+async function withReader(
+  { url }: TestDatabase,
+  fn: (asReader: typeof report) => Promise<void>,
+): Promise<void> {
+  const asReader = new URL(url);
+  const role = `reader_${asReader.pathname.slice(-12)}`;
+  asReader.searchParams.set("role", role);
+  await withSql(url, { applicationName: "docmirror test", max: 1 }, async (owner) => {
+    await owner.unsafe(`
+      create role ${role} login;
+      grant usage on schema report to ${role};
+      grant select on all tables in schema report to ${role}`);
+    try {
+      await fn((...args) => reportOf({ url: asReader.href }, ...args));
+    } finally {
+      await owner.unsafe(`drop owned by ${role}; drop role ${role}`);
+    }
+  });
+}
+
+describe("report NAME", () => {
+  it("prints a table, as many rows as are asked for, numbers at the right, without a word", async () => {
+    const { code, stdout, stderr } = await report("success_rate_by_type", "--limit", "3");
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    const lines = stdout.trimEnd().split("\n");
+    expect(lines).toHaveLength(4);
+    expect(lines[0]).toMatch(/^type +builds +finished +succeeded +failed +success_rate +/);
+    expect(lines.find((line) => line.startsWith("pdf"))).toMatch(
+      /^pdf +40 +40 +30 +10 +0\.75 +0\.5981 +0\.8581 /,
+    );
+  });
+
+  it("shows 50 rows unless told otherwise, and says that there are more", async () => {
+    const { stdout, stderr } = await report("fact_builds");
+    expect(stdout.split("\n")).toHaveLength(52);
+    expect(JSON.parse(stderr)).toMatchObject({
+      shown: 50,
+      msg: "only the first rows are shown; --limit shows more, --format csv shows all",
+    });
+  });
+
+  it("--json is one document: the columns, then a row an object, values as JSON has them", {
+    tags: ["long"],
+  }, async () => {
+    const { code, stdout } = await report("fact_builds", "--json");
+    expect(code).toBe(0);
+    const told = JSON.parse(stdout);
+    expect(told).toMatchObject({ report: "fact_builds", refreshed_at: expect.stringMatching(/^20\S+Z$/) });
+    expect(told.rows).toHaveLength(204);
+    expect(Object.keys(told.rows[0])).toEqual(told.columns);
+    expect(told.rows.find((row: { build_id: string }) => row.build_id === "1")).toMatchObject({
+      project_slug: HOSTILE_SLUGS.markup,
+      succeeded: 1,
+      triggered_at: "2025-06-01T09:00:00.001001Z",
+      triggered_on: "2025-06-01",
+      is_time_ambiguous: false,
+      duration_s_min: 0,
+      duration_s_max: 90.5,
+      error_class: null,
+    });
+  });
+
+  it("--format csv has every row, and nothing that a spreadsheet would compute", {
+    tags: ["long"],
+  }, async () => {
+    const { code, stdout } = await report("dim_projects", "--format", "csv");
+    expect(code).toBe(0);
+    const lines = stdout.split("\r\n");
+    expect(lines[0]).toMatch(/^project_id,project_slug,project_name,repo,/);
+    expect(lines.find((line) => line.startsWith("3,"))).toMatch(/^3,"'=cmd\|""\/C calc""!A0",Project 3,,/);
+    expect(lines.find((line) => line.startsWith("-1,"))).toMatch(/^-1,\(unknown\),/);
+    expect(lines).toHaveLength(7);
+  });
+
+  it("narrows by project, version, type and time, as the page does", { tags: ["long"] }, async () => {
+    const args = ["--project", HOSTILE_SLUGS.markup, "--version", "stable", "--type", "html"];
+    const { stdout } = await report(
+      "fact_builds",
+      "--json",
+      ...args,
+      "--since",
+      "2025-06-01",
+      "--until",
+      "2025-06-04",
+    );
+    const ids = JSON.parse(stdout).rows.map((row: { build_id: string }) => row.build_id);
+    expect(ids).toEqual(["9", "1"]);
+  });
+
+  it("takes spans, counted back from now", { tags: ["long"] }, async () => {
+    // The first run is of the summer of 2025; other tests add some of this minute.
+    const runsOf = async (...times: string[]) =>
+      JSON.parse((await report("runs", "--json", ...times)).stdout).rows;
+    const idsOf = (rows: { run_id: number }[]) => rows.map(({ run_id }) => run_id);
+    expect(idsOf(await runsOf())).toContain(1);
+    expect(idsOf(await runsOf("--since", "24h"))).not.toContain(1);
+    expect(idsOf(await runsOf("--until", "24h"))).toEqual([1]);
+  });
+
+  it("is over at once when its reader has gone", async () => {
+    await using running = startCli(["report", "fact_builds", "--json"], {
+      env: { DATABASE_URL: database.url },
+    });
+    running.child.stdout?.destroy();
+    expect(await running.ended).toMatchObject({ code: 0, stderr: "" });
+  });
+});
+
+describe("answers that are older than the last run", () => {
+  /** As a run leaves it that was killed before its answers were computed. */
+  const leaveBehind = () => sql`
+    insert into sync.runs (kind, status, started_at, finished_at, heartbeat_at, pid, host)
+    values ('watch', 'succeeded', now(), now(), now(), 1, 'test')`;
+
+  it("are brought up to it before they are printed", { tags: ["long"] }, async () => {
+    await leaveBehind();
+    await sql`update mirror.builds set state = 'finished', success = false, record_hash = 'moved' where id = '201'`;
+    const { stdout, stderr } = await report("fact_builds", "--json", "--since", "2025-08-14");
+    expect(stderr).toBe("");
+    expect(JSON.parse(stdout).rows.find((row: { build_id: string }) => row.build_id === "201").outcome).toBe(
+      "failed",
+    );
+  });
+
+  it("are printed as they are, with a warning, where the role may only read", {
+    tags: ["long"],
+  }, async () => {
+    await withReader(database, async (asReader) => {
+      expect(await asReader("success_rate_by_type")).toMatchObject({ code: 0, stderr: "" });
+      await leaveBehind();
+      const { code, stdout, stderr } = await asReader("success_rate_by_type");
+      expect(code).toBe(0);
+      expect(stdout).toMatch(/^html/m);
+      expect(stderr).toContain("the answers are older than the last run");
+    });
+  });
+
+  it("are not called old behind a run that a clock dated ten years ahead", { tags: ["long"] }, async () => {
+    await using fresh = await createReportedMirror();
+    await withSql(
+      fresh.url,
+      { applicationName: "docmirror test", max: 1 },
+      (owner) => owner`
+        insert into sync.runs (kind, status, started_at, finished_at, heartbeat_at, pid, host)
+        select 'full', 'succeeded', at, at, now(), 1, 'test'
+        from (values (now() + interval '10 years'), (now() - interval '1 hour')) as run (at)`,
+    );
+    await withReader(fresh, async (asReader) => {
+      expect(await asReader("success_rate_by_type")).toMatchObject({ code: 0, stderr: "" });
+    });
+  });
+
+  it("are computed where they never were, but by nobody who may only read", { tags: ["long"] }, async () => {
+    await using fresh = await createReportedMirror({ refreshed: false });
+    await withReader(fresh, async (asReader) => {
+      const { code, stdout, stderr } = await asReader("success_rate_by_type", "--json");
+      expect({ code, told: JSON.parse(stdout) }).toMatchObject({
+        code: 0,
+        told: { refreshed_at: null, rows: [] },
+      });
+      expect(stderr).toContain("or were never computed");
+    });
+    const { code, stdout } = await reportOf(fresh, "success_rate_by_type", "--json");
+    expect({ code, types: JSON.parse(stdout).rows.length }).toEqual({ code: 0, types: 4 });
+  });
+});
+
+describe("wrong input", () => {
+  it.each([
+    [["succes_rate_daily"], 2, "there is no report named succes_rate_daily; did you mean success_rate_daily"],
+    [["failing_now", "--project", "pop"], 2, "the mirror has no project pop; did you mean pip?"],
+    [["fact_builds", "--limit", "5000"], 2, "a table has 1000 rows at most"],
+    [["--project", "pip"], 2, "--project is for one report"],
+    [
+      ["runs", "--since", "yesterday"],
+      2,
+      "docmirror: --since yesterday: give a day (2026-11-03), a time (2026-11-03T12:00Z) or a span (7d)\n",
+    ],
+    [["runs", "--until", "soon"], 2, "--until soon: give a day"],
+  ])("%j exits %i and says what is right", async (args, code, message) => {
+    const told = await report(...args);
+    expect(told).toMatchObject({ code, stdout: "" });
+    expect(told.stderr).toContain(message);
+  });
+});
+
+describe("report without a name", () => {
+  it("lists what each answers, without a database", async () => {
+    const { code, stdout } = await runCli(["report"]);
+    expect(code).toBe(0);
+    expect(stdout).toContain("success_rate_daily\n  How often do builds succeed, day by day?");
+  });
+});

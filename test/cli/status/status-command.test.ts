@@ -1,0 +1,146 @@
+import { describe, expect, it } from "vitest";
+import { startSimulation } from "../../../src/simulate/service.ts";
+import { QUIET } from "../../../src/simulate/settings.ts";
+import { createWorld } from "../../../src/simulate/world.ts";
+import { withSql } from "../../../src/store/connection/connect.ts";
+import { runCli } from "../../support/cli.ts";
+import { createTestDatabase } from "../../support/database.ts";
+import { seedLeader } from "../../support/health-mirror.ts";
+import { syncOnce } from "../../support/sync.ts";
+
+const status = (url: string, ...args: string[]) =>
+  runCli(["status", ...args], { env: { DATABASE_URL: url } });
+
+async function syncedDatabase() {
+  const database = await createTestDatabase();
+  const world = createWorld({
+    users: 4,
+    projects: 3,
+    versions: 5,
+    files: 4,
+    builds: 40,
+    stuckShare: 0.5,
+    rates: QUIET,
+  });
+  const service = await startSimulation({ world });
+  try {
+    const { error } = await syncOnce(database.url, new URL(service.url));
+    if (error) throw error;
+  } finally {
+    await service.close();
+  }
+  return { database, world };
+}
+
+describe("status", () => {
+  it("of a mirror that was never filled says so", { tags: ["long"] }, async () => {
+    await using database = await createTestDatabase();
+    const { code, stdout } = await status(database.url);
+    expect(code).toBe(0);
+    expect(stdout).toContain("fresh as of never (not known): the user list was never read to its end");
+    expect(stdout).toContain("stale, not read well within 1d 6h: user, project, version, file, build\n");
+    expect(stdout).toContain("no runs yet");
+    expect(stdout).toContain("no open builds");
+  });
+
+  it("of a database without our schema exits 7 and names the command that makes a mirror", async () => {
+    await using database = await createTestDatabase({ migrated: false });
+    const { code, stdout, stderr } = await status(database.url);
+    expect({ code, stdout }).toEqual({ code: 7, stdout: "" });
+    expect(stderr).toMatch(/^docmirror: There is no mirror in the database .*; `docmirror sync` makes one\n/);
+  });
+
+  it("tells rows, runs and open builds, and --json has the same", { tags: ["long"] }, async () => {
+    const { database, world } = await syncedDatabase();
+    await using _ = database;
+    const [plain, json] = await Promise.all([status(database.url), status(database.url, "--json")]);
+    expect(plain.code).toBe(0);
+    expect(plain.stdout).toMatch(/^fresh as of \d.*\([\d.]+s ago\): the \w+ list was last read to its end/m);
+    expect(plain.stdout).toMatch(/^ *1 +full +succeeded/m);
+    const told = JSON.parse(json.stdout);
+    expect(told).toMatchObject({ stale: false, runs: [{ run_id: 1, status: "succeeded" }] });
+    expect(told.database).not.toMatch(/:\/\/[^@]*:(?!\*\*\*@)[^@/]*@/);
+    const records = [...world.truth().records("build")]
+      .filter(({ listed }) => listed)
+      .map(({ record }) => record);
+    const rows = told.resources.find((one: { resource: string }) => one.resource === "build").rows;
+    expect(rows).toBe(records.length);
+    const open = records.filter(({ state }) => state !== "finished").length;
+    expect(open).toBeGreaterThan(0);
+    const states = told.open_builds as { open: number; stuck: number }[];
+    expect(states.reduce((sum, one) => sum + one.open, 0)).toBe(open);
+    // The virtual world is years old.
+    expect(states.reduce((sum, one) => sum + one.stuck, 0)).toBe(open);
+  });
+
+  it("shows who leads and what runs next, and that nothing does where nobody leads", async () => {
+    await using database = await createTestDatabase();
+    const args = ["--sync-cron", "17 2 1 1 *", "--watch-cron", "0 0 29 2 1#1", "--timezone", "Europe/Berlin"];
+    expect((await status(database.url, ...args)).stdout).toContain(
+      "no worker leads, so no run is scheduled\n",
+    );
+    await withSql(database.url, { applicationName: "docmirror test", max: 1 }, seedLeader);
+    const { code, stdout } = await status(database.url, ...args);
+    expect(code).toBe(0);
+    expect(stdout).toContain("process 4711 on host-a leads since 2026-11-03 12:00:00Z, term 3\n");
+    expect(stdout).toMatch(/^next sync: \d{4}-01-01 01:17:00Z \(17 2 1 1 \*, Europe\/Berlin\)$/m);
+    expect(stdout).toContain("next watch: never (0 0 29 2 1#1, Europe/Berlin)\n");
+  });
+
+  it("--max-age exits 11 when one of the lists is older, or was never read", { tags: ["long"] }, async () => {
+    const { database } = await syncedDatabase();
+    await using _ = database;
+    expect((await status(database.url, "--max-age", "30h")).code).toBe(0);
+    const change = (text: string) =>
+      withSql(database.url, { applicationName: "docmirror test", max: 1 }, (sql) => sql.unsafe(text));
+    await change(
+      "update sync.walks set finished_at = finished_at - interval '31 hours' where resource = 'user'",
+    );
+    const stale = await status(database.url, "--max-age", "30h", "--json");
+    expect(stale.code).toBe(11);
+    expect(JSON.parse(stale.stdout)).toMatchObject({ stale: true, oldest_list: { resource: "user" } });
+    expect(JSON.parse(stale.stderr)).toMatchObject({
+      resource: "user",
+      reason: expect.stringMatching(/^the user list was last read to its end at \d/),
+      msg: "the mirror is too old",
+    });
+    expect((await status(database.url)).code).toBe(0);
+    const bare = await status(database.url, "--max-age", "--json");
+    expect(bare.code).toBe(11);
+    expect(JSON.parse(bare.stdout)).toMatchObject({ stale: true, stale_after_ms: 30 * 3_600_000 });
+    expect((await status(database.url, "--max-age", "--stale-after", "40h")).code).toBe(0);
+    await change("delete from sync.walks where resource = 'file'");
+    const never = await status(database.url, "--max-age", "1000d");
+    expect(never.code).toBe(11);
+    expect(never.stderr).toContain("the file list was never read to its end");
+  });
+
+  it("--max-age exits 11 when a clock that stood ahead dated the last sync, and names the run", {
+    tags: ["long"],
+  }, async () => {
+    const { database } = await syncedDatabase();
+    await using _ = database;
+    await withSql(database.url, { applicationName: "docmirror test", max: 1 }, async (sql) => {
+      for (const table of ["runs", "walks"])
+        await sql.unsafe(
+          `update sync.${table} set started_at = started_at + interval '10 years', finished_at = finished_at + interval '10 years'`,
+        );
+    });
+    const { code, stdout, stderr } = await status(database.url, "--max-age", "1h");
+    expect(code).toBe(11);
+    expect(stderr).toMatch(/list was last read at 203\d-.*, which is in the future: a clock is or was wrong/);
+    expect(stdout).toMatch(/^run 1 began at 203\d-.*, which is in the future/m);
+  });
+
+  it.each(["soon", "30", "-1h", ""])("--max-age=%s exits 2", async (age) => {
+    const { code, stdout, stderr } = await status("postgres://127.0.0.1:1/x", `--max-age=${age}`);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+    expect(stderr).toContain("--max-age");
+  });
+
+  it("of a database that refuses exits 4", async () => {
+    const { code, stderr } = await status("postgres://127.0.0.1:1/x");
+    expect(code).toBe(4);
+    expect(stderr).toMatch(/^docmirror: Cannot reach Postgres at 127\.0\.0\.1:1\n {2}\S/);
+  });
+});

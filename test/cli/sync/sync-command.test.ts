@@ -1,0 +1,483 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
+import { RESOURCES } from "../../../src/resources/resources.ts";
+import { type Simulation, type SimulationOptions, startSimulation } from "../../../src/simulate/service.ts";
+import { QUIET } from "../../../src/simulate/settings.ts";
+import { createWorld } from "../../../src/simulate/world.ts";
+import { replaceDatabase, withSql } from "../../../src/store/connection/connect.ts";
+import { type CliOptions, type CliResult, runCli, startCli } from "../../support/cli.ts";
+import { createTestDatabase, type TestDatabase } from "../../support/database.ts";
+import { forgetService } from "../../support/forget-service.ts";
+import { mirrorRows } from "../../support/mirror-rows.ts";
+import { PLANTED_SECRET } from "../../support/planted-secret.ts";
+import { type Script, startScriptedServer } from "../../support/scripted-server.ts";
+import { syncOnce } from "../../support/sync.ts";
+
+/** A world that stands still, so that any two mirrors of it are equal. */
+const world = createWorld({ users: 12, projects: 8, versions: 20, files: 15, builds: 60, rates: QUIET });
+const FAST = ["--rate", "0"];
+
+let service: Simulation;
+let database: TestDatabase;
+/** Of no service yet: for services that cannot be mirrored. */
+let untouched: TestDatabase;
+beforeAll(async () => {
+  service = await startSimulation({ world });
+  database = await createTestDatabase();
+  untouched = await createTestDatabase();
+});
+afterAll(async () => {
+  await service.close();
+  await database.dispose();
+  await untouched.dispose();
+});
+
+function sync(
+  args: string[],
+  options: CliOptions & { databaseUrl?: string; baseUrl?: string } = {},
+): Promise<CliResult> {
+  const { databaseUrl = database.url, baseUrl = service.url, ...rest } = options;
+  return runCli(["sync", ...FAST, "--database-url", databaseUrl, "--base-url", baseUrl, ...args], rest);
+}
+
+/**
+ * What was tried, what came back, what to do: one message with a hint below it, and no stack trace. Only a run that had begun has a
+ * summary on stdout.
+ */
+function expectFailure({ code, stdout, stderr }: CliResult, expected: number, message: RegExp): void {
+  expect({ code, stderr }).toEqual({ code: expected, stderr: expect.stringMatching(message) });
+  expect(stdout).toMatch(/^$|: failed after /);
+  const told = stderr.split("\n").filter((line) => line !== "" && !line.startsWith("{"));
+  expect(told[0]).toMatch(/^docmirror: /);
+  expect(told.length).toBeGreaterThanOrEqual(2);
+  expect(stderr).not.toMatch(/^\s+at /m);
+  expect(stderr).not.toContain("a bug");
+}
+
+function ask<Row extends object>(databaseUrl: string, statement: string): Promise<Row[]> {
+  return withSql(databaseUrl, { applicationName: "docmirror test", max: 1 }, async (sql) => [
+    ...(await sql.unsafe<Row[]>(statement)),
+  ]);
+}
+
+/** The service with a gate: requests whose URL holds `closed` wait until the test is over. `reached` resolves with the first. */
+async function startGated(closed: string, options: Partial<SimulationOptions> = {}) {
+  let onReached = () => {};
+  const reached = new Promise<void>((resolve) => {
+    onReached = resolve;
+  });
+  const gated = await startSimulation({
+    world,
+    ...options,
+    async intercept(request, next) {
+      if (!request.url.includes(closed)) return next();
+      onReached();
+      return new Promise((resolve) => request.signal.addEventListener("abort", () => resolve("hang up")));
+    },
+  });
+  return { url: gated.url, reached, [Symbol.asyncDispose]: () => gated.close() };
+}
+
+describe("wrong input", () => {
+  it.each([
+    ["no base URL", ["sync"], {}, /no base URL: DOCMIRROR_BASE_URL is not set/],
+    ["a base URL that is none", ["sync", "--base-url", "docs"], {}, /--base-url: "docs"/],
+    ["a database URL that is none", ["sync", "--database-url", "x"], {}, /--database-url: the value/],
+    [
+      "a wrong cron line",
+      ["sync"],
+      { DOCMIRROR_SYNC_CRON: "61 * * * *" },
+      /DOCMIRROR_SYNC_CRON \(environment\): "61/,
+    ],
+    ["an unknown setting", ["sync"], { DOCMIRROR_RATES: "5" }, /DOCMIRROR_RATES.*DOCMIRROR_RATE/],
+    ["an unknown flag", ["sync", "--dryrun"], {}, /unknown option '--dryrun'; did you mean --dry-run\?/],
+    ["an unknown resource", ["sync", "--resource", "build,team"], {}, /Unknown resource 'team'/],
+  ] as [string, string[], Record<string, string>, RegExp][])("%s exits 2", async (_, args, env, message) => {
+    expectFailure(await runCli(args, { env }), 2, message);
+  });
+
+  it.each([
+    [
+      "answers HTML",
+      [{ body: "<html>Hello</html>", headers: { "content-type": "text/html" } }],
+      /no JSON: <html>Hello/,
+    ],
+    ["answers 404", [{ status: 404, body: "" }], /answered 404/],
+    ["answers JSON of another kind", [{ body: { swagger: "2.0" } }], /should list the resources/],
+    ["answers a list", [{ body: [1, 2] }], /should list the resources/],
+    [
+      "leads elsewhere",
+      [{ status: 301, headers: { location: "https://docs.example.org/" } }],
+      /It has moved to https:\/\/docs\.example\.org; set DOCMIRROR_BASE_URL to that/,
+    ],
+    [
+      "wants a login",
+      [{ status: 401, body: "" }],
+      /The service requires a login \(401\)(?![\s\S]*check DOCMIRROR)/,
+    ],
+  ] as [string, Script, RegExp][])(
+    "a base URL that %s exits 6",
+    { tags: ["long"] },
+    async (_, script, message) => {
+      await using server = await startScriptedServer(script);
+      const result = await sync(["--retries", "0"], { databaseUrl: untouched.url, baseUrl: server.url.href });
+      expectFailure(result, 6, message);
+    },
+  );
+
+  it.each([
+    ["refuses", "http://127.0.0.1:1", /ECONNREFUSED/],
+    ["is unknown", "http://nobody.invalid", /nobody\.invalid/],
+  ])("a service that %s exits 5", { tags: ["long"] }, async (_, baseUrl, message) => {
+    expectFailure(await sync(["--retries", "0"], { databaseUrl: untouched.url, baseUrl }), 5, message);
+  });
+
+  it("a service that asks to come back tomorrow exits 5 at once", { tags: ["long"] }, async () => {
+    await using server = await startScriptedServer([{ status: 429, headers: { "retry-after": "86400" } }]);
+    expectFailure(
+      await sync([], { databaseUrl: untouched.url, baseUrl: server.url.href }),
+      5,
+      /answered 429/,
+    );
+    expect(server.requests).toHaveLength(1);
+  });
+
+  it("says which service it reads before its database has answered", async () => {
+    const { stderr } = await sync([], { databaseUrl: "postgres://me@127.0.0.1:1/mirror" });
+    const [line = ""] = stderr.split("\n").filter((one) => one.includes('"msg"'));
+    expect(JSON.parse(line)).toMatchObject({ msg: "sync started", service: service.url });
+  });
+
+  it("a database that refuses exits 4", { tags: ["long"] }, async () => {
+    expectFailure(
+      await sync([], { databaseUrl: "postgres://me@127.0.0.1:1/mirror" }),
+      4,
+      /Cannot reach Postgres at 127\.0\.0\.1:1/,
+    );
+  });
+
+  it("a database that does not exist exits 4", { tags: ["long"] }, async () => {
+    const databaseUrl = replaceDatabase(inject("databaseServer").adminUrl, "docmirror_is_not_here");
+    expectFailure(await sync([], { databaseUrl }), 4, /docmirror_is_not_here/);
+  });
+
+  it.each([
+    ["newer", "insert into sync.migrations (tag, hash) values ('0999_of_tomorrow', 'x')"],
+    ["older", "delete from sync.migrations where tag = (select max(tag) from sync.migrations)"],
+  ])(
+    "a database with a schema that is %s exits 7 and is left alone",
+    { tags: ["long"] },
+    async (age, statement) => {
+      await using other = await createTestDatabase();
+      await ask(other.url, statement);
+      const ledger = () => ask(other.url, "select * from sync.migrations order by tag");
+      const before = await ledger();
+      const message = new RegExp(`${age} than this program`);
+      const both = [sync([], { databaseUrl: other.url }), runCli(["status", "--database-url", other.url])];
+      for (const result of await Promise.all(both)) expectFailure(result, 7, message);
+      expect(await ledger()).toEqual(before);
+      expect(await ask(other.url, "select * from sync.runs")).toEqual([]);
+    },
+  );
+
+  it("a data directory that is a file exits 4", { tags: ["long"] }, async () => {
+    const folder = mkdtempSync(join(tmpdir(), "docmirror-data-"));
+    try {
+      const dataDir = join(folder, "file");
+      writeFileSync(dataDir, "");
+      const result = await runCli(["sync", "--base-url", service.url, "--data-dir", dataDir]);
+      expectFailure(result, 4, /file/);
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
+  });
+
+  it("with --verbose has its stack trace", { tags: ["long"] }, async () => {
+    const result = await sync(["--retries", "0", "--verbose"], {
+      databaseUrl: untouched.url,
+      baseUrl: "http://127.0.0.1:1",
+    });
+    expect(result.code).toBe(5);
+    expect(result.stderr).toMatch(/^\s+at /m);
+  });
+});
+
+describe("sync --content", () => {
+  it("fetches the pages of the files and says how many", { tags: ["long"] }, async () => {
+    await using fresh = await createTestDatabase();
+    const first = await sync(["--content"], { databaseUrl: fresh.url });
+    expect(first.code).toBe(0);
+    expect(first.stdout).toMatch(/\n {2}pages of files: 15 fetched, 0 unchanged, 0 failed, 0 left\n$/);
+    const env = { DOCMIRROR_CONTENT: "on" };
+    const second = await sync(["--json"], { databaseUrl: fresh.url, env });
+    expect(JSON.parse(second.stdout).content).toMatchObject({ fetched: 0, unchanged: 15, ended: "done" });
+    const off = await sync(["--content", "off", "--json"], { databaseUrl: fresh.url, env });
+    expect(JSON.parse(off.stdout)).not.toHaveProperty("content");
+    const none = await sync(["--content", "--content-budget", "0"], { databaseUrl: fresh.url });
+    expect(none.code).toBe(0);
+    expect(none.stdout).toMatch(/, 15 left; the time for one sync was up\n$/);
+  });
+});
+
+describe("sync", () => {
+  it("mirrors everything; the summary has the promised keys and a second run changes no row", {
+    tags: ["long"],
+  }, async () => {
+    await using own = await createTestDatabase({ migrated: false });
+    const first = await sync(["--json"], { databaseUrl: own.url });
+    expect(first.code).toBe(0);
+    const summary = JSON.parse(first.stdout);
+    expect(Object.keys(summary)).toEqual([
+      ...["run_id", "kind", "status", "started_at", "finished_at", "duration_ms", "requests", "bytes"],
+      ...["resources", "references", "unfinished", "transitions"],
+    ]);
+    expect(summary).toMatchObject({ run_id: 1, kind: "full", status: "succeeded" });
+    expect(Object.keys(summary.references)).toEqual(["resolved", "unresolved"]);
+    expect(Object.keys(summary.resources).sort()).toEqual([...RESOURCES].sort());
+    for (const resource of RESOURCES) {
+      const listed = [...world.truth().records(resource)].filter((one) => one.listed).length;
+      const walk = summary.resources[resource];
+      expect(Object.keys(walk).sort()).toEqual(
+        [
+          ...["walk", "pages", "records", "inserted", "updated", "unchanged", "deleted", "restored"],
+          ...["quarantined", "total_count"],
+        ].sort(),
+      );
+      expect(walk).toMatchObject({ walk: "whole", records: listed, total_count: listed, quarantined: 0 });
+    }
+    const before = await mirrorRows(own.url);
+    const second = JSON.parse((await sync(["--json", "--full"], { databaseUrl: own.url })).stdout);
+    expect(second).toMatchObject({ run_id: 2, status: "succeeded", transitions: 0 });
+    for (const resource of RESOURCES) {
+      expect(second.resources[resource]).toMatchObject({ inserted: 0, updated: 0, deleted: 0, restored: 0 });
+    }
+    expect(await mirrorRows(own.url)).toEqual(before);
+    expect(await ask(own.url, "select * from mirror.changes")).toEqual([]);
+  });
+
+  it("prints a table and a closing line without --json, and nothing secret", { tags: ["long"] }, async () => {
+    const baseUrl = service.url.replace("://", `://me:${PLANTED_SECRET}@`);
+    const { code, stdout, stderr } = await sync(["--resource", "user,project", "--verbose"], { baseUrl });
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^resource +walk +pages/);
+    expect(stdout).toMatch(/^user +whole/m);
+    expect(stdout).not.toMatch(/^build/m);
+    expect(stdout).toMatch(/^run \d+, \w+: succeeded after [\d.]+ s, \d+ requests/m);
+    expect(stdout + stderr).not.toContain(PLANTED_SECRET);
+  });
+
+  it("--dry-run fetches and counts, and writes nothing at all", { tags: ["long"] }, async () => {
+    await using empty = await createTestDatabase({ migrated: false });
+    const { code, stdout, stderr } = await sync(["--dry-run", "--json"], { databaseUrl: empty.url });
+    expect(stderr).not.toContain("Warning");
+    expect(code).toBe(0);
+    const builds = [...world.truth().records("build")].filter(({ listed }) => listed).length;
+    expect(JSON.parse(stdout)).toMatchObject({
+      run_id: null,
+      status: "succeeded",
+      resources: { build: { walk: "whole", records: builds, inserted: builds } },
+    });
+    const schemas = "select nspname from pg_namespace where nspname in ('mirror', 'sync')";
+    expect(await ask(empty.url, schemas)).toEqual([]);
+
+    await using migrated = await createTestDatabase();
+    expect((await sync(["--dry-run"], { databaseUrl: migrated.url })).code).toBe(0);
+    expect(await ask(migrated.url, "select * from sync.runs")).toEqual([]);
+    expect(Object.values(await mirrorRows(migrated.url)).flat()).toEqual([]);
+  });
+
+  it("deletions beyond --max-delete-ratio are held back: exit 3 and why; --allow-mass-delete makes them", {
+    tags: ["long"],
+  }, async () => {
+    await using own = await createTestDatabase();
+    const users = (...args: string[]) => sync(["--resource", "user", ...args], { databaseUrl: own.url });
+    await syncOnce(own.url, new URL(service.url), { resources: ["user"] });
+    await ask(
+      own.url,
+      `insert into mirror.users (id, first_seen_at, changed_at, record_hash)
+       select n, '2020-01-01', '2020-01-01', '' from generate_series(9000001, 9000030) as n`,
+    );
+    const held = await users("--max-delete-ratio", "0.7");
+    expect(held.code).toBe(3);
+    expect(held.stdout).toMatch(/^user +whole( +\d+){5} +0 +0 +0$/m);
+    expect(held.stdout).toMatch(
+      /^ {2}30 of 42 known users were not in the walk.* 0\.7 .*--allow-mass-delete/m,
+    );
+    const { code, stdout } = await users("--allow-mass-delete");
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^user +whole( +\d+){5} +30 +0 +0$/m);
+    expect(await ask(own.url, "select 1 from mirror.users where deleted_at is null")).toHaveLength(12);
+  });
+
+  it("a walk that is not whole makes the run partial: exit 3, and what came is kept", {
+    tags: ["long"],
+  }, async () => {
+    await using own = await createTestDatabase();
+    const lying = await startSimulation({
+      world,
+      async intercept(request, next) {
+        const reply = await next();
+        if (!new URL(request.url).pathname.endsWith("/user/")) return reply;
+        const body = (await reply.json()) as { meta: { total_count: number } };
+        body.meta.total_count += 5;
+        return Response.json(body);
+      },
+    });
+    try {
+      const { code, stdout } = await sync(["--json"], { databaseUrl: own.url, baseUrl: lying.url });
+      expect(code).toBe(3);
+      const summary = JSON.parse(stdout);
+      expect(summary).toMatchObject({
+        status: "partial",
+        resources: {
+          user: { walk: "not_whole", records: 12, reason: expect.stringContaining("total_count says 17") },
+          build: { walk: "whole" },
+        },
+      });
+      expect((await mirrorRows(own.url)).users).toHaveLength(12);
+    } finally {
+      await lying.close();
+    }
+  });
+
+  it("a resource that the root listing lost makes the run partial", { tags: ["long"] }, async () => {
+    await using own = await createTestDatabase();
+    const poorer = await startSimulation({
+      world,
+      async intercept(request, next) {
+        const reply = await next();
+        if (new URL(request.url).pathname !== "/api/v1/") return reply;
+        const { file: _, ...rest } = (await reply.json()) as Record<string, unknown>;
+        return Response.json(rest);
+      },
+    });
+    try {
+      const { code, stdout } = await sync(["--json"], { databaseUrl: own.url, baseUrl: poorer.url });
+      expect(code).toBe(3);
+      expect(JSON.parse(stdout)).toMatchObject({
+        status: "partial",
+        resources: { file: { walk: "skipped" } },
+      });
+    } finally {
+      await poorer.close();
+    }
+  });
+});
+
+describe("a stop in the middle of a sync", () => {
+  it.each([
+    ["SIGINT", 130],
+    ["SIGTERM", 143],
+  ] as const)(
+    "by %s exits %i, and the next sync ends in the rows of an undisturbed one",
+    { tags: ["long"] },
+    async (signal, code) => {
+      await using own = await createTestDatabase();
+      await using undisturbed = await createTestDatabase();
+      const small = ["--page-size", "5", "--concurrency", "1"];
+      {
+        await using gated = await startGated("/build/?format=json&limit=5&offset=21");
+        await using cli = startCli([
+          "sync",
+          ...FAST,
+          ...small,
+          "--base-url",
+          gated.url,
+          "--database-url",
+          own.url,
+        ]);
+        await gated.reached;
+        cli.signal(signal);
+        const result = await cli.ended;
+        expect(result.code).toBe(code);
+        expect(result.stderr).toContain(`docmirror: stopped by ${signal}`);
+        expect(result.stderr).not.toMatch(/a bug|^\s+at /m);
+      }
+      const runs = () => ask<{ status: string }>(own.url, "select status from sync.runs order by id");
+      expect(await runs()).toEqual([{ status: "interrupted" }]);
+
+      await withSql(own.url, { applicationName: "docmirror test" }, forgetService);
+      const [next] = await Promise.all([
+        sync([...small, "--json"], { databaseUrl: own.url }),
+        sync(small, { databaseUrl: undisturbed.url }),
+      ]);
+      expect(next.code).toBe(0);
+      expect(JSON.parse(next.stdout)).toMatchObject({
+        status: "succeeded",
+        resources: { build: { walk: "whole" } },
+      });
+      expect(next.stderr).toContain("walk resumes at its checkpoint");
+      expect(await runs()).toEqual([{ status: "interrupted" }, { status: "succeeded" }]);
+      expect(await mirrorRows(own.url)).toEqual(await mirrorRows(undisturbed.url));
+    },
+  );
+
+  it("by SIGKILL leaves a run that the next one closes, and the same rows in the end", {
+    tags: ["long"],
+  }, async () => {
+    await using own = await createTestDatabase();
+    await using undisturbed = await createTestDatabase();
+    const small = ["--page-size", "5", "--concurrency", "1"];
+    {
+      await using gated = await startGated("/build/?format=json&limit=5&offset=21");
+      await using cli = startCli([
+        "sync",
+        ...FAST,
+        ...small,
+        "--base-url",
+        gated.url,
+        "--database-url",
+        own.url,
+      ]);
+      await gated.reached;
+      cli.signal("SIGKILL");
+      expect((await cli.ended).signal).toBe("SIGKILL");
+    }
+    await withSql(own.url, { applicationName: "docmirror test" }, forgetService);
+    const [next] = await Promise.all([
+      sync(small, { databaseUrl: own.url }),
+      sync(small, { databaseUrl: undisturbed.url }),
+    ]);
+    expect(next.code).toBe(0);
+    expect(await ask(own.url, "select status from sync.runs order by id")).toEqual([
+      { status: "interrupted" },
+      { status: "succeeded" },
+    ]);
+    expect(await mirrorRows(own.url)).toEqual(await mirrorRows(undisturbed.url));
+  });
+
+  it("while the first request waits exits as well", { tags: ["long"] }, async () => {
+    await using own = await createTestDatabase();
+    await using gated = await startGated("/api/v1/?format=json");
+    await using cli = startCli(["sync", ...FAST, "--base-url", gated.url, "--database-url", own.url]);
+    await gated.reached;
+    cli.signal("SIGINT");
+    expect((await cli.ended).code).toBe(130);
+  });
+
+  it("while a retry waits exits as well", { tags: ["long"] }, async () => {
+    await using own = await createTestDatabase();
+    await using server = await startScriptedServer([{ status: 503, headers: { "retry-after": "200" } }]);
+    await using cli = startCli(["sync", ...FAST, "--base-url", server.url.href, "--database-url", own.url]);
+    await cli.waitFor("stderr", /trying again/);
+    cli.signal("SIGTERM");
+    expect((await cli.ended).code).toBe(143);
+  });
+});
+
+describe("a second sync while one runs", () => {
+  it("exits 10 and says who holds the lock; the first goes on", { tags: ["long"] }, async () => {
+    await using own = await createTestDatabase();
+    await using gated = await startGated("/build/?format=json&limit=100");
+    await using first = startCli(["sync", ...FAST, "--base-url", gated.url, "--database-url", own.url]);
+    await gated.reached;
+    const second = await sync([], { databaseUrl: own.url });
+    expectFailure(second, 10, new RegExp(`another run holds the lock: run 1, process ${first.child.pid} `));
+    expect(first.child.exitCode).toBeNull();
+    first.signal("SIGTERM");
+    expect((await first.ended).code).toBe(143);
+    expect(await ask(own.url, "select id from sync.runs")).toHaveLength(1);
+  });
+});

@@ -1,0 +1,77 @@
+import { describe, expect, it } from "vitest";
+import { StoreError } from "../../../src/base/errors.ts";
+import { silentLog } from "../../../src/base/log.ts";
+import { createKeptDatabase } from "../../../src/cli/worker/kept-database.ts";
+import type { OpenDatabase } from "../../../src/store/embedded/open-database.ts";
+import { createHandClock, settle } from "../../support/hand-clock.ts";
+
+const never = new AbortController().signal;
+
+function setup(prepare: (nth: number) => Promise<void>) {
+  const clock = createHandClock("2026-03-10T12:00:00Z");
+  const counts = { opened: 0, prepared: 0, closed: 0 };
+  const database = createKeptDatabase({
+    clock,
+    log: silentLog,
+    async open(): Promise<OpenDatabase> {
+      counts.opened++;
+      const close = async () => void counts.closed++;
+      return { url: `postgres://opened-${counts.opened}`, describe: "", embedded: null, close };
+    },
+    prepare: () => prepare(++counts.prepared),
+  });
+  return { clock, database, counts };
+}
+
+describe("a kept database", () => {
+  it("is opened once and asked each time whether it answers", async () => {
+    const { database, counts } = setup(async () => {});
+    expect(await database.ready(never)).toBe("postgres://opened-1");
+    expect(await database.ready(never)).toBe("postgres://opened-1");
+    expect(counts).toEqual({ opened: 1, prepared: 2, closed: 0 });
+    await database.close();
+    await database.close();
+    expect(counts.closed).toBe(1);
+  });
+
+  it("is waited for while it is down, a minute at most between two tries, and opened anew", async () => {
+    const { database, clock, counts } = setup(async (nth) => {
+      if (nth <= 8) throw new StoreError("down", { sqlstate: "ECONNREFUSED" });
+    });
+    const ready = database.ready(never);
+    await clock.advance((1 + 2 + 4 + 8 + 16 + 32 + 60 + 59) * 1000);
+    await settle();
+    expect(counts.prepared).toBe(8);
+    await clock.advance(1000);
+    expect(await ready).toBe("postgres://opened-9");
+    expect(counts.closed).toBe(8);
+  });
+
+  it("is opened once by jobs that find it down at the same time", async () => {
+    const { database, clock, counts } = setup(async (nth) => {
+      if (nth <= 2) throw new StoreError("down", { sqlstate: "ECONNREFUSED" });
+    });
+    const ready = Promise.all([database.ready(never), database.ready(never)]);
+    await clock.advance(10_000);
+    expect(await ready).toEqual(["postgres://opened-3", "postgres://opened-3"]);
+    expect(counts).toEqual({ opened: 3, prepared: 4, closed: 2 });
+  });
+
+  it("throws what waiting cannot repair", async () => {
+    const { database } = setup(async () => {
+      throw new StoreError("wrong password", { sqlstate: "28P01" });
+    });
+    await expect(database.ready(never)).rejects.toThrow("wrong password");
+  });
+
+  it("ends its waiting when it is told to stop", async () => {
+    const { database } = setup(async () => {
+      throw new StoreError("down", { sqlstate: "57P03" });
+    });
+    const stop = new AbortController();
+    const ready = database.ready(stop.signal);
+    await settle();
+    stop.abort(new Error("enough"));
+    await expect(ready).rejects.toThrow("enough");
+  });
+});

@@ -1,0 +1,128 @@
+import { describe, expect, it } from "vitest";
+import { systemClock } from "../../../src/base/clock.ts";
+import { silentLog } from "../../../src/base/log.ts";
+import { createNotifyJob } from "../../../src/cli/worker/notify-job.ts";
+import { createWorker } from "../../../src/cli/worker/worker.ts";
+import type { NotifyOptions } from "../../../src/notify/notify.ts";
+import { settle } from "../../support/hand-clock.ts";
+import { WEBHOOK_KEY } from "../../support/webhook-receiver.ts";
+
+/** The job, and how many rounds it has begun. Rounds last until they are let go, where `holds` says so. */
+function createJob({ holds = false } = {}) {
+  const rounds: NotifyOptions[] = [];
+  const ends: (() => void)[] = [];
+  const job = createNotifyJob({
+    webhook: { url: new URL("http://127.0.0.1:1/"), key: WEBHOOK_KEY },
+    staleAfterMs: 1000,
+    database: { ready: async () => "postgres://ready", close: async () => {} },
+    async notify(options) {
+      rounds.push(options);
+      if (holds) await new Promise<void>((resolve) => ends.push(resolve));
+      return { delivered: 0, failed: 0 };
+    },
+    clock: systemClock,
+    log: silentLog,
+  });
+  return { job, rounds, ends };
+}
+
+describe("sending notices as a job", () => {
+  it("is a round at the start, at each tick, and after each run, well ended or not", async () => {
+    const { job, rounds } = createJob();
+    let tick = () => {};
+    const worker = createWorker({
+      jobs: [job],
+      clock: { now: () => new Date(), sleep: systemClock.sleep },
+      log: silentLog,
+      schedule(_line, onTick) {
+        tick = onTick;
+        return { stop: () => {} };
+      },
+    });
+    worker.start();
+    try {
+      await settle();
+      expect(rounds).toMatchObject([{ databaseUrl: "postgres://ready", staleAfterMs: 1000 }]);
+      tick();
+      await settle();
+      expect(rounds).toHaveLength(2);
+      expect(await job.afterRun(async (n: number) => n + 1)(41)).toBe(42);
+      await settle();
+      expect(rounds).toHaveLength(3);
+      await expect(
+        job.afterRun(async () => {
+          throw new Error("the run broke");
+        })({}),
+      ).rejects.toThrow("the run broke");
+      await settle();
+      expect(rounds).toHaveLength(4);
+      tick();
+      await settle();
+      expect(rounds).toHaveLength(5);
+    } finally {
+      expect(await worker.stop()).toBe(true);
+    }
+  });
+
+  it("looks once more for runs that ended during a round", async () => {
+    const { job, rounds, ends } = createJob({ holds: true });
+    const stop = new AbortController();
+    const tick = new AbortController();
+    const working = job.run(stop.signal, () => tick.signal);
+    await settle();
+    await job.afterRun(async () => {})({});
+    await job.afterRun(async () => {})({});
+    expect(rounds).toHaveLength(1);
+    ends[0]?.();
+    await settle();
+    expect(rounds).toHaveLength(2);
+    ends[1]?.();
+    await settle();
+    expect(rounds).toHaveLength(2);
+    tick.abort();
+    expect(await working).toBe("done");
+  });
+
+  it("delays no other job, however long a round lasts", async () => {
+    const { job, ends } = createJob({ holds: true });
+    let runs = 0;
+    const ticks: (() => void)[] = [];
+    const other = {
+      name: "watch",
+      cron: "* * * * *",
+      timezone: "Etc/UTC",
+      run: job.afterRun(async () => {
+        runs++;
+        return "done" as const;
+      }),
+    };
+    const worker = createWorker({
+      jobs: [job, other],
+      clock: systemClock,
+      log: silentLog,
+      schedule(_line, onTick) {
+        ticks.push(onTick);
+        return { stop: () => {} };
+      },
+    });
+    worker.start();
+    for (let n = 0; n < 3; n++) {
+      await settle();
+      ticks[1]?.();
+    }
+    await settle();
+    expect(runs).toBe(3);
+    expect(ends).toHaveLength(1);
+    ends[0]?.();
+    expect(await worker.stop()).toBe(true);
+  });
+
+  it("ends with the reason of a stop", async () => {
+    const { job } = createJob();
+    const stop = new AbortController();
+    const working = job.run(stop.signal, () => new AbortController().signal);
+    await settle();
+    stop.abort(new Error("stopped"));
+    await expect(working).rejects.toThrow("stopped");
+  });
+});

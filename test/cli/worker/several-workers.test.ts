@@ -1,0 +1,180 @@
+/** @module-tag long */
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { type Simulation, startSimulation } from "../../../src/simulate/service.ts";
+import { createWorld } from "../../../src/simulate/world.ts";
+import type { Sql } from "../../../src/store/connection/connect.ts";
+import { connect } from "../../../src/store/connection/connect.ts";
+import { createTestDatabase, type TestDatabase } from "../../support/database.ts";
+import { type Relay, startRelay } from "../../support/relay.ts";
+import {
+  awaitLeader,
+  findLedgerFaults,
+  noteWrites,
+  startWorker,
+  type WorkerProcess,
+} from "../../support/several-workers.ts";
+
+/** A night every ten seconds. */
+const EVERY_MS = 10_000;
+const NIGHTS = ["--sync-cron", "*/10 * * * * *", "--watch-cron", "*/2 * * * * *"];
+const FAST = ["--rate", "0", "--page-size", "20", "--concurrency", "2"];
+const WORLD = { users: 40, projects: 30, versions: 120, files: 100, builds: 400 };
+/** Another worker leads within a minute, and then reads every list. */
+const WITHIN_MS = 75_000;
+
+let service: Simulation;
+beforeAll(async () => {
+  service = await startSimulation({ world: createWorld({ ...WORLD, startAt: new Date() }), latencyMs: 20 });
+});
+afterAll(async () => {
+  await service?.close();
+});
+
+let database: TestDatabase;
+let relay: Relay;
+let sql: Sql;
+let workers: WorkerProcess[];
+let beganAt: number;
+
+const start = (url: string) => startWorker(url, [...NIGHTS, ...FAST, "--base-url", service.url]);
+
+/** Three of them. The first leads, and has a network of its own. */
+beforeEach(async () => {
+  workers = [];
+  database = await createTestDatabase();
+  relay = await startRelay(database.url);
+  sql = connect(database.url, { applicationName: "docmirror test", max: 2 });
+  await noteWrites(sql);
+  beganAt = Date.now();
+  workers.push(await start(relay.url(database.url)));
+  await awaitLeader(sql);
+  for (const worker of [start(database.url), start(database.url)]) workers.push(await worker);
+  await expect.poll(async () => (await runs()).some(isGood), { timeout: 60_000 }).toBe(true);
+});
+afterEach(async () => {
+  for (const worker of workers) await worker[Symbol.asyncDispose]();
+  await sql?.end({ timeout: 5 });
+  await relay?.[Symbol.asyncDispose]();
+  await database?.dispose();
+});
+
+const runs = () => sql<{ id: number; kind: string; status: string; pid: number }[]>`
+  select id, status, pid from sync.runs where kind <> 'watch' order by id desc`;
+
+type Run = Awaited<ReturnType<typeof runs>>[number];
+const isGood = ({ status }: Run) => status === "succeeded";
+const isRunning = ({ status }: Run) => status === "running";
+
+/** Waits until a run is like that which was not before. */
+async function newRun(isIt: (run: Run) => boolean, pid?: number): Promise<number> {
+  const before = new Set((await runs()).filter(isIt).map(({ id }) => id));
+  const find = async () =>
+    (await runs()).find((run) => isIt(run) && !before.has(run.id) && (pid ?? run.pid) === run.pid)?.id;
+  let found: number | undefined;
+  await expect.poll(async () => (found = await find()), { timeout: 60_000, interval: 50 }).toBeDefined();
+  return found ?? 0;
+}
+
+async function pagesAnswer(but?: WorkerProcess): Promise<void> {
+  for (const worker of workers.filter((one) => one !== but)) {
+    const reply = await fetch(worker.page);
+    expect(reply.status).toBe(200);
+    expect(await reply.text()).toContain("As of ");
+  }
+}
+
+/** The process that leads, and one that stands by. */
+async function roles(): Promise<{ leader: WorkerProcess; others: WorkerProcess[] }> {
+  const { pid } = await awaitLeader(sql);
+  const leader = workers.find((worker) => worker.pid === pid);
+  if (!leader) throw new Error("a stranger leads");
+  return { leader, others: workers.filter((worker) => worker !== leader) };
+}
+
+async function expectGoodLedger(): Promise<void> {
+  const options = { everyMs: EVERY_MS, from: beganAt, until: Date.now(), withinMs: WITHIN_MS };
+  expect(await findLedgerFaults(sql, options)).toEqual([]);
+}
+
+describe("three workers on one database", { timeout: 240_000 }, () => {
+  it("serve all, and one of them leads", async () => {
+    const { leader, others } = await roles();
+    expect(leader).toBe(workers[0]);
+    await pagesAnswer();
+    for (const { cli } of others)
+      expect(cli.stderr()).toMatch(/another worker leads on this database: process \d+ on /);
+    await newRun(isGood);
+    expect(new Set((await runs()).map(({ pid }) => pid))).toEqual(new Set([leader.pid]));
+    await expectGoodLedger();
+  });
+
+  it("go on without a leader that was killed in the middle of a run", async () => {
+    const { leader } = await roles();
+    await newRun(isRunning);
+    leader.cli.signal("SIGKILL");
+    await leader.cli.ended;
+    await pagesAnswer(leader);
+    const { pid } = await awaitLeader(sql, leader.pid);
+    await newRun(isGood, pid);
+    expect((await runs()).filter((run) => run.pid === leader.pid && run.status === "running")).toEqual([]);
+    await expectGoodLedger();
+  });
+
+  it("go on without a leader that was frozen in the middle of a run, and it stands by when it wakes", async () => {
+    const { leader } = await roles();
+    const broken = await newRun(isRunning);
+    leader.cli.signal("SIGSTOP");
+    const { pid } = await awaitLeader(sql, leader.pid);
+    await pagesAnswer(leader);
+    await newRun(isGood, pid);
+    leader.cli.signal("SIGCONT");
+    await leader.cli.waitFor("stderr", /another worker leads now/);
+    await leader.cli.waitFor("stderr", /this worker leads[\s\S]*this worker stands by/);
+    await newRun(isGood, pid);
+    await pagesAnswer();
+    expect((await runs()).find(({ id }) => id === broken)?.status).toBe("interrupted");
+    expect((await runs()).filter((run) => run.pid === leader.pid && run.id > broken)).toEqual([]);
+    await expectGoodLedger();
+  });
+
+  it("go on without a leader whose network fell silent in the middle of a run", async () => {
+    const { leader } = await roles();
+    expect(leader).toBe(workers[0]);
+    await newRun(isRunning);
+    relay.silence();
+    const { pid } = await awaitLeader(sql, leader.pid);
+    await pagesAnswer(leader);
+    await newRun(isGood, pid);
+    relay.restore();
+    await leader.cli.waitFor("stderr", /another worker leads now/);
+    await newRun(isGood, pid);
+    await expect.poll(async () => (await fetch(leader.page)).status, { timeout: 30_000 }).toBe(200);
+    await expectGoodLedger();
+  });
+
+  it("agree on one leader after every session was ended", async () => {
+    await newRun(isRunning);
+    await sql`select pg_terminate_backend(pid) from pg_stat_activity
+      where datname = current_database() and application_name like '%#%'`;
+    await newRun(isGood);
+    await newRun(isGood);
+    await expectGoodLedger();
+  });
+
+  it("hand over at once when the leader is asked to stop", async () => {
+    const { leader } = await roles();
+    leader.cli.signal("SIGTERM");
+    expect((await leader.cli.ended).code).toBe(143);
+    const { resigned_at } = (
+      await sql<{ resigned_at: string | null }[]>`
+      select resigned_at from sync.leader where pid = ${leader.pid}`
+    )[0] ?? { resigned_at: "taken" };
+    expect(resigned_at).not.toBeNull();
+    const from = performance.now();
+    const { pid } = await awaitLeader(sql, leader.pid);
+    expect(performance.now() - from).toBeLessThan(15_000);
+    await newRun(isGood, pid);
+    await pagesAnswer(leader);
+    await expectGoodLedger();
+  });
+});

@@ -1,0 +1,274 @@
+import { describe, expect, it } from "vitest";
+import { systemClock } from "../../../src/base/clock.ts";
+import { defaultValues } from "../../../src/base/config/default-values.ts";
+import { HttpStatusError, LockedError, NetworkError, StoreError } from "../../../src/base/errors.ts";
+import { silentLog } from "../../../src/base/log.ts";
+import { createNightlySync } from "../../../src/cli/worker/nightly-sync.ts";
+import { createWatchJob, type WatchJobDeps } from "../../../src/cli/worker/watch-job.ts";
+import { createWorker } from "../../../src/cli/worker/worker.ts";
+import { createHostPace, type HostPace } from "../../../src/mirror/api/host-pace.ts";
+import { emptyCounts, type RunSummary, type WalkSummary } from "../../../src/mirror/lists/summary.ts";
+import { runSync } from "../../../src/mirror/run/run.ts";
+import { runWatchRound } from "../../../src/mirror/run/watch-round.ts";
+import type { RunOptions, RunResult } from "../../../src/mirror/run/with-run.ts";
+import { QUIET } from "../../../src/simulate/settings.ts";
+import { withSql } from "../../../src/store/connection/connect.ts";
+import { type ArrangedBuilds, arrangeBuilds } from "../../support/arranged-builds.ts";
+import { createFakeClock } from "../../support/fake-clock.ts";
+import { createKeptLog, type QuickWorld, startQuickWorld } from "../../support/quick-world.ts";
+
+const { signal } = new AbortController();
+const TINY = { users: 2, projects: 2, versions: 2, files: 2, builds: 40, rates: QUIET, clockSteps: false };
+
+const settings = (baseUrl: URL): WatchJobDeps["settings"] => ({
+  ...defaultValues(),
+  baseUrl,
+  ratePerSecond: 0,
+  retries: 0,
+});
+
+function createRound(over: Partial<WatchJobDeps> = {}) {
+  return createWatchJob({
+    ...{ cron: "* * * * *", timezone: "Etc/UTC", clock: systemClock, log: silentLog },
+    settings: settings(new URL("http://127.0.0.1:1/")),
+    pace: createHostPace({ ratePerSecond: 0, clock: systemClock }),
+    database: { ready: async () => "postgres://ready", close: async () => {} },
+    runWatchRound: ending("succeeded"),
+    ...over,
+  });
+}
+
+function ending(status: RunSummary["status"], over: Partial<RunSummary> = {}): () => Promise<RunResult> {
+  const summary: RunSummary = {
+    ...{ run_id: 1, kind: "watch", status, duration_ms: 100, requests: 1, bytes: 1, resources: {} },
+    ...{ started_at: "2026-03-10T02:17:00.000Z", finished_at: "2026-03-10T02:17:00.100Z" },
+    ...{
+      references: { resolved: 0, unresolved: 0 },
+      unfinished: { deletions: 0, waiting: 0, references: 0, open_builds: 0, deficit: 0 },
+      transitions: 0,
+      ...over,
+    },
+  };
+  return async () => ({ summary, error: null });
+}
+
+describe("a round as a job", () => {
+  it.each([
+    ["succeeded", "done"],
+    ["partial", "done"],
+    ["failed", "failed"],
+    ["interrupted", "failed"],
+  ] as const)("that ends as %s is %s", async (status, outcome) => {
+    expect(await createRound({ runWatchRound: ending(status) }).run(signal)).toBe(outcome);
+  });
+
+  it("gives way to the run that holds the lock", async () => {
+    const locked = new LockedError("run 7 holds the lock", { heldBy: "full" });
+    expect(await createRound({ runWatchRound: () => Promise.reject(locked) }).run(signal)).toBe("busy");
+  });
+
+  it("tells what keeps rounds from success when it comes, not each minute, and again when it is another thing", async () => {
+    const { log, messages } = createKeptLog();
+    const ends: (() => Promise<RunResult>)[] = [];
+    const round = createRound({ log, runWatchRound: () => (ends.shift() ?? ending("succeeded"))() });
+    const partial = (reason: string) =>
+      ending("partial", {
+        resources: {
+          build: { ...emptyCounts(), walk: "head", reason, total_count: 9 },
+        },
+      });
+    const tell = async (end: () => Promise<RunResult>) => {
+      const before = messages().length;
+      ends.push(end);
+      await round.run(signal);
+      return messages().length - before;
+    };
+    expect(await tell(partial("5 builds are missing"))).toBe(1);
+    expect(await tell(partial("6 builds are missing"))).toBe(0);
+    expect(await tell(partial("the head never joined"))).toBe(1);
+    expect(await tell(ending("succeeded"))).toBe(0);
+    expect(await tell(partial("the head never joined"))).toBe(1);
+  });
+
+  it("throws what kept it from beginning", async () => {
+    const round = createRound({ runWatchRound: () => Promise.reject(new StoreError("no rights")) });
+    await expect(round.run(signal)).rejects.toThrow("no rights");
+  });
+
+  it("writes into the database that is ready, at the pace of the process", async () => {
+    const pace = createHostPace({ ratePerSecond: 0, clock: systemClock });
+    let given: RunOptions | undefined;
+    const round = createRound({
+      pace,
+      runWatchRound(options) {
+        given = options;
+        return ending("succeeded")();
+      },
+    });
+    await round.run(signal);
+    expect(given?.settings.databaseUrl).toBe("postgres://ready");
+    expect(given?.pace).toBe(pace);
+  });
+
+  it("is left out while the service asks to be left alone", async () => {
+    const clock = createFakeClock();
+    const pace = createHostPace({ ratePerSecond: 0, clock });
+    const refusal = new HttpStatusError("throttled", { url: "http://127.0.0.1:1/", status: 429 });
+    pace.hold(60_000, refusal);
+    let rounds = 0;
+    const round = createRound({
+      pace,
+      runWatchRound() {
+        rounds += 1;
+        return ending("succeeded")();
+      },
+    });
+    expect(await round.run(signal)).toBe("busy");
+    await clock.sleep(60_001);
+    expect([await round.run(signal), rounds]).toEqual(["done", 1]);
+  });
+
+  it("is due at the start of the process", () => {
+    expect(createRound().startsAtOnce).toBe(true);
+  });
+
+  it("tells in the log why it did not succeed", async () => {
+    const lines: unknown[] = [];
+    const keep = (level: string) => (facts: unknown, message: string) =>
+      void lines.push([level, facts, message]);
+    const log = Object.assign(Object.create(silentLog), { warn: keep("warn"), info: keep("info") });
+    const reason = "it is told";
+    const broken: WalkSummary = { ...emptyCounts(), walk: "not_whole", reason, total_count: null };
+    const skipped: WalkSummary = { ...broken, walk: "skipped" };
+    for (const build of [broken, skipped]) {
+      await createRound({ log, runWatchRound: ending("partial", { resources: { build } }) }).run(signal);
+    }
+    const { message } = new NetworkError("gone", { url: "http://127.0.0.1:1/" });
+    await createRound({ log, runWatchRound: ending("failed", { error: message }) }).run(signal);
+    expect(lines).toEqual([
+      ["warn", expect.objectContaining({ reason }), "watch round ended without success"],
+      ["info", { run_id: 1, reason }, "nothing to watch yet"],
+      ["warn", expect.objectContaining({ error: "gone" }), "watch round ended without success"],
+    ]);
+  });
+});
+
+type Beside = Awaited<ReturnType<typeof startBeside>>;
+
+/** Both jobs of one process over a mirror that has been read once; the test gives the ticks and may hold the service. */
+async function startBeside() {
+  const arranged: ArrangedBuilds = arrangeBuilds();
+  const quick: QuickWorld = await startQuickWorld(TINY, arranged.intercept);
+  await quick.sync({ kind: "full" });
+  quick.world.advance(60_000);
+  arranged.asked.length = 0;
+  const clock = { now: () => quick.world.now(), sleep: systemClock.sleep };
+  const { log, messages } = createKeptLog();
+  const shared = {
+    ...{ timezone: "Etc/UTC", clock, log, settings: settings(quick.baseUrl) },
+    pace: createHostPace({ ratePerSecond: 0, clock }),
+    database: { ready: async () => quick.databaseUrl, close: async () => {} },
+  };
+  const ticks = new Map<string, () => void>();
+  const worker = createWorker({
+    ...{ clock, log },
+    jobs: [
+      createNightlySync({ ...shared, cron: "0 0 29 2 *", runSync }),
+      createWatchJob({ ...shared, cron: "* * * * *", runWatchRound }),
+    ],
+    schedule({ cron }, onTick) {
+      ticks.set(cron === "* * * * *" ? "watch" : "sync", onTick);
+      return { stop: () => {} };
+    },
+  });
+  worker.start();
+  const reach = async (states: Record<string, string>) => {
+    const isReached = () => Object.entries(states).every(([job, state]) => worker.states()[job] === state);
+    await expect.poll(isReached, { timeout: 20_000, interval: 10 }).toBe(true);
+  };
+  // The round at the start.
+  await expect.poll(() => arranged.asked.length, { timeout: 20_000, interval: 10 }).toBeGreaterThan(0);
+  await reach({ sync: "waiting", watch: "waiting" });
+  arranged.asked.length = 0;
+  return {
+    ...{ quick, arranged, messages, reach },
+    tick: (job: "sync" | "watch") => ticks.get(job)?.(),
+    /** Keeps all requests waiting; what it gives lets them go. */
+    hold() {
+      let letGo = () => {};
+      arranged.held = new Promise((resolve) => {
+        letGo = resolve;
+      });
+      return () => letGo();
+    },
+    asked: () =>
+      expect.poll(() => arranged.asked.length, { timeout: 20_000, interval: 10 }).toBeGreaterThan(0),
+    async [Symbol.asyncDispose]() {
+      await worker.stop();
+      await quick[Symbol.asyncDispose]();
+    },
+  };
+}
+
+const runsOf = ({ quick }: Beside) =>
+  withSql(
+    quick.databaseUrl,
+    { applicationName: "docmirror test" },
+    (sql) => sql<{ kind: string; status: string }[]>`select kind, status from sync.runs order by id offset 2`,
+  );
+
+describe("beside the nightly sync", () => {
+  it("a round that is due while a sync runs is left out", async () => {
+    await using beside = await startBeside();
+    const letGo = beside.hold();
+    beside.tick("sync");
+    await beside.asked();
+    beside.tick("watch");
+    await beside.reach({ watch: "waiting", sync: "running" });
+    letGo();
+    await beside.reach({ sync: "waiting" });
+    expect(await runsOf(beside)).toEqual([{ kind: "incremental", status: "succeeded" }]);
+    expect(beside.messages()).not.toContain("run failed");
+  });
+
+  it("a sync that is due while a round runs waits for its end", { tags: ["long"] }, async () => {
+    await using beside = await startBeside();
+    const letGo = beside.hold();
+    beside.tick("watch");
+    await beside.asked();
+    beside.tick("sync");
+    await expect.poll(beside.messages, { timeout: 20_000 }).toContain("sync started");
+    await beside.reach({ watch: "running", sync: "running" });
+    letGo();
+    await beside.reach({ watch: "waiting", sync: "waiting" });
+    expect(await runsOf(beside)).toEqual([
+      { kind: "watch", status: "succeeded" },
+      { kind: "incremental", status: "succeeded" },
+    ]);
+  });
+
+  it("keeps one even pace with it, from one run to the next", { tags: ["long"] }, async () => {
+    await using quick = await startQuickWorld(TINY);
+    await quick.sync({ kind: "full" });
+    quick.simulation.resetRequests();
+    const paced: HostPace = createHostPace({ ratePerSecond: 5, clock: systemClock });
+    let turns = 0;
+    const pace: HostPace = {
+      ...paced,
+      turn(until) {
+        turns += 1;
+        return paced.turn(until);
+      },
+    };
+    const withPace = { pace, settings: { ratePerSecond: 5, pageSize: 100 } };
+    const { summary } = await quick.sync({ kind: "incremental", resources: ["build"], ...withPace });
+    const rounds = [await quick.watch(withPace), await quick.watch(withPace), await quick.watch(withPace)];
+    const requests = [summary, ...rounds.map((round) => round.summary)].map((run) => run.requests);
+    expect(turns).toBe(requests.reduce((sum, count) => sum + count));
+    const { arrivalsMs } = quick.simulation.requests();
+    const gaps = arrivalsMs.slice(1).map((at, before) => at - (arrivalsMs[before] ?? 0));
+    expect(gaps.length).toBeGreaterThan(3);
+    // A fifth of a second, but for what a busy machine adds to one and takes from the next.
+    expect(Math.min(...gaps)).toBeGreaterThan(100);
+  });
+});

@@ -1,0 +1,181 @@
+import { describe, expect, it } from "vitest";
+import { LockedError, StoreError } from "../../../src/base/errors.ts";
+import { silentLog } from "../../../src/base/log.ts";
+import { type Lead, workInTerms } from "../../../src/cli/worker/work-in-terms.ts";
+import type { Term } from "../../../src/store/ledger/lead-term.ts";
+import { createHandClock, settle } from "../../support/hand-clock.ts";
+
+const DOWN = new StoreError("down", { sqlstate: "ECONNREFUSED" });
+const LED = new LockedError("another worker leads on this database: process 4711 on host");
+
+/** A process whose lead is in hand. Answers of `keep` stay until they are changed. */
+function setup({ standsBy = true, endsInTime = true } = {}) {
+  const clock = createHandClock("2026-03-10T12:00:00Z");
+  const stop = new AbortController();
+  const events: string[] = [];
+  const hand = { isFree: true as boolean | Error, leads: true as boolean | Error, beforeTaken: () => {} };
+  let number = 0;
+  let lead: Lead | undefined;
+
+  const createTerm = (): Term => ({
+    number: ++number,
+    interrupted: [],
+    async keep() {
+      if (hand.leads instanceof Error) throw hand.leads;
+      return hand.leads;
+    },
+    assertLeads: async () => {},
+    resign: async () => void events.push("resigned"),
+  });
+  const working = workInTerms({
+    lock: {
+      nameSessions: (url) => url,
+      async take() {
+        hand.beforeTaken();
+        if (hand.isFree instanceof Error) throw hand.isFree;
+        return hand.isFree ? createTerm() : LED;
+      },
+      release: async () => void events.push("released"),
+    },
+    database: { ready: async () => "postgres://one", close: async () => {} },
+    createJobs(given) {
+      lead = given;
+      return [];
+    },
+    standsBy,
+    onUp: () => void events.push("up"),
+    clock,
+    log: silentLog,
+    signal: stop.signal,
+    createWorker: () => ({
+      start: () => void events.push(`term ${number} began`),
+      async stop() {
+        events.push(`term ${number} ended`);
+        return endsInTime;
+      },
+      states: () => ({}),
+    }),
+  });
+  const ended = working.then(
+    () => null,
+    (error: unknown) => error,
+  );
+  return { clock, stop, events, hand, ended, lead: () => lead };
+}
+
+describe("a worker among others", () => {
+  it("leads when it can, and resigns when it is stopped", async () => {
+    const { clock, stop, events, ended } = setup();
+    await clock.advance(20_000);
+    expect(events).toEqual(["up", "term 1 began"]);
+    const reason = new Error("stop");
+    stop.abort(reason);
+    expect(await ended).toBe(reason);
+    expect(events).toEqual(["up", "term 1 began", "term 1 ended", "resigned"]);
+  });
+
+  it("resigns at once when it is stopped while it takes the lead", async () => {
+    const { stop, events, hand, ended } = setup();
+    hand.beforeTaken = () => stop.abort(new Error("stop"));
+    await ended;
+    expect(events).toEqual(["resigned"]);
+  });
+
+  it("stands by while another one leads, and leads within 5 s of its end", async () => {
+    const { clock, stop, events, hand, ended } = setup();
+    hand.isFree = false;
+    await clock.advance(60_000);
+    expect(events).toEqual(["up"]);
+    hand.isFree = true;
+    await clock.advance(5000);
+    expect(events).toEqual(["up", "term 1 began"]);
+    stop.abort(new Error("stop"));
+    await ended;
+  });
+
+  it("ends its jobs when it loses the lead, and has new ones in its next term", async () => {
+    const { clock, stop, events, hand, ended } = setup();
+    await clock.advance(1000);
+    hand.leads = false;
+    hand.isFree = false;
+    await clock.advance(5000);
+    expect(events.slice(1, 3)).toEqual(["term 1 began", "term 1 ended"]);
+    hand.leads = true;
+    hand.isFree = true;
+    await clock.advance(5000);
+    expect(events.at(-1)).toBe("term 2 began");
+    expect(events.filter((event) => event === "up")).toHaveLength(1);
+    stop.abort(new Error("stop"));
+    await ended;
+  });
+
+  it("has not lost the lead while the database does not answer; the first answer decides", async () => {
+    const { clock, stop, events, hand, ended } = setup();
+    await clock.advance(1000);
+    hand.leads = DOWN;
+    await clock.advance(600_000);
+    expect(events.at(-1)).toBe("term 1 began");
+    hand.leads = false;
+    hand.isFree = false;
+    await clock.advance(6000);
+    expect(events).toContain("term 1 ended");
+    stop.abort(new Error("stop"));
+    await ended;
+  });
+
+  it("gives its jobs a database that is ready only while it surely leads", async () => {
+    const { clock, stop, hand, ended, lead } = setup();
+    await clock.advance(1000);
+    hand.leads = DOWN;
+    let ready = "";
+    lead()
+      ?.database.ready(stop.signal)
+      .then(
+        (url) => {
+          ready = url;
+        },
+        () => {},
+      );
+    await clock.advance(3000);
+    expect(ready).toBe("");
+    hand.leads = true;
+    await clock.advance(1000);
+    expect(ready).toBe("postgres://one");
+    stop.abort(new Error("stop"));
+    await ended;
+  });
+
+  it("ends where a run does not end after the lead was lost", async () => {
+    const { clock, events, hand, ended } = setup({ endsInTime: false });
+    await clock.advance(1000);
+    hand.leads = false;
+    await clock.advance(5000);
+    expect(await ended).toMatchObject({ name: "StoreError", exitCode: 4 });
+    expect(events.at(-1)).toBe("released");
+  });
+
+  it("ends by a fault that waiting does not repair", async () => {
+    const { clock, hand, ended } = setup();
+    hand.isFree = new StoreError("no rights", { sqlstate: "42501" });
+    await clock.advance(1000);
+    expect(await ended).toBe(hand.isFree);
+  });
+});
+
+describe("a watch", () => {
+  it("does not stand by", async () => {
+    const { clock, events, hand, ended } = setup({ standsBy: false });
+    hand.isFree = false;
+    await clock.advance(10_000);
+    expect(await ended).toBe(LED);
+    expect(events).toEqual([]);
+  });
+
+  it("ends when it loses the lead", async () => {
+    const { clock, hand, ended } = setup({ standsBy: false });
+    await settle();
+    hand.leads = false;
+    await clock.advance(5000);
+    expect(await ended).toBeInstanceOf(LockedError);
+  });
+});

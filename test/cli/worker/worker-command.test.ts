@@ -1,0 +1,212 @@
+import { randomBytes } from "node:crypto";
+import { Hono } from "hono";
+import { describe, expect, inject, it } from "vitest";
+import { startServer } from "../../../src/serve/http/server.ts";
+import { startSimulation } from "../../../src/simulate/service.ts";
+import { QUIET } from "../../../src/simulate/settings.ts";
+import { createWorld } from "../../../src/simulate/world.ts";
+import { replaceDatabase, withSql } from "../../../src/store/connection/connect.ts";
+import { runCli, startCli } from "../../support/cli.ts";
+import { createTestDatabase } from "../../support/database.ts";
+
+/** Never in these years, so that nothing but the start begins a sync. */
+const NEVER = ["--sync-cron", "0 0 29 2 *", "--rate", "0", "--http-port", "0"];
+const SMALL = { users: 5, projects: 4, versions: 6, files: 5, builds: 30 };
+
+function runsOf(url: string) {
+  return withSql(url, { applicationName: "docmirror test", max: 1 }, (sql) => {
+    return sql<
+      { status: string; kind: string }[]
+    >`select status, kind from sync.runs where kind <> 'watch' order by id`;
+  });
+}
+
+describe("worker", () => {
+  it("makes up for the missed night at its start, and not again at the next start", {
+    tags: ["long"],
+  }, async () => {
+    await using database = await createTestDatabase({ migrated: false });
+    const service = await startSimulation({ world: createWorld(SMALL) });
+    try {
+      const args = ["worker", ...NEVER, "--base-url", service.url, "--database-url", database.url];
+      await using first = startCli(args);
+      await first.waitFor("stderr", /sync succeeded/);
+      expect(first.stderr()).toContain("missed a scheduled run");
+      const [, page = ""] = await first.waitFor(
+        "stderr",
+        /"url":"([^"]+)","msg":"the report page and the API are up"/,
+      );
+      expect(await (await fetch(page)).text()).toContain("As of </span><b>");
+      first.signal("SIGTERM");
+      expect(await first.ended).toMatchObject({ code: 143, stdout: "" });
+
+      await using second = startCli(args);
+      await second.waitFor("stderr", /the worker is up/);
+      second.signal("SIGINT");
+      expect((await second.ended).code).toBe(130);
+      expect(await runsOf(database.url)).toEqual([{ status: "succeeded", kind: "full" }]);
+    } finally {
+      await service.close();
+    }
+  });
+
+  it("follows builds between the nights", { tags: ["long"] }, async () => {
+    await using database = await createTestDatabase();
+    const world = createWorld({ ...SMALL, rates: QUIET, startAt: new Date(), clockSteps: false });
+    const service = await startSimulation({ world });
+    try {
+      await using cli = startCli([
+        ...["worker", ...NEVER, "--watch-cron", "* * * * * *"],
+        ...["--base-url", service.url, "--database-url", database.url],
+      ]);
+      await cli.waitFor("stderr", /sync succeeded/);
+      world.triggerBuilds(2);
+      await cli.waitFor("stderr", /watch round ended/);
+      cli.signal("SIGTERM");
+      expect((await cli.ended).code).toBe(143);
+    } finally {
+      await service.close();
+    }
+  });
+
+  it("syncs when the cron line is due", { tags: ["long"] }, async () => {
+    await using database = await createTestDatabase();
+    const service = await startSimulation({ world: createWorld(SMALL) });
+    try {
+      await using cli = startCli([
+        ...["worker", "--sync-cron", "* * * * * *", "--rate", "0", "--http-port", "0"],
+        ...["--base-url", service.url, "--database-url", database.url],
+      ]);
+      await cli.waitFor("stderr", /sync succeeded[\s\S]*sync succeeded/);
+      cli.signal("SIGTERM");
+      expect((await cli.ended).code).toBe(143);
+    } finally {
+      await service.close();
+    }
+  });
+
+  it.each([
+    ["SIGINT", 130],
+    ["SIGTERM", 143],
+  ] as const)(
+    "%s in the middle of a run ends it at its checkpoint",
+    { tags: ["long"] },
+    async (signal, code) => {
+      await using database = await createTestDatabase();
+      let first: (() => void) | undefined;
+      const underWay = new Promise<void>((resolve) => {
+        first = resolve;
+      });
+      const service = await startSimulation({
+        world: createWorld(SMALL),
+        async intercept(request, next) {
+          // The third page of builds comes only when the test is over.
+          if (!request.url.includes("/build/?") || !request.url.includes("offset=9")) return next();
+          first?.();
+          return new Promise((resolve) => request.signal.addEventListener("abort", () => resolve("hang up")));
+        },
+      });
+      try {
+        await using cli = startCli([
+          ...["worker", ...NEVER, "--page-size", "5", "--concurrency", "1"],
+          ...["--base-url", service.url, "--database-url", database.url],
+        ]);
+        await underWay;
+        const sentAt = performance.now();
+        cli.signal(signal);
+        expect(await cli.ended).toMatchObject({ code, signal: null });
+        expect(performance.now() - sentAt).toBeLessThan(10_000);
+        expect(await runsOf(database.url)).toEqual([{ status: "interrupted", kind: "full" }]);
+      } finally {
+        await service.close();
+      }
+    },
+  );
+
+  it("stands by where another worker leads, and a watch ends with exit code 10; both say which one leads", {
+    tags: ["long"],
+  }, async () => {
+    await using database = await createTestDatabase();
+    const service = await startSimulation({ world: createWorld(SMALL) });
+    const env = { DATABASE_URL: database.url };
+    try {
+      const args = ["worker", ...NEVER, "--base-url", service.url];
+      await using first = startCli(args, { env });
+      await first.waitFor("stderr", /this worker leads/);
+      const leader = /another worker leads on this database: process \d+ on \S+, since \d{4}-/;
+      await using second = startCli(args, { env });
+      expect((await second.waitFor("stderr", /this worker stands by/)).input).toMatch(leader);
+      const { code, stderr } = await runCli(["watch", "--base-url", service.url], { env });
+      expect(code).toBe(10);
+      expect(stderr).toMatch(leader);
+      first.signal("SIGKILL");
+      await first.ended;
+      await second.waitFor("stderr", /this worker leads/);
+      second.signal("SIGTERM");
+      expect((await second.ended).code).toBe(143);
+    } finally {
+      await service.close();
+    }
+  });
+
+  it("a stop does not wait for a service that never answers", async () => {
+    await using database = await createTestDatabase();
+    // Connections are taken and never answered: the run hangs in its first request.
+    const service = await startSimulation({
+      world: createWorld(SMALL),
+      intercept: () => new Promise(() => {}),
+    });
+    try {
+      await using cli = startCli([
+        "worker",
+        ...NEVER,
+        "--base-url",
+        service.url,
+        "--database-url",
+        database.url,
+      ]);
+      await cli.waitFor("stderr", /sync started/);
+      const sentAt = performance.now();
+      cli.signal("SIGTERM");
+      expect((await cli.ended).code).toBe(143);
+      expect(performance.now() - sentAt).toBeLessThan(10_000);
+    } finally {
+      await service.close();
+    }
+  });
+
+  it("waits for a database that is down", { tags: ["long"] }, async () => {
+    await using cli = startCli([
+      ...["worker", ...NEVER, "--base-url", "http://127.0.0.1:1"],
+      // Port 1 answers on no machine that runs tests.
+      ...["--database-url", "postgres://nobody@127.0.0.1:1/none"],
+    ]);
+    await cli.waitFor(
+      "stderr",
+      /the database is down; waiting for it[\s\S]*the database is down; waiting for it/,
+    );
+    cli.signal("SIGTERM");
+    expect(await cli.ended).toMatchObject({ code: 143, stdout: "" });
+  });
+
+  it("ends at once where waiting cannot help", { tags: ["long"] }, async () => {
+    const none = replaceDatabase(inject("databaseServer").adminUrl, `none_${randomBytes(6).toString("hex")}`);
+    const taken = await startServer({ app: new Hono(), host: "127.0.0.1", port: 0 });
+    const [noUpstream, noDatabase, noCron, noPort] = await Promise.all([
+      runCli(["worker"]),
+      runCli(["worker", ...NEVER, "--base-url", "http://127.0.0.1:1", "--database-url", none]),
+      runCli(["worker", "--base-url", "http://127.0.0.1:1", "--sync-cron", "61 2 * * *"]),
+      runCli(["worker", "--base-url", "http://127.0.0.1:1", "--http-port", new URL(taken.url).port]),
+    ]);
+    await taken.close();
+    expect(noUpstream).toMatchObject({ code: 2 });
+    expect(noUpstream.stderr).toContain("DOCMIRROR_BASE_URL");
+    expect(noDatabase).toMatchObject({ code: 4 });
+    expect(noCron).toMatchObject({ code: 2 });
+    expect(noCron.stderr).toContain(
+      '--sync-cron: "61 2 * * *" is not a cron line: minute 61 is not within 0 to 59',
+    );
+    expect(noPort).toMatchObject({ code: 2 });
+    expect(noPort.stderr).toContain("another program listens there");
+  });
+});

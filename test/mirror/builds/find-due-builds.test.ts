@@ -1,0 +1,125 @@
+import { describe, expect, test } from "vitest";
+import { findDueBuilds, postponeBuilds } from "../../../src/mirror/builds/find-due-builds.ts";
+import { type Loading, setUpLoading } from "../../support/loading.ts";
+import { wireBuild } from "../../support/wire-records.ts";
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+const DAY_MS = 24 * HOUR_MS;
+const TRIGGERED = Date.UTC(2024, 4, 15, 12);
+
+/** Loads a build that is as old as this at its only sight. */
+async function seeAt(loading: Loading, ageMs: number, id = "1") {
+  const date = new Date(TRIGGERED).toISOString().slice(0, 19);
+  await loading.load("build", [wireBuild(id, { date })], { at: new Date(TRIGGERED + ageMs).toISOString() });
+}
+
+function due({ sql }: Loading, ageMs: number, over: Partial<Parameters<typeof findDueBuilds>[1]> = {}) {
+  const now = new Date(TRIGGERED + ageMs);
+  const facts = { now, notSeenSince: now, stuckAfterMs: 2 * HOUR_MS, maxDetails: 100, maxStuck: 100 };
+  return findDueBuilds(sql, { ...facts, ...over });
+}
+
+describe("an open build", () => {
+  test.each([
+    ["10 s", 10_000, MINUTE_MS],
+    ["5 minutes", 5 * MINUTE_MS, MINUTE_MS],
+    ["10 minutes", 10 * MINUTE_MS, MINUTE_MS],
+    ["an hour", HOUR_MS, 6 * MINUTE_MS],
+    ["two hours: stuck", 2 * HOUR_MS, 2 * HOUR_MS],
+    ["eight hours", 8 * HOUR_MS, 8 * HOUR_MS],
+    ["a day", DAY_MS, 22 * HOUR_MS],
+    ["a year", 365 * DAY_MS, 22 * HOUR_MS],
+  ])("seen at the age of %s is due again after its wait, and not before", async (_, ageMs, waitMs) => {
+    await using loading = await setUpLoading();
+    await seeAt(loading, ageMs);
+    expect(await due(loading, ageMs + waitMs)).toHaveLength(1);
+    // Up to half a minute early counts as due.
+    if (waitMs > MINUTE_MS) expect(await due(loading, ageMs + waitMs - 31_000)).toEqual([]);
+  });
+
+  test("that moved is young again", async () => {
+    await using loading = await setUpLoading();
+    await seeAt(loading, DAY_MS);
+    const date = new Date(TRIGGERED).toISOString().slice(0, 19);
+    const at = new Date(TRIGGERED + 2 * DAY_MS).toISOString();
+    await loading.load("build", [wireBuild("1", { date, state: "building" })], { at });
+    expect(await due(loading, 2 * DAY_MS + MINUTE_MS)).toEqual([{ id: "1", isStuck: false }]);
+  });
+
+  test("that the run has seen already is not due in it", async () => {
+    await using loading = await setUpLoading();
+    await seeAt(loading, MINUTE_MS);
+    const notSeenSince = new Date(TRIGGERED + MINUTE_MS);
+    expect(await due(loading, 2 * MINUTE_MS, { notSeenSince })).toEqual([]);
+  });
+
+  test("that did not answer waits as if it had been seen", async () => {
+    await using loading = await setUpLoading();
+    await seeAt(loading, HOUR_MS);
+    const at = new Date(TRIGGERED + 2 * HOUR_MS - 1);
+    await postponeBuilds(loading.sql, ["1"], { at, notSeenSince: at });
+    expect(await due(loading, 2 * HOUR_MS + 5 * MINUTE_MS)).toEqual([]);
+    expect(await due(loading, 2 * HOUR_MS + 12 * MINUTE_MS)).toHaveLength(1);
+  });
+
+  test("goes before stuck ones, of which only so many are asked for", async () => {
+    await using loading = await setUpLoading();
+    for (const id of ["1", "2", "3"]) await seeAt(loading, 3 * HOUR_MS + Number(id), id);
+    const late = new Date(TRIGGERED + DAY_MS);
+    const date = late.toISOString().slice(0, 19);
+    await loading.load("build", [wireBuild("9", { date })], { at: late.toISOString() });
+    const ids = async (over: object) => (await due(loading, DAY_MS + MINUTE_MS, over)).map(({ id }) => id);
+    expect(await ids({})).toEqual(["9", "1", "2", "3"]);
+    expect(await ids({ maxStuck: 2 })).toEqual(["9", "1", "2"]);
+    expect(await ids({ maxDetails: 2 })).toEqual(["9", "1"]);
+  });
+
+  test.each([
+    ["fresh", 2, MINUTE_MS, 1],
+    ["stuck", 26, 24 * HOUR_MS, 1],
+    ["seen by the hour", 4, HOUR_MS + 30 * MINUTE_MS, 0],
+  ])("that is %s stays so when our clock is set back", async (_, hours, backMs, isDue) => {
+    await using loading = await setUpLoading();
+    await seeAt(loading, hours * HOUR_MS);
+    const date = new Date(TRIGGERED).toISOString().slice(0, 19);
+    const at = new Date(TRIGGERED + hours * HOUR_MS).toISOString();
+    await loading.load("build", [wireBuild("1", { date, state: "building" })], { at });
+    // Seen on a clock that lies ahead of ours: due at once.
+    const now = hours * HOUR_MS - backMs;
+    expect(await due(loading, now)).toHaveLength(1);
+    loading.nextRun();
+    const seenAt = new Date(TRIGGERED + now).toISOString();
+    await loading.load("build", [wireBuild("1", { date, state: "building" })], { at: seenAt });
+    expect(await due(loading, now + MINUTE_MS)).toHaveLength(backMs > MINUTE_MS ? 0 : isDue);
+    expect(await due(loading, now + 22 * HOUR_MS)).toHaveLength(1);
+  });
+
+  test("that is stuck has its turn though more fresh ones are due than can be asked for", async () => {
+    await using loading = await setUpLoading();
+    await seeAt(loading, 3 * HOUR_MS, "stuck");
+    const late = new Date(TRIGGERED + DAY_MS);
+    const fresh = Array.from({ length: 30 }, (_, n) =>
+      wireBuild(String(n), { date: late.toISOString().slice(0, 19) }),
+    );
+    await loading.load("build", fresh, { at: late.toISOString() });
+    const ids = (await due(loading, DAY_MS + MINUTE_MS, { maxDetails: 20 })).map(({ id }) => id);
+    expect([ids.length, ids.at(-1)]).toEqual([20, "stuck"]);
+    expect(await due(loading, DAY_MS + MINUTE_MS, { maxDetails: 20, maxStuck: 0 })).toHaveLength(20);
+  });
+
+  test("that hangs for ever costs 40 requests on its first day and one a day from then on", {
+    tags: ["long"],
+  }, async () => {
+    await using loading = await setUpLoading();
+    await seeAt(loading, 30_000);
+    const asked: number[] = [];
+    for (let ageMs = MINUTE_MS; ageMs < 5 * DAY_MS; ageMs += MINUTE_MS) {
+      if ((await due(loading, ageMs)).length === 0) continue;
+      asked.push(ageMs);
+      await seeAt(loading, ageMs);
+    }
+    const onDay = (day: number) => asked.filter((ageMs) => Math.floor(ageMs / DAY_MS) === day).length;
+    expect([0, 1, 2, 3, 4].map(onDay)).toEqual([40, 1, 1, 1, 1]);
+  });
+});

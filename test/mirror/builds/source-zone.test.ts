@@ -1,0 +1,159 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { judgeZone } from "../../../src/mirror/builds/source-zone.ts";
+import type { OffsetSpan } from "../../../src/mirror/builds/zone-evidence.ts";
+import { createZoneOffset, listZones } from "../../../src/mirror/builds/zone-offsets.ts";
+
+const DAY_MS = 86_400_000;
+const QUARTER_MS = 900_000;
+
+interface ObservedRecord {
+  createdAt: number;
+  delayMs: number;
+  /** The time between the two looks; the delay is no longer. */
+  gapMs: number;
+}
+
+/** What the evidence tells of a build that a service in `zone` dated. */
+function spanOf(zone: string, { createdAt, delayMs, gapMs }: ObservedRecord): OffsetSpan {
+  const offsetMs = createZoneOffset(zone)(new Date(createdAt)) * 60_000;
+  const [least, most] = [offsetMs - delayMs - 60_000, offsetMs - delayMs + gapMs + 60_000];
+  return {
+    day: new Date(createdAt + delayMs).toISOString().slice(0, 10),
+    from: Math.ceil(least / QUARTER_MS) * 15,
+    to: Math.floor(most / QUARTER_MS) * 15,
+    builds: 1,
+  };
+}
+
+/** A build a day, as from a watch each minute. */
+function watched(zone: string, from: string, days: number, hour = 12): OffsetSpan[] {
+  const start = Date.parse(`${from}T00:00:00Z`) + hour * 3_600_000;
+  return Array.from({ length: days }, (_, day) =>
+    spanOf(zone, { createdAt: start + day * DAY_MS, delayMs: 20_000, gapMs: 60_000 }),
+  );
+}
+
+describe("judgeZone", () => {
+  test("says nothing without evidence", () => {
+    expect(judgeZone([], "Etc/UTC")).toBeNull();
+  });
+
+  test("never finds a better zone than the true one, whatever the zone, the season and the delays", {
+    tags: ["long"],
+  }, () => {
+    const sighting = fc
+      .record({
+        second: fc.integer({ min: 0, max: 120 * 86_400 }),
+        gapMs: fc.integer({ min: 1, max: 900_000 }),
+        share: fc.float({ min: 0, max: 1, noNaN: true }),
+      })
+      .map(({ second, gapMs, share }) => ({
+        createdAt: Date.parse("2025-01-15T00:00:00Z") + second * 1000,
+        gapMs,
+        delayMs: gapMs * share,
+      }));
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...listZones()),
+        fc.array(sighting, { minLength: 1, maxLength: 40 }),
+        (zone, sightings) => {
+          const judgement = judgeZone(
+            sightings.map((one) => spanOf(zone, one)),
+            zone,
+          );
+          expect(judgement?.best?.zone).toBe(zone);
+          expect(judgement?.configured.days).toBe(judgement?.days.length);
+          expect(judgement?.against).toBe(0);
+        },
+      ),
+      { numRuns: 30 },
+    );
+  });
+
+  test("finds a zone that fits everywhere, whatever is configured", { tags: ["long"] }, () => {
+    fc.assert(
+      fc.property(fc.constantFrom(...listZones()), fc.constantFrom(...listZones()), (zone, configured) => {
+        const spans = watched(zone, "2025-02-20", 40);
+        const judgement = judgeZone(spans, configured);
+        const found = judgement?.best?.zone ?? "none";
+        const [offsetAt, truth] = [createZoneOffset(found), createZoneOffset(zone)];
+        // Of the zones that fit as well, none differs at noon of any day.
+        for (const { day } of spans)
+          expect(offsetAt(new Date(`${day}T12:00:00Z`))).toBe(truth(new Date(`${day}T12:00:00Z`)));
+      }),
+      { numRuns: 20 },
+    );
+  });
+
+  test("names Chicago for a service in Chicago that is read as UTC, in summer and in winter", () => {
+    for (const [from, offset] of [
+      ["2025-06-01", -300],
+      ["2025-12-01", -360],
+    ] as const) {
+      expect(judgeZone(watched("America/Chicago", from, 5), "Etc/UTC")).toMatchObject({
+        best: { zone: "America/Chicago", days: 5, recentDays: 5 },
+        configured: { zone: "Etc/UTC", days: 0 },
+        offsets: { configured: 0, best: offset },
+        against: 5,
+      });
+    }
+  });
+
+  test("tells a zone with summer time from one without as soon as the clocks have changed", () => {
+    const spans = watched("America/Chicago", "2025-02-20", 20);
+    expect(judgeZone(spans, "America/Regina")).toMatchObject({
+      best: { zone: "America/Chicago", days: 20 },
+      // Summer time began on 9 March.
+      configured: { days: 17, recentDays: 4 },
+      offsets: { configured: -360, best: -300 },
+    });
+    expect(judgeZone(spans.slice(0, 10), "America/Regina")?.best?.zone).toBe("America/Regina");
+  });
+
+  test("takes the zone of the newest days for the service's, and tells how many others it does not fit", () => {
+    const moved = [...watched("America/Chicago", "2025-06-01", 30), ...watched("Etc/UTC", "2025-07-01", 7)];
+    expect(judgeZone(moved, "Etc/UTC")).toMatchObject({ best: { zone: "Etc/UTC", days: 7 }, against: 0 });
+    expect(judgeZone(moved, "America/Chicago")).toMatchObject({ best: { zone: "Etc/UTC" }, against: 7 });
+  });
+
+  test("is not misled by single builds that are dated ahead or were listed late", () => {
+    const day = { day: "2025-06-03", builds: 1 };
+    const odd = [
+      { ...day, from: 840, to: 840 },
+      { ...day, from: -360, to: -360 },
+    ];
+    const spans = [
+      ...watched("America/Chicago", "2025-06-01", 5),
+      ...watched("America/Chicago", "2025-06-03", 1, 20),
+      ...odd,
+    ];
+    expect(judgeZone(spans, "America/Chicago")).toMatchObject({
+      configured: { days: 5 },
+      against: 0,
+      builds: 8,
+    });
+  });
+
+  test("knows when no zone fits", () => {
+    const spans = [{ day: "2025-06-03", from: -255, to: -255, builds: 4 }];
+    expect(judgeZone(spans, "Etc/UTC")).toMatchObject({ best: null, configured: { days: 0 }, against: 0 });
+  });
+});
+
+describe("createZoneOffset", () => {
+  test.each([
+    ["Etc/UTC", "2025-06-01T00:00:00Z", 0],
+    ["America/Chicago", "2025-03-09T07:59:59Z", -360],
+    ["America/Chicago", "2025-03-09T08:00:00Z", -300],
+    ["Asia/Kathmandu", "2025-06-01T00:00:00Z", 345],
+    ["America/St_Johns", "2025-01-01T00:00:00Z", -210],
+    ["Etc/GMT+6", "2025-06-01T00:00:00Z", -360],
+  ])("is in %s at %s %i minutes", (zone, at, minutes) => {
+    expect(createZoneOffset(zone)(new Date(at))).toBe(minutes);
+  });
+
+  test("is 0 and not -0 for UTC", () => {
+    expect(Object.is(createZoneOffset("Etc/UTC")(new Date()), 0)).toBe(true);
+  });
+});

@@ -1,0 +1,223 @@
+import { describe, expect, test } from "vitest";
+import {
+  findMissing,
+  forgetSeen,
+  type MissingFacts,
+  recordAsked,
+  recordMissing,
+} from "../../../src/mirror/lists/missing-records.ts";
+import { createIdSet } from "../../../src/mirror/walk/id-set.ts";
+import type { Resource } from "../../../src/resources/resources.ts";
+import { type Loading, setUpLoading } from "../../support/loading.ts";
+import { wireProject, wireUser, wireVersion } from "../../support/wire-records.ts";
+
+const BEFORE = "2024-05-14T00:00:00.000Z";
+const DURING = "2024-05-15T00:00:01.000Z";
+
+const idsOf = (count: number) => Array.from({ length: count }, (_, n) => String(n + 1));
+
+function note({ sql }: Loading, seen: readonly string[], facts: Partial<MissingFacts> = {}) {
+  const set = createIdSet();
+  for (const id of seen) set.add(id);
+  // The first run has loaded what is here before; the walk began in the second.
+  const defaults = { resource: "user" as Resource, beganRunId: 2, runId: 2, noticedAt: DURING };
+  return sql.begin((tx) =>
+    recordMissing(tx, { ...defaults, maxDeleteRatio: 0.05, allowMassDelete: false, seen: set, ...facts }),
+  );
+}
+
+const noted = ({ sql }: Loading) => sql`
+  select resource, record_id, run_id, noticed_at, asked_at from sync.missing_records order by resource, record_id`;
+const notedIds = async (loading: Loading) => (await noted(loading)).map(({ record_id }) => record_id);
+
+describe("a whole walk's missing records", () => {
+  test("are the live ones that were here before it began and that it did not meet", async () => {
+    await using loading = await setUpLoading();
+    const { load, sql } = loading;
+    await load(
+      "user",
+      ["1", "2", "3", "4"].map((id) => wireUser(id)),
+      { at: BEFORE },
+    );
+    await load("version", [wireVersion("7", wireProject("1"))], { at: BEFORE });
+    loading.nextRun();
+    await loading.load("user", [wireUser("5")], { at: DURING });
+    await sql`update mirror.users set deleted_at = ${BEFORE} where id = '4'`;
+    expect(await note(loading, ["1", "9"])).toEqual({ live: 4, met: 1, known: 3, missing: 2, held: null });
+    const facts = { resource: "user", run_id: 2, noticed_at: "2024-05-15 00:00:01+00", asked_at: null };
+    expect(await noted(loading)).toEqual([
+      { ...facts, record_id: "2" },
+      { ...facts, record_id: "3" },
+    ]);
+  });
+
+  test("are told by runs: a record first seen on a clock that stood ten years ahead is missing like any other", async () => {
+    await using loading = await setUpLoading();
+    await loading.load("user", [wireUser("1"), wireUser("2")], { at: "2036-05-15T00:00:00Z" });
+    expect(await note(loading, ["1"])).toMatchObject({ known: 2, missing: 1 });
+    expect(await notedIds(loading)).toEqual(["2"]);
+  });
+
+  test("of a resumed walk are those from before the run in which it began", async () => {
+    await using loading = await setUpLoading();
+    await loading.load("user", [wireUser("1"), wireUser("2")]);
+    loading.nextRun();
+    loading.nextRun();
+    await loading.load("user", [wireUser("3")]);
+    expect(await note(loading, ["1"], { beganRunId: 2, runId: 4 })).toMatchObject({ known: 2, missing: 1 });
+    expect(await notedIds(loading)).toEqual(["2"]);
+  });
+
+  test("are of projects those alone that the list ever showed", async () => {
+    await using loading = await setUpLoading();
+    await loading.load("version", [wireVersion("7", wireProject("1"))], { at: BEFORE });
+    await loading.load("project", [wireProject("2")], { at: BEFORE, source: "detail" });
+    await loading.load("project", [wireProject("3"), wireProject("4")], { at: BEFORE });
+    expect(await note(loading, ["4"], { resource: "project" })).toMatchObject({
+      known: 2,
+      missing: 1,
+      held: null,
+    });
+    expect(await notedIds(loading)).toEqual(["3"]);
+  });
+
+  test("replace those of an earlier walk; one that is still missing keeps when it was noticed and asked for", async () => {
+    await using loading = await setUpLoading();
+    await loading.load(
+      "user",
+      idsOf(4).map((id) => wireUser(id)),
+      { at: BEFORE },
+    );
+    await note(loading, ["3", "4"]);
+    await loading.sql.begin((tx) =>
+      recordAsked(tx, [{ resource: "user", id: "1", outcome: "undecided" }], DURING),
+    );
+    await note(loading, ["2", "4"], { runId: 3, noticedAt: "2024-05-16T00:00:00Z" });
+    expect(await noted(loading)).toMatchObject([
+      { record_id: "1", run_id: 3, noticed_at: "2024-05-15 00:00:01+00", asked_at: "2024-05-15 00:00:01+00" },
+      { record_id: "3", run_id: 3, noticed_at: "2024-05-16 00:00:00+00", asked_at: null },
+    ]);
+    await note(loading, idsOf(4), { runId: 4 });
+    expect(await noted(loading)).toEqual([]);
+  });
+
+  test("are found in a table of many windows", async () => {
+    await using loading = await setUpLoading();
+    await loading.sql`
+      insert into mirror.users (id, first_seen_at, changed_at, record_hash)
+      select n, ${BEFORE}::timestamptz, ${BEFORE}::timestamptz, '' from generate_series(1, 12000) as n`;
+    const seen = idsOf(12_000).filter((id) => Number(id) % 1000 !== 7);
+    expect(await note(loading, seen)).toEqual({
+      ...{ live: 12_000, met: 11_988, known: 12_000, missing: 12 },
+      held: null,
+    });
+    expect(await notedIds(loading)).toEqual(
+      Array.from({ length: 12 }, (_, n) => String(n * 1000 + 7)).sort(),
+    );
+  });
+
+  test.each([
+    [25, 20, 0.05, false],
+    [25, 21, 0.05, true],
+    [25, 20, 0, false],
+    [500, 25, 0.05, false],
+    [500, 26, 0.05, true],
+    [500, 499, 1, false],
+  ])("of %i known, %i missing, ratio %d: held back %s", async (known, missing, maxDeleteRatio, isHeld) => {
+    await using loading = await setUpLoading();
+    await loading.load(
+      "user",
+      idsOf(known).map((id) => wireUser(id)),
+      { at: BEFORE },
+    );
+    const seen = [...idsOf(known).slice(missing), "9999"];
+    const result = await note(loading, seen, { maxDeleteRatio });
+    expect(result).toMatchObject({ known, missing });
+    expect(result.held === null).toBe(!isHeld);
+    expect(await noted(loading)).toHaveLength(isHeld ? 0 : missing);
+  });
+
+  test("are held back with a sentence that says how many, why, and what lifts it", async () => {
+    await using loading = await setUpLoading();
+    await loading.load(
+      "user",
+      idsOf(1200).map((id) => wireUser(id)),
+      { at: BEFORE },
+    );
+    const { held } = await note(loading, ["1"]);
+    expect(held).toBe(
+      "1,199 of 1,200 known users were not in the walk, more than DOCMIRROR_MAX_DELETE_RATIO 0.05 allows: " +
+        "they are not deleted; sync --allow-mass-delete allows it for one run",
+    );
+    expect(await note(loading, ["1"], { allowMassDelete: true })).toMatchObject({
+      missing: 1199,
+      held: null,
+    });
+    expect(await noted(loading)).toHaveLength(1199);
+  });
+
+  test("that an earlier walk missed within its bounds do not count again, and stay to be asked for", async () => {
+    await using loading = await setUpLoading();
+    await loading.load(
+      "user",
+      idsOf(100).map((id) => wireUser(id)),
+      { at: BEFORE },
+    );
+    await note(loading, ["1"], { allowMassDelete: true });
+    const left = await note(loading, ["1", "2"], { runId: 3 });
+    expect(left).toMatchObject({ known: 100, missing: 98, held: null });
+    await loading.sql`delete from sync.missing_records where record_id::integer <= 60`;
+    const { held } = await note(loading, ["1", "2"], { runId: 4 });
+    expect(held).toContain("58 of 100 known users");
+    expect((await noted(loading)).map(({ record_id }) => Number(record_id)).sort((a, b) => a - b)).toEqual(
+      Array.from({ length: 40 }, (_, at) => at + 61),
+    );
+  });
+
+  test("of a walk that met nothing are a bug, and none is written down", async () => {
+    await using loading = await setUpLoading();
+    await loading.load("user", [wireUser("1")], { at: BEFORE });
+    await expect(note(loading, [], { allowMassDelete: true })).rejects.toThrow(
+      "a walk of users that saw nothing",
+    );
+    expect(await noted(loading)).toEqual([]);
+    expect(await note(loading, [], { resource: "file" })).toMatchObject({
+      known: 0,
+      missing: 0,
+      held: null,
+    });
+  });
+});
+
+test("a missing record that a later walk meets is missing no longer", async () => {
+  await using loading = await setUpLoading();
+  await loading.load(
+    "user",
+    idsOf(4).map((id) => wireUser(id)),
+    { at: BEFORE },
+  );
+  await note(loading, ["4"]);
+  await forgetSeen(loading.sql, "user", new Set(["2", "4"]));
+  await forgetSeen(loading.sql, "build", new Set(["1"]));
+  expect(await notedIds(loading)).toEqual(["1", "3"]);
+});
+
+test("missing records are asked for by turns of their resources, those never asked for first, then the longest waiting", async () => {
+  await using loading = await setUpLoading();
+  await loading.sql`
+    insert into sync.missing_records (resource, record_id, run_id, noticed_at, asked_at) values
+      ('build', '1', 1, '2024-05-03', '2024-05-06'), ('build', '2', 1, '2024-05-03', '2024-05-05'),
+      ('build', '3', 1, '2024-05-04', null), ('build', '4', 1, '2024-05-03', null), ('user', '9', 1, '2024-05-04', null),
+      ('file', '5', 1, '2024-05-01', null)`;
+  const all = await findMissing(loading.sql, ["build", "user"], { limit: 10, now: DURING });
+  expect(all.map(({ resource, id }) => `${resource} ${id}`)).toEqual([
+    "build 4",
+    "user 9",
+    "build 3",
+    "build 2",
+    "build 1",
+  ]);
+  expect(await findMissing(loading.sql, ["build", "user"], { limit: 2, now: DURING })).toEqual(
+    all.slice(0, 2),
+  );
+});

@@ -1,0 +1,149 @@
+import { describe, expect, test } from "vitest";
+import {
+  HttpStatusError,
+  LockedError,
+  NetworkError,
+  StoppedError,
+  StoreError,
+  UnexpectedShapeError,
+} from "../../../src/base/errors.ts";
+import { type PlanInput, planRun } from "../../../src/mirror/lists/plan.ts";
+import {
+  emptyCounts,
+  isPartial,
+  NOTHING_UNFINISHED,
+  type RunSummary,
+  type WalkSummary,
+} from "../../../src/mirror/lists/summary.ts";
+import { exitCodeOf } from "../../../src/mirror/run/run.ts";
+import { RESOURCES } from "../../../src/resources/resources.ts";
+
+const resources = Object.fromEntries(
+  RESOURCES.map((resource) => [
+    resource,
+    { list_endpoint: `/api/v1/${resource}/`, schema: `/${resource}/schema/` },
+  ]),
+);
+const input: PlanInput = {
+  kind: null,
+  resources: null,
+  root: { resources, unknown: [] },
+  lastWholeBuildWalk: "2024-05-14T02:00:00Z",
+  hasUnexplainedDeficit: false,
+  fullWalkSeconds: { all: 1801, build: 1801 },
+  fullEveryDays: 7,
+  now: new Date("2024-05-15T02:00:00Z"),
+};
+
+describe("a plan", () => {
+  test.each<[string, Partial<PlanInput>, string, string]>([
+    ["no word and a whole walk yesterday", {}, "incremental", "head"],
+    ["no word and no whole walk ever", { lastWholeBuildWalk: null }, "full", "full"],
+    ["no word and a whole walk a week ago", { lastWholeBuildWalk: "2024-05-08T02:00:00Z" }, "full", "full"],
+    [
+      "one that began some hours later that night",
+      { lastWholeBuildWalk: "2024-05-08T08:00:00Z" },
+      "full",
+      "full",
+    ],
+    ["a whole walk six days ago", { lastWholeBuildWalk: "2024-05-09T02:00:00Z" }, "incremental", "head"],
+    ["a whole walk ten years ahead", { lastWholeBuildWalk: "2034-05-14T02:00:00Z" }, "full", "full"],
+    ["a count that did not agree last time", { hasUnexplainedDeficit: true }, "full", "full"],
+    ["full every day", { fullEveryDays: 1 }, "full", "full"],
+    [
+      "auto and full walks of 30 minutes",
+      { fullEveryDays: "auto", fullWalkSeconds: { all: 1800, build: 9 } },
+      "full",
+      "full",
+    ],
+    ["auto and longer ones", { fullEveryDays: "auto" }, "incremental", "head"],
+    [
+      "auto and longer ones, a week ago",
+      { fullEveryDays: "auto", lastWholeBuildWalk: "2024-05-08T02:00:00Z" },
+      "full",
+      "full",
+    ],
+    ["full asked for", { kind: "full" }, "full", "full"],
+    [
+      "incremental asked for in an empty mirror",
+      { kind: "incremental", lastWholeBuildWalk: null },
+      "incremental",
+      "head",
+    ],
+  ])("with %s", (_case, over, kind, buildWalk) => {
+    const plan = planRun({ ...input, ...over });
+    expect(plan.kind).toBe(kind);
+    expect(plan.absent).toEqual([]);
+    expect(plan.walks.map((walk) => [walk.resource, walk.listPath, walk.kind])).toEqual(
+      RESOURCES.map((resource) => [
+        resource,
+        `/api/v1/${resource}/`,
+        resource === "build" ? buildWalk : "full",
+      ]),
+    );
+  });
+
+  test("holds only what was asked for, in the order of references, and names what is absent", () => {
+    const { user: _user, ...others } = resources;
+    const root = { resources: others, unknown: [] };
+    const plan = planRun({ ...input, resources: ["version", "user", "project"], root });
+    expect(plan.walks.map(({ resource }) => resource)).toEqual(["project", "version"]);
+    expect(plan.absent).toEqual(["user"]);
+  });
+});
+
+test.each<[string, Partial<PlanInput>, boolean]>([
+  ["of a list that is walked within 30 minutes", { fullWalkSeconds: { all: 9999, build: 1800 } }, true],
+  ["of a longer list", {}, false],
+  ["that the user asked for alone", { kind: "incremental", fullWalkSeconds: { all: 9, build: 9 } }, false],
+])("a head %s may be followed by a full walk: %s", (_case, over, expected) => {
+  const { walks } = planRun({ ...input, ...over });
+  expect(walks.map(({ kind, mayWalkInFull }) => kind === "head" && mayWalkInFull)).toEqual([
+    ...[false, false, false, false],
+    expected,
+  ]);
+});
+
+describe("a run's exit code", () => {
+  const url = "http://service.invalid/";
+  const summary = (status: RunSummary["status"]) => ({ status }) as RunSummary;
+  test.each<[RunSummary["status"], unknown, number]>([
+    ["succeeded", null, 0],
+    ["partial", null, 3],
+    ["partial", new UnexpectedShapeError("x", { url }), 3],
+    ["partial", new NetworkError("x", { url }), 5],
+    ["partial", new HttpStatusError("x", { url, status: 429 }), 5],
+    ["partial", new HttpStatusError("x", { url, status: 500 }), 3],
+    ["failed", new NetworkError("x", { url }), 5],
+    ["failed", new HttpStatusError("x", { url, status: 500 }), 5],
+    ["failed", new UnexpectedShapeError("x", { url }), 6],
+    ["failed", new StoreError("x"), 4],
+    ["failed", new LockedError("x"), 10],
+    ["failed", new TypeError("x"), 1],
+    ["interrupted", new StoppedError("SIGINT"), 130],
+    ["interrupted", new StoppedError("SIGTERM"), 143],
+  ])("%s by %s is %i", (status, error, code) => {
+    expect(exitCodeOf({ summary: summary(status), error })).toBe(code);
+  });
+});
+
+test.each<[Partial<WalkSummary>, boolean]>([
+  [{ walk: "whole" }, false],
+  [{ walk: "head" }, false],
+  [{ walk: "skipped" }, false],
+  [{ walk: "not_whole" }, true],
+  [{ walk: "whole", quarantined: 1 }, true],
+  [{ walk: "head", reason: "the counts do not agree" }, true],
+])("a run with a walk %j is partial: %s", (walk, expected) => {
+  const whole: WalkSummary = { walk: "whole", ...emptyCounts(), total_count: 0 };
+  const resources = { user: whole, build: { ...whole, ...walk } };
+  expect(isPartial({ resources, unfinished: NOTHING_UNFINISHED })).toBe(expected);
+});
+
+test.each([
+  "deletions",
+  "references",
+  "open_builds",
+])("a run that leaves %s unfinished is partial", (phase) => {
+  expect(isPartial({ resources: {}, unfinished: { ...NOTHING_UNFINISHED, [phase]: 1 } })).toBe(true);
+});

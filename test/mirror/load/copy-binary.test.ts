@@ -1,0 +1,130 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { encodeCopy } from "../../../src/mirror/load/copy-binary.ts";
+import type { CellType, ColumnSpec, Row, TableSpec } from "../../../src/mirror/load/tables.ts";
+import { addRows } from "../../../src/mirror/load/write-rows.ts";
+import { connect, type Sql } from "../../../src/store/connection/connect.ts";
+import { createTestDatabase, type TestDatabase } from "../../support/database.ts";
+
+let database: TestDatabase;
+let sql: Sql;
+beforeAll(async () => {
+  database = await createTestDatabase({ migrated: false });
+  sql = connect(database.url, { applicationName: "docmirror test", max: 1 });
+});
+afterAll(async () => {
+  await sql.end();
+  await database.dispose();
+});
+
+const cells: [CellType, unknown, unknown?][] = [
+  ["text", ""],
+  ["text", "plain"],
+  ["text", "ß → \u{1F600} \\N \\. \t\r\n'\""],
+  ["text", "x".repeat(200_000)],
+  ["text", "\u{10FFFF}".repeat(70_000)],
+  ["boolean", true],
+  ["boolean", false],
+  ["integer", 0],
+  ["integer", -2_147_483_648],
+  ["integer", 2_147_483_647],
+  ["timestamp", "2024-05-15T12:00:00.123456", "2024-05-15 12:00:00.123456"],
+  ["timestamp", "2000-01-01T00:00:00", "2000-01-01 00:00:00"],
+  ["timestamp", "1999-12-31T23:59:59.999999", "1999-12-31 23:59:59.999999"],
+  ["timestamp", "0001-01-01T00:00:00", "0001-01-01 00:00:00"],
+  ["timestamp", "9999-12-31T23:59:59.999999", "9999-12-31 23:59:59.999999"],
+  ["timestamptz", "2024-05-15T12:00:00.123Z", "2024-05-15 12:00:00.123+00"],
+  ["timestamptz", "1970-01-01T00:00:00.000Z", "1970-01-01 00:00:00+00"],
+  ["jsonb", { values: { a: null, "ü\u{1F600}": [1, -2.5e300, "", {}] } }],
+  ["jsonb", []],
+  ["jsonb", ""],
+  ["jsonb", false],
+  ["bytea", "", Buffer.alloc(0)],
+  ["bytea", "00ff10", Buffer.from([0, 255, 16])],
+];
+
+describe("a binary COPY", () => {
+  test.each([
+    "copy",
+    "insert",
+  ] as const)("brings back every kind of cell, and null for each (%s)", async (method) => {
+    const columns: ColumnSpec[] = [
+      { name: "place", type: "integer" },
+      ...(["text", "boolean", "integer", "timestamp", "timestamptz", "jsonb", "bytea"] as const).map(
+        (type) => ({
+          name: `a_${type}`,
+          type,
+        }),
+      ),
+    ];
+    const table: TableSpec = { name: `"cells_${method}"`, columns };
+    await sql.unsafe(
+      `create table ${table.name} (${columns.map(({ name, type }) => `${name} ${type}`).join()})`,
+    );
+    const given = method === "copy" ? cells : cells.filter(([type]) => type !== "bytea");
+    const rows: Row[] = given.map(([type, value], place) => ({ place, [`a_${type}`]: value }));
+    const all = [
+      ...rows,
+      { place: rows.length },
+      Object.fromEntries(columns.map(({ name }) => [name, null])),
+    ];
+    const written = method === "copy" ? all : rows.map((row) => ({ a_bytea: "00", ...row }));
+    await sql.begin(async (tx) => {
+      await addRows(tx, table, written, method);
+      await tx`select 1`;
+    });
+    const stored = await sql.unsafe(`select * from ${table.name} order by place`);
+    expect(stored).toHaveLength(written.length);
+    for (const [place, [type, value, read = value]] of given.entries()) {
+      const filled = Object.entries(stored[place] ?? {}).filter(([, cell]) => cell !== null);
+      const expected = {
+        place,
+        ...(method === "insert" && { a_bytea: Buffer.from([0]) }),
+        [`a_${type}`]: read,
+      };
+      expect(Object.fromEntries(filled)).toEqual(expected);
+    }
+  });
+
+  test("of no rows and of many rows is whole", async () => {
+    const table: TableSpec = { name: '"many"', columns: [{ name: "n", type: "integer" }] };
+    await sql`create table many (n integer)`;
+    await sql.begin(async (tx) => {
+      await addRows(tx, table, [], "copy");
+      await addRows(
+        tx,
+        table,
+        Array.from({ length: 50_000 }, (_, n) => ({ n })),
+        "copy",
+      );
+    });
+    expect(await sql`select count(*) as count, sum(n) as sum from many`).toEqual([
+      { count: 50_000, sum: 1_249_975_000 },
+    ]);
+  });
+
+  test("that fails fails its transaction, and the connection lives on", async () => {
+    const table: TableSpec = { name: '"keyed"', columns: [{ name: "n", type: "integer" }] };
+    await sql`create table keyed (n integer primary key)`;
+    const failed = sql.begin(async (tx) => {
+      await addRows(tx, table, [{ n: 1 }, { n: 1 }], "copy");
+      await addRows(tx, table, [{ n: 2 }], "copy");
+      await tx`select 1`;
+    });
+    await expect(failed).rejects.toMatchObject({ code: expect.stringMatching(/^(23505|25P02)$/) });
+    expect(await sql`select count(*) as count from keyed`).toEqual([{ count: 0 }]);
+  });
+
+  test("of a row that cannot be encoded leaves no COPY open behind it", async () => {
+    const table: TableSpec = { name: '"dated"', columns: [{ name: "at", type: "timestamp" }] };
+    await sql`create table dated (at timestamp)`;
+    const failed = sql.begin((tx) => addRows(tx, table, [{ at: "yesterday" }], "copy"));
+    await expect(failed).rejects.toThrow("not a local time: yesterday");
+    expect(await sql`select count(*) as count from dated`).toEqual([{ count: 0 }]);
+  });
+
+  test("writes its signature and its end around nothing", () => {
+    expect(Buffer.concat([...encodeCopy([], [])]).toString("latin1")).toBe(
+      "PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0\xff\xff",
+    );
+  });
+});

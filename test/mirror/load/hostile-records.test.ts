@@ -1,0 +1,219 @@
+/**
+ * One bad record never costs its page: each case is a page as text, with a good record before and after the bad one, read by
+ * JSON.parse and brought by the real loader into a real Postgres.
+ */
+import fc from "fast-check";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { recordId } from "../../../src/resources/record-id.ts";
+import { RESOURCES, type Resource } from "../../../src/resources/resources.ts";
+import { canonicalJson } from "../../support/canonical-json.ts";
+import { hostileJson, hostileRecord } from "../../support/hostile-records.ts";
+import { type Loading, setUpLoading } from "../../support/loading.ts";
+import { restoreStored } from "../../support/stored-mirror.ts";
+import { WHOLE, wireBuild } from "../../support/wire-records.ts";
+
+/** Braces and brackets so deep that Node's own stack is too small to look through them. */
+const deep = (open: string, inner: string, close: string) =>
+  open.repeat(100_000) + inner + close.repeat(100_000);
+const manyFields = Array.from({ length: 5000 }, (_, at) => `"field ${at}": [${at}, null, "x"]`).join();
+
+/** Members of the bad record as JSON, in place of those that a whole one has; an `id` among them replaces its own. */
+interface Case {
+  name: string;
+  resource?: Resource;
+  members: string;
+  /** What the record is given back as, in place of `members`, where that is not the same. */
+  back?: string;
+}
+
+const STORED: Case[] = [
+  { name: "a number where text was", members: `"username": 7, "first_name": -0.5e-3` },
+  { name: "text where a boolean was", resource: "version", members: `"active": "true", "built": "no"` },
+  { name: "a boolean where text was", members: `"username": false` },
+  { name: "an object where text was", resource: "build", members: `"output": {"text": [1, {"a": null}]}` },
+  { name: "a list where a reference was", resource: "build", members: `"project": ["/api/v1/project/1/"]` },
+  { name: "a number where a reference was", resource: "build", members: `"version": 7` },
+  { name: "text where a list was", resource: "project", members: `"users": "/api/v1/user/1/"` },
+  { name: "an odd list of users", resource: "project", members: `"users": ["/api/v1/user/1/", null, 7, {}]` },
+  { name: "a date that no calendar has", members: `"last_login": "2013-02-30T00:00:00"` },
+  { name: "a date with a zone", resource: "build", members: `"date": "2013-05-20T06:40:04+02:00"` },
+  { name: "a number where a date was", resource: "build", members: `"date": 1369032004` },
+  { name: "a date in another spelling", resource: "project", members: `"pub_date": "2013-05-20 06:40:04.5"` },
+  { name: "a date before Christ", resource: "project", members: `"modified_date": "-0044-03-15T12:00:00"` },
+  {
+    name: "null everywhere",
+    resource: "build",
+    members: Object.keys(wireBuild("1"))
+      .filter((field) => field !== "id")
+      .map((field) => `"${field}": null`)
+      .join(),
+  },
+  { name: "unknown fields", members: `"shoes": 44, "": "", " ": [[]], "a.b": {"$set": 1}` },
+  { name: "U+0000 in a value", members: `"username": "a\\u0000b"`, back: `"username": "a\\ufffdb"` },
+  { name: "U+0000 in a key", members: `"a\\u0000": {"\\u0000": 1}`, back: `"a\\ufffd": {"\\ufffd": 1}` },
+  { name: "a lone surrogate in a value", members: `"username": "\\ud83d"`, back: `"username": "\\ufffd"` },
+  { name: "a lone surrogate in a key", members: `"\\udc00k": 1`, back: `"\\ufffdk": 1` },
+  {
+    name: "keys that are the same once they are cleaned",
+    members: `"k\\u0000": 1, "k\\ud800": 2`,
+    back: `"k\\ufffd": 2`,
+  },
+  {
+    name: "keys that objects have already",
+    members: `"__proto__": {"id": "x"}, "constructor": 1, "toString": null`,
+  },
+  { name: "more such keys", members: `"hasOwnProperty": "x", "valueOf": [], "prototype": {"__proto__": 1}` },
+  {
+    name: "a method's name as a value",
+    resource: "build",
+    members: `"state": "constructor", "type": "__proto__"`,
+  },
+  { name: "keys that come twice", members: `"username": "first", "username": "last", "odd": 1, "odd": 2` },
+  {
+    name: "numbers beyond a double",
+    members: `"odd": [1e400, -1e400]`,
+    back: `"odd": ["Infinity", "-Infinity"]`,
+  },
+  { name: "integers beyond 2^53", members: `"odd": 123456789012345678901234567890` },
+  {
+    name: "the ends of a double",
+    members: `"odd": [5e-324, 1.7976931348623157e308, -0]`,
+    back: `"odd": [5e-324, 1.7976931348623157e308, 0]`,
+  },
+  { name: "5,000 fields", members: manyFields },
+  { name: "10 MB of text", resource: "build", members: `"output": "${"ä\\n".repeat(3_500_000)}"` },
+  { name: "10 MB in an unknown field", members: `"odd": "${"x".repeat(10_000_000)}"` },
+  { name: "a key of 1 MB", members: `"${"k".repeat(1_000_000)}": 1` },
+  { name: "terminal escapes", members: `"username": "\\u001b[2J\\u009b31m\\u202e", "\\u001b[2J": 1` },
+  { name: "no field but its id", resource: "project", members: "" },
+  { name: "no embedded project", resource: "version", members: `"project": null` },
+  { name: "text for an embedded project", resource: "version", members: `"project": "my project"` },
+  { name: "a list for an embedded project", resource: "file", members: `"project": [{"id": "p"}]` },
+  { name: "an embedded project without an id", resource: "file", members: `"project": {"slug": "p"}` },
+  { name: "an embedded project with an odd id", resource: "file", members: `"project": {"id": 1.5}` },
+  {
+    name: "a hostile reference",
+    resource: "build",
+    members: `"project": "/api/v1/project/%00/", "version": "//x y"`,
+  },
+  { name: "a reference to no host", resource: "build", members: `"project": "http://[/api/v1/project/1/"` },
+];
+
+const ASIDE: [name: string, record: string, reason: RegExp][] = [
+  ...[
+    `"no": "id"`,
+    `"id": null`,
+    `"id": true`,
+    `"id": {"$oid": "1"}`,
+    `"id": ["1"]`,
+    `"id": 1.5`,
+    `"id": 1e300`,
+    `"id": 1e400`,
+    `"id": 9007199254740993`,
+    `"id": ""`,
+    `"id": "${"9".repeat(300)}"`,
+    `"id": "a\\u0000b"`,
+    `"id": "\\ud800"`,
+    `"__proto__": {"id": "1"}`,
+  ].map((id): [string, string, RegExp] => [
+    id.slice(0, 30),
+    `{${id}, "username": "x"}`,
+    /no id that can be stored/,
+  ]),
+  ...["null", "7", `"text"`, `["id"]`, "true", `[{"id": "1"}]`].map((record): [string, string, RegExp] => [
+    record,
+    record,
+    /no id that can be stored/,
+  ]),
+  ["nested lists without end", `{"id": "deep", "odd": ${deep("[", "", "]")}}`, /cannot be read/],
+  ["nested objects without end", `{"id": "deep", "username": ${deep('{"a":', "1", "}")}}`, /cannot be read/],
+  ["a record that is nested lists", deep("[", "", "]"), /no id that can be stored/],
+];
+
+describe("a page with", () => {
+  let loading: Loading;
+  beforeAll(async () => {
+    loading = await setUpLoading();
+  });
+  afterAll(() => loading[Symbol.asyncDispose]());
+
+  let pages = 0;
+  /** Loads the record between two good ones, which must be stored. */
+  async function loadBetween(resource: Resource, record: string) {
+    pages += 1;
+    const neighbours = [`before ${pages}`, `after ${pages}`].map((id) => WHOLE[resource](id));
+    const [before, after] = neighbours.map((one) => JSON.stringify(one));
+    const counts = await loading.load(resource, JSON.parse(`[${before}, ${record}, ${after}]`));
+    const ids = [...neighbours, JSON.parse(record)].map((one) => recordId(one) ?? "");
+    const stored = await restoreStored(loading.sql, resource, ids);
+    expect(neighbours.map(({ id }) => stored.get(String(id)))).toEqual(neighbours);
+    return { counts, stored };
+  }
+
+  test.each(STORED)("$name is stored, and given back as it was sent", async (one) => {
+    const { resource = "user", members, back = members } = one;
+    const id = `"id": "odd ${one.name}"`;
+    const text = (some: string) => `{${[id, ...(some === "" ? [] : [some])].join()}}`;
+    const { counts, stored } = await loadBetween(resource, text(members));
+    expect(counts).toMatchObject({ inserted: 3, quarantined: 0 });
+    expect(canonicalJson(stored.get(`odd ${one.name}`))).toBe(canonicalJson(JSON.parse(text(back))));
+  });
+
+  test.each([
+    [7, "7"],
+    [-0, "0"],
+    [-3, "-3"],
+    [9007199254740991, "9007199254740991"],
+  ])("the id %d is stored as the text %s", async (id, text) => {
+    const { counts, stored } = await loadBetween("build", JSON.stringify({ ...wireBuild("x"), id }));
+    expect(counts).toMatchObject({ inserted: 3, quarantined: 0 });
+    expect(stored.get(text)).toMatchObject({ id: id === 0 ? 0 : id, state: "triggered" });
+  });
+
+  test.each(ASIDE)("%s keeps all but that record, which is put aside", async (_name, record, reason) => {
+    const { counts } = await loadBetween("user", record);
+    expect(counts).toMatchObject({ inserted: 2, quarantined: 1 });
+    const [row] = await loading.sql<{ reason: string; payload: unknown }[]>`
+      select reason, payload from sync.quarantine order by id desc limit 1`;
+    expect(row?.reason).toMatch(reason);
+    expect(row?.reason.length).toBeLessThan(500);
+    const sent = record.replaceAll(/\s/g, "");
+    if (sent.length > 1000) expect(row?.payload).toBe(sent);
+    else {
+      const cleaned = record.replaceAll(/\\u0000|\\ud800/g, "\\ufffd").replace("1e400", `"Infinity"`);
+      expect(row?.payload).toEqual(JSON.parse(cleaned));
+    }
+  });
+});
+
+describe("a page of anything", () => {
+  test("stores every record with an id and puts the rest aside, at random", { tags: ["long"] }, async () => {
+    await using loading = await setUpLoading();
+    const page = fc.constantFrom(...RESOURCES).chain((resource) =>
+      fc.tuple(
+        fc.constant(resource),
+        fc.array(fc.oneof({ weight: 3, arbitrary: hostileRecord(resource) }, hostileJson), {
+          maxLength: 12,
+        }),
+      ),
+    );
+    await fc.assert(
+      fc.asyncProperty(page, async ([resource, records]) => {
+        const ids = new Set(records.map(recordId).filter((id) => id !== null));
+        const idless = records.filter((one) => recordId(one) === null).length;
+        const { inserted, updated, unchanged, quarantined } = await loading.load(resource, records);
+        // An earlier copy of an id is loaded before the last one. Its insert counts, and so may the last copy.
+        const counted = inserted + updated + unchanged;
+        expect(counted).toBeGreaterThanOrEqual(ids.size);
+        expect(counted).toBeLessThanOrEqual(records.length - idless);
+        expect(quarantined).toBe(idless);
+        const found = await loading.sql.unsafe(
+          `select id from mirror.${resource}s where id = any ($1::text[])`,
+          [[...ids]],
+        );
+        expect(found).toHaveLength(ids.size);
+      }),
+      { numRuns: 60 },
+    );
+  });
+});

@@ -1,0 +1,376 @@
+import { describe, expect, test } from "vitest";
+import { StoreError } from "../../../src/base/errors.ts";
+import { createLoader } from "../../../src/mirror/load/loader.ts";
+import type { Resource } from "../../../src/resources/resources.ts";
+import type { TransactionSql } from "../../../src/store/connection/connect.ts";
+import { assertRunOpen } from "../../../src/store/ledger/run-ledger.ts";
+import { setUpLoading } from "../../support/loading.ts";
+import { fingerprint, restoreStored } from "../../support/stored-mirror.ts";
+import { wireBuild, wireFile, wireProject, wireUser, wireVersion } from "../../support/wire-records.ts";
+
+/** Nested objects: from some thousand levels on Node's stack is too small to look through them. */
+function nested(depth: number): unknown {
+  let value: unknown = null;
+  for (let level = 0; level < depth; level++) value = { in: value };
+  return value;
+}
+
+/** A database of the user's own may have rules that we know nothing of. */
+async function setUpRefusing(resource: Resource) {
+  const loading = await setUpLoading();
+  await loading.sql.unsafe(
+    `alter table mirror.${resource}s add constraint no_shoes check (extra->'values'->'shoes' is null)`,
+  );
+  return loading;
+}
+
+describe("an id that comes twice", () => {
+  test.each([
+    ["on a page", [[wireUser("1", { first_name: "a" }), wireUser("2"), wireUser("1", { first_name: "b" })]]],
+    [
+      "in a batch",
+      [[wireUser("1", { first_name: "a" }), wireUser("2")], [wireUser("1", { first_name: "b" })]],
+    ],
+    [
+      "as text and as number",
+      [[wireUser("1", { first_name: "a" }), wireUser("2")], [{ ...wireUser("1"), id: 1, first_name: "b" }]],
+    ],
+  ])("%s counts once, as it was seen last", async (_where, pages) => {
+    await using loading = await setUpLoading();
+    expect(await loading.loadPages("user", pages)).toMatchObject({ inserted: 2, quarantined: 0 });
+    expect(await loading.sql`select id, first_name from mirror.users order by id`).toEqual([
+      { id: "1", first_name: "b" },
+      { id: "2", first_name: "Ada" },
+    ]);
+  });
+
+  test("counts as it was seen last even where that one is refused: what came before it is old", async () => {
+    await using loading = await setUpRefusing("user");
+    await loading.load("user", [wireUser("1", { first_name: "kept" })]);
+    const pages = [[wireUser("1", { first_name: "a" })], [wireUser("1", { shoes: 1 }), wireUser("2")]];
+    expect(await loading.loadPages("user", pages)).toMatchObject({ inserted: 1, updated: 0, quarantined: 1 });
+    expect(await loading.sql`select first_name from mirror.users where id = '1'`).toEqual([
+      { first_name: "kept" },
+    ]);
+  });
+});
+
+describe("a run that another one has closed", () => {
+  const setUp = async () => {
+    const loading = await setUpLoading();
+    const { sql, keys } = loading;
+    const [run] = await sql<{ id: number }[]>`
+      insert into sync.runs (kind, status, started_at, heartbeat_at, pid, host)
+      values ('watch', 'running', now(), now(), 1, 'here') returning id`;
+    const runId = run?.id ?? 0;
+    const baseUrl = new URL("http://service.invalid");
+    const facts = {
+      runId,
+      sourceTimezone: "Etc/UTC",
+      assertMayWrite: (tx: TransactionSql) => assertRunOpen(tx, runId),
+    };
+    const loader = createLoader({ sql, keys, baseUrl, ...facts });
+    const pages = [{ records: [wireBuild("1")], request: "/", observedAt: new Date("2024-05-15T12:00:00Z") }];
+    await loader.load({ resource: "build", source: "detail", pages });
+    await sql`update sync.runs set status = 'interrupted'`;
+    const [at, request] = ["2024-05-15T13:00:00Z", null];
+    return { loading, loader, pages, sighting: { id: "1", askedAt: at, observedAt: at, request } };
+  };
+
+  test("writes neither what came, nor what vanished or is deleted", async () => {
+    const { loading, loader, pages, sighting } = await setUp();
+    await using _ = loading;
+    await loading.sql`insert into sync.missing_records values ('build', '1', 1, now(), null)`;
+    const before = await fingerprint(loading.sql);
+    const changed = pages.map((page) => ({
+      ...page,
+      records: [wireBuild("1", { state: "finished" }), wireBuild("2")],
+    }));
+    const late = [
+      () => loader.load({ resource: "build", source: "detail", pages: changed }),
+      () => loader.vanish([sighting]),
+      () => loader.retire([{ ...sighting, resource: "build" }]),
+    ];
+    for (const write of late)
+      await expect(write()).rejects.toMatchObject({ name: "LockedError", exitCode: 10 });
+    expect(await fingerprint(loading.sql)).toEqual(before);
+  });
+});
+
+describe("what is written alongside", () => {
+  test("is there with the page", async () => {
+    await using loading = await setUpLoading();
+    await loading.load("user", [wireUser("1")], {
+      alongside: async (tx, counts) => {
+        expect(counts).toMatchObject({ inserted: 1 });
+        await tx`insert into sync.pages values ('user', 0, '/', '\\x00', '{}', '{}', now())`;
+      },
+    });
+    expect(await loading.sql`select 1 from sync.pages`).toHaveLength(1);
+  });
+
+  test("takes the page with it when it fails, and nothing is taken for known", async () => {
+    await using loading = await setUpLoading();
+    const failed = loading.load("user", [wireUser("1")], {
+      alongside: async (tx) => {
+        await tx`insert into sync.pages values ('user', 0, '/', '\\x00', '{}', '{}', now())`;
+        throw new Error("no checkpoint");
+      },
+    });
+    await expect(failed).rejects.toThrow("no checkpoint");
+    expect(await loading.sql`select 1 from mirror.users union all select 1 from sync.pages`).toHaveLength(0);
+    expect(loading.keys.isNew("user", "1")).toBe(true);
+    expect(loading.keys.resolve({ kind: "record", resource: "user", key: "1" })).toBeNull();
+    await loading.load("project", [wireProject("1", { users: ["/api/v1/user/1/"] })]);
+    await loading.load("user", [wireUser("1")]);
+    expect(await loading.sql`select id from mirror.users`).toEqual([{ id: "1" }]);
+  });
+
+  test("is written once when the page has to be loaded record by record", async () => {
+    await using loading = await setUpRefusing("user");
+    const bad = wireUser("2", { shoes: [44] });
+    await loading.load("user", [wireUser("1"), bad], {
+      alongside: async (tx, counts) => {
+        if (counts.quarantined === 0) return;
+        await tx`insert into sync.pages values ('user', 0, '/', '\\x00', '{}', '{}', now())`;
+      },
+    });
+    expect(await loading.sql`select 1 from sync.pages`).toHaveLength(1);
+  });
+
+  test("a failure of Postgres comes as a StoreError that says what was being done", async () => {
+    await using loading = await setUpLoading();
+    const failed = loading.load("user", [wireUser("1")], {
+      alongside: async (tx) => void (await tx`select 1 from nowhere`),
+    });
+    const error = await failed.catch((reason: unknown) => reason);
+    expect(error).toBeInstanceOf(StoreError);
+    expect(error).toMatchObject({
+      exitCode: 4,
+      sqlstate: "42P01",
+      message: expect.stringContaining("load a page of users"),
+    });
+    expect(await loading.sql`select 1 from mirror.users`).toHaveLength(0);
+  });
+});
+
+describe("a COPY that fails", () => {
+  test("is loaded record by record and ends right, nothing lost", async () => {
+    await using loading = await setUpLoading();
+    await loading.keys.prepare([]);
+    // Behind the loader's back, which takes every build for a new one since there were none.
+    await loading.sql`
+      insert into mirror.builds (id, state, first_seen_at, changed_at, record_hash)
+      values ('3', 'triggered', '2024-05-01', '2024-05-01', '\\x00')`;
+    await loading.sql`insert into mirror.build_logs (build_id) values ('3')`;
+    const page = ["2", "3", "4"].map((id) => wireBuild(id, { state: "finished", output: `of ${id}` }));
+    expect(await loading.load("build", page)).toMatchObject({ inserted: 2, updated: 1, quarantined: 0 });
+    expect([...(await restoreStored(loading.sql, "build")).values()]).toEqual(expect.arrayContaining(page));
+    expect(await loading.load("build", [...page, wireBuild("5")])).toMatchObject({
+      inserted: 1,
+      unchanged: 3,
+    });
+  });
+});
+
+describe("a record that Postgres refuses", () => {
+  test("is put aside with reason and payload, and its neighbours are stored", async () => {
+    await using loading = await setUpRefusing("user");
+    const bad = wireUser("2", { shoes: [44] });
+    const counts = await loading.load("user", [wireUser("1"), bad, wireUser("3")]);
+    expect(counts).toMatchObject({ inserted: 2, quarantined: 1 });
+    expect(await loading.sql`select id from mirror.users order by id`).toEqual([{ id: "1" }, { id: "3" }]);
+    expect(
+      await loading.sql`select resource, record_id, reason, payload, request, resolved_at from sync.quarantine`,
+    ).toEqual([
+      {
+        resource: "user",
+        record_id: "2",
+        reason: expect.stringMatching(/^could not store user 2: .*no_shoes.*\(23514\)$/),
+        payload: bad,
+        request: "/api/v1/user/?page=0",
+        resolved_at: null,
+      },
+    ]);
+  });
+
+  test("as a change leaves the row as it was", async () => {
+    await using loading = await setUpRefusing("build");
+    await loading.load("build", [wireBuild("1"), wireBuild("2")]);
+    const page = [wireBuild("1", { state: "finished", shoes: 1 }), wireBuild("2", { state: "finished" })];
+    expect(await loading.load("build", page)).toMatchObject({ updated: 1, quarantined: 1, transitions: 1 });
+    expect(await loading.sql`select id, state from mirror.builds order by id`).toEqual([
+      { id: "1", state: "triggered" },
+      { id: "2", state: "finished" },
+    ]);
+    expect(await loading.sql`select record_id from mirror.changes`).toEqual([{ record_id: "2" }]);
+  });
+
+  test("does not count as here: what refers to it waits for it", async () => {
+    await using loading = await setUpRefusing("project");
+    await loading.load("project", [wireProject("1", { shoes: [44] }), wireProject("2")]);
+    const counts = await loading.load("build", [wireBuild("9")]);
+    expect(counts).toMatchObject({ inserted: 1, quarantined: 0 });
+    expect(await loading.sql`select project_id from mirror.builds`).toEqual([{ project_id: null }]);
+    expect(await loading.sql`select status, uri from mirror.unresolved_references`).toEqual([
+      { status: "pending", uri: "/api/v1/project/1/" },
+    ]);
+  });
+
+  test("as an embedded project is kept as it was sent, and files of other projects are stored", async () => {
+    await using loading = await setUpRefusing("project");
+    const bad = wireProject("1", { shoes: [44] });
+    const page = [wireFile("1", wireProject("2")), wireFile("2", bad), wireFile("3", wireProject("2"))];
+    expect(await loading.load("file", page)).toMatchObject({ inserted: 2, quarantined: 2 });
+    expect(await loading.sql`select id from mirror.files order by id`).toEqual([{ id: "1" }, { id: "3" }]);
+    expect(
+      await loading.sql`select resource, record_id, payload from sync.quarantine order by resource desc`,
+    ).toEqual([
+      { resource: "project", record_id: "1", payload: bad },
+      { resource: "file", record_id: "2", payload: page[1] },
+    ]);
+    // The project is no more here for the next page than it was for this one.
+    const versions = [wireVersion("7", bad), wireVersion("8", wireProject("2"))];
+    expect(await loading.load("version", versions)).toMatchObject({ inserted: 1 });
+  });
+
+  test("for want of rights is no fault of the record: the load fails, nothing is put aside", async () => {
+    await using loading = await setUpLoading();
+    await loading.sql.unsafe(`
+      create function mirror.refuse() returns trigger language plpgsql as
+        $$ begin raise exception 'not you' using errcode = case new.id when '1' then '23514' else '42501' end; end $$;
+      create trigger refuse before insert on mirror.users for each row execute function mirror.refuse()`);
+    const failed = loading.load("user", [wireUser("1"), wireUser("2")]);
+    await expect(failed).rejects.toMatchObject({ name: "StoreError", sqlstate: "42501" });
+    expect(await loading.sql`select 1 from sync.quarantine`).toHaveLength(0);
+  });
+
+  test("costs nobody else beside a record whose id has no text", async () => {
+    await using loading = await setUpRefusing("user");
+    const odd = { ...wireUser("2"), id: { toString: 1 } };
+    const counts = await loading.load("user", [odd, wireUser("1", { shoes: 1 }), wireUser("3")]);
+    expect(counts).toMatchObject({ inserted: 1, quarantined: 2 });
+    expect(await loading.sql`select record_id from sync.quarantine order by 1`).toEqual([
+      { record_id: "1" },
+      { record_id: null },
+    ]);
+  });
+
+  test.each([
+    490, 4000, 5000, 6000, 7000,
+  ])("or Node cannot write, nested %i deep, costs nobody else", async (depth) => {
+    await using loading = await setUpLoading();
+    const bad = { ...wireUser("2"), shoes: nested(depth) };
+    const counts = await loading.load("user", [wireUser("1"), bad, wireUser("3")]);
+    expect(counts.inserted + counts.quarantined).toBe(3);
+    const ids = await loading.sql`
+      select id, 'stored' as place from mirror.users union all select record_id, 'aside' from sync.quarantine order by 1`;
+    expect(ids).toEqual([
+      { id: "1", place: "stored" },
+      { id: "2", place: depth > 500 ? "aside" : "stored" },
+      { id: "3", place: "stored" },
+    ]);
+  });
+
+  test.each([
+    ["nested too deep", nested(501)],
+    ["too long", "x".repeat(50_000_001)],
+  ])("and that is %s for JSON is kept as a text, cut where it is endless", async (_how, shoes) => {
+    await using loading = await setUpRefusing("user");
+    const bad = wireUser("2", { shoes });
+    expect(await loading.load("user", [wireUser("1"), bad])).toMatchObject({ inserted: 1, quarantined: 1 });
+    const [row] = await loading.sql<{ payload: string }[]>`select payload from sync.quarantine`;
+    expect(row?.payload).toBe(JSON.stringify(bad).slice(0, 1_000_000));
+  });
+});
+
+describe("hostile content", () => {
+  test("U+0000 becomes U+FFFD and is counted, lone surrogates too without being counted", async () => {
+    await using loading = await setUpLoading();
+    const counts = await loading.load("user", [
+      wireUser("1", { first_name: "a\u0000b\u0000", last_name: "\ud83d", "k\u0000": ["\u0000"] }),
+    ]);
+    expect(counts).toMatchObject({ inserted: 1, quarantined: 0, replacedNul: 3 });
+    expect((await restoreStored(loading.sql, "user")).get("1")).toEqual(
+      wireUser("1", { first_name: "a\uFFFDb\uFFFD", last_name: "\uFFFD", "k\uFFFD": ["\uFFFD"] }),
+    );
+  });
+
+  test.each([
+    "{}",
+    '"',
+    "\\",
+    "NULL",
+    "null",
+    "a,b",
+    "{a}",
+    " ",
+    "'",
+    "ü",
+    "0x1",
+    "1e3",
+    "-1",
+  ])("an id like %j is stored, found and changed", async (id) => {
+    await using loading = await setUpLoading();
+    await loading.load("build", [wireBuild(id)]);
+    loading.nextRun();
+    expect(await loading.load("build", [wireBuild(id)])).toMatchObject({ unchanged: 1, inserted: 0 });
+    expect(await loading.load("build", [wireBuild(id, { state: "building" })])).toMatchObject({
+      updated: 1,
+      transitions: 1,
+    });
+    expect(await loading.sql`select id, state from mirror.builds`).toEqual([{ id, state: "building" }]);
+  });
+
+  test("10 MB of text go in and are changed", { tags: ["long"] }, async () => {
+    await using loading = await setUpLoading();
+    const output = `${'ä\u{1F600}\\"\n'.repeat(1_000_000)}`;
+    await loading.load("build", [wireBuild("1", { output })]);
+    await loading.load("build", [wireBuild("1", { output: `${output}!`, state: "finished" })]);
+    const [row] = await loading.sql<{ output: string }[]>`select output from mirror.build_logs`;
+    expect(row?.output === `${output}!`).toBe(true);
+  });
+
+  test.each([
+    "0001-01-01T00:00:00.000001",
+    "9999-12-31T23:59:59.999999",
+    "1969-12-31T23:59:59.999999",
+    "2000-02-29T12:00:00",
+  ])("the date %s is exact to the microsecond, by COPY and by change", async (date) => {
+    await using loading = await setUpLoading();
+    await loading.load("user", [wireUser("1", { last_login: date }), wireUser("2")]);
+    await loading.load("user", [wireUser("2", { last_login: date })]);
+    const stored = await restoreStored(loading.sql, "user");
+    expect([...stored.values()].map(({ last_login }) => last_login)).toEqual([date, date]);
+  });
+});
+
+describe("waiting pages", () => {
+  test("of resources that others refer to go in first", async () => {
+    await using loading = await setUpLoading();
+    const order: string[] = [];
+    const alongside = (name: string) => async () => void order.push(name);
+    const first = loading.load("file", [wireFile("0", null)], { alongside: alongside("first") });
+    await Promise.all([
+      first,
+      loading.load("build", [wireBuild("1")], { alongside: alongside("build") }),
+      loading.load("project", [wireProject("1")], { alongside: alongside("project") }),
+      loading.load("user", [wireUser("1")], { alongside: alongside("user") }),
+    ]);
+    expect(order).toEqual(["first", "user", "project", "build"]);
+  });
+});
+
+test("a record that comes again unchanged in the same batch is dated as it came first", async () => {
+  await using loading = await setUpLoading();
+  const [first, second] = ["2024-05-15T12:00:00Z", "2024-05-15T12:00:05Z"].map((at) => ({
+    records: [wireUser("1")],
+    request: "/api/v1/user/",
+    observedAt: new Date(at),
+  }));
+  if (!first || !second) throw new Error("two pages");
+  await loading.loader.load({ resource: "user", source: "list", pages: [first, second] });
+  expect(await loading.sql`select changed_at from mirror.users`).toEqual([
+    { changed_at: "2024-05-15 12:00:00+00" },
+  ]);
+});

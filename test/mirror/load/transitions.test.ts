@@ -1,0 +1,489 @@
+import { describe, expect, test } from "vitest";
+import { createLocalDates } from "../../../src/simulate/local-dates.ts";
+import { type Loading, setUpLoading } from "../../support/loading.ts";
+import { fingerprint } from "../../support/stored-mirror.ts";
+import { wireBuild } from "../../support/wire-records.ts";
+
+const DATE = "2024-05-15T11:00:00.123456";
+const CREATED = "2024-05-15 11:00:00.123456+00";
+
+async function see(loading: Loading, at: string, over: Record<string, unknown>, askedAt = at) {
+  const build = wireBuild("1", { date: DATE, ...over });
+  const { transitions } = await loading.load("build", [build], { at, askedAt });
+  return transitions;
+}
+
+/** The build's detail answers that it is not there. */
+const miss = ({ loader }: Loading, at: string) =>
+  loader.vanish([{ id: "1", askedAt: at, observedAt: at, request: "/api/v1/build/1/" }]);
+
+const stored = ({ sql }: Loading) => sql`
+  select seq, from_state as "from", to_state as "to", not_before, not_after, anomaly
+  from mirror.build_transitions order by build_id, seq`;
+
+describe("a build's states", () => {
+  test.each([
+    "triggered",
+    "building",
+    "finished",
+    "cloning",
+    "",
+  ])("are kept from the first sight on, whichever it is: %j", async (state) => {
+    await using loading = await setUpLoading();
+    await see(loading, "2024-05-15T12:00:00.000Z", { state });
+    expect(await stored(loading)).toEqual([
+      {
+        seq: 1,
+        from: null,
+        to: state,
+        not_before: CREATED,
+        not_after: "2024-05-15 12:00:00+00",
+        anomaly: null,
+      },
+    ]);
+  });
+
+  test("are entered between their predecessor's last sight and their own first", async () => {
+    await using loading = await setUpLoading();
+    await see(loading, "2024-05-15T12:00:00.000Z", { state: "triggered" });
+    await see(loading, "2024-05-15T12:01:00.000Z", { state: "building" });
+    await see(loading, "2024-05-15T12:02:00.000Z", { state: "finished", success: false });
+    expect(await stored(loading)).toEqual([
+      {
+        seq: 1,
+        from: null,
+        to: "triggered",
+        not_before: CREATED,
+        not_after: "2024-05-15 12:00:00+00",
+        anomaly: null,
+      },
+      {
+        seq: 2,
+        from: "triggered",
+        to: "building",
+        not_before: "2024-05-15 12:00:00+00",
+        not_after: "2024-05-15 12:01:00+00",
+        anomaly: null,
+      },
+      {
+        seq: 3,
+        from: "building",
+        to: "finished",
+        not_before: "2024-05-15 12:01:00+00",
+        not_after: "2024-05-15 12:02:00+00",
+        anomaly: null,
+      },
+    ]);
+  });
+
+  test("are kept one by one when pages that are loaded together show several", async () => {
+    await using loading = await setUpLoading();
+    const pages = ["triggered", "building", "building", "finished"].map((state) => [
+      wireBuild("1", { date: DATE, state }),
+    ]);
+    expect(await loading.loadPages("build", pages)).toMatchObject({
+      inserted: 1,
+      updated: 0,
+      transitions: 3,
+    });
+    expect((await stored(loading)).map(({ from, to }) => [from, to])).toEqual([
+      [null, "triggered"],
+      ["triggered", "building"],
+      ["building", "finished"],
+    ]);
+    expect(await loading.sql`select 1 from mirror.changes`).toHaveLength(2);
+  });
+
+  test("are kept one by one also where a page has to be loaded record by record", async () => {
+    await using loading = await setUpLoading();
+    await loading.sql`alter table mirror.builds add check (id <> '2')`;
+    const bad = wireBuild("2");
+    const pages = ["triggered", "building", "finished"].map((state) => [
+      wireBuild("1", { date: DATE, state }),
+      bad,
+    ]);
+    expect(await loading.loadPages("build", pages)).toMatchObject({
+      inserted: 1,
+      updated: 0,
+      transitions: 3,
+      quarantined: 1,
+    });
+    expect((await stored(loading)).map(({ to }) => to)).toEqual(["triggered", "building", "finished"]);
+  });
+
+  test("may be skipped", async () => {
+    await using loading = await setUpLoading();
+    await see(loading, "2024-05-15T12:00:00.000Z", { state: "triggered" });
+    await see(loading, "2024-05-15T12:01:00.000Z", { state: "finished" });
+    expect((await stored(loading)).map(({ to, anomaly }) => [to, anomaly])).toEqual([
+      ["triggered", null],
+      ["finished", null],
+    ]);
+  });
+
+  test("add nothing when the state is the same though the build changed", async () => {
+    await using loading = await setUpLoading();
+    await see(loading, "2024-05-15T12:00:00.000Z", { state: "building" });
+    expect(await see(loading, "2024-05-15T12:01:00.000Z", { state: "building", output: "more" })).toBe(0);
+    expect(await stored(loading)).toHaveLength(1);
+  });
+
+  test("are kept when they move backwards, and the anomaly says so", async () => {
+    await using loading = await setUpLoading();
+    for (const [minute, state] of ["finished", "triggered", "building", "triggered"].entries())
+      await see(loading, `2024-05-15T12:0${minute}:00.000Z`, { state });
+    expect((await stored(loading)).map(({ seq, to, anomaly }) => [seq, to, anomaly])).toEqual([
+      [1, "finished", null],
+      [2, "triggered", "backward"],
+      [3, "building", null],
+      [4, "triggered", "backward"],
+    ]);
+  });
+
+  test.each([
+    ["a reply that was asked for before", "2024-05-15T12:00:50.000Z"],
+    ["a reply out of a cache", "2024-05-15T11:00:00.000Z"],
+  ])("do not move backwards by %s", async (_, askedAt) => {
+    await using loading = await setUpLoading();
+    await see(loading, "2024-05-15T12:00:00.000Z", { state: "building" });
+    await see(loading, "2024-05-15T12:01:00.000Z", { state: "finished" });
+    for (const begin of [() => {}, loading.nextRun]) {
+      begin();
+      const build = wireBuild("1", { date: DATE, state: "building" });
+      const counts = await loading.load("build", [build], { at: "2024-05-15T12:01:20.000Z", askedAt });
+      expect(counts).toMatchObject({ transitions: 0, unchanged: 1, stale: 1 });
+    }
+    expect(await loading.sql`select state from mirror.builds`).toEqual([{ state: "finished" }]);
+  });
+
+  test("that are unknown, or none, are kept as they are", async () => {
+    await using loading = await setUpLoading();
+    for (const [minute, state] of ["triggered", "cloning", null, "building", 7].entries())
+      await see(loading, `2024-05-15T12:0${minute}:00.000Z`, { state });
+    expect((await stored(loading)).map(({ from, to, anomaly }) => [from, to, anomaly])).toEqual([
+      [null, "triggered", null],
+      ["triggered", "cloning", null],
+      ["cloning", null, null],
+      [null, "building", null],
+      ["building", null, null],
+    ]);
+  });
+
+  test("of a build without a date begin at any time before", async () => {
+    await using loading = await setUpLoading();
+    await see(loading, "2024-05-15T12:00:00.000Z", { date: null });
+    await see(loading, "2024-05-15T12:01:00.000Z", { date: null, state: "building" });
+    expect((await stored(loading)).map(({ not_before, anomaly }) => [not_before, anomaly])).toEqual([
+      ["-infinity", "no_date"],
+      ["2024-05-15 12:00:00+00", null],
+    ]);
+  });
+
+  test("seen again later are entered after the request that showed their predecessor last", async () => {
+    await using loading = await setUpLoading();
+    await see(loading, "2024-05-15T12:00:00.000Z", { state: "triggered" });
+    loading.nextRun();
+    await see(loading, "2024-05-15T12:05:02.000Z", { state: "triggered" }, "2024-05-15T12:05:00.000Z");
+    loading.nextRun();
+    await see(loading, "2024-05-15T12:10:00.000Z", { state: "building" });
+    const [, building] = await loading.sql`select * from mirror.build_transitions order by seq`;
+    expect(building).toMatchObject({
+      not_before: "2024-05-15 12:05:00+00",
+      not_after: "2024-05-15 12:10:00+00",
+      rule: "last_seen",
+      run_id: 3,
+      request: "/api/v1/build/?page=0",
+      previous_run_id: 2,
+      previous_request: "/api/v1/build/?page=0",
+    });
+  });
+
+  test("may be entered while the reply that showed their predecessor is on its way", async () => {
+    await using loading = await setUpLoading();
+    await see(loading, "2024-05-15T12:00:30.000Z", { state: "triggered" }, "2024-05-15T12:00:00.000Z");
+    await see(loading, "2024-05-15T12:01:30.000Z", { state: "building" }, "2024-05-15T12:01:00.000Z");
+    expect((await stored(loading))[1]).toMatchObject({
+      not_before: "2024-05-15 12:00:00+00",
+      not_after: "2024-05-15 12:01:30+00",
+    });
+  });
+
+  test("of a build whose date lies in the future begin at any time before, and the anomaly says so", async () => {
+    await using loading = await setUpLoading();
+    await see(loading, "2024-05-15T12:00:00.000Z", { date: "9999-12-31T23:59:59.999999" });
+    expect(await stored(loading)).toMatchObject([
+      { not_before: "-infinity", not_after: "2024-05-15 12:00:00+00", anomaly: "future_date" },
+    ]);
+  });
+
+  test("begin after their predecessor began when our clock went back in between", async () => {
+    await using loading = await setUpLoading();
+    await see(loading, "2024-05-15T12:00:00.000Z", { state: "triggered" });
+    loading.nextRun();
+    await see(loading, "2024-05-15T11:30:00.000Z", { state: "building" });
+    loading.nextRun();
+    await see(loading, "2024-05-15T10:30:00.000Z", { state: "finished" });
+    expect((await stored(loading)).slice(1)).toMatchObject([
+      { not_before: CREATED, not_after: "2024-05-15 11:30:00+00", anomaly: "clock" },
+      { not_before: "-infinity", not_after: "2024-05-15 10:30:00+00", anomaly: "clock" },
+    ]);
+  });
+
+  test("begin after the first one began, not after one whose bound came from the clock that went back", async () => {
+    await using loading = await setUpLoading();
+    await see(loading, "2024-05-15T12:00:00.000Z", { state: "triggered" });
+    await see(loading, "2024-05-15T12:20:00.000Z", { state: "building" });
+    loading.nextRun();
+    await see(loading, "2024-05-15T12:10:00.000Z", { state: "finished" });
+    expect((await stored(loading))[2]).toMatchObject({ not_before: CREATED, anomaly: "clock" });
+  });
+
+  test("begin earlier by as much as our clock went back since their predecessor was seen, where the service's tells", async () => {
+    await using loading = await setUpLoading({ clockAhead: () => ({ minMs: -600_400, maxMs: -599_700 }) });
+    await see(loading, "2024-05-15T12:10:00.000Z", { state: "triggered" });
+    await loading.sql`
+      insert into sync.runs (kind, status, started_at, heartbeat_at, pid, host, clock_ahead_min_ms, clock_ahead_max_ms)
+      values ('watch', 'succeeded', now(), now(), 1, '', -600400, -599700)`;
+    loading.nextRun({ clockAhead: () => ({ minMs: -200, maxMs: 300 }) });
+    // 20 minutes later, by a clock that was 10 minutes ahead.
+    await see(loading, "2024-05-15T12:20:00.000Z", { state: "building" });
+    expect((await stored(loading))[1]).toMatchObject({
+      not_before: "2024-05-15 11:59:59.3+00",
+      anomaly: "clock",
+    });
+  });
+
+  test("are recorded whatever the service's clock shows", async () => {
+    await using loading = await setUpLoading({
+      clockAhead: () => ({ minMs: 7975 * 31_556_952_000, maxMs: 7975 * 31_556_952_000 + 500 }),
+    });
+    await see(loading, "2024-05-15T12:00:00.000Z", { state: "triggered" });
+    expect(await stored(loading)).toMatchObject([{ anomaly: "clock" }]);
+  });
+
+  test.each<[string, { minMs: number; maxMs: number } | null, string, string | null]>([
+    ["is not known", null, "2024-05-15 11:59:59.5+00", null],
+    ["may be ours", { minMs: -400, maxMs: 600 }, "2024-05-15 11:59:59.5+00", null],
+    ["is behind ours", { minMs: -9000, maxMs: -8000 }, "2024-05-15 11:59:59.5+00", null],
+    ["is a little ahead", { minMs: 100, maxMs: 900 }, "2024-05-15 11:59:58.6+00", null],
+    ["is ahead", { minMs: 5000, maxMs: 6000 }, "2024-05-15 11:59:53.5+00", "clock"],
+  ])("at first sight begin at the date on our clock, when the service's %s", async (_, clock, not_before, anomaly) => {
+    await using loading = await setUpLoading({ clockAhead: () => clock });
+    await see(loading, "2024-05-15T12:00:00.000Z", { date: "2024-05-15T11:59:59.500000" });
+    expect(await stored(loading)).toMatchObject([{ not_before, anomaly }]);
+  });
+
+  test("dated a moment after they came begin earlier by as much as the service's clock may be ahead", async () => {
+    await using loading = await setUpLoading({ clockAhead: () => ({ minMs: -300, maxMs: 700 }) });
+    await see(loading, "2024-05-15T12:00:00.000Z", { date: "2024-05-15T12:00:00.200000" });
+    expect(await stored(loading)).toMatchObject([
+      { not_before: "2024-05-15 11:59:59.5+00", anomaly: "clock" },
+    ]);
+  });
+
+  test("of all kinds never begin after they were seen", async () => {
+    await using loading = await setUpLoading({
+      sourceTimezone: "America/Chicago",
+      clockAhead: () => ({ minMs: 2000, maxMs: 3000 }),
+    });
+    const dates = [
+      null,
+      "9999-12-31T23:59:59",
+      "0001-01-01T00:00:00",
+      "2024-11-03T01:30:00",
+      "2024-03-10T02:30:00",
+    ];
+    for (const [at, state] of [
+      ["2024-11-03T06:31:00Z", "triggered"],
+      ["2024-11-03T07:31:00Z", "building"],
+      ["2024-03-10T07:40:00Z", "finished"],
+    ] as const) {
+      const builds = dates.map((date, id) => wireBuild(String(id), { date, state }));
+      await loading.load("build", builds, { at });
+      loading.nextRun();
+    }
+    const wrong = await loading.sql`select * from mirror.build_transitions where not_before > not_after`;
+    expect(wrong).toEqual([]);
+    const named = await loading.sql`
+      select build_id, anomaly from mirror.build_transitions where seq = 1 order by build_id`;
+    expect(named.map(({ anomaly }) => anomaly)).toEqual([
+      "no_date",
+      "future_date",
+      "clock",
+      "repeated_hour, clock",
+      "skipped_hour, clock",
+    ]);
+  });
+
+  test("are not written twice when the same is seen again", async () => {
+    await using loading = await setUpLoading();
+    await see(loading, "2024-05-15T12:00:00.000Z", { state: "triggered" });
+    await see(loading, "2024-05-15T12:01:00.000Z", { state: "building" });
+    const before = await fingerprint(loading.sql);
+    for (const at of ["2024-05-15T12:01:00.000Z", "2024-05-15T12:05:00.000Z"])
+      expect(await see(loading, at, { state: "building" })).toBe(0);
+    expect(await fingerprint(loading.sql)).toEqual(before);
+  });
+
+  test("do not change when all that was observed is replayed", async () => {
+    await using loading = await setUpLoading();
+    const replay = async () => {
+      await see(loading, "2024-05-15T12:00:00.000Z", { state: "triggered" });
+      await see(loading, "2024-05-15T12:01:00.000Z", { state: "building" });
+      await see(loading, "2024-05-15T12:02:00.000Z", { state: "building", output: "more" });
+      await miss(loading, "2024-05-15T12:03:00.000Z");
+      await see(loading, "2024-05-15T12:04:00.000Z", { state: "finished" });
+    };
+    await replay();
+    const before = await fingerprint(loading.sql);
+    await replay();
+    expect(await fingerprint(loading.sql)).toEqual(before);
+    expect(await loading.sql`select * from sync.open_builds`).toEqual([]);
+  });
+});
+
+describe("an open build whose detail is gone", () => {
+  test("does not come back by what was seen before", async () => {
+    await using loading = await setUpLoading();
+    await see(loading, "2024-05-15T12:00:00.000Z", { state: "building" });
+    await miss(loading, "2024-05-15T12:01:00.000Z");
+    expect(await see(loading, "2024-05-15T12:00:00.000Z", { state: "building" })).toBe(0);
+    loading.nextRun();
+    expect(
+      await see(loading, "2024-05-15T12:02:00.000Z", { state: "building" }, "2024-05-15T12:00:30.000Z"),
+    ).toBe(0);
+  });
+
+  test("vanishes, with bounds like any state, and is not deleted by it", async () => {
+    await using loading = await setUpLoading();
+    await see(loading, "2024-05-15T12:00:00.000Z", { state: "building" });
+    expect(await miss(loading, "2024-05-15T12:01:00.000Z")).toBe(1);
+    expect(await miss(loading, "2024-05-15T12:05:00.000Z")).toBe(0);
+    expect((await stored(loading))[1]).toEqual({
+      seq: 2,
+      from: "building",
+      to: "vanished",
+      not_before: "2024-05-15 12:00:00+00",
+      not_after: "2024-05-15 12:01:00+00",
+      anomaly: null,
+    });
+    expect(await loading.sql`select state, deleted_at from mirror.builds`).toEqual([
+      { state: "building", deleted_at: null },
+    ]);
+    expect(await loading.sql`select seen_at, vanished_at from sync.open_builds`).toEqual([
+      { seen_at: "2024-05-15 12:05:00+00", vanished_at: "2024-05-15 12:01:00+00" },
+    ]);
+  });
+
+  test.each(["building", "finished"])("comes back as %s though nothing else of it changed", async (state) => {
+    await using loading = await setUpLoading();
+    await see(loading, "2024-05-15T12:00:00.000Z", { state: "building" });
+    await miss(loading, "2024-05-15T12:01:00.000Z");
+    expect(await see(loading, "2024-05-15T12:02:00.000Z", { state })).toBe(1);
+    expect((await stored(loading))[2]).toMatchObject({
+      from: "vanished",
+      to: state,
+      not_before: "2024-05-15 12:01:00+00",
+      anomaly: null,
+    });
+    expect(await loading.sql`select vanished_at from sync.open_builds`).toEqual(
+      state === "building" ? [{ vanished_at: null }] : [],
+    );
+  });
+});
+
+describe("open builds are remembered", () => {
+  const open = ({ sql }: Loading) =>
+    sql`select build_id, since, seen_at from sync.open_builds order by build_id`;
+
+  test("from their date on at first sight, and from the sight of each move on", async () => {
+    await using loading = await setUpLoading();
+    await see(loading, "2024-05-15T12:00:00.000Z", { state: "triggered" });
+    await see(loading, "2024-05-15T12:01:00.000Z", { state: "triggered" });
+    expect(await open(loading)).toEqual([
+      { build_id: "1", since: CREATED, seen_at: "2024-05-15 12:01:00+00" },
+    ]);
+    await see(loading, "2024-05-15T12:02:00.000Z", { state: "building" });
+    expect(await open(loading)).toEqual([
+      { build_id: "1", since: "2024-05-15 12:02:00+00", seen_at: "2024-05-15 12:02:00+00" },
+    ]);
+  });
+
+  test("as they were seen by the later run, though our clock was set back before it", async () => {
+    await using loading = await setUpLoading();
+    await see(loading, "2024-05-15T12:30:00.000Z", { state: "triggered" });
+    loading.nextRun();
+    await see(loading, "2024-05-15T11:35:00.000Z", { state: "triggered" });
+    expect(await open(loading)).toMatchObject([{ seen_at: "2024-05-15 11:35:00+00" }]);
+    loading.nextRun();
+    await see(loading, "2024-05-15T11:40:00.000Z", { state: "building" });
+    expect((await stored(loading))[1]).toMatchObject({ not_before: "2024-05-15 11:35:00+00", anomaly: null });
+  });
+
+  test("until they finish, whichever state that is not finished they are in; without a state they are not", async () => {
+    await using loading = await setUpLoading();
+    const states = ["triggered", "building", "finished", "cloning", null, ""];
+    await loading.load(
+      "build",
+      states.map((state, id) => wireBuild(String(id), { state })),
+    );
+    expect((await open(loading)).map(({ build_id }) => build_id)).toEqual(["0", "1", "3", "5"]);
+    await loading.load(
+      "build",
+      states.map((_, id) => wireBuild(String(id), { state: "finished" })),
+    );
+    expect(await open(loading)).toEqual([]);
+  });
+
+  test("until their state is gone", async () => {
+    await using loading = await setUpLoading();
+    await loading.load("build", [wireBuild("1", { state: "building" })]);
+    await loading.load("build", [wireBuild("1", { state: null })]);
+    expect(await open(loading)).toEqual([]);
+    await loading.load("build", [wireBuild("1", { state: "building" })]);
+    expect(await open(loading)).toHaveLength(1);
+  });
+});
+
+describe("dates in America/Chicago", () => {
+  test.each<[string, string, string, (string | null)?]>([
+    ["2024-01-15T12:00:00", "2024-01-15 18:00:00+00", "winter"],
+    ["2024-07-15T12:00:00", "2024-07-15 17:00:00+00", "summer"],
+    ["2024-03-10T01:59:59.999999", "2024-03-10 07:59:59.999999+00", "before the skipped hour"],
+    [
+      "2024-03-10T02:30:00",
+      "2024-03-10 07:30:00+00",
+      "in the skipped hour: the earlier reading",
+      "skipped_hour",
+    ],
+    ["2024-03-10T03:00:00", "2024-03-10 08:00:00+00", "behind the skipped hour"],
+    ["2024-11-03T00:59:59.999999", "2024-11-03 05:59:59.999999+00", "before the repeated hour"],
+    [
+      "2024-11-03T01:30:00",
+      "2024-11-03 06:30:00+00",
+      "in the repeated hour: the first of the two",
+      "repeated_hour",
+    ],
+    ["2024-11-03T02:00:00", "2024-11-03 08:00:00+00", "behind the repeated hour"],
+  ])("%s is %s, %s", async (date, not_before, _, anomaly = null) => {
+    await using loading = await setUpLoading({ sourceTimezone: "America/Chicago" });
+    await see(loading, "2025-01-01T00:00:00.000Z", { date });
+    expect(await stored(loading)).toMatchObject([{ not_before, anomaly }]);
+  });
+
+  test("never come out later than the moment that the service meant", async () => {
+    await using loading = await setUpLoading({ sourceTimezone: "America/Chicago" });
+    const dates = createLocalDates("America/Chicago");
+    const created = Array.from({ length: 96 }, (_, step) => Date.UTC(2024, 10, 2, 18) + step * 900_000);
+    const builds = created.map((at, id) =>
+      wireBuild(String(id), { date: new Date(dates.toLocal(at * 1000) / 1000).toISOString().slice(0, 19) }),
+    );
+    await loading.load("build", builds, { at: "2025-01-01T00:00:00.000Z" });
+    const rows = await loading.sql`select build_id, not_before from mirror.build_transitions`;
+    expect(rows).toHaveLength(96);
+    const late = rows.filter(
+      ({ build_id, not_before }) => Date.parse(not_before) > Number(created[build_id]),
+    );
+    expect(late).toEqual([]);
+  });
+});

@@ -1,0 +1,253 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { cleanJson } from "../../../src/mirror/normalize/clean-text.ts";
+import type { NormalizedRecord } from "../../../src/mirror/normalize/normalized.ts";
+import { normalizePage } from "../../../src/mirror/normalize/page.ts";
+import { restoreRecord } from "../../../src/mirror/normalize/restore-record.ts";
+import { parseLocalTime } from "../../../src/resources/local-time.ts";
+import { RESOURCE_FIELDS, RESOURCES, type Resource } from "../../../src/resources/resources.ts";
+import { canonicalJson } from "../../support/canonical-json.ts";
+import { hostileRecord } from "../../support/hostile-records.ts";
+import { recordedExchanges } from "../../support/replay-upstream.ts";
+
+const BASE = new URL("http://docs.example.org");
+
+/** There and back again: a record as one page, its rows, and what they give back. */
+function thereAndBack(resource: Resource, sent: unknown): unknown {
+  const page = normalizePage(resource, [sent], BASE);
+  expect(page.rejected).toEqual([]);
+  const [row] = page.records;
+  if (!row) throw new Error("the record gave no row");
+  const project = page.embeddedProjects.find((copy) => copy.id === row.projectId);
+  return restore(resource, row, project ? restore("project", project) : null);
+}
+
+function restore(
+  resource: Resource,
+  { id, extra, columns, references }: NormalizedRecord,
+  project: Record<string, unknown> | null = null,
+): Record<string, unknown> {
+  const users = references
+    .filter(({ field }) => field === "users")
+    .sort((one, other) => one.position - other.position)
+    .map(({ uri }) => uri);
+  return restoreRecord(resource, { id, extra, columns, users, project });
+}
+
+describe.each(RESOURCES)("a %s", (resource) => {
+  it("comes back from columns and extra as it was sent, however hostile", () => {
+    fc.assert(
+      fc.property(hostileRecord(resource), (sent) => {
+        const back = thereAndBack(resource, sent);
+        expect(canonicalJson(back)).toBe(canonicalJson(cleanJson(sent, { nul: 0 })));
+      }),
+      { numRuns: 400 },
+    );
+  });
+
+  it("gives columns that its table can hold: texts, booleans, dates of the calendar, and null", () => {
+    fc.assert(
+      fc.property(hostileRecord(resource), (sent) => {
+        const [row] = normalizePage(resource, [sent], BASE).records;
+        const cells = Object.entries({ ...row?.columns, ...row?.logs });
+        for (const [column, value] of cells) {
+          const kind =
+            RESOURCE_FIELDS[resource][column.replace(/_uri$/, "")] ?? RESOURCE_FIELDS[resource][column];
+          if (value === null) continue;
+          if (kind === "boolean") expect(typeof value).toBe("boolean");
+          else if (typeof value !== "string") throw new Error(`${column} holds ${String(value)}`);
+          else expect(value.isWellFormed() && !value.includes("\u0000")).toBe(true);
+          if (kind === "datetime") expect(parseLocalTime(String(value))?.text).toBe(value);
+        }
+        expect(JSON.stringify(row?.extra)).not.toMatch(/(?<!\\)(\\\\)*\\u(0000|d[89a-f]..)/i);
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  it("has the same columns whatever it was sent with", () => {
+    const names = (sent: unknown) => {
+      const [row] = normalizePage(resource, [sent], BASE).records;
+      return [...Object.keys(row?.columns ?? {}), ...Object.keys(row?.logs ?? {})];
+    };
+    fc.assert(
+      fc.property(hostileRecord(resource), (sent) => {
+        expect(names(sent)).toEqual(names({ id: "1" }));
+      }),
+      { numRuns: 50 },
+    );
+  });
+
+  it("as the recorded service sends it needs no extra", () => {
+    const lists = recordedExchanges().filter(
+      ({ path, status }) => status === 200 && path.startsWith(`/api/v1/${resource}/?`),
+    );
+    const sent = lists.flatMap(({ body }) => JSON.parse(body).objects as Record<string, unknown>[]);
+    const page = normalizePage(resource, sent, BASE);
+    expect(page).toMatchObject({ rejected: [], replacedNul: 0 });
+    expect(page.records.filter(({ extra }) => extra !== null)).toEqual([]);
+    expect(page.embeddedProjects.filter(({ extra }) => extra !== null)).toEqual([]);
+    for (const record of sent)
+      expect(canonicalJson(thereAndBack(resource, record))).toBe(canonicalJson(record));
+  });
+});
+
+describe("normalizePage", () => {
+  it("one bad record never costs the others", () => {
+    const sent = [{ id: "1" }, null, "x", { id: "" }, { username: "no id" }, [{ id: "2" }], { id: 3 }];
+    const page = normalizePage("user", sent, BASE);
+    expect(page.records.map(({ id }) => id)).toEqual(["1", "3"]);
+    expect(page.rejected.map(({ payload }) => payload)).toEqual(sent.slice(1, 6));
+    expect(page.rejected.every(({ recordId, reason }) => recordId === null && reason !== "")).toBe(true);
+  });
+
+  it("hands back a record that is nested without end instead of failing", () => {
+    const deep = JSON.parse(`{"id": "7", "odd": ${"[".repeat(200_000)}${"]".repeat(200_000)}}`);
+    const page = normalizePage("user", [deep, { id: "8" }], BASE);
+    expect(page.records.map(({ id }) => id)).toEqual(["8"]);
+    expect(page.rejected).toMatchObject([
+      { recordId: "7", reason: expect.stringContaining("cannot be read") },
+    ]);
+  });
+
+  it("keeps both records where one id comes twice: which one counts is the loader's to say", () => {
+    const page = normalizePage(
+      "user",
+      [
+        { id: "1", username: "a" },
+        { id: "1", username: "b" },
+      ],
+      BASE,
+    );
+    expect(page.records.map(({ columns }) => columns.username)).toEqual(["a", "b"]);
+  });
+
+  it("counts the texts in which a U+0000 was replaced", () => {
+    const sent = [{ id: "1", username: "a\u0000b\u0000", odd: ["\u0000", { "\u0000": "fine" }] }];
+    const page = normalizePage("user", sent, BASE);
+    expect(page.replacedNul).toBe(3);
+    expect(page.records[0]?.columns.username).toBe("a\uFFFDb\uFFFD");
+  });
+
+  it("does not change what it was given", () => {
+    fc.assert(
+      fc.property(
+        fc
+          .constantFrom(...RESOURCES)
+          .chain((resource) => fc.tuple(fc.constant(resource), hostileRecord(resource))),
+        ([resource, sent]) => {
+          const before = canonicalJson(sent);
+          normalizePage(resource, [sent], BASE);
+          expect(canonicalJson(sent)).toBe(before);
+        },
+      ),
+      { numRuns: 100 },
+    );
+  });
+});
+
+describe("references", () => {
+  const targets = (resource: Resource, sent: object) =>
+    normalizePage(resource, [{ id: "1", ...sent }], BASE).records[0]?.references;
+
+  it("of a build are its project and its version", () => {
+    expect(targets("build", { project: "/api/v1/project/4/", version: "/api/v1/version/5" })).toEqual([
+      {
+        field: "project",
+        position: 0,
+        uri: "/api/v1/project/4/",
+        target: { kind: "record", resource: "project", key: "4" },
+      },
+      {
+        field: "version",
+        position: 0,
+        uri: "/api/v1/version/5",
+        target: { kind: "record", resource: "version", key: "5" },
+      },
+    ]);
+    expect(targets("build", { project: null, version: { id: "5" } })).toEqual([]);
+  });
+
+  it("of a project are its users in their order, double ones too", () => {
+    const users = ["/api/v1/user/9/", "/api/v1/user/2/", "/api/v1/user/9/"];
+    expect(targets("project", { users })?.map(({ position, uri }) => [position, uri])).toEqual(
+      users.map((uri, position) => [position, uri]),
+    );
+    expect(targets("project", { users: ["/api/v1/user/9/", null] })).toEqual([]);
+  });
+
+  it("that name a record of another resource than the field's own are malformed", () => {
+    const [reference] = targets("build", { project: "/api/v1/user/4/" }) ?? [];
+    expect(reference).toMatchObject({ uri: "/api/v1/user/4/", target: { kind: "malformed" } });
+    expect(targets("project", { users: ["/api/v1/project/1/"] })?.[0]?.target).toEqual({ kind: "malformed" });
+  });
+
+  it("stand for an embedded project where only its URI was sent", () => {
+    const page = normalizePage("version", [{ id: "1", project: "/api/v1/project/4/" }], BASE);
+    expect(page.embeddedProjects).toEqual([]);
+    expect(page.records[0]).toMatchObject({
+      projectId: null,
+      references: [{ field: "project", target: { kind: "record", resource: "project", key: "4" } }],
+      extra: { values: { project: "/api/v1/project/4/" } },
+    });
+  });
+});
+
+describe("embedded projects", () => {
+  const version = (id: string, project: unknown) => ({ id, project });
+
+  it("that are equal come out once a page", () => {
+    const project = () => ({ id: "4", slug: "pip", users: ["/api/v1/user/1/"] });
+    const page = normalizePage(
+      "file",
+      [version("1", project()), version("2", project()), version("3", project())],
+      BASE,
+    );
+    expect(page.records.map(({ projectId }) => projectId)).toEqual(["4", "4", "4"]);
+    expect(page.embeddedProjects.map(({ id }) => id)).toEqual(["4"]);
+  });
+
+  it.each([
+    ["nested fields", () => ({ id: "4", odd: { deep: [{ x: 1 }] } })],
+    [
+      "another order of keys",
+      (turn: number) => (turn ? { id: "4", slug: "a", name: "b" } : { name: "b", slug: "a", id: "4" }),
+    ],
+  ])("that are equal come out once with %s as well", (_, project) => {
+    const page = normalizePage("version", [version("1", project(0)), version("2", project(1))], BASE);
+    expect(page.embeddedProjects).toHaveLength(1);
+  });
+
+  it("that differ in anything both come out, in their order", () => {
+    const copies = [
+      { id: "4", slug: "pip", users: ["/api/v1/user/1/"] },
+      { id: "4", slug: "pip", users: ["/api/v1/user/1/", "/api/v1/user/2/"] },
+      { id: "4", slug: "pip", users: ["/api/v1/user/1/"], odd: null },
+      { id: 4, slug: "pip", users: ["/api/v1/user/1/"] },
+      { id: "4", slug: "pip" },
+    ];
+    const page = normalizePage(
+      "version",
+      copies.map((copy, place) => version(String(place), copy)),
+      BASE,
+    );
+    expect(page.embeddedProjects).toHaveLength(copies.length);
+    expect(page.embeddedProjects.map((row) => canonicalJson(restore("project", row)))).toEqual(
+      copies.map(canonicalJson),
+    );
+    expect(new Set(page.embeddedProjects.map(({ hash }) => hash)).size).toBe(copies.length);
+  });
+
+  it("that change do not change the version they stand in, but another id does", () => {
+    const hashes = [
+      version("1", { id: "4", name: "a" }),
+      version("1", { id: "4", name: "b" }),
+      version("1", { id: "5", name: "a" }),
+      version("1", null),
+      version("1", "/api/v1/project/4/"),
+      { id: "1" },
+    ].map((sent) => normalizePage("version", [sent], BASE).records[0]?.hash);
+    expect(hashes[0]).toBe(hashes[1]);
+    expect(new Set(hashes).size).toBe(5);
+  });
+});

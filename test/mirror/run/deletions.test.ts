@@ -1,0 +1,253 @@
+import { describe, expect, test } from "vitest";
+import { StoppedError } from "../../../src/base/errors.ts";
+import { exitCodeOf } from "../../../src/mirror/run/run.ts";
+import type { Resource } from "../../../src/resources/resources.ts";
+import { type Sql, withSql } from "../../../src/store/connection/connect.ts";
+import { runCli } from "../../support/cli.ts";
+import { type Kept, keepBack } from "../../support/keep-back.ts";
+import { type QuickWorld, startQuickWorld } from "../../support/quick-world.ts";
+import { fingerprint } from "../../support/stored-mirror.ts";
+
+const FEW = { users: 60, projects: 12, versions: 30, files: 20, builds: 60, hiddenShare: 0.2 };
+
+/** One run, in a night of its own: the world's clock stands still by itself. */
+function night(quick: QuickWorld, options: Parameters<QuickWorld["sync"]>[0] = { resources: ["user"] }) {
+  quick.world.advance(1);
+  return quick.sync(options);
+}
+
+const read = <T>(quick: QuickWorld, query: (sql: Sql) => Promise<T>) =>
+  withSql(quick.databaseUrl, { applicationName: "docmirror test", max: 1 }, query);
+
+const deletedIds = (quick: QuickWorld, resource: Resource = "user") =>
+  read(quick, async (sql) =>
+    (await sql.unsafe(`select id from mirror.${resource}s where deleted_at is not null order by id`)).map(
+      ({ id }) => String(id),
+    ),
+  );
+
+const missing = (quick: QuickWorld) =>
+  read(quick, async (sql) => (await sql`select 1 from sync.missing_records`).length);
+
+const kindsOf = (quick: QuickWorld, id: string) =>
+  read(quick, async (sql) =>
+    (
+      await sql`select kind from mirror.changes where record_id = ${id} and resource = 'user' order by id`
+    ).map(({ kind }) => kind),
+  );
+
+const idsOf = ({ world }: QuickWorld, resource: Resource, count: number) =>
+  [...world.truth().records(resource)].slice(0, count).map(({ record }) => String(record.id));
+
+const users: readonly Resource[] = ["user"];
+
+describe("a record that the service deleted", () => {
+  test("is deleted here the next night, with all that hung on it, and a night later nothing is written", {
+    tags: ["long"],
+  }, async () => {
+    await using quick = await startQuickWorld(FEW);
+    await night(quick, {});
+    const [project = ""] = idsOf(quick, "project", 1);
+    const [user = ""] = idsOf(quick, "user", 1);
+    quick.world.deleteRecord("project", project);
+    quick.world.deleteRecord("user", user);
+    const { summary, error } = await night(quick, { kind: "full" });
+    expect([summary.status, error]).toEqual(["succeeded", null]);
+    const gone = quick.world.truth().deletions();
+    expect(new Set(gone.map(({ resource }) => resource)).size).toBeGreaterThanOrEqual(4);
+    for (const resource of ["user", "project", "version", "file", "build"] as const) {
+      const expected = gone.filter((one) => one.resource === resource).map(({ id }) => id);
+      expect(await deletedIds(quick, resource)).toEqual(expected.sort());
+      expect(summary.resources[resource]).toMatchObject({ walk: "whole", deleted: expected.length });
+      expect(
+        await read(
+          quick,
+          (sql) => sql`
+          select deleted::int from sync.walks where resource = ${resource} and run_id = ${summary.run_id}`,
+        ),
+      ).toEqual([{ deleted: expected.length }]);
+    }
+    const before = await read(quick, fingerprint);
+    const third = await night(quick, { kind: "full" });
+    expect(third.summary.status).toBe("succeeded");
+    expect(third.summary.resources.user).toMatchObject({ deleted: 0, restored: 0 });
+    expect(await read(quick, fingerprint)).toEqual(before);
+  });
+
+  test("and shows again as it was is restored, though its page is that of the first night", {
+    tags: ["long"],
+  }, async () => {
+    const kept: Kept = new Map();
+    await using quick = await startQuickWorld(FEW, keepBack(kept));
+    await night(quick);
+    const [first = ""] = idsOf(quick, "user", 1);
+    kept.set(`user ${first}`, 404);
+    const gone = await night(quick);
+    expect(gone.summary.resources.user).toMatchObject({ walk: "whole", deleted: 1, records: 59 });
+    kept.clear();
+    const back = await night(quick);
+    expect(back.summary.status).toBe("succeeded");
+    expect(back.summary.resources.user).toMatchObject({ restored: 1, deleted: 0, records: 60 });
+    expect(await deletedIds(quick)).toEqual([]);
+    expect(await kindsOf(quick, first)).toEqual(["deleted", "restored"]);
+  });
+
+  test("is deleted by the next run when this one dies before it asked", async () => {
+    const kept: Kept = new Map();
+    const stop = new AbortController();
+    const keeping = keepBack(kept);
+    await using quick = await startQuickWorld(FEW, (request, next) => {
+      if (/\/user\/\d+\//.test(request.url)) stop.abort(new StoppedError("SIGTERM"));
+      return keeping(request, next);
+    });
+    await night(quick);
+    const [user = ""] = idsOf(quick, "user", 1);
+    kept.set(`user ${user}`, 404);
+    const killed = await night(quick, { resources: users, signal: stop.signal });
+    expect(killed.summary.status).toBe("interrupted");
+    expect([await missing(quick), await deletedIds(quick)]).toEqual([1, []]);
+    const next = await night(quick);
+    expect(next.summary.resources.user).toMatchObject({ walk: "whole", deleted: 1 });
+    expect([await missing(quick), await deletedIds(quick)]).toEqual([0, [user]]);
+  });
+});
+
+describe("a record lives on", () => {
+  test("whose id leads out of the API: after three nights it costs no verdict, and status lists it", {
+    tags: ["long"],
+  }, async () => {
+    const hostile = "../../../admin";
+    let isShown = true;
+    await using quick = await startQuickWorld(FEW, async (request, next) => {
+      const { pathname, searchParams } = new URL(request.url);
+      if (pathname.includes("admin")) return Response.json({ id: "1", username: "eve" });
+      const reply = await next();
+      if (!isShown || pathname !== "/api/v1/user/" || searchParams.has("offset")) return reply;
+      const page = (await reply.json()) as { objects: object[] };
+      return Response.json({
+        ...page,
+        objects: [{ ...page.objects[0], id: hostile }, ...page.objects.slice(1)],
+      });
+    });
+    await night(quick);
+    isShown = false;
+    const options = { resources: users, kind: "full", allowMassDelete: true } as const;
+    const nights = [];
+    for (let count = 0; count < 4; count++) nights.push((await night(quick, options)).summary);
+    expect(nights.map(({ status, unfinished }) => [status, unfinished.deletions])).toEqual([
+      ["partial", 1],
+      ["partial", 1],
+      ["succeeded", 0],
+      ["succeeded", 0],
+    ]);
+    expect(await deletedIds(quick)).toEqual([]);
+    for (const path of quick.simulation.requests().byPath.keys()) expect(path).toMatch(/^\/api\/v1\//);
+    const status = await runCli(["status", "--database-url", quick.databaseUrl]);
+    expect(status.stdout).toContain(`user ${hostile}`);
+    const { stdout } = await runCli(["status", "--json", "--database-url", quick.databaseUrl]);
+    expect(JSON.parse(stdout).undecided_records).toMatchObject({
+      count: 1,
+      first: [{ resource: "user", id: hostile }],
+    });
+  });
+
+  test("while its detail shows it, and while that answers 500; then 404 deletes it", {
+    tags: ["long"],
+  }, async () => {
+    const kept: Kept = new Map();
+    await using quick = await startQuickWorld(FEW, keepBack(kept));
+    await night(quick);
+    const [shown = "", failing = ""] = idsOf(quick, "user", 2);
+    kept.set(`user ${shown}`, 200).set(`user ${failing}`, 500);
+    const second = await night(quick);
+    expect(second.summary).toMatchObject({
+      status: "partial",
+      resources: { user: { walk: "whole", deleted: 0 } },
+      unfinished: { deletions: 1, waiting: 0, references: 0, open_builds: 0, deficit: 0 },
+    });
+    expect([await deletedIds(quick), await missing(quick)]).toEqual([[], 2]);
+    kept.set(`user ${failing}`, 404);
+    // The one whose detail answers stays noted: its list hides it, which is no deletion.
+    const third = await night(quick);
+    expect([await deletedIds(quick), await missing(quick)]).toEqual([[failing], 1]);
+    expect(third.summary.status).toBe("succeeded");
+  });
+
+  test("when the walk is not whole", { tags: ["long"] }, async () => {
+    const kept: Kept = new Map();
+    const keeping = keepBack(kept);
+    await using quick = await startQuickWorld({ ...FEW, users: 45 }, (request, next) =>
+      kept.size > 0 && Number(new URL(request.url).searchParams.get("offset")) > 30
+        ? new Response(null, { status: 500 })
+        : keeping(request, next),
+    );
+    await night(quick);
+    for (const id of idsOf(quick, "user", 3)) kept.set(`user ${id}`, 404);
+    const { summary } = await night(quick);
+    expect(summary.resources.user).toMatchObject({ walk: "not_whole", deleted: 0 });
+    expect([await deletedIds(quick), await missing(quick)]).toEqual([[], 0]);
+  });
+
+  test("when too many are missing, of which the run speaks; the flag lets them go", {
+    tags: ["long"],
+  }, async () => {
+    const kept: Kept = new Map();
+    await using quick = await startQuickWorld(FEW, keepBack(kept));
+    await night(quick);
+    const ids = idsOf(quick, "user", 21);
+    for (const id of ids) kept.set(`user ${id}`, 404);
+    quick.simulation.resetRequests();
+    const held = await night(quick);
+    const reason = expect.stringMatching(/^21 of 60 known users .*--allow-mass-delete/);
+    expect(held.summary).toMatchObject({
+      status: "partial",
+      resources: { user: { walk: "whole", deleted: 0, reason } },
+    });
+    expect(exitCodeOf(held)).toBe(3);
+    expect([...quick.simulation.requests().byPath.keys()].filter((path) => /\/user\/\d+/.test(path))).toEqual(
+      [],
+    );
+    expect(await deletedIds(quick)).toEqual([]);
+    expect(
+      await read(quick, (sql) => sql`select walk, reason from sync.walks order by run_id desc limit 1`),
+    ).toEqual([{ walk: "whole", reason }]);
+    const allowed = await night(quick, { resources: users, allowMassDelete: true });
+    expect(allowed.summary).toMatchObject({ status: "succeeded", resources: { user: { deleted: 21 } } });
+    expect(await deletedIds(quick)).toEqual(ids.sort());
+  });
+
+  test("as a project that the list never showed, though others are pointed to and gone", {
+    tags: ["long"],
+  }, async () => {
+    const kept: Kept = new Map();
+    await using quick = await startQuickWorld(FEW, keepBack(kept));
+    await night(quick, {});
+    const listed = [...quick.world.truth().records("project")].filter((one) => one.listed);
+    const hidden = await read(quick, (sql) => sql`select id from mirror.projects where not listed`);
+    expect(hidden.length).toBeGreaterThan(0);
+    const [project] = await read(
+      quick,
+      (sql) => sql<{ id: string; versions: number }[]>`
+      select project.id, count(*) as versions from mirror.projects as project
+      join mirror.versions as version on version.project_id = project.id where listed group by 1 order by 2 desc limit 1`,
+    );
+    expect(project?.versions).toBeGreaterThan(0);
+    kept.set(`project ${project?.id}`, 404);
+    for (let later = 0; later < 2; later++) {
+      const { summary } = await night(quick, { kind: "full" });
+      expect(summary).toMatchObject({
+        status: "succeeded",
+        resources: { project: { records: listed.length - 1 } },
+      });
+      expect(summary.resources.project?.deleted).toBe(later === 0 ? 1 : 0);
+      expect(await deletedIds(quick, "project")).toEqual([project?.id]);
+    }
+    expect(
+      await read(
+        quick,
+        (sql) =>
+          sql`select count(*) as versions from mirror.versions where project_id = ${project?.id ?? ""}`,
+      ),
+    ).toEqual([{ versions: project?.versions }]);
+  });
+});

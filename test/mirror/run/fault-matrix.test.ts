@@ -1,0 +1,306 @@
+/**
+ * Plays every fault of the matrix on a mirror of its own: the run with the fault ends as its row says, and the run after it, without the
+ * fault, succeeds and leaves the very mirror that an undisturbed run makes.
+ */
+import { readFileSync, writeFileSync } from "node:fs";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import type { Clock } from "../../../src/base/clock.ts";
+import { NOTHING_UNFINISHED } from "../../../src/mirror/lists/summary.ts";
+import { exitCodeOf } from "../../../src/mirror/run/run.ts";
+import { RESOURCES, type Resource } from "../../../src/resources/resources.ts";
+import { startSimulation } from "../../../src/simulate/service.ts";
+import { QUIET } from "../../../src/simulate/settings.ts";
+import { createWorld, type World } from "../../../src/simulate/world.ts";
+import { type Sql, withSql } from "../../../src/store/connection/connect.ts";
+import { createTestDatabase, type TestDatabase } from "../../support/database.ts";
+import { mirrorRows } from "../../support/mirror-rows.ts";
+import { startQuickWorld } from "../../support/quick-world.ts";
+import { type ScriptedServer, startScriptedServer } from "../../support/scripted-server.ts";
+import { syncOnce } from "../../support/sync.ts";
+import { FAULTS, type FaultCase, LEFT, SHOWN_ELSEWHERE } from "./fault-cases.ts";
+import type { Intercept } from "./fault-play.ts";
+
+vi.setConfig({ maxConcurrency: 3 });
+
+type MirrorRows = Awaited<ReturnType<typeof mirrorRows>>;
+
+const WORLD = {
+  users: 12,
+  projects: 10,
+  versions: 30,
+  files: 20,
+  builds: 120,
+  outputBytes: 200,
+  rates: QUIET,
+};
+const DOC = new URL("../../../docs/reliability.md", import.meta.url);
+/** What follows it is written by this test: UPDATE_DOCS=1 npx vitest run test/mirror/run/fault-matrix.test.ts */
+const HEADING = "## The faults, one by one";
+
+const SETTINGS = { pageSize: 10, retries: 2, concurrency: 2 };
+
+let elsewhere: ScriptedServer;
+let undisturbed: MirrorRows;
+/** Mirrors that are empty and wait for the next case: making one takes longer than a run. */
+const idle: TestDatabase[] = [];
+
+beforeAll(async () => {
+  elsewhere = await startScriptedServer([{ body: {} }]);
+  await using quick = await startQuickWorld(WORLD);
+  const { summary } = await quick.sync({ kind: "full", settings: SETTINGS });
+  expect(summary.status).toBe("succeeded");
+  undisturbed = await mirrorRows(quick.databaseUrl);
+});
+
+afterAll(async () => {
+  await elsewhere[Symbol.asyncDispose]();
+  for (const database of idle) await database.dispose();
+});
+
+describe.concurrent.for(FAULTS)("$title", ({ cases }) => {
+  const named = cases.map((one) => [one.fault, one] as const);
+  // Each group has a case in the short suite.
+  test.for(named.filter((_, place) => place % 6 === 0))("%s", ([, fault]) => play(fault));
+  test.for(named.filter((_, place) => place % 6 !== 0))("%s", { tags: ["long"] }, ([, fault]) => play(fault));
+});
+
+test("docs/reliability.md ends with these cases", () => {
+  const text = readFileSync(DOC, "utf8");
+  const start = text.indexOf(HEADING);
+  expect(start).toBeGreaterThan(0);
+  const wanted = `${text.slice(0, start)}${HEADING}\n\n${renderMatrix()}`;
+  if (process.env.UPDATE_DOCS) writeFileSync(DOC, wanted);
+  expect(wanted).toBe(readFileSync(DOC, "utf8"));
+});
+
+test.for(SHOWN_ELSEWHERE.map((one) => [one.fault, one] as const))("%s: is shown where the matrix says", ([
+  ,
+  one,
+]) => {
+  const text = readFileSync(new URL(`../../../${one.file}`, import.meta.url), "utf8");
+  expect(text).toContain(`"${one.test}"`);
+});
+
+async function play(fault: FaultCase): Promise<void> {
+  const database = idle.pop() ?? (await createTestDatabase());
+  const world = createWorld({ ...WORLD, ...fault.world });
+  let intercept: Intercept = (_request, next) => next();
+  const simulation = await startSimulation({ world, intercept: (request, next) => intercept(request, next) });
+  try {
+    await playOn({ world, databaseUrl: database.url, baseUrl: new URL(simulation.url) }, fault, (next) => {
+      intercept = next;
+    });
+    await empty(database.url);
+    idle.push(database);
+  } catch (error) {
+    await database.dispose();
+    throw error;
+  } finally {
+    await simulation.close();
+  }
+}
+
+interface Setting {
+  world: World;
+  databaseUrl: string;
+  baseUrl: URL;
+}
+
+async function playOn(
+  { world, databaseUrl, baseUrl }: Setting,
+  fault: FaultCase,
+  setIntercept: (intercept: Intercept) => void,
+): Promise<void> {
+  const { list = "build", settings } = fault;
+  const sleeps: number[] = [];
+  const clock: Clock = {
+    now: () => world.now(),
+    async sleep(ms, signal) {
+      signal?.throwIfAborted();
+      sleeps.push(ms);
+      await new Promise(setImmediate);
+    },
+  };
+  /** Every night is later than the one before: the world's clock stands still by itself. */
+  const night = (options: NonNullable<Parameters<typeof syncOnce>[2]> = {}) => {
+    world.advance(1);
+    return syncOnce(databaseUrl, baseUrl, {
+      clock,
+      kind: "full",
+      ...options,
+      settings: { ...SETTINGS, ...options.settings },
+    });
+  };
+
+  if (fault.afterNight) expect((await night()).summary.status).toBe("succeeded");
+  const before = fault.afterNight ? await mirrorRows(databaseUrl) : null;
+  sleeps.length = 0;
+  setIntercept(fault.play({ world, sleeps, elsewhere: elsewhere.url.href }));
+  const allowMassDelete = fault.allowMassDelete ?? false;
+  const result = await night({ allowMassDelete, ...(settings && { settings }) });
+  const { summary } = result;
+  const walk = summary.resources[list];
+  const said = walk?.reason ?? summary.error;
+  const came = { exit: exitCodeOf(result), run: summary.status, walk: walk?.walk ?? "none" };
+  expect(came, said).toEqual({ exit: fault.exit, run: fault.run, walk: fault.walk });
+  if (fault.says) expect(said).toMatch(fault.says);
+  else expect(said).toBeUndefined();
+  if (fault.warns) expect(summary.warnings).toContainEqual(expect.stringMatching(fault.warns));
+  if (fault.unfinished || fault.run === "succeeded")
+    expect(summary.unfinished).toEqual({ ...NOTHING_UNFINISHED, ...fault.unfinished });
+  const [from, to] = fault.waits ?? [];
+  if (from !== undefined && to !== undefined)
+    expect(
+      sleeps.filter((ms) => ms >= from && ms <= to),
+      String(sleeps),
+    ).not.toEqual([]);
+  expect(elsewhere.requests).toEqual([]);
+
+  await withSql(databaseUrl, { applicationName: "docmirror test", max: 1 }, async (sql) => {
+    await checkLeft(fault, sql, await mirrorRows(databaseUrl), { before, world });
+    setIntercept((_request, next) => next());
+    const next = await night();
+    expect(next.summary, next.summary.error).toMatchObject({ status: "succeeded" });
+    expect(exitCodeOf(next)).toBe(0);
+    const holes = await sql`
+      select list_offset from sync.quarantine where list_offset is not null and resolved_at is null`;
+    expect(holes, "a whole walk closes the holes that an earlier one left").toEqual([]);
+    if (fault.left === "moved") {
+      const ids = await liveIds(sql);
+      for (const resource of RESOURCES) expect(ids[resource].sort()).toEqual(idsOf(world, resource).sort());
+      return;
+    }
+    const rows = await mirrorRows(databaseUrl);
+    // That a build was once shown in another state stays written down.
+    if (fault.left === "stored") rows.build_transitions = undisturbed.build_transitions ?? [];
+    expect(rows).toEqual(undisturbed);
+  });
+}
+
+function idsOf(world: World, resource: Resource): string[] {
+  return [...world.truth().records(resource)].map(({ record }) => String(record.id));
+}
+
+/** Compares the database with what the row of the matrix says of it. */
+async function checkLeft(
+  { list = "build", ...fault }: FaultCase,
+  sql: Sql,
+  rows: MirrorRows,
+  { before, world }: { before: MirrorRows | null; world: World },
+): Promise<void> {
+  const { places = [] } = fault;
+  const stored = await liveIds(sql);
+  const whole = undisturbed[`${list}s`]?.length ?? 0;
+  const aside = await sql<{ offset: string | null; payload: unknown }[]>`
+    select list_offset as offset, payload from sync.quarantine where resource = ${list} order by list_offset`;
+  if (fault.left !== "holes" && fault.left !== "aside") expect(aside).toEqual([]);
+  // What the fault did not touch is there whole.
+  if (fault.left !== "lost" && fault.left !== "nothing" && fault.left !== "moved")
+    for (const other of RESOURCES)
+      if (other !== list) expect(stored[other], other).toHaveLength(undisturbed[`${other}s`]?.length ?? 0);
+
+  switch (fault.left) {
+    case "all":
+      return expect(rows).toEqual(undisturbed);
+    case "kept":
+      return expect(rows).toEqual(before);
+    case "nothing":
+      return expect(Object.values(stored).flat()).toEqual([]);
+    case "none":
+      return expect(stored[list]).toEqual([]);
+    case "lost":
+    case "soFar":
+      expect(stored[list].length).toBeGreaterThan(0);
+      return expect(stored[list].length).toBeLessThan(whole);
+    case "holes":
+      expect(aside.map(({ offset }) => Number(offset))).toEqual(places);
+      return expect(stored[list]).toHaveLength(whole - places.length);
+    case "aside":
+      expect(aside).toEqual(
+        places.map(() => ({
+          offset: null,
+          payload: fault.payload ?? expect.objectContaining({ state: "finished" }),
+        })),
+      );
+      return expect(stored[list]).toHaveLength(whole - places.length);
+    case "deleted":
+      expect(stored[list]).toHaveLength(whole - (fault.deleted ?? 0));
+      return expect(rows[`${list}s`]).toHaveLength(whole);
+    case "stored": {
+      const extras = await sql<{ extra: unknown }[]>`select extra from ${sql(`mirror.${list}s`)}`;
+      if (fault.extra) expect(extras).toContainEqual({ extra: expect.objectContaining(fault.extra) });
+      return expect(stored[list]).toHaveLength(whole);
+    }
+    case "moved":
+      for (const resource of RESOURCES) {
+        const gone = world
+          .truth()
+          .deletions()
+          .filter((one) => one.resource === resource);
+        const met = new Set([...stored[resource], ...gone.map(({ id }) => id)]);
+        const known = (undisturbed[`${resource}s`] ?? []).map((row) => String(JSON.parse(row).id));
+        expect(
+          known.filter((id) => !met.has(id)),
+          resource,
+        ).toEqual([]);
+      }
+  }
+}
+
+async function liveIds(sql: Sql): Promise<Record<Resource, string[]>> {
+  const rows = await sql.unsafe<{ resource: Resource; id: string }[]>(
+    RESOURCES.map(
+      (name) => `select '${name}' as resource, id from mirror.${name}s where deleted_at is null`,
+    ).join(" union all "),
+  );
+  const ids: Record<Resource, string[]> = { user: [], project: [], version: [], file: [], build: [] };
+  for (const { resource, id } of rows) ids[resource].push(id);
+  return ids;
+}
+
+async function empty(databaseUrl: string): Promise<void> {
+  await withSql(databaseUrl, { applicationName: "docmirror test", max: 1 }, async (sql) => {
+    const tables = await sql<{ name: string }[]>`
+      select format('%I.%I', schemaname, tablename) as name from pg_tables where schemaname in ('mirror', 'sync')`;
+    await sql.unsafe(`truncate ${tables.map(({ name }) => name).join()} restart identity cascade`);
+  });
+}
+
+/** The matrix as it stands in the docs: the faults of a section by what comes of them, the mildest end first. */
+function renderMatrix(): string {
+  const intro = `Each line has the exit code, the result of the walk, what the mirror then holds, and the faults that end so.
+\`test/mirror/run/fault-cases.ts\` has the details.\n`;
+  const sections = FAULTS.map(({ title, cases }) => {
+    const ended = cases
+      .toSorted((one, other) => one.exit - other.exit)
+      .map(({ fault, exit, walk, left }) => ({ fault, end: `${exit}, ${walk}; ${LEFT[left]}` }));
+    return `### ${title}\n\n${byEnd(ended)}`;
+  });
+  const shown = SHOWN_ELSEWHERE.map(({ fault, exit, outcome }) => ({
+    fault,
+    end: exit === "-" ? outcome : `${exit}; ${outcome}`,
+  }));
+  return [intro, ...sections, `### Shown by tests of their own\n\n${byEnd(shown)}`].join("\n");
+}
+
+/** A line for each end. Faults with the same words in front of a colon share them. */
+function byEnd(cases: readonly { fault: string; end: string }[]): string {
+  const ends = gather(cases.map(({ end, fault }) => [end, fault]));
+  return [...ends].map(([end, faults]) => `- **${end}**: ${joined(faults)}.\n`).join("");
+}
+
+function joined(faults: readonly string[]): string {
+  const kinds = gather(
+    faults.map((fault) => {
+      const [, kind = fault, rest = ""] = /^(.*?): (.*)$/.exec(fault) ?? [];
+      return [kind, rest];
+    }),
+  );
+  return [...kinds].map(([kind, rests]) => [kind, rests.join(", ")].filter(Boolean).join(": ")).join("; ");
+}
+
+function gather(pairs: readonly (readonly [key: string, value: string])[]): Map<string, string[]> {
+  const gathered = new Map<string, string[]>();
+  for (const [key, value] of pairs) gathered.set(key, [...(gathered.get(key) ?? []), value]);
+  return gathered;
+}

@@ -1,0 +1,479 @@
+/** @module-tag long */
+import net from "node:net";
+import { describe, expect, inject, test } from "vitest";
+import { type Clock, systemClock } from "../../../src/base/clock.ts";
+import { LockedError, StoppedError, StoreError } from "../../../src/base/errors.ts";
+import { exitCodeOf, type SyncOptions } from "../../../src/mirror/run/run.ts";
+import { connect, withSql } from "../../../src/store/connection/connect.ts";
+import { startRun } from "../../../src/store/ledger/run-ledger.ts";
+import { acquireRunLock, type RunLock } from "../../../src/store/ledger/run-lock.ts";
+import { startCli } from "../../support/cli.ts";
+import { createTestDatabase } from "../../support/database.ts";
+import { mirrorRows } from "../../support/mirror-rows.ts";
+import { createKeptLog, type QuickWorld, startQuickWorld } from "../../support/quick-world.ts";
+import { syncOnce } from "../../support/sync.ts";
+
+const BUILDS = "/api/v1/build/";
+
+/** What an undisturbed run over the same world leaves behind. */
+async function undisturbed(quick: QuickWorld): Promise<Record<string, string[]>> {
+  await using database = await createTestDatabase();
+  const { summary } = await syncOnce(database.url, quick.baseUrl);
+  expect(summary.status).toBe("succeeded");
+  return await mirrorRows(database.url);
+}
+
+const read = (quick: QuickWorld, query: string) =>
+  withSql(quick.databaseUrl, { applicationName: "docmirror test", max: 1 }, (sql) => sql.unsafe(query));
+
+const pathOf = (request: Request) => new URL(request.url).pathname;
+
+describe("a run that is stopped in the middle", () => {
+  test.each([
+    12, 25, 40,
+  ])("while it asks for page %i of builds is interrupted; the next one goes on and ends the same", async (page) => {
+    const stop = new AbortController();
+    let asked = 0;
+    await using quick = await startQuickWorld({}, (request, next) => {
+      if (pathOf(request) === BUILDS) asked += 1;
+      if (asked === page) stop.abort(new StoppedError("SIGTERM"));
+      return next();
+    });
+    const first = await quick.sync({ signal: stop.signal });
+    expect(first.summary.status).toBe("interrupted");
+    expect(exitCodeOf(first)).toBe(143);
+    const [left] = await read(
+      quick,
+      "select checkpoint, walk, pages from sync.walks where resource = 'build'",
+    );
+    expect(left).toMatchObject({ walk: null, checkpoint: { seq: left?.pages } });
+    quick.simulation.resetRequests();
+    const { log, messages } = createKeptLog();
+    const second = await quick.sync({ log });
+    expect(second.summary.status).toBe("succeeded");
+    expect(messages()).toContain("walk resumes at its checkpoint");
+    expect(quick.simulation.requests().byPath.get(BUILDS)).toBe(50 - Number(left?.pages));
+    expect(second.summary.resources.build).toMatchObject({
+      walk: "whole",
+      pages: 50,
+      records: 900,
+      inserted: 900,
+    });
+    expect(await mirrorRows(quick.databaseUrl)).toEqual(await undisturbed(quick));
+    const starts = await read(
+      quick,
+      "select count(distinct started_at) as n from sync.walks where resource = 'build'",
+    );
+    expect(starts).toEqual([{ n: 1 }]);
+  });
+
+  test("before anything was read has nothing to go on from", async () => {
+    await using quick = await startQuickWorld();
+    const stopped = await quick.sync({ signal: AbortSignal.abort(new StoppedError("SIGINT")) });
+    expect(stopped.summary).toMatchObject({ status: "interrupted", resources: {} });
+    expect(exitCodeOf(stopped)).toBe(130);
+    expect((await quick.sync()).summary.status).toBe("succeeded");
+  });
+
+  test("is not gone on from when its checkpoint is older than six hours", async () => {
+    const stop = new AbortController();
+    let asked = 0;
+    await using quick = await startQuickWorld({}, (request, next) => {
+      if (pathOf(request) === BUILDS) asked += 1;
+      if (asked === 12) stop.abort(new StoppedError("SIGTERM"));
+      return next();
+    });
+    expect((await quick.sync({ signal: stop.signal })).summary.status).toBe("interrupted");
+    expect(await read(quick, "select 1 from sync.walks where checkpoint is not null")).not.toHaveLength(0);
+    quick.world.advance(6 * 3_600_000 + 1000);
+    const { log, messages } = createKeptLog();
+    expect((await quick.sync({ log })).summary.status).toBe("succeeded");
+    expect(messages()).not.toContain("walk resumes at its checkpoint");
+  });
+});
+
+test("an incremental run that breaks off hands no checkpoint of an earlier full walk on", async () => {
+  let left = 30;
+  await using quick = await startQuickWorld({}, (_request, next) => {
+    left -= 1;
+    return left < 0 ? "hang up" : next();
+  });
+  await quick.sync();
+  left = 1;
+  await quick.sync({ kind: "incremental", resources: ["build"] });
+  const rows = await read(
+    quick,
+    "select walk, checkpoint from sync.walks where resource = 'build' order by run_id",
+  );
+  expect(rows).toEqual([
+    { walk: "not_whole", checkpoint: expect.any(Object) },
+    { walk: "not_whole", checkpoint: null },
+  ]);
+});
+
+test("an incremental run that is stopped near the head of builds leaves no gap below what it stored", async () => {
+  await using quick = await startQuickWorld({ clockSteps: false });
+  await quick.sync();
+  const ids = quick.world.triggerBuilds(100);
+  const stop = new AbortController();
+  const stopped = await quick.sync({
+    kind: "incremental",
+    signal: stop.signal,
+    onProgress: (resource, { pages }) => {
+      if (resource === "build" && pages === 2) stop.abort(new StoppedError("SIGTERM"));
+    },
+  });
+  expect(stopped.summary.status).toBe("interrupted");
+  const found = () => read(quick, "select id from mirror.builds order by id desc limit 100");
+  expect((await quick.sync({ kind: "incremental" })).summary.status).toBe("succeeded");
+  expect((await found()).map(({ id }) => id).sort()).toEqual(ids.sort());
+});
+
+test("a process killed in mid-walk leaves a run that the next one closes and goes on from", async () => {
+  let builds = 0;
+  let reached: () => void = () => {};
+  const midWalk = new Promise<void>((resolve) => {
+    reached = resolve;
+  });
+  let isHeld = true;
+  await using quick = await startQuickWorld({}, (request, next) => {
+    if (pathOf(request) === BUILDS) builds += 1;
+    if (builds <= 12 || !isHeld) return next();
+    reached();
+    return new Promise(() => {});
+  });
+  const env = { DATABASE_URL: quick.databaseUrl, DOCMIRROR_RATE: "1000", DOCMIRROR_PAGE_SIZE: "20" };
+  await using cli = startCli(["sync", "--full", "--base-url", quick.simulation.url], { env });
+  await Promise.race([midWalk, cli.ended.then(({ stderr }) => expect.fail(stderr))]);
+  await using sql = Object.assign(connect(quick.databaseUrl, { applicationName: "docmirror test", max: 1 }), {
+    [Symbol.asyncDispose]: () => sql.end(),
+  });
+  const until = async (query: string) => {
+    for (;;) if ((await sql.unsafe(query)).length > 0) return;
+  };
+  await until("select 1 from sync.walks where resource = 'build' and pages >= 5");
+  cli.signal("SIGKILL");
+  expect((await cli.ended).signal).toBe("SIGKILL");
+  isHeld = false;
+  // Postgres frees the lock as soon as it notices that nobody is at the other end.
+  await until(
+    `select 1 where not exists (select from pg_stat_activity
+       where datname = current_database() and application_name = 'docmirror lock')`,
+  );
+  expect(await sql`select status, pid from sync.runs`).toEqual([{ status: "running", pid: cli.child.pid }]);
+  // The killed process wrote its checkpoint by the real clock, not by the world's.
+  const { log, messages } = createKeptLog();
+  const { summary } = await syncOnce(quick.databaseUrl, quick.baseUrl, { log, settings: { pageSize: 20 } });
+  expect(summary.status).toBe("succeeded");
+  expect(messages()).toEqual(
+    expect.arrayContaining([
+      "an earlier run had died; closed it as interrupted",
+      "walk resumes at its checkpoint",
+    ]),
+  );
+  expect(await sql`select status, finished_at is not null as ended from sync.runs order by id`).toEqual([
+    { status: "interrupted", ended: true },
+    { status: "succeeded", ended: true },
+  ]);
+  expect(await mirrorRows(quick.databaseUrl)).toEqual(await undisturbed(quick));
+});
+
+test("a second run at once is refused and told who runs", async () => {
+  let letGo: () => void = () => {};
+  const held = new Promise<void>((resolve) => {
+    letGo = resolve;
+  });
+  let arrived: () => void = () => {};
+  const asked = new Promise<void>((resolve) => {
+    arrived = resolve;
+  });
+  await using quick = await startQuickWorld({}, async (_request, next) => {
+    arrived();
+    await held;
+    return next();
+  });
+  const first = quick.sync();
+  await asked;
+  const refused = await quick.sync().catch((error: unknown) => error);
+  expect(refused).toBeInstanceOf(LockedError);
+  expect(refused).toMatchObject({
+    exitCode: 10,
+    message: expect.stringContaining(`run 1, process ${process.pid} on `),
+  });
+  letGo();
+  expect((await first).summary.status).toBe("succeeded");
+  expect(await read(quick, "select 1 from sync.runs")).toHaveLength(1);
+});
+
+describe("upstream that is lost in mid-walk", () => {
+  test("leaves a partial run with its checkpoints, exit code 5, and the next run goes on", async () => {
+    let left = 30;
+    await using quick = await startQuickWorld({}, (_request, next) => {
+      left -= 1;
+      return left < 0 ? "hang up" : next();
+    });
+    const first = await quick.sync();
+    expect(first.summary).toMatchObject({
+      status: "partial",
+      error: expect.stringContaining("got no answer"),
+    });
+    expect(exitCodeOf(first)).toBe(5);
+    expect(first.summary.resources.build).toMatchObject({ walk: "not_whole", reason: expect.any(String) });
+    const [walk] = await read(
+      quick,
+      "select walk, reason, checkpoint, pages from sync.walks where resource = 'build'",
+    );
+    expect(walk).toMatchObject({ walk: "not_whole", checkpoint: { seq: walk?.pages } });
+    left = Number.POSITIVE_INFINITY;
+    quick.simulation.resetRequests();
+    const second = await quick.sync();
+    expect(second.summary.status).toBe("succeeded");
+    expect(quick.simulation.requests().byPath.get(BUILDS)).toBe(50 - Number(walk?.pages));
+    expect(await mirrorRows(quick.databaseUrl)).toEqual(await undisturbed(quick));
+  });
+
+  test("from the start fails the run with exit code 5", async () => {
+    await using quick = await startQuickWorld({}, () => "hang up");
+    const result = await quick.sync();
+    expect(result.summary).toMatchObject({ status: "failed", resources: {} });
+    expect(exitCodeOf(result)).toBe(5);
+  });
+});
+
+test.each([
+  [500, 5],
+  [503, 5],
+  [400, 5],
+])("lists that all answer %i fail the run with exit code %i and a reason", async (status, code) => {
+  await using quick = await startQuickWorld({}, (request, next) =>
+    /\/api\/v1\/[a-z]+\/$/.test(pathOf(request)) ? new Response("{}", { status }) : next(),
+  );
+  const result = await quick.sync();
+  expect(result.summary).toMatchObject({ status: "failed", error: expect.stringContaining(String(status)) });
+  expect(result.error).toBeInstanceOf(Error);
+  expect(exitCodeOf(result)).toBe(code);
+});
+
+test("a resource that the root listing lacks makes the run partial; all else is mirrored and joined", async () => {
+  await using quick = await startQuickWorld({}, async (request, next) => {
+    const reply = await next();
+    if (pathOf(request) !== "/api/v1/") return reply;
+    const { file: _file, user: _user, ...others } = (await reply.json()) as Record<string, unknown>;
+    return Response.json(others);
+  });
+  const result = await quick.sync();
+  expect(result.summary.status).toBe("partial");
+  expect(exitCodeOf(result)).toBe(3);
+  const walks = Object.entries(result.summary.resources).map(([resource, { walk, reason }]) => [
+    resource,
+    walk,
+    reason,
+  ]);
+  expect(walks.sort()).toEqual([
+    ["build", "whole", undefined],
+    ["file", "skipped", "the root listing has no file"],
+    ["project", "whole", undefined],
+    ["user", "skipped", "the root listing has no user"],
+    ["version", "whole", undefined],
+  ]);
+  // Users that projects name are still asked for one by one.
+  expect(await read(quick, "select 1 from mirror.users limit 1")).toHaveLength(1);
+  expect(
+    await read(quick, "select 1 from mirror.unresolved_references where status = 'pending'"),
+  ).toHaveLength(0);
+});
+
+/** A port in front of a server, which can be shut and opened: what a server that restarts looks like from outside. */
+async function startGate(databaseUrl: string) {
+  const target = new URL(databaseUrl);
+  const sockets = new Set<net.Socket>();
+  const join = (client: net.Socket) => {
+    const server = net.connect({ host: target.hostname, port: Number(target.port), noDelay: true });
+    for (const [one, other] of [
+      [client, server],
+      [server, client],
+    ] as const) {
+      sockets.add(one);
+      one.on("error", () => {});
+      one.on("close", () => {
+        sockets.delete(one);
+        other.destroy();
+      });
+      one.pipe(other);
+    }
+  };
+  let gate = net.createServer(join);
+  await new Promise<void>((resolve) => gate.listen(0, "127.0.0.1", resolve));
+  const { port } = gate.address() as net.AddressInfo;
+  const shut = async () => {
+    const closed = new Promise((resolve) => gate.close(resolve));
+    for (const socket of sockets) socket.destroy();
+    await closed;
+  };
+  const url = new URL(databaseUrl);
+  url.host = `127.0.0.1:${port}`;
+  return {
+    url: url.href,
+    shut,
+    async open() {
+      gate = net.createServer(join);
+      await new Promise<void>((resolve) => gate.listen(port, "127.0.0.1", resolve));
+    },
+    async [Symbol.asyncDispose]() {
+      if (gate.listening) await shut();
+    },
+  };
+}
+
+describe("Postgres that goes away in mid-run", () => {
+  /** Pages and rows of the walk of builds as they were committed: all of a page or nothing. */
+  async function expectNothingHalfWritten(quick: QuickWorld) {
+    const [walk] = await read(
+      quick,
+      `select case pages when 0 then 0 else least(900, 20 + (pages - 1) * 18) end as expected, (select count(*) from mirror.builds) as found,
+         (select count(*) from mirror.build_transitions) as transitions, (select count(*) from mirror.build_logs) as logs
+       from sync.walks where resource = 'build' order by run_id desc limit 1`,
+    );
+    const expected = walk?.expected;
+    expect(walk).toEqual({ expected, found: expected, transitions: expected, logs: expected });
+  }
+
+  /** Does it once, when the walk of builds is at its fifth page. */
+  function inMidRun(act: () => Promise<unknown>) {
+    let acted: Promise<unknown> | undefined;
+    const onProgress: SyncOptions["onProgress"] = (resource, { pages }) => {
+      if (resource === "build" && pages >= 5) acted ??= act();
+    };
+    return { onProgress, done: async () => void (await acted) };
+  }
+
+  test("and ends all sessions is waited out: the run ends like an undisturbed one", async () => {
+    let act: ReturnType<typeof inMidRun> | undefined;
+    // The service waits until the sessions are gone: a run is over sooner than a busy machine ends them.
+    await using quick = await startQuickWorld({}, async (_request, next) => {
+      await act?.done();
+      return next();
+    });
+    act = inMidRun(() =>
+      withSql(inject("databaseServer").adminUrl, { applicationName: "docmirror test", max: 1 }, (sql) =>
+        sql.unsafe(
+          `select pg_terminate_backend(pid) from pg_stat_activity where datname = '${new URL(quick.databaseUrl).pathname.slice(1)}'`,
+        ),
+      ),
+    );
+    const { log, messages } = createKeptLog();
+    const { summary, error } = await quick.sync({ onProgress: act.onProgress, log });
+    await act.done();
+    expect(error).toBeNull();
+    expect(summary).toMatchObject({
+      status: "succeeded",
+      resources: { build: { walk: "whole", records: 900 } },
+    });
+    expect(messages()).toContain("the database answers again");
+    await expectNothingHalfWritten(quick);
+    expect(await mirrorRows(quick.databaseUrl)).toEqual(await undisturbed(quick));
+  });
+
+  test("and refuses connections for a while is waited out", async () => {
+    await using quick = await startQuickWorld();
+    await using gate = await startGate(quick.databaseUrl);
+    const act = inMidRun(async () => {
+      await gate.shut();
+      refused = 0;
+    });
+    let refused = -1;
+    const clock: Clock = {
+      now: () => quick.world.now(),
+      async sleep(ms, signal) {
+        if (refused >= 0) refused += 1;
+        if (refused === 6) await gate.open();
+        await systemClock.sleep(Math.min(ms, 5), signal);
+      },
+    };
+    const settings = { databaseUrl: gate.url };
+    const { summary } = await quick.sync({ onProgress: act.onProgress, clock, settings });
+    expect(summary.status).toBe("succeeded");
+    expect(refused).toBeGreaterThanOrEqual(6);
+    expect(await mirrorRows(quick.databaseUrl)).toEqual(await undisturbed(quick));
+  });
+
+  test("and stays away ends the run with exit code 4 and nothing half-written; the next one goes on", async () => {
+    await using quick = await startQuickWorld();
+    await using gate = await startGate(quick.databaseUrl);
+    const act = inMidRun(() => gate.shut());
+    let waitedMs = 0;
+    const clock: Clock = {
+      now: () => quick.world.now(),
+      sleep: (ms, signal) => {
+        waitedMs += ms;
+        return systemClock.sleep(1, signal);
+      },
+    };
+    const settings = { databaseUrl: gate.url };
+    const result = await quick.sync({ onProgress: act.onProgress, clock, settings });
+    expect(result.error).toBeInstanceOf(StoreError);
+    expect(exitCodeOf(result)).toBe(4);
+    expect(waitedMs).toBeGreaterThan(60_000);
+    await expectNothingHalfWritten(quick);
+    const { log, messages } = createKeptLog();
+    expect((await quick.sync({ log })).summary.status).toBe("succeeded");
+    expect(messages()).toContain("walk resumes at its checkpoint");
+    expect(await mirrorRows(quick.databaseUrl)).toEqual(await undisturbed(quick));
+  });
+
+  test("and whose disk is full ends the run with exit code 4 at once and nothing half-written", async () => {
+    await using quick = await startQuickWorld();
+    await read(
+      quick,
+      `create function mirror.full_disk() returns trigger language plpgsql as $$
+       begin
+         if (select count(*) from mirror.builds) > 100 then raise exception 'no space left on device' using errcode = '53100'; end if;
+         return null;
+       end $$;
+       create trigger full_disk after insert on mirror.build_transitions execute function mirror.full_disk()`,
+    );
+    const result = await quick.sync();
+    expect(result.error).toMatchObject({ sqlstate: "53100", hint: expect.stringContaining("free space") });
+    expect(exitCodeOf(result)).toBe(4);
+    await expectNothingHalfWritten(quick);
+    await read(quick, "drop trigger full_disk on mirror.build_transitions; drop function mirror.full_disk");
+    expect((await quick.sync()).summary.status).toBe("succeeded");
+    expect(await mirrorRows(quick.databaseUrl)).toEqual(await undisturbed(quick));
+  });
+});
+
+test("a run whose lock went to another run writes nothing more and ends with exit code 10", async () => {
+  let builds = 0;
+  let other: RunLock | undefined;
+  let taking: Promise<void> | undefined;
+  await using quick = await startQuickWorld({}, async (request, next) => {
+    if (pathOf(request) === BUILDS) builds += 1;
+    if (builds >= 12) {
+      taking ??= takeOver();
+      await taking;
+    }
+    return next();
+  });
+  async function takeOver() {
+    await withSql(quick.databaseUrl, { applicationName: "docmirror test", max: 1 }, async (sql) => {
+      await sql`select pg_terminate_backend(pid, 5000) from pg_stat_activity
+        where datname = current_database() and application_name = 'docmirror lock'`;
+      other = await acquireRunLock(quick.databaseUrl);
+      await startRun(sql, "full", "2024-05-15T01:00:00Z");
+    });
+  }
+  const result = await quick.sync();
+  expect(result.error).toBeInstanceOf(LockedError);
+  expect(exitCodeOf(result)).toBe(10);
+  await other?.release();
+  expect(await read(quick, "select status from sync.runs order by id")).toEqual([
+    { status: "interrupted" },
+    { status: "running" },
+  ]);
+  const [walk] = await read(
+    quick,
+    "select case pages when 0 then 0 else 20 + (pages - 1) * 18 end as expected, (select count(*) from mirror.builds) as found from sync.walks where resource = 'build'",
+  );
+  expect(walk?.found).toBe(walk?.expected);
+  expect(walk?.found).toBeLessThan(900);
+});

@@ -1,0 +1,269 @@
+/** @module-tag long */
+import { readFileSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { type Clock, systemClock } from "../../../src/base/clock.ts";
+import { loadConfig } from "../../../src/base/config.ts";
+import { StoreError } from "../../../src/base/errors.ts";
+import { silentLog } from "../../../src/base/log.ts";
+import { withDatabase } from "../../../src/cli/context/with-database.ts";
+import { exitCodeOf, type SyncResult } from "../../../src/mirror/run/run.ts";
+import { readDefinitions } from "../../../src/report/definitions.ts";
+import { replaceDatabase, withSql } from "../../../src/store/connection/connect.ts";
+import { type EmbeddedServer, openEmbedded } from "../../../src/store/embedded/open-embedded.ts";
+import { migrate } from "../../../src/store/migrate/migrate.ts";
+import { runCli } from "../../support/cli.ts";
+import { createTestDatabase } from "../../support/database.ts";
+import { mirrorRows } from "../../support/mirror-rows.ts";
+import { type QuickWorld, startQuickWorld } from "../../support/quick-world.ts";
+import { syncOnce } from "../../support/sync.ts";
+
+const definitions = readDefinitions();
+/** Nothing of the sort that a crash of the server alone could lose is switched off; only a power cut may. */
+const settings = { fsync: "off" };
+let dataDir: string;
+let quick: QuickWorld;
+beforeAll(async () => {
+  quick = await startQuickWorld();
+});
+afterAll(async () => {
+  await quick?.[Symbol.asyncDispose]();
+});
+beforeEach(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), "docmirror-killed-"));
+  return () => rm(dataDir, { recursive: true, force: true });
+});
+
+const open = () => openEmbedded({ dataDir, log: silentLog, settings });
+
+/** Ends the server as a crash of the machine's memory would: at once, with nothing written any more. */
+async function kill(): Promise<void> {
+  const pid = Number(readFileSync(join(dataDir, "postgres", "postmaster.pid"), "utf8").split("\n")[0]);
+  process.kill(pid, "SIGKILL");
+  const isThere = () => {
+    try {
+      process.kill(pid, 0);
+      return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, "utf8"));
+    } catch {
+      return false;
+    }
+  };
+  await expect.poll(isThere, { timeout: 10_000 }).toBe(false);
+}
+
+/** A run over the embedded server of this folder; `act` is done when the walk of builds is at its fifth page. */
+async function syncWhile(url: string, clock: Clock, act: () => Promise<unknown>): Promise<SyncResult> {
+  let acted: Promise<unknown> | undefined;
+  const result = await quick.sync({
+    clock,
+    settings: { databaseUrl: url },
+    onProgress(resource, { pages }) {
+      if (resource === "build" && pages >= 5) acted ??= act();
+    },
+  });
+  await acted;
+  return result;
+}
+
+const hasty: Clock = {
+  now: () => quick.world.now(),
+  sleep: (ms, signal) => systemClock.sleep(Math.min(ms, 250), signal),
+};
+
+describe("the server that a run writes to", () => {
+  test("killed and started again costs the run nothing", async () => {
+    const first = await open();
+    await migrate(first.url, definitions);
+    let second: EmbeddedServer | undefined;
+    const { summary, error } = await syncWhile(first.url, hasty, async () => {
+      await kill();
+      second = await open();
+    });
+    try {
+      expect(error).toBeNull();
+      expect(summary.status).toBe("succeeded");
+      await using calm = await createTestDatabase();
+      await syncOnce(calm.url, quick.baseUrl);
+      expect(await mirrorRows(first.url)).toEqual(await mirrorRows(calm.url));
+    } finally {
+      await first.close();
+      await second?.close();
+    }
+  });
+
+  test("killed for good ends the run with exit code 4, and the hint names its log", async () => {
+    const { config } = loadConfig({ flags: { "data-dir": dataDir }, env: {}, cwd: dataDir, isTty: false });
+    const signal = new AbortController().signal;
+    const failed = withDatabase({ config, log: silentLog, signal }, async ({ url }) => {
+      await migrate(url, definitions);
+      const result = await syncWhile(
+        url,
+        { ...hasty, sleep: (_ms, stop) => systemClock.sleep(1, stop) },
+        kill,
+      );
+      expect(exitCodeOf(result)).toBe(4);
+      throw result.error;
+    });
+    await expect(failed).rejects.toBeInstanceOf(StoreError);
+    await expect(failed).rejects.toMatchObject({
+      exitCode: 4,
+      hint: expect.stringContaining(join(dataDir, "postgres.log")),
+    });
+  });
+});
+
+describe("a server that takes no writes any more, as after a failover,", () => {
+  /** Switches every session of the server, those that are open too. */
+  const setReadOnly = (url: string, value: "on" | "off") =>
+    withSql(url, { applicationName: "docmirror test", max: 1 }, async (sql) => {
+      await sql.unsafe(`alter system set default_transaction_read_only = ${value}`);
+      await sql`select pg_reload_conf()`;
+      await expect
+        .poll(async () => (await sql`show default_transaction_read_only`)[0])
+        .toEqual({
+          default_transaction_read_only: value,
+        });
+    });
+  const sessionsOf = (url: string) =>
+    withSql(url, { applicationName: "docmirror test", max: 1 }, async (sql) =>
+      (
+        await sql`select pid from pg_stat_activity where application_name in ('docmirror sync', 'docmirror lock')`
+      ).map(({ pid }) => Number(pid)),
+    );
+
+  test("is waited for in mid-run, and the sessions to it are left", async () => {
+    const server = await open();
+    try {
+      await migrate(server.url, definitions);
+      let sessions: number[] = [];
+      let waits = 0;
+      const left: boolean[] = [];
+      const clock: Clock = {
+        now: () => quick.world.now(),
+        async sleep(ms, signal) {
+          waits += 1;
+          if (waits === 12) {
+            const now = await sessionsOf(server.url);
+            left.push(!now.some((pid) => sessions.includes(pid)));
+            await setReadOnly(server.url, "off");
+          }
+          await systemClock.sleep(Math.min(ms, 20), signal);
+        },
+      };
+      const { summary, error } = await syncWhile(server.url, clock, async () => {
+        sessions = await sessionsOf(server.url);
+        await setReadOnly(server.url, "on");
+      });
+      expect(error).toBeNull();
+      expect(summary.status).toBe("succeeded");
+      expect({ waits: waits >= 12, left }).toEqual({ waits: true, left: [true] });
+      await using calm = await createTestDatabase();
+      await syncOnce(calm.url, quick.baseUrl);
+      expect(await mirrorRows(server.url)).toEqual(await mirrorRows(calm.url));
+      const put = await withSql(
+        server.url,
+        { applicationName: "docmirror test" },
+        (sql) => sql`select from sync.quarantine`,
+      );
+      expect(put).toHaveLength(0);
+    } finally {
+      await server.close();
+    }
+  });
+
+  test("ends a run that it does not come back to with exit code 4 and the hint", async () => {
+    const server = await open();
+    try {
+      await migrate(server.url, definitions);
+      const clock: Clock = { ...hasty, sleep: (_ms, stop) => systemClock.sleep(1, stop) };
+      const result = await syncWhile(server.url, clock, () => setReadOnly(server.url, "on"));
+      expect(exitCodeOf(result)).toBe(4);
+      expect(result.error).toMatchObject({
+        sqlstate: "25006",
+        hint: expect.stringContaining("must name the primary"),
+      });
+    } finally {
+      await server.close();
+    }
+  });
+
+  test("is refused at once where a run begins", async () => {
+    const server = await open();
+    try {
+      await migrate(server.url, definitions);
+      await setReadOnly(server.url, "on");
+      const clock: Clock = { ...hasty, sleep: () => Promise.reject(new Error("it waited")) };
+      await expect(syncWhile(server.url, clock, async () => {})).rejects.toMatchObject({
+        exitCode: 4,
+        sqlstate: "25006",
+        hint: expect.stringContaining("must name the primary"),
+      });
+    } finally {
+      await server.close();
+    }
+  });
+});
+
+test("a server out of connections in mid-run is waited for", async () => {
+  await using database = await createTestDatabase();
+  const role = `limited_${Date.now()}`;
+  const url = new URL(database.url);
+  const admin = <T extends object[]>(query: string) =>
+    withSql(database.url, { applicationName: "docmirror test", max: 1 }, async (sql) => sql.unsafe<T>(query));
+  const name = url.pathname.slice(1);
+  // Superusers have no limit.
+  await admin(
+    `create role ${role} login password 'limited'; grant ${decodeURIComponent(url.username)} to ${role}`,
+  );
+  try {
+    Object.assign(url, { username: role, password: "limited" });
+    let refusals = 0;
+    const clock: Clock = {
+      now: () => quick.world.now(),
+      async sleep(ms, signal) {
+        refusals += 1;
+        if (refusals === 4) await admin(`alter role ${role} connection limit -1`);
+        await systemClock.sleep(Math.min(ms, 5), signal);
+      },
+    };
+    const { summary } = await syncWhile(replaceDatabase(url.href, name), clock, () =>
+      admin(
+        `alter role ${role} connection limit 0;
+         select pg_terminate_backend(pid) from pg_stat_activity where usename = '${role}'`,
+      ),
+    );
+    expect(summary.status).toBe("succeeded");
+    expect(refusals).toBeGreaterThanOrEqual(4);
+  } finally {
+    await admin(`drop role ${role}`);
+  }
+});
+
+test("of ten syncs started at once one runs, and nine exit 10 and say who runs", async () => {
+  await using database = await createTestDatabase();
+  let refused = 0;
+  let letGo: () => void = () => {};
+  const allRefused = new Promise<void>((resolve) => {
+    letGo = resolve;
+  });
+  await using world = await startQuickWorld({}, async (_request, next) => {
+    await allRefused;
+    return next();
+  });
+  const env = { DATABASE_URL: database.url, DOCMIRROR_RATE: "1000" };
+  const ends = await Promise.all(
+    Array.from({ length: 10 }, async () => {
+      const end = await runCli(["sync", "--base-url", world.simulation.url], { env });
+      if (end.code === 10) refused += 1;
+      // One that fails otherwise lets the test end too, and fails it below.
+      if (refused === 9 || end.code !== 10) letGo();
+      return end;
+    }),
+  );
+  expect(ends.map(({ code }) => code).sort()).toEqual([0, ...Array.from({ length: 9 }, () => 10)]);
+  for (const { code, stderr } of ends) {
+    if (code === 10) expect(stderr).toMatch(/another run holds the lock: run 1, process \d+ on /);
+  }
+});

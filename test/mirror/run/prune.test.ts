@@ -1,0 +1,263 @@
+import { randomInt } from "node:crypto";
+import { describe, expect, test } from "vitest";
+import { countPrunable } from "../../../src/mirror/run/prunable.ts";
+import { findHistoryBegin, prune } from "../../../src/mirror/run/prune.ts";
+import { createRandom } from "../../../src/simulate/random.ts";
+import { type Loading, setUpLoading } from "../../support/loading.ts";
+import { wireBuild, wireProject, wireUser, wireVersion } from "../../support/wire-records.ts";
+
+const RESOURCES = ["project", "version", "build"] as const;
+const HOURS = 150;
+const at = (hour: number) => new Date(Date.UTC(2024, 4, 1, hour)).toISOString();
+
+const pruneAll = ({ sql }: Loading, horizon: string, signal = new AbortController().signal) =>
+  prune({ sql, horizon, prunedAt: "2025-01-01T00:00:00.000Z", signal });
+
+/** Something happens to one of a few records each hour: a change, a deletion, a return, and now and then a change that is stored late. */
+async function liveThroughHours(loading: Loading, seed: number): Promise<void> {
+  const random = createRandom(seed);
+  const project = (id: string, n: number) =>
+    wireProject(id, {
+      name: `Project ${n}`,
+      modified_date: new Date(Date.UTC(2024, 4, 1, n)).toISOString().slice(0, 19),
+      ...(random.chance(0.3) && { users: [`/api/v1/user/${n}/`] }),
+    });
+  for (let hour = 1; hour <= HOURS; hour++) {
+    const resource = random.pick(RESOURCES);
+    const id = String(1 + random.int(4));
+    if (random.chance(0.2)) {
+      await loading.sql`insert into sync.missing_records values (${resource}, ${id}, 1, now(), null)`;
+      await loading.loader.retire([{ resource, id, askedAt: at(hour), observedAt: at(hour), request: null }]);
+      continue;
+    }
+    const record =
+      resource === "project"
+        ? project(id, hour)
+        : resource === "version"
+          ? wireVersion(id, project(id, hour), { identifier: `origin/${random.int(3)}` })
+          : wireBuild(id, {
+              state: random.pick(["triggered", "building", "finished"]),
+              version: `/api/v1/version/${random.int(4)}/`,
+            });
+    await loading.load(resource, [record], { at: at(random.chance(0.1) ? Math.max(1, hour - 3) : hour) });
+  }
+}
+
+/** All that can be known of the given moments, and each state that reached beyond the horizon. */
+async function lookBack({ sql }: Loading, moments: readonly string[], horizon: string): Promise<unknown> {
+  const seen: Record<string, unknown> = {};
+  for (const resource of RESOURCES) {
+    for (const moment of moments) {
+      const rows = await sql.unsafe(`select * from mirror.${resource}s_as_of('${moment}') order by id`);
+      seen[`${resource}s at ${moment}`] = [...rows];
+    }
+    if (resource === "build") continue;
+    const rows = await sql.unsafe(
+      `select *, greatest(valid_from, '${horizon}') as valid_from from mirror.${resource}_history
+       where valid_to > '${horizon}' or valid_to is null order by id, valid_to`,
+    );
+    seen[`${resource} history`] = [...rows];
+  }
+  return seen;
+}
+
+describe("prune", () => {
+  test("leaves every look back from the horizon on as it was, and refuses those before", {
+    tags: ["long"],
+  }, async () => {
+    const seed = randomInt(2 ** 31);
+    const random = createRandom(seed);
+    await using loading = await setUpLoading();
+    const { sql } = loading;
+    await liveThroughHours(loading, seed);
+    let horizonHour = 0;
+    for (let time = 0; time < 3; time++) {
+      horizonHour += 25 + random.int(25);
+      const horizon = at(horizonHour + random.next());
+      const moments = [
+        horizon,
+        ...Array.from({ length: 8 }, () => at(horizonHour + 1 + random.next() * HOURS)),
+      ];
+      const before = await lookBack(loading, moments, horizon);
+      const counted = await countPrunable(sql, horizon);
+      const told = `seed ${seed}, horizon ${horizon}`;
+      expect(await pruneAll(loading, horizon), told).toEqual(counted);
+      expect(await lookBack(loading, moments, horizon), told).toEqual(before);
+      expect(await countPrunable(sql, horizon), told).toEqual({ changes: 0, runs: 0 });
+      const [early] = await sql`
+        select count(*) as states from mirror.project_history where valid_to <= mirror.history_begins_at()`;
+      expect(early).toEqual({ states: 0 });
+    }
+    const [taken] = await sql<{ changes: number }[]>`select sum(changes)::int as changes from sync.prunings`;
+    expect(taken?.changes, `seed ${seed}`).toBeGreaterThan(0);
+    for (const resource of RESOURCES) {
+      const early = sql.unsafe(
+        `select id from mirror.${resource}s_as_of(mirror.history_begins_at() - interval '1 microsecond')`,
+      );
+      await expect(early).rejects.toMatchObject({
+        code: "22023",
+        message: expect.stringMatching(/^the mirror as of 2024-05-\d\d .* is not known any more$/),
+        hint: expect.stringContaining("history_begins_at"),
+      });
+    }
+  });
+
+  test("keeps of each record the newest old change and the newest old deletion or return, and all transitions", async () => {
+    await using loading = await setUpLoading();
+    const { sql } = loading;
+    const states = ["triggered", "building", "finished"];
+    for (const [hour, state] of states.entries())
+      await loading.load("build", [wireBuild("1", { state })], { at: at(hour) });
+    await sql`insert into sync.missing_records values ('build', '1', 1, now(), null)`;
+    await loading.loader.retire([
+      { resource: "build", id: "1", askedAt: at(3), observedAt: at(3), request: null },
+    ]);
+    await loading.load("build", [wireBuild("1", { state: "a" })], { at: at(4) });
+    await loading.load("build", [wireBuild("1", { state: "b" })], { at: at(5) });
+    await loading.load("build", [wireBuild("1", { state: "c" })], { at: at(6) });
+    await loading.load("build", [wireBuild("1", { state: "d" })], { at: at(8) });
+    expect(await pruneAll(loading, at(7))).toEqual({ changes: 5, runs: 0 });
+    expect(await sql`select kind, after ->> 'state' as state from mirror.changes order by id`).toEqual([
+      { kind: "restored", state: null },
+      { kind: "updated", state: "c" },
+      { kind: "updated", state: "d" },
+    ]);
+    expect(await sql`select 1 from mirror.build_transitions`).toHaveLength(7);
+    expect(await sql`select horizon, pruned_at, changes, runs from sync.prunings`).toEqual([
+      { horizon: "2024-05-01 07:00:00+00", pruned_at: "2025-01-01 00:00:00+00", changes: 5, runs: 0 },
+    ]);
+  });
+
+  test("takes no change that was stored late behind one that came after the horizon", async () => {
+    await using loading = await setUpLoading();
+    const seeUser = (hour: number, over: Record<string, unknown>) =>
+      loading.load("user", [wireUser("1", over)], { at: at(hour) });
+    await seeUser(1, {});
+    await seeUser(8, { first_name: "a" });
+    await seeUser(5, { first_name: "a", last_name: "b" });
+    await seeUser(6, { first_name: "a", last_name: "b", username: "c" });
+    expect(await countPrunable(loading.sql, at(7))).toEqual({ changes: 0, runs: 0 });
+    expect(await pruneAll(loading, at(7))).toEqual({ changes: 0, runs: 0 });
+    expect(await pruneAll(loading, at(9))).toEqual({ changes: 2, runs: 0 });
+  });
+
+  test("that finds nothing leaves the whole past open to look at", async () => {
+    await using loading = await setUpLoading();
+    await loading.load("project", [wireProject("1")], { at: at(1) });
+    await loading.load("project", [wireProject("1", { theme: "a" })], { at: at(2) });
+    expect(await pruneAll(loading, at(9))).toEqual({ changes: 0, runs: 0 });
+    expect(await findHistoryBegin(loading.sql)).toBeNull();
+    expect(await loading.sql`select theme from mirror.projects_as_of(${at(1)})`).toEqual([
+      { theme: "default" },
+    ]);
+    expect(await loading.sql`select 1 from sync.prunings`).toHaveLength(0);
+  });
+
+  test("takes more than one batch of changes of one record, and of many records", async () => {
+    await using loading = await setUpLoading();
+    const { sql } = loading;
+    await sql`
+      insert into mirror.changes (resource, record_id, run_id, observed_at, kind, before, after)
+      select 'project', case when n <= 11000 then '1' else (n % 1500)::text end, 1, '2024-01-01', 'updated', '{}', '{}'
+      from generate_series(1, 14000) as n`;
+    expect(await countPrunable(sql, at(0))).toEqual({ changes: 12_500, runs: 0 });
+    expect(await pruneAll(loading, at(0))).toEqual({ changes: 12_500, runs: 0 });
+    expect(await sql`select changes from sync.prunings`).toEqual([{ changes: 12_500 }]);
+    const left = await sql`select record_id from mirror.changes group by record_id having count(*) > 1`;
+    expect(left).toHaveLength(0);
+  });
+
+  test("that is stopped takes nothing more, and what it took is written down", async () => {
+    await using loading = await setUpLoading();
+    const { sql } = loading;
+    await sql`
+      insert into mirror.changes (resource, record_id, run_id, observed_at, kind)
+      select 'user', '1', 1, '2024-01-01', 'updated' from generate_series(1, 12000)`;
+    const stop = new AbortController();
+    const reason = new Error("stopped");
+    // The first batch has been committed when the second one asks whether it may begin.
+    let asked = 0;
+    const signal = Object.assign(Object.create(stop.signal), {
+      throwIfAborted() {
+        asked += 1;
+        if (asked === 2) throw reason;
+      },
+    }) as AbortSignal;
+    await expect(pruneAll(loading, at(0), signal)).rejects.toMatchObject({ message: /stopped/ });
+    expect(
+      await sql`select changes, (select count(*) from mirror.changes) as left from sync.prunings`,
+    ).toEqual([{ changes: 5000, left: 7000 }]);
+    expect(await findHistoryBegin(sql)).toBe("2024-05-01 00:00:00+00");
+    expect(await pruneAll(loading, at(0))).toEqual({ changes: 6999, runs: 0 });
+  });
+});
+
+interface RunFacts {
+  kind: string;
+  status: string;
+  /** Of the run, and of its walks unless they tell another begin. */
+  hour: number;
+  walks?: Record<string, string>;
+}
+
+async function writeRuns({ sql }: Loading, runs: readonly RunFacts[]): Promise<void> {
+  for (const { kind, status, hour, walks = {} } of runs) {
+    const [run] = await sql<{ id: number }[]>`
+      insert into sync.runs (kind, status, started_at, finished_at, heartbeat_at, pid, host)
+      values (${kind}, ${status}, ${at(hour)}, ${status === "running" ? null : at(hour)}, ${at(hour)}, 1, 'h') returning id`;
+    for (const [resource, walk] of Object.entries(walks))
+      await sql`
+        insert into sync.walks (run_id, resource, walk, started_at, finished_at)
+        values (${run?.id ?? 0}, ${resource}, ${walk}, ${at(hour)}, ${at(hour)})`;
+  }
+}
+
+const runIds = async ({ sql }: Loading) =>
+  (await sql<{ id: number }[]>`select id from sync.runs order by id`).map(({ id }) => id);
+
+describe("the runs that prune leaves", () => {
+  test("are those after the horizon, open ones, and those that a later one leans on, with their walks", async () => {
+    await using loading = await setUpLoading();
+    const failed = { kind: "full", status: "failed" };
+    await writeRuns(loading, [
+      { kind: "full", status: "running", hour: 1 },
+      { kind: "full", status: "succeeded", hour: 2, walks: { build: "whole", user: "whole" } },
+      { kind: "full", status: "succeeded", hour: 3, walks: { build: "whole", user: "not_whole" } },
+      { kind: "incremental", status: "succeeded", hour: 4, walks: { build: "head" } },
+      { ...failed, hour: 5 },
+      { kind: "incremental", status: "partial", hour: 6, walks: { build: "not_whole" } },
+      { kind: "watch", status: "succeeded", hour: 7 },
+      { kind: "watch", status: "succeeded", hour: 8 },
+      { ...failed, hour: 9 },
+      { ...failed, hour: 11 },
+      { kind: "watch", status: "succeeded", hour: 12 },
+    ]);
+    expect(await countPrunable(loading.sql, at(10))).toEqual({ changes: 0, runs: 4 });
+    expect(await pruneAll(loading, at(10))).toEqual({ changes: 0, runs: 4 });
+    // Gone are 5 and 9 (failed, without a walk), 7 and 8 (old rounds of a watch). The user's whole walk keeps 2 and what followed.
+    expect(await runIds(loading)).toEqual([1, 2, 3, 4, 6, 10, 11]);
+    expect(await loading.sql`select count(*) as walks from sync.walks`).toEqual([{ walks: 6 }]);
+    expect(await findHistoryBegin(loading.sql)).toBeNull();
+  });
+
+  test("are no more than the newest whole walk when all lists were whole", async () => {
+    await using loading = await setUpLoading();
+    const walks = { user: "whole", build: "whole" };
+    await writeRuns(
+      loading,
+      [1, 2, 3].map((hour) => ({ kind: "full", status: "succeeded", hour, walks })),
+    );
+    expect(await pruneAll(loading, at(10))).toEqual({ changes: 0, runs: 2 });
+    expect(await runIds(loading)).toEqual([3]);
+    expect(await loading.sql`select count(*) as walks from sync.walks`).toEqual([{ walks: 2 }]);
+  });
+
+  test("are all that walked a list of which nothing is whole yet: they may have left a gap", async () => {
+    await using loading = await setUpLoading();
+    await writeRuns(
+      loading,
+      [1, 2, 3].map((hour) => ({ kind: "full", status: "partial", hour, walks: { build: "not_whole" } })),
+    );
+    expect(await pruneAll(loading, at(10))).toEqual({ changes: 0, runs: 0 });
+  });
+});

@@ -1,0 +1,219 @@
+import { describe, expect, test } from "vitest";
+import { silentLog } from "../../../src/base/log.ts";
+import { repairReferences } from "../../../src/mirror/run/repair-references.ts";
+import { createTestClient } from "../../support/client.ts";
+import { createFakeClock, type FakeClock } from "../../support/fake-clock.ts";
+import { type Loading, setUpLoading } from "../../support/loading.ts";
+import { type Script, type ScriptedReply, startScriptedServer } from "../../support/scripted-server.ts";
+import { wireBuild, wireProject, wireUser } from "../../support/wire-records.ts";
+
+const DAY_MS = 86_400_000;
+const gone: ScriptedReply = { status: 404, headers: { "content-type": "text/html" }, body: "" };
+
+/** Repairs once against a service that answers as scripted; tells what was asked for. */
+async function repair(
+  loading: Loading,
+  script: Script,
+  { clock = createFakeClock() }: { clock?: FakeClock } = {},
+) {
+  await using server = await startScriptedServer(script);
+  await using client = createTestClient(server.url, { retries: 0, clock });
+  const { sql, loader } = loading;
+  const signal = new AbortController().signal;
+  const counts = await repairReferences({ sql, client, loader, clock, log: silentLog, signal });
+  return { ...counts, asked: server.requests.map(({ path }) => path.replace("?format=json", "")).sort() };
+}
+
+const statuses = ({ sql }: Loading) => sql`
+  select record_id, status, checked_at is not null as checked from mirror.unresolved_references order by record_id`;
+
+describe("a reference that dangles", () => {
+  test("is asked for by its detail, once for all that name it, and what is found is stored", async () => {
+    await using loading = await setUpLoading();
+    await loading.load("build", [
+      wireBuild("8"),
+      wireBuild("9"),
+      wireBuild("7", { project: "/api/v1/project/some%20slug/" }),
+    ]);
+    const result = await repair(loading, (_request, url) =>
+      url.pathname.endsWith("/1/")
+        ? { body: wireProject("1") }
+        : { body: wireProject("2", { slug: "some slug" }) },
+    );
+    expect(result).toEqual({
+      resolved: 3,
+      unresolved: 0,
+      unsettled: 0,
+      asked: ["/api/v1/project/1/", "/api/v1/project/some%20slug/"],
+    });
+    expect(await loading.sql`select id, project_id from mirror.builds order by id`).toEqual([
+      { id: "7", project_id: "2" },
+      { id: "8", project_id: "1" },
+      { id: "9", project_id: "1" },
+    ]);
+    expect(await loading.sql`select id, source, listed from mirror.projects order by id`).toEqual([
+      { id: "1", source: "detail", listed: false },
+      { id: "2", source: "detail", listed: false },
+    ]);
+  });
+
+  test("and is gone upstream is not asked for again for a week, then it is", async () => {
+    await using loading = await setUpLoading();
+    const clock = createFakeClock();
+    await loading.load("build", [wireBuild("8"), wireBuild("9")]);
+    expect(await repair(loading, [gone], { clock })).toMatchObject({
+      unresolved: 2,
+      asked: ["/api/v1/project/1/"],
+    });
+    expect(await statuses(loading)).toEqual(
+      ["8", "9"].map((record_id) => ({ record_id, status: "gone", checked: true })),
+    );
+    await clock.sleep(7 * DAY_MS - 1000);
+    expect(await repair(loading, [gone], { clock })).toMatchObject({ asked: [] });
+    await clock.sleep(1001);
+    expect(await repair(loading, [{ body: wireProject("1") }], { clock })).toEqual({
+      resolved: 2,
+      unresolved: 0,
+      unsettled: 0,
+      asked: ["/api/v1/project/1/"],
+    });
+  });
+
+  test("and is gone stays so for a week for new records that name it, and for changed ones", async () => {
+    await using loading = await setUpLoading();
+    const clock = createFakeClock();
+    await loading.load("build", [wireBuild("8")]);
+    await repair(loading, [gone], { clock });
+    await clock.sleep(DAY_MS);
+    await loading.load("build", [wireBuild("8", { state: "finished" })]);
+    expect(await repair(loading, [gone], { clock })).toMatchObject({ asked: [] });
+    await loading.load("build", [wireBuild("9")]);
+    expect(await repair(loading, [gone], { clock })).toMatchObject({ asked: [] });
+    expect(await statuses(loading)).toEqual(
+      ["8", "9"].map((record_id) => ({ record_id, status: "gone", checked: true })),
+    );
+    await clock.sleep(6 * DAY_MS + 1);
+    expect(await repair(loading, [gone], { clock })).toMatchObject({ asked: ["/api/v1/project/1/"] });
+  });
+
+  test("and is gone finds its record at once when that comes by a list", async () => {
+    await using loading = await setUpLoading();
+    await loading.load("build", [wireBuild("8")]);
+    await repair(loading, [gone]);
+    await loading.load("project", [wireProject("1")]);
+    expect(await repair(loading, [gone])).toEqual({ resolved: 1, unresolved: 0, unsettled: 0, asked: [] });
+  });
+
+  test("and names a version by a project's slug, which a list answers, is gone", async () => {
+    await using loading = await setUpLoading();
+    await loading.load("build", [wireBuild("8", { project: null, version: "/api/v1/version/some-slug/" })]);
+    await repair(loading, [{ body: { meta: { next: null }, objects: [] } }]);
+    expect(await statuses(loading)).toMatchObject([{ status: "gone" }]);
+  });
+
+  test.each<[string, ScriptedReply]>([
+    [
+      "an error page with status 200",
+      { headers: { "content-type": "text/html" }, body: "<html>Sorry</html>" },
+    ],
+    ["a refusal", { status: 403, body: {} }],
+    ["an error of the server", { status: 500, body: {} }],
+    ["a request to wait", { status: 429, body: {} }],
+    ["a cut connection", { instead: "hang up" }],
+  ])("stays pending behind %s", async (_name, reply) => {
+    await using loading = await setUpLoading();
+    await loading.load("build", [wireBuild("8")]);
+    expect(await repair(loading, [reply])).toMatchObject({ resolved: 0, unresolved: 1, unsettled: 1 });
+    expect(await statuses(loading)).toEqual([{ record_id: "8", status: "pending", checked: false }]);
+    expect(await repair(loading, [{ body: wireProject("1") }])).toMatchObject({ resolved: 1 });
+  });
+
+  test("and is foreign or malformed is never asked for", async () => {
+    await using loading = await setUpLoading();
+    const uris = ["http://elsewhere.example.org/api/v1/project/1/", "/other/", "/api/v1/user/1/", "nonsense"];
+    await loading.load(
+      "build",
+      uris.map((project, id) => wireBuild(String(id), { project })),
+    );
+    expect(await repair(loading, [gone])).toEqual({ resolved: 0, unresolved: 4, unsettled: 0, asked: [] });
+  });
+
+  test("waits when the host is lost, yet is joined to what is here", async () => {
+    await using loading = await setUpLoading();
+    await loading.load("build", [wireBuild("8"), wireBuild("9", { project: "/api/v1/project/2/" })]);
+    await loading.load("project", [wireProject("1")]);
+    await using server = await startScriptedServer([{ status: 429, headers: { "retry-after": "7200" } }]);
+    await using client = createTestClient(server.url);
+    await client.fetchJson("/api/v1/", { parse: () => null }).catch(() => {});
+    const { sql, loader } = loading;
+    const { signal } = new AbortController();
+    const options = { sql, client, loader, clock: createFakeClock(), log: silentLog, signal };
+    expect(await repairReferences(options)).toEqual({ resolved: 1, unresolved: 1, unsettled: 1 });
+    expect(server.requests).toHaveLength(1);
+  });
+
+  test("and was found gone on a clock that stood ahead is asked for again", async () => {
+    await using loading = await setUpLoading();
+    await loading.load("build", [wireBuild("8")]);
+    await repair(loading, [gone], { clock: createFakeClock({ startAt: "2036-05-15T12:00:00Z" }) });
+    expect(await repair(loading, [{ body: wireProject("1") }])).toMatchObject({ resolved: 1 });
+  });
+});
+
+describe("many references that dangle", () => {
+  const users = (count: number) => Array.from({ length: count }, (_, id) => `/api/v1/user/${id}/`);
+
+  test("are asked for 2,000 a run at most, the others in the next", { tags: ["long"] }, async () => {
+    await using loading = await setUpLoading();
+    await loading.load("project", [wireProject("1", { users: users(2100) })]);
+    expect((await repair(loading, [gone])).asked).toHaveLength(2000);
+    expect((await repair(loading, [gone])).asked).toHaveLength(100);
+    expect((await repair(loading, [gone])).asked).toHaveLength(0);
+  });
+
+  test("and were asked for by a clock that stood ten years ahead do not wait behind all others", {
+    tags: ["long"],
+  }, async () => {
+    await using loading = await setUpLoading();
+    await loading.load("project", [wireProject("1", { users: users(2100) })]);
+    const clock = createFakeClock();
+    await loading.sql`update mirror.unresolved_references set asked_at = ${clock.now().toISOString()}`;
+    await loading.sql`
+      update mirror.unresolved_references set asked_at = '2036-05-15T12:00:00Z' where target_key = '2099'`;
+    const { asked } = await repair(loading, [gone], { clock });
+    expect(asked).toHaveLength(2000);
+    expect(asked).toContain("/api/v1/user/2099/");
+  });
+
+  test("are asked for though others before them always answer 504; those come last in the next run", async () => {
+    await using loading = await setUpLoading();
+    await loading.load("project", [wireProject("1", { users: users(140) })]);
+    const poison: Script = (_request, { pathname }) => {
+      if (pathname === "/api/v1/") return {};
+      const id = pathname.split("/")[4] ?? "";
+      return Number(id) < 50 ? { status: 504, body: "" } : { body: wireUser(id) };
+    };
+    expect(await repair(loading, poison)).toMatchObject({ resolved: 90, unresolved: 50, unsettled: 50 });
+    await loading.load("project", [wireProject("2", { users: ["/api/v1/user/999/"] })]);
+    expect(
+      await loading.sql`
+      select target_key from mirror.unresolved_references order by asked_at nulls first limit 1`,
+    ).toEqual([{ target_key: "999" }]);
+  });
+
+  test("are left pending when upstream is lost in the middle", async () => {
+    await using loading = await setUpLoading();
+    await loading.load("project", [wireProject("1", { users: users(300) })]);
+    let left = 150;
+    const dying: Script = (_request, url) => {
+      left -= 1;
+      return left < 0 ? { status: 503, body: {} } : { body: wireUser(url.pathname.split("/")[4] ?? "") };
+    };
+    const result = await repair(loading, dying);
+    expect(result).toMatchObject({ resolved: 150, unresolved: 150, unsettled: 150 });
+    expect(result.asked.length).toBeLessThan(200);
+    expect(await loading.sql`select distinct status from mirror.unresolved_references`).toEqual([
+      { status: "pending" },
+    ]);
+  });
+});

@@ -1,0 +1,126 @@
+import { expect, test } from "vitest";
+import { silentLog } from "../../../src/base/log.ts";
+import { printSummary } from "../../../src/cli/sync/print-summary.ts";
+import { createHostPace } from "../../../src/mirror/api/host-pace.ts";
+import { exitCodeOf } from "../../../src/mirror/run/run.ts";
+import { createWarnings } from "../../../src/mirror/run/warnings.ts";
+import { withSql } from "../../../src/store/connection/connect.ts";
+import { createFakeClock } from "../../support/fake-clock.ts";
+import { startQuickWorld } from "../../support/quick-world.ts";
+
+const SETTINGS = { retries: 5, concurrency: 4 };
+const WARNING = /^paused all requests for 30 s after 6 failures in a row: GET .* got no answer/;
+
+/** What `sync` prints of a run. */
+async function printed(run: Parameters<typeof printSummary>[0]): Promise<string> {
+  let text = "";
+  const write = async (more: string) => {
+    text += more;
+  };
+  await printSummary(
+    run,
+    { isTty: false, colour: false, columns: undefined, write, json: async () => {} },
+    {},
+  );
+  return text;
+}
+
+test("a service that is away for a while is left alone, and the run that outlasts it says so", {
+  tags: ["long"],
+}, async () => {
+  const clock = createFakeClock();
+  let asked = 0;
+  await using quick = await startQuickWorld({}, (_request, next) => {
+    asked += 1;
+    return asked > 20 && !clock.sleeps.includes(30_000) ? "hang up" : next();
+  });
+  const result = await quick.sync({ clock, settings: SETTINGS });
+  expect(result.summary).toMatchObject({
+    status: "succeeded",
+    warnings: [expect.stringMatching(WARNING)],
+  });
+  const [row] = await withSql(
+    quick.databaseUrl,
+    { applicationName: "docmirror test", max: 1 },
+    async (sql) => [...(await sql<{ warnings: string[] }[]>`select warnings from sync.runs`)],
+  );
+  expect(row?.warnings).toEqual(result.summary.warnings);
+  expect(await printed(result.summary)).toContain(`\n  ${result.summary.warnings?.[0]}\n`);
+  const second = await quick.sync({ clock, settings: SETTINGS });
+  expect(second.summary).not.toHaveProperty("warnings");
+});
+
+test("a service that stays away is lost after two pauses: the run keeps what it has and exits 5", async () => {
+  const clock = createFakeClock();
+  let asked = 0;
+  await using quick = await startQuickWorld({}, (_request, next) => {
+    asked += 1;
+    return asked > 20 ? "hang up" : next();
+  });
+  const result = await quick.sync({ clock, settings: SETTINGS });
+  expect(result.summary).toMatchObject({
+    status: "partial",
+    error: expect.stringContaining("got no answer"),
+  });
+  expect(result.summary.warnings?.map((warning) => warning.slice(0, 30))).toEqual([
+    "paused all requests for 30 s a",
+    "paused all requests for 60 s a",
+  ]);
+  expect(exitCodeOf(result)).toBe(5);
+});
+
+test("a service that asks to be left alone for a day ends the run at once with what it has", async () => {
+  const clock = createFakeClock();
+  let asked = 0;
+  await using quick = await startQuickWorld({}, (_request, next) => {
+    asked += 1;
+    return asked > 20 ? new Response("", { status: 429, headers: { "retry-after": "86400" } }) : next();
+  });
+  const result = await quick.sync({ clock, settings: SETTINGS });
+  expect(result.summary).toMatchObject({
+    status: "partial",
+    error: expect.stringMatching(
+      /^the service asks for a pause for 24 hours, until .*Z: GET .* answered 429/,
+    ),
+  });
+  expect(exitCodeOf(result)).toBe(5);
+  // Those that were under way may have arrived, and nobody asked after them.
+  expect(asked).toBeLessThanOrEqual(20 + SETTINGS.concurrency);
+});
+
+test("a run with the pace of an earlier one asks nothing while the service wants to be left alone", async () => {
+  const clock = createFakeClock();
+  const pace = createHostPace({ ratePerSecond: 0, clock });
+  let isBusy = true;
+  await using quick = await startQuickWorld({ builds: 40 }, (_request, next) =>
+    isBusy ? new Response("", { status: 429, headers: { "retry-after": "86400" } }) : next(),
+  );
+  const run = () => quick.sync({ clock, pace, settings: SETTINGS });
+  await run();
+  isBusy = false;
+  quick.simulation.resetRequests();
+  const second = await run();
+  expect(second.summary).toMatchObject({
+    status: "failed",
+    requests: 0,
+    error: expect.stringMatching(
+      /^the service asks for a pause for 24 hours, until .*Z: GET .* answered 429/,
+    ),
+  });
+  expect(exitCodeOf(second)).toBe(5);
+  expect(quick.simulation.requests().total).toBe(0);
+  await clock.sleep(86_300_000);
+  const third = await run();
+  expect(third.summary).toMatchObject({
+    status: "succeeded",
+    warnings: [expect.stringMatching(/^requests were held back for \d+ s: the service answered 429$/)],
+  });
+});
+
+test("of many warnings the first 20 are kept and the others counted", () => {
+  const { warn, list } = createWarnings(silentLog);
+  expect(list()).toEqual([]);
+  for (let number = 1; number <= 23; number++) warn(`warning ${number}`);
+  expect(list()).toHaveLength(21);
+  expect(list().slice(-2)).toEqual(["warning 20", "3 more warnings were left out"]);
+});

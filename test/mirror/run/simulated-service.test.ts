@@ -1,0 +1,195 @@
+import { describe, expect, test } from "vitest";
+import { RESOURCES } from "../../../src/resources/resources.ts";
+import type { World } from "../../../src/simulate/world.ts";
+import { type Sql, withSql } from "../../../src/store/connection/connect.ts";
+import { startQuickWorld } from "../../support/quick-world.ts";
+import { fingerprint, restoreStored } from "../../support/stored-mirror.ts";
+
+const HOUR_MS = 3_600_000;
+
+function open<T>(url: string, read: (sql: Sql) => Promise<T>): Promise<T> {
+  return withSql(url, { applicationName: "docmirror test" }, read);
+}
+
+/**
+ * Every record that the service lists is in the mirror as it is sent. Of a project that was listed once and is hidden now the
+ * last listed copy beats embedded ones of the same age, so within versions and files only its id is compared.
+ */
+async function expectTruth(sql: Sql, world: World): Promise<void> {
+  const projects = [...world.truth().records("project")];
+  const hidden = new Set(projects.filter(({ listed }) => !listed).map(({ record }) => record.id));
+  const comparable = (record: object | undefined) => {
+    const project = (record as { project?: { id: string } | string } | undefined)?.project;
+    const isHidden = typeof project === "object" && hidden.has(project.id);
+    return isHidden ? { ...record, project: project.id } : record;
+  };
+  for (const resource of RESOURCES) {
+    const stored = await restoreStored(sql, resource);
+    const listed = [...world.truth().records(resource)].filter((one) => one.listed);
+    const expected = new Map(listed.map(({ record }) => [record.id, comparable(record)]));
+    expect(new Map([...expected.keys()].map((id) => [id, comparable(stored.get(id))]))).toEqual(expected);
+    const gone = world
+      .truth()
+      .deletions()
+      .filter((one) => one.resource === resource);
+    const known = new Set([
+      ...expected.keys(),
+      ...gone.map(({ id }) => id),
+      ...(resource === "project" ? hidden : []),
+    ]);
+    expect([...stored.keys()].filter((id) => !known.has(id))).toEqual([]);
+    // What the list shows no more is deleted here, and nothing else; what it never showed is left as it is.
+    const live = await sql.unsafe<{ id: string }[]>(
+      `select id from mirror.${resource}s where deleted_at is null ${resource === "project" ? "and listed" : ""}`,
+    );
+    expect(live.map(({ id }) => id).sort()).toEqual([...expected.keys()].sort());
+  }
+}
+
+/** Every recorded transition really happened, within its bounds. */
+async function expectTrueTransitions(sql: Sql, world: World): Promise<number> {
+  const truth = new Map<string, number>();
+  for (const { buildId, to, atMs } of world.truth().transitions()) truth.set(`${buildId} ${to}`, atMs);
+  const rows = await sql<{ transition: string; after: number; until: number; anomaly: string | null }[]>`
+    select build_id || ' ' || to_state as transition, anomaly,
+      extract(epoch from not_before)::float8 * 1000 as after, extract(epoch from not_after)::float8 * 1000 as until
+    from mirror.build_transitions`;
+  const wrong = rows.filter(({ transition, after, until, anomaly }) => {
+    const at = truth.get(transition) ?? Number.NaN;
+    const isOdd = anomaly !== null && anomaly !== "repeated_hour";
+    return isOdd || !(after <= at + 0.01 && at <= until + 0.01);
+  });
+  expect(wrong).toEqual([]);
+  return rows.length;
+}
+
+describe("a mirror of the simulated service", () => {
+  test("holds every listed record as it was sent after one run, and refers to what is there", {
+    tags: ["long"],
+  }, async () => {
+    await using quick = await startQuickWorld();
+    const { summary, error } = await quick.sync();
+    expect(error).toBeNull();
+    expect(summary.status).toBe("succeeded");
+    await open(quick.databaseUrl, async (sql) => {
+      await expectTruth(sql, quick.world);
+      expect(await expectTrueTransitions(sql, quick.world)).toBe(900);
+      const pending = await sql`select 1 from mirror.unresolved_references where status = 'pending'`;
+      expect(pending).toHaveLength(0);
+      const dangling = await sql`
+        select build.id from mirror.builds as build where project_id is null and project_uri is not null
+          and not exists (select from mirror.unresolved_references where resource = 'build' and record_id = build.id)`;
+      expect(dangling).toHaveLength(0);
+    });
+  });
+
+  test("is still equal after days of syncs over the end of summer time in Chicago, transitions within their bounds", {
+    tags: ["long"],
+  }, async () => {
+    const startAt = new Date("2024-11-01T12:00:00Z");
+    await using quick = await startQuickWorld({
+      startAt,
+      timeZone: "America/Chicago",
+      hiddenShare: 0.1,
+      rates: { builds: 120, hides: 2, projectChanges: 12, administratorChanges: 6, userDeletions: 2 },
+    });
+    for (let day = 0; day < 4; day++) {
+      for (const hours of [0.05, 0.05, 0.1, 23.8]) {
+        quick.world.advance(hours * HOUR_MS);
+        const { summary, error } = await quick.sync({ settings: { fullEveryDays: 2, pageSize: 50 } });
+        expect([summary.status, error]).toEqual(["succeeded", null]);
+      }
+    }
+    const { summary } = await quick.sync({ kind: "full" });
+    expect(summary.status).toBe("succeeded");
+    await open(quick.databaseUrl, async (sql) => {
+      await expectTruth(sql, quick.world);
+      expect(await expectTrueTransitions(sql, quick.world)).toBeGreaterThan(1200);
+      const [row] = await sql`
+        select count(*) filter (where seq > 1) >= 10 as moved, count(distinct run_id) > 3 as spread
+        from mirror.build_transitions`;
+      expect(row).toEqual({ moved: true, spread: true });
+    });
+  });
+
+  test.each([
+    ["right", 0, { clock_ahead_min_ms: 0, clock_ahead_max_ms: 1000 }],
+    ["ahead", 90_000, { clock_ahead_min_ms: 90_000, clock_ahead_max_ms: 91_000 }],
+    ["behind", -90_000, { clock_ahead_min_ms: -90_000, clock_ahead_max_ms: -89_000 }],
+  ])("knows when the service's clock is %s", async (_, clockOffsetMs, expected) => {
+    await using quick = await startQuickWorld({ builds: 40, clockOffsetMs });
+    await quick.sync();
+    await open(quick.databaseUrl, async (sql) => {
+      expect(await sql`select clock_ahead_min_ms, clock_ahead_max_ms from sync.runs`).toEqual([expected]);
+    });
+  });
+
+  test("is not written to by an identical second night", { tags: ["long"] }, async () => {
+    await using quick = await startQuickWorld();
+    await quick.sync();
+    const first = quick.simulation.requests().total;
+    await open(quick.databaseUrl, async (sql) => {
+      const before = await fingerprint(sql);
+      // Only pages that were parsed and loaded are written to the memory of pages.
+      const pages = await sql`select ctid from sync.pages order by ctid`;
+      quick.simulation.resetRequests();
+      const { summary } = await quick.sync({ kind: "full" });
+      expect(summary).toMatchObject({ status: "succeeded", transitions: 0, references: { resolved: 0 } });
+      expect(await fingerprint(sql)).toEqual(before);
+      expect(await sql`select ctid from sync.pages order by ctid`).toEqual(pages);
+      for (const walk of Object.values(summary.resources))
+        expect(walk).toMatchObject({ walk: "whole", inserted: 0, updated: 0, unchanged: walk.records });
+    });
+    expect(quick.simulation.requests().total).toBeLessThanOrEqual(first);
+  });
+
+  test("is read in pages of any size, and of the size that the service allows", {
+    tags: ["long"],
+  }, async () => {
+    await using quick = await startQuickWorld({
+      users: 30,
+      projects: 20,
+      versions: 40,
+      files: 30,
+      builds: 1100,
+    });
+    const { summary } = await quick.sync({ settings: { pageSize: 5000 } });
+    expect(summary.status).toBe("succeeded");
+    expect(summary.resources.build).toMatchObject({ pages: 2, records: 1100, total_count: 1100 });
+    const { summary: small } = await quick.sync({ kind: "full", settings: { pageSize: 7 } });
+    expect(small.resources.build).toMatchObject({ pages: 220, unchanged: 1100, updated: 0 });
+    await open(quick.databaseUrl, (sql) => expectTruth(sql, quick.world));
+  });
+});
+
+describe("an incremental run", () => {
+  test("reads the head of builds alone, and open builds still finish", { tags: ["long"] }, async () => {
+    await using quick = await startQuickWorld({
+      builds: 2000,
+      stuckShare: 0,
+      closeStuckAfterMs: 1,
+      clockSteps: false,
+    });
+    await quick.sync();
+    const ids = quick.world.triggerBuilds(30);
+    await quick.sync({ kind: "incremental" });
+    quick.world.advance(48 * HOUR_MS);
+    quick.simulation.resetRequests();
+    const { summary, error } = await quick.sync({ kind: "incremental", settings: { pageSize: 20 } });
+    expect(error).toBeNull();
+    // Two days of builds came, and some old ones went.
+    expect(summary).toMatchObject({ kind: "incremental", status: "succeeded" });
+    expect(summary.unfinished.deficit).toBeGreaterThan(0);
+    expect(summary.resources.build?.walk).toBe("head");
+    const lists = quick.simulation.requests().byPath.get("/api/v1/build/") ?? 0;
+    // The 67 builds of a day, twice, and a few pages asked for ahead; not the 110 pages there are.
+    expect(lists).toBeLessThan(20);
+    await open(quick.databaseUrl, async (sql) => {
+      const rows = await sql`select distinct state from mirror.builds where id = any (${ids}::text[])`;
+      expect(rows).toEqual([{ state: "finished" }]);
+      expect(
+        await sql`select 1 from mirror.builds where state <> 'finished' and date < '2024-05-17'`,
+      ).toHaveLength(0);
+    });
+  });
+});

@@ -1,0 +1,82 @@
+import { describe, expect, test } from "vitest";
+import { silentLog } from "../../../src/base/log.ts";
+import { recordUpstreamSchemas } from "../../../src/mirror/run/upstream-schemas.ts";
+import { createTestClient } from "../../support/client.ts";
+import { setUpLoading } from "../../support/loading.ts";
+import { type ScriptedReply, startScriptedServer } from "../../support/scripted-server.ts";
+
+const root = { build: { list_endpoint: "/api/v1/build/", schema: "/api/v1/build/schema/" } };
+const schema = (fields: Record<string, string>): ScriptedReply => ({
+  body: {
+    fields: Object.fromEntries(Object.entries(fields).map(([name, type]) => [name, { type }])),
+    time: Math.random(),
+  },
+});
+
+async function setUp() {
+  const loading = await setUpLoading();
+  let run = 0;
+  return Object.assign(loading, {
+    async record(reply: ScriptedReply) {
+      run += 1;
+      await using server = await startScriptedServer([reply]);
+      await using client = createTestClient(server.url, { retries: 0 });
+      const facts = { runId: run, observedAt: `2024-05-1${run}T02:00:00.000Z` };
+      await recordUpstreamSchemas({ sql: loading.sql, client, log: silentLog }, root, facts);
+    },
+    drift: () =>
+      loading.sql`select run_id, resource, field, kind, detail from sync.drift order by run_id, field`,
+    kept: () => loading.sql`select run_id from sync.upstream_schemas order by run_id`,
+  });
+}
+
+describe("the schema that upstream tells", () => {
+  test("is kept once while its fields are the same, without any drift", async () => {
+    await using schemas = await setUp();
+    await schemas.record(schema({ id: "string", state: "string" }));
+    await schemas.record(schema({ state: "string", id: "string" }));
+    expect(await schemas.kept()).toEqual([{ run_id: 1 }]);
+    expect(await schemas.drift()).toEqual([]);
+  });
+
+  test("drifts by fields that appear, vanish and change their type, and back again", async () => {
+    await using schemas = await setUp();
+    await schemas.record(schema({ id: "string", setup: "string" }));
+    await schemas.record(schema({ id: "integer", commit: "string" }));
+    await schemas.record(schema({ id: "string", setup: "string" }));
+    const [resource, text] = ["build", "type string, in the schema"];
+    expect(await schemas.drift()).toEqual([
+      { run_id: 2, resource, field: "commit", kind: "appeared", detail: text },
+      {
+        run_id: 2,
+        resource,
+        field: "id",
+        kind: "type_changed",
+        detail: "from string to integer, in the schema",
+      },
+      { run_id: 2, resource, field: "setup", kind: "vanished", detail: text },
+      { run_id: 3, resource, field: "commit", kind: "vanished", detail: text },
+      {
+        run_id: 3,
+        resource,
+        field: "id",
+        kind: "type_changed",
+        detail: "from integer to string, in the schema",
+      },
+      { run_id: 3, resource, field: "setup", kind: "appeared", detail: text },
+    ]);
+    await schemas.record(schema({ id: "string", setup: "string" }));
+    expect(await schemas.drift()).toHaveLength(6);
+  });
+
+  test.each<[string, ScriptedReply]>([
+    ["none", { status: 404, body: "" }],
+    ["HTML", { body: "<html>" }],
+    ["another kind of JSON", { body: ["\u0000"] }],
+    ["null", { body: "null" }],
+  ])("may be %s, and costs nothing", async (_what, reply) => {
+    await using schemas = await setUp();
+    await schemas.record(reply);
+    expect(await schemas.drift()).toEqual([]);
+  });
+});

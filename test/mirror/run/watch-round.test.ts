@@ -1,0 +1,343 @@
+import { describe, expect, test } from "vitest";
+import { exitCodeOf } from "../../../src/mirror/run/with-run.ts";
+import type { Build } from "../../../src/resources/build.ts";
+import type { WorldOptions } from "../../../src/simulate/settings.ts";
+import { QUIET } from "../../../src/simulate/settings.ts";
+import { type Sql, withSql } from "../../../src/store/connection/connect.ts";
+import { findResumableWalks } from "../../../src/store/ledger/run-ledger.ts";
+import { type ArrangedBuilds, arrangeBuilds } from "../../support/arranged-builds.ts";
+import { createKeptLog, type QuickWorld, startQuickWorld } from "../../support/quick-world.ts";
+import { fingerprint } from "../../support/stored-mirror.ts";
+import { wireBuild } from "../../support/wire-records.ts";
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+const FIRST_PAGE = "/api/v1/build/?format=json&limit=20";
+
+type Watched = QuickWorld & { arranged: ArrangedBuilds };
+
+/** A world with 150 builds, in which nothing happens by itself, and a mirror that has read it once. */
+async function startWatched(options: WorldOptions = {}): Promise<Watched> {
+  const arranged = arrangeBuilds();
+  const quick = await startQuickWorld(
+    {
+      ...{ users: 3, projects: 4, versions: 6, files: 3, builds: 150, rates: QUIET },
+      ...{ hiddenShare: 0, stuckShare: 0, clockSteps: false, ...options },
+    },
+    arranged.intercept,
+  );
+  arranged.world = quick.world;
+  const { error } = await quick.sync({ kind: "full" });
+  if (error) throw error;
+  quick.world.advance(MINUTE_MS);
+  arranged.asked.length = 0;
+  return Object.assign(quick, { arranged });
+}
+
+function look<T>({ databaseUrl }: QuickWorld, read: (sql: Sql) => Promise<T>): Promise<T> {
+  return withSql(databaseUrl, { applicationName: "docmirror test", max: 1 }, read);
+}
+
+async function known(quick: QuickWorld, ids: readonly string[]): Promise<string[]> {
+  const rows = await look(
+    quick,
+    (sql) => sql<{ id: string }[]>`select id from mirror.builds where id = any (${ids as string[]}::text[])`,
+  );
+  return rows.map(({ id }) => id).sort();
+}
+
+function statesOf(quick: QuickWorld, id: string): Promise<(string | null)[]> {
+  return look(quick, async (sql) => {
+    const rows = await sql<{ to_state: string | null }[]>`
+      select to_state from mirror.build_transitions where build_id = ${id} order by seq`;
+    return rows.map(({ to_state }) => to_state);
+  });
+}
+
+/** The lists and the details of builds that were asked for since the last call. */
+function takeAsked({ arranged }: Watched): { lists: string[]; details: string[] } {
+  const asked = arranged.asked.splice(0);
+  return {
+    lists: asked.filter((path) => path.includes("?format=json&limit")),
+    details: asked.flatMap((path) => /\/build\/(\d+)\//.exec(path)?.[1] ?? []).sort(),
+  };
+}
+
+const place = (build: Build, at: number) => (builds: readonly Build[]) => builds.toSpliced(at, 0, build);
+const made = (id: string, over: Partial<Build> = {}) =>
+  wireBuild(id, { project: "/api/v1/project/1/", ...over }) as unknown as Build;
+
+describe("a round of the watch", () => {
+  test("finds new builds, and sees at the head how they move without asking for any by itself", {
+    tags: ["long"],
+  }, async () => {
+    await using quick = await startWatched();
+    const ids = quick.world.triggerBuilds(5);
+    const found = await quick.watch();
+    expect(found.error).toBeNull();
+    expect(found.summary).toMatchObject({ kind: "watch", status: "succeeded", transitions: 5 });
+    expect(found.summary.resources).toEqual({
+      build: expect.objectContaining({ walk: "head", inserted: 5, total_count: 155 }),
+    });
+    takeAsked(quick);
+    quick.world.advance(50 * MINUTE_MS);
+    const moved = await quick.watch();
+    expect(moved.summary.resources.build).toMatchObject({ inserted: 0, pages: 1 });
+    expect(takeAsked(quick)).toEqual({ lists: [FIRST_PAGE], details: [] });
+    for (const id of ids) expect((await statesOf(quick, id)).at(-1)).toBe("finished");
+    expect(await look(quick, (sql) => sql`select 1 from sync.open_builds`)).toEqual([]);
+  });
+
+  test("asks for an open build that the head does not show by its detail", async () => {
+    await using quick = await startWatched();
+    const ids = quick.world.triggerBuilds(30);
+    await quick.watch();
+    takeAsked(quick);
+    const open = await look(
+      quick,
+      (sql) => sql<{ id: string }[]>`
+        select build_id as id from sync.open_builds where build_id = any (${ids.slice(0, 10)}::text[]) order by 1`,
+    );
+    expect(open.length).toBeGreaterThan(5);
+    quick.world.advance(50 * MINUTE_MS);
+    expect((await quick.watch()).summary.transitions).toBeGreaterThanOrEqual(open.length);
+    expect(takeAsked(quick)).toEqual({ lists: [FIRST_PAGE], details: open.map(({ id }) => id) });
+    expect(await look(quick, (sql) => sql`select 1 from sync.open_builds`)).toEqual([]);
+  });
+
+  test("reads on until it joins what is known, though builds come in meanwhile", {
+    tags: ["long"],
+  }, async () => {
+    await using quick = await startWatched();
+    const ids = quick.world.triggerBuilds(70);
+    let pages = 0;
+    quick.arranged.arrange = (builds) => {
+      pages += 1;
+      if (pages === 2) ids.push(...quick.world.triggerBuilds(15));
+      return builds;
+    };
+    const { summary } = await quick.watch();
+    expect(summary).toMatchObject({ status: "succeeded", resources: { build: { walk: "head" } } });
+    // What came in during the reading stands above it: it is for the next round, and no reason to search further down.
+    expect(await known(quick, ids)).toHaveLength(70);
+    expect(pages).toBeLessThan(8);
+    expect((await quick.watch()).summary.status).toBe("succeeded");
+    expect(await known(quick, ids)).toEqual([...ids].sort());
+  });
+
+  test.each([
+    ["dated in the future stays at the top", 0, made("900001", { date: "2031-01-01T00:00:00" })],
+    ["with an older date stands among known ones", 12, made("900002", { date: "2024-05-01T00:00:00" })],
+    ["has an id out of order", 7, made("1", { date: "2024-05-15T12:00:30" })],
+  ])("finds what is new though a build %s", { tags: ["long"] }, async (_, at, odd) => {
+    await using quick = await startWatched();
+    // As many go at the far end as come, so that the count tells nothing.
+    const withOdd = (builds: readonly Build[]) => place(odd, at)(builds.slice(0, -1));
+    quick.arranged.arrange = withOdd;
+    const settings = { pageSize: 5 };
+    expect((await quick.watch({ settings })).summary.resources.build).toMatchObject({ inserted: 1 });
+    const ids = [...quick.world.triggerBuilds(2), "900003"];
+    // A new one that stands below more known ones than a page holds.
+    quick.arranged.arrange = (builds) =>
+      place(made("900003", { date: "2024-05-15T11:00:00" }), 19)(withOdd(builds).slice(0, -3));
+    expect((await quick.watch({ settings })).summary.resources.build).toMatchObject({ inserted: 3 });
+    expect(await known(quick, ids)).toEqual([...ids].sort());
+  });
+
+  test("finds a build that a clock set back puts 40 places down, since the count grew", async () => {
+    await using quick = await startWatched();
+    quick.arranged.arrange = place(made("900001", { date: "2024-05-08T12:00:00" }), 40);
+    const { summary } = await quick.watch();
+    expect(summary.resources.build).toMatchObject({ walk: "head", inserted: 1, total_count: 151 });
+    takeAsked(quick);
+    await quick.watch();
+    expect(takeAsked(quick).lists).toEqual([FIRST_PAGE]);
+  });
+
+  test.each([
+    ["round", (quick: Watched) => quick.watch()],
+    ["sync", (quick: Watched) => quick.sync({ kind: "incremental" })],
+  ])("that breaks off leaves a gap, which the next %s closes", { tags: ["long"] }, async (_, next) => {
+    await using quick = await startWatched();
+    const ids = quick.world.triggerBuilds(70);
+    // As many go at the far end as come, so that the count tells nothing.
+    quick.arranged.arrange = (builds) => builds.slice(0, 150);
+    quick.arranged.fails = awayFrom("offset=36");
+    const broken = await quick.watch();
+    expect(broken.summary).toMatchObject({ status: "partial", resources: { build: { walk: "not_whole" } } });
+    expect(await known(quick, ids)).toHaveLength(38);
+    quick.arranged.fails = () => false;
+    quick.world.advance(MINUTE_MS);
+    const { summary } = await next(quick);
+    expect(summary).toMatchObject({ status: "succeeded", unfinished: { deficit: 70 } });
+    expect(summary.resources.build?.walk).toBe("head");
+    expect(await known(quick, ids)).toEqual([...ids].sort());
+    takeAsked(quick);
+    quick.world.advance(MINUTE_MS);
+    await quick.watch();
+    expect(takeAsked(quick).lists).toEqual([FIRST_PAGE]);
+  });
+
+  test("has nothing to join in an empty mirror, and says so without a request", async () => {
+    await using quick = await startQuickWorld({ builds: 30 });
+    const result = await quick.watch();
+    expect(result.summary).toMatchObject({ status: "partial", requests: 0 });
+    expect(result.summary.resources.build).toMatchObject({
+      walk: "skipped",
+      reason: expect.stringContaining("no builds are mirrored yet"),
+    });
+    expect(exitCodeOf(result)).toBe(3);
+  });
+
+  test("reads small pages after a recent look, and pages of a sync's size after more than an hour", async () => {
+    await using quick = await startWatched();
+    const settings = { pageSize: 50 };
+    await quick.watch({ settings });
+    expect(takeAsked(quick).lists).toEqual([FIRST_PAGE]);
+    quick.world.advance(HOUR_MS + 1000);
+    await quick.watch({ settings });
+    expect(takeAsked(quick).lists[0]).toBe("/api/v1/build/?format=json&limit=50");
+  });
+
+  test("in which nothing moved writes no row of the mirror", { tags: ["long"] }, async () => {
+    await using quick = await startWatched();
+    quick.world.triggerBuilds(25);
+    await quick.watch();
+    const before = await look(quick, fingerprint);
+    expect((await quick.watch()).summary).toMatchObject({ status: "succeeded", transitions: 0 });
+    expect(await look(quick, fingerprint)).toEqual(before);
+  });
+
+  test("is a run of its own kind, which keeps how the clocks stood", async () => {
+    await using quick = await startWatched({ clockOffsetMs: 90_000 });
+    const { summary } = await quick.watch();
+    expect(
+      await look(
+        quick,
+        (sql) => sql`
+          select id, kind, status, requests, clock_ahead_min_ms as least, clock_ahead_max_ms as most
+          from sync.runs order by id desc limit 1`,
+      ),
+    ).toEqual([
+      {
+        ...{ id: summary.run_id, kind: "watch", status: "succeeded", requests: 1 },
+        ...{ least: 90_000, most: 91_000 },
+      },
+    ]);
+  });
+
+  test("takes no checkpoint from a full sync that was broken off", { tags: ["long"] }, async () => {
+    await using quick = await startWatched();
+    quick.arranged.fails = awayFrom("offset=72");
+    const broken = await quick.sync({ kind: "full", settings: { concurrency: 1 } });
+    expect(broken.summary.resources.build).toMatchObject({ walk: "not_whole", pages: 4 });
+    quick.arranged.fails = () => false;
+    quick.world.advance(MINUTE_MS);
+    const ids = quick.world.triggerBuilds(3);
+    expect((await quick.watch()).summary.resources.build).toMatchObject({ walk: "head", inserted: 3 });
+    const left = await look(quick, (sql) =>
+      findResumableWalks(sql, "2024-05-15T00:00:00Z", "9999-01-01T00:00:00Z"),
+    );
+    expect(left.map(({ resource, runId }) => [resource, runId])).toEqual([["build", broken.summary.run_id]]);
+    const { log, messages } = createKeptLog();
+    const { summary } = await quick.sync({ kind: "full", log });
+    expect(messages()).toContain("walk resumes at its checkpoint");
+    expect(summary.resources.build).toMatchObject({ walk: "whole" });
+    expect(await known(quick, ids)).toEqual(ids);
+  });
+});
+
+/** The service is away from the first request on that names this. */
+function awayFrom(part: string): (request: string) => boolean {
+  let isAway = false;
+  return (request) => {
+    isAway ||= request.includes(part);
+    return isAway;
+  };
+}
+
+describe("an open build whose detail is gone", () => {
+  /** A build that is open, seen once, and from then on in no list; its detail answers 404. */
+  async function startVanishing() {
+    const quick = await startWatched({ stuckShare: 1 });
+    const [id = ""] = quick.world.triggerBuilds(1);
+    // By then it hangs in the state in which it stays.
+    quick.world.advance(HOUR_MS);
+    await quick.watch();
+    const [state = ""] = await statesOf(quick, id);
+    const shown = quick.arranged.arrange;
+    quick.arranged.arrange = (builds) => builds.filter((build) => build.id !== id);
+    quick.arranged.details.set(id, new Response(null, { status: 404 }));
+    quick.world.advance(10 * MINUTE_MS);
+    const comeBack = () => {
+      quick.arranged.arrange = shown;
+      quick.arranged.details.delete(id);
+      quick.world.advance(MINUTE_MS);
+    };
+    return { quick, id, state, comeBack };
+  }
+  const deleted = (quick: QuickWorld, id: string) =>
+    look(quick, async (sql) => {
+      const [row] = await sql`
+        select deleted_at is not null as deleted, state,
+          (select count(*) from sync.open_builds where build_id = id) as open
+        from mirror.builds where id = ${id}`;
+      return row;
+    });
+
+  test("vanishes and is not deleted by it, and comes back as what it is", { tags: ["long"] }, async () => {
+    const { quick, id, state, comeBack } = await startVanishing();
+    await using _ = quick;
+    // The head is read before the detail says why it counts one build fewer.
+    const { summary } = await quick.watch();
+    expect(summary).toMatchObject({ status: "succeeded", unfinished: { deficit: 1 }, transitions: 1 });
+    expect(await statesOf(quick, id)).toEqual([state, "vanished"]);
+    expect(await deleted(quick, id)).toEqual({ deleted: false, state, open: 1 });
+    quick.world.advance(MINUTE_MS);
+    expect((await quick.watch()).summary).toMatchObject({ status: "succeeded", transitions: 0 });
+    comeBack();
+    await quick.watch();
+    expect(await statesOf(quick, id)).toEqual([state, "vanished", state]);
+    expect(
+      await look(quick, (sql) => sql`select vanished_at from sync.open_builds where build_id = ${id}`),
+    ).toEqual([{ vanished_at: null }]);
+  });
+
+  test("is deleted by the whole walk that does not meet it, and comes back from that as well", {
+    tags: ["long"],
+  }, async () => {
+    const { quick, id, state, comeBack } = await startVanishing();
+    await using _ = quick;
+    await quick.watch();
+    quick.world.advance(MINUTE_MS);
+    const { summary } = await quick.sync({ kind: "full" });
+    expect(summary.resources.build).toMatchObject({ walk: "whole", deleted: 1 });
+    expect(await deleted(quick, id)).toEqual({ deleted: true, state, open: 0 });
+    expect(await statesOf(quick, id)).toEqual([state, "vanished"]);
+    takeAsked(quick);
+    quick.world.advance(MINUTE_MS);
+    await quick.watch();
+    expect(takeAsked(quick).details).not.toContain(id);
+    comeBack();
+    expect((await quick.watch()).summary.resources.build).toMatchObject({ restored: 1 });
+    expect(await statesOf(quick, id)).toEqual([state, "vanished", state]);
+    expect(await deleted(quick, id)).toEqual({ deleted: false, state, open: 1 });
+  });
+
+  test("comes back by a whole walk as well, though the list is the same byte by byte", {
+    tags: ["long"],
+  }, async () => {
+    await using quick = await startWatched({ stuckShare: 1 });
+    const [id = ""] = quick.world.triggerBuilds(30);
+    quick.world.advance(HOUR_MS);
+    await quick.sync({ kind: "full" });
+    const [state = ""] = (await statesOf(quick, id)).slice(-1);
+    quick.arranged.details.set(id, new Response(null, { status: 404 }));
+    quick.world.advance(10 * MINUTE_MS);
+    await quick.watch();
+    expect((await statesOf(quick, id)).at(-1)).toBe("vanished");
+    quick.world.advance(MINUTE_MS);
+    await quick.sync({ kind: "full" });
+    expect((await statesOf(quick, id)).slice(-2)).toEqual(["vanished", state]);
+  });
+});

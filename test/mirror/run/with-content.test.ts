@@ -1,0 +1,498 @@
+import { afterEach, describe, expect, it } from "vitest";
+import { systemClock } from "../../../src/base/clock.ts";
+import { EXIT } from "../../../src/base/errors.ts";
+import { findAnchors, findDocs, findFiles } from "../../../src/mirror/content/search-contents.ts";
+import { exitCodeOf, runSync, type SyncOptions } from "../../../src/mirror/run/run.ts";
+import { withContent } from "../../../src/mirror/run/with-content.ts";
+import type { SimulationOptions } from "../../../src/simulate/service.ts";
+import { QUIET, type WorldOptions } from "../../../src/simulate/settings.ts";
+import { connect, type Sql, withSql } from "../../../src/store/connection/connect.ts";
+import { startQuickWorld } from "../../support/quick-world.ts";
+import { startScriptedServer } from "../../support/scripted-server.ts";
+import { type Over, withDefaults } from "../../support/sync.ts";
+
+const open: AsyncDisposable[] = [];
+afterEach(async () => {
+  for (const one of open.splice(0).reverse()) await one[Symbol.asyncDispose]();
+});
+
+const DAY_MS = 86_400_000;
+
+/** A small quiet world and a mirror of it; `night` is one sync with content. */
+async function start(options: WorldOptions = {}, intercept?: SimulationOptions["intercept"]) {
+  const sizes = { users: 3, projects: 5, versions: 8, files: 30, builds: 5 };
+  const small = { ...sizes, rates: QUIET, hiddenShare: 0, oddTexts: false };
+  const service = await startQuickWorld({ ...small, ...options }, intercept);
+  const { world, simulation, databaseUrl, baseUrl } = service;
+  open.push(service);
+  const sql = connect(databaseUrl, { applicationName: "docmirror test", max: 2 });
+  open.push({ [Symbol.asyncDispose]: () => sql.end({ timeout: 5 }) });
+  const clock = { now: () => world.now(), sleep: systemClock.sleep };
+  const night = async ({ settings, ...rest }: Over<SyncOptions> = {}) => {
+    simulation.resetRequests();
+    const ours = { content: true, retries: 0, ...settings };
+    const result = await withContent(runSync)({
+      ...withDefaults<SyncOptions>(databaseUrl, baseUrl, { clock, ...rest, settings: ours }),
+    });
+    const { byPath, byStatus } = simulation.requests();
+    const pages = [...byPath].filter(([path]) => path.startsWith("/docs/"));
+    return { ...result, content: result.summary.content, pages: new Map(pages), byStatus };
+  };
+  return { ...service, sql, night };
+}
+
+/** Every file that a search for a word finds, page after page. */
+async function allIdsOf(sql: Sql, q: string): Promise<string[]> {
+  const ids: string[] = [];
+  for (let page = 1; ; page++) {
+    const { total, hits } = await findFiles(sql, { q, page });
+    ids.push(...hits.map(({ fileId }) => fileId));
+    if (ids.length >= total || hits.length === 0) return ids;
+  }
+}
+
+async function firstFile(sql: Sql): Promise<{ id: string; url: string; heading: string }> {
+  const [file] = await sql<{ id: string; url: string; heading: string }[]>`
+    select id, absolute_url as url, replace(name, '.html', '') as heading from mirror.files as file
+    where not exists (select from mirror.files as other where other.absolute_url = file.absolute_url and other.id <> file.id)
+    order by id limit 1`;
+  if (file === undefined) throw new Error("the world has no files");
+  return file;
+}
+
+describe("a sync with content", () => {
+  it("fetches the page of each file, so that the searches find what the service's own find", async () => {
+    const { sql, world, night } = await start();
+    const { content, summary, pages } = await night();
+    expect(content).toMatchObject({ fetched: 30, unchanged: 0, failed: 0, left: 0, ended: "done" });
+    expect(summary.status).toBe("succeeded");
+    expect(content?.requests).toBe(30);
+    expect([...pages.keys()].length).toBeGreaterThan(20);
+    const catalog = world.catalog();
+    for (const q of ["oak", "reed", "index", "meadow stork", "Py-ModIndex"]) {
+      const theirs = (await catalog.searchFiles({ q: q, page: 1 }))
+        .map(({ id, text }) => `${id} ${text}`)
+        .sort();
+      const ours = (await findFiles(sql, { q })).hits.map(({ fileId, text }) => `${fileId} ${text}`).sort();
+      expect({ q, hits: ours }).toEqual({ q, hits: theirs });
+      const anchors = (await catalog.searchAnchors(q)).map((url) => url.replace("http//", "http://")).sort();
+      expect((await findAnchors(sql, { q })).sort()).toEqual(anchors);
+    }
+    const [version] = await sql<{ project: string; version: string }[]>`
+      select slug as project, file_contents.version from mirror.file_contents join mirror.projects on projects.id = project_id limit 1`;
+    const query = { project: version?.project ?? "", version: version?.version ?? "", q: "index" };
+    const theirs = await catalog.searchDocs(query);
+    const ours = await findDocs(sql, query);
+    const byLink = (one: { link: string }, other: { link: string }) => (one.link < other.link ? -1 : 1);
+    expect([...(ours?.hits ?? [])].sort(byLink)).toEqual([...(theirs?.hits ?? [])].sort(byLink));
+  });
+
+  it("fetches nothing unless it is asked to", async () => {
+    const { night, sql } = await start();
+    const { content, pages } = await night({ settings: { content: false } });
+    expect(content).toBeUndefined();
+    expect(pages.size).toBe(0);
+    expect(await sql`select from mirror.file_contents`).toHaveLength(0);
+  });
+
+  it("asks again by the validators, which costs no body and no write of the index", async () => {
+    const { night, sql, world } = await start();
+    await night();
+    const rows = () => sql`
+      select file_id, title, text, anchors, fetched_at, content_hash, changed_run_id, search from mirror.file_contents order by file_id`;
+    const before = await rows();
+    world.advance(DAY_MS);
+    const { content, byStatus } = await night();
+    expect(content).toMatchObject({ fetched: 0, unchanged: 30, failed: 0, left: 0, bytes: 0 });
+    expect(byStatus.get(304)).toBe(30);
+    expect(await rows()).toEqual(before);
+    const [asked] =
+      await sql`select distinct asked_run_id, asked_at > fetched_at as later from mirror.file_contents`;
+    expect(asked).toEqual({ asked_run_id: 2, later: true });
+  });
+
+  it("takes a changed text into the index, and the old one out", async () => {
+    const { night, sql, world } = await start();
+    await night();
+    const { id, heading } = await firstFile(sql);
+    const textOf = async () =>
+      (await sql`select text from mirror.file_contents where file_id = ${id}`)[0]?.text;
+    const before = await textOf();
+    world.advance(DAY_MS);
+    world.editPage(id);
+    expect((await night()).content).toMatchObject({ fetched: 1, unchanged: 29 });
+    const after: string = await textOf();
+    expect(after).not.toBe(before);
+    const words = (text: string) => new Set(text.toLowerCase().match(/\p{L}+/gu));
+    const gone = [...words(before)].find((word) => !words(after).has(word));
+    const come = [...words(after)].find((word) => !words(before).has(word));
+    expect(await allIdsOf(sql, gone ?? "")).not.toContain(id);
+    expect(await allIdsOf(sql, come ?? "")).toContain(id);
+    expect(await allIdsOf(sql, heading)).toContain(id);
+  });
+
+  it("takes a page out of the index that went away, and in again when it is back", {
+    tags: ["long"],
+  }, async () => {
+    const lost = new Set<string>();
+    const { night, sql, world } = await start({}, (request, next) =>
+      lost.has(new URL(request.url).pathname) ? new Response("gone", { status: 404 }) : next(),
+    );
+    await night();
+    const { id, url, heading } = await firstFile(sql);
+    lost.add(url);
+    world.advance(DAY_MS);
+    const second = await night();
+    expect(second.content).toMatchObject({ unchanged: 29, failed: 1, ended: "done" });
+    expect(exitCodeOf(second)).toBe(EXIT.done);
+    expect(await allIdsOf(sql, heading)).not.toContain(id);
+    expect(
+      (await findAnchors(sql, { q: heading })).filter((address) => address.includes(url.slice(6))),
+    ).toEqual([]);
+    const [row] =
+      await sql`select http_status, reason, title, text, anchors from mirror.file_contents where file_id = ${id}`;
+    expect(row).toEqual({ http_status: 404, reason: "answered 404", title: null, text: null, anchors: null });
+    lost.clear();
+    world.advance(DAY_MS);
+    expect((await night()).content).toMatchObject({ fetched: 0, unchanged: 29 });
+    world.advance(7 * DAY_MS);
+    expect((await night()).content).toMatchObject({ fetched: 1, unchanged: 29 });
+    expect(await allIdsOf(sql, heading)).toContain(id);
+  });
+
+  it("drops the page of a file that was deleted", async () => {
+    const { night, sql, world } = await start();
+    await night();
+    const { id, heading } = await firstFile(sql);
+    world.deleteRecord("file", id);
+    world.advance(DAY_MS);
+    await night({ settings: { maxDeleteRatio: 1 } });
+    expect(await sql`select from mirror.file_contents where file_id = ${id}`).toHaveLength(0);
+    expect(await allIdsOf(sql, heading)).not.toContain(id);
+  });
+
+  it("asks once a week where the server gave no validators", async () => {
+    const { night, world } = await start({}, async (_request, next) => {
+      const reply = await next();
+      for (const name of ["etag", "last-modified"]) reply.headers.delete(name);
+      return reply;
+    });
+    expect((await night()).content).toMatchObject({ fetched: 30 });
+    world.advance(6 * DAY_MS);
+    expect((await night()).content).toMatchObject({ fetched: 0, unchanged: 0, left: 0 });
+    world.advance(DAY_MS);
+    expect((await night()).content).toMatchObject({ fetched: 30, unchanged: 0 });
+  });
+
+  it("keeps the text of a page that fails for a night, and asks for it in the next", async () => {
+    let isDown = false;
+    const { night, sql, world } = await start({}, (request, next) =>
+      isDown && request.url.endsWith("/index.html") ? new Response("oh", { status: 500 }) : next(),
+    );
+    await night();
+    const before = await allIdsOf(sql, "index");
+    const hit = await sql`select from mirror.files where absolute_url like '%/index.html'`;
+    expect(before.length).toBeGreaterThan(0);
+    isDown = true;
+    world.advance(DAY_MS);
+    const { content, summary } = await night();
+    expect(content?.failed).toBe(hit.length);
+    expect(summary.status).toBe("succeeded");
+    expect(await allIdsOf(sql, "index")).toEqual(before);
+    const [row] =
+      await sql`select distinct http_status, reason from mirror.file_contents where reason is not null`;
+    expect(row).toEqual({ http_status: 500, reason: "answered 500" });
+    isDown = false;
+    world.advance(DAY_MS);
+    expect((await night()).content).toMatchObject({ unchanged: 30, failed: 0 });
+  });
+
+  it.each<[what: string, reply: () => Response, reason: string]>([
+    [
+      "another type",
+      () => new Response("%PDF", { headers: { "content-type": "application/pdf" } }),
+      "is application/pdf, not HTML",
+    ],
+    ["a page that is too long", () => html(" ".repeat(5 * 1024 * 1024 + 1)), "longer than 5242880 bytes"],
+    [
+      "a packed page that is too long",
+      () => html("x", { "content-length": "5242881" }),
+      "longer than 5242880 bytes",
+    ],
+    [
+      "a redirect to another host",
+      () => new Response("", { status: 302, headers: { location: "http://127.0.0.2:1/" } }),
+      "redirects to http://127.0.0.2:1/, which is not followed",
+    ],
+    ["a redirect to nowhere", () => new Response("", { status: 301 }), "which is not followed"],
+  ])("records the reason of %s, and costs no success", async (_, reply, reason) => {
+    const { night, sql, world } = await start({}, (request, next) =>
+      request.url.includes("/docs/") ? reply() : next(),
+    );
+    const first = await night();
+    expect(first.content).toMatchObject({ fetched: 0, failed: 30, left: 0, ended: "done" });
+    expect(exitCodeOf(first)).toBe(EXIT.done);
+    const rows = await sql<{ reason: string }[]>`select distinct reason from mirror.file_contents`;
+    expect(rows.every((row) => row.reason.includes(reason))).toBe(true);
+    world.advance(DAY_MS);
+    expect((await night()).pages.size).toBe(0);
+  });
+
+  it("follows a redirect on the host of the pages", async () => {
+    const { night, sql } = await start({}, (request, next) => {
+      const { pathname } = new URL(request.url);
+      if (!pathname.startsWith("/docs/")) return next();
+      if (!pathname.includes("/moved/")) {
+        return new Response("", {
+          status: 302,
+          headers: { location: pathname.replace("/docs/", "/docs/moved/") },
+        });
+      }
+      return html("<title>Moved</title>");
+    });
+    expect((await night()).content).toMatchObject({ fetched: 30, failed: 0 });
+    expect(await allIdsOf(sql, "moved")).toHaveLength(30);
+  });
+
+  it("never asks another origin, and says so of each file", async () => {
+    await using other = await startScriptedServer([{}]);
+    const { night, sql } = await start({}, async (request, next) => {
+      const reply = await next();
+      if (!request.url.includes("/api/v1/file/")) return reply;
+      const body = await reply.text();
+      return Response.json(JSON.parse(body.replaceAll('"/docs/', `"${other.url.origin}/docs/`)));
+    });
+    const { content, pages } = await night();
+    expect(content).toMatchObject({ fetched: 0, failed: 30, requests: 0, left: 0 });
+    expect(pages.size).toBe(0);
+    expect(other.requests).toHaveLength(0);
+    const [row] = await sql`select distinct url, http_status, reason from mirror.file_contents`;
+    expect(row).toEqual({
+      url: null,
+      http_status: null,
+      reason: "its address is not below the base of the pages",
+    });
+  });
+
+  it("asks the host that DOCMIRROR_DOCS_URL names, and its login goes to that host alone", async () => {
+    await using docs = await startScriptedServer(() => ({
+      body: "<title>From the other host</title>",
+      headers: { "content-type": "text/html", etag: '"1"' },
+    }));
+    const { night, sql, simulation } = await start();
+    await night();
+    const docsUrl = new URL(`http://me:secret@${docs.url.host}/mirror`);
+    const { content, pages } = await night({ settings: { docsUrl } });
+    expect(content).toMatchObject({ fetched: 30, left: 0 });
+    expect(pages.size).toBe(0);
+    expect(docs.requests.every(({ path }) => path.startsWith("/mirror/docs/"))).toBe(true);
+    // The validators of the first host are none of this one.
+    expect(docs.requests.every(({ headers }) => headers["if-none-match"] === undefined)).toBe(true);
+    expect(docs.requests[0]?.headers.authorization).toBe(`Basic ${btoa("me:secret")}`);
+    expect(await allIdsOf(sql, "other host")).toHaveLength(30);
+    const [row] =
+      await sql`select distinct docs_url, url like ${`${docs.url.origin}/mirror/docs/%`} as plain from mirror.file_contents`;
+    expect(row).toEqual({ docs_url: `${docs.url.origin}/mirror`, plain: true });
+    expect(simulation.url).not.toContain("secret");
+  });
+
+  it("sends no validators of an old address to the new one, even after the new one failed for a night", async () => {
+    let isDown = true;
+    await using docs = await startScriptedServer(() =>
+      isDown
+        ? { status: 500 }
+        : { body: "<title>New house</title>", headers: { "content-type": "text/html", etag: '"1"' } },
+    );
+    const { night, sql, world } = await start();
+    await night();
+    const settings = { docsUrl: docs.url };
+    expect((await night({ settings })).content).toMatchObject({ failed: 30 });
+    isDown = false;
+    world.advance(DAY_MS);
+    expect((await night({ settings })).content).toMatchObject({ fetched: 30, left: 0 });
+    expect(docs.requests.every(({ headers }) => headers["if-none-match"] === undefined)).toBe(true);
+    expect(docs.requests.every(({ headers }) => headers["if-modified-since"] === undefined)).toBe(true);
+    expect(await allIdsOf(sql, "new house")).toHaveLength(30);
+  });
+
+  it("passes on, night after night, where one page asks for a wait that is too long", async () => {
+    let away = "";
+    const { night, sql, world } = await start({}, (request, next) => {
+      const { pathname } = new URL(request.url);
+      if (!pathname.startsWith("/docs/")) return next();
+      away ||= pathname;
+      return pathname === away
+        ? new Response("", { status: 503, headers: { "retry-after": "86400" } })
+        : next();
+    });
+    const first = await night({ settings: { concurrency: 1 } });
+    expect(first.content).toMatchObject({ fetched: 0, ended: "lost" });
+    expect(first.summary.status).toBe("succeeded");
+    const [row] = await sql`select http_status, reason from mirror.file_contents`;
+    expect(row).toEqual({ http_status: 503, reason: "answered 503" });
+    world.advance(2 * DAY_MS);
+    const second = await night({ settings: { concurrency: 1 } });
+    expect(second.content?.fetched).toBeGreaterThan(20);
+  });
+
+  it("stops when the host of the pages does not answer, and fails nothing", async () => {
+    const { night, sql } = await start();
+    const docsUrl = new URL("http://127.0.0.1:9");
+    const lost = await night({ settings: { docsUrl } });
+    expect(lost.content).toMatchObject({ fetched: 0, left: expect.any(Number), ended: "lost" });
+    expect(lost.content?.requests).toBeLessThan(15);
+    expect(lost.summary.status).toBe("succeeded");
+    expect(exitCodeOf(lost)).toBe(EXIT.done);
+    expect((await night()).content).toMatchObject({ fetched: 30, left: 0 });
+    expect(await sql`select from mirror.file_contents where reason is not null`).toHaveLength(0);
+  });
+
+  it("goes on past pages that never answer while the host does", async () => {
+    const { night } = await start({}, (request, next) =>
+      request.url.endsWith("/index.html") || request.url.endsWith("/search.html") ? "hang up" : next(),
+    );
+    const { content } = await night();
+    expect(content?.failed).toBeGreaterThan(5);
+    expect(content).toMatchObject({ fetched: 30 - (content?.failed ?? 0), left: 0, ended: "done" });
+  });
+
+  it("goes on past them also where the root comes from a cache in front of the host", async () => {
+    const broken = new Set<string>();
+    const { night } = await start({}, (request, next) => {
+      const { pathname } = new URL(request.url);
+      if (pathname === "/") return new Response("hello", { headers: { age: "30" } });
+      if (!pathname.startsWith("/docs/")) return next();
+      if (broken.size < 8) broken.add(pathname);
+      return broken.has(pathname) ? new Response("", { status: 502 }) : next();
+    });
+    const { content } = await night();
+    expect(content?.failed).toBeGreaterThanOrEqual(8);
+    expect(content).toMatchObject({ fetched: 30 - (content?.failed ?? 0), left: 0, ended: "done" });
+  });
+
+  it("leaves the lists whole when there is no time for pages, and continues the next night where it ended", async () => {
+    const { night, sql, world } = await start();
+    const none = await night({ settings: { contentBudgetMs: 0 } });
+    expect(none.content).toMatchObject({ fetched: 0, left: 30, ended: "budget" });
+    expect(none.summary).toMatchObject({
+      status: "succeeded",
+      resources: { file: { walk: "whole", records: 30 } },
+    });
+    expect(none.pages.size).toBe(0);
+    // The clock moves by a millisecond with each look at it.
+    let nowMs = world.now().getTime();
+    const clock = {
+      now() {
+        nowMs += 1;
+        return new Date(nowMs);
+      },
+      sleep: systemClock.sleep,
+    };
+    const half = await night({ clock, settings: { contentBudgetMs: 60 } });
+    expect(half.content?.ended).toBe("budget");
+    const { fetched = 0, left } = half.content ?? {};
+    expect(fetched).toBeGreaterThan(0);
+    expect(left).toBe(30 - fetched);
+    const rest = await night({ clock });
+    expect(rest.content).toMatchObject({ fetched: 30 - fetched, unchanged: fetched, left: 0 });
+    expect(await sql`select from mirror.file_contents where search is null`).toHaveLength(0);
+  });
+
+  it("ends soon after a stop, and the run before it stays as it was", async () => {
+    const stop = new AbortController();
+    let asked = 0;
+    const { night, sql } = await start({}, async (request, next) => {
+      if (request.url.includes("/docs/") && ++asked > 25) {
+        stop.abort(new Error("stop"));
+        await new Promise(() => {});
+      }
+      return next();
+    });
+    const { content, summary } = await night({ signal: stop.signal });
+    expect(content).toMatchObject({ fetched: 20, left: null, ended: "stopped" });
+    expect(summary.status).toBe("succeeded");
+    expect(await sql`select from mirror.file_contents`).toHaveLength(20);
+    const [run] = await sql`select status from sync.runs where id = ${summary.run_id}`;
+    expect(run?.status).toBe("succeeded");
+  });
+
+  it("gives way when the next sync is due, and that one continues", async () => {
+    const due = new AbortController();
+    let asked = 0;
+    const { night, sql } = await start({}, async (request, next) => {
+      if (request.url.includes("/docs/") && ++asked === 26) due.abort(new Error("due"));
+      return next();
+    });
+    const first = await night({ giveWay: () => due.signal });
+    expect(first.content).toMatchObject({ fetched: 20, left: null, ended: "stopped" });
+    expect(exitCodeOf(first)).toBe(EXIT.done);
+    expect((await night()).content).toMatchObject({ fetched: 10, unchanged: 20, left: 0 });
+    expect(await sql`select from mirror.file_contents where search is null`).toHaveLength(0);
+  });
+
+  it("leaves the pages to another process that is fetching them", async () => {
+    const { night, databaseUrl } = await start();
+    await withSql(databaseUrl, { applicationName: "docmirror test", max: 1 }, async (sql) => {
+      await sql`select pg_advisory_lock(7237112460529329523)`;
+      expect((await night()).content).toMatchObject({ fetched: 0, left: null, ended: "busy" });
+    });
+    expect((await night()).content).toMatchObject({ fetched: 30, ended: "done" });
+  });
+
+  it("keeps its lock on a server that ends idle sessions", async () => {
+    let asked = 0;
+    const held: number[] = [];
+    const { night, databaseUrl, sql } = await start({}, async (request, next) => {
+      if (!request.url.includes("/docs/") || ++asked > 1) return next();
+      await systemClock.sleep(900);
+      const [row] = await sql<{ held: number }[]>`
+        select count(*) as held from pg_locks join pg_stat_activity using (pid)
+        where locktype = 'advisory' and application_name = 'docmirror content lock' and datname = current_database()`;
+      held.push(row?.held ?? 0);
+      return next();
+    });
+    await night({ settings: { content: false } });
+    const name = new URL(databaseUrl).pathname.slice(1);
+    await sql.unsafe(`alter database "${name}" set idle_session_timeout = '300ms'`);
+    expect((await night({ resources: ["user"] })).content).toMatchObject({ fetched: 30, ended: "done" });
+    expect(held).toEqual([1]);
+  });
+
+  it("records pages that redirect in a circle, and does not ask for them again each night", async () => {
+    const { night, sql, world } = await start({}, (request, next) => {
+      const { pathname } = new URL(request.url);
+      return pathname.startsWith("/docs/")
+        ? new Response("", { status: 302, headers: { location: `${pathname}?login` } })
+        : next();
+    });
+    expect((await night()).content).toMatchObject({ fetched: 0, failed: 30, left: 0, ended: "done" });
+    const [row] = await sql`select distinct http_status, reason from mirror.file_contents`;
+    expect(row).toEqual({ http_status: 302, reason: "redirects too often in a row" });
+    world.advance(DAY_MS);
+    expect((await night()).pages.size).toBe(0);
+  });
+
+  it("fetches none after a sync that failed", async () => {
+    const { night } = await start({}, (request, next) =>
+      new URL(request.url).pathname === "/api/v1/" ? new Response("no", { status: 400 }) : next(),
+    );
+    const { content, pages } = await night();
+    expect(content).toBeUndefined();
+    expect(pages.size).toBe(0);
+  });
+
+  it("asks for no pages of a deleted project", async () => {
+    const { night, sql } = await start();
+    await night({ settings: { content: false } });
+    await sql`update mirror.projects set deleted_at = now() where id = (select project_id from mirror.files limit 1)`;
+    const [row] = await sql<{ shown: number }[]>`
+      select count(*) as shown from mirror.files join mirror.projects on projects.id = project_id
+      where projects.deleted_at is null`;
+    const { content } = await night({ resources: ["user"] });
+    expect(content?.fetched).toBe(row?.shown);
+  });
+});
+
+function html(body: string, headers: Record<string, string> = {}): Response {
+  return new Response(body, { headers: { "content-type": "text/html", ...headers } });
+}

@@ -1,0 +1,845 @@
+import { describe, expect, it } from "vitest";
+import {
+  type Course,
+  type CourseOptions,
+  createCourse,
+  type PageFacts,
+} from "../../../src/mirror/walk/course.ts";
+import { type PageRequest, requestText } from "../../../src/resources/page-request.ts";
+
+const LIST = "/api/v1/user/";
+function begin(
+  pageSize = 4,
+  { highestKnownId = null, ...more }: Partial<CourseOptions> & { highestKnownId?: number | null } = {},
+): Course {
+  const isListPath = (path: string) => path === LIST;
+  const course = createCourse({ resource: "user", listPath: LIST, pageSize, isListPath, ...more });
+  if (highestKnownId !== null) course.knowHighestId(highestKnownId);
+  return course;
+}
+
+const link = (limit: number, offset: number) => `${LIST}?format=json&limit=${limit}&offset=${offset}`;
+/** What is asked for, as `limit@offset`; null at the end. */
+const asked = ({ request }: Course) => request && `${request.limit}@${request.offset}`;
+const facts = (
+  ids: readonly string[],
+  next: string | null,
+  meta: Partial<PageFacts["meta"]> = {},
+): PageFacts => ({
+  ids,
+  meta: { limit: null, offset: null, next, totalCount: 10, count: ids.length, showsOrder: false, ...meta },
+});
+const numbers = (from: number, to: number) => Array.from({ length: to - from }, (_, at) => String(from + at));
+
+/** The reply of a service of this kind that holds this list at this moment. */
+function replyOf(list: readonly string[], request: PageRequest, maxLimit = 1000): PageFacts {
+  const limit = Math.min(request.limit, maxLimit);
+  const end = request.offset + limit;
+  const next = end < list.length ? link(limit, end) : null;
+  return facts(list.slice(request.offset, end), next, { totalCount: list.length });
+}
+
+/** Follows the course over a list that changes as `lists` says, one entry a page, the last one for all others. */
+function follow(course: Course, lists: readonly (readonly string[])[], maxLimit = 1000): string[] {
+  const trail: string[] = [];
+  while (course.request) {
+    trail.push(asked(course) ?? "");
+    const list = lists[Math.min(trail.length, lists.length) - 1] ?? [];
+    course.read(replyOf(list, course.request, maxLimit));
+    if (trail.length > 5000) throw new Error("the course does not end");
+  }
+  return trail;
+}
+
+const WHOLE = { walk: "whole", reason: null };
+
+describe("the course over a still list", () => {
+  it("begins each page with the last records of the one before, and is whole in one pass", () => {
+    const course = begin();
+    expect(follow(course, [numbers(0, 10)])).toEqual(["4@0", "4@2", "4@4", "4@6", "4@8"]);
+    expect(course.outcome).toEqual({ ...WHOLE, totalCount: 10, records: 10 });
+    expect(course.verdict).toBe("still list");
+  });
+
+  it.each([
+    [2, 1],
+    [3, 1],
+    [4, 2],
+    [10, 2],
+    [100, 2],
+    [101, 3],
+    [500, 10],
+    [1000, 20],
+  ])("at %i records a page reads %i of them again", (pageSize, overlap) => {
+    const course = begin(pageSize);
+    course.read(replyOf(numbers(0, 3000), course.request as PageRequest));
+    expect(asked(course)).toBe(`${pageSize}@${pageSize - overlap}`);
+    expect(course.step).toBe(pageSize - overlap);
+  });
+
+  it("needs two records a page at least", () => {
+    expect(asked(begin(1))).toBe("2@0");
+    expect(asked(begin(1, { isOverlapping: false }))).toBe("1@0");
+  });
+
+  it.each([[[]], [["7"]], [numbers(0, 3)]])("is whole after one page that holds all of %j", (list) => {
+    const course = begin();
+    expect(follow(course, [list])).toEqual(["4@0"]);
+    expect(course.outcome).toEqual({ ...WHOLE, totalCount: list.length, records: list.length });
+    expect(course.verdict).toBe("one reply");
+  });
+
+  it("asks for one page more behind a full one that has no next one", () => {
+    const course = begin();
+    expect(follow(course, [numbers(0, 4)])).toEqual(["4@0", "4@2"]);
+    expect(course.outcome).toMatchObject(WHOLE);
+    expect(course.verdict).toBe("still list");
+  });
+
+  it("takes the limit of a server that clamps it", () => {
+    const course = begin(1000);
+    expect(follow(course, [numbers(0, 25)], 10)).toEqual(["1000@0", "10@8", "10@16"]);
+    expect(course.outcome).toMatchObject(WHOLE);
+    expect(course.verdict).toBe("still list");
+  });
+
+  it("at one record a page has no anchors: a second pass must say the same", () => {
+    const course = begin(4);
+    expect(follow(course, [numbers(0, 3)], 1)).toEqual([
+      "4@0",
+      "1@1",
+      "1@2",
+      "1@3",
+      "10@0",
+      "1@1",
+      "1@2",
+      "1@3",
+    ]);
+    expect(course.outcome).toMatchObject({ ...WHOLE, records: 3 });
+    expect(course.verdict).toBe("count met, nothing new");
+  });
+});
+
+describe("a page without an anchor", () => {
+  /** Reads a list of 60 up to a page, then a list of another content until the trail is as long as told. */
+  function readTo(course: Course, start: string, then: readonly string[], count: number): string[] {
+    const full = numbers(0, 60);
+    while (asked(course) !== start) course.read(replyOf(full, course.request as PageRequest));
+    const trail: string[] = [];
+    for (let page = 0; page < count; page++) {
+      course.read(replyOf(then, course.request as PageRequest));
+      trail.push(asked(course) ?? "");
+    }
+    return trail;
+  }
+
+  it("is asked for again further back, twice as far each time, until one is there", () => {
+    const course = begin(4);
+    // Nine records in front of the page are gone and as many came behind it, so the count says nothing.
+    const rest = [...numbers(9, 60), ...numbers(100, 109)];
+    expect(readTo(course, "4@16", rest, 1)).toEqual(["4@14"]);
+    expect(course.isAnchored).toBe(false);
+    expect(course.step).toBe(0);
+    expect(course.verdict).toBe("no anchor");
+    expect(readTo(course, "4@14", rest, 2)).toEqual(["4@10", "4@2"]);
+    expect(course.isAnchored).toBe(false);
+    expect(readTo(course, "4@2", rest, 1)).toEqual(["4@4"]);
+    expect(course.isAnchored).toBe(true);
+    expect(course.verdict).toBe("next page");
+    // The next time it begins with a small step again.
+    expect(readTo(course, "4@4", numbers(200, 260), 1)).toEqual(["4@2"]);
+  });
+
+  it("is asked for again as much further back as the count has fallen, but no more than a page", () => {
+    expect(readTo(begin(8), "8@24", numbers(5, 60), 1)).toEqual(["8@17"]);
+    expect(readTo(begin(8), "8@24", numbers(30, 60), 1)).toEqual(["8@14"]);
+  });
+
+  it("waits, and counts without being asked for again when the gap before it is closed", () => {
+    const course = begin(8);
+    // The page at 24 begins with 29; 26 to 28 were never shown.
+    const rest = [...numbers(5, 60), ...numbers(100, 105)];
+    expect(readTo(course, "8@24", rest, 1)).toEqual(["8@22"]);
+    // It begins with 27, so 26 is still missing. Then 8@18 begins with 23 and reaches up to 30.
+    expect(readTo(course, "8@22", rest, 2)).toEqual(["8@18", "8@30"]);
+    expect(course.step).toBe(6);
+    expect(course.verdict).toBe("next page");
+    for (const id of numbers(0, 37)) expect(course.seen.has(id)).toBe(true);
+    follow(course, [rest]);
+    expect(course.outcome).toMatchObject({ walk: "whole", totalCount: 60 });
+    for (const id of rest) expect(course.seen.has(id)).toBe(true);
+  });
+
+  it("that waits is the end of the pass when it has no next one", () => {
+    const course = begin(10);
+    const rest = numbers(7, 60);
+    // It holds 55 to 59; 50 to 54 were never shown.
+    expect(readTo(course, "10@48", rest, 1)).toEqual(["10@39"]);
+    expect(readTo(course, "10@39", rest, 1)).toEqual(["100@0"]);
+    expect(course.verdict).toBe("not proven yet");
+    for (const id of numbers(0, 60)) expect(course.seen.has(id)).toBe(true);
+  });
+
+  it("leads to the start at worst, where no anchor is needed", () => {
+    const course = begin(4);
+    const trail = follow(course, [numbers(0, 12), numbers(0, 12), numbers(100, 112)]);
+    // The page at 4 waited, so the one after it comes next.
+    expect(trail.slice(0, 6)).toEqual(["4@0", "4@2", "4@4", "4@2", "4@0", "4@6"]);
+    for (const id of numbers(100, 112)) expect(course.seen.has(id)).toBe(true);
+  });
+
+  it("never ends a pass, though it is the last of a list that became shorter", () => {
+    const course = begin(4);
+    const shrunk = numbers(5, 8);
+    course.read(replyOf(numbers(0, 8), course.request as PageRequest));
+    expect(asked(course)).toBe("4@2");
+    course.read(replyOf(shrunk, course.request as PageRequest));
+    // It begins behind what was covered: 4 to 6 were never shown.
+    expect(course.isAnchored).toBe(false);
+    expect(course.verdict).toBe("no anchor");
+    expect(asked(course)).toBe("4@0");
+    course.read(replyOf(shrunk, course.request as PageRequest));
+    expect(course.outcome).toMatchObject(WHOLE);
+    expect(course.verdict).toBe("one reply");
+    for (const id of shrunk) expect(course.seen.has(id)).toBe(true);
+  });
+
+  it("that is empty, behind the end of a list that became shorter, steps back too", () => {
+    const course = begin(4);
+    course.read(replyOf(numbers(0, 20), course.request as PageRequest));
+    course.read(replyOf(numbers(0, 20), course.request as PageRequest));
+    expect(asked(course)).toBe("4@4");
+    course.read(replyOf(["0", "1"], course.request as PageRequest));
+    expect(course.isAnchored).toBe(false);
+    // Eighteen are gone.
+    expect(asked(course)).toBe("4@0");
+    course.read(replyOf(["0", "1"], course.request as PageRequest));
+    expect(course.outcome).toMatchObject({ ...WHOLE, totalCount: 2 });
+    expect(course.verdict).toBe("one reply");
+  });
+
+  it("is taken as it is where the overlap is switched off", () => {
+    const course = begin(4, { isOverlapping: false });
+    course.read(replyOf(numbers(0, 12), course.request as PageRequest));
+    expect(asked(course)).toBe("4@4");
+    course.read(replyOf(numbers(50, 62), course.request as PageRequest));
+    expect(course.isAnchored).toBe(true);
+  });
+});
+
+describe("a list that moved", () => {
+  const before = numbers(0, 12);
+  const after = ["new", ...before];
+
+  it("is read again with pages ten times as large, and is whole when both passes are proven", () => {
+    const course = begin(4, { highestKnownId: 59 });
+    const long = numbers(0, 60);
+    const grown = ["60", ...long];
+    const trail = follow(course, [long, grown]);
+    const second = trail.indexOf("40@0");
+    expect(second).toBeGreaterThan(10);
+    expect(trail.slice(second)).toEqual(["40@0", "40@38"]);
+    expect(course.outcome).toEqual({ ...WHOLE, totalCount: 61, records: 61 });
+    expect(course.verdict).toBe("two proven passes");
+  });
+
+  it.each([
+    ["a lower id", 60, "60"],
+    ["an id that is no number", 59, "new"],
+    ["any id, on a first walk", null, "60"],
+  ])("is read a third time when the second pass shows %s that is new", (_, highestKnownId, id) => {
+    const course = begin(4, { highestKnownId });
+    const long = numbers(0, 60);
+    const trail = follow(course, [long, [id, ...long]]);
+    expect(trail.filter((one) => one.endsWith("@0"))).toEqual(["4@0", "40@0", "400@0"]);
+    expect(course.outcome).toMatchObject({ ...WHOLE, records: 61 });
+  });
+
+  it("is read again at other places where its pages cannot be larger", () => {
+    const course = begin(10, { highestKnownId: 59 });
+    const long = numbers(0, 60);
+    const trail = follow(course, [long, ["60", ...long]], 10);
+    expect(trail.slice(0, 3)).toEqual(["10@0", "10@8", "10@16"]);
+    expect(trail.slice(8, 11)).toEqual(["100@0", "10@5", "10@13"]);
+    expect(course.verdict).toBe("two proven passes");
+  });
+
+  it("never asks for more than a thousand records a page", () => {
+    const course = begin(300, { highestKnownId: 1499 });
+    const list = numbers(0, 1500);
+    const trail = follow(course, [list, ["1500", ...list]]);
+    expect(trail).toContain("1000@0");
+    expect(course.outcome).toMatchObject(WHOLE);
+    expect(course.verdict).toBe("two proven passes");
+  });
+
+  it("is whole in one pass when its pages show their order", () => {
+    const course = begin(4);
+    for (const list of [before, after, after, after, after, after]) {
+      const reply = replyOf(list, course.request as PageRequest);
+      course.read({ ...reply, meta: { ...reply.meta, showsOrder: true } });
+      if (!course.request) break;
+    }
+    // The record that came in front was not seen; its growth explains it.
+    expect(course.outcome).toEqual({ ...WHOLE, totalCount: 13, records: 12 });
+    expect(course.verdict).toBe("order shown");
+  });
+
+  it("is read again when one page did not show its order", () => {
+    const course = begin(4);
+    let page = 0;
+    while (course.request && asked(course) !== "40@0") {
+      const reply = replyOf(page === 0 ? before : after, course.request);
+      course.read({ ...reply, meta: { ...reply.meta, showsOrder: page++ !== 2 } });
+    }
+    expect(asked(course)).toBe("40@0");
+    expect(course.verdict).toBe("not proven yet");
+  });
+
+  it("steps back once where a border has a single anchor, so that its order is shown", () => {
+    const course = begin(4);
+    const shown = (ids: string, next: string | null, totalCount: number) =>
+      course.read(facts([...ids], next, { totalCount, showsOrder: true }));
+    shown("abcd", link(4, 4), 7);
+    // One record in front of the page is gone.
+    shown("def", null, 5);
+    expect(course.verdict).toBe("no anchor");
+    expect(asked(course)).toBe("4@0");
+    // It reaches the page that waits.
+    shown("bcde", link(4, 4), 5);
+    expect(course.outcome).toMatchObject(WHOLE);
+    expect(course.verdict).toBe("order shown");
+  });
+
+  it("is read again when a second border in a row leaves its order unshown", () => {
+    const course = begin(8);
+    const shown = (ids: string, next: string | null) =>
+      course.read(facts([...ids], next, { totalCount: 12, showsOrder: true }));
+    shown("abcdefgh", link(8, 8));
+    shown("hijklm", null);
+    expect(asked(course)).toBe("8@4");
+    shown("hijklm", null);
+    expect(course.verdict).toBe("not proven yet");
+  });
+
+  it("shows its order by groups of equal dates, in any order within a group", () => {
+    const course = begin(4);
+    const shown = (ids: string, next: string | null, ties: number[]) =>
+      course.read(
+        facts([...ids], next, { totalCount: 7, showsOrder: true, ...(ties.length > 0 && { ties }) }),
+      );
+    shown("abcd", link(4, 4), [3]);
+    // It reads on in front of both records of the last date.
+    expect(asked(course)).toBe("4@1");
+    shown("bdce", link(4, 5), [2, 3]);
+    expect(course.isAnchored).toBe(true);
+    expect(course.verdict).toBe("next page");
+    expect(asked(course)).toBe("4@2");
+    shown("cedf", null, [1, 2]);
+    expect(course.isAnchored).toBe(false);
+  });
+
+  it("needs two proven passes in a row: one behind a pass in disorder is not enough", () => {
+    const course = begin(4);
+    const read = (ids: string, next: string | null, totalCount: number) =>
+      course.read(facts([...ids], next, { limit: 4, totalCount }));
+    read("abcd", link(4, 4), 5);
+    read("dce", null, 5);
+    expect(asked(course)).toBe("40@0");
+    read("abcd", link(4, 4), 6);
+    // One came in front, so this pass is proven and not still, and nothing in it is new.
+    read("bcde", link(4, 6), 6);
+    read("de", null, 6);
+    expect(asked(course)).toBe("40@0");
+    expect(course.verdict).toBe("not proven yet");
+    course.read(facts([..."xabcde"], null, { totalCount: 6 }));
+    expect(course.outcome).toMatchObject({ ...WHOLE, records: 6 });
+    expect(course.verdict).toBe("one reply");
+  });
+
+  it("needs two proven passes in a row: a pass in disorder between them makes them count anew", () => {
+    const course = begin(4);
+    const read = (ids: string, next: string | null, totalCount: number) =>
+      course.read(facts([...ids], next, { limit: 4, totalCount }));
+    read("abcd", link(4, 4), 6);
+    read("bcde", link(4, 6), 7);
+    read("def", null, 7);
+    expect(asked(course)).toBe("40@0");
+    read("xabc", link(4, 4), 7);
+    read("cbde", link(4, 6), 7);
+    read("ef", null, 6);
+    expect(asked(course)).toBe("40@0");
+    read("xabc", link(4, 4), 7);
+    read("abcd", link(4, 6), 8);
+    read("cdef", link(4, 8), 8);
+    read("ef", null, 8);
+    expect(asked(course)).toBe("40@0");
+    expect(course.verdict).toBe("not proven yet");
+  });
+
+  it("is not whole after five passes in which it never rests", () => {
+    const course = begin(2);
+    let next = 0;
+    let passes = 0;
+    let list = numbers(0, 12);
+    while (course.request && passes < 10) {
+      if (course.request.offset === 0) passes += 1;
+      // One record comes and one goes at the front before each page, so that the count hides it; the server allows pages of four.
+      list = [`n${next++}`, ...list.filter((id) => id !== `n${next - 3}`)];
+      course.read({
+        ...replyOf(list, course.request, 4),
+        meta: { ...replyOf(list, course.request, 4).meta, totalCount: 500 },
+      });
+    }
+    expect(passes).toBe(5);
+    expect(course.outcome).toMatchObject({
+      walk: "not_whole",
+      reason: expect.stringContaining("after 5 passes"),
+    });
+    expect(course.verdict).toBe("passes used up");
+  });
+});
+
+describe("a server that allows one record a page", () => {
+  it("never lets a deleted record stand for one that was skipped", () => {
+    const course = begin(2);
+    for (let pass = 0; pass < 2; pass++) {
+      // The list is a, hidden, c; then a is deleted, and before the next pass it returns.
+      course.read(facts(["a"], link(1, 1), { totalCount: 3 }));
+      course.read(facts(["c"], null, { totalCount: 2 }));
+      course.read(facts([], null, { totalCount: 2 }));
+    }
+    expect(course.seen.has("hidden")).toBe(false);
+    expect(course.outcome).toMatchObject({ walk: "not_whole", records: 2 });
+    expect(course.verdict).toBe("count not met, nothing new");
+  });
+});
+
+describe("a list without a fixed order", () => {
+  it("is found out by anchors that come in another order", () => {
+    const course = begin(4);
+    course.read(facts(["a", "b", "c", "d"], link(4, 4), { totalCount: 5 }));
+    course.read(facts(["d", "c", "e"], null, { totalCount: 5 }));
+    // All five were seen, yet the order moved and the ids are read once more.
+    expect(asked(course)).toBe("40@0");
+    expect(course.verdict).toBe("not proven yet");
+    course.read(facts(["e", "d", "c", "b", "a"], null, { totalCount: 5 }));
+    expect(course.outcome).toMatchObject({ ...WHOLE, records: 5 });
+    expect(course.verdict).toBe("one reply");
+  });
+
+  it("that has more places than ids is not whole when reading it again finds nothing new", () => {
+    const course = begin(4);
+    const read = (ids: string, next: string | null, totalCount: number) =>
+      course.read(facts([...ids], next, { limit: 4, totalCount }));
+    for (let pass = 0; pass < 2; pass++) {
+      read("abcd", link(4, 4), 7);
+      read("dcba", link(4, 6), 7);
+      read("bce", null, 7);
+    }
+    expect(course.outcome).toEqual({
+      walk: "not_whole",
+      reason:
+        "user list: /api/v1/user/?format=json&limit=4&offset=4: 5 distinct ids were seen where total_count says 7, and reading it again found nothing new; its order is not fixed",
+      totalCount: 7,
+      records: 5,
+    });
+    expect(course.verdict).toBe("count not met, nothing new");
+  });
+
+  it("gives way to larger pages where small ones hold no anchors", () => {
+    const course = begin(2);
+    let pages = 0;
+    while (course.request?.limit === 2 && pages < 500) {
+      const { offset } = course.request;
+      const ids = offset === 0 ? ["a", "b"] : [`c${pages}`, `d${pages}`];
+      course.read(facts(ids, link(2, offset + 2), { totalCount: 999 }));
+      pages += 1;
+    }
+    expect(pages).toBeLessThan(100);
+    expect(asked(course)).toBe("20@0");
+    expect(course.verdict).toBe("pages too small");
+  });
+});
+
+describe("total_count", () => {
+  it.each([
+    [null],
+  ])("that is none (%s) leaves the walk not whole, and all of the list is read", (totalCount) => {
+    const course = begin(4);
+    while (course.request) {
+      const reply = replyOf(numbers(0, 9), course.request);
+      course.read({ ...reply, meta: { ...reply.meta, totalCount } });
+    }
+    expect(course.seen.size).toBe(9);
+    expect(course.outcome).toEqual({
+      walk: "not_whole",
+      reason: expect.stringMatching(/^user list: \/api\/\S+: total_count should be a number, but is none$/),
+      totalCount: null,
+      records: 9,
+    });
+    expect(course.verdict).toBe("no count");
+  });
+
+  it.each([
+    0,
+    5,
+    16,
+    Number.MAX_SAFE_INTEGER,
+  ])("that is wrong for good (%i) costs one request more, and a second pass where the order is not shown", (totalCount) => {
+    for (const showsOrder of [true, false]) {
+      const course = begin(4);
+      let pages = 0;
+      for (; course.request; pages++) {
+        const reply = replyOf(numbers(0, 9), course.request);
+        course.read({ ...reply, meta: { ...reply.meta, totalCount, showsOrder } });
+      }
+      expect(course.outcome).toEqual({ ...WHOLE, totalCount, records: 9 });
+      expect(course.verdict).toBe(showsOrder ? "order shown" : "one reply");
+      // Four pages hold the list, and the second pass is one page.
+      expect(pages).toBe(showsOrder ? 5 : 7);
+    }
+  });
+
+  it("that next is computed from, and that is too small, hides nothing", () => {
+    const course = begin(4);
+    while (course.request) {
+      const reply = replyOf(numbers(0, 30), course.request);
+      const next = course.request.offset + 4 < 9 ? reply.meta.next : null;
+      course.read({ ...reply, meta: { ...reply.meta, next, totalCount: 9, showsOrder: true } });
+    }
+    expect(course.outcome).toEqual({ ...WHOLE, totalCount: 9, records: 30 });
+  });
+
+  it.each([0, 1, 3])("that is too small (%i) stops nothing: all of the list is read", (totalCount) => {
+    const course = begin(4);
+    while (course.request) {
+      const reply = replyOf(numbers(0, 9), course.request);
+      course.read({ ...reply, meta: { ...reply.meta, totalCount } });
+    }
+    expect(course.seen.size).toBe(9);
+    expect(course.outcome?.walk).toBe("whole");
+  });
+});
+
+describe("next", () => {
+  it.each([
+    ["another host", `http://elsewhere.invalid${link(4, 4)}`, "next leaves the list", "next should stay on"],
+    [
+      "another host without a scheme",
+      `//elsewhere.invalid${link(4, 4)}`,
+      "next leaves the list",
+      "next should stay on",
+    ],
+    ["another path", "/admin/?limit=4&offset=4", "next leaves the list", "next should stay on"],
+    ["another resource", "/api/v1/project/?limit=4&offset=4", "next leaves the list", "next should stay on"],
+    [
+      "the same page",
+      `${LIST}?limit=4&offset=0`,
+      "next leads back",
+      "next should lead on from offset 0, but leads to offset 0",
+    ],
+    ["no limit", `${LIST}?offset=4`, "next is unclear", "next should name a page by limit and offset"],
+    ["nowhere", "", "next is unclear", "next should name a page by limit and offset"],
+    ["an offset that is no number", `${LIST}?limit=4&offset=x`, "next is unclear", "next should name a page"],
+  ])("to %s is not followed", (_, next, verdict, reason) => {
+    const course = begin(4);
+    course.read(facts(numbers(0, 4), next));
+    expect(course.request).toBeNull();
+    expect(course.outcome).toMatchObject({ walk: "not_whole", records: 4 });
+    expect(course.verdict).toBe(verdict);
+    expect(course.outcome?.reason).toContain(`user list: ${LIST}?format=json&limit=4: `);
+    expect(course.outcome?.reason).toContain(reason);
+  });
+
+  it("to a smaller offset is not followed", () => {
+    const course = begin(4);
+    course.read(facts(numbers(0, 4), link(4, 4)));
+    course.read(facts(numbers(2, 6), link(4, 1)));
+    expect(course.outcome?.reason).toContain("next should lead on from offset 2, but leads to offset 1");
+    expect(course.verdict).toBe("next leads back");
+  });
+
+  it("of any length is told in few words", () => {
+    const course = begin(4);
+    course.read(facts(numbers(0, 4), `/${"x".repeat(100_000)}?limit=4&offset=4`));
+    expect(course.outcome?.reason?.length).toBeLessThan(500);
+  });
+
+  it.each([0, 1, 1_000_000])("with another limit (%i) does not change what is asked for", (limit) => {
+    const course = begin(4);
+    course.read(facts(numbers(0, 4), link(limit, 4)));
+    expect(asked(course)).toBe("4@2");
+  });
+
+  it("with a filter, or on the same list by another name, changes nothing but the offset", () => {
+    const course = begin(4, { isListPath: () => true });
+    course.read(facts(numbers(0, 4), `http://h.invalid${LIST}?username=nobody&limit=4&offset=4`));
+    expect(course.request && requestText(course.request)).toBe(link(4, 2));
+  });
+
+  it("that leaves records out is not followed beyond what came", () => {
+    const course = begin(4);
+    course.read(facts(numbers(0, 4), link(4, 400)));
+    expect(asked(course)).toBe("4@2");
+  });
+
+  it("behind a page that is too short is not followed beyond what came", () => {
+    const course = begin(10);
+    course.read(facts(numbers(0, 6), link(10, 10)));
+    expect(asked(course)).toBe("10@4");
+  });
+
+  it("that is null on each page does not end a list of full pages", () => {
+    const course = begin(4);
+    const trail: string[] = [];
+    while (course.request) {
+      trail.push(asked(course) ?? "");
+      const reply = replyOf(numbers(0, 9), course.request);
+      course.read({ ...reply, meta: { ...reply.meta, next: null } });
+    }
+    expect(trail).toEqual(["4@0", "4@2", "4@4", "4@6"]);
+    expect(course.outcome).toMatchObject({ ...WHOLE, records: 9 });
+  });
+
+  it("that is null on a page that was cut does not end the list: a smaller page is asked for behind it", () => {
+    const course = begin(40);
+    course.read(facts(numbers(0, 30), null, { totalCount: 100 }));
+    expect(asked(course)).toBe("20@28");
+    expect(course.verdict).toBe("end not shown");
+    course.read(facts(numbers(28, 48), link(20, 48), { totalCount: 100 }));
+    expect(asked(course)).toBe("40@46");
+  });
+
+  it("that is null on a page that was cut ends the list when nothing follows", () => {
+    const course = begin(40);
+    course.read(facts(numbers(0, 30), null, { totalCount: 100 }));
+    course.read(facts(numbers(28, 30), null, { totalCount: 100 }));
+    expect(course.outcome).toMatchObject({ ...WHOLE, records: 30 });
+    expect(course.verdict).toBe("one reply");
+  });
+
+  it("behind a page that was cut to two records leaves one anchor, and the course steps back", () => {
+    const course = begin(4);
+    course.read(facts(numbers(0, 4), link(4, 4), { showsOrder: true }));
+    course.read(facts(numbers(2, 4), link(4, 6), { showsOrder: true }));
+    // It brought nothing new, so the next page begins further on.
+    expect(asked(course)).toBe("4@3");
+    course.read(facts(numbers(3, 5), link(4, 7), { showsOrder: true }));
+    expect(asked(course)).toBe("4@1");
+    expect(course.verdict).toBe("no anchor");
+  });
+
+  it("after an empty page that counts ends the walk", () => {
+    const course = begin(4);
+    course.read(facts([], link(4, 4)));
+    expect(course.outcome).toMatchObject({
+      walk: "not_whole",
+      reason: expect.stringContaining("the page holds no record, yet it has a next one"),
+    });
+    expect(course.verdict).toBe("empty page");
+  });
+
+  /** Asks on until the course ends; the replies are made from the request. */
+  function exhaust(course: Course, reply: (request: PageRequest) => PageFacts): number {
+    let pages = 0;
+    for (; course.request; pages++) {
+      if (pages > 5000) throw new Error("the course does not end");
+      course.read(reply(course.request));
+    }
+    return pages;
+  }
+
+  it("for ever, with empty pages behind the end, ends the walk", () => {
+    const course = begin(4);
+    const pages = exhaust(course, ({ offset, limit }) =>
+      facts(numbers(offset, Math.min(10, offset + limit)), link(limit, offset + limit)),
+    );
+    expect(course.outcome?.walk).toBe("not_whole");
+    expect(pages).toBeLessThan(1000);
+  });
+
+  it("for ever, with the same records on each page, ends the walk", () => {
+    const course = begin(4);
+    const pages = exhaust(course, ({ offset, limit }) => facts(numbers(0, 4), link(limit, offset + limit)));
+    expect(course.outcome).toMatchObject({ walk: "not_whole", records: 4 });
+    expect(course.outcome?.reason).toContain(
+      `the list should have come to its end, but goes on after ${pages} pages, 1 of them with new records`,
+    );
+    expect(course.verdict).toBe("no end");
+    expect(pages).toBeLessThan(100);
+  });
+});
+
+describe("records without an id", () => {
+  it("cost the walk its wholeness, not its pages", () => {
+    const course = begin(4);
+    course.read(facts(["a", "b"], link(4, 4), { count: 4, totalCount: 6 }));
+    expect(asked(course)).toBe("4@4");
+    course.read(facts(["e", "f"], null, { totalCount: 6 }));
+    expect(course.outcome).toMatchObject({ walk: "not_whole", records: 4 });
+    expect(course.outcome?.reason).toContain("2 of its records have no id");
+    expect(course.verdict).toBe("records without an id");
+  });
+});
+
+describe("a page that cannot be rendered", () => {
+  /** Follows a still list in which these offsets cannot be rendered. */
+  function followWithHoles(course: Course, total: number, bad: readonly number[]): string[] {
+    const trail: string[] = [];
+    while (course.request) {
+      const { offset, limit } = course.request;
+      const isBad = bad.some((at) => at >= offset && at < offset + limit);
+      trail.push(`${asked(course)}${isBad ? "!" : ""}`);
+      if (isBad) {
+        if (!course.narrow()) return [...trail, "gave up"];
+      } else course.read(replyOf(numbers(0, total), course.request));
+    }
+    return trail;
+  }
+
+  it("is asked for in halves down to the record at fault, and the pages grow again behind it", () => {
+    const course = begin(8);
+    const trail = followWithHoles(course, 30, [5]);
+    expect(trail.slice(0, 9)).toEqual(["8@0!", "4@0", "8@2!", "4@2!", "2@2", "4@3!", "2@3", "4@4!", "2@4!"]);
+    expect(trail).toContain("1@5!");
+    expect(trail.slice(trail.indexOf("1@5!") + 1)).toEqual([
+      "1@6",
+      "2@7",
+      "4@8",
+      "8@10",
+      "8@16",
+      "8@22",
+      "8@28",
+    ]);
+    for (const id of numbers(0, 30)) expect(course.seen.has(id)).toBe(id !== "5");
+    expect(course.outcome).toEqual({
+      walk: "not_whole",
+      reason: expect.stringMatching(
+        /^user list: \/api\/\S+: the service cannot render 1 of its records, at offset 5$/,
+      ),
+      totalCount: 30,
+      records: 29,
+    });
+    expect(course.verdict).toBe("holes");
+  });
+
+  it("leaves a hole that is never asked for again", () => {
+    const course = begin(4);
+    const trail = followWithHoles(course, 12, [3, 7]);
+    for (const at of [3, 7]) expect(trail.filter((one) => one === `1@${at}!`)).toHaveLength(1);
+    expect(course.outcome?.reason).toContain("cannot render 2 of its records, at offsets 3, 7");
+    expect(course.verdict).toBe("holes");
+    expect(course.seen.size).toBe(10);
+  });
+
+  it("may be the first or the last record of the list", () => {
+    const course = begin(4);
+    followWithHoles(course, 9, [0, 8]);
+    expect(course.outcome?.reason).toContain("at offsets 0, 8");
+    expect(course.seen.size).toBe(7);
+  });
+
+  it("gives up behind twenty holes side by side, not before", () => {
+    const some = begin(4);
+    followWithHoles(
+      some,
+      40,
+      Array.from({ length: 20 }, (_, at) => at + 10),
+    );
+    expect(some.outcome?.reason).toContain("cannot render 20 of its records");
+    expect(some.seen.size).toBe(20);
+    const all = begin(4);
+    const trail = followWithHoles(
+      all,
+      40,
+      Array.from({ length: 21 }, (_, at) => at + 10),
+    );
+    expect(trail.slice(-2)).toEqual(["1@30!", "gave up"]);
+    expect(all.outcome).toBeNull();
+  });
+
+  it("names twenty holes at most", () => {
+    const course = begin(4);
+    followWithHoles(
+      course,
+      120,
+      Array.from({ length: 30 }, (_, at) => at * 4),
+    );
+    expect(course.outcome?.reason).toMatch(/cannot render 30 of its records, at offsets 0, 4, .*, 76, …$/);
+    expect(course.verdict).toBe("holes");
+  });
+});
+
+describe("a walk brought back from its pages", () => {
+  interface Remembered extends PageFacts {
+    request: string;
+  }
+
+  /** Follows a list with holes and with another list before each page, and keeps its pages. */
+  function keep(course: Course, lists: readonly (readonly string[])[], maxLimit: number, bad: string | null) {
+    const kept: { page: Remembered; following: string | null }[] = [];
+    while (course.request) {
+      const reply = replyOf(lists[Math.min(kept.length, lists.length - 1)] ?? [], course.request, maxLimit);
+      if (bad !== null && reply.ids.includes(bad)) {
+        course.narrow();
+        continue;
+      }
+      const request = requestText(course.request);
+      course.read(reply);
+      kept.push({ page: { ...reply, request }, following: course.request && requestText(course.request) });
+    }
+    return kept;
+  }
+
+  const long = numbers(0, 60);
+  it.each([
+    ["in one pass", 8, 1000, [long], null],
+    ["with several passes", 4, 1000, [long, ["new", ...long]], null],
+    ["with steps back", 8, 1000, [long, long, long, long.slice(15), long.slice(20)], null],
+    ["with a hole", 8, 1000, [long], "33"],
+    ["with a hole in a list that moves", 8, 1000, [long, ["new", ...long], long.slice(9)], "33"],
+    ["with a clamped limit", 50, 7, [long, long.slice(3)], null],
+    ["in any order", 8, 1000, [long, long.toReversed(), long], null],
+  ] as [
+    string,
+    number,
+    number,
+    string[][],
+    string | null,
+  ][])("%s asks for the same as before, and ends the same", (_, pageSize, maxLimit, lists, bad) => {
+    const course = begin(pageSize);
+    const kept = keep(course, lists, maxLimit, bad);
+    const brought = begin(pageSize);
+    for (const { page, following } of kept) {
+      expect(brought.replay(page)).toBe(true);
+      expect(brought.request && requestText(brought.request)).toBe(following);
+    }
+    expect(brought.outcome).toEqual(course.outcome);
+    expect(brought.verdict).toBe(course.verdict);
+    expect(course.outcome).not.toBeNull();
+    expect(brought.seen.size).toBe(course.seen.size);
+  });
+
+  it.each([
+    ["of another offset", link(4, 40)],
+    ["of an offset before", link(4, 0)],
+    ["without a limit", `${LIST}?format=json&offset=2`],
+    ["of no record", link(0, 2)],
+    ["of another list", "/api/v1/project/?format=json&limit=4&offset=2"],
+    ["that is no request", "nonsense"],
+  ])("does not take a page %s", (_, request) => {
+    const course = begin(4);
+    course.read(facts(numbers(0, 4), link(4, 4)));
+    expect(asked(course)).toBe("4@2");
+    expect(course.replay({ ...facts(numbers(2, 6), null), request })).toBe(false);
+  });
+
+  it("does not take a page behind its end", () => {
+    const course = begin(4);
+    const only = { ...facts(["a"], null, { totalCount: 1 }), request: `${LIST}?format=json&limit=4` };
+    expect(course.replay(only)).toBe(true);
+    expect(course.outcome).toMatchObject(WHOLE);
+    expect(course.replay(only)).toBe(false);
+  });
+});

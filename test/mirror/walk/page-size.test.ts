@@ -1,0 +1,200 @@
+import { describe, expect, it } from "vitest";
+import {
+  createPageSize,
+  type PageSize,
+  type RememberedSize,
+  type SizedPage,
+} from "../../../src/mirror/walk/page-size.ts";
+
+const NOW = Date.UTC(2024, 4, 15);
+const DAY = 86_400_000;
+const KB = 1024;
+
+interface Reply {
+  offset?: number;
+  limit?: number;
+  count?: number;
+  hasNext?: boolean;
+  /** @default the limit */
+  saidLimit?: number;
+  totalCount?: number | null;
+  /** @default 100 bytes a record */
+  bytes?: number;
+  /** @default 10 ms */
+  ms?: number;
+}
+
+function replyTo(size: PageSize, reply: Reply = {}): SizedPage {
+  const { offset = 0, limit = size.size, count = limit, hasNext = true, totalCount = 10_000 } = reply;
+  return {
+    request: { limit, offset },
+    ...{ count, hasNext, totalCount, saidLimit: reply.saidLimit ?? limit },
+    bytes: reply.bytes ?? count * 100,
+    askedAt: new Date(NOW),
+    observedAt: new Date(NOW + (reply.ms ?? 10)),
+  };
+}
+
+/** The size after the first page of a walk. */
+function afterFirst(reply: Reply, remembered: RememberedSize | null = null): number {
+  const size = createPageSize(remembered);
+  size.learn(replyTo(size, reply), true);
+  return size.size;
+}
+
+/** A size of 1,000 that is in the middle of a list. */
+const inTheMiddle = (): PageSize => createPageSize({ size: 1000, shrunkAt: null });
+
+describe("the size of a list's pages", () => {
+  it.each<[string, Reply, number]>([
+    ["to 1,000 where pages are light and quick", {}, 1000],
+    ["so far that the time stays under a second, even if it grew as the records do", { ms: 400 }, 250],
+    ["so far that three quarters of a megabyte are not exceeded", { bytes: 192 * KB }, 400],
+    ["not at all where a page half as large again could take a second", { ms: 700 }, 100],
+    ["not at all where a page half as large again could be too heavy", { bytes: 600 * KB }, 100],
+    ["not at all where it saves no request", { totalCount: 150 }, 100],
+    ["where it saves one", { totalCount: 201 }, 1000],
+    ["not at all where the count is unknown", { totalCount: null }, 100],
+    ["not at all where the page is the whole list", { count: 60, hasNext: false, totalCount: 60 }, 100],
+    ["not at all by a page that was narrowed", { limit: 50 }, 100],
+  ])("grows by the first page %s", (_, reply, expected) => {
+    expect(afterFirst(reply)).toBe(expected);
+  });
+
+  it("begins with the one that is remembered, and keeps it while a larger one is not worth it", () => {
+    expect(createPageSize({ size: 400, shrunkAt: null }).size).toBe(400);
+    expect(afterFirst({ bytes: 600 * KB }, { size: 400, shrunkAt: null })).toBe(400);
+    expect(afterFirst({ bytes: 400 * KB }, { size: 400, shrunkAt: null })).toBe(768);
+  });
+
+  it("does not grow for a week after it shrank", () => {
+    expect(afterFirst({}, { size: 400, shrunkAt: new Date(NOW - 6 * DAY) })).toBe(400);
+    expect(afterFirst({}, { size: 400, shrunkAt: new Date(NOW - 8 * DAY) })).toBe(1000);
+  });
+
+  it("grows within a list after eight light pages in a row", () => {
+    const size = createPageSize(null);
+    size.learn(replyTo(size, { ms: 900 }), true);
+    for (let page = 1; page <= 7; page++) size.learn(replyTo(size, { offset: page * 98 }), false);
+    size.learn(replyTo(size, { offset: 800, ms: 900 }), false);
+    for (let page = 9; page <= 15; page++) size.learn(replyTo(size, { offset: page * 98 }), false);
+    expect(size.size).toBe(100);
+    size.learn(replyTo(size, { offset: 1600, ms: 500 }), false);
+    expect(size.size).toBe(200);
+    expect(size.shrunkAt).toBeNull();
+  });
+
+  it("is halved by a page of more than a megabyte, down to 100", () => {
+    const size = inTheMiddle();
+    const sizes = [1, 2, 3, 4, 5].map(() => {
+      size.learn(replyTo(size, { offset: 5000, bytes: 1025 * KB }), false);
+      return size.size;
+    });
+    expect(sizes).toEqual([500, 250, 125, 100, 100]);
+    expect(size.shrunkAt).toEqual(new Date(NOW + 10));
+  });
+
+  it("is halved by eight slow pages in a row, not by fewer", () => {
+    const size = inTheMiddle();
+    const slow = () => size.learn(replyTo(size, { offset: 5000, ms: 1001 }), false);
+    for (let page = 1; page <= 7; page++) slow();
+    size.learn(replyTo(size, { offset: 5000 }), false);
+    for (let page = 1; page <= 7; page++) slow();
+    expect(size.size).toBe(1000);
+    slow();
+    expect(size.size).toBe(500);
+  });
+
+  it("is what the service says that it sends, also under 100", () => {
+    expect(afterFirst({ count: 250, saidLimit: 250 }, { size: 1000, shrunkAt: null })).toBe(250);
+    const size = createPageSize(null);
+    size.learn(replyTo(size, { count: 20, saidLimit: 20 }), true);
+    expect(size.size).toBe(20);
+    // It never grows beyond it in this walk.
+    for (let page = 1; page <= 20; page++) size.learn(replyTo(size, { offset: page * 18 }), false);
+    expect(size.size).toBe(20);
+  });
+
+  it("stays as it is at a page that is too short, and at pages of different counts", () => {
+    const size = inTheMiddle();
+    for (const count of [2, 980, 977, 980, 977, 3, 400, 400, 401])
+      size.learn(replyTo(size, { offset: 5000, count }), false);
+    expect(size.size).toBe(1000);
+    expect(size.shrunkAt).toBeNull();
+  });
+
+  it("is what came where three pages in a row had one and the same smaller count, and grows again", () => {
+    const size = inTheMiddle();
+    for (let page = 1; page <= 3; page++) size.learn(replyTo(size, { offset: 5000, count: 300 }), false);
+    expect(size.size).toBe(300);
+    expect(size.shrunkAt).toBeNull();
+    for (let page = 1; page <= 8; page++) size.learn(replyTo(size, { offset: 6000 }), false);
+    expect(size.size).toBe(1000);
+  });
+
+  it("never goes under 100 because of what came", () => {
+    const size = createPageSize(null);
+    for (let page = 0; page < 20; page++)
+      size.learn(replyTo(size, { offset: page * 2, count: 2 }), page === 0);
+    expect(size.size).toBe(100);
+  });
+
+  it("grows by a page that lacks a few of its records", () => {
+    expect(afterFirst({ count: 98 })).toBe(1000);
+    expect(afterFirst({ count: 80 })).toBe(100);
+  });
+});
+
+describe("a last page whose own count says that more follows", () => {
+  const cut = { offset: 2000, count: 300, hasNext: false, totalCount: 5000 };
+
+  it("is read on 100 records at a time, and the size stays small where more follows", () => {
+    const size = inTheMiddle();
+    size.learn(replyTo(size, cut), false);
+    expect(size.size).toBe(100);
+    size.learn(replyTo(size, { offset: 2294 }), false);
+    size.learn(replyTo(size, { offset: 4950, count: 50, hasNext: false, totalCount: 5000 }), false);
+    expect(size.size).toBe(100);
+    expect(size.shrunkAt).toEqual(new Date(NOW + 10));
+  });
+
+  it("leaves the size as it was where nothing follows", () => {
+    const size = inTheMiddle();
+    size.learn(replyTo(size, cut), false);
+    size.learn(replyTo(size, { ...cut, offset: 2294, count: 6 }), false);
+    expect(size).toMatchObject({ size: 1000, shrunkAt: null });
+  });
+});
+
+describe("a page that failed", () => {
+  it("is read 100 records at a time, and the size behind it is halved", () => {
+    const size = inTheMiddle();
+    size.fail({ offset: 2000, limit: 1000 });
+    expect([1999, 2000, 2999, 3000].map((offset) => size.limitAt(offset))).toEqual([500, 100, 100, 500]);
+    expect(size.regionEnd(2500)).toBe(3000);
+    expect(size.regionEnd(3000)).toBeNull();
+    expect(size.shrunkAt).toBeNull();
+    size.learn(replyTo(size, { offset: 2000, limit: 100 }), false);
+    expect(size.shrunkAt).toEqual(new Date(NOW + 10));
+  });
+
+  it("leaves the size as it was when its records are at fault", () => {
+    const before = { size: 1000, shrunkAt: new Date(NOW - 90 * DAY) };
+    const size = createPageSize(before);
+    size.fail({ offset: 2000, limit: 1000 });
+    size.learn(replyTo(size, { offset: 2000, limit: 100 }), false);
+    size.fail({ offset: 2098, limit: 100 });
+    size.learn(replyTo(size, { offset: 2098, limit: 50 }), false);
+    expect(size).toMatchObject(before);
+    expect(size.limitAt(2500)).toBe(100);
+    expect(size.limitAt(3000)).toBe(1000);
+  });
+
+  it("gives a size up that was only tried", () => {
+    const size = createPageSize({ size: 400, shrunkAt: null });
+    size.learn(replyTo(size), true);
+    expect(size.size).toBe(1000);
+    size.fail({ offset: 0, limit: 1000 });
+    expect(size.size).toBe(400);
+  });
+});

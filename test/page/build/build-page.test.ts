@@ -1,0 +1,275 @@
+import { randomBytes } from "node:crypto";
+import { afterAll, beforeAll, describe, expect, it, test } from "vitest";
+import { describeBuild } from "../../../src/mirror/builds/describe-build.ts";
+import { explainBuild } from "../../../src/mirror/builds/explain-build.ts";
+import { pieceText } from "../../../src/mirror/builds/piece.ts";
+import { grantReader, planReaderGrant } from "../../../src/report/grant-reader.ts";
+import { expectFiles, filesOf, runQueries } from "../../support/block-offers.ts";
+import { type MirrorPages, openMirrorPages } from "../../support/mirror-pages.ts";
+import { blockOf, expectHarmless, mainOf, textOf } from "../../support/page-text.ts";
+import { PLANTED_SECRET } from "../../support/planted-secret.ts";
+import { refreshPages, seedPages, servePages } from "../../support/served-pages.ts";
+import { createToldBuild, withTold } from "../../support/told-build.ts";
+
+test("the page of a build shows every line that explain prints, even before the reports were computed", async () => {
+  await using told = await createToldBuild();
+  await using served = await servePages(told.url);
+  const { build, quarantine } = await withTold(told, (sql) => explainBuild(sql, "42", "Etc/UTC"));
+  if (build === null) throw new Error("there is no build 42");
+  const page = textOf(await served.page("/build/42"));
+  const { state, facts, states, changes, quarantine: rows } = describeBuild(build, quarantine);
+  const entries = [...facts, ...states.flatMap((section) => section.entries), ...changes, ...rows];
+  const lines = entries.flatMap((entry) => entry.lines.map((line) => line.map(pieceText).join("")));
+  expect(lines.length).toBeGreaterThan(40);
+  const shown = [state, ...states.map(({ title }) => title), ...lines];
+  expect(shown.filter((text) => !page.includes(text))).toEqual([]);
+  expect(page).toContain("It is not counted yet: the reports are computed when a run ends.");
+});
+
+/** Builds of every kind, and logs as strangers write them. */
+const MORE = String.raw`
+  insert into sync.service (base_url, resources, noted_at) values ('https://docs.example.org/base', '{}', now());
+  update mirror.projects set subdomain = 'http://pip.docs.example.org/', absolute_url = '/projects/pip/' where id = '1';
+  update mirror.projects set subdomain = 'javascript:alert(1)', absolute_url = 'data:text/html,x' where id = '11';
+
+  insert into mirror.builds (id, date, state, success, type, project_id, version_id, first_seen_at, changed_at, deleted_at, record_hash)
+  select id, date_trunc('second', now() at time zone 'utc') - ago, state, success, 'html', '1', '1', now() - ago, now(),
+    case when is_deleted then now() - interval '3 hours' end, ''
+  from (values
+    ('3000', interval '90 minutes', 'finished', false, false),
+    ('3001', interval '80 minutes', 'finished', null, false),
+    ('3002', interval '70 minutes', 'resting', null, false),
+    ('3003', interval '60 minutes', 'building', null, true),
+    ('3004', interval '30 days 1 hour', 'finished', true, true),
+    ('3005', interval '10 minutes', 'building', null, false),
+    ('3006', interval '30 days 2 hours', 'finished', false, false)
+  ) as of (id, ago, state, success, is_deleted);
+  insert into mirror.builds (id, date, state, success, type, first_seen_at, changed_at, record_hash)
+  values ('3007', null, 'finished', true, 'html', now(), now(), ''), ('3008', '9999-01-01', 'finished', true, 'html', now(), now(), '');
+  insert into sync.open_builds (build_id, since, seen_at, run_id) values ('3005', now() - interval '9 minutes', now() - interval '4 minutes', 2);
+  insert into mirror.build_transitions (build_id, seq, from_state, to_state, not_before, not_after, run_id, rule) values
+    ('3000', 1, null, 'triggered', now() - interval '90 minutes', now() - interval '89 minutes', 2, 'date'),
+    ('3000', 2, 'triggered', 'building', now() - interval '88 minutes', now() - interval '87 minutes', 2, 'last_seen'),
+    ('3000', 3, 'building', 'finished', now() - interval '86 minutes', now() - interval '85 minutes', 2, 'last_seen'),
+    ('3005', 1, null, 'building', '-infinity', now() - interval '9 minutes', 2, 'unknown');
+  insert into mirror.build_logs (build_id, setup, output, error) values
+    ('3000', 'git clone', E'one\ntwo\r\nthree\x1b[31m red\x1b[0m\nWARNING: undefined label\nlast of the output\n',
+      E'\x1b[1mTraceback:\x1b[0m\n  File "<script>alert(1)</script>"\n\tindented\x07\nError: no module kiln\x1b]0;title\x07\n');
+  insert into sync.quarantine (run_id, resource, record_id, reason, payload, created_at)
+  values (2, 'build', '3999', 'could not store build 3999: <img src=x>', '{}', now());
+`;
+
+describe("the page of a build", () => {
+  let pages: MirrorPages;
+
+  beforeAll(async () => {
+    pages = await openMirrorPages((url) => seedPages(url, MORE));
+  });
+  afterAll(() => pages?.[Symbol.asyncDispose]());
+
+  const headingOf = (page: string) => textOf(/<h1[^>]*>(.*?)<\/h1>/s.exec(page)?.[1] ?? "");
+  const saysOf = (page: string) => textOf(/<p class="say">(.*?)<\/p>/s.exec(page)?.[1] ?? "");
+
+  it("begins with the line that went wrong; the title and the icon say it too", async () => {
+    const page = await pages.page("/build/3000");
+    expect(headingOf(page)).toBe("Failed 1 h ago: Error: no module kiln");
+    expect(saysOf(page)).toMatch(/latest · html of pip, triggered .*, took 3m 0s to 5m 0s\.$/);
+    expect(page).toContain("<title>✗ Build 3000 of pip · docmirror</title>");
+    expect(page).toMatch(/<link rel="icon" href="data:[^"]*cf3f2e/);
+    expect(page.match(/<h1/g)).toHaveLength(1);
+  });
+
+  it("shows the cause in its context: the end of the output, the lines before, the line itself", async () => {
+    const why = blockOf(await pages.page("/build/3000"), "why");
+    const lines = [...why.matchAll(/<span class="l( dim| hit|)"><a href="#([^"]*)".*?<span>(.*?)<\/span>/g)];
+    expect(lines.map(([, kind, to, text = ""]) => [kind?.trim(), to, textOf(text)])).toEqual([
+      ["dim", "output-3", "three red"],
+      ["dim", "output-4", "WARNING: undefined label"],
+      ["dim", "output-5", "last of the output"],
+      ["", "error-1", "Traceback:"],
+      ["", "error-2", '  File "<script>alert(1)</script>"'],
+      ["", "error-3", "    indented"],
+      ["hit", "error-4", "Error: no module kiln"],
+    ]);
+    expect(why).toContain('<a href="#error-4">Line 4 of the errors</a>');
+    expect(why).toContain('href="/build/3000/log.txt"');
+  });
+
+  it("has the whole log folded, with an anchor for each line that the cause links to", async () => {
+    const page = await pages.page("/build/3000");
+    const log = blockOf(page, "log");
+    expect(textOf(log)).toContain("The whole log 10 lines");
+    expect(log.match(/<details id="log-[a-z-]+">/g)).toHaveLength(3);
+    expect(textOf(log)).toContain("Output 5 lines, 1 warning");
+    expect(textOf(log)).toContain("Errors of the setup empty");
+    const targets = [...page.matchAll(/href="#((?:setup|output|error)[a-z-]*-\d+)"/g)].map(([, to]) => to);
+    expect(targets.filter((to) => !log.includes(`id="${to}"`))).toEqual([]);
+    expect(new Set(page.match(/\sid="[^"]*"/g)).size).toBe(page.match(/\sid="[^"]*"/g)?.length);
+  });
+
+  it("names the builds before and after of the same version and format, and the last good one", async () => {
+    const near = async (id: string) =>
+      textOf((await pages.page(`/build/${id}`)).split('<nav class="near"')[1]?.split("</nav>")[0] ?? "");
+    expect(await near("3000")).toMatch(/Before: 2000stuck .*, 3 h earlier/);
+    expect(await near("3000")).toMatch(/Last good: 1001.*22 h earlier/);
+    expect(await near("3000")).toMatch(/After: 3001state not known .* later/);
+    expect(await near("1004")).toMatch(/Before: 1005succeeded .* earlier/);
+    expect(await near("1004")).toContain("so this build broke it, after 3 good");
+    expect(await near("1040")).toMatch(/Before: nonethe first build of latest · html that is known/);
+    expect(await near("1040")).toContain("no build of latest · html before it succeeded");
+    expect(await near("3005")).toContain("After: none yetthis is the newest that is known");
+    const series = blockOf(await pages.page("/build/1004"), "series");
+    expect(series.match(/<li>/g)).toHaveLength(30);
+    expect(series.match(/<a [^>]*aria-current="true"/g)).toHaveLength(1);
+    expect(series).toMatch(/href="\/build\/1004"[^>]*aria-current="true"/);
+  });
+
+  it.each([
+    ["1001", /^Succeeded 2[34] h ago\.$/, /latest · html of pip/],
+    [
+      "2000",
+      /^Stuck, triggered [45] h ago: still “building” when last seen, .* min ago\.$/,
+      /neither as a success nor/,
+    ],
+    [
+      "3001",
+      /^Finished, triggered 1 h ago, but the service does not say whether it succeeded\.$/,
+      /neither as/,
+    ],
+    ["3002", /^How it ended is not known: the service calls its state “resting”\.$/, /neither as/],
+    [
+      "3003",
+      /^Vanished before it finished: it was “building” when last seen\.$/,
+      /The service no longer has it, as was found [23] h ago/,
+    ],
+    ["3004", /^Succeeded 30 d ago\.$/, /The service no longer has it, as was found [23] h ago/],
+    [
+      "3005",
+      /^In progress, triggered (?:9|10) min ago: still “building” when last seen, [34] min ago\.$/,
+      /not known yet/,
+    ],
+    ["3006", /^Failed 30 d ago; its log does not say why$/, /Other error/],
+    ["3007", /^Succeeded\.$/, /version not known · html of project not known, of no known date/],
+    ["3008", /^Succeeded\.$/, /Its date is beyond tomorrow/],
+  ])("says of build %s what it is, and no more", async (id, heading, evidence) => {
+    const page = await pages.page(`/build/${id}`);
+    expect(headingOf(page).replaceAll("\u00a0", " ")).toMatch(heading);
+    expect(saysOf(page)).toMatch(evidence);
+    if (id !== "3006") expect(page).not.toContain('id="why"');
+    expectHarmless(page, id);
+  });
+
+  it("leads to the record upstream and to the documentation, by http and https alone", async () => {
+    const links = async (id: string) => {
+      const page = await pages.page(`/build/${id}`);
+      return [...page.matchAll(/<a href="([^"]*)" rel="noreferrer">/g)].map(([, href]) => href);
+    };
+    expect(await links("3000")).toEqual([
+      "https://docs.example.org/base/api/v1/build/3000/",
+      "http://pip.docs.example.org/",
+    ]);
+    // What the service no longer has is not linked; a script is no address.
+    expect(await links("3004")).toEqual(["http://pip.docs.example.org/"]);
+    expect(await links("h11")).toEqual(["https://docs.example.org/base/api/v1/build/h11/"]);
+    expect(await pages.page("/build/h11")).not.toMatch(/href="(?:javascript|data:text)/);
+  });
+
+  it("draws each state by its bounds, and says the same in words", async () => {
+    const states = blockOf(await pages.page("/build/3000"), "states");
+    const told = /<svg class="mini"[^>]*aria-label="([^"]*)"/.exec(states)?.[1] ?? "";
+    const time = String.raw`\d\d:\d\d:\d\d`;
+    expect(told).toMatch(
+      new RegExp(
+        `^Triggered ${time}\\. triggered: entered between ${time} and ${time}, seen in it until ${time}, left by ${time}\\. ` +
+          `building: entered between .*\\. finished: entered between ${time} and ${time}\\.$`,
+      ),
+    );
+    expect(
+      states.match(
+        /<rect fill="url\(#hatch\)" class="m-edge" rx="2" x=|<rect fill="url\(#hatch\)" class="m-edge" x="[\d.]+%"/g,
+      ),
+    ).toHaveLength(3);
+    const unknown = blockOf(await pages.page("/build/3005"), "states");
+    expect(unknown).toMatch(/aria-label="[^"]*building: entered by /);
+  });
+
+  it("holds the end of a log of 100,000 lines, and says where the rest is", async () => {
+    await pages.asOwner(
+      (owner) => owner`
+        insert into mirror.build_logs (build_id, output, error)
+        select '1004', string_agg('line ' || n || ' <b>of</b> many', E'\n' order by n), E'Error: at the end\n' from generate_series(1, 100000) as n
+        on conflict (build_id) do update set output = excluded.output, error = excluded.error`,
+    );
+    await refreshPages(pages.databaseUrl);
+    const started = performance.now();
+    const page = await pages.page("/build/1004");
+    expect(performance.now() - started).toBeLessThan(5000);
+    const log = blockOf(page, "log");
+    expect(page.length).toBeLessThan(600_000);
+    expect(textOf(log)).toContain("Output 100,000 lines");
+    expect(textOf(log)).toContain("Only the last 2,000 lines are here. The text file has all 100,000.");
+    expect(log.match(/id="output-\d+"/g)).toHaveLength(2000);
+    expect(log).toContain('id="output-98001"');
+    expect(textOf(log)).toContain("line 100000 <b>of</b> many");
+    expect(blockOf(page, "why")).toContain('href="#output-100000"');
+    const text = await (await pages.get("/build/1004/log.txt")).text();
+    expect(text.match(/^line \d+ /gm)).toHaveLength(100_000);
+  });
+
+  it("finds an error line far down its text by the number that it has there", async () => {
+    await pages.asOwner(
+      (owner) => owner`
+        insert into mirror.build_logs (build_id, error)
+        select '1008', string_agg('line ' || n, E'\n' order by n) || E'\nWarning, treated as error:\nindex.rst: the message\n' from generate_series(1, 3000) as n
+        on conflict (build_id) do update set error = excluded.error`,
+    );
+    await refreshPages(pages.databaseUrl);
+    const why = blockOf(await pages.page("/build/1008"), "why");
+    const hits = [...why.matchAll(/class="l hit"><a href="#error-(\d+)"/g)].map(([, number]) => number);
+    expect(hits).toEqual(["3001", "3002"]);
+    expect(why).toContain('<a href="#error-3002">Line 3002 of the errors</a>');
+    expect(headingOf(await pages.page("/build/1008"))).toContain("ago: index.rst: the message");
+    expect(why.match(/class="l"><a href="#error-(\d+)"/g)).toHaveLength(3);
+  });
+
+  it("does nothing that its log says", async () => {
+    for (const id of ["3000", "h11", "h12", "h15"]) expectHarmless(await pages.page(`/build/${id}`), id);
+    const page = await pages.page("/build/3000");
+    for (const id of ["why", "log"]) expect(blockOf(page, id)).not.toMatch(/\[31m|0;title|\p{Cc}(?<!\n)/u);
+  });
+
+  it("has no page for what the mirror does not have, and says where it waits", async () => {
+    const absent = await pages.get("/build/77777");
+    expect(absent.status).toBe(404);
+    expect(mainOf(await absent.text())).toContain("The mirror has no build with this id.");
+    const waiting = await pages.get("/build/3999");
+    const page = await waiting.text();
+    expect([waiting.status, mainOf(page)]).toEqual([404, expect.stringContaining("it could not be stored")]);
+    expectHarmless(page, "quarantined");
+  });
+
+  it("is served by a role that reads the report and the records alone", async () => {
+    const role = `docmirror_test_page_${randomBytes(4).toString("hex")}`;
+    const password = PLANTED_SECRET;
+    await pages.asOwner(async (owner) => {
+      await grantReader(owner, await planReaderGrant(owner, role, { withInterface: true }));
+      await owner.unsafe(`alter role ${role} password '${password}'`);
+    });
+    const url = new URL(pages.databaseUrl);
+    url.username = role;
+    url.password = password;
+    try {
+      await using served = await servePages(url.href);
+      expect(headingOf(await served.page("/build/3000"))).toContain("no module kiln");
+      expect(headingOf(await served.page("/mirror"))).toContain("current");
+    } finally {
+      await pages.asOwner((owner) => owner.unsafe(`drop owned by ${role}; drop role ${role}`));
+    }
+  });
+
+  it("offers every block as files, and its SQL, which runs as it is shown", async () => {
+    const page = await pages.page("/build/3000");
+    expect(await runQueries(pages, page)).toHaveLength(5);
+    await expectFiles(pages, filesOf(page));
+  });
+});

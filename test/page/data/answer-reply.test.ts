@@ -1,0 +1,131 @@
+import { request } from "node:http";
+import { createGunzip } from "node:zlib";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { askFor } from "../../../src/report/question.ts";
+import { readAnswer, withSnapshot } from "../../../src/report/read-answer.ts";
+import { type MirrorPages, openMirrorPages } from "../../support/mirror-pages.ts";
+import { seedPages } from "../../support/served-pages.ts";
+
+let pages: MirrorPages;
+
+beforeAll(async () => {
+  pages = await openMirrorPages(seedPages);
+});
+afterAll(() => pages?.[Symbol.asyncDispose]());
+
+/** 40 MB, which no buffer between the two takes whole. */
+const WIDE = `
+  insert into rollup.builds (build_id, project_id, version_id, type, outcome, is_settled, is_time_ambiguous, first_seen_at, record_hash)
+  select 'wide' || n, dim.project_id, '-1', 'wide', 'vanished', true, false, now(), ''
+  from report.dim_projects as dim cross join generate_series(1, 2000) as n where length(dim.project_slug) = 10000`;
+
+/** Reads until the end, or until the connection breaks off. `onFirst` runs after the first bytes. */
+function readRaw(path: string, encoding: string, onFirst: () => Promise<unknown> = async () => {}) {
+  return new Promise<{ isWhole: boolean; text: string; coding: string | undefined }>((resolve, reject) => {
+    const sent = request(pages.url + path, { headers: { "accept-encoding": encoding } }, (reply) => {
+      const coding = reply.headers["content-encoding"];
+      const body = coding === "gzip" ? reply.pipe(createGunzip()) : reply;
+      let text = "";
+      let isFirst = true;
+      const end = (isWhole: boolean) => resolve({ isWhole, text, coding });
+      body.on("data", (chunk: Buffer) => {
+        text += chunk;
+        if (!isFirst) return;
+        isFirst = false;
+        body.pause();
+        onFirst().then(() => body.resume(), reject);
+      });
+      body.on("end", () => end(reply.complete));
+      body.on("error", () => end(false));
+      reply.on("error", () => end(false));
+    });
+    sent.on("error", reject);
+    sent.end();
+  });
+}
+
+describe("an answer as JSON", () => {
+  it.each([
+    ["success_rate_daily", { since: "2026-01-01" }],
+    ["fact_builds", { project: "pip", type: "html" }],
+    ["fact_builds", {}],
+    ["freshness", {}],
+  ] as const)("of %s with %j is an array of the rows of the question", async (relation, filters) => {
+    const reply = await pages.get(`/report/${relation}.json?${new URLSearchParams(filters)}`);
+    expect(reply.headers.get("content-type")).toBe("application/json");
+    expect(reply.headers.get("content-disposition")).toBe(`attachment; filename="${relation}.json"`);
+    const { columns, ...question } = askFor(relation, filters);
+    const rows: unknown[] = [];
+    await pages.asOwner((sql) =>
+      withSnapshot(sql, async (tx) => {
+        for await (const batch of readAnswer(tx, question)) {
+          rows.push(
+            ...batch.map((row) => Object.fromEntries(columns.map((column, at) => [column, row[at]]))),
+          );
+        }
+      }),
+    );
+    expect(rows.length).toBeGreaterThan(0);
+    // The lag grows between the two questions.
+    const still = (all: unknown) => JSON.stringify(all).replace(/"(?:replica_)?lag_s":[\d.]+/g, "");
+    expect(still(await reply.json())).toBe(still(rows));
+  });
+
+  it("of no rows is an empty array", async () => {
+    const reply = await pages.get("/report/fact_builds.json?until=2001-01-01");
+    expect(await reply.text()).toBe("[]\n");
+  });
+
+  it("is refused as CSV is", async () => {
+    for (const [path, status, words] of [
+      ["/report/failing_nw.json", 400, "did you mean failing_now"],
+      ["/report/fact_builds.json?project=pipp", 400, "did you mean pip"],
+      ["/report/fact_builds.json?since=yesterday", 400, "since yesterday: give a day"],
+      ["/report/runs.json?project=pip", 400, "cannot be narrowed by project"],
+      ["/report/runs.xml", 404, "no page at this address"],
+      ["/report/.json", 404, "no page at this address"],
+    ] as const) {
+      const reply = await pages.get(path);
+      expect([path, reply.status, await reply.text()]).toEqual([
+        path,
+        status,
+        expect.stringContaining(words),
+      ]);
+    }
+    const head = await pages.get("/report/runs.json", { method: "HEAD" });
+    expect([head.status, head.headers.get("content-type")]).toEqual([200, "application/json"]);
+  });
+});
+
+describe("a streamed answer", () => {
+  it.each(["csv", "json"])("as %s is the same packed and not", async (format) => {
+    const path = `/report/fact_builds.${format}`;
+    const [plain, packed] = await Promise.all([readRaw(path, "identity"), readRaw(path, "br, gzip")]);
+    expect([plain.coding, packed.coding]).toEqual([undefined, "gzip"]);
+    expect(packed.text).toBe(plain.text);
+    expect([plain.isWhole, packed.isWhole]).toEqual([true, true]);
+  });
+
+  it.each([
+    ["csv", "identity"],
+    ["json", "identity"],
+    ["json", "gzip"],
+  ])(
+    "as %s (%s) breaks off visibly when the database is lost midway",
+    { tags: ["long"] },
+    async (format, coding) => {
+      await pages.asOwner((sql) => sql.unsafe(WIDE));
+      const lose = () =>
+        pages.asOwner(
+          (sql) => sql`select pg_terminate_backend(pid, 5000) from pg_stat_activity
+          where application_name = 'docmirror serve' and datname = current_database() and xact_start is not null`,
+        );
+      const { isWhole, text } = await readRaw(`/report/fact_builds.${format}`, coding, lose);
+      expect(isWhole).toBe(false);
+      expect(text.length).toBeGreaterThan(0);
+      if (format === "json") expect(() => JSON.parse(text)).toThrow(SyntaxError);
+      await pages.asOwner((sql) => sql`delete from rollup.builds where type = 'wide'`);
+      await expect.poll(async () => (await pages.get("/report/runs.json")).status).toBe(200);
+    },
+  );
+});

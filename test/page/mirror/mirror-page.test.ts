@@ -1,0 +1,163 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { expectFiles, filesOf, runQueries } from "../../support/block-offers.ts";
+import { type MirrorPages, openMirrorPages } from "../../support/mirror-pages.ts";
+import { blockOf, expectHarmless, mainOf, rowsOf, textOf } from "../../support/page-text.ts";
+import { seedPages } from "../../support/served-pages.ts";
+
+const headingOf = (page: string) => textOf(/<h1[^>]*>(.*?)<\/h1>/s.exec(page)?.[1] ?? "");
+const saysOf = (page: string) => textOf(/<p class="say">(.*?)<\/p>/s.exec(page)?.[1] ?? "");
+
+/** The page over a seeded mirror that a statement changed. */
+async function pageAfter(statement: string): Promise<string> {
+  await using served = await openMirrorPages((url) => seedPages(url, statement));
+  return await served.page("/mirror");
+}
+
+describe("the page of the mirror", () => {
+  let pages: MirrorPages;
+  beforeAll(async () => {
+    pages = await openMirrorPages(seedPages);
+  });
+  afterAll(() => pages?.[Symbol.asyncDispose]());
+
+  it("says first whether the lists are current, and of which moment", async () => {
+    const page = await pages.page("/mirror");
+    expect(headingOf(page)).toMatch(
+      /^The mirror is current: all five lists were read as far as they had changed up to \d\d:\d\d UTC, (?:59 min|1 h) ago\.$/,
+    );
+    expect(page).toContain("<title>✓ The mirror is current · docmirror</title>");
+    expect(saysOf(page)).toMatch(
+      /The figures were computed .* ago, and every one was compared with its record/,
+    );
+    expect(saysOf(page)).not.toContain("Nothing watches");
+    expectHarmless(page, "mirror");
+  });
+
+  it("has a row for each list, and for each run with what it did", async () => {
+    const page = await pages.page("/mirror");
+    const lists = rowsOf(page, "lists");
+    expect(lists.map(([name]) => name)).toEqual(["Users", "Projects", "Versions", "Files", "Builds"]);
+    expect(lists[4]?.[1]).toContain("current");
+    expect(lists[4]?.[6]).toMatch(/^the new ones, \d\d:\d\d; from end to end \d\d:\d\d$/);
+    expect(lists[0]?.[6]).toMatch(/^from end to end, \d\d:\d\d$/);
+    expect(rowsOf(page, "runs").map(([run, end]) => [run, end])).toEqual([
+      ["Watch, 1 round3", "succeededsucceeded"],
+      ["Sync, all lists from end to end2", "succeededsucceeded"],
+      ["Sync, all lists from end to end1", "failedfailed"],
+    ]);
+  });
+
+  it("draws when it looked, and says the same in words", async () => {
+    const looks = blockOf(await pages.page("/mirror"), "looks");
+    expect(looks).toContain(
+      'aria-label="In the last 24 hours: 1 sync, and 1 round of the watch in 1 spell."',
+    );
+  });
+
+  it("says of each thing that is lacking that it was looked for", async () => {
+    const page = await pages.page("/mirror");
+    expect(textOf(blockOf(page, "quarantine"))).toContain(
+      "None. Every record that came in 3 runs is in the mirror.",
+    );
+    expect(textOf(blockOf(page, "references"))).toContain("None. Every record that another points to");
+    expect(textOf(blockOf(page, "drift"))).toContain(
+      "None. Records have the fields that the service documents.",
+    );
+    expect(textOf(blockOf(page, "walks"))).toContain(
+      "None. All 6 readings of lists in 7 days came to a good end.",
+    );
+  });
+
+  it("offers every block as files, and its SQL, which runs as it is shown", async () => {
+    const page = await pages.page("/mirror");
+    expect(await runQueries(pages, page)).toHaveLength(7);
+    await expectFiles(pages, filesOf(page));
+  });
+});
+
+describe("a mirror that is not well", () => {
+  it("says what it lacks, by counts and kinds, and quotes no record", async () => {
+    const page = await pageAfter(`
+      insert into sync.quarantine (run_id, resource, record_id, reason, payload, created_at, resolved_at) values
+        (2, 'build', '9', 'could not store build 9: secret', '{"a": 1}', now() - interval '3 hours', null),
+        (2, 'build', '8', 'could not store build 8: secret', '{"a": 2}', now() - interval '2 hours', null),
+        (2, 'user', null, 'the record has no id that can be stored', '{}', now() - interval '1 hour', null),
+        (2, 'user', '7', 'the record cannot be read: secret', '{}', now(), now());
+      insert into mirror.unresolved_references (resource, record_id, field, position, uri, status, checked_at, target_resource, target_key) values
+        ('project', '1', 'users', 0, '/api/v1/user/77/', 'gone', now() - interval '1 day', 'user', '77'),
+        ('project', '1', 'users', 1, '/api/v1/user/78/', 'gone', now() - interval '2 days', 'user', '78'),
+        ('build', '1001', 'project', 0, 'https://elsewhere.example/x', 'foreign', null, null, null);
+      insert into sync.drift (run_id, resource, field, kind, detail, observed_at) values
+        (2, 'build', '<b>pace</b>', 'appeared', 'in records', now() - interval '5 hours');
+      insert into sync.runs (kind, status, started_at, finished_at, heartbeat_at, pid, host, error)
+      values ('incremental', 'partial', now(), now(), now(), 1, 'test', 'file list: <i>no</i> page');
+      insert into sync.walks (run_id, resource, walk, reason, started_at, finished_at)
+      values (4, 'file', 'not_whole', 'file list: <i>no</i> page', now(), now());
+      insert into mirror.builds (id, date, state, success, type, first_seen_at, changed_at, record_hash)
+      values ('9000', '9999-01-01', 'finished', true, 'html', now(), now(), '')`);
+    expect(textOf(blockOf(page, "quarantine"))).toMatch(
+      /Could not be stored 3[\s\S]*2 builds[12] hthe database refused it/,
+    );
+    expect(textOf(blockOf(page, "quarantine"))).toMatch(
+      /1 user(?:59 min|1 h)it has no id that can be stored/,
+    );
+    expect(textOf(blockOf(page, "references"))).toMatch(
+      /Broken references 3[\s\S]*users of 2 projects: 2 users that are not here2[34] hasked for one by one/,
+    );
+    expect(textOf(blockOf(page, "references"))).toContain(
+      "project of 1 build: 1 address that is not here–they lead outside",
+    );
+    expect(textOf(blockOf(page, "drift"))).toMatch(/<b>pace<\/b> of builds is new[45] hin records/);
+    expect(textOf(blockOf(page, "walks"))).toMatch(/files, run 4.*file list: <i>no<\/i> page/);
+    expect(rowsOf(page, "lists")[3]?.[1]).toContain("last reading not whole");
+    expect(saysOf(page)).toContain("The last run did not succeed: partial: file list: <i>no</i> page.");
+    expect(saysOf(page)).toContain("1 build is dated beyond tomorrow, and counts as undated.");
+    expect(page).not.toContain("secret");
+    expectHarmless(page, "unwell");
+  });
+
+  it.each([
+    [
+      "update sync.walks set started_at = started_at - interval '30 hours', finished_at = finished_at - interval '30 hours' where resource = 'file'",
+      /^Not current: the list of files was last read 3[01] h ago\.$/,
+    ],
+    [
+      "delete from sync.walks where resource = 'user'",
+      /^Not whole: no sync has read the list of users to the end\.$/,
+    ],
+    [
+      "update sync.walks set started_at = started_at + interval '10 years'",
+      /^Not current: a wrong clock hides when the builds were last read\.$/,
+    ],
+  ])("is called so after %s", async (statement, heading) => {
+    const page = await pageAfter(statement);
+    expect(headingOf(page).replaceAll("\u00a0", " ")).toMatch(heading);
+    expect(page).toContain('<section class="verdict warn"');
+  });
+
+  it("says since when nothing watches", async () => {
+    const page = await pageAfter(
+      "update sync.runs set started_at = now() - interval '5 hours', finished_at = now() - interval '5 hours' where kind = 'watch'",
+    );
+    expect(saysOf(page)).toMatch(/Nothing has watched the builds since .*, [45] h ago: /);
+    const never = await pageAfter("delete from sync.runs where kind = 'watch'");
+    expect(saysOf(never)).toContain("Nothing watches the builds: ");
+  });
+
+  it("shows how to begin before the first sync, and the runs where there are some", async () => {
+    await using served = await openMirrorPages();
+    const empty = await served.page("/mirror");
+    expect(headingOf(empty)).toContain("Nothing is known yet");
+    expect(mainOf(empty)).toContain("docmirror worker");
+    expect(empty).toContain('<a href="/mirror" aria-current="page">');
+    expect(empty).not.toContain('id="runs"');
+    await served.asOwner((sql) =>
+      sql.unsafe(`insert into sync.runs (kind, status, started_at, finished_at, heartbeat_at, pid, host, error)
+        values ('full', 'failed', now(), now(), now(), 1, 'test', 'no answer')`),
+    );
+    const failed = await served.page("/mirror");
+    expect(headingOf(failed)).toContain("Nothing is known yet");
+    expect(rowsOf(failed, "runs")[0]?.[1]).toContain("no answer");
+    expect(textOf(blockOf(failed, "walks"))).toContain("Not known. No list was read in 7 days.");
+  });
+});

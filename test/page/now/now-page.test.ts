@@ -1,0 +1,123 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { expectFiles, filesOf, runQueries } from "../../support/block-offers.ts";
+import { type MirrorPages, openMirrorPages } from "../../support/mirror-pages.ts";
+import { blockOf, expectHarmless, mainOf, textOf } from "../../support/page-text.ts";
+import { HOSTILE_SLUGS, seedPages } from "../../support/served-pages.ts";
+
+const HOSTILE = Object.keys(HOSTILE_SLUGS).length;
+
+let pages: MirrorPages;
+
+/** What broke an hour ago: latest of pip, after 40 builds of which the newest succeeded. */
+const BREAK = `
+  insert into mirror.builds (id, date, state, success, type, project_id, version_id, first_seen_at, changed_at, record_hash)
+  values ('3000', date_trunc('second', now() at time zone 'utc') - interval '90 minutes', 'finished', false, 'html', '1', '1', now(), now(), '');
+  insert into mirror.build_logs (build_id, error) values ('3000', 'ModuleNotFoundError: No module named kiln');
+`;
+
+beforeAll(async () => {
+  pages = await openMirrorPages((url) => seedPages(url, BREAK));
+});
+afterAll(() => pages?.[Symbol.asyncDispose]());
+
+const rowsOf = (page: string): string[] =>
+  [...blockOf(page, "failing").matchAll(/<li>\n<span class="when">.*?<\/svg>\n<\/li>/gs)].map(([row]) =>
+    textOf(row),
+  );
+
+describe("the page of now", () => {
+  it("says first what broke, and whether that is usual; the title and the icon say it too", async () => {
+    const page = await pages.page("/");
+    expect(mainOf(page)).toMatch(/1 project broke in the last 24 hours; the newest, pip, 1 h ago\./);
+    expect(mainOf(page)).toContain("0 to 1 on most of the last 28.");
+    expect(page).toContain("<title>✗ 1 broke in 24 h · docmirror</title>");
+    expect(page).toMatch(/<link rel="icon" href="data:[^"]*cf3f2e/);
+    expect(page).toContain('<link rel="alternate" type="application/atom+xml"');
+  });
+
+  it("has a row a project, the newest break first, with its cause, its build and the last good one", async () => {
+    const rows = rowsOf(await pages.page("/"));
+    expect(rows).toHaveLength(1 + HOSTILE);
+    expect(rows[0]).toMatch(/1 h\s*main docs failing\s*pip\s*latest · html\s*main docs/);
+    expect(rows[0]).toContain("Missing dependencyModuleNotFoundError: No module named kiln");
+    expect(rows[0]).toMatch(/build 3000, .* · last good 1001, 22 h before/);
+    expect(rows[0]).toMatch(
+      /the last 20 of latest · html: 14 succeeded, 5 failed, 1 not finished; the newest: failed/,
+    );
+    expect(rows[1]).toMatch(/its first build/);
+  });
+
+  it("keeps one filter when the other is chosen, and counts what each leaves", async () => {
+    const page = await pages.page("/?show=worked&why=dependency");
+    expect(rowsOf(page)).toHaveLength(1);
+    const bar = blockOf(page, "failing").split('<div class="bar">')[1]?.split("</div>")[0] ?? "";
+    expect(bar).toContain('href="/?why=dependency&amp;show=worked" aria-current="true"');
+    expect(bar).toContain('<input type="hidden" name="show" value="worked">');
+    expect(textOf(bar)).toContain("All 1Main docs 1Worked before 1Never succeeded 0");
+    expect(rowsOf(await pages.page("/?show=never"))).toHaveLength(HOSTILE);
+  });
+
+  it("never calls a choice that leaves nothing good, and names the nearest kind", async () => {
+    const page = await pages.page("/?why=dependncy");
+    const block = textOf(blockOf(page, "failing"));
+    expect(block).toContain("No project matches. That says nothing about builds");
+    expect(blockOf(page, "failing")).toMatch(/href="\/\?why=dependency">Did you mean Missing dependency\?/);
+    expect(block).not.toMatch(/none found|nothing fails/i);
+    expect(textOf(blockOf(await pages.page("/?page=9"), "failing"))).toContain("No such page.");
+  });
+
+  it("says why builds failed, what has not finished and what was fixed", async () => {
+    const page = await pages.page("/");
+    expect(textOf(blockOf(page, "why"))).toMatch(
+      /Why 1\D[\s\S]*Failed builds of the last 24 hours[\s\S]*Missing dependency1/,
+    );
+    expect(textOf(blockOf(page, "stuck"))).toMatch(
+      /2000\D*pip[\s\S]*still “building” when last seen[\s\S]*1 stuck build/,
+    );
+    expect(textOf(blockOf(page, "fixed"))).toContain("None yet.");
+  });
+
+  it("offers every block as files, and its SQL, which runs as it is shown", async () => {
+    const page = await pages.page("/");
+    // What fails, why, what is open, and what was fixed.
+    expect(await runQueries(pages, page)).toEqual([1 + HOSTILE, 3, 1, 0]);
+    await expectFiles(pages, filesOf(page));
+  });
+
+  it("escapes what others named", async () => {
+    expectHarmless(await pages.page("/"), "now");
+    expectHarmless(
+      await pages.page(`/?why=${encodeURIComponent('"><script>x')}&show=x&page=-1`),
+      "a hostile query",
+    );
+  });
+});
+
+describe("an hour with few projects", () => {
+  /** Half an hour ago seven projects built, and `eighth`: a project's id, or null for one that the mirror lacks. */
+  const built = (eighth: string) => `
+    insert into mirror.builds (id, date, state, success, type, project_id, version_id, first_seen_at, changed_at, record_hash)
+    select 'late' || n, date_trunc('second', now() at time zone 'utc') - interval '30 minutes', 'finished', true, 'pdf',
+      case when n = 8 then ${eighth} else (10 + n)::text end, case when n < 8 then 'v' || 10 + n end, now(), now(), ''
+    from generate_series(1, 8) as n`;
+
+  it.each([
+    ["'1'", "No sign of trouble with the platform itself."],
+    ["null", "Too few builds in the last 3 hours to tell trouble of the platform."],
+  ])("takes eight known projects to say that the platform is well; the eighth is %s", async (eighth, words) => {
+    await using few = await openMirrorPages((url) => seedPages(url, built(eighth)));
+    expect(mainOf(await few.page("/"))).toContain(words);
+  });
+});
+
+describe("a mirror that knows nothing yet", () => {
+  it("says so, and how to begin, on every page of figures", async () => {
+    await using served = await openMirrorPages();
+    for (const path of ["/", "/trends", "/projects", "/errors", "/?why=memory", "/project/pip"]) {
+      const text = mainOf(await served.page(path));
+      expect(text, path).toContain("Nothing is known yet: no sync has read the list of builds.");
+      expect(text, path).toContain("docmirror sync");
+      expect(text, path).toContain("No run has begun.");
+    }
+  });
+});

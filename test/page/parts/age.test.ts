@@ -1,0 +1,68 @@
+import { describe, expect, it } from "vitest";
+import {
+  age,
+  agoWords,
+  clockWords,
+  dayWords,
+  moment,
+  momentMs,
+  span,
+  when,
+} from "../../../src/page/parts/age.ts";
+
+const NOW = new Date("2026-11-22T01:25:00Z");
+const [MINUTE, HOUR, DAY] = [60_000, 3_600_000, 86_400_000];
+const plain = (text: string) => text.replaceAll("\u00a0", " ");
+
+describe("a span", () => {
+  it.each([
+    [0, "< 1 min"],
+    [MINUTE - 1, "< 1 min"],
+    [MINUTE, "1 min"],
+    [HOUR - 1, "59 min"],
+    [HOUR, "1 h"],
+    [2 * DAY - 1, "47 h"],
+    [2 * DAY, "2 d"],
+    [1234 * DAY, "1,234 d"],
+    [-HOUR, "< 1 min"],
+  ])("of %d ms is %s", (ms, words) => {
+    expect(plain(span(ms))).toBe(words);
+  });
+});
+
+describe("a moment of Postgres", () => {
+  it.each([
+    ["2026-11-22 01:12:30+00", "22 Nov 01:12"],
+    ["2026-11-22 01:12:30.123456+00", "22 Nov 01:12"],
+    ["2026-11-22T01:12:30Z", "22 Nov 01:12"],
+    ["2025-12-31 23:59:59+00", "31 Dec 2025 23:59"],
+  ])("%s is %s", (text, words) => {
+    expect(when(momentMs(text), NOW)).toBe(words);
+    expect(when(momentMs(text), NOW)).toBe(`${dayWords(momentMs(text), NOW)} ${clockWords(momentMs(text))}`);
+  });
+
+  it.each([
+    "infinity",
+    "-infinity",
+    "",
+    "4713-01-01 00:00:00+00 BC",
+    null,
+    undefined,
+  ])("%s has no age", (text) => {
+    expect(momentMs(text)).toBeNaN();
+    expect(agoWords(text, NOW)).toBeNull();
+  });
+
+  it("has its age, with the moment itself behind it", async () => {
+    expect(plain(String(await age("2026-11-21 20:25:00+00", NOW)))).toBe(
+      '<time datetime="2026-11-21T20:25:00.000Z" title="21 Nov 20:25 UTC">5 h</time>',
+    );
+    expect(String(await moment("2026-11-21 20:25:00+00", NOW))).toContain(">21 Nov 20:25</time>");
+  });
+
+  it("is a dash where there is none, and its own text where JavaScript has no such moment", async () => {
+    expect(String(await age(null, NOW))).toBe('<span class="quiet">–</span>');
+    expect(String(await moment(undefined, NOW))).toContain("–");
+    expect(String(await moment("infinity<", NOW))).toBe("<span>infinity&lt;</span>");
+  });
+});

@@ -1,0 +1,89 @@
+import { describe, expect, it } from "vitest";
+import { buildHref, projectHref, segmentAfter, withQuery } from "../../../src/page/parts/links.ts";
+import {
+  counted,
+  kindLabel,
+  percent,
+  shorten,
+  targetWords,
+  wholePercent,
+} from "../../../src/page/parts/words.ts";
+
+describe("percent", () => {
+  it.each([
+    [0, "0.0 %"],
+    [1e-17, "0.0 %"],
+    [0.0001, "0.1 %"],
+    [0.86149, "86.1 %"],
+    [0.99999, "99.9 %"],
+    [1 - 1e-16, "100.0 %"],
+    [1, "100.0 %"],
+  ])("%d is %s: what is not all, or not nothing, never looks so", (share, words) => {
+    expect(percent(share).replace("\u00a0", " ")).toBe(words);
+  });
+});
+
+describe("shorten", () => {
+  it("cuts, and leaves nothing that a browser would obey", () => {
+    expect(shorten("x".repeat(100), 10)).toBe(`${"x".repeat(9)}…`);
+    expect(shorten("\u202eabc\u001b[2J")).toBe("\ufffdabc␛[2J");
+    expect(shorten("12345678😀", 10)).toBe("12345678😀");
+    expect(shorten("12345678😀90", 10).isWellFormed()).toBe(true);
+  });
+});
+
+describe("a link", () => {
+  it.each([
+    "pip",
+    "a/b",
+    "a?b#c&d=e",
+    "100%25",
+    "..",
+    ".",
+    "",
+    "\u202e",
+    "<script>",
+    "%2e%2e",
+    "a b",
+  ])("to %j leads back to it", (name) => {
+    for (const [prefix, href] of [
+      ["/project", projectHref(name)],
+      ["/build", buildHref(name)],
+    ] as const) {
+      const url = new URL(href, "http://localhost");
+      const [query] = [...url.searchParams.values()];
+      expect(url.pathname.startsWith(prefix)).toBe(true);
+      expect(query ?? segmentAfter(`${prefix}/`, url.href)).toBe(name);
+    }
+  });
+
+  it("with a query leaves out what is not given, and keeps the one that is there", () => {
+    expect(withQuery("/project?slug=..", { since: "", until: undefined, limit: 5 })).toBe(
+      "/project?slug=..&since=&limit=5",
+    );
+    expect(withQuery("/", {})).toBe("/");
+  });
+
+  it("that is no single segment, or cannot be decoded, names nothing", () => {
+    expect(segmentAfter("/project/", "http://localhost/project/a/b")).toBeNull();
+    expect(segmentAfter("/project/", "http://localhost/project/%ff")).toBeNull();
+    expect(segmentAfter("/project/", "http://localhost/project/pip/")).toBe("pip");
+  });
+});
+
+describe("words of people", () => {
+  it("stand for names of the service; what is not known stays as it is", () => {
+    expect(kindLabel("docs_source")).toBe("Docs warning");
+    expect(kindLabel("vcs")).toBe("Source not reachable");
+    expect(kindLabel("our own class")).toBe("our own class");
+    expect(kindLabel("constructor")).toBe("constructor");
+    expect(targetWords("latest", "html")).toBe("latest · html");
+    expect(targetWords("(unknown)", "(none)")).toBe("version not known · format not known");
+    expect([counted(1, "project"), counted(1200, "project")]).toEqual(["1 project", "1,200 projects"]);
+    expect([wholePercent(0.999), wholePercent(0.001), wholePercent(1)]).toEqual([
+      "99\u00a0%",
+      "1\u00a0%",
+      "100\u00a0%",
+    ]);
+  });
+});

@@ -1,0 +1,260 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { projectHref } from "../../../src/page/parts/links.ts";
+import { expectFiles, filesOf, runQueries } from "../../support/block-offers.ts";
+import { type MirrorPages, openMirrorPages } from "../../support/mirror-pages.ts";
+import { blockOf, expectHarmless, mainOf, rowsOf, textOf } from "../../support/page-text.ts";
+import { HOSTILE_SLUGS, seedPages } from "../../support/served-pages.ts";
+
+let pages: MirrorPages;
+
+/**
+ * Beside pip: alpha, whose main docs fail; beta, whose epub fails; twin, which is there twice; lost, whose versions the mirror lacks; none,
+ * which was never built; busy, with 70 builds.
+ */
+const ROWS = `
+  insert into mirror.projects (id, slug, name, repo, source, listed, default_version, documentation_type, theme, subdomain, first_seen_at, changed_at, deleted_at, record_hash)
+  values
+    ('105', 'alpha', 'Alpha docs', 'git://git.example.org/alpha', 'list', true, 'stable', 'docgen', 'nature', 'http//alpha.docs.example.org/', now(), now(), null, ''),
+    ('106', 'beta', 'Beta', 'javascript:alert(1)', 'list', true, '', '', null, 'javascript:alert(1)', now(), now(), null, ''),
+    ('108', 'twin', 'First twin', null, 'list', true, 'latest', null, null, null, now() - interval '9 days', now(), now() - interval '75 hours', ''),
+    ('109', 'twin', 'Second twin', null, 'list', true, 'latest', null, null, null, now() - interval '2 days', now(), null, ''),
+    ('110', 'lost', 'Lost', null, 'list', true, 'latest', null, null, null, now(), now(), null, ''),
+    ('111', 'none', 'None', null, 'list', true, 'latest', null, null, null, now(), now(), null, ''),
+    ('112', 'busy', 'Busy', null, 'list', true, 'latest', null, null, null, now(), now(), null, '');
+  insert into mirror.versions (id, slug, active, project_id, first_seen_at, changed_at, record_hash)
+  select project || slug, slug, slug = 'latest', project::text, now(), now(), ''
+  from generate_series(105, 112) as project, unnest(array['latest', 'stable']) as slug
+  where project <> 107;
+  insert into mirror.builds (id, date, state, success, type, project_id, version_id, first_seen_at, changed_at, record_hash)
+  select id, date_trunc('second', now() at time zone 'utc') - ago::interval, 'finished', success, type, project_id, version_id, now(), now(), ''
+  from (values
+    ('5001', '1000 hours', true, 'html', '105', '105stable'), ('5002', '3910 minutes', false, 'html', '105', '105stable'),
+    ('5003', '2000 minutes', false, 'html', '105', '105stable'), ('5004', '1590 minutes', true, 'pdf', '105', '105latest'),
+    ('5005', '1830 minutes', false, 'pdf', '105', '105latest'), ('5006', '6 days', false, 'epub', '105', '105latest'),
+    ('6001', '4 days', true, 'html', '106', '106latest'), ('6003', '50 hours', false, 'epub', '106', '106stable'),
+    ('8001', '6 days', false, 'html', '108', '108latest'), ('9001', '1 day', true, 'html', '109', '109latest'),
+    ('11001', '6 days', false, 'html', '110', null), ('11002', '5 days', true, 'html', '110', null)
+  ) as of (id, ago, success, type, project_id, version_id);
+  insert into mirror.builds (id, date, state, success, type, project_id, version_id, first_seen_at, changed_at, record_hash)
+  select (20000 + n)::text, date_trunc('second', now() at time zone 'utc') - n * interval '1 day', 'finished', n > 30, 'html', '112', '112latest', now(), now(), ''
+  from generate_series(1, 70) as n;
+  insert into mirror.build_logs (build_id, error) select id, 'ModuleNotFoundError: No module named kiln' from mirror.builds where id in ('5002', '5003');
+  insert into mirror.build_logs (build_id, error) values ('5005', '! LaTeX Error: File sandal.sty not found.');
+  insert into mirror.unresolved_references (resource, record_id, field, position, uri, status)
+  values ('build', '11001', 'version', 0, '/api/v1/version/901/', 'gone'), ('build', '11002', 'version', 0, '/api/v1/version/902/', 'gone');
+`;
+
+beforeAll(async () => {
+  pages = await openMirrorPages((url) => seedPages(url, ROWS));
+});
+afterAll(() => pages?.[Symbol.asyncDispose]());
+
+const verdictOf = (page: string): string =>
+  textOf(page.split('<section class="verdict')[1]?.split("</section>")[0] ?? "");
+const failsOf = (page: string): string[] =>
+  blockOf(page, "failing").split('<span class="when">').slice(1).map(textOf);
+const stripOf = (page: string): string[] =>
+  [...blockOf(page, "builds").matchAll(/<li><a class="(\w+)" href="\/build\/(\w+)"/g)].map(
+    ([, kind, id]) => `${id} ${kind}`,
+  );
+
+describe("the verdict of a project", () => {
+  it("says first that the main docs fail, since when, why, and which build was good", async () => {
+    const page = await pages.page("/project/alpha");
+    expect(verdictOf(page)).toMatch(/alpha: the main docs have been failing for 2 d\./);
+    expect(verdictOf(page)).toContain("Missing dependencyModuleNotFoundError: No module named kiln");
+    expect(verdictOf(page)).toMatch(/Build 5003\s*Last good: 5001, \d+ \w+ \d\d:\d\d/);
+    expect(page).toContain("<title>✗ alpha · docmirror</title>");
+    expect(page).toMatch(/<link rel="icon" href="data:[^"]*cf3f2e/);
+    expect(page).toContain(
+      'type="application/atom+xml" title="What broke and was fixed of alpha" href="/project/alpha/feed.atom"',
+    );
+  });
+
+  it("keeps good, failing in part, not known and gone apart", async () => {
+    expect(verdictOf(await pages.page("/project/pip"))).toMatch(
+      /Goodpip is good, and so are its main docs\.|pip is good, and so are its main docs\./,
+    );
+    const beta = verdictOf(await pages.page("/project/beta"));
+    expect(beta).toContain("beta: the main docs are good, but 1 other version or format fails.");
+    expect(beta).toMatch(/stable · epub\s*Other error/);
+    expect(verdictOf(await pages.page("/project/none"))).toContain("none: no build of it is known.");
+    expect(await pages.page("/project/none")).toContain("<title>? none · docmirror</title>");
+    const lost = verdictOf(await pages.page("/project/lost"));
+    expect(lost).toContain("lost: of the main docs nothing is known, and 1 other version or format fails.");
+    expect(verdictOf(await pages.page("/project/twin?id=108"))).toContain(
+      "twin is gone: the service no longer has it.",
+    );
+    const none = mainOf(await pages.page("/project/none"));
+    expect(none).not.toMatch(/none found|good/i);
+  });
+
+  it("compares the last 30 builds with those before, and says whether that is chance", async () => {
+    const verdict = verdictOf(await pages.page("/project/busy"));
+    expect(verdict).toMatch(/Succeeded, last 30 finished builds0 % 0 of 30/);
+    expect(verdict).toMatch(/down 100\.0 points on the 30 before · /);
+    expect(verdict).toMatch(/Builds, last 7 days\s*[67]\s*7 in the 7 days before; 70 since/);
+    expect(verdictOf(await pages.page("/project/alpha"))).not.toContain("points");
+  });
+});
+
+describe("the builds of a project", () => {
+  it("are thirty links with signs, the newest at the right, and lead on to those before", async () => {
+    const page = await pages.page("/project/busy");
+    const strip = stripOf(page);
+    expect(strip).toHaveLength(30);
+    expect(strip.at(-1)).toBe("20001 bad");
+    expect(blockOf(page, "builds")).toContain("20001 failed, latest · html, ");
+    const second = await pages.page("/project/busy?page=2");
+    expect(stripOf(second).at(-1)).toBe("20031 good");
+    expect(blockOf(second, "builds")).toMatch(/href="\/project\/busy\?page=3#builds">The 10 builds before/);
+    expect(textOf(blockOf(await pages.page("/project/busy?page=7"), "builds"))).toContain("No such page.");
+  });
+
+  it("are those of one version and format where the reader chooses it", async () => {
+    const page = await pages.page("/project/alpha?version=latest&type=pdf");
+    expect(stripOf(page)).toEqual(["5005 bad", "5004 good"]);
+    expect(blockOf(page, "builds")).toMatch(
+      /href="\/project\/alpha\?version=latest&amp;type=pdf#builds" aria-current="true">latest · pdf/,
+    );
+    expect(stripOf(await pages.page("/project/alpha?version=stable&type=html"))).toEqual([
+      "5001 good",
+      "5002 bad",
+      "5003 bad",
+    ]);
+  });
+
+  it("are never called good where the choice leaves none: the nearest version is named", async () => {
+    const block = blockOf(await pages.page("/project/alpha?version=stabel&type=html"), "builds");
+    expect(textOf(block)).toContain(
+      "No build matches. No build of this project is of stabel · html. That says nothing",
+    );
+    expect(block).toContain('href="/project/alpha?version=stable&amp;type=html">Did you mean');
+  });
+});
+
+describe("what fails of a project", () => {
+  it("has its main docs first, each with its cause, its build, the last good one and its strip", async () => {
+    const fails = failsOf(await pages.page("/project/alpha"));
+    expect(fails).toHaveLength(2);
+    expect(fails[0]).toMatch(/2 d\s*main docs failing\s*stable · html\s*main docs\s*not active/);
+    expect(fails[0]).toMatch(/build 5003, .*, 2 failures in a row · last good 5001, 38 d before/);
+    expect(fails[0]).toContain("the last 3 of stable · html: 1 succeeded, 2 failed; the newest: failed");
+    expect(fails[1]).toMatch(/latest · epub[\s\S]*its first build/);
+  });
+
+  it("keeps unknown versions apart by what builds call them", async () => {
+    const page = await pages.page("/project/lost");
+    expect(failsOf(page)).toHaveLength(1);
+    expect(failsOf(page)[0]).toContain("named /api/v1/version/901/");
+    const rows = rowsOf(page, "versions");
+    expect(rows.map(([name]) => name)).toEqual([
+      "version not known · htmlnamed /api/v1/version/901/",
+      "version not known · htmlnamed /api/v1/version/902/",
+    ]);
+    expect(rows.map(([, state]) => state)).toEqual(["failedfails", "succeededgood"]);
+    const [, href = ""] = /href="([^"]*902[^"]*)#builds"/.exec(blockOf(page, "versions")) ?? [];
+    expect(stripOf(await pages.page(href.replaceAll("&amp;", "&")))).toEqual(["11002 good"]);
+  });
+
+  it("says why, by kinds and lines with the newest build, and since when it counts", async () => {
+    const text = textOf(blockOf(await pages.page("/project/alpha"), "causes"));
+    expect(text).toMatch(/Why it failed 4 failed builds[\s\S]*Of all its builds, since/);
+    expect(text).toMatch(
+      /Missing dependency2\s*ModuleNotFoundError: No module named kiln2 builds, last 5003, 33 h/,
+    );
+    expect(text).toContain("LaTeX error1");
+  });
+
+  it("says what was fixed and how long it was broken", async () => {
+    expect(textOf(blockOf(await pages.page("/project/alpha"), "fixed"))).toMatch(
+      /Fixed 1\D[\s\S]*latest · pdf26 hbroken for 4 h · LaTeX error/,
+    );
+  });
+});
+
+describe("more about a project", () => {
+  it("has counts by day, never a daily rate", async () => {
+    const block = blockOf(await pages.page("/project/busy"), "days");
+    expect(block).toMatch(/Builds by day: [01] succeeded and (?:29|30) failed since/);
+    expect(textOf(block)).not.toMatch(/\d\s?%/);
+    expect(textOf(blockOf(await pages.page("/project/none"), "days"))).toContain(
+      "No builds were triggered in these 31 days.",
+    );
+  });
+
+  it("shows its facts, and leads to its documentation; what is no web address is no link", async () => {
+    const alpha = await pages.page("/project/alpha");
+    expect(alpha).toContain(
+      '<a href="http://alpha.docs.example.org/" rel="noreferrer nofollow">Documentation upstream',
+    );
+    expect(textOf(blockOf(alpha, "facts"))).toMatch(
+      /NameAlpha docsMain docsstable · htmlMade withdocgenThemenatureRepositorygit:\/\/git\.example\.org\/alpha/,
+    );
+    const beta = await pages.page("/project/beta");
+    expect(beta).not.toMatch(/href="javascript/i);
+    expect(textOf(blockOf(beta, "facts"))).toContain("Repositoryjavascript:alert(1)");
+  });
+
+  it("has the badge's text to paste", async () => {
+    expect(textOf(blockOf(await pages.page("/project/alpha"), "badge"))).toContain(
+      "[![docs](ADDRESS/badge/alpha.svg)](ADDRESS/project/alpha)",
+    );
+  });
+
+  it("lists its versions with their states and rates", async () => {
+    const rows = rowsOf(await pages.page("/project/alpha"), "versions");
+    expect(rows.map(([name]) => name)).toEqual([
+      "stable · html main docs not active",
+      "latest · epub",
+      "latest · pdf",
+    ]);
+    expect(rows.map(([, state]) => state)).toEqual(["failedfails", "failedfails", "succeededgood"]);
+    expect(rows[2]?.join(" ")).toMatch(/50 %1 of 2 26 h/);
+  });
+});
+
+describe("two projects of one slug", () => {
+  it("are said to be two, and are not added up; the one that the service has comes first", async () => {
+    const page = await pages.page("/project/twin");
+    expect(textOf(blockOf(page, "twins"))).toMatch(
+      /2 projects have this slug[\s\S]*Second twin, id 109 \(shown here\)the service has it[\s\S]*First twin, id 108gone since 3 d/,
+    );
+    expect(verdictOf(page)).toContain("twin is good");
+    expect(stripOf(page)).toEqual(["9001 good"]);
+    const other = await pages.page("/project/twin?id=108");
+    expect(stripOf(other)).toEqual(["8001 bad"]);
+    expect(blockOf(other, "builds")).toContain('href="/project/twin?id=108#builds"');
+    expect(stripOf(await pages.page("/project/twin?id=105"))).toEqual(["9001 good"]);
+  });
+});
+
+describe("the page of a project", () => {
+  it("offers every block as files, and its SQL, which runs as it is shown", async () => {
+    for (const path of [
+      "/project/alpha",
+      "/project/alpha?version=la'test&type=pdf&versions=all",
+      "/project/lost",
+    ]) {
+      const page = await pages.page(path);
+      expect(await runQueries(pages, page)).toHaveLength(8);
+      // A version that is not there has no file.
+      await expectFiles(
+        pages,
+        filesOf(page).filter((file) => !file.includes("la%27test")),
+      );
+    }
+  });
+
+  it("escapes what others named, and what a reader sends", async () => {
+    for (const [name, slug] of Object.entries(HOSTILE_SLUGS))
+      if (name !== "empty") expectHarmless(await pages.page(projectHref(slug)), name);
+    const hostile = encodeURIComponent(`"><script>x</script>\u202e\0`);
+    expectHarmless(
+      await pages.page(
+        `/project/alpha?version=${hostile}&type=${hostile}&ref=${hostile}&id=${hostile}&page=-1&versions=${hostile}`,
+      ),
+      "query",
+    );
+  });
+});

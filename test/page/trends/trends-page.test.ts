@@ -1,0 +1,186 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { expectFiles, filesOf, runQueries } from "../../support/block-offers.ts";
+import { type MirrorPages, openMirrorPages } from "../../support/mirror-pages.ts";
+import { blockOf, expectHarmless, mainOf, rowsOf, textOf } from "../../support/page-text.ts";
+import { dateAgo, dayAgo, seedDays } from "../../support/seeded-days.ts";
+import { seedPages } from "../../support/served-pages.ts";
+
+let pages: MirrorPages;
+
+/**
+ * Of the 28 days before today each has 8 builds of html and 2 of pdf, one a minute. The first html fails each day. Of the last 14 days the last
+ * pdf fails too. Yesterday has a build that is stuck.
+ */
+const WORLD = `
+  select ago * 100 + k || '' as id, ago, k as minute, case when k < 8 then 'html' else 'pdf' end as type, '1' as project,
+    not (k = 0 or k = 9 and ago <= 14) as success,
+    case when k = 0 and ago > 14 then 'ModuleNotFoundError: No module named kiln'
+      when k = 0 then 'Command killed due to timeout: make html'
+      when k = 9 and ago <= 14 then 'fatal: unable to access the repository' end as error
+  from generate_series(1, 28) as ago cross join generate_series(0, 9) as k
+  union all select 'stuck', 1, 30, 'html', '1', null, null`;
+
+beforeAll(async () => {
+  pages = await openMirrorPages((url) => seedDays(url, WORLD));
+});
+afterAll(() => pages?.[Symbol.asyncDispose]());
+
+/** The cells of the comparison, by the names of its rows. */
+const comparison = (page: string): Record<string, string[]> =>
+  Object.fromEntries(rowsOf(page, "compare").map(([name = "", ...cells]) => [name, cells]));
+
+describe("the page of trends", () => {
+  it("says first how the rate compares with the period before, with the interval of the difference, and what changed", async () => {
+    const page = await pages.page("/trends");
+    const text = mainOf(page);
+    expect(text).toContain(
+      "80.0 % of the builds of 14 days succeeded, fewer than in the 14 days before (90.0 %).",
+    );
+    expect(text).toContain("−10.0 points, surely between −18.4 and −1.6: more than chance.");
+    expect(text).toContain(
+      "What changed: “Timed out”, 14 builds against 0; “Source not reachable”, 14 builds against 0.",
+    );
+    expect(page).toContain("<title>↓ 80.0\u00a0% succeeded · Trends · docmirror</title>");
+  });
+
+  it("compares each figure with the period before", async () => {
+    const rows = comparison(await pages.page("/trends"));
+    expect(rows["Builds that succeeded"]).toEqual([
+      "80.0 %",
+      "90.0 %",
+      "down 10.0 points more than chance: −18.4 to −1.6",
+    ]);
+    expect(rows["Builds triggered"]).toEqual(["141", "140", "+1"]);
+    // The first html of all failed without a success before it: that is born broken, and later fixed.
+    expect(rows["Versions and formats that broke"]).toEqual(["28", "13", "+15 the mirror was new before"]);
+    expect(rows["Versions and formats that were fixed"]).toEqual(["27", "14", "+13"]);
+    expect(rows["Fixed within a day of breaking"]?.slice(0, 2)).toEqual(["100.0 %", "100.0 %"]);
+    expect(rows["Stuck to this day"]).toEqual(["1", "0", "+1"]);
+  });
+
+  it("draws each day, names it under the mouse, and has the same as a table", async () => {
+    const block = blockOf(await pages.page("/trends"), "days");
+    expect(block.match(/<circle class="dot/g)).toHaveLength(28 + 1);
+    expect(block).toContain(`<title>${dayAgo(2)}: 80.0\u00a0% of 10 builds (49\u00a0% to 94\u00a0%)</title>`);
+    expect(block).toContain(`<title>${dayAgo(1)}: 8 succeeded, 2 failed, 1 not finished</title>`);
+    expect(block).toContain(`<title>${dayAgo(20)}: 1 broke, 1 fixed</title>`);
+    expect(block).not.toMatch(/<svg[^>]*class="plot"[^>]*viewBox/);
+    const rows = rowsOf(await pages.page("/trends"), "days");
+    expect(rows).toHaveLength(28);
+    expect(rows[0]).toEqual([
+      expect.stringContaining(dayAgo(1)),
+      "8",
+      "2",
+      "1",
+      "80.0 %",
+      "49 % – 94 %",
+      "2",
+      "2",
+    ]);
+    expect(rows[27]).toEqual([dayAgo(28), "9", "1", "0", "90.0 %", "60 % – 98 %", "0", "1"]);
+  });
+
+  it("narrows all that it can to a format, and says what it cannot", async () => {
+    const page = await pages.page("/trends?type=pdf");
+    expect(mainOf(page)).toContain(
+      "50.0 % of the pdf builds of 14 days succeeded, fewer than in the 14 days before (100.0 %).",
+    );
+    const rows = comparison(page);
+    expect(rows["Builds triggered"]?.slice(0, 2)).toEqual(["28", "28"]);
+    expect(rows["Versions that broke, or failed at first"]?.slice(0, 2)).toEqual(["14", "0"]);
+    expect(textOf(blockOf(page, "why"))).toContain("Source not reachable");
+    expect(textOf(blockOf(page, "why"))).not.toContain("Timed out");
+    expect(textOf(blockOf(page, "platform"))).toContain("these figures ignore the format");
+    expect(page).toContain('<option value="pdf" selected>');
+    expect(blockOf(page, "days")).toContain(
+      `/report/fact_builds.csv?since=${dateAgo(28)}&amp;until=${dateAgo(1)}&amp;type=pdf`,
+    );
+  });
+
+  it("takes days, moments and spans, and keeps the format in the usual periods", async () => {
+    for (const query of [`since=${dateAgo(7)}`, "since=7d", `since=${dateAgo(7)}&until=${dateAgo(1)}`]) {
+      expect(mainOf(await pages.page(`/trends?${query}`)), query).toContain(
+        "80.0 % of the builds of 7 days succeeded",
+      );
+    }
+    const page = await pages.page("/trends?since=7d&type=html");
+    expect(page).toContain(`href="/trends?type=html&amp;since=${dateAgo(7)}" aria-current="true"`);
+    expect(mainOf(await pages.page(`/trends?since=${dateAgo(20)}&until=${dateAgo(20)}`))).toMatch(
+      /90\.0 % of the builds of \d+ \w+ succeeded, about as many as on the day before \(90\.0 %\)\./,
+    );
+    expect((await pages.get("/trends?since=yesterday")).status).toBe(400);
+    expect((await pages.get(`/trends?since=${dateAgo(1)}&until=${dateAgo(9)}`)).status).toBe(400);
+  });
+
+  it("compares with nothing where the mirror does not know all of the days before", async () => {
+    const page = await pages.page(`/trends?since=${dateAgo(28)}`);
+    const text = mainOf(page);
+    expect(text).toContain("85.0 % of the builds of 28 days succeeded: 238 of 280.");
+    expect(text).toContain("so this says nothing about better or worse");
+    expect(rowsOf(page, "compare")[0]).toEqual(["Builds that succeeded", "85.0 %"]);
+  });
+
+  it("shows long periods in longer marks", async () => {
+    await using served = await openMirrorPages((url) =>
+      seedDays(
+        url,
+        "select 'b' || ago as id, ago, 0 as minute, 'html' as type, '1' as project, ago % 4 <> 0 as success, null::text as error from generate_series(1, 400) as ago",
+      ),
+    );
+    const page = await served.page(`/trends?since=${dateAgo(400)}`);
+    const block = blockOf(page, "days");
+    expect(textOf(block)).toContain("By week");
+    expect(block.match(/<circle class="dot/g)).toHaveLength(58 + 1);
+    expect(mainOf(page)).toContain("75.0 % of the builds of 400 days succeeded: 300 of 400.");
+    const few = blockOf(await served.page("/trends?since=3d"), "days");
+    expect(few).toContain('<div class="charts few">');
+  });
+
+  it("never calls a choice that leaves nothing good, and names the nearest formats", async () => {
+    const page = await pages.page("/trends?type=hmtl&since=7d");
+    expect(mainOf(page)).toMatch(/No build has this format\.\s+So this says nothing about how builds do\./);
+    expect(page).toMatch(/href="\/trends\?since=[^"]*&amp;type=html">Did you mean <bdi>html<\/bdi>\?/);
+    const later = mainOf(await pages.page("/trends?since=2999-01-01"));
+    expect(later).toContain("No build of these days is known.");
+    expect(later).not.toMatch(/none found|none failed/i);
+    const platform = textOf(blockOf(await pages.page("/trends"), "platform"));
+    expect(platform).toContain("Not known. In no hour of these days did eight projects or more build");
+  });
+
+  it("says of its figures that ignore the dates that they do", async () => {
+    const page = await pages.page("/trends?since=7d");
+    expect(textOf(blockOf(page, "regressions"))).toContain("whatever dates are chosen");
+    expect(textOf(blockOf(page, "flaky"))).toContain("whatever dates are chosen");
+    expect(textOf(blockOf(page, "formats"))).not.toContain("ignore the dates");
+    expect(textOf(blockOf(page, "repairs"))).toContain("by whole months");
+  });
+
+  it("shows what got worse and what is flaky, how long builds take and wait, and how many are open", async () => {
+    const page = await pages.page("/trends");
+    expect(textOf(blockOf(page, "durations"))).toContain("half of the builds took at most 30 s");
+    expect(textOf(blockOf(page, "backlog"))).toMatch(/Up to 1 at once surely/);
+    expect(rowsOf(page, "formats")).toEqual([
+      ["html", expect.stringMatching(/88 %.*98 of 112/s), "88 %", "0.0 points within chance"],
+      ["pdf", expect.stringMatching(/50 %.*14 of 28/s), "100 %", "down 50.0 points more than chance"],
+    ]);
+    expect(textOf(blockOf(page, "repairs"))).toMatch(/Broke in \d{4}-\d\d/);
+  });
+
+  it("offers every block as files, and its SQL, which runs as it is shown", async () => {
+    for (const path of ["/trends", "/trends?type=pdf", `/trends?since=${dateAgo(28)}`]) {
+      const page = await pages.page(path);
+      expect(await runQueries(pages, page)).toHaveLength(11);
+      await expectFiles(pages, filesOf(page));
+    }
+  });
+
+  it("escapes what others named", async () => {
+    await using served = await openMirrorPages(seedPages);
+    for (const query of [
+      "",
+      `?type=${encodeURIComponent("<b>html</b>")}`,
+      `?type=${encodeURIComponent('"><script>x')}`,
+    ])
+      expectHarmless(await served.page(`/trends${query}`), query);
+  });
+});

@@ -1,0 +1,165 @@
+import { describe, expect, it } from "vitest";
+import { readDefinitions } from "../../../src/report/definitions.ts";
+import { createReadStatus, type StatusDocument } from "../../../src/report/status/read-status.ts";
+import { connect, type Sql } from "../../../src/store/connection/connect.ts";
+import { STATUS } from "../../support/contract-page.ts";
+import { createTestDatabase } from "../../support/database.ts";
+import { seedLeader, seedWalks } from "../../support/health-mirror.ts";
+
+const HOUR_MS = 3_600_000;
+const SETTINGS = {
+  stuckAfterMs: 2 * HOUR_MS,
+  staleAfterMs: 30 * HOUR_MS,
+  sourceTimezone: "Etc/UTC",
+  syncCron: "17 2 * * *",
+  watchCron: "* * * * *",
+  timezone: "Etc/UTC",
+};
+const NOW = new Date("2026-11-03T12:00:30Z");
+const DEFINITIONS = readDefinitions();
+const read = createReadStatus(SETTINGS, DEFINITIONS);
+
+async function withMirror(fn: (sql: Sql) => Promise<void>, migrated = true): Promise<void> {
+  await using database = await createTestDatabase({ migrated });
+  const sql = connect(database.url, { applicationName: "docmirror test", max: 1 });
+  try {
+    await fn(sql);
+  } finally {
+    await sql.end({ timeout: 5 });
+  }
+}
+
+async function readDocument(sql: Sql): Promise<StatusDocument> {
+  const status = await read(sql, NOW);
+  if ("fault" in status) throw new Error(status.fault);
+  return status;
+}
+
+/** The names of all fields, at any depth. */
+function fieldsOf(value: unknown): unknown {
+  if (Array.isArray(value)) return fieldsOf(value[0]);
+  if (value === null || typeof value !== "object") return typeof value === "object" ? null : "value";
+  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, fieldsOf(inner)]));
+}
+
+describe("the status document", () => {
+  it("has the fields that the contract names, in its order", () =>
+    withMirror(async (sql) => {
+      await seedWalks(sql, { user: 1, project: 1, version: 1, file: 1, build: 1 }, NOW);
+      await seedLeader(sql);
+      await sql`
+        insert into sync.runs (kind, status, started_at, finished_at, heartbeat_at, pid, host)
+        values ('watch', 'succeeded', now(), now(), now(), 1, 'test')`;
+      await sql`
+        insert into mirror.builds (id, date, state, first_seen_at, changed_at, record_hash)
+        values ('1', '2026-11-03 09:00:00', 'building', now(), now(), '')`;
+      await sql`
+        insert into sync.missing_records (resource, record_id, run_id, noticed_at, asked_at, undecided_runs)
+        values ('build', '1', 1, now(), now(), 3)`;
+      const status = await readDocument(sql);
+      expect(Object.keys(status)).toEqual(Object.keys(STATUS));
+      const known = { ...STATUS, clock_faults: [] };
+      expect(fieldsOf({ ...status, clock_faults: [] })).toEqual(fieldsOf(known));
+    }));
+
+  it("calls each list stale by its own age, one that was never read too, and the mirror when any is", () =>
+    withMirror(async (sql) => {
+      await seedWalks(sql, { user: 30, project: 30.001, version: 1, build: 2 }, NOW);
+      const { stale, last_good_at, age_ms, oldest_list, resources } = await readDocument(sql);
+      expect(resources.map(({ resource, age_ms: age, stale: isStale }) => [resource, age, isStale])).toEqual([
+        ["user", 30 * HOUR_MS, false],
+        ["project", 30 * HOUR_MS + 3600, true],
+        ["version", HOUR_MS, false],
+        ["file", null, true],
+        ["build", 2 * HOUR_MS, false],
+      ]);
+      expect({ stale, last_good_at, age_ms }).toEqual({ stale: true, last_good_at: null, age_ms: null });
+      expect(oldest_list.resource).toBe("file");
+      await seedWalks(sql, { project: 3, file: 1.5 }, NOW);
+      expect(await readDocument(sql)).toMatchObject({
+        stale: false,
+        last_good_at: "2026-11-02T06:00:30Z",
+        age_ms: 30 * HOUR_MS,
+        oldest_list: { resource: "user" },
+      });
+    }));
+
+  it("says who leads, and what is due next only while somebody does", () =>
+    withMirror(async (sql) => {
+      expect(await readDocument(sql)).toMatchObject({ leader: null, next_runs: null });
+      await seedLeader(sql);
+      expect(await readDocument(sql)).toMatchObject({
+        leader: { instance: "abc123", pid: 4711, host: "host-a", term: 3, since: "2026-11-03T12:00:00.5Z" },
+        next_runs: [
+          { job: "sync", due_at: "2026-11-04T02:17:00.000Z" },
+          { job: "watch", due_at: "2026-11-03T12:01:00.000Z" },
+        ],
+      });
+      await sql`update sync.leader set heartbeat_at = clock_timestamp() - interval '31 seconds'`;
+      expect(await readDocument(sql)).toMatchObject({ leader: null, next_runs: null });
+    }));
+
+  it("lists the newest 20 runs, and rounds of the watch apart from them", () =>
+    withMirror(async (sql) => {
+      await sql`
+        insert into sync.runs (kind, status, started_at, finished_at, heartbeat_at, pid, host, error)
+        select case when n % 2 = 0 then 'full' else 'watch' end, 'failed', now(), now(), now(), 1, 'test', 'run ' || n
+        from generate_series(1, 61) as n`;
+      const { runs, last_watch_round } = await readDocument(sql);
+      expect(runs.map(({ run_id }) => run_id)).toEqual(
+        Array.from({ length: 20 }, (_, index) => 60 - 2 * index),
+      );
+      expect(last_watch_round).toMatchObject({ run_id: 61, kind: "watch", error: "run 61" });
+      expect(runs[0]?.started_at).toMatch(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/);
+    }));
+
+  it("takes the number of builds that the loader keeps, and counts where it keeps none", () =>
+    withMirror(async (sql) => {
+      const rows = async () => (await readDocument(sql)).resources.at(-1);
+      await sql`
+        insert into mirror.builds (id, first_seen_at, changed_at, deleted_at, record_hash)
+        select n::text, now(), now(), case when n > 3 then now() end, '' from generate_series(1, 5) as n`;
+      expect(await rows()).toMatchObject({ resource: "build", rows: 3 });
+      await sql`insert into sync.lists (resource, live) values ('build', 7)`;
+      expect(await rows()).toMatchObject({ resource: "build", rows: 7 });
+    }));
+
+  const newest = "(select max(tag) from sync.migrations)";
+  it.each([
+    [
+      "older",
+      `delete from sync.migrations where tag = ${newest}`,
+      { state: "older", missing: 1, unknown: 0 },
+      /is older than this program: 1 of \d+ migrations are missing\. Run `docmirror migrate`\.$/,
+    ],
+    [
+      "of older definitions",
+      "update sync.definitions set hash = '', version = '0.0.0' where name = 'report.freshness'",
+      { state: "older", missing: 0, outdated: 1 },
+      /it lacks the new definition of report\.freshness\. Run `docmirror migrate`\.$/,
+    ],
+    [
+      "newer",
+      "insert into sync.migrations (tag, hash) values ('0999_of_tomorrow', 'x')",
+      { state: "newer", missing: 0, unknown: 1 },
+      /is newer than this program\. Upgrade docmirror/,
+    ],
+  ])("of a schema that is %s is a reason", (_name, change, schema, reason) =>
+    withMirror(async (sql) => {
+      await sql.unsafe(change);
+      const status = await read(sql, NOW);
+      expect(status).toEqual({
+        fault: expect.stringMatching(reason),
+        schema: expect.objectContaining(schema),
+        version: DEFINITIONS.version,
+      });
+    }));
+
+  it("of a database without a mirror is a reason", () =>
+    withMirror(async (sql) => {
+      expect(await read(sql, NOW)).toMatchObject({
+        fault: "There is no mirror in the database yet; `docmirror sync` makes one.",
+        schema: { state: "none", unknown: 0 },
+      });
+    }, false));
+});

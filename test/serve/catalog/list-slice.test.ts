@@ -1,0 +1,26 @@
+import { describe, expect, it } from "vitest";
+import { createListSlices } from "../../../src/serve/catalog/list-slice.ts";
+import type { TransactionSql } from "../../../src/store/connection/connect.ts";
+
+describe("slices of a list", () => {
+  it("go on from where the last one ended, however many records were found by their slug meanwhile", async () => {
+    const asked: string[] = [];
+    let total = 1000;
+    const unsafe = async (text: string) => {
+      asked.push(text);
+      if (text.includes("count(*)")) return [{ total }];
+      const limit = Number(/limit (\d+)$/.exec(text)?.[1]);
+      return Array.from({ length: limit }, (_, at) => ({ id: String(at), key: "key" }));
+    };
+    const tx = { unsafe } as unknown as TransactionSql;
+    const slices = createListSlices();
+    await slices(tx, "build", { filters: [], offset: 0, limit: 100 }, "1");
+    total = 1;
+    for (let at = 0; at < 300; at++) {
+      const filters = [{ path: ["slug"], value: `project-${at}` }];
+      await slices(tx, "project", { filters, offset: 0, limit: 1 }, "1");
+    }
+    await slices(tx, "build", { filters: [], offset: 100, limit: 100 }, "1");
+    expect(asked.at(-1)).toMatch(/ offset 0 limit 100$/);
+  });
+});

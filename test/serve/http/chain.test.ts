@@ -1,0 +1,206 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { RESOURCES } from "../../../src/resources/resources.ts";
+import { connect, type Sql } from "../../../src/store/connection/connect.ts";
+import { createTestDatabase, type TestDatabase } from "../../support/database.ts";
+import { type QuickWorld, startQuickWorld } from "../../support/quick-world.ts";
+import { recordedExchanges, startReplay } from "../../support/replay-upstream.ts";
+import { type ServedInterface, serveInterface } from "../../support/served-interface.ts";
+import { syncOnce } from "../../support/sync.ts";
+
+/** Tables of records, without what only says how and when they were read. */
+const TABLES = [
+  "users",
+  "projects",
+  "project_users",
+  "versions",
+  "files",
+  "builds",
+  "build_logs",
+  "unresolved_references",
+];
+const OWN = new Set([
+  "first_seen_at",
+  "changed_at",
+  "first_seen_run_id",
+  "changed_run_id",
+  "record_hash",
+  "run_id",
+  "checked_at",
+  "asked_at",
+]);
+
+async function rowsOf(sql: Sql, table: string): Promise<string[]> {
+  const live = ["project_users", "unresolved_references"].includes(table)
+    ? sql``
+    : table === "build_logs"
+      ? sql`where build_id in (select id from mirror.builds where deleted_at is null)`
+      : sql`where deleted_at is null`;
+  const rows = await sql<Record<string, unknown>[]>`select * from mirror.${sql(table)} ${live}`;
+  return rows
+    .map((row) => JSON.stringify(Object.fromEntries(Object.entries(row).filter(([name]) => !OWN.has(name)))))
+    .sort();
+}
+
+interface Page {
+  meta: { next: string | null; previous: string | null; total_count: number };
+  objects: Record<string, unknown>[];
+}
+
+async function crawl(served: ServedInterface): Promise<Map<string, string>> {
+  const bodies = new Map<string, string>();
+  const ask = async (path: string): Promise<unknown> => {
+    const reply = await served.get(path);
+    const body = await reply.text();
+    bodies.set(path, `${reply.status} ${body}`);
+    return reply.status === 200 ? JSON.parse(body) : null;
+  };
+  await ask("/api/v1/");
+  for (const resource of RESOURCES) {
+    await ask(`/api/v1/${resource}/schema/`);
+    for (const limit of [20, 333]) {
+      let next: string | null = `/api/v1/${resource}/?format=json&limit=${limit}`;
+      while (next) {
+        const page = (await ask(next)) as Page;
+        next = page.meta.next;
+        if (limit === 20) for (const { id } of page.objects) await ask(`/api/v1/${resource}/${id}/`);
+      }
+    }
+  }
+  const { objects: projects } = (await ask("/api/v1/project/?limit=1000")) as Page;
+  for (const { slug, id } of projects) {
+    for (const path of [
+      `project/${slug}/`,
+      `version/${slug}/?limit=2`,
+      `build/${slug}/?limit=3`,
+      `build/?project__slug=${slug}&limit=3`,
+      `build/?project=${id}&state=finished&limit=2`,
+      `file/?project__slug=${slug}`,
+    ]) {
+      await ask(`/api/v1/${path}`);
+    }
+  }
+  return bodies;
+}
+
+describe("a mirror of a mirror", () => {
+  let quick: QuickWorld;
+  let second: TestDatabase;
+  let first: ServedInterface;
+
+  beforeAll(async () => {
+    quick = await startQuickWorld({ hiddenShare: 0.15, builds: 400, versions: 120, files: 80 });
+    await quick.sync();
+    quick.world.advance(2 * 86_400_000);
+    await quick.sync({ kind: "full" });
+    first = await serveInterface(quick.databaseUrl);
+    second = await createTestDatabase();
+    await syncOnce(second.url, new URL(first.url), {
+      settings: { sourceTimezone: quick.world.settings.timeZone },
+    });
+  });
+
+  afterAll(async () => {
+    await first?.[Symbol.asyncDispose]();
+    await second?.dispose();
+    await quick?.[Symbol.asyncDispose]();
+  });
+
+  it.each(TABLES)("has the same rows in mirror.%s", async (table) => {
+    const [one, other] = await Promise.all(
+      [quick.databaseUrl, second.url].map(async (url) => {
+        const sql = connect(url, { applicationName: "docmirror test", max: 1 });
+        try {
+          return await rowsOf(sql, table);
+        } finally {
+          await sql.end();
+        }
+      }),
+    );
+    expect(one?.length).toBeGreaterThan(0);
+    expect(other).toEqual(one);
+  });
+
+  it("answers every path with the same body, byte by byte", { tags: ["long"] }, async () => {
+    await using again = await serveInterface(second.url);
+    const [one, other] = [await crawl(first), await crawl(again)];
+    expect([...other.keys()]).toEqual([...one.keys()]);
+    expect([...one].filter(([path, body]) => other.get(path) !== body)).toEqual([]);
+    expect(one.size).toBeGreaterThan(900);
+  });
+
+  it("serves each live record as the service does", async () => {
+    for (const resource of RESOURCES) {
+      const [{ objects: ours }, theirs] = await Promise.all([
+        first.json(`/api/v1/${resource}/?limit=1000`) as Promise<Page>,
+        (await fetch(`${quick.simulation.url}/api/v1/${resource}/?limit=1000`)).json() as Promise<Page>,
+      ]);
+      const byId = (a: Record<string, unknown>, b: Record<string, unknown>) => Number(a.id) - Number(b.id);
+      expect([...ours].sort(byId)).toEqual([...theirs.objects].sort(byId));
+      // Upstream has no order among records whose key is equal.
+      const key = { user: null, project: "slug", version: "verbose_name", file: null, build: "date" }[
+        resource
+      ];
+      const keys = (records: Record<string, unknown>[]) => records.map((record) => key && record[key]);
+      expect(keys(ours)).toEqual(keys(theirs.objects));
+    }
+  });
+});
+
+describe("a mirror of the recorded service", () => {
+  let replay: Awaited<ReturnType<typeof startReplay>>;
+  let database: TestDatabase;
+  let served: ServedInterface;
+
+  beforeAll(async () => {
+    replay = await startReplay();
+    database = await createTestDatabase();
+    await syncOnce(database.url, replay.url);
+    served = await serveInterface(database.url);
+  });
+
+  afterAll(async () => {
+    await served?.[Symbol.asyncDispose]();
+    await replay?.close();
+    await database?.dispose();
+  });
+
+  /** Without order upstream, so any page may hold any record. */
+  const isUnordered = (path: string) => /^\/api\/v1\/(user|file)\/\?|^\/api\/v1\/(user|file)\/$/.test(path);
+  const recorded = recordedExchanges().filter(
+    ({ method, status, path }) =>
+      method === "GET" &&
+      status === 200 &&
+      path.startsWith("/api/v1/") &&
+      !/\/(search|anchor)\/|[?]slug=latest/.test(path),
+  );
+
+  it.each(recorded)("answers $path with the recorded records", async ({ path, body }) => {
+    const [came, was] = [(await served.json(path)) as Partial<Page>, JSON.parse(body) as Partial<Page>];
+    if (!isUnordered(path) || was.objects === undefined) {
+      expect(came).toEqual(was);
+      return;
+    }
+    expect(came.meta).toEqual(was.meta);
+    const shapes = (page: Partial<Page>) => page.objects?.map((record) => Object.keys(record).sort());
+    expect(shapes(came)).toEqual(shapes(was));
+  });
+
+  /** The mirror has no texts of pages here, and answers more than the service did. */
+  const answersMore: Record<string, number> = { "/api/v1/build/?date=2013-01-01": 200 };
+  it.each(
+    recordedExchanges().filter(({ status, path }) => !(status === 200 && /docsearch/.test(path))),
+  )("answers $method $path with the recorded status and headers, or more", async (exchange) => {
+    const { method, path } = exchange;
+    const reply = await served.get(path, { method, headers: { "accept-encoding": "identity" } });
+    const body = await reply.text();
+    // A path without its closing slash is answered at once, and so is HEAD.
+    const isMore = exchange.status === 301 || method === "HEAD" || path in answersMore;
+    expect(reply.status).toBe(isMore ? 200 : exchange.status);
+    const type = isMore ? "application/json" : exchange.headers["content-type"];
+    expect(reply.headers.get("content-type")).toBe(type);
+    if (!isMore) expect(reply.headers.get("content-length")).toBe(String(Buffer.byteLength(body)));
+    if (type !== "application/json") expect(body).toBe(exchange.body);
+    expect(reply.headers.get("location")).toBeNull();
+    expect(reply.headers.get("vary")).toMatch(/^(Accept, )?Accept-Encoding$/);
+  });
+});

@@ -1,0 +1,321 @@
+import { connect } from "node:net";
+import { text } from "node:stream/consumers";
+import { pino } from "pino";
+import { describe, expect, it } from "vitest";
+import { systemClock } from "../../../src/base/clock.ts";
+import { defaultValues } from "../../../src/base/config/default-values.ts";
+import type { Config } from "../../../src/base/config.ts";
+import { StoreError } from "../../../src/base/errors.ts";
+import { silentLog } from "../../../src/base/log.ts";
+import { readDefinitions } from "../../../src/report/definitions.ts";
+import { createProbes } from "../../../src/serve/http/probes.ts";
+import { serveMirror } from "../../../src/serve/http/serve-mirror.ts";
+import { createStatusReply } from "../../../src/serve/http/status-reply.ts";
+import { type Sql, withSql } from "../../../src/store/connection/connect.ts";
+import { runCli } from "../../support/cli.ts";
+import { STATUS } from "../../support/contract-page.ts";
+import { createTestDatabase } from "../../support/database.ts";
+import { linkDatabase } from "../../support/database-link.ts";
+import { seedLeader, seedWalks } from "../../support/health-mirror.ts";
+
+const PATHS = ["/livez", "/readyz", "/status.json"] as const;
+const AWAY = "The database does not answer. Try again later.";
+/** Longer than an answer is kept. */
+const KEPT_MS = 5000;
+
+/** The server of `worker` and `serve`, over a database that is ready when `ready` says so. */
+async function serve(
+  databaseUrl: string,
+  { ready = async () => databaseUrl, ...config }: Partial<Config> & { ready?: () => Promise<string> } = {},
+) {
+  const lines: { msg: string; reason?: string }[] = [];
+  const log = pino({ base: null }, { write: (line: string) => lines.push(JSON.parse(line)) });
+  const stop = new AbortController();
+  const server = await serveMirror(
+    {
+      config: { ...defaultValues(), httpPort: 0, ...config },
+      clock: systemClock,
+      log,
+      signal: stop.signal,
+    },
+    { ready },
+  );
+  const ask = (path: string) => fetch(server.url + path);
+  return {
+    lines,
+    server,
+    ask,
+    statuses: () => Promise.all(PATHS.map(async (path) => (await ask(path)).status)),
+    /** The reply of `/readyz`, with a status. */
+    async readiness() {
+      const reply = await ask("/readyz");
+      return { status: reply.status, ...((await reply.json()) as { ready: boolean; error?: string }) };
+    },
+    async [Symbol.asyncDispose]() {
+      stop.abort();
+      await server.close();
+    },
+  };
+}
+
+const change = <T>(url: string, fn: (sql: Sql) => Promise<T>) =>
+  withSql(url, { applicationName: "docmirror test", max: 1 }, fn);
+
+/** Sends a request as it is written, because clients change the host. */
+async function askFor(url: string, path: string, host: string): Promise<string> {
+  const { hostname, port } = new URL(url);
+  const socket = connect(Number(port), hostname);
+  socket.write(`GET ${path} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`);
+  return (await text(socket)).slice(9, 12);
+}
+
+describe("the health of a server", () => {
+  it("is told by address, to GET and HEAD alone, and kept by no cache", async () => {
+    await using database = await createTestDatabase();
+    await using served = await serve(database.url);
+    await served.server.mirror.open();
+    for (const path of PATHS) {
+      const reply = await served.ask(path);
+      expect([path, reply.status, reply.headers.get("cache-control")]).toEqual([path, 200, "no-store"]);
+      expect(reply.headers.get("x-content-type-options")).toBe("nosniff");
+      const head = await fetch(served.server.url + path, { method: "HEAD" });
+      expect([head.status, await head.text()]).toEqual([200, ""]);
+      const posted = await fetch(served.server.url + path, { method: "POST" });
+      expect([posted.status, posted.headers.get("allow")]).toEqual([405, "GET, HEAD"]);
+      expect(await askFor(served.server.url, path, "10.0.0.7:8321")).toBe("200");
+      expect(await askFor(served.server.url, path, "evil.example")).toBe("421");
+    }
+    expect(await (await served.ask("/livez")).text()).toBe("ok\n");
+    expect(await served.readiness()).toEqual({ status: 200, ready: true });
+  });
+
+  it("is told to probes however often they ask, and the document at the rate of all replies", async () => {
+    await using database = await createTestDatabase();
+    await using served = await serve(database.url, { httpRate: 1 });
+    await served.server.mirror.open();
+    const ask = (path: string) =>
+      Promise.all(Array.from({ length: 20 }, async () => (await served.ask(path)).status));
+    expect(new Set(await ask("/livez"))).toEqual(new Set([200]));
+    expect(new Set(await ask("/readyz"))).toEqual(new Set([200]));
+    expect(new Set(await ask("/status.json"))).toEqual(new Set([200, 429]));
+  });
+
+  it("is told while every connection of the pages is taken", async () => {
+    await using database = await createTestDatabase();
+    await using served = await serve(database.url);
+    await served.server.mirror.open();
+    await change(database.url, async (sql) => {
+      await sql`select pg_advisory_lock(1)`;
+      const readers = Array.from({ length: 12 }, () =>
+        served.server.mirror.snapshot((tx) => tx`select pg_advisory_xact_lock_shared(1)`),
+      );
+      const allRead = Promise.allSettled(readers);
+      const findWaiting = () => sql`select from pg_locks where locktype = 'advisory' and not granted`;
+      await expect.poll(async () => (await findWaiting()).length, { timeout: 8000 }).toBe(8);
+      await expect.poll(served.statuses, { timeout: 8000 }).toEqual([200, 200, 200]);
+      expect(await findWaiting()).toHaveLength(8);
+      await sql`select pg_advisory_unlock(1)`;
+      await allRead;
+    });
+  });
+
+  it("says that the database is away, without a word about it, and that it is back", {
+    tags: ["long"],
+  }, async () => {
+    await using database = await createTestDatabase();
+    await using link = await linkDatabase(database.url);
+    await using served = await serve(link.url);
+    await served.server.mirror.open();
+    expect(await served.readiness()).toEqual({ status: 200, ready: true });
+    await link.cut();
+    await expect
+      .poll(served.readiness, { timeout: 5000 })
+      .toEqual({ status: 503, ready: false, error: AWAY });
+    expect((await served.ask("/livez")).status).toBe(200);
+    const document = await served.ask("/status.json");
+    expect([document.status, await document.json()]).toEqual([503, { error: AWAY }]);
+    expect(document.headers.get("retry-after")).toBe("10");
+    await link.restore();
+    await expect.poll(served.readiness, { timeout: 5000 }).toEqual({ status: 200, ready: true });
+    await expect
+      .poll(async () => (await served.ask("/status.json")).status, { timeout: 2 * KEPT_MS })
+      .toBe(200);
+    // One line for each change, however often it was asked for.
+    const told = served.lines.filter(({ msg }) => /ready for requests$/.test(msg));
+    expect(told.map(({ msg, reason }) => [msg, reason])).toEqual([
+      ["ready for requests", undefined],
+      ["not ready for requests", AWAY],
+      ["ready for requests", undefined],
+    ]);
+  });
+
+  it("says within its time that the database is silent, and opens a new connection then", {
+    tags: ["long"],
+  }, async () => {
+    await using database = await createTestDatabase();
+    await using link = await linkDatabase(database.url);
+    await using served = await serve(link.url);
+    await served.server.mirror.open();
+    expect(await served.statuses()).toEqual([200, 200, 200]);
+    link.freeze();
+    await expect.poll(served.readiness, { timeout: 5000 }).toMatchObject({ status: 503, error: AWAY });
+    const askedAt = performance.now();
+    const [live, ready, document] = await Promise.all(
+      PATHS.map(async (path) => {
+        const { status } = await served.ask(path);
+        return { status, afterMs: performance.now() - askedAt };
+      }),
+    );
+    expect(live).toMatchObject({ status: 200 });
+    expect(ready?.afterMs).toBeLessThan(4000);
+    expect(document?.afterMs).toBeLessThan(12_000);
+    await link.restore();
+    await expect.poll(served.readiness, { timeout: 5000 }).toEqual({ status: 200, ready: true });
+  });
+
+  it("before the database was ever there is that of a process that lives and is not ready", async () => {
+    await using database = await createTestDatabase();
+    let appear: () => void = () => {};
+    const ready = new Promise<string>((resolve) => {
+      appear = () => resolve(database.url);
+    });
+    await using served = await serve(database.url, { ready: () => ready });
+    expect(await served.statuses()).toEqual([200, 503, 503]);
+    expect(await served.readiness()).toEqual({ status: 503, ready: false, error: AWAY });
+    appear();
+    await expect.poll(served.readiness, { timeout: 5000 }).toEqual({ status: 200, ready: true });
+  });
+
+  const newest = "(select max(tag) from sync.migrations)";
+  it.each([
+    ["there is no mirror", false, "select 1", "none", /^There is no mirror in the database yet/],
+    [
+      "the schema is older",
+      true,
+      `delete from sync.migrations where tag = ${newest}`,
+      "older",
+      /1 of \d+ migrations are missing\. Run `docmirror migrate`/,
+    ],
+    [
+      "the schema is newer",
+      true,
+      "insert into sync.migrations (tag, hash) values ('0999_of_tomorrow', 'x')",
+      "newer",
+      /^The schema of the database is newer than this program\. Upgrade docmirror/,
+    ],
+  ])("says why where %s", async (_case, migrated, statement, state, reason) => {
+    await using database = await createTestDatabase({ migrated });
+    await change(database.url, (sql) => sql.unsafe(statement));
+    await using served = await serve(database.url);
+    await served.server.mirror.open();
+    const error = expect.stringMatching(reason);
+    expect(await served.readiness()).toEqual({ status: 503, ready: false, error });
+    const document = await served.ask("/status.json");
+    expect(document.status).toBe(503);
+    expect(await document.json()).toEqual({
+      error,
+      schema: expect.objectContaining({ state }),
+      version: expect.any(String),
+    });
+  });
+});
+
+describe("a database that a later version migrated by additions alone", () => {
+  it("is ready, and its state is newer", async () => {
+    await using database = await createTestDatabase();
+    await change(
+      database.url,
+      (sql) => sql`insert into sync.migrations (tag, hash, additive) values ('0999_of_tomorrow', 'x', true)`,
+    );
+    await using served = await serve(database.url);
+    await served.server.mirror.open();
+    expect(await served.readiness()).toEqual({ status: 200, ready: true });
+    expect(await (await served.ask("/status.json")).json()).toMatchObject({
+      schema: { state: "newer", unknown: 1 },
+    });
+  });
+});
+
+describe("/status.json", () => {
+  it("is the document of `status --json`, which also names the database", async () => {
+    await using database = await createTestDatabase();
+    await change(database.url, async (sql) => {
+      await seedWalks(sql, { user: 1, project: 40, version: 1, file: 1, build: 1 }, new Date());
+      await seedLeader(sql);
+    });
+    await using served = await serve(database.url, {
+      staleAfterMs: 35 * 3_600_000,
+      syncCron: "0 0 1 1 *",
+      watchCron: "0 0 1 2 *",
+      timezone: "Europe/Berlin",
+    });
+    await served.server.mirror.open();
+    const settings = ["--stale-after", "35h", "--sync-cron", "0 0 1 1 *", "--timezone", "Europe/Berlin"];
+    const [reply, cli] = await Promise.all([
+      served.ask("/status.json"),
+      runCli(["status", "--json", ...settings, "--watch-cron", "0 0 1 2 *"], {
+        env: { DATABASE_URL: database.url },
+      }),
+    ]);
+    /** Without what grows from one moment to the next. */
+    const still = (document: unknown) =>
+      JSON.stringify(document, (name, value: unknown) =>
+        ["age_ms", "generated_at"].includes(name) ? null : value,
+      );
+    const { database: place, ...printed } = JSON.parse(cli.stdout);
+    const document = (await reply.json()) as typeof STATUS;
+    expect(still(printed)).toBe(still(document));
+    expect(document).toMatchObject({ stale: true, oldest_list: { resource: "project" } });
+    expect(document.next_runs?.[0]?.due_at).toMatch(/-12-31T23:00:00.000Z$/);
+    const name = new URL(database.url).pathname;
+    expect(place).toContain(name);
+    expect(still(document)).not.toContain(name.slice(1));
+  });
+
+  it("is read once for all who ask within a few seconds, and so is a failure", async () => {
+    let reads = 0;
+    const outcomes = [async () => STATUS, async () => Promise.reject(new StoreError("secret"))];
+    for (const [index, outcome] of outcomes.entries()) {
+      reads = 0;
+      const app = createStatusReply({
+        reader: {
+          read: () => {
+            reads++;
+            return outcome() as never;
+          },
+          close: async () => {},
+        },
+        readStatus: async () => STATUS,
+        clock: systemClock,
+        log: silentLog,
+      });
+      const replies = await Promise.all(Array.from({ length: 50 }, () => app.request("/status.json")));
+      replies.push(await app.request("/status.json"));
+      expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([[200, 503][index]]));
+      const bodies = await Promise.all(replies.map((reply) => reply.text()));
+      expect(new Set(bodies).size).toBe(1);
+      expect(bodies[0]).not.toContain("secret");
+      expect(reads).toBe(1);
+    }
+  });
+});
+
+describe("/readyz", () => {
+  it("asks the database once for all who ask at once, and never for /livez", async () => {
+    let reads = 0;
+    const read = () => {
+      reads++;
+      return Promise.resolve({ fault: null } as never);
+    };
+    const app = createProbes({
+      reader: { read, close: async () => {} },
+      definitions: readDefinitions(),
+      log: silentLog,
+    });
+    for (let asked = 0; asked < 50; asked++) expect((await app.request("/livez")).status).toBe(200);
+    expect(reads).toBe(0);
+    const replies = await Promise.all(Array.from({ length: 50 }, () => app.request("/readyz")));
+    expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([200]));
+    expect(reads).toBe(1);
+  });
+});

@@ -1,0 +1,213 @@
+import { Hono } from "hono";
+import { describe, expect, it } from "vitest";
+import { systemClock } from "../../../src/base/clock.ts";
+import { silentLog } from "../../../src/base/log.ts";
+import { createMeters, type Meters } from "../../../src/base/metrics/meters.ts";
+import type { SyncSettings } from "../../../src/mirror/lists/sync-settings.ts";
+import { withReport } from "../../../src/report/refresh/after-run.ts";
+import { findStatus } from "../../../src/report/status/find-status.ts";
+import { createReadFigures } from "../../../src/report/status/read-figures.ts";
+import { RESOURCES } from "../../../src/resources/resources.ts";
+import { createApp } from "../../../src/serve/http/app.ts";
+import { createBoundedReader } from "../../../src/serve/http/bounded-reader.ts";
+import { createMetricsRoute } from "../../../src/serve/http/metrics-route.ts";
+import { QUIET } from "../../../src/simulate/settings.ts";
+import { withSql } from "../../../src/store/connection/connect.ts";
+import { createTestDatabase } from "../../support/database.ts";
+import { seriesOf, sumOf } from "../../support/metric-samples.ts";
+import { type QuickWorld, startQuickWorld } from "../../support/quick-world.ts";
+
+const OPTIONS = { stuckAfterMs: 7_200_000, sourceTimezone: "Etc/UTC", isWorker: true };
+const newMeters = () => createMeters({ version: "1", node: "v20" });
+
+/** `/metrics` of a process with these meters over a database. */
+async function serveMetrics(databaseUrl: string, meters: Meters = newMeters()) {
+  const mirror = { url: () => databaseUrl, reopen() {} };
+  const reader = createBoundedReader({ mirror, withinMs: 2000, clock: systemClock });
+  const readFigures = createReadFigures({ read: reader.read, options: OPTIONS, log: silentLog });
+  const metrics = createMetricsRoute({ registry: meters.registry, readFigures, keepMs: 0 });
+  const app = createApp({ pages: new Hono(), metrics, ratePerSecond: 1, clock: systemClock, log: silentLog });
+  return {
+    app,
+    async text() {
+      const reply = await app.request("/metrics");
+      expect(reply.status).toBe(200);
+      return reply.text();
+    },
+    [Symbol.asyncDispose]: () => reader.close(),
+  };
+}
+
+/** A run with these meters, and the refresh after it. */
+function syncWith(service: QuickWorld, meters: Meters, settings: Partial<SyncSettings> = {}) {
+  const given = { databaseUrl: service.databaseUrl, sourceTimezone: "Etc/UTC", stuckAfterMs: 7_200_000 };
+  const { signal } = new AbortController();
+  const run = withReport(() => service.sync({ meters, settings }));
+  return run({ settings: given, log: silentLog, signal, meters });
+}
+
+/** The service has seen each request, but some that were stopped on their way: a page that was asked for ahead. */
+function expectSeen({ simulation }: QuickWorld, text: string): void {
+  const { total } = simulation.requests();
+  const asked = sumOf(text, "docmirror_http_requests_total");
+  expect(total).toBeLessThanOrEqual(asked);
+  expect(total).toBeGreaterThanOrEqual(
+    asked - sumOf(text, "docmirror_http_requests_total", 'code="stopped"'),
+  );
+}
+
+describe("/metrics", () => {
+  it("agrees with the summary of each run and with what the service counted", async () => {
+    await using service = await startQuickWorld({ rates: QUIET });
+    const meters = newMeters();
+    await using served = await serveMetrics(service.databaseUrl, meters);
+    const first = (await syncWith(service, meters)).summary;
+    const text = await served.text();
+    expect(first.status).toBe("succeeded");
+    expect(sumOf(text, "docmirror_http_requests_total")).toBe(first.requests);
+    expectSeen(service, text);
+    for (const resource of RESOURCES) {
+      const { inserted, updated, unchanged } = first.resources[resource] ?? {};
+      expect(seriesOf(text, "docmirror_records_total")).toMatchObject({
+        [`resource="${resource}",outcome="inserted"`]: inserted,
+        [`resource="${resource}",outcome="updated"`]: updated,
+        [`resource="${resource}",outcome="unchanged"`]: unchanged,
+      });
+      // The list, and single records that others refer to.
+      const asked = [...service.simulation.requests().byPath]
+        .filter(([path]) => path.startsWith(`/api/v1/${resource}/`) && !path.endsWith("/schema/"))
+        .reduce((sum, [, requests]) => sum + requests, 0);
+      expect(sumOf(text, "docmirror_http_requests_total", `resource="${resource}"`)).toBe(asked);
+      expect(seriesOf(text, "docmirror_http_request_duration_seconds_count")).toMatchObject({
+        [`resource="${resource}"`]: asked,
+      });
+    }
+    expect(sumOf(text, "docmirror_http_requests_total", 'resource="root"')).toBe(1);
+    expect(sumOf(text, "docmirror_http_requests_total", 'resource="schema"')).toBe(5);
+    expect(sumOf(text, "docmirror_load_duration_seconds_count")).toBeGreaterThan(5);
+    expect(seriesOf(text, "docmirror_refresh_duration_seconds_count")).toEqual({ "": 1 });
+    expect(seriesOf(text, "docmirror_http_queue_requests")).toEqual({
+      'state="waiting"': 0,
+      'state="running"': 0,
+    });
+
+    const second = (await syncWith(service, meters)).summary;
+    const after = await served.text();
+    expect(sumOf(after, "docmirror_http_requests_total")).toBe(first.requests + second.requests);
+    for (const resource of RESOURCES) {
+      const [one, two] = [first.resources[resource], second.resources[resource]];
+      expect(sumOf(after, "docmirror_records_total", `resource="${resource}",outcome="unchanged"`)).toBe(
+        (one?.unchanged ?? 0) + (two?.unchanged ?? 0),
+      );
+    }
+    expect(sumOf(after, "docmirror_runs_total", 'status="succeeded"')).toBe(2);
+    expect(sumOf(after, "docmirror_runs_total")).toBe(2);
+  });
+
+  it("counts tries, refusals, bad replies and waits for the rate", async () => {
+    let requests = 0;
+    await using service = await startQuickWorld({ rates: QUIET, builds: 100 }, async (_request, next) => {
+      requests += 1;
+      if (requests === 3) return Response.json({}, { status: 429, headers: { "retry-after": "0" } });
+      if (requests === 5) return "hang up";
+      if (requests === 7) return new Response("<html>", { status: 200 });
+      if (requests === 9) return new Response("", { status: 599 });
+      return next();
+    });
+    const meters = newMeters();
+    await using served = await serveMetrics(service.databaseUrl, meters);
+    const { summary } = await syncWith(service, meters, { ratePerSecond: 200, retries: 3 });
+    const text = await served.text();
+    expect(summary.status).toBe("succeeded");
+    expect(sumOf(text, "docmirror_http_requests_total")).toBe(summary.requests);
+    expectSeen(service, text);
+    for (const code of ["429", "network", "shape", "5xx"]) {
+      expect(sumOf(text, "docmirror_http_requests_total", `code="${code}"`), code).toBe(1);
+      expect(seriesOf(text, "docmirror_http_retries_total"), code).toMatchObject({ [`reason="${code}"`]: 1 });
+    }
+    expect(sumOf(text, "docmirror_http_retries_total")).toBe(4);
+    expect(sumOf(text, "docmirror_http_rate_wait_seconds_total")).toBeGreaterThan(0.01);
+  });
+
+  it("counts what a stopped run had sent", async () => {
+    const stop = new AbortController();
+    await using service = await startQuickWorld({ rates: QUIET }, async (request, next) => {
+      if (request.url.includes("/build/?") && request.url.includes("offset=2")) {
+        stop.abort(new Error("stop"));
+        return new Promise((resolve) => request.signal.addEventListener("abort", () => resolve("hang up")));
+      }
+      return next();
+    });
+    const meters = newMeters();
+    const { summary } = await service.sync({ meters, signal: stop.signal });
+    const text = await meters.registry.metrics();
+    expect(sumOf(text, "docmirror_http_requests_total")).toBe(summary.requests);
+    expect(sumOf(text, "docmirror_http_requests_total", 'code="stopped"')).toBeGreaterThan(0);
+    expect(sumOf(text, "docmirror_runs_total", 'kind="full"')).toBe(1);
+    expect(sumOf(text, "docmirror_http_queue_requests")).toBe(0);
+  });
+
+  it("says the same of the mirror after a restart and in a standby, as `status` does", async () => {
+    await using service = await startQuickWorld();
+    const meters = newMeters();
+    await syncWith(service, meters);
+    service.world.advance(3 * 3_600_000);
+    await service.watch({ meters });
+    await using one = await serveMetrics(service.databaseUrl, meters);
+    await using other = await serveMetrics(service.databaseUrl);
+    const [text, restarted] = [await one.text(), await other.text()];
+    const figuresOf = (of: string) => of.slice(0, of.indexOf("# HELP docmirror_build_info"));
+    expect(figuresOf(restarted)).toBe(figuresOf(text));
+    expect(sumOf(restarted, "docmirror_runs_total")).toBe(0);
+
+    const status = await withSql(service.databaseUrl, { applicationName: "docmirror test", max: 1 }, (sql) =>
+      findStatus(sql, { ...OPTIONS, staleAfterMs: 1 }, service.world.now()),
+    );
+    const stuck = status.open_builds.reduce((sum, builds) => sum + builds.stuck, 0);
+    expect(status.open_builds.length).toBeGreaterThan(0);
+    expect(seriesOf(text, "docmirror_builds_stuck")).toEqual({ "": stuck });
+    for (const { state, open } of status.open_builds)
+      expect(seriesOf(text, "docmirror_builds_open")).toMatchObject({ [`state="${state}"`]: open });
+    for (const { resource, last_good_at } of status.resources) {
+      const labels = `resource="${resource}"`;
+      expect(seriesOf(text, "docmirror_list_last_good_timestamp_seconds")[labels]).toBe(
+        Date.parse(last_good_at ?? "") / 1000,
+      );
+      expect(seriesOf(text, "docmirror_list_deficit_records")[labels]).toBe(0);
+    }
+    const [round] = [status.last_watch_round];
+    expect(seriesOf(text, "docmirror_last_run_timestamp_seconds")['kind="watch"']).toBeCloseTo(
+      Date.parse(round?.finished_at ?? "") / 1000,
+      3,
+    );
+    expect(seriesOf(text, "docmirror_last_run_requests")['kind="watch"']).toBe(round?.requests);
+    expect(Object.keys(seriesOf(text, "docmirror_last_success_timestamp_seconds"))).toContain('kind="full"');
+  });
+
+  it("says only that the database is away, and soon, while it is", async () => {
+    const database = await createTestDatabase();
+    await using served = await serveMetrics(database.url);
+    expect(seriesOf(await served.text(), "docmirror_database_up")).toEqual({ "": 1 });
+    await database.dispose();
+    const from = performance.now();
+    const text = await served.text();
+    expect(performance.now() - from).toBeLessThan(10_000);
+    expect(seriesOf(text, "docmirror_database_up")).toEqual({ "": 0 });
+    expect(text).not.toMatch(/docmirror_(list|builds|notices|last)_/);
+    expect(sumOf(text, "docmirror_build_info")).toBe(1);
+  });
+
+  it("is scraped without a limit of rate, by GET and HEAD alone", async () => {
+    await using database = await createTestDatabase();
+    await using served = await serveMetrics(database.url);
+    for (let scrapes = 0; scrapes < 5; scrapes++) await served.text();
+    const reply = await served.app.request("/metrics", {
+      headers: { accept: "application/openmetrics-text" },
+    });
+    expect(reply.headers.get("content-type")).toBe("text/plain; version=0.0.4; charset=utf-8");
+    expect(reply.headers.get("cache-control")).toBe("no-store");
+    const head = await served.app.request("/metrics", { method: "HEAD" });
+    expect([head.status, await head.text()]).toEqual([200, ""]);
+    expect((await served.app.request("/metrics", { method: "POST" })).status).toBe(405);
+  });
+});

@@ -1,0 +1,213 @@
+import { Validator } from "@seriousme/openapi-schema-validator";
+import { Ajv2020 } from "ajv/dist/2020.js";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { RESOURCE_FIELDS, RESOURCES } from "../../../src/resources/resources.ts";
+import { type SimulatedApp, serveWorld } from "./simulated-app.ts";
+
+interface Parameter {
+  $ref?: string;
+  name: string;
+  in: "query" | "path";
+  required?: boolean;
+  schema: { type: string; enum?: string[]; default?: unknown };
+}
+interface Reply {
+  $ref?: string;
+  headers?: Record<string, unknown>;
+  content?: Record<string, { schema: object }>;
+}
+interface Operation {
+  parameters: Parameter[];
+  responses: Record<string, Reply>;
+}
+interface Description {
+  paths: Record<string, { get: Operation }>;
+  components: Record<"schemas" | "parameters" | "responses" | "headers", Record<string, object>>;
+}
+
+let app: SimulatedApp;
+let description: Description;
+
+beforeAll(async () => {
+  app = await serveWorld();
+  description = (await (await app.get("/openapi.json")).json()) as Description;
+});
+afterAll(() => app[Symbol.asyncDispose]());
+
+/** What a reference within the description stands for. */
+function resolve<T extends { $ref?: string }>(part: T): T {
+  if (part.$ref === undefined) return part;
+  const [, , kind, name] = part.$ref.split("/") as [string, string, keyof Description["components"], string];
+  return description.components[kind][name] as T;
+}
+
+/** How a reply differs from the description; null when it does not. */
+function createCheck() {
+  const ajv = new Ajv2020({ strict: false, allErrors: true });
+  ajv.addSchema({ $id: "description", ...description });
+  return async (path: string, reply: Response): Promise<unknown> => {
+    const told = resolve(description.paths[path]?.get.responses[reply.status] ?? { $ref: "" });
+    if (told === undefined) return `${reply.status} is not described`;
+    const text = await reply.text();
+    if (told.content === undefined) return text === "" ? null : "the body is not described";
+    const type = reply.headers.get("content-type") ?? "";
+    const schema = told.content[type]?.schema;
+    if (schema === undefined) return `${type} is not described`;
+    // References are paths within the description.
+    const absolute = JSON.parse(JSON.stringify(schema).replaceAll('"#/', '"description#/'));
+    const isValid = ajv.compile(absolute);
+    return isValid(JSON.parse(text)) ? null : isValid.errors;
+  };
+}
+
+async function firstRecord(
+  resource: string,
+  fits: (record: Record<string, unknown>) => boolean = () => true,
+): Promise<Record<string, unknown>> {
+  const reply = await app.get(`/api/v1/${resource}/`);
+  return ((await reply.json()) as { objects: Record<string, unknown>[] }).objects.find(fits) ?? {};
+}
+
+describe("the description of the interface", () => {
+  it("is valid OpenAPI 3.1", async () => {
+    const validator = new Validator();
+    expect(await validator.validate({ ...structuredClone(description) })).toEqual({ valid: true });
+    expect(validator.version).toBe("3.1");
+  });
+
+  it("is served like the interface: with a tag, compressed, and never written", async () => {
+    const reply = await app.get("/openapi.json", { "accept-encoding": "br" });
+    expect(Object.fromEntries(reply.headers)).toMatchObject({
+      "content-type": "application/json",
+      "content-encoding": "br",
+    });
+    const etag = reply.headers.get("etag") ?? "";
+    expect((await app.get("/openapi.json", { "if-none-match": etag })).status).toBe(304);
+    expect((await app.get("/openapi.json", {}, { method: "OPTIONS" })).headers.get("allow")).toBe(
+      "GET, HEAD, OPTIONS",
+    );
+    expect((await app.get("/openapi.json", {}, { method: "PUT" })).status).toBe(405);
+  });
+
+  it("has the lists, details, schemas and searches of all resources, and nothing else", () => {
+    const below = RESOURCES.flatMap((name) => [`${name}/`, `${name}/{key}/`, `${name}/schema/`]);
+    const paths = ["", ...below, "file/search/", "file/anchor/"].map((path) => `/api/v1/${path}`);
+    expect(Object.keys(description.paths).sort()).toEqual([...paths, "/api/v2/docsearch/"].sort());
+  });
+
+  it("has every field of each record, in its schema and as a filter", () => {
+    for (const resource of RESOURCES) {
+      const fields = ["id", ...Object.keys(RESOURCE_FIELDS[resource])];
+      const name = resource.charAt(0).toUpperCase() + resource.slice(1);
+      const { properties } = description.components.schemas[name] as { properties: object };
+      expect(Object.keys(properties)).toEqual(fields);
+      const { parameters } = description.paths[`/api/v1/${resource}/`]?.get ?? { parameters: [] };
+      const names = parameters.map((parameter) => resolve(parameter).name);
+      expect(names).toEqual(expect.arrayContaining(["limit", "offset", "format", ...fields]));
+      expect(new Set(names).size).toBe(names.length);
+    }
+    const builds = description.paths["/api/v1/build/"]?.get.parameters.map(({ name }) => name);
+    expect(builds).toEqual(expect.arrayContaining(["project__slug", "version__slug"]));
+  });
+
+  it("gives a name of its own to each operation", () => {
+    const names = Object.values(description.paths).map(
+      ({ get }) => (get as unknown as { operationId: string }).operationId,
+    );
+    expect(new Set(names).size).toBe(names.length);
+  });
+
+  it("describes what each path answers: records, refusals and what is not there", async () => {
+    const check = createCheck();
+    const build = await firstRecord("build");
+    const project = await firstRecord("project", ({ slug }) => !/^\d+$/.test(String(slug)));
+    const wrong: unknown[] = [];
+    const crawl = async (template: string, path: string, status: number) => {
+      const reply = await app.get(path);
+      if (reply.status !== status) wrong.push([path, reply.status]);
+      const difference = await check(template, reply);
+      if (difference !== null) wrong.push([path, difference]);
+    };
+    for (const [template, { get }] of Object.entries(description.paths)) {
+      const [, , , resource = ""] = template.split("/");
+      const required = get.parameters.map(resolve).filter((parameter) => parameter.required);
+      const query = required.flatMap(({ in: place, name }) =>
+        place === "query" ? [`${name}=${name === "project" ? project.slug : "build"}`] : [],
+      );
+      const search = query.length > 0 ? `?${query.join("&")}` : "";
+      if (!template.includes("{key}")) {
+        await crawl(template, template + search, 200);
+        continue;
+      }
+      const { id } = await firstRecord(resource);
+      await crawl(template, template.replace("{key}", String(id)), 200);
+      await crawl(template, template.replace("{key}", "999999999"), 404);
+    }
+    for (const [template, path, status] of [
+      ["/api/v1/build/{key}/", `/api/v1/build/${project.slug}/`, 200],
+      ["/api/v1/version/{key}/", `/api/v1/version/${project.slug}/`, 200],
+      ["/api/v1/project/{key}/", `/api/v1/project/${project.slug}/`, 200],
+      [
+        "/api/v1/build/",
+        `/api/v1/build/?project__slug=${project.slug}&state=${build.state}&limit=0&offset=1`,
+        200,
+      ],
+      ["/api/v1/build/", "/api/v1/build/?limit=x", 400],
+      ["/api/v1/build/", "/api/v1/build/?state__gt=x", 400],
+      ["/api/v1/build/", `/api/v1/build/?slug=${"x".repeat(20_000)}`, 414],
+      ["/api/v1/file/search/", "/api/v1/file/search/?q=build", 200],
+      ["/api/v1/file/anchor/", "/api/v1/file/anchor/?q=install", 200],
+      ["/api/v2/docsearch/", "/api/v2/docsearch/", 400],
+      ["/api/v2/docsearch/", "/api/v2/docsearch/?project=none&q=x", 404],
+    ] as const) {
+      await crawl(template, path, status);
+    }
+    expect(wrong).toEqual([]);
+  });
+
+  it("names filters that all work", async () => {
+    const wrong: string[] = [];
+    for (const resource of RESOURCES) {
+      const path = `/api/v1/${resource}/`;
+      const totalOf = async (query: string): Promise<number | string> => {
+        const reply = await app.get(`${path}?limit=1&${query}`);
+        if (reply.status !== 200) return `${reply.status} ${await reply.text()}`;
+        return ((await reply.json()) as { meta: { total_count: number } }).meta.total_count;
+      };
+      const all = Number(await totalOf(""));
+      for (const { $ref, name, schema } of description.paths[path]?.get.parameters ?? []) {
+        if ($ref !== undefined) continue;
+        const absent =
+          schema.type === "boolean" ? ["true", "false"] : [/date|login/.test(name) ? "1999-01-01" : "0"];
+        const totals = await Promise.all(absent.map((value) => totalOf(`${name}=${value}`)));
+        // A boolean divides the records that have it. Any other filter leaves none: no record has that value.
+        const sum = totals.reduce<number>((left, total) => left + Number(total), 0);
+        const isRight = schema.type === "boolean" ? sum > all / 2 && sum <= all : sum === 0;
+        if (!isRight) wrong.push(`${resource} ${name}: ${totals} of ${all}`);
+      }
+    }
+    expect(wrong).toEqual([]);
+  });
+
+  it("finds a reply that differs from it", async () => {
+    const check = createCheck();
+    const difference = (path: string, body: unknown) => check(path, Response.json(body));
+    expect(
+      await difference("/api/v1/user/5/".replace("5", "{key}"), { id: "5", username: 7 }),
+    ).not.toBeNull();
+    expect(await difference("/api/v1/user/", { objects: [] })).not.toBeNull();
+    expect(await difference("/api/v1/user/{key}/", { id: "5", username: null, later: 1 })).toBeNull();
+  });
+
+  it("describes each limit of the server", () => {
+    for (const { get } of Object.values(description.paths)) {
+      const statuses = Object.keys(get.responses);
+      expect(statuses).toEqual(
+        expect.arrayContaining(["200", "304", "400", "405", "406", "413", "414", "429", "500", "503"]),
+      );
+      for (const status of ["429", "503"]) {
+        expect(resolve(get.responses[status] ?? {}).headers).toHaveProperty("Retry-After");
+      }
+    }
+  });
+});

@@ -1,0 +1,194 @@
+/**
+ * Programs for the old service were written with Python's slumber, or with a loop over requests. Both are
+ * installed from the package index into a folder of this test.
+ */
+import { execFile } from "node:child_process";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { readPage } from "../../../src/mirror/content/read-page.ts";
+import { runSync, type SyncOptions } from "../../../src/mirror/run/run.ts";
+import { withContent } from "../../../src/mirror/run/with-content.ts";
+import type { File } from "../../../src/resources/file.ts";
+import type { Project } from "../../../src/resources/project.ts";
+import { RESOURCES, type Resource } from "../../../src/resources/resources.ts";
+import type { User } from "../../../src/resources/user.ts";
+import type { Version } from "../../../src/resources/version.ts";
+import { QUIET } from "../../../src/simulate/settings.ts";
+import { type QuickWorld, startQuickWorld } from "../../support/quick-world.ts";
+import { type ServedInterface, serveInterface } from "../../support/served-interface.ts";
+import { withDefaults } from "../../support/sync.ts";
+
+const PACKAGES = ["slumber==0.7.1", "requests"];
+const SCRIPT = fileURLToPath(new URL("read-mirror.py", import.meta.url));
+
+type Json = Record<string, unknown>;
+type Records = Record<Resource, Json[]>;
+type Outcome = Record<"requests" | "slumber" | "without_slash", Records> &
+  Record<"answers" | "answers_without_slash", Json>;
+
+/** The folder of the packages, or why there is none. */
+async function install(folder: string): Promise<{ path: string } | { missing: string }> {
+  const path = join(folder, "packages");
+  const pip = ["-m", "pip", "install", "--quiet", "--no-input", "--disable-pip-version-check"];
+  // Without an index pip would try again for minutes.
+  const options = ["--retries", "1", "--timeout", "10", "--target", path];
+  try {
+    await promisify(execFile)("python3", [...pip, ...options, ...PACKAGES], { timeout: 90_000 });
+    return { path };
+  } catch (error) {
+    const { code, stderr = "", message } = error as Error & { code?: unknown; stderr?: string };
+    if (code === "ENOENT") return { missing: "there is no python3" };
+    const reason = stderr.trim().split("\n").at(-1) || message;
+    return { missing: `pip cannot install ${PACKAGES.join(" and ")}: ${reason}` };
+  }
+}
+
+describe("Python's clients", { tags: ["long"] }, () => {
+  let folder: string;
+  let quick: QuickWorld;
+  let served: ServedInterface;
+  let missing: string | null = null;
+  let outcome: Outcome;
+  let file: File;
+  let version: Version;
+  let user: User;
+  let all: Records;
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), "docmirror-python-"));
+    const installed = await install(folder);
+    if ("missing" in installed) {
+      missing = installed.missing;
+      return;
+    }
+    quick = await startQuickWorld({ rates: QUIET, hiddenShare: 0.1, builds: 300 });
+    const settings = { content: true };
+    await withContent(runSync)({
+      ...withDefaults<SyncOptions>(quick.databaseUrl, quick.baseUrl, { settings }),
+    });
+    // The mirror is read when the service is gone.
+    await quick.simulation.close();
+    served = await serveInterface(quick.databaseUrl);
+    all = Object.fromEntries(
+      await Promise.all(
+        RESOURCES.map(async (resource) => {
+          const { objects } = (await served.json(`/api/v1/${resource}/?limit=1000`)) as { objects: Json[] };
+          return [resource, objects];
+        }),
+      ),
+    ) as Records;
+    // A project with a slug that is no number, a file and so a version.
+    file = all.file.find((one) => !/^\d/.test((one as unknown as File).project.slug)) as unknown as File;
+    const slug = /\/en\/([^/]+)\//.exec(file.absolute_url)?.[1] ?? "";
+    version = all.version.find(
+      (one) => one.slug === slug && (one.project as Project).id === file.project.id,
+    ) as unknown as Version;
+    user = all.user[3] as unknown as User;
+    const word = readPage(quick.world.page(file.absolute_url)?.html ?? "").text.split(/\W+/)[3] ?? "";
+    const facts = {
+      ...{ project: file.project, version, user, word },
+      anchor: file.name.replace(".html", ""),
+      docs: { project: file.project.slug, version: slug, q: word },
+    };
+    await writeFile(join(folder, "facts.json"), JSON.stringify(facts));
+    const { stdout } = await promisify(execFile)(
+      "python3",
+      [SCRIPT, served.url, join(folder, "facts.json")],
+      {
+        timeout: 60_000,
+        maxBuffer: 256 * 1024 * 1024,
+        env: { ...process.env, PYTHONPATH: installed.path, PYTHONDONTWRITEBYTECODE: "1", NO_PROXY: "*" },
+      },
+    );
+    outcome = JSON.parse(stdout) as Outcome;
+  }, 240_000);
+
+  afterAll(async () => {
+    await served?.[Symbol.asyncDispose]();
+    await quick?.[Symbol.asyncDispose]();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  it.for([
+    ["a loop over requests", "requests"],
+    ["slumber", "slumber"],
+    ["slumber without closing slashes", "without_slash"],
+  ] as const)("%s reads every record of the mirror once, as the service had it", async ([
+    _,
+    reader,
+  ], context) => {
+    if (missing !== null) return context.skip(missing);
+    const byId = (records: readonly object[]) =>
+      (records as Json[]).toSorted((one, other) => Number(one.id) - Number(other.id));
+    for (const resource of RESOURCES) {
+      expect(outcome[reader][resource]).toEqual(all[resource]);
+      const theirs = await quick.world.catalog().list(resource, { filters: [], offset: 0, limit: 1000 });
+      expect(byId(outcome[reader][resource])).toEqual(byId(theirs.records));
+      expect(theirs.records.length).toBeGreaterThan(30);
+    }
+  });
+
+  it.for([
+    "answers",
+    "answers_without_slash",
+  ] as const)("slumber finds single records: %s", (which, context) => {
+    if (missing !== null) return context.skip(missing);
+    const answers = outcome[which];
+    const { id } = file.project;
+    const project = all.project.find((one) => one.id === id);
+    expect(answers).toMatchObject({ by_id: project, by_number: project, by_slug: project });
+    const ofProject = (one: Json) => (one.project as Project).id === id;
+    expect(answers.versions_of).toEqual(all.version.filter(ofProject));
+    const builds = all.build.filter((one) => one.project === project?.resource_uri);
+    expect(answers).toMatchObject({ builds_of: builds, build_filter: builds });
+    expect(answers.project_filter).toEqual([project]);
+    expect(answers.version_filter).toEqual(
+      all.version.filter((one) => ofProject(one) && one.slug === version.slug),
+    );
+    expect(answers.boolean_filter).toBe(all.version.filter((one) => one.active === true).length);
+    expect(answers.user_filter).toEqual([user]);
+    expect(answers.root).toEqual(
+      Object.fromEntries(
+        RESOURCES.map((resource) => [
+          resource,
+          { list_endpoint: `/api/v1/${resource}/`, schema: `/api/v1/${resource}/schema/` },
+        ]),
+      ),
+    );
+    expect(answers.schema).toHaveProperty("fields.state.type", "string");
+  });
+
+  it.for(["answers", "answers_without_slash"] as const)("slumber searches: %s", (which, context) => {
+    if (missing !== null) return context.skip(missing);
+    const { files, anchors, docs } = outcome[which] as {
+      files: Json[];
+      anchors: string[];
+      docs: { total: number; hits: { fields: Json }[] };
+    };
+    expect(files.length).toBeGreaterThan(0);
+    for (const { text, ...record } of files) {
+      expect(text).toContain('<span class="highlighted">');
+      expect(all.file).toContainEqual(record);
+    }
+    expect(anchors.length).toBeGreaterThan(0);
+    expect(docs.total).toBe(docs.hits.length);
+    expect(docs.hits[0]?.fields.project).toEqual([file.project.slug]);
+  });
+
+  it.for([
+    "answers",
+    "answers_without_slash",
+  ] as const)("slumber gets errors that it knows: %s", (which, context) => {
+    if (missing !== null) return context.skip(missing);
+    expect(outcome[which]).toMatchObject({
+      absent: 404,
+      refused: { error: "Invalid limit 'abc' provided. Please provide a positive integer." },
+      written: 405,
+      head: true,
+    });
+  });
+});

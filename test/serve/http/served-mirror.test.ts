@@ -1,0 +1,111 @@
+import { describe, expect, it } from "vitest";
+import { StoreError } from "../../../src/base/errors.ts";
+import { silentLog } from "../../../src/base/log.ts";
+import { createServedMirror } from "../../../src/serve/http/served-mirror.ts";
+import { createTestDatabase } from "../../support/database.ts";
+
+/** Port 1 answers on no machine that runs tests. */
+const NOBODY = "postgres://nobody@127.0.0.1:1/none";
+
+describe("a served mirror", () => {
+  it("follows a database that is gone to where it is found again, and only reads it", async () => {
+    await using database = await createTestDatabase();
+    const addresses = [NOBODY, database.url];
+    const mirror = createServedMirror({
+      ready: async () => addresses.shift() ?? database.url,
+      log: silentLog,
+    });
+    try {
+      await mirror.open();
+      const readName = () => mirror.read((sql) => sql`select current_database() as name`);
+      await expect(readName()).rejects.toThrow(StoreError);
+      await expect
+        .poll(async () => (await readName())[0]?.name)
+        .toBe(new URL(database.url).pathname.slice(1));
+      await expect(mirror.read((sql) => sql`create table report.mine (id int)`)).rejects.toThrow("read-only");
+    } finally {
+      await mirror.close();
+      await mirror.close();
+    }
+  });
+
+  it("cannot write, even where its role owns everything", async () => {
+    await using database = await createTestDatabase();
+    const mirror = createServedMirror({ ready: async () => database.url, log: silentLog });
+    try {
+      await mirror.open();
+      for (const statement of [
+        "insert into mirror.users (id, first_seen_at, changed_at, record_hash) values ('1', now(), now(), '')",
+        "update mirror.builds set state = 'x'",
+        "delete from mirror.files",
+        "truncate mirror.build_logs",
+        "create table mirror.mine ()",
+        "create temporary table mine ()",
+        "drop table mirror.builds cascade",
+        "create role mine",
+        "select nextval(pg_get_serial_sequence('sync.runs', 'id'))",
+      ]) {
+        await expect(
+          mirror.read((sql) => sql.unsafe(statement)),
+          statement,
+        ).rejects.toMatchObject({
+          sqlstate: "25006",
+        });
+      }
+    } finally {
+      await mirror.close();
+    }
+  });
+
+  it("does not begin to read for those who have waited too long and are gone", async () => {
+    await using database = await createTestDatabase();
+    const mirror = createServedMirror({ ready: async () => database.url, log: silentLog, waitMs: 200 });
+    try {
+      await mirror.open();
+      const sleepers = Array.from({ length: 8 }, () =>
+        mirror.snapshot((tx) => tx`select pg_sleep(0.6)`.then(() => "read")),
+      );
+      let begun = 0;
+      const waiting = Array.from({ length: 20 }, () =>
+        mirror.snapshot(async () => {
+          begun++;
+        }),
+      );
+      const ends = await Promise.allSettled(waiting);
+      expect(ends.every(({ status }) => status === "rejected")).toBe(true);
+      expect(begun).toBe(0);
+      expect(await Promise.all(sleepers)).toEqual(Array(8).fill("read"));
+      expect(await mirror.snapshot(async () => "read")).toBe("read");
+    } finally {
+      await mirror.close();
+    }
+  });
+
+  it("tells at once that a database is not there yet, and by open() what waiting cannot repair", async () => {
+    let refuse: (error: Error) => void = () => {};
+    const mirror = createServedMirror({
+      ready: () =>
+        new Promise((_, reject) => {
+          refuse = reject;
+        }),
+      log: silentLog,
+    });
+    const opened = mirror.open();
+    await expect(mirror.read(async () => 1)).rejects.toThrow("the database does not answer yet");
+    refuse(new StoreError("no such role"));
+    await expect(opened).rejects.toThrow("no such role");
+    await mirror.close();
+  });
+
+  it("ends a wait with its own end", async () => {
+    const mirror = createServedMirror({
+      ready: (signal) =>
+        new Promise((_, reject) => {
+          signal.addEventListener("abort", () => reject(signal.reason));
+        }),
+      log: silentLog,
+    });
+    const opened = mirror.open();
+    await Promise.all([expect(opened).rejects.toThrow(), mirror.close()]);
+  });
+});

@@ -1,0 +1,72 @@
+import { once } from "node:events";
+import { connect } from "node:net";
+import { text } from "node:stream/consumers";
+import { Hono } from "hono";
+import { describe, expect, it } from "vitest";
+import { ConfigError } from "../../../src/base/errors.ts";
+import { startServer } from "../../../src/serve/http/server.ts";
+
+const LOCAL = { host: "127.0.0.1", port: 0 };
+
+describe("a server", () => {
+  it("says why an address cannot be had", async () => {
+    const server = await startServer({ app: new Hono(), ...LOCAL });
+    const port = Number(new URL(server.url).port);
+    for (const [host, reason] of [
+      ["127.0.0.1", "another program listens there"],
+      ["192.0.2.1", "this machine has no such address"],
+    ] as const) {
+      const error = await startServer({ app: new Hono(), host, port }).catch((thrown: unknown) => thrown);
+      expect(error).toBeInstanceOf(ConfigError);
+      expect(String(error)).toContain(`could not listen on ${host}, port ${port}: ${reason}`);
+    }
+    await server.close();
+  });
+
+  it("lets replies under way end when it is closed, for a while, and takes no more", async () => {
+    let release: () => void = () => {};
+    let begun: () => void = () => {};
+    const asked = new Promise<void>((resolve) => {
+      begun = resolve;
+    });
+    const app = new Hono()
+      .get("/slow", async (c) => {
+        begun();
+        await new Promise<void>((resolve) => {
+          release = resolve;
+        });
+        return c.text("whole");
+      })
+      .get("/never", () => new Promise(() => {}));
+    const server = await startServer({ app, ...LOCAL, graceMs: 50 });
+    const slow = fetch(`${server.url}/slow`).then((reply) => reply.text());
+    await asked;
+    // One that was opened and never asked anything does not hold the server.
+    const { port } = new URL(server.url);
+    const idle = connect(Number(port), "127.0.0.1");
+    await once(idle, "connect");
+    const never = fetch(`${server.url}/never`);
+    const closed = server.close();
+    release();
+    expect(await slow).toBe("whole");
+    await expect(never).rejects.toThrow();
+    await closed;
+    await server.close();
+    await expect(fetch(server.url)).rejects.toThrow();
+    idle.destroy();
+  });
+
+  it("answers a request of HTTP/1.0 that names no host", async () => {
+    const server = await startServer({ app: new Hono().get("/", (c) => c.text("here")), ...LOCAL });
+    const socket = connect(Number(new URL(server.url).port), "127.0.0.1");
+    socket.end("GET / HTTP/1.0\r\n\r\n");
+    expect(await text(socket)).toMatch(/^HTTP\/1\.1 200 OK[\s\S]*\r\n\r\nhere$/);
+    await server.close();
+  });
+
+  it("keeps a connection for the next request of a crawler that pauses", async () => {
+    const server = await startServer({ app: new Hono().get("/", (c) => c.text("here")), ...LOCAL });
+    expect((await fetch(server.url)).headers.get("keep-alive")).toBe("timeout=120");
+    await server.close();
+  });
+});

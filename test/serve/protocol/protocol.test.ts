@@ -1,0 +1,208 @@
+import { describe, expect, test } from "vitest";
+import type { Catalog } from "../../../src/serve/protocol/catalog.ts";
+import { createProtocol } from "../../../src/serve/protocol/protocol.ts";
+import { createRecordedCatalog, readExchanges } from "./recorded-catalog.ts";
+
+const exchanges = readExchanges();
+const catalog = createRecordedCatalog(exchanges);
+const app = createProtocol({ catalog });
+
+async function ask(path: string, init?: RequestInit): Promise<Response> {
+  return app.request(path, init);
+}
+
+describe("the protocol against the recorded service", () => {
+  test.each(exchanges)("$method $path is answered as recorded", async (exchange) => {
+    const reply = await ask(exchange.path, { method: exchange.method });
+    expect(reply.status).toBe(exchange.status);
+    const body = await reply.text();
+    if (exchange.headers["content-type"] === "application/json") {
+      expect(reply.headers.get("content-type")).toBe("application/json");
+      expect(JSON.parse(body)).toEqual(JSON.parse(exchange.body));
+    } else {
+      expect(body).toBe(exchange.body);
+    }
+    expect(reply.headers.get("location")).toBe(exchange.headers.location ?? null);
+    if (exchange.status === 405) expect(reply.headers.get("allow")).toBe(exchange.headers.allow);
+  });
+
+  test("a page is the recorded page, byte by byte, but for the blanks between its tokens", async () => {
+    const path = "/api/v1/build/?format=json&limit=100";
+    const recorded = exchanges.find((exchange) => exchange.path === path)?.body ?? "";
+    const body = await (await ask(path)).text();
+    // Strings are matched whole so that blanks in them stay.
+    const tight = recorded.replace(/"(?:[^"\\]|\\.)*"|([,:]) /g, (token, mark) => mark ?? token);
+    expect(body === tight).toBe(true);
+  });
+});
+
+describe("what the recording does not hold", () => {
+  test.each([
+    ["/api/v1/build/?limit=-1", "Invalid limit '-1' provided. Please provide a positive integer &gt;= 0."],
+    ["/api/v1/build/?limit=", "Invalid limit '' provided. Please provide a positive integer."],
+    ["/api/v1/build/?offset=x", "Invalid offset 'x' provided. Please provide an integer."],
+    ["/api/v1/build/?limit=<b>", "Invalid limit '&lt;b&gt;' provided. Please provide a positive integer."],
+    ["/api/v1/file/?name=x", "The 'name' field does not allow filtering."],
+    ["/api/v1/build/?id=5", "The 'id' field does not allow filtering."],
+    ["/api/v1/build/?version=5", "The 'version' field does not allow filtering."],
+    ["/api/v1/build/?project__name=x", "The 'name' field does not allow filtering."],
+    ["/api/v1/build/?state__name=x", "The 'state' field does not support relations."],
+    ["/api/v1/build/?state__contains=x", "'contains' is not an allowed filter on the 'state' field."],
+    ["/api/v1/version/?active=maybe", "'maybe' value must be either True or False."],
+    ["/api/v1/build/?project=x", "Invalid resource lookup data provided (mismatched type)."],
+  ])("%s is refused", async (path, error) => {
+    const reply = await ask(path);
+    expect(reply.status).toBe(400);
+    expect(await reply.json()).toEqual({ error });
+  });
+
+  test.each([
+    ["build", "state=building", 3],
+    ["build", "type=pdf", 11],
+    ["build", "state__exact=building&type=epub", 1],
+    ["build", "slug=latest", 150],
+    ["version", "active=true&slug=beta", 1],
+    ["project", "users=1", 8],
+    ["project", "slug=a&slug=brook-lib", 1],
+  ])("the %s list narrowed by %s has as many records as the recording", async (resource, query, count) => {
+    const all = createRecordedCatalog(exchanges);
+    const reply = await createProtocol({ catalog: all }).request(`/api/v1/${resource}/?${query}`);
+    const { meta } = (await reply.json()) as { meta: { total_count: number } };
+    expect(meta.total_count).toBe(count);
+  });
+
+  test.each([
+    ["limit=12&offset=12", null, "limit=12&offset=0"],
+    ["limit=11&offset=12", "limit=11&offset=23", "limit=11&offset=1"],
+    ["limit=8&offset=4", "limit=8&offset=12", null],
+    ["limit=24", null, null],
+    ["limit=23", "limit=23&offset=23", null],
+  ])("of 24 users, %s has the right neighbours", async (query, next, previous) => {
+    const { meta } = (await (await ask(`/api/v1/user/?${query}`)).json()) as { meta: unknown };
+    const address = (page: string | null): string | null => page && `/api/v1/user/?${page}`;
+    expect(meta).toMatchObject({ next: address(next), previous: address(previous), total_count: 24 });
+  });
+
+  test("the redirect to the closing slash keeps the query", async () => {
+    const reply = await ask("/api/v1/build?limit=5&format=json");
+    expect(reply.status).toBe(301);
+    expect(reply.headers.get("location")).toBe("/api/v1/build/?limit=5&format=json");
+  });
+
+  test("the list of a project's versions loses the project in its next", async () => {
+    const reply = await ask("/api/v1/version/brook-lib/?limit=5");
+    const { meta, objects } = (await reply.json()) as { meta: { next: string }; objects: unknown[] };
+    expect(objects).toHaveLength(5);
+    expect(meta.next).toBe("/api/v1/version/?limit=5&offset=5");
+  });
+
+  test.each(["POST", "PUT", "PATCH", "DELETE"])("%s is refused with the allowed method", async (method) => {
+    const reply = await ask("/api/v1/build/", { method });
+    expect(reply.status).toBe(405);
+    expect(reply.headers.get("allow")).toBe("GET");
+  });
+
+  test.each([
+    "/",
+    "/api/",
+    "/api/v1/nosuch/5/",
+    "/api/v1/build/5/6/",
+    "/api/v1/nosuch",
+    "/api/v3/",
+  ])("%s is an unknown path", async (path) => {
+    const reply = await ask(path);
+    expect(reply.status).toBe(404);
+    expect(reply.headers.get("content-type")).toBe("text/html");
+  });
+
+  test("a slug of digits is taken for an id", async () => {
+    expect((await ask("/api/v1/project/424242/")).status).toBe(404);
+  });
+
+  test("behind a base path every address carries it, and nothing answers without it", async () => {
+    const prefixed = createProtocol({ catalog, basePath: "/docs" });
+    const root = (await (await prefixed.request("/docs/api/v1/")).json()) as Record<string, unknown>;
+    expect(root.build).toEqual({
+      list_endpoint: "/docs/api/v1/build/",
+      schema: "/docs/api/v1/build/schema/",
+    });
+    const page = (await (await prefixed.request("/docs/api/v1/user/")).json()) as { meta: { next: string } };
+    expect(page.meta.next).toBe("/docs/api/v1/user/?limit=20&offset=20");
+    expect((await prefixed.request("/docs/api/v1/user")).headers.get("location")).toBe("/docs/api/v1/user/");
+    expect((await prefixed.request("/api/v1/user/")).status).toBe(404);
+  });
+
+  test("a catalog that fails is answered with 500 and JSON", async () => {
+    const failing: Catalog = { ...catalog, list: () => Promise.reject(new Error("no")) };
+    const reply = await createProtocol({ catalog: failing }).request("/api/v1/user/");
+    expect(reply.status).toBe(500);
+    expect(await reply.json()).toHaveProperty("error_message");
+  });
+
+  test("text outside ASCII leaves as escapes where they are asked for, and means the same", async () => {
+    const path = "/api/v1/project/?limit=100";
+    const raw = await (await ask(path)).text();
+    const escaped = await (await createProtocol({ catalog, ascii: true }).request(path)).text();
+    expect(raw).toMatch(/[\u0080-\uffff]/);
+    expect(escaped).not.toMatch(/[\u0080-\uffff]/);
+    expect(JSON.parse(raw)).toEqual(JSON.parse(escaped));
+  });
+});
+
+describe("ready replies", () => {
+  function counting(revision: () => string | undefined): { catalog: Catalog; asked: () => number } {
+    let asked = 0;
+    const counted: Catalog = {
+      ...catalog,
+      async list(resource, query) {
+        asked++;
+        return { ...(await catalog.list(resource, query)), revision: revision() };
+      },
+      revision: async () => revision(),
+    };
+    return { catalog: counted, asked: () => asked };
+  }
+
+  test("the catalog is asked once for a page while the revision stays", async () => {
+    let revision = "a";
+    const { catalog, asked } = counting(() => revision);
+    const cached = createProtocol({ catalog, cacheBytes: 1_000_000 });
+    const first = await (await cached.request("/api/v1/user/")).text();
+    expect(await (await cached.request("/api/v1/user/")).text()).toBe(first);
+    expect(asked()).toBe(1);
+    await cached.request("/api/v1/user/?limit=5");
+    expect(asked()).toBe(2);
+    revision = "b";
+    expect(await (await cached.request("/api/v1/user/")).text()).toBe(first);
+    expect(asked()).toBe(3);
+  });
+
+  test("nothing is kept without a revision, nor beyond the bytes allowed", async () => {
+    const without = counting(() => undefined);
+    const small = counting(() => "a");
+    for (const [counted, cacheBytes] of [[without, 1_000_000] as const, [small, 100] as const]) {
+      const cached = createProtocol({ catalog: counted.catalog, cacheBytes });
+      await cached.request("/api/v1/user/");
+      await cached.request("/api/v1/user/");
+      expect(counted.asked()).toBe(2);
+    }
+  });
+
+  test("the address of a reply is among the bytes allowed, so that long ones do not fill the memory", async () => {
+    const { catalog, asked } = counting(() => "a");
+    const cached = createProtocol({ catalog, cacheBytes: 5000 });
+    const path = `/api/v1/user/?username=nobody&other=${"x".repeat(6000)}`;
+    expect((await (await cached.request(path)).text()).length).toBeLessThan(200);
+    await cached.request(path);
+    expect(asked()).toBe(2);
+  });
+
+  test("a reply rendered while the content moved is not kept", async () => {
+    let revision = 0;
+    const { catalog, asked } = counting(() => String(revision++));
+    const cached = createProtocol({ catalog, cacheBytes: 1_000_000 });
+    await cached.request("/api/v1/user/");
+    await cached.request("/api/v1/user/");
+    expect(asked()).toBe(2);
+  });
+});

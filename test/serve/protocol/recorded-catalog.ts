@@ -1,0 +1,102 @@
+import { readFileSync } from "node:fs";
+import type { FileHit } from "../../../src/resources/file.ts";
+import type { Project } from "../../../src/resources/project.ts";
+import { RESOURCES, type Resource } from "../../../src/resources/resources.ts";
+import type { Version } from "../../../src/resources/version.ts";
+import type { Catalog, DocHit, Filter, RecordTypes } from "../../../src/serve/protocol/catalog.ts";
+import { matchesFilter } from "../../../src/serve/protocol/match-filter.ts";
+
+export interface Exchange {
+  method: string;
+  path: string;
+  status: number;
+  headers: Record<string, string>;
+  body: string;
+}
+
+/** The recorded exchanges, in their order. */
+export function readExchanges(): Exchange[] {
+  const text = readFileSync(new URL("../../fixtures/recorded/exchanges.jsonl", import.meta.url), "utf8");
+  return text
+    .split("\n")
+    .filter((line) => line !== "")
+    .map((line) => JSON.parse(line));
+}
+
+interface RecordedHits {
+  total: number;
+  max_score: number | null;
+  hits: {
+    fields: { link: string; path: [string]; project: [string]; title: [string]; version: [string] };
+    highlight: { content: string[] };
+  }[];
+}
+
+/** A catalog over what was recorded: the lists' records in their order; searches know the recorded questions. */
+export function createRecordedCatalog(exchanges: readonly Exchange[]): Catalog {
+  const records = new Map<Resource, RecordTypes[Resource][]>();
+  const replies = new Map<string, string>();
+  for (const { path, body } of exchanges) replies.set(path, body);
+  for (const resource of RESOURCES) {
+    const listed: RecordTypes[Resource][] = [];
+    let next: string | null = `/api/v1/${resource}/?format=json&limit=100`;
+    while (next) {
+      const page: { meta: { next: string | null }; objects: RecordTypes[Resource][] } = JSON.parse(
+        replies.get(next) ?? "",
+      );
+      listed.push(...page.objects);
+      next = page.meta.next;
+    }
+    records.set(resource, listed);
+  }
+  const find = (resource: Resource, id: string) =>
+    records.get(resource)?.find((record) => record.id === id) ?? embedded.get(id);
+  // Some projects are hidden from their list, and versions still embed them.
+  const embedded = new Map<string, Project>();
+  for (const record of [...(records.get("version") ?? []), ...(records.get("file") ?? [])]) {
+    const { project } = record as Version;
+    embedded.set(project.id, project);
+  }
+  const fits = (resource: Resource, record: object, filter: Filter) =>
+    matchesFilter(resource, record, filter, find);
+
+  return {
+    async list<R extends Resource>(resource: R, query: Parameters<Catalog["list"]>[1]) {
+      const all = records.get(resource) as RecordTypes[R][];
+      const fitting = all.filter((record) => query.filters.every((filter) => fits(resource, record, filter)));
+      return {
+        records: fitting.slice(query.offset, query.offset + query.limit),
+        totalCount: fitting.length,
+      };
+    },
+    async find<R extends Resource>(resource: R, id: string) {
+      return (records.get(resource) as RecordTypes[R][]).find((record) => record.id === id);
+    },
+    async searchFiles({ q }): Promise<FileHit[]> {
+      return JSON.parse(replies.get(`/api/v1/file/search/?q=${q}`) ?? "").objects;
+    },
+    async searchAnchors(q): Promise<string[]> {
+      return JSON.parse(replies.get(`/api/v1/file/anchor/?q=${q}`) ?? "").objects;
+    },
+    async searchDocs({ project, version, q }) {
+      const body = replies.get(`/api/v2/docsearch/?project=${project}&version=${version}&q=${q}`);
+      const found: { results?: { hits: RecordedHits } } = JSON.parse(body ?? "{}");
+      if (!found.results) return undefined;
+      const { total, max_score, hits } = found.results.hits;
+      return {
+        total,
+        maxScore: max_score,
+        hits: hits.map(
+          ({ fields, highlight }): DocHit => ({
+            link: fields.link,
+            path: fields.path[0],
+            project: fields.project[0],
+            title: fields.title[0],
+            version: fields.version[0],
+            content: highlight.content,
+          }),
+        ),
+      };
+    },
+  };
+}

@@ -1,0 +1,426 @@
+import { EventEmitter, once } from "node:events";
+import net from "node:net";
+import v8 from "node:v8";
+import { runInNewContext } from "node:vm";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import {
+  connect,
+  describeDatabase,
+  nameInstance,
+  renewConnections,
+  replaceDatabase,
+  type Sql,
+  type TransactionSql,
+  withSql,
+} from "../../../src/store/connection/connect.ts";
+import { parseDatabaseUrl } from "../../../src/store/connection/database-url.ts";
+import { isPassing, toStoreError } from "../../../src/store/connection/store-errors.ts";
+import { withTransaction } from "../../../src/store/connection/transaction.ts";
+import { createTestDatabase, type TestDatabase } from "../../support/database.ts";
+
+describe("parseDatabaseUrl", () => {
+  test.each([
+    ["postgres://u:p@db.example:6543/m", [{ host: "db.example", port: 6543 }]],
+    ["postgresql://db.example", [{ host: "db.example", port: 5432 }]],
+    ["postgres:///m", [{ host: "localhost", port: 5432 }]],
+    [
+      "postgres://u@a:1,b,c:3/m",
+      [
+        { host: "a", port: 1 },
+        { host: "b", port: 5432 },
+        { host: "c", port: 3 },
+      ],
+    ],
+    ["postgres:///m?host=/var/run/postgresql&port=5433", [{ host: "/var/run/postgresql", port: 5433 }]],
+    ["postgres://%2Fvar%2Frun/m", [{ host: "/var/run", port: 5432 }]],
+    ["postgres://[::1]:5433/m", [{ host: "::1", port: 5433 }]],
+  ])("%s names its hosts", (url, hosts) => {
+    expect(parseDatabaseUrl(url).hosts).toEqual(hosts);
+  });
+
+  test("user and password are read in percent form", () => {
+    expect(parseDatabaseUrl("postgres://a%40b:p%3A%2F@h/m")).toMatchObject({
+      user: "a@b",
+      password: "p:/",
+      database: "m",
+    });
+  });
+
+  test("settings of the session are kept, those of libpq alone are not sent on", () => {
+    const { session } = parseDatabaseUrl(
+      "postgres://h/m?statement_timeout=5s&channel_binding=require&sslmode=require",
+    );
+    expect(session).toEqual({ statement_timeout: "5s" });
+  });
+
+  test.each([
+    ["-c statement_timeout=5s --lock-timeout=6s", { statement_timeout: "5s", lock_timeout: "6s" }, undefined],
+    [String.raw`-csearch_path=a,\ b`, { search_path: "a, b" }, undefined],
+    ["endpoint=ep-1 -c jit=off", { jit: "off" }, "endpoint=ep-1"],
+    ["-c", {}, "-c"],
+    ["", {}, undefined],
+  ])("options %j are settings of the session, but for what only the server can read", (options, session, rest) => {
+    const url = `postgres://h/m?options=${encodeURIComponent(options)}`;
+    expect(parseDatabaseUrl(url)).toMatchObject({ session, startupOptions: rest });
+  });
+
+  test.each([
+    ["", false],
+    ["?sslmode=disable", false],
+    ["?sslmode=prefer", "prefer"],
+    ["?sslmode=require", "require"],
+    ["?sslmode=verify-full", expect.objectContaining({ rejectUnauthorized: true })],
+  ])("sslmode %s", (query, tls) => {
+    expect(parseDatabaseUrl(`postgres://h/m${query}`).tls).toEqual(tls);
+  });
+
+  test.each([
+    "",
+    "nonsense",
+    "mysql://h/m",
+    "postgres://u:secret@h:port/m",
+    "postgres://u:secret@h/m?sslmode=yes",
+    "postgres://u:secret@h/m?lock_timeout=1%00",
+  ])("%s is refused without repeating a password", (url) => {
+    expect(() => parseDatabaseUrl(url)).toThrow(expect.objectContaining({ exitCode: 2 }));
+    expect(() => parseDatabaseUrl(url)).not.toThrow(/secret/);
+  });
+});
+
+describe("describeDatabase", () => {
+  test.each([
+    ["postgres://me:secret@db.example/m", "postgres://me:***@db.example:5432/m"],
+    ["postgres://db.example/m?password=secret&user=me", "postgres://me:***@db.example:5432/m"],
+    ["postgres://me@a,b:1/m", "postgres://me@a:5432,b:1/m"],
+    ["postgres://[::1]/m", "postgres://[::1]:5432/m"],
+    ["postgres:secret", "postgres://(not readable)"],
+  ])("%s", (url, text) => {
+    expect(describeDatabase(url)).toBe(text);
+  });
+});
+
+describe("replaceDatabase", () => {
+  test.each([
+    ["postgres://me:p%40@h:1/m", "postgres://me:p%40@h:1/other"],
+    ["postgres://h", "postgres://h/other"],
+    ["postgres://me@/m?host=/run&port=1", "postgres://me@/other?host=%2Frun&port=1"],
+    ["postgres://a,b:2/m?dbname=x", "postgres://a,b:2/other"],
+  ])("%s", (url, changed) => {
+    expect(replaceDatabase(url, "other")).toBe(changed);
+  });
+});
+
+describe("connect", () => {
+  let database: TestDatabase;
+  let sql: Sql;
+  beforeAll(async () => {
+    database = await createTestDatabase({ migrated: false });
+    sql = connect(database.url, { applicationName: "docmirror test connect", max: 2 });
+  });
+  afterAll(async () => {
+    await sql?.end();
+    await database?.dispose();
+  });
+
+  test("times are read as text, to the microsecond, in UTC whatever the role is set to", async () => {
+    const [row] = await sql`
+      select timestamptz '2024-05-06 07:08:09.123456-05' as tz, timestamp '2024-05-06 07:08:09.123456' as ts,
+             date '2024-05-06' as d, time '07:08:09.5' as t, interval '90 minutes' as i,
+             array[timestamp '2024-05-06 07:08:09.000001'] as list`;
+    expect(row).toEqual({
+      tz: "2024-05-06 12:08:09.123456+00",
+      ts: "2024-05-06 07:08:09.123456",
+      d: "2024-05-06",
+      t: "07:08:09.5",
+      i: "01:30:00",
+      list: ["2024-05-06 07:08:09.000001"],
+    });
+  });
+
+  test("times are written as the text they are given as", async () => {
+    const [row] = await sql`select ${"2024-05-06 07:08:09.123456"}::timestamp as one,
+      ${["2024-05-06 07:08:09.123456"]}::timestamp[] as many`;
+    expect(row).toEqual({ one: "2024-05-06 07:08:09.123456", many: ["2024-05-06 07:08:09.123456"] });
+  });
+
+  test("int8 is a number while it is exact, else text", async () => {
+    const [row] =
+      await sql`select 42::int8 as small, 9007199254740993::int8 as big, array[1::int8] as list, ${7}::int8 as sent`;
+    expect(row).toEqual({ small: 42, big: "9007199254740993", list: [1], sent: 7 });
+  });
+
+  test("arrays are written and read whatever is in their texts", async () => {
+    const texts = ["", "a,b", '"', "\\", "{}", "null", "NULL", " ", "\n", "é"];
+    const [row] = await sql`select ${texts}::text[] as texts, array['a', null] as gap, '{}'::text[] as none,
+      ${[1, 2]}::int4[] as numbers`;
+    expect(row).toEqual({ texts, gap: ["a", null], none: [], numbers: [1, 2] });
+  });
+
+  test("as many failed connections as there may be do not use the pool up", async () => {
+    await using pool = disposable(`postgres://127.0.0.1:${await closedPort()}/m`, 2);
+    for (let time = 0; time < 4; time++) {
+      await expect(pool`select 1`).rejects.toMatchObject({ code: "ECONNREFUSED" });
+    }
+  });
+
+  test("connections that are lost at any moment leave a pool that goes on", { tags: ["long"] }, async () => {
+    await using pool = disposable(database.url, 4);
+    // One at least is there to be lost, however slow the machine is.
+    await pool`select 1`;
+    let isOver = false;
+    const codes = new Set<unknown>();
+    const noteCode = (error: { code?: unknown }) => void codes.add(error.code ?? error);
+    const work = Array.from({ length: 6 }, async () => {
+      while (!isOver) {
+        await withTransaction(pool, async (tx) => {
+          // Going on after a failure is what leaves a statement behind for a connection that is gone.
+          await tx`select ${1}::int`.catch(noteCode);
+          await Promise.all([tx`select 1`, tx`select ${"x"}::text`, tx.unsafe("select 2")]);
+        }).catch(noteCode);
+        await pool`select ${1}::int`.catch(noteCode);
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+    });
+    for (let time = 0; time < 40; time++) {
+      await sql`select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'lossy'`;
+    }
+    isOver = true;
+    await Promise.all(work);
+    expect(codes.size).toBeGreaterThan(0);
+    for (const code of codes) expect(isPassing(Object.assign(new Error("lost"), { code }))).toBe(true);
+    expect(await pool`select 1 as one`).toEqual([{ one: 1 }]);
+  });
+
+  test("connections that were lost, however many, leave next to nothing in memory", {
+    tags: ["long"],
+  }, async () => {
+    v8.setFlagsFromString("--expose-gc");
+    const collect = runInNewContext("gc") as () => void;
+    await using pool = disposable(database.url, 1);
+    const lose = async (times: number) => {
+      for (let time = 0; time < times; time++) {
+        await pool`select 1`;
+        renewConnections(pool);
+      }
+      await pool`select 1`;
+      collect();
+      return process.memoryUsage().heapUsed;
+    };
+    const before = await lose(10);
+    // Each had 48 kB.
+    expect((await lose(60)) - before).toBeLessThan(1_000_000);
+  });
+
+  test("a lost connection takes the idle ones with it, and leaves those that are at work until they are done", async () => {
+    const name = "docmirror test retired";
+    const pool = connect(database.url, { applicationName: name, max: 3 });
+    const open = async () =>
+      (await sql`select from pg_stat_activity where application_name = ${name}`).length;
+    try {
+      const steps = new EventEmitter();
+      const [begun, released, met] = ["begun", "release", "met"].map((step) => once(steps, step));
+      const atWork = pool.begin(async (tx) => {
+        steps.emit("begun");
+        await released;
+        return await tx`select 1 as one`;
+      });
+      await begun;
+      let count = 0;
+      const meet = async (tx: TransactionSql) => {
+        const [self] = await tx<{ pid: number }[]>`select pg_backend_pid() as pid`;
+        count += 1;
+        if (count === 2) steps.emit("met");
+        await met;
+        return self?.pid ?? 0;
+      };
+      const [lost] = await Promise.all([pool.begin(meet), pool.begin(meet)]);
+      expect(await open()).toBe(3);
+
+      await sql`select pg_terminate_backend(${lost}, 5000)`;
+      await expect.poll(async () => await pool`select 1`.then(open, () => 0)).toBe(2);
+      steps.emit("release");
+      expect(await atWork).toEqual([{ one: 1 }]);
+      await expect.poll(open).toBe(1);
+    } finally {
+      await pool.end({ timeout: 1 });
+    }
+    await expect.poll(open).toBe(0);
+  });
+
+  test.each<[string, (pool: Sql) => Promise<void> | void]>([
+    ["does not hold up the end of a pool", (pool) => pool.end({ timeout: 0.1 })],
+    ["is dropped with the connections of a pool", renewConnections],
+  ])("a statement that never ends %s that lost another connection", async (_, drop) => {
+    const name = `docmirror test endless ${drop.name}`;
+    const pool = connect(database.url, { applicationName: name, max: 2 });
+    const endless = pool`select pg_sleep(3600)`.catch((error: unknown) => error);
+    const [other] = await pool<{ pid: number }[]>`select pg_backend_pid() as pid`;
+    await sql`select pg_terminate_backend(${other?.pid ?? 0}, 5000)`;
+    await expect.poll(async () => await pool`select 1 as one`.catch(() => [])).toEqual([{ one: 1 }]);
+    await drop(pool);
+    expect(isPassing(await endless)).toBe(true);
+    await pool.end({ timeout: 1 });
+    await sql`select pg_terminate_backend(pid) from pg_stat_activity where application_name = ${name}`;
+  });
+
+  test("json and jsonb are read parsed", async () => {
+    const [row] = await sql`select '{"a":[1]}'::json as j, '{"b":null}'::jsonb as b`;
+    expect(row).toEqual({ j: { a: [1] }, b: { b: null } });
+  });
+
+  test("settings of the URL and of the caller hold in every session, and none of them may change how texts are read", async () => {
+    const url = new URL(database.url);
+    for (const [name, value] of Object.entries({
+      timezone: "Asia/Tokyo",
+      DATESTYLE: "German",
+      work_mem: "3MB",
+    }))
+      url.searchParams.set(name, value);
+    url.searchParams.set("statement_timeout", "1s");
+    const session = { statement_timeout: "2s", search_path: `"it's", "a\\b", public` };
+    const rows = await withSql(url.href, { applicationName: "t", max: 3, session }, (own) =>
+      Promise.all(
+        [1, 2, 3].map(
+          () => own`
+            select current_setting('work_mem') as memory, current_setting('statement_timeout') as timeout,
+              current_setting('search_path') as path, timestamptz '2024-05-06 07:08:09-05' as at, pg_sleep(0.01)::text`,
+        ),
+      ),
+    );
+    for (const [row] of rows)
+      expect(row).toMatchObject({
+        memory: "3MB",
+        timeout: "2s",
+        path: session.search_path,
+        at: "2024-05-06 12:08:09+00",
+      });
+  });
+
+  test.each([
+    ["no_such_setting=1", "42704"],
+    ["statement_timeout=soon", "22023"],
+  ])("a session that cannot be set to %s is an error, each time, and runs no statement", async (query, code) => {
+    await using pool = disposable(`${database.url}?${query}`, 1);
+    for (let time = 0; time < 3; time++)
+      await expect(pool`create table never_made ()`).rejects.toMatchObject({ code });
+    expect(await sql`select to_regclass('never_made') as made`).toEqual([{ made: null }]);
+  });
+
+  test("its name is shown to the server", async () => {
+    const [row] = await sql`select current_setting('application_name') as name`;
+    expect(row?.name).toBe("docmirror test connect");
+  });
+
+  test.each([
+    ["docmirror sync", "", "docmirror sync #k3x9ab"],
+    ["a name that is longer than the server takes".repeat(2), "", / #k3x9ab$/],
+    ["docmirror sync", "?application_name=nightly", "nightly #k3x9ab"],
+  ])("a URL with the name of a process ends each application name with it: %s %s", async (applicationName, query, name) => {
+    const url = nameInstance(`${database.url}${query}`, "k3x9ab");
+    const [row] = await withSql(url, { applicationName }, (own) => own`show application_name`);
+    expect(row?.application_name).toEqual(expect.stringMatching(name));
+  });
+
+  test("COPY in small batches does not wait for acknowledgements", async () => {
+    await sql`create table copied (n int)`;
+    const startedAt = performance.now();
+    for (let i = 0; i < 200; i++) {
+      const stream = await sql`copy copied from stdin`.writable();
+      await new Promise<void>((resolve, reject) => {
+        stream.on("error", reject);
+        stream.on("finish", () => resolve());
+        stream.write(`${i}\n`);
+        stream.end(`${i}\n`);
+      });
+    }
+    // With delayed acknowledgements each would take 40 ms: 8 s in all.
+    expect(performance.now() - startedAt).toBeLessThan(5000);
+  });
+
+  test("a host that does not answer is passed over", async () => {
+    const closed = await closedPort();
+    const { hostname, port, username, password, pathname } = new URL(database.url);
+    const url = `postgres://${username}:${password}@127.0.0.1:${closed},${hostname}:${port}${pathname}`;
+    const rows = await withSql(url, { applicationName: "t" }, (two) => two`select 1 as one`);
+    expect(rows[0]?.one).toBe(1);
+  });
+
+  test("hosts none of which answers are an error at once", async () => {
+    const url = `postgres://127.0.0.1:${await closedPort()},127.0.0.1:${await closedPort()}/m?target_session_attrs=read-write`;
+    const failed = withSql(url, { applicationName: "t" }, (two) => two`select 1`);
+    await expect(failed).rejects.toMatchObject({ code: "ECONNREFUSED" });
+  });
+
+  test("a server that hangs up without a word is an error, not an endless loop", async () => {
+    const rude = net.createServer((socket) => socket.destroy());
+    const port = await listen(rude);
+    const failed = withSql(
+      `postgres://127.0.0.1:${port}/m`,
+      { applicationName: "t" },
+      (two) => two`select 1`,
+    );
+    await expect(failed).rejects.toMatchObject({ code: "ECONNRESET" });
+    rude.close();
+  });
+
+  test("a service that is no Postgres is an error at once, however long the reply that it begins", async () => {
+    const http = net.createServer((socket) =>
+      socket.on("error", () => {}).end("HTTP/1.1 400 Bad Request\r\n\r\n"),
+    );
+    const url = `postgres://127.0.0.1:${await listen(http)}/m`;
+    const error = await withSql(url, { applicationName: "t" }, (two) => two`select 1`).catch((caught) =>
+      toStoreError(caught, "connect"),
+    );
+    expect(error).toMatchObject({
+      sqlstate: "08P01",
+      message: expect.stringContaining("does not speak Postgres"),
+    });
+    http.close();
+  });
+
+  test("a server that never speaks is given up after the time allowed", async () => {
+    const sockets: net.Socket[] = [];
+    const silent = net.createServer((socket) => sockets.push(socket));
+    const url = `postgres://127.0.0.1:${await listen(silent)}/m`;
+    const options = { applicationName: "t", connectTimeoutSeconds: 0.2 };
+    const error = await withSql(url, options, (two) => two`select 1`).catch((caught) =>
+      toStoreError(caught, "connect"),
+    );
+    expect(error).toMatchObject({ sqlstate: "CONNECT_TIMEOUT", exitCode: 4 });
+    for (const socket of sockets) socket.destroy();
+    silent.close();
+  });
+
+  test("withSql closes its connections when the work fails", async () => {
+    const options = { applicationName: "docmirror test closing" };
+    const failed = withSql(database.url, options, async (own) => {
+      await own`select 1`;
+      throw new Error("the work");
+    });
+    await expect(failed).rejects.toThrow("the work");
+    await expect
+      .poll(
+        async () =>
+          (await sql`select from pg_stat_activity where application_name = ${options.applicationName}`)
+            .length,
+      )
+      .toBe(0);
+  });
+});
+
+async function listen(server: net.Server): Promise<number> {
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return (server.address() as net.AddressInfo).port;
+}
+
+async function closedPort(): Promise<number> {
+  const server = net.createServer();
+  const port = await listen(server);
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+function disposable(url: string, max: number) {
+  const pool = connect(url, { applicationName: "lossy", max });
+  return Object.assign(pool, { [Symbol.asyncDispose]: () => pool.end({ timeout: 1 }) });
+}

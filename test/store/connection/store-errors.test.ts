@@ -1,0 +1,165 @@
+import { once } from "node:events";
+import { createServer } from "node:net";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { StoreError } from "../../../src/base/errors.ts";
+import { connect, type Sql, withSql } from "../../../src/store/connection/connect.ts";
+import { isPassing, sqlstateOf, toStoreError } from "../../../src/store/connection/store-errors.ts";
+import { createTestDatabase, type TestDatabase } from "../../support/database.ts";
+
+let database: TestDatabase;
+let sql: Sql;
+beforeAll(async () => {
+  database = await createTestDatabase({ migrated: false });
+  sql = connect(database.url, { applicationName: "docmirror test" });
+});
+afterAll(async () => {
+  await sql?.end({ timeout: 1 });
+  await database?.dispose();
+});
+
+async function errorOf(url: string, statement = "select 1"): Promise<StoreError> {
+  try {
+    await withSql(url, { applicationName: "t", connectTimeoutSeconds: 2 }, (own) => own.unsafe(statement));
+  } catch (error) {
+    const translated = toStoreError(error, "read the checkpoint");
+    if (translated instanceof StoreError) return translated;
+    throw error;
+  }
+  throw new Error("no error came");
+}
+
+function changed(change: (url: URL) => unknown): string {
+  const url = new URL(database.url);
+  change(url);
+  return url.href;
+}
+
+describe("toStoreError", () => {
+  test("a database that does not exist is named, with the way to make it", async () => {
+    const error = await errorOf(changed((url) => Object.assign(url, { pathname: "/no_such_database" })));
+    expect(error).toMatchObject({ sqlstate: "3D000", exitCode: 4 });
+    expect(error.message).toMatch(/^There is no such database: .*no_such_database.*\(3D000\)$/);
+    expect(error.hint).toMatch(/createdb/);
+  });
+
+  test("a port on which nothing listens", async () => {
+    const error = await errorOf("postgres://127.0.0.1:1/m");
+    expect(error).toMatchObject({ sqlstate: "ECONNREFUSED" });
+    expect(error.message).toBe("Cannot reach Postgres at 127.0.0.1:1");
+    expect(error.hint).toMatch(/^nothing answers there: start Postgres, or correct host and port/);
+  });
+
+  test("a folder without a socket", async () => {
+    expect(await errorOf("postgres:///m?host=/nonexistent")).toMatchObject({
+      sqlstate: "ENOENT",
+      message: "Cannot reach Postgres at /nonexistent/.s.PGSQL.5432",
+      hint: expect.stringMatching(/^there is no such socket: /),
+    });
+  });
+
+  test("a host that nobody knows", async () => {
+    const { message, sqlstate, hint } = await errorOf("postgres://no-such-host.invalid/m");
+    expect(sqlstate).toMatch(/ENOTFOUND|EAI_AGAIN/);
+    expect(message).toBe("Cannot reach Postgres at no-such-host.invalid");
+    expect(hint).toMatch(/^the host (is unknown|name could not be resolved): /);
+  });
+
+  test("a server that takes the connection and says nothing", { tags: ["long"] }, async () => {
+    const server = createServer((socket) => socket.on("error", () => {})).listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const { port } = server.address() as { port: number };
+    const error = await errorOf(`postgres://127.0.0.1:${port}/m`);
+    expect(error.message).toBe(`Cannot reach Postgres at 127.0.0.1:${port}`);
+    server.close();
+  });
+
+  test.each([
+    ["::1", "[::1]:1"],
+    ["127.0.0.1", "127.0.0.1:1"],
+  ])("the address %s is shown with its port as %s", (address, shown) => {
+    const refused = Object.assign(new Error("refused"), { code: "ECONNREFUSED", address, port: 1 });
+    expect(toStoreError(refused, "anything")).toMatchObject({ message: `Cannot reach Postgres at ${shown}` });
+  });
+
+  test("a password that is wrong, or a role that is not there", async () => {
+    const { message, hint } = await errorOf(
+      changed((url) => Object.assign(url, { username: "docmirror_test_nobody_here", password: "hunter2" })),
+    );
+    expect(message).toMatch(/^Postgres (refuses the user or the password|does not accept this role): /);
+    expect(message).toMatch(/docmirror_test_nobody_here/);
+    expect(`${message} ${hint}`).not.toContain("hunter2");
+  });
+
+  test("a file that is missing is no database", () => {
+    const missing = Object.assign(new Error("no such file"), { code: "ENOENT", path: "/x" });
+    expect(toStoreError(missing, "read /x")).toMatchObject({
+      message: expect.stringMatching(/^could not read/),
+    });
+  });
+
+  test("a role without a right", async () => {
+    await sql.unsafe("create schema closed; create table closed.t ()");
+    await sql.unsafe("create role docmirror_test_nobody nologin").catch(() => {});
+    const error = await sql
+      .begin(async (own) => {
+        await own`set local role docmirror_test_nobody`;
+        await own`select from closed.t`;
+      })
+      .catch((caught: unknown) => toStoreError(caught, "read t"));
+    expect(error).toMatchObject({ sqlstate: "42501" });
+  });
+
+  test("the code is found on the cause, where drizzle puts it", () => {
+    const wrapped = new Error("Failed query", {
+      cause: Object.assign(new Error("disk full"), { code: "53100" }),
+    });
+    expect(toStoreError(wrapped, "store a page")).toMatchObject({
+      message: "could not store a page: disk full (53100)",
+      hint: expect.stringContaining("free space"),
+    });
+  });
+
+  test("an error without a code is a bug and stays as it is", () => {
+    const bug = new TypeError("x is undefined");
+    expect(toStoreError(bug, "anything")).toBe(bug);
+  });
+
+  test("a StoreError is not wrapped again", () => {
+    const error = new StoreError("told already");
+    expect(toStoreError(error, "anything")).toBe(error);
+  });
+
+  test("no password is in what it says", async () => {
+    const error = await errorOf(
+      changed((url) => Object.assign(url, { password: "hunter2", pathname: "/no_such" })),
+    );
+    expect(`${error.message} ${error.hint}`).not.toMatch("hunter2");
+  });
+});
+
+describe("isPassing", () => {
+  test.each([
+    "57P01",
+    "57P03",
+    "08006",
+    "40001",
+    "40P01",
+    "53300",
+    "55P03",
+    "ECONNRESET",
+    "CONNECTION_CLOSED",
+  ])("%s may pass", (code) => {
+    expect(isPassing(Object.assign(new Error("x"), { code }))).toBe(true);
+    expect(isPassing(toStoreError(Object.assign(new Error("x"), { code }), "try"))).toBe(true);
+  });
+
+  test.each(["28P01", "3D000", "42501", "23505", "53100", "ENOTFOUND"])("%s stays", (code) => {
+    expect(isPassing(Object.assign(new Error("x"), { code }))).toBe(false);
+  });
+
+  test("a session that was ended at the server may pass", async () => {
+    const error = await sql`select pg_terminate_backend(pg_backend_pid())`.catch((caught: unknown) => caught);
+    expect(sqlstateOf(error)).toBe("CONNECTION_CLOSED");
+    expect(isPassing(error)).toBe(true);
+  });
+});

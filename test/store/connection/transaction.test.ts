@@ -1,0 +1,174 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { connect, type Sql, type TransactionSql } from "../../../src/store/connection/connect.ts";
+import { withTransaction } from "../../../src/store/connection/transaction.ts";
+import { createTestDatabase, type TestDatabase } from "../../support/database.ts";
+
+let database: TestDatabase;
+let sql: Sql;
+let other: Sql;
+beforeAll(async () => {
+  database = await createTestDatabase({ migrated: false });
+  sql = connect(database.url, { applicationName: "docmirror test" });
+  other = connect(database.url, { applicationName: "docmirror test", max: 1 });
+  await sql`create table t (n integer primary key)`;
+});
+afterAll(async () => {
+  await sql.end({ timeout: 1 });
+  await other.end({ timeout: 1 });
+  await database.dispose();
+});
+
+/** Ends the session of a transaction at the server. */
+async function cut(tx: TransactionSql): Promise<void> {
+  const [row] = await tx<{ pid: number }[]>`select pg_backend_pid() as pid`;
+  await other`select pg_terminate_backend(${row?.pid ?? 0}, 5000)`;
+}
+
+describe("a transaction", () => {
+  test("gives what its function gave, and is committed", async () => {
+    const given = await withTransaction(sql, async (tx) => {
+      await tx`insert into t values (1)`;
+      await tx.savepoint((savepoint) => savepoint.unsafe("insert into t values (2)"));
+      return "done";
+    });
+    expect(given).toBe("done");
+    expect(await sql`select n from t where n in (1, 2) order by n`).toEqual([{ n: 1 }, { n: 2 }]);
+  });
+
+  test("that fails is rolled back, with its own error", async () => {
+    const failed = withTransaction(sql, async (tx) => {
+      await tx`insert into t values (3)`;
+      await tx`insert into t values (3)`;
+    });
+    await expect(failed).rejects.toMatchObject({ code: "23505" });
+    expect(await sql`select n from t where n = 3`).toEqual([]);
+  });
+
+  test("goes on when a savepoint failed", async () => {
+    await withTransaction(sql, async (tx) => {
+      await tx`insert into t values (4)`;
+      const failed = tx.savepoint((savepoint) => savepoint`insert into t values (4)`);
+      await expect(failed).rejects.toMatchObject({ code: "23505" });
+      await tx`insert into t values (5)`;
+    });
+    expect(await sql`select n from t where n in (4, 5) order by n`).toEqual([{ n: 4 }, { n: 5 }]);
+  });
+});
+
+// An error that nobody could catch would fail the whole test run.
+describe("a transaction whose connection is lost", () => {
+  const cases: Record<string, (tx: TransactionSql) => Promise<unknown>> = {
+    "between two statements": async (tx) => {
+      await cut(tx);
+      await tx`select 1`;
+    },
+    "within a statement": (tx) => tx`select pg_terminate_backend(pg_backend_pid())`,
+    "within a savepoint": (tx) =>
+      tx.savepoint((savepoint) => savepoint`select pg_terminate_backend(pg_backend_pid())`),
+    "between two savepoints": async (tx) => {
+      await cut(tx);
+      await tx.savepoint((savepoint) => savepoint`select 1`).catch(() => {});
+      await tx.savepoint((savepoint) => savepoint`select 1`);
+    },
+    "under a COPY": async (tx) => {
+      const [row] = await tx<{ pid: number }[]>`select pg_backend_pid() as pid`;
+      const stream = await tx`copy t from stdin`.writable();
+      stream.on("error", () => {});
+      await other`select pg_terminate_backend(${row?.pid ?? 0}, 5000)`;
+      stream.write("7\n");
+      await tx.unsafe("select 1");
+    },
+    "and that does not heed it": async (tx) => {
+      for (let round = 0; round < 5; round++) await cut(tx).catch(() => {});
+    },
+  };
+
+  test.each(Object.keys(cases))("%s rejects and stores nothing", async (name) => {
+    await using own = Object.assign(connect(database.url, { applicationName: "docmirror test", max: 1 }), {
+      [Symbol.asyncDispose]: () => own.end({ timeout: 0 }),
+    });
+    const lost = withTransaction(own, async (tx) => {
+      await tx`insert into t values (6)`;
+      await cases[name]?.(tx);
+    });
+    await expect(lost).rejects.toMatchObject({
+      code: expect.stringMatching(/^(CONNECTION_CLOSED|57P01|ECONNRESET)$/),
+    });
+    expect(await other`select n from t where n = 6`).toEqual([]);
+  });
+});
+
+describe("a transaction whose caller leaves", () => {
+  const gone = new Error("the caller is gone");
+  /** Statements of this test's pool that the server still runs. */
+  const running = () =>
+    other`select query from pg_stat_activity
+      where datname = current_database() and application_name = 'docmirror leaving' and state <> 'idle'`;
+  const isSleeping = async () => (await running()).some(({ query }) => query.includes("pg_sleep"));
+  const openPool = (max: number) => {
+    const pool = connect(database.url, { applicationName: "docmirror leaving", max });
+    return Object.assign(pool, { [Symbol.asyncDispose]: () => pool.end({ timeout: 0 }) });
+  };
+
+  test.each<[string, (tx: TransactionSql) => Promise<unknown>]>([
+    ["one statement", (tx) => tx`select pg_sleep(60)`],
+    [
+      "many statements at once",
+      (tx) =>
+        Promise.all(Array.from({ length: 30 }, (_, place) => tx.unsafe(`select pg_sleep(60), ${place}`))),
+    ],
+    ["a statement of a savepoint", (tx) => tx.savepoint((inner) => inner`select pg_sleep(60)`)],
+  ])("has %s cancelled at the server, and its connection serves the next one", async (_case, body) => {
+    await using own = openPool(1);
+    const stop = new AbortController();
+    const left = withTransaction(own, body, stop.signal).catch((error: unknown) => error);
+    await expect.poll(isSleeping).toBe(true);
+    stop.abort(gone);
+    expect(await left).toBe(gone);
+    expect(await running()).toEqual([]);
+    for (let round = 0; round < 20; round++) {
+      expect(await withTransaction(own, async (tx) => tx`select ${round}::int as round`)).toEqual([
+        { round },
+      ]);
+    }
+  });
+
+  test("begins nothing for one who left while every connection was busy", async () => {
+    await using own = openPool(1);
+    const stop = new AbortController();
+    const busy = withTransaction(own, (tx) => tx`select pg_sleep(60)`, stop.signal).catch(() => "stopped");
+    await expect.poll(isSleeping).toBe(true);
+    const waiting = new AbortController();
+    let isBegun = false;
+    const waits = withTransaction(
+      own,
+      async () => {
+        isBegun = true;
+      },
+      waiting.signal,
+    ).catch((error: unknown) => error);
+    waiting.abort(gone);
+    expect(await waits).toBe(gone);
+    stop.abort(gone);
+    expect(await busy).toBe("stopped");
+    expect(await withTransaction(own, (tx) => tx`select 1 as one`)).toEqual([{ one: 1 }]);
+    expect(isBegun).toBe(false);
+  });
+
+  test("is rolled back, whatever its body makes of the cancelled statement", async () => {
+    await using own = openPool(1);
+    const stop = new AbortController();
+    const left = withTransaction(
+      own,
+      async (tx) => {
+        await tx`insert into t values (8)`;
+        await tx.savepoint((inner) => inner`select pg_sleep(60)`).catch(() => {});
+      },
+      stop.signal,
+    ).catch((error: unknown) => error);
+    await expect.poll(isSleeping).toBe(true);
+    stop.abort(gone);
+    expect(await left).toBe(gone);
+    expect(await other`select n from t where n = 8`).toEqual([]);
+  });
+});

@@ -1,0 +1,434 @@
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import {
+  chmod,
+  chown,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  rm,
+  stat,
+  truncate,
+  writeFile,
+} from "node:fs/promises";
+import net from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface, type Interface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { afterEach, beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import { silentLog } from "../../../src/base/log.ts";
+import { withSql } from "../../../src/store/connection/connect.ts";
+import { findServerAccount } from "../../../src/store/embedded/account.ts";
+import { openDatabase } from "../../../src/store/embedded/open-database.ts";
+import { type EmbeddedServer, hasEmbedded, openEmbedded } from "../../../src/store/embedded/open-embedded.ts";
+import { toDataDirError } from "../../../src/store/embedded/paths.ts";
+
+const log = silentLog;
+const settings = { fsync: "off" };
+let dataDir: string;
+beforeEach(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), "docmirror-embedded-"));
+});
+afterEach(async () => {
+  const pid = await serverPid();
+  if (pid !== undefined && isServerAlive(pid)) {
+    process.kill(pid, "SIGINT");
+    await expect.poll(() => isServerAlive(pid), { timeout: 10_000 }).toBe(false);
+  }
+  await rm(dataDir, { recursive: true, force: true });
+});
+
+describe("the embedded Postgres", () => {
+  test("starts, is UTF-8 on loopback alone, and stops with its last user", { tags: ["long"] }, async () => {
+    const server = await open();
+    expect(server.startedHere).toBe(true);
+    const [row] = await query(
+      server,
+      `select current_database() as database, current_setting('server_encoding') as encoding,
+              current_setting('listen_addresses') as listens, current_setting('unix_socket_directories') as sockets`,
+    );
+    expect(row).toEqual({ database: "docmirror", encoding: "UTF8", listens: "127.0.0.1", sockets: "" });
+    const pid = await serverPid();
+    await server.close();
+    expect(pid !== undefined && isServerAlive(pid)).toBe(false);
+  });
+
+  test("keeps its data, its port and its password", { tags: ["long"] }, async () => {
+    const first = await open();
+    await query(first, "create table kept as select 1 as n");
+    await first.close();
+    const second = await open();
+    expect(second.url).toBe(first.url);
+    expect(await query(second, "select n from kept")).toEqual([{ n: 1 }]);
+    await second.close();
+  });
+
+  test("its password is for its owner's eyes and lets in nobody without it", { tags: ["long"] }, async () => {
+    const server = await open();
+    expect((await stat(join(dataDir, "password"))).mode & 0o777).toBe(0o600);
+    const url = new URL(server.url);
+    url.password = "wrong";
+    await expect(query({ url: url.href }, "select 1")).rejects.toMatchObject({ code: "28P01" });
+    await server.close();
+  });
+
+  test("its folder and its log are for its owner alone, from the start", { tags: ["long"] }, async () => {
+    const folder = join(dataDir, "above", "data");
+    const server = await openEmbedded({ dataDir: folder, log, settings });
+    await query(server, "create table kept as select 1 as n");
+    expect(await modesIn(folder)).toEqual({ folder: 0o700, password: 0o600, log: 0o600 });
+    await server.close();
+    const again = await openEmbedded({ dataDir: folder, log, settings });
+    expect(await query(again, "select n from kept")).toEqual([{ n: 1 }]);
+    await again.close();
+  });
+
+  test("a folder that an older version left open is closed at the next start, and the server reads its settings anew in it", {
+    tags: ["long"],
+  }, async () => {
+    await (await open()).close();
+    await chmod(dataDir, 0o755);
+    for (const name of ["password", "postgres.log"]) await chmod(join(dataDir, name), 0o644);
+    const server = await open();
+    expect(await modesIn(dataDir)).toEqual({ folder: 0o700, password: 0o600, log: 0o600 });
+    await query(server, "alter system set work_mem = '7MB'");
+    await query(server, "select pg_reload_conf()");
+    await expect.poll(() => query(server, "show work_mem")).toEqual([{ work_mem: "7MB" }]);
+    await server.close();
+  });
+
+  test("a folder that holds files of others as well keeps its rights", { tags: ["long"] }, async () => {
+    await writeFile(join(dataDir, "notes.txt"), "");
+    await chmod(dataDir, 0o755);
+    const server = await open();
+    expect(await modesIn(dataDir)).toEqual({ folder: 0o755, password: 0o600, log: 0o600 });
+    await server.close();
+  });
+
+  test("closing twice does no harm", { tags: ["long"] }, async () => {
+    const server = await open();
+    await Promise.all([server.close(), server.close()]);
+    await server.close();
+  });
+
+  test("a second user joins the running server, and only the last one out stops it", {
+    tags: ["long"],
+  }, async () => {
+    const first = await startUser();
+    const second = await open();
+    expect(second.startedHere).toBe(false);
+    expect(second.port).toBe(first.facts.port);
+    await first.leave();
+    expect(await query(second, "select 1 as one")).toEqual([{ one: 1 }]);
+    const pid = await serverPid();
+    await second.close();
+    expect(pid !== undefined && isServerAlive(pid)).toBe(false);
+  });
+
+  test("another client, such as psql, keeps it from being stopped", { tags: ["long"] }, async () => {
+    const server = await open();
+    await withSql(server.url, { applicationName: "psql", max: 1 }, async (sql) => {
+      await sql`select 1`;
+      await server.close();
+      expect(await sql`select 1 as one`).toEqual([{ one: 1 }]);
+    });
+  });
+
+  test("several first users at once all get in, and one of them has started it", {
+    tags: ["long"],
+  }, async () => {
+    const users = await Promise.all([startUser(), startUser(), startUser()]);
+    expect(users.filter(({ facts }) => facts.startedHere)).toHaveLength(1);
+    expect(new Set(users.map(({ facts }) => facts.url)).size).toBe(1);
+    const pid = await serverPid();
+    await Promise.all(users.map((user) => user.leave()));
+    expect(pid !== undefined && isServerAlive(pid)).toBe(false);
+  });
+
+  test("outlives a starter that is killed, and the next user joins it", { tags: ["long"] }, async () => {
+    const starter = await startUser();
+    const pid = await serverPid();
+    await starter.kill();
+    const next = await open();
+    expect(next.startedHere).toBe(false);
+    expect(await serverPid()).toBe(pid);
+    await next.close();
+    expect(pid !== undefined && isServerAlive(pid)).toBe(false);
+  });
+
+  test("runs in a session of its own, where Ctrl-C in the terminal does not reach it", async () => {
+    const server = await open();
+    const pid = (await serverPid()) ?? 0;
+    if (process.platform === "linux") {
+      const fields = (await readFile(`/proc/${pid}/stat`, "utf8")).split(") ")[1]?.split(" ");
+      expect(fields?.[3]).toBe(String(pid));
+    }
+    await server.close();
+  });
+
+  test("a killed server is recovered with what was committed", { tags: ["long"] }, async () => {
+    const first = await open();
+    await query(first, "create table kept as select 1 as n");
+    const pid = (await serverPid()) ?? 0;
+    process.kill(pid, "SIGKILL");
+    await expect.poll(() => isServerAlive(pid)).toBe(false);
+    const second = await open();
+    expect(second.startedHere).toBe(true);
+    expect(await query(second, "select n from kept")).toEqual([{ n: 1 }]);
+    await second.close();
+    await first.close();
+  });
+
+  test("a stale pid file whose number another program has is no obstacle", { tags: ["long"] }, async () => {
+    await (await open()).close();
+    const other = spawnOther();
+    await writeFile(
+      join(dataDir, "postgres", "postmaster.pid"),
+      `${other.pid}\n${join(dataDir, "postgres")}\n1\n5432\n\n127.0.0.1\n  1 1\nready   \n`,
+    );
+    const server = await open();
+    expect(server.startedHere).toBe(true);
+    expect(other.exitCode).toBeNull();
+    await server.close();
+  });
+
+  test("a lock of a dead process, or of a number used anew, is taken over", { tags: ["long"] }, async () => {
+    await writeFile(join(dataDir, "lock"), `${process.pid} 1@another-boot abc\n`);
+    await (await open()).close();
+    const dead = spawn("true");
+    await new Promise((resolve) => dead.once("exit", resolve));
+    await writeFile(join(dataDir, "lock"), `${dead.pid} - abc\n`);
+    await (await open()).close();
+    expect((await readdir(dataDir)).filter((name) => name.startsWith("lock"))).toEqual([]);
+  });
+
+  test("what a killed first start left half-made is made anew", async () => {
+    await mkdir(join(dataDir, "postgres-unfinished-1", "cluster"), { recursive: true });
+    await writeFile(join(dataDir, "postgres-unfinished-1", "cluster", "PG_VERSION"), "18\n");
+    await (await open()).close();
+    expect((await readdir(dataDir)).sort()).toEqual(["password", "port", "postgres", "postgres.log"]);
+  });
+
+  test("a port that another program took is given up for a new one, which stays", async () => {
+    const taken = net.createServer();
+    await new Promise<void>((resolve) => taken.listen(0, "127.0.0.1", resolve));
+    const { port } = taken.address() as net.AddressInfo;
+    await writeFile(join(dataDir, "port"), `${port}\n`);
+    const server = await open();
+    expect(server.port).not.toBe(port);
+    await server.close();
+    taken.close();
+    const again = await open();
+    expect(again.port).toBe(server.port);
+    await again.close();
+  });
+
+  test("one who comes while it stops waits and starts it again", { tags: ["long"] }, async () => {
+    const first = await open();
+    const pid = (await serverPid()) ?? 0;
+    process.kill(pid, "SIGINT");
+    const second = await open();
+    expect(second.startedHere).toBe(true);
+    await second.close();
+    await first.close();
+  });
+
+  test("an abort while it starts is obeyed and leaves nothing running", async () => {
+    const stop = new AbortController();
+    const reason = new Error("stopped");
+    const opening = openEmbedded({ dataDir, log, settings, signal: stop.signal });
+    stop.abort(reason);
+    await expect(opening).rejects.toBe(reason);
+    await (await open()).close();
+  });
+
+  test("its log is cut when it has grown over 10 MB", { tags: ["long"] }, async () => {
+    const file = join(dataDir, "postgres.log");
+    await writeFile(file, "");
+    await truncate(file, 11e6);
+    await (await open()).close();
+    expect((await stat(file)).size).toBeLessThan(1e6);
+  });
+});
+
+describe("what is wrong with the data directory is told", () => {
+  test("a file in its place", async () => {
+    const file = join(dataDir, "file");
+    await writeFile(file, "");
+    await expect(openEmbedded({ dataDir: file, log })).rejects.toMatchObject({
+      exitCode: 4,
+      message: expect.stringMatching(/it is a file/),
+      hint: expect.stringMatching(/DOCMIRROR_DATA_DIR/),
+    });
+    await expect(openEmbedded({ dataDir: join(file, "below"), log })).rejects.toMatchObject({
+      sqlstate: "ENOTDIR",
+    });
+  });
+
+  test.skipIf(process.geteuid?.() === 0)("no right to write", async () => {
+    await chmod(dataDir, 0o500);
+    await expect(open()).rejects.toMatchObject({ exitCode: 4, sqlstate: "EACCES" });
+    await chmod(dataDir, 0o700);
+  });
+
+  test.skipIf(process.geteuid?.() !== 0)(
+    "data that belong to another user, where root asks",
+    { tags: ["long"] },
+    async () => {
+      await (await open()).close();
+      const [nobody, name] = someUser();
+      await chown(join(dataDir, "postgres"), nobody, nobody);
+      await expect(open()).rejects.toMatchObject({
+        exitCode: 4,
+        message: `The data in ${dataDir} belongs to user ${name}; run docmirror as that user`,
+      });
+    },
+  );
+
+  test("a folder that belongs to another user", async () => {
+    const isRoot = process.geteuid?.() === 0;
+    const [nobody, name] = someUser();
+    if (isRoot) await chown(dataDir, nobody, nobody);
+    const [folder, owner] = isRoot ? [dataDir, name] : ["/", "root"];
+    const refused = Object.assign(new Error("permission denied"), { code: "EACCES" });
+    expect(toDataDirError(refused, folder)).toMatchObject({
+      message: `The data in ${folder} belongs to user ${owner}; run docmirror as that user`,
+      exitCode: 4,
+    });
+  });
+
+  test.skipIf(process.geteuid?.() === 0)(
+    "a folder that may not be looked into is not taken as empty",
+    async () => {
+      await chmod(dataDir, 0o000);
+      expect(() => hasEmbedded(dataDir)).toThrow("no right");
+      await chmod(dataDir, 0o700);
+      expect(hasEmbedded(dataDir)).toBe(false);
+    },
+  );
+
+  test("data of another Postgres", async () => {
+    await mkdir(join(dataDir, "postgres"));
+    await writeFile(join(dataDir, "postgres", "PG_VERSION"), "14\n");
+    await expect(open()).rejects.toMatchObject({
+      exitCode: 4,
+      message: expect.stringMatching(/data of Postgres 14/),
+    });
+  });
+
+  test("a setting that the server does not take names its log", { tags: ["long"] }, async () => {
+    await (await open()).close();
+    await writeFile(join(dataDir, "postgres", "postgresql.auto.conf"), "no_such_setting = 1\n");
+    await expect(open()).rejects.toMatchObject({
+      exitCode: 4,
+      message: expect.stringMatching(/no_such_setting/),
+      hint: expect.stringContaining(join(dataDir, "postgres.log")),
+    });
+  });
+});
+
+describe("openDatabase", () => {
+  test("takes DATABASE_URL where there is one, and starts nothing", async () => {
+    const url = "postgres://me:secret@db.example/m";
+    const database = await openDatabase({ databaseUrl: url, dataDir, log });
+    expect(database).toMatchObject({ url, describe: "postgres://me:***@db.example:5432/m", embedded: null });
+    expect(await readdir(dataDir)).toEqual([]);
+    await database.close();
+  });
+
+  test("takes the embedded Postgres where there is none", async () => {
+    const database = await openDatabase({ databaseUrl: null, dataDir, log });
+    expect(database.embedded).toMatchObject({ startedHere: true, logFile: join(dataDir, "postgres.log") });
+    expect(database.describe).toMatch(/^postgres:\/\/docmirror:\*\*\*@127\.0\.0\.1:\d+\/docmirror$/);
+    await database.close();
+    await database.close();
+  });
+});
+
+/** A user that every system has, by number and name. */
+function someUser(): [uid: number, name: string] {
+  const uid = Number(spawnSync("id", ["-u", "nobody"], { encoding: "utf8" }).stdout);
+  return [uid, "nobody"];
+}
+
+function open(): Promise<EmbeddedServer> {
+  return openEmbedded({ dataDir, log, settings });
+}
+
+function query(server: { url: string }, statement: string) {
+  return withSql(server.url, { applicationName: "docmirror test", max: 1 }, async (sql) => [
+    ...(await sql.unsafe(statement)),
+  ]);
+}
+
+async function modesIn(folder: string) {
+  const modeOf = async (path: string) => (await stat(path)).mode & 0o777;
+  return {
+    folder: await modeOf(folder),
+    password: await modeOf(join(folder, "password")),
+    log: await modeOf(join(folder, "postgres.log")),
+  };
+}
+
+async function serverPid(): Promise<number | undefined> {
+  const text = await readFile(join(dataDir, "postgres", "postmaster.pid"), "utf8").catch(() => "");
+  return Number(text.split("\n")[0]) || undefined;
+}
+
+/** Signal 0 also reaches a zombie: a server that ended and whose parent, killed before, took no note. */
+function isServerAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return process.platform !== "linux" || !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, "utf8"));
+  } catch {
+    return false;
+  }
+}
+
+/** Any program that lives until the test ends, of the account that runs the server: those are what confuses it. */
+function spawnOther(): ChildProcess {
+  const other = spawn("cat", {
+    cwd: "/",
+    stdio: ["pipe", "ignore", "ignore"],
+    ...findServerAccount().spawnAs,
+  });
+  onTestFinished(() => void other.kill());
+  return other;
+}
+
+interface UserProcess {
+  facts: { url: string; port: number; startedHere: boolean };
+  leave(): Promise<void>;
+  kill(): Promise<void>;
+}
+
+async function startUser(): Promise<UserProcess> {
+  const script = fileURLToPath(new URL("user-process.ts", import.meta.url));
+  const child = spawn(process.execPath, ["--import", "tsx", script, dataDir], {
+    stdio: ["pipe", "pipe", "pipe"],
+  });
+  onTestFinished(() => void child.kill("SIGKILL"));
+  let complaint = "";
+  child.stderr.on("data", (chunk: Buffer) => {
+    complaint += chunk.toString();
+  });
+  const exited = new Promise<void>((resolve) => child.once("exit", () => resolve()));
+  const lines: Interface = createInterface({ input: child.stdout });
+  const first = await Promise.race([
+    new Promise<string>((resolve) => lines.once("line", resolve)),
+    exited.then(() => Promise.reject(new Error(complaint))),
+  ]);
+  return {
+    facts: JSON.parse(first) as UserProcess["facts"],
+    leave: async () => {
+      child.stdin.end();
+      await exited;
+    },
+    kill: async () => {
+      child.kill("SIGKILL");
+      await exited;
+    },
+  };
+}

@@ -1,0 +1,192 @@
+import { randomBytes } from "node:crypto";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { LockedError, StoreError } from "../../../src/base/errors.ts";
+import { silentLog } from "../../../src/base/log.ts";
+import { connect, type Sql, withSql } from "../../../src/store/connection/connect.ts";
+import { withTransaction } from "../../../src/store/connection/transaction.ts";
+import { findLeader } from "../../../src/store/ledger/find-leader.ts";
+import type { Term } from "../../../src/store/ledger/lead-term.ts";
+import { createLeaderLock, type LeaderLock } from "../../../src/store/ledger/leader-lock.ts";
+import { startRun } from "../../../src/store/ledger/run-ledger.ts";
+import { createTestDatabase, type TestDatabase } from "../../support/database.ts";
+import { createKeptLog } from "../../support/quick-world.ts";
+
+let database: TestDatabase;
+let sql: Sql;
+const locks: LeaderLock[] = [];
+beforeEach(async () => {
+  database = await createTestDatabase();
+  sql = connect(database.url, { applicationName: "docmirror test", max: 1 });
+});
+afterEach(async () => {
+  for (const lock of locks.splice(0)) await lock.release();
+  await sql.end({ timeout: 5 });
+  await database.dispose();
+});
+
+/** As a process has it. */
+function createProcess(log = silentLog, url = database.url) {
+  const lock = createLeaderLock(log);
+  locks.push(lock);
+  const own = lock.nameSessions(url);
+  return {
+    url: own,
+    lock,
+    take: () => lock.take(own),
+    async lead(): Promise<Term> {
+      const taken = await lock.take(own);
+      if (taken instanceof LockedError) throw taken;
+      return taken;
+    },
+  };
+}
+
+/** As if the leader had been frozen a minute ago. */
+const silenceLeader = () => sql`
+  update sync.leader set heartbeat_at = clock_timestamp() - interval '1 minute'`;
+
+describe("the lead", () => {
+  test("is that of one process; the next one is told who has it, and gets it when that one resigns", async () => {
+    const [one, other] = [createProcess(), createProcess()];
+    const term = await one.lead();
+    expect(term).toMatchObject({ number: 1, interrupted: [] });
+    expect(await findLeader(sql)).toMatchObject({ pid: process.pid, term: 1 });
+    const refused = await other.take();
+    expect(refused).toBeInstanceOf(LockedError);
+    expect(String(refused)).toMatch(
+      new RegExp(`another worker leads on this database: process ${process.pid} on [^#]+, since \\d{4}-`),
+    );
+    expect(await term.keep(one.url)).toBe(true);
+    await term.resign();
+    await term.resign();
+    expect(await findLeader(sql)).toBeNull();
+    expect(await term.keep(one.url)).toBe(false);
+    expect(await other.lead()).toMatchObject({ number: 2 });
+    expect(await findLeader(sql)).toMatchObject({ term: 2 });
+  });
+
+  test("is kept by a process whose session died, when nobody led since", async () => {
+    const one = createProcess();
+    const term = await one.lead();
+    await endLeadSessions();
+    await expect.poll(() => term.keep(one.url).catch(() => null)).toBe(true);
+    const refused = await createProcess().take();
+    expect(refused).toBeInstanceOf(LockedError);
+  });
+
+  test("is lost for good by a process whose session died, when another one took it", async () => {
+    const [one, other] = [createProcess(), createProcess()];
+    const term = await one.lead();
+    await endLeadSessions();
+    await other.lead();
+    await expect.poll(() => term.keep(one.url).catch(() => null)).toBe(false);
+    expect(await term.keep(one.url)).toBe(false);
+    const opening = withTransaction(sql, (tx) => term.assertLeads(tx));
+    await expect(opening).rejects.toBeInstanceOf(LockedError);
+  });
+
+  test("is not known while Postgres does not answer", async () => {
+    const one = createProcess();
+    const term = await one.lead();
+    await expect(term.keep("postgres://127.0.0.1:1/nowhere")).rejects.toBeInstanceOf(StoreError);
+    expect(await term.keep(one.url)).toBe(true);
+  });
+
+  test("of a silent process is taken: its sessions end, with their locks, and its run is closed", async () => {
+    const [frozen, next] = [createProcess(), createProcess()];
+    const term = await frozen.lead();
+    const own = connect(frozen.url, { applicationName: "docmirror sync", max: 1 });
+    const { runId } = await startRun(own, "full", new Date().toISOString(), term.assertLeads);
+    // In the middle of a page: it holds the row of its run.
+    await own.unsafe(`begin; select from sync.runs where id = ${runId} for share`);
+    await silenceLeader();
+    expect(await next.lead()).toMatchObject({ number: 2, interrupted: [runId] });
+    expect(await sql`select status, error from sync.runs`).toEqual([
+      { status: "interrupted", error: "another worker took the lead" },
+    ]);
+    await own`select 1`.catch(() => {});
+    const opening = startRun(own, "watch", new Date().toISOString(), term.assertLeads);
+    await expect(opening).rejects.toBeInstanceOf(LockedError);
+    expect(await sql`select id from sync.runs`).toHaveLength(1);
+    await own.end({ timeout: 1 });
+  });
+
+  test("is not taken from a process that is heard, however often others ask", async () => {
+    const [one, other] = [createProcess(), createProcess()];
+    const term = await one.lead();
+    for (let time = 0; time < 3; time++) expect(await other.take()).toBeInstanceOf(LockedError);
+    expect(await term.keep(one.url)).toBe(true);
+  });
+
+  test("is never taken from a version of docmirror without a heartbeat", async () => {
+    const old = connect(database.url, { applicationName: "docmirror lead 4711 on host", max: 1 });
+    await old`select pg_advisory_lock(7237112447779369584)`;
+    // The last leader of this version is long gone.
+    await sql`insert into sync.leader (term, instance, pid, host, backend_pid, since, heartbeat_at)
+      select 1, 'abcdef', 1, 'host', pid, now() - interval '1 day', now() - interval '1 day'
+      from pg_stat_activity where application_name = 'docmirror lead 4711 on host' and datname = current_database()`;
+    const refused = await createProcess().take();
+    expect(String(refused)).toContain("process 4711 on host, since ");
+    await old`select 1`;
+    await old.end({ timeout: 1 });
+  });
+
+  test("is taken from a process that froze between the lock and its term", { tags: ["long"] }, async () => {
+    const frozen = connect(database.url, { applicationName: "docmirror lead 4711 on host #frozen", max: 1 });
+    await frozen`select pg_advisory_lock(7237112447779369584)`;
+    const next = createProcess();
+    expect(await next.take()).toBeInstanceOf(LockedError);
+    const ask = async () => (await next.take()) instanceof LockedError;
+    await expect.poll(ask, { timeout: 50_000, interval: 1000 }).toBe(false);
+    await frozen.end({ timeout: 1 });
+  });
+
+  test("waits for the open transaction that begins a run, and closes that run", async () => {
+    const [one, other] = [createProcess(), createProcess()];
+    const term = await one.lead();
+    // Its sessions have no name by which they could be ended.
+    let begin = () => {};
+    const begun = new Promise<void>((resolve) => {
+      begin = resolve;
+    });
+    const opened = startRun(sql, "full", new Date().toISOString(), async (tx) => {
+      await term.assertLeads(tx);
+      begin();
+      await tx`select pg_sleep(0.5)`;
+    });
+    await begun;
+    await endLeadSessions();
+    const { interrupted } = await other.lead();
+    expect(interrupted).toEqual([(await opened).runId]);
+  });
+});
+
+test("a role that may not end the sessions of a silent leader says so once, and waits", async () => {
+  const role = `waiter_${randomBytes(4).toString("hex")}`;
+  await sql.unsafe(`create role ${role}; grant usage on schema sync to ${role};
+    grant select, insert, update on all tables in schema sync to ${role}`);
+  try {
+    const { log, messages } = createKeptLog();
+    const waiting = createProcess(log, `${database.url}?role=${role}`);
+    const frozen = createProcess();
+    const term = await frozen.lead();
+    await silenceLeader();
+    for (let time = 0; time < 3; time++) expect(await waiting.take()).toBeInstanceOf(LockedError);
+    expect(messages()).toEqual([expect.stringContaining("grant it pg_signal_backend")]);
+    expect(await term.keep(frozen.url)).toBe(true);
+  } finally {
+    for (const lock of locks.splice(0)) await lock.release();
+    await sql.unsafe(`drop owned by ${role}; drop role ${role}`);
+  }
+});
+
+/** From outside, so that the process learns it only when it asks next. */
+async function endLeadSessions(): Promise<void> {
+  await withSql(
+    database.url,
+    { applicationName: "docmirror test", max: 1 },
+    (own) => own`
+      select pg_terminate_backend(pid, 10000) from pg_stat_activity
+      where datname = current_database() and application_name like 'docmirror lead %'`,
+  );
+}

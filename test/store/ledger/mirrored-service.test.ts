@@ -1,0 +1,152 @@
+import { describe, expect, test } from "vitest";
+import { type Sql, withSql } from "../../../src/store/connection/connect.ts";
+import { moveService } from "../../../src/store/ledger/mirrored-service.ts";
+import { runCli } from "../../support/cli.ts";
+import { createTestDatabase } from "../../support/database.ts";
+import { forgetService } from "../../support/forget-service.ts";
+import { PLANTED_SECRET } from "../../support/planted-secret.ts";
+import { startQuickWorld } from "../../support/quick-world.ts";
+import { startScriptedServer } from "../../support/scripted-server.ts";
+import { syncOnce, watchOnce } from "../../support/sync.ts";
+
+const TINY = { users: 3, projects: 2, versions: 4, files: 3, builds: 30 };
+
+const ask = <T>(url: string, fn: (sql: Sql) => Promise<T>) =>
+  withSql(url, { applicationName: "docmirror test", max: 1 }, fn);
+
+describe("a mirror is of one service", () => {
+  test("which its first sync notes, with what the root listing names", async () => {
+    await using quick = await startQuickWorld(TINY);
+    await quick.sync();
+    expect(await ask(quick.databaseUrl, (sql) => sql`select base_url, resources from sync.service`)).toEqual([
+      {
+        base_url: quick.baseUrl.href.replace(/\/$/, ""),
+        resources: ["build", "file", "project", "user", "version"],
+      },
+    ]);
+  });
+
+  test("and refuses another one before anything is asked or written", { tags: ["long"] }, async () => {
+    await using quick = await startQuickWorld(TINY);
+    await quick.sync();
+    await using other = await startScriptedServer([{ body: {} }]);
+    const refusal = {
+      name: "ConfigError",
+      exitCode: 2,
+      message: expect.stringMatching(/^this mirror is of http:.*, and DOCMIRROR_BASE_URL is http:/),
+      hint: expect.stringContaining("docmirror migrate --service http://"),
+    };
+    await expect(syncOnce(quick.databaseUrl, other.url)).rejects.toMatchObject(refusal);
+    await expect(watchOnce(quick.databaseUrl, other.url)).rejects.toMatchObject(refusal);
+    for (const command of [
+      ["sync"],
+      ["sync", "--dry-run"],
+      ["watch", "--once"],
+      ["quarantine", "--retry"],
+      ["worker"],
+    ]) {
+      const env = {
+        DATABASE_URL: quick.databaseUrl,
+        DOCMIRROR_BASE_URL: other.url.href,
+        DOCMIRROR_HTTP_PORT: "0",
+      };
+      const { code, stderr } = await runCli(command, { env });
+      expect([command, code, stderr]).toEqual([
+        command,
+        2,
+        expect.stringContaining("this mirror is of http:"),
+      ]);
+    }
+    expect(other.requests).toEqual([]);
+    expect(await ask(quick.databaseUrl, (sql) => sql`select id from sync.runs`)).toHaveLength(1);
+  });
+
+  test("the path and the case of the host decide too, a closing slash and credentials do not", async () => {
+    await using quick = await startQuickWorld(TINY);
+    await quick.sync();
+    const same = new URL(quick.baseUrl);
+    same.username = "me";
+    same.password = "secret";
+    expect((await syncOnce(quick.databaseUrl, same)).summary.status).toBe("succeeded");
+    const elsewhere = new URL("docs", quick.baseUrl);
+    await expect(syncOnce(quick.databaseUrl, elsewhere)).rejects.toThrow("/docs");
+    const rows = await ask(quick.databaseUrl, (sql) => sql`select base_url from sync.service`);
+    expect(JSON.stringify(rows)).not.toContain("secret");
+  });
+
+  test("which may have moved, when the user says so", { tags: ["long"] }, async () => {
+    await using quick = await startQuickWorld(TINY);
+    await quick.sync();
+    const env = { DATABASE_URL: quick.databaseUrl };
+    const moved = await runCli(["migrate", "--service", "https://new.example.org/docs/"], { env });
+    expect([moved.code, moved.stdout]).toEqual([
+      0,
+      expect.stringMatching(/this mirror is of https:\/\/new.example.org\/docs now, no longer of http:.*\n$/),
+    ]);
+    await expect(quick.sync()).rejects.toThrow("this mirror is of https://new.example.org/docs");
+    await ask(quick.databaseUrl, (sql) => moveService(sql, quick.baseUrl, new Date().toISOString()));
+    expect((await quick.sync()).summary.status).toBe("succeeded");
+    const wrong = await runCli(["migrate", "--service", `https://me:${PLANTED_SECRET}@x.org/api/v1/`], {
+      env,
+    });
+    expect(wrong.code).toBe(2);
+    expect(wrong.stderr).toContain("ends in the API's own path");
+    expect(wrong.stderr).not.toContain(PLANTED_SECRET);
+  });
+
+  test("which a mirror of an older version takes from its next sync, with a warning", async () => {
+    await using quick = await startQuickWorld(TINY);
+    await quick.sync();
+    await ask(quick.databaseUrl, forgetService);
+    const { summary } = await quick.sync();
+    expect(summary.warnings).toEqual([
+      expect.stringMatching(/^this mirror had not stored its service; it is now the mirror of http:/),
+    ]);
+    expect((await quick.sync()).summary.warnings).toBeUndefined();
+  });
+
+  test("or from a round of the watch where that comes first, so that no other service writes into it", async () => {
+    await using quick = await startQuickWorld(TINY);
+    await using other = await startQuickWorld({ ...TINY, builds: 40 });
+    await quick.sync();
+    await ask(quick.databaseUrl, forgetService);
+    expect((await quick.watch()).summary.warnings).toEqual([
+      expect.stringMatching(/^this mirror had not stored its service; it is now the mirror of http:/),
+    ]);
+    await expect(syncOnce(quick.databaseUrl, other.baseUrl)).rejects.toThrow("this mirror is of http:");
+    const { summary } = await quick.sync();
+    expect(summary.status).toBe("succeeded");
+    expect(summary.warnings).toBeUndefined();
+    expect(
+      await ask(quick.databaseUrl, (sql) => sql`select cardinality(resources) as named from sync.service`),
+    ).toEqual([{ named: 5 }]);
+  });
+
+  test("is not noted where the root listing never came", async () => {
+    await using database = await createTestDatabase();
+    await using server = await startScriptedServer([{ status: 404 }]);
+    await syncOnce(database.url, server.url, { settings: { retries: 0 } });
+    expect(await ask(database.url, (sql) => sql`select from sync.service`)).toEqual([]);
+  });
+});
+
+test("a resource that docmirror does not know is a warning and a row of drift, once", async () => {
+  const extra = { comment: { list_endpoint: "/api/v1/comment/", schema: "/api/v1/comment/schema/" } };
+  await using quick = await startQuickWorld(TINY, async (request, next) => {
+    if (new URL(request.url).pathname !== "/api/v1/") return next();
+    return Response.json({ ...((await (await next()).json()) as object), ...extra });
+  });
+  for (let night = 0; night < 2; night++) {
+    const { summary } = await quick.sync();
+    expect(summary).toMatchObject({
+      status: "succeeded",
+      warnings: ["the service has a resource 'comment' that docmirror does not know; it is not mirrored"],
+    });
+  }
+  expect(
+    await ask(
+      quick.databaseUrl,
+      (sql) => sql`select resource, kind, detail from sync.drift where resource = 'comment'`,
+    ),
+  ).toEqual([{ resource: "comment", kind: "appeared", detail: "a resource in the root listing" }]);
+});

@@ -1,0 +1,310 @@
+import { hostname } from "node:os";
+import { describe, expect, test } from "vitest";
+import { LockedError } from "../../../src/base/errors.ts";
+import { connect } from "../../../src/store/connection/connect.ts";
+import { withTransaction } from "../../../src/store/connection/transaction.ts";
+import {
+  beatHeart,
+  findLastEndedWalk,
+  findLastWholeWalk,
+  findResumableWalks,
+  finishRun,
+  finishWalk,
+  type RunTotals,
+  saveProgress,
+  startRun,
+  startWalk,
+  type WalkCounts,
+} from "../../../src/store/ledger/run-ledger.ts";
+import { createTestDatabase } from "../../support/database.ts";
+
+const counts: WalkCounts = {
+  pages: 3,
+  records: 60,
+  inserted: 1,
+  updated: 2,
+  unchanged: 57,
+  deleted: 4,
+  restored: 5,
+  quarantined: 6,
+};
+const none = Object.fromEntries(Object.keys(counts).map((key) => [key, 0])) as unknown as WalkCounts;
+const totals: RunTotals = {
+  requests: 1,
+  bytes: 2,
+  replacedNul: 3,
+  resolved: 4,
+  unresolved: 5,
+  transitions: 6,
+  clockAhead: { minMs: -7.5, maxMs: 8.5 },
+  unfinished: { deletions: 7, waiting: 0, references: 8, open_builds: 9, deficit: 10 },
+};
+/** A walk that begins in its own run. */
+const from = (runId: number, startedAt: string) => ({ startedAt, beganRunId: runId });
+const at = (hour: number) => `2024-05-15T${String(hour).padStart(2, "0")}:00:00.000Z`;
+
+async function setUp() {
+  const database = await createTestDatabase();
+  const sql = connect(database.url, { applicationName: "docmirror test" });
+  return {
+    sql,
+    async [Symbol.asyncDispose]() {
+      await sql.end();
+      await database.dispose();
+    },
+  };
+}
+
+describe("a run", () => {
+  test("is running under its process, and closed with what it did", async () => {
+    await using ledger = await setUp();
+    const { runId, interrupted } = await startRun(ledger.sql, "full", at(1));
+    expect(interrupted).toEqual([]);
+    expect(await ledger.sql`select kind, status, started_at, finished_at, pid, host from sync.runs`).toEqual([
+      {
+        kind: "full",
+        status: "running",
+        started_at: "2024-05-15 01:00:00+00",
+        finished_at: null,
+        pid: process.pid,
+        host: hostname(),
+      },
+    ]);
+    await finishRun(
+      ledger.sql,
+      runId,
+      { status: "partial", finishedAt: at(2), error: "so", warnings: ["a", "b"] },
+      totals,
+    );
+    const [row] = await ledger.sql`select * from sync.runs`;
+    expect(row).toMatchObject({
+      status: "partial",
+      finished_at: "2024-05-15 02:00:00+00",
+      error: "so",
+      requests: 1,
+      bytes: 2,
+      replaced_nul: 3,
+      references_resolved: 4,
+      references_unresolved: 5,
+      transitions: 6,
+      warnings: ["a", "b"],
+      clock_ahead_min_ms: -8,
+      clock_ahead_max_ms: 9,
+      unfinished: totals.unfinished,
+    });
+  });
+
+  test.each([
+    ["is unknown where no reply told", null, [null, null]],
+    ["may be years", { minMs: -1e12, maxMs: 1e12 }, [-(2 ** 31), 2 ** 31 - 1]],
+  ])("keeps the difference of the clocks, which %s", async (_, clockAhead, kept) => {
+    await using ledger = await setUp();
+    const { runId } = await startRun(ledger.sql, "full", at(1));
+    const end = { status: "succeeded" as const, finishedAt: at(2), error: null, warnings: [] };
+    await finishRun(ledger.sql, runId, end, { ...totals, clockAhead });
+    const [row] = await ledger.sql`select clock_ahead_min_ms, clock_ahead_max_ms from sync.runs`;
+    expect(Object.values(row ?? {})).toEqual(kept);
+  });
+
+  test("that a dead process left open is closed as interrupted at its last heartbeat", async () => {
+    await using ledger = await setUp();
+    const first = await startRun(ledger.sql, "full", at(1));
+    await finishRun(
+      ledger.sql,
+      first.runId,
+      { status: "failed", finishedAt: at(1), error: null, warnings: [] },
+      totals,
+    );
+    const dead = await startRun(ledger.sql, "full", at(2));
+    const next = await startRun(ledger.sql, "incremental", at(3));
+    expect(next.interrupted).toEqual([dead.runId]);
+    expect(
+      await ledger.sql`select status, finished_at = heartbeat_at as at_heartbeat, error from sync.runs order by id`,
+    ).toMatchObject([
+      { status: "failed", error: null },
+      { status: "interrupted", at_heartbeat: true, error: "the process ended without closing its run" },
+      { status: "running" },
+    ]);
+  });
+
+  test("shows that it lives by its heartbeat", async () => {
+    await using ledger = await setUp();
+    const { runId } = await startRun(ledger.sql, "full", at(1));
+    await ledger.sql`update sync.runs set heartbeat_at = '2000-01-01'`;
+    await beatHeart(ledger.sql, runId);
+    expect(await ledger.sql`select heartbeat_at > '2020-01-01' as beaten from sync.runs`).toEqual([
+      { beaten: true },
+    ]);
+  });
+});
+
+test("a run may be closed twice with the same end: the answer to the first may have been lost", async () => {
+  await using ledger = await setUp();
+  const { runId } = await startRun(ledger.sql, "full", at(1));
+  const end = { status: "succeeded" as const, finishedAt: at(2), error: null, warnings: [] };
+  await finishRun(ledger.sql, runId, end, totals);
+  await finishRun(ledger.sql, runId, end, totals);
+  expect(await ledger.sql`select status from sync.runs`).toEqual([{ status: "succeeded" }]);
+});
+
+test.each([
+  ["whole", 2, null, true],
+  ["head", 0, 0, true],
+  ["head", 2, 2, true],
+  ["head", 0, 5, false],
+  ["head", 0, -3, false],
+  ["head", null, null, true],
+  ["not_whole", 0, null, false],
+] as const)("a walk that ended %s, with %s unstored and a deficit of %s, is good: %s", async (walk, unstored, deficit, isGood) => {
+  await using ledger = await setUp();
+  const { runId } = await startRun(ledger.sql, "full", at(1));
+  await startWalk(ledger.sql, runId, "build", from(runId, at(1)), none, null);
+  const end = { walk, reason: null, totalCount: 1, counts, checkpoint: null, finishedAt: at(2) };
+  await finishWalk(ledger.sql, runId, "build", { ...end, unstored, deficit });
+  expect(await ledger.sql`select is_good from sync.walks`).toEqual([{ is_good: isGood }]);
+});
+
+describe("a walk", () => {
+  test("that was left in the middle can be gone on from, with its counts and its beginning", async () => {
+    await using ledger = await setUp();
+    const { runId } = await startRun(ledger.sql, "full", at(1));
+    await startWalk(ledger.sql, runId, "build", from(runId, at(1)), none, null);
+    await startWalk(ledger.sql, runId, "user", from(runId, at(1)), none, null);
+    expect(await findResumableWalks(ledger.sql, at(0), at(9))).toEqual([]);
+    const checkpoint = { seq: 3, request: "/api/v1/build/?limit=20&offset=60" };
+    await saveProgress(ledger.sql, runId, "build", counts, checkpoint, at(2));
+    expect(await findResumableWalks(ledger.sql, at(2), at(9))).toEqual([
+      {
+        runId,
+        beganRunId: runId,
+        resource: "build",
+        checkpoint,
+        startedAt: "2024-05-15 01:00:00+00",
+        checkpointAt: "2024-05-15 02:00:00+00",
+        ...counts,
+      },
+    ]);
+    expect(await findResumableWalks(ledger.sql, at(3), at(9))).toEqual([]);
+    // A checkpoint that lies ahead was dated by a clock that is wrong.
+    expect(await findResumableWalks(ledger.sql, at(0), at(1))).toEqual([]);
+    // A run that came to no walk leaves it as it was; one that began it anew does not.
+    const later = await startRun(ledger.sql, "full", at(3));
+    expect(await findResumableWalks(ledger.sql, at(0), at(9))).toHaveLength(1);
+    await startWalk(ledger.sql, later.runId, "build", from(later.runId, at(3)), none, null);
+    expect(await findResumableWalks(ledger.sql, at(0), at(9))).toEqual([]);
+  });
+
+  test("that ended keeps a checkpoint only when upstream broke it off", async () => {
+    await using ledger = await setUp();
+    const { runId } = await startRun(ledger.sql, "full", at(1));
+    const end = { counts, totalCount: 60, finishedAt: at(3), unstored: null, deficit: null };
+    const checkpoint = { seq: 3, request: "/x" };
+    for (const resource of ["build", "user"] as const) {
+      await startWalk(ledger.sql, runId, resource, from(runId, at(1)), none, null);
+      await saveProgress(ledger.sql, runId, resource, counts, checkpoint, at(2));
+    }
+    await finishWalk(ledger.sql, runId, "user", { ...end, walk: "whole", reason: null, checkpoint: null });
+    await finishWalk(ledger.sql, runId, "build", { ...end, walk: "not_whole", reason: "lost", checkpoint });
+    expect((await findResumableWalks(ledger.sql, at(0), at(9))).map(({ resource }) => resource)).toEqual([
+      "build",
+    ]);
+    expect(
+      await ledger.sql`select walk, reason, total_count, pages, records from sync.walks order by resource`,
+    ).toEqual([
+      { walk: "not_whole", reason: "lost", total_count: 60, pages: 3, records: 60 },
+      { walk: "whole", reason: null, total_count: 60, pages: 3, records: 60 },
+    ]);
+  });
+
+  test("that was whole last is found by its run, whatever the clock said; heads and broken ones aside", async () => {
+    await using ledger = await setUp();
+    expect(await findLastWholeWalk(ledger.sql, "build")).toBeNull();
+    for (const [hour, walk] of [
+      [8, "whole"],
+      [2, "whole"],
+      [3, "head"],
+      [4, "not_whole"],
+    ] as const) {
+      const { runId } = await startRun(ledger.sql, "full", at(hour));
+      await startWalk(ledger.sql, runId, "build", from(runId, at(hour)), none, null);
+      await finishWalk(ledger.sql, runId, "build", {
+        walk,
+        reason: null,
+        totalCount: 1,
+        counts,
+        checkpoint: null,
+        finishedAt: at(hour + 1),
+        unstored: 0,
+        deficit: null,
+      });
+    }
+    expect(await findLastWholeWalk(ledger.sql, "build")).toEqual({
+      startedAt: "2024-05-15 02:00:00+00",
+      unstored: 0,
+      unshown: 0,
+    });
+    expect(await findLastEndedWalk(ledger.sql, "build")).toMatchObject({ walk: "not_whole" });
+    expect(await findLastWholeWalk(ledger.sql, "user")).toBeNull();
+  });
+});
+
+describe("a run that another one has closed", () => {
+  test("writes nothing more into the ledger", async () => {
+    await using ledger = await setUp();
+    const { runId } = await startRun(ledger.sql, "full", at(1));
+    await startWalk(ledger.sql, runId, "build", from(runId, at(1)), none, null);
+    await startRun(ledger.sql, "full", at(2));
+    const checkpoint = { seq: 3, request: "/x" };
+    await expect(saveProgress(ledger.sql, runId, "build", counts, checkpoint, at(2))).rejects.toMatchObject({
+      name: "LockedError",
+      exitCode: 10,
+    });
+    const end = {
+      walk: "whole",
+      reason: null,
+      totalCount: 1,
+      counts,
+      checkpoint,
+      finishedAt: at(3),
+      unstored: 0,
+      deficit: null,
+    } as const;
+    await expect(finishWalk(ledger.sql, runId, "build", end)).rejects.toBeInstanceOf(LockedError);
+    await expect(beatHeart(ledger.sql, runId)).rejects.toBeInstanceOf(LockedError);
+    const success = { status: "succeeded" as const, finishedAt: at(3), error: null, warnings: [] };
+    await expect(finishRun(ledger.sql, runId, success, totals)).rejects.toMatchObject({ exitCode: 10 });
+    expect(await ledger.sql`select pages, walk, checkpoint from sync.walks`).toEqual([
+      { pages: 0, walk: null, checkpoint: null },
+    ]);
+    expect(await ledger.sql`select status from sync.runs order by id`).toEqual([
+      { status: "interrupted" },
+      { status: "running" },
+    ]);
+  });
+
+  test("is not closed while a page of it is being committed", async () => {
+    await using ledger = await setUp();
+    const { runId } = await startRun(ledger.sql, "full", at(1));
+    await startWalk(ledger.sql, runId, "build", from(runId, at(1)), none, null);
+    let taking: Promise<unknown> | undefined;
+    await withTransaction(ledger.sql, async (tx) => {
+      await saveProgress(tx, runId, "build", counts, null, at(2));
+      taking = startRun(ledger.sql, "full", at(2));
+      await expect
+        .poll(
+          () => ledger.sql`select from pg_locks join pg_stat_activity using (pid)
+          where datname = current_database() and not granted`,
+        )
+        .toHaveLength(1);
+      expect(await ledger.sql`select status from sync.runs`).toEqual([{ status: "running" }]);
+    });
+    expect(await taking).toMatchObject({ interrupted: [runId] });
+  });
+
+  test("opened twice at one moment, since the first answer was lost, is one run", async () => {
+    await using ledger = await setUp();
+    const first = await startRun(ledger.sql, "full", at(1));
+    expect(await startRun(ledger.sql, "full", at(1))).toEqual(first);
+    expect(await ledger.sql`select status from sync.runs`).toEqual([{ status: "running" }]);
+  });
+});

@@ -1,0 +1,187 @@
+import { describe, expect, test } from "vitest";
+import { LockedError, StoreError } from "../../../src/base/errors.ts";
+import { withSql } from "../../../src/store/connection/connect.ts";
+import { startRun } from "../../../src/store/ledger/run-ledger.ts";
+import { acquireRunLock } from "../../../src/store/ledger/run-lock.ts";
+import type { RunKind } from "../../../src/store/schema/runs.ts";
+import { createTestDatabase } from "../../support/database.ts";
+import { createFakeClock } from "../../support/fake-clock.ts";
+
+test("one holds the lock; the next is told who runs, and gets it when that one lets go", {
+  tags: ["long"],
+}, async () => {
+  await using database = await createTestDatabase();
+  const lock = await acquireRunLock(database.url);
+  await expect(acquireRunLock(database.url)).rejects.toMatchObject({
+    name: "LockedError",
+    exitCode: 10,
+    message: "another run holds the lock: another process",
+    hint: expect.stringContaining("docmirror status"),
+  });
+  await withSql(database.url, { applicationName: "docmirror test" }, (sql) =>
+    startRun(sql, "full", "2024-05-15T01:00:00Z"),
+  );
+  const told = await acquireRunLock(database.url).catch((error: unknown) => error);
+  expect(told).toBeInstanceOf(LockedError);
+  expect(String(told)).toContain(`run 1, process ${process.pid} on `);
+  await lock.release();
+  await lock.release();
+  const next = await acquireRunLock(database.url);
+  await next.release();
+});
+
+test("a run that a dead process left open is not taken for the holder", { tags: ["long"] }, async () => {
+  await using database = await createTestDatabase();
+  await withSql(database.url, { applicationName: "docmirror test" }, (sql) =>
+    startRun(sql, "full", "2024-05-15T01:00:00Z"),
+  );
+  const lock = await acquireRunLock(database.url);
+  await expect(acquireRunLock(database.url)).rejects.toMatchObject({
+    message: "another run holds the lock: another process",
+    heldBy: null,
+  });
+  await withSql(database.url, { applicationName: "docmirror test" }, (sql) =>
+    startRun(sql, "watch", "2024-05-15T02:00:00Z"),
+  );
+  await expect(acquireRunLock(database.url)).rejects.toMatchObject({ heldBy: "watch" });
+  await lock.release();
+});
+
+test("two databases on one server have a lock each", async () => {
+  await using one = await createTestDatabase();
+  await using other = await createTestDatabase();
+  const locks = [await acquireRunLock(one.url), await acquireRunLock(other.url)];
+  for (const lock of locks) await lock.release();
+});
+
+test("the lock of a holder whose session died is free", async () => {
+  await using database = await createTestDatabase();
+  const lock = await acquireRunLock(database.url);
+  await withSql(
+    database.url,
+    { applicationName: "docmirror test" },
+    (sql) => sql`
+      select pg_terminate_backend(pid, 10000) from pg_stat_activity
+      where datname = current_database() and application_name = 'docmirror lock'`,
+  );
+  const next = await acquireRunLock(database.url);
+  await next.release();
+  await lock.release();
+});
+
+test("a database that cannot be reached is a StoreError", async () => {
+  const failed = acquireRunLock("postgres://127.0.0.1:1/nowhere");
+  await expect(failed).rejects.toBeInstanceOf(StoreError);
+  await expect(failed).rejects.toMatchObject({
+    message: "Cannot reach Postgres at 127.0.0.1:1",
+  });
+});
+
+describe("a holder", () => {
+  const killSessions = (url: string) =>
+    withSql(
+      url,
+      { applicationName: "docmirror test" },
+      (sql) => sql`
+      select pg_terminate_backend(pid, 10000) from pg_stat_activity
+      where datname = current_database() and application_name = 'docmirror lock'`,
+    );
+
+  test("makes sure of the lock as often as it likes, and lets go of it at once", async () => {
+    await using database = await createTestDatabase();
+    const lock = await acquireRunLock(database.url);
+    for (let time = 0; time < 3; time++) await lock.hold();
+    await lock.release();
+    const next = await acquireRunLock(database.url);
+    await next.release();
+  });
+
+  test("whose session died takes the lock again", { tags: ["long"] }, async () => {
+    await using database = await createTestDatabase();
+    const lock = await acquireRunLock(database.url);
+    await killSessions(database.url);
+    await lock.hold().catch((error: unknown) => expect(error).toBeInstanceOf(StoreError));
+    await lock.hold();
+    await expect(acquireRunLock(database.url)).rejects.toBeInstanceOf(LockedError);
+    await lock.release();
+  });
+
+  test("whose session died is told when another has the lock by then", { tags: ["long"] }, async () => {
+    await using database = await createTestDatabase();
+    const lock = await acquireRunLock(database.url);
+    await killSessions(database.url);
+    const other = await acquireRunLock(database.url);
+    await expect(lock.hold()).rejects.toBeInstanceOf(LockedError);
+    await other.hold();
+    await lock.release();
+    await other.release();
+  });
+});
+
+describe("who waits for a round of the watch", () => {
+  /** The lock in the hands of a run of this kind. */
+  async function held(url: string, kind: RunKind) {
+    const lock = await acquireRunLock(url);
+    await withSql(url, { applicationName: "docmirror test" }, (sql) =>
+      startRun(sql, kind, "2024-05-15T01:00:00Z"),
+    );
+    return lock;
+  }
+  const { signal } = new AbortController();
+
+  test("gets the lock when the round has ended", async () => {
+    await using database = await createTestDatabase();
+    const round = await held(database.url, "watch");
+    const waits: number[] = [];
+    const clock = {
+      now: () => new Date(),
+      async sleep(ms: number) {
+        if (waits.push(ms) === 3) await round.release();
+      },
+    };
+    const lock = await acquireRunLock(database.url, { outlast: { clock, signal } });
+    expect(waits).toEqual([250, 250, 250]);
+    await lock.release();
+  });
+
+  test("gives up after three minutes", { tags: ["long"] }, async () => {
+    await using database = await createTestDatabase();
+    const round = await held(database.url, "watch");
+    const clock = createFakeClock();
+    const failed = acquireRunLock(database.url, { outlast: { clock, signal } });
+    await expect(failed).rejects.toMatchObject({ name: "LockedError", heldBy: "watch" });
+    expect(clock.sleeps).toHaveLength(720);
+    await round.release();
+  });
+
+  test("stops at once when it is told to, and leaves no connection", async () => {
+    await using database = await createTestDatabase();
+    const round = await held(database.url, "watch");
+    const clock = createFakeClock({ holds: true });
+    const stop = new AbortController();
+    const waiting = acquireRunLock(database.url, { outlast: { clock, signal: stop.signal } });
+    await clock.slept(1);
+    const reason = new Error("enough");
+    stop.abort(reason);
+    await expect(waiting).rejects.toBe(reason);
+    const left = await withSql(
+      database.url,
+      { applicationName: "docmirror test" },
+      (sql) => sql`
+        select 1 from pg_stat_activity
+        where datname = current_database() and application_name = 'docmirror lock'`,
+    );
+    expect(left).toHaveLength(1);
+    await round.release();
+  });
+
+  test("waits for no sync", async () => {
+    await using database = await createTestDatabase();
+    const sync = await held(database.url, "full");
+    const clock = createFakeClock();
+    const failed = acquireRunLock(database.url, { outlast: { clock, signal } });
+    await expect(failed).rejects.toMatchObject({ name: "LockedError", heldBy: "full" });
+    expect(clock.sleeps).toEqual([]);
+    await sync.release();
+  });
+});

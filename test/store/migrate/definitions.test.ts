@@ -1,0 +1,257 @@
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { orderDefinitions, readDefinitions } from "../../../src/report/definitions.ts";
+import { DICTIONARY } from "../../../src/report/dictionary.ts";
+import { grantReader, planReaderGrant } from "../../../src/report/grant-reader.ts";
+import { isReportBehind, refreshReport } from "../../../src/report/refresh/refresh.ts";
+import { connect, type Sql } from "../../../src/store/connection/connect.ts";
+import type { Definitions } from "../../../src/store/migrate/definitions.ts";
+import {
+  assertSchemaUsable,
+  migrate,
+  migrationStatus,
+  pendingSql,
+} from "../../../src/store/migrate/migrate.ts";
+import { createTestDatabase, type TestDatabase } from "../../support/database.ts";
+
+const definitions = readDefinitions();
+const TEXTS = new Map(definitions.inOrder.map(({ name, text }) => [name, text]));
+
+/** The program's definitions with other texts for some; null leaves one out. */
+function redefine(changes: Record<string, ((text: string) => string) | null>): Definitions {
+  const texts = new Map(TEXTS);
+  for (const [name, change] of Object.entries(changes)) {
+    if (change === null) texts.delete(name);
+    else texts.set(name, change(TEXTS.get(name) ?? ""));
+  }
+  return { ...definitions, inOrder: orderDefinitions([...texts.values()]) };
+}
+
+/** Open builds without those that are stuck: its columns stay. */
+const FEWER = redefine({
+  "report.open_builds": (text) => text.replace("IS NOT NULL", "IS NOT NULL AND build.outcome <> 'stuck'"),
+});
+/** A column by another name, which no view can be replaced by. */
+const RENAMED = redefine({ "report.open_builds": (text) => text.replace("AS age_s", "AS age") });
+const OPEN = ["report.open_builds", "report.stuck_builds"];
+
+const settings = { sourceTimezone: "Etc/UTC", stuckAfterMs: 7_200_000 };
+let role: string;
+let database: TestDatabase;
+let sql: Sql;
+beforeEach(async () => {
+  database = await createTestDatabase();
+  sql = connect(database.url, { applicationName: "docmirror test", max: 2 });
+  role = `reader_${new URL(database.url).pathname.slice(-12)}`;
+});
+afterEach(async () => {
+  await sql?.unsafe(`drop owned by ${role}; drop role ${role}`).catch(() => {});
+  await sql?.end();
+  await database?.dispose();
+});
+
+/** What shows in the catalog when a view or a function is made anew, in place or not. */
+const catalog = async () =>
+  Object.fromEntries(
+    (
+      await sql<{ name: string; made: string }[]>`
+        select nspname || '.' || relname as name, concat_ws(' ', class.oid, pg_rewrite.xmin) as made
+        from pg_class as class join pg_namespace as space on space.oid = relnamespace join pg_rewrite on ev_class = class.oid
+        where nspname in ('report', 'report_people', 'rollup')
+        union all
+        select nspname || '.' || proname, concat_ws(' ', routine.oid, routine.xmin)
+        from pg_proc as routine join pg_namespace as space on space.oid = pronamespace
+        where nspname in ('report', 'report_people', 'rollup')`
+    ).map(({ name, made }) => [name, made]),
+  );
+
+async function changedBy(work: () => Promise<unknown>): Promise<string[]> {
+  const before = await catalog();
+  await work();
+  const after = await catalog();
+  const all = [...new Set([...Object.keys(before), ...Object.keys(after)])];
+  return all.filter((name) => before[name] !== after[name]).toSorted();
+}
+
+const mayRead = async (relation: string) =>
+  (await sql<{ may: boolean }[]>`select has_table_privilege(${role}, ${relation}, 'select') as may`)[0]?.may;
+const columnsOf = async (relation: string) =>
+  (
+    await sql<{ column: string; means: string | null }[]>`
+      select attname as "column", col_description(attrelid, attnum) as means
+      from pg_attribute where attrelid = ${relation}::regclass and attnum > 0 order by attnum`
+  ).map(({ column, means }) => [column, means]);
+
+describe("a changed text", () => {
+  test("is re-created with what builds on it, and nothing else is touched", async () => {
+    expect(await migrationStatus(sql, FEWER)).toMatchObject({ state: "older", outdated: OPEN });
+    const changed = await changedBy(async () => {
+      expect(await migrate(database.url, FEWER)).toMatchObject({ applied: [], redefined: OPEN });
+    });
+    expect(changed).toEqual(OPEN);
+    expect(await migrationStatus(sql, FEWER)).toMatchObject({ state: "current", outdated: [] });
+  });
+
+  test("leaves rights, comments and views of the user's own", async () => {
+    await sql.unsafe(`create role ${role}; grant select on report.open_builds to ${role}`);
+    await sql`create view public.mine as select build_id, age_s from report.open_builds`;
+    const before = await columnsOf("report.open_builds");
+    await migrate(database.url, FEWER);
+    expect(await columnsOf("report.open_builds")).toEqual(before);
+    expect(Object.fromEntries(before)).toEqual(DICTIONARY.open_builds.columns);
+    expect([await mayRead("report.open_builds"), await mayRead("report.stuck_builds")]).toEqual([
+      true,
+      false,
+    ]);
+    expect([...(await sql`select from public.mine`)]).toEqual([]);
+  });
+
+  test("is what the next refresh computes everything by, where stored answers come from it", async () => {
+    await refreshReport(database.url, settings);
+    await migrate(database.url, FEWER);
+    expect(await isReportBehind(sql)).toBe(false);
+    await migrate(
+      database.url,
+      redefine({ "rollup.error_fingerprint": (text) => text.replace("16)", "12)") }),
+    );
+    expect(await isReportBehind(sql)).toBe(true);
+    expect(await refreshReport(database.url, settings)).toMatchObject({ isFull: true });
+    expect(await isReportBehind(sql)).toBe(false);
+    expect(await refreshReport(database.url, settings)).toMatchObject({ isFull: false });
+  });
+
+  test("of two functions of one name leaves views and rights of both", async () => {
+    await sql.unsafe(
+      `create role ${role}; grant execute on function report.wilson_low(float8, float8) to ${role}`,
+    );
+    await sql`
+      create view public.mine as
+      select report.wilson_low(1::bigint, 4::bigint) as of_counts, report.wilson_low(1::numeric, 4) as of_sums`;
+    const wider = redefine({ "report.wilson_low": (text) => text.replaceAll("1.96::", "2.58::") });
+    const [before] = await sql<{ of_counts: number }[]>`select * from public.mine`;
+    await migrate(database.url, wider);
+    const [after] = await sql<{ of_counts: number; of_sums: number }[]>`select * from public.mine`;
+    expect(after?.of_counts).toBeLessThan(before?.of_counts ?? 0);
+    expect(after?.of_sums).toBe(after?.of_counts);
+    expect(
+      (
+        await sql`select proacl::text like ${`%${role}=X%`} as may from pg_proc where proname = 'wilson_low' order by 1`
+      ).map(({ may }) => may === true),
+    ).toEqual([true, false]);
+  });
+
+  test("waits for no reader of other relations", async () => {
+    await sql.begin(async (tx) => {
+      await tx`select count(*) from report.success_rate_daily`;
+      expect(await migrate(database.url, FEWER)).toMatchObject({ redefined: OPEN });
+    });
+  });
+
+  test("stands in what --dry-run prints", async () => {
+    const pending = await pendingSql(sql, FEWER);
+    expect(pending).toMatch(/^-- report\.open_builds\n[\s\S]*\n-- report\.stuck_builds\n/);
+    await sql.unsafe(pending);
+    expect(await pendingSql(sql, redefine({ "report.runs": null }))).toBe("drop view report.runs;\n");
+  });
+});
+
+describe("a text that Postgres cannot replace", () => {
+  test("is dropped and created again, with what builds on it, its rights and its comments", async () => {
+    await grantReader(sql, await planReaderGrant(sql, role));
+    await sql.unsafe(`revoke select on report.stuck_builds from ${role}`);
+    await sql.unsafe(`grant update on report.open_builds to ${role} with grant option`);
+    expect(await migrate(database.url, RENAMED)).toMatchObject({ redefined: OPEN });
+    const columns = await columnsOf("report.open_builds");
+    expect(columns.at(-1)).toEqual(["age", null]);
+    expect(Object.fromEntries(columns.slice(0, -1))).toEqual(
+      expect.objectContaining({ build_id: DICTIONARY.open_builds.columns.build_id }),
+    );
+    expect([await mayRead("report.open_builds"), await mayRead("report.stuck_builds")]).toEqual([
+      true,
+      false,
+    ]);
+    const [right] = await sql`
+      select has_table_privilege(${role}, 'report.open_builds', 'update with grant option') as kept`;
+    expect(right?.kept).toBe(true);
+  });
+
+  test("is left as it is where a view of the user's own needs it, and the message names that", async () => {
+    await sql`create view public.mine as select build_id, age_s from report.open_builds`;
+    const changed = await changedBy(() =>
+      expect(migrate(database.url, RENAMED)).rejects.toMatchObject({
+        exitCode: 4,
+        message: expect.stringContaining("view mine depends on view report.open_builds"),
+        hint: expect.stringContaining("create your views again"),
+      }),
+    );
+    expect(changed).toEqual([]);
+    expect(await migrationStatus(sql, definitions)).toMatchObject({ state: "current" });
+  });
+
+  test("may be a function with other parameters, of which one stays", async () => {
+    const wider = redefine({
+      "rollup.is_ambiguous": (text) => text.replace("zone text)", "zone text, unused int DEFAULT 0)"),
+    });
+    await sql`revoke execute on function rollup.is_ambiguous from public`;
+    await migrate(database.url, wider);
+    const rows = await sql`
+      select pronargs as parameters, has_function_privilege('public', oid, 'execute') as "isPublic"
+      from pg_proc where pronamespace = 'rollup'::regnamespace and proname = 'is_ambiguous'`;
+    expect([...rows]).toEqual([{ parameters: 3, isPublic: false }]);
+    expect(await migrate(database.url, definitions)).toMatchObject({ applied: [] });
+  });
+});
+
+test("a relation that is new comes with the reader's right, one that is gone is dropped", async () => {
+  await grantReader(sql, await planReaderGrant(sql, role));
+  const without = redefine({ "report.open_builds": null, "report.stuck_builds": null });
+  expect(await migrate(database.url, without)).toMatchObject({ applied: [], redefined: OPEN });
+  expect((await sql`select to_regclass('report.open_builds') is null as gone`)[0]?.gone).toBe(true);
+  expect(await migrate(database.url, definitions)).toMatchObject({ applied: [], redefined: OPEN });
+  expect(await mayRead("report.open_builds")).toBe(true);
+  expect(Object.fromEntries(await columnsOf("report.open_builds"))).toEqual(DICTIONARY.open_builds.columns);
+});
+
+test("texts that are the same leave the database untouched", async () => {
+  expect(await changedBy(() => migrate(database.url, definitions))).toEqual([]);
+  const rows = await sql`select count(*) as n from sync.definitions where version = ${definitions.version}`;
+  expect(rows[0]?.n).toBe(definitions.inOrder.length);
+});
+
+test("one text that fails takes all others back, and migrations too", async () => {
+  await using empty = await createTestDatabase({ migrated: false });
+  const broken = redefine({ "report.runs": (text) => text.replace("sync.runs", "sync.nowhere") });
+  await expect(migrate(empty.url, broken)).rejects.toMatchObject({ sqlstate: "42P01" });
+  const own = connect(empty.url, { applicationName: "docmirror test", max: 1 });
+  expect([...(await own`select from pg_namespace where nspname in ('mirror', 'sync', 'report')`)]).toEqual(
+    [],
+  );
+  await own.end();
+  expect(
+    await changedBy(() => expect(migrate(database.url, broken)).rejects.toMatchObject({ exitCode: 4 })),
+  ).toEqual([]);
+});
+
+test("an older program leaves what a later version defined, a later one asks for migrate", async () => {
+  await expect(assertSchemaUsable(sql, FEWER)).rejects.toMatchObject({
+    exitCode: 7,
+    message: expect.stringContaining(
+      "it lacks the new definition of report.open_builds, report.stuck_builds",
+    ),
+    hint: "run `docmirror migrate`",
+  });
+  await migrate(database.url, { ...FEWER, version: "0.10.0" });
+  const older = { ...definitions, version: "0.9.1" };
+  expect(await migrationStatus(sql, older)).toMatchObject({ state: "newer", usable: true, outdated: OPEN });
+  await assertSchemaUsable(sql, older);
+  const leave = async () =>
+    expect(await migrate(database.url, older)).toEqual({ applied: [], redefined: [], newer: true });
+  expect(await changedBy(leave)).toEqual([]);
+  await sql`drop view report.stuck_builds`;
+  const refused = {
+    exitCode: 7,
+    message: expect.stringContaining("a later version defined report.open_builds, report.stuck_builds"),
+    hint: expect.stringContaining("upgrade"),
+  };
+  await expect(assertSchemaUsable(sql, older)).rejects.toMatchObject(refused);
+  await expect(migrate(database.url, older)).rejects.toMatchObject(refused);
+});

@@ -1,0 +1,235 @@
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { defaultValues } from "../../../src/base/config/default-values.ts";
+import { SchemaVersionError } from "../../../src/base/errors.ts";
+import { readDefinitions } from "../../../src/report/definitions.ts";
+import { refreshReport } from "../../../src/report/refresh/refresh.ts";
+import { connect, replaceDatabase, type Sql, withSql } from "../../../src/store/connection/connect.ts";
+import {
+  assertSchemaUsable,
+  assertServerUsable,
+  migrate,
+  migrationStatus,
+  pendingSql,
+} from "../../../src/store/migrate/migrate.ts";
+import { createTestDatabase, type TestDatabase } from "../../support/database.ts";
+import { restoreFirstRelease } from "../../upgrade/restore-first-release.ts";
+
+const definitions = readDefinitions();
+let database: TestDatabase;
+let sql: Sql;
+beforeEach(async () => {
+  database = await createTestDatabase({ migrated: false });
+  sql = connect(database.url, { applicationName: "docmirror test", max: 2 });
+});
+afterEach(async () => {
+  await sql?.end();
+  await database?.dispose();
+});
+
+describe("migrate", () => {
+  test("an empty database is older and gets every migration", async () => {
+    expect(await migrationStatus(sql, definitions)).toMatchObject({ state: "older", unknown: 0 });
+    const { applied, redefined } = await migrate(database.url, definitions);
+    const status = await migrationStatus(sql, definitions);
+    expect(status.state).toBe("current");
+    expect(applied).toEqual(status.migrations.map(({ tag }) => tag));
+    expect(redefined).toEqual(definitions.inOrder.map(({ name }) => name));
+    expect(status.migrations[0]?.appliedAt).toMatch(/^20\d\d-.*\+00$/);
+    expect((await sql`select to_regclass('mirror.builds') is not null as there`)[0]?.there).toBe(true);
+  });
+
+  test("a second migration does nothing", async () => {
+    await migrate(database.url, definitions);
+    const before = await migrationStatus(sql, definitions);
+    expect(await migrate(database.url, definitions)).toEqual({ applied: [], redefined: [], newer: false });
+    expect(await migrationStatus(sql, definitions)).toEqual(before);
+  });
+
+  test("several at once apply each migration once", async () => {
+    const results = await Promise.all(Array.from({ length: 4 }, () => migrate(database.url, definitions)));
+    expect(results.filter(({ applied }) => applied.length > 0)).toHaveLength(1);
+    expect(results.filter(({ redefined }) => redefined.length > 0)).toHaveLength(1);
+    const rows = await sql`select hash from sync.migrations`;
+    expect(rows).toHaveLength((await migrationStatus(sql, definitions)).migrations.length);
+  });
+
+  test("one that waits for another can be stopped", async () => {
+    const stop = new AbortController();
+    const reason = new Error("stopped");
+    await sql.begin(async (tx) => {
+      await tx`select pg_advisory_xact_lock(7305110624)`;
+      const waiting = migrate(database.url, definitions, { signal: stop.signal });
+      await expect
+        .poll(
+          async () => (await sql`select from pg_locks where locktype = 'advisory' and not granted`).length,
+        )
+        .toBeGreaterThan(0);
+      stop.abort(reason);
+      await expect(waiting).rejects.toBe(reason);
+    });
+    expect(await migrationStatus(sql, definitions)).toMatchObject({ state: "older" });
+  });
+
+  test("a failing migration leaves nothing behind", async () => {
+    await sql`create schema sync`;
+    await expect(migrate(database.url, definitions)).rejects.toMatchObject({
+      sqlstate: "42P06",
+      exitCode: 4,
+    });
+    expect((await sql`select to_regnamespace('mirror') is null as gone`)[0]?.gone).toBe(true);
+  });
+
+  test("a newer database is not touched", async () => {
+    await migrate(database.url, definitions);
+    await sql`insert into sync.migrations (tag, hash) values ('0999_of_tomorrow', 'x')`;
+    await expect(migrate(database.url, definitions)).rejects.toBeInstanceOf(SchemaVersionError);
+    await expect(assertSchemaUsable(sql, definitions)).rejects.toMatchObject({
+      exitCode: 7,
+      hint: expect.stringMatching(/upgrade/),
+    });
+    expect(await migrationStatus(sql, definitions)).toMatchObject({ state: "newer", unknown: 1 });
+  });
+});
+
+describe("a lock that another session holds", () => {
+  const PATIENCE = { lockWaitMs: 50, pauseMs: 50 };
+  /** As before the newest migration, which makes tables alone. */
+  async function age(): Promise<void> {
+    await migrate(database.url, definitions);
+    await sql.unsafe(`
+      drop table sync.leader, sync.notices, sync.notice_marks;
+      delete from sync.migrations where tag = '0016_leader_and_notices'`);
+  }
+
+  test("is waited for in short turns, so that others pass", async () => {
+    await age();
+    let migrated: Promise<unknown> = Promise.resolve();
+    await sql.begin(async (tx) => {
+      await tx`lock table sync.migrations in share mode`;
+      migrated = migrate(database.url, definitions, PATIENCE);
+      const isWaiting = async () =>
+        (
+          await sql`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
+        ).length;
+      for (const expected of [1, 0, 1])
+        await expect.poll(isWaiting, { interval: 10, timeout: 30_000 }).toBe(expected);
+    });
+    expect(await migrated).toMatchObject({ applied: ["0016_leader_and_notices"] });
+  });
+
+  test("is named when the patience is over, and nothing is changed", async () => {
+    await age();
+    await sql.begin(async (tx) => {
+      await tx`lock table sync.migrations in share mode`;
+      await expect(
+        migrate(database.url, definitions, { ...PATIENCE, patienceMs: 200 }),
+      ).rejects.toMatchObject({
+        exitCode: 4,
+        sqlstate: "55P03",
+        hint: expect.stringMatching(/sessions.*: \d+ docmirror test since \d\d:\d\d:\d\dZ/),
+      });
+    });
+    expect(await migrationStatus(sql, definitions)).toMatchObject({ state: "older" });
+  });
+
+  test("for a run is waited for where a migration is not additive", { tags: ["long"] }, async () => {
+    await using older = await restoreFirstRelease();
+    await withSql(older.url, { applicationName: "docmirror test", max: 1 }, async (holder) => {
+      await holder`select pg_advisory_lock(7237112447779369583)`;
+      const refused = migrate(older.url, definitions, { ...PATIENCE, patienceMs: 100 });
+      await expect(refused).rejects.toMatchObject({
+        exitCode: 10,
+        hint: expect.stringContaining("stop the worker"),
+      });
+    });
+    expect((await migrate(older.url, definitions, PATIENCE)).applied).not.toEqual([]);
+  });
+});
+
+describe("a database that a later program migrated", () => {
+  const add = (additive: boolean) =>
+    sql`insert into sync.migrations (tag, hash, additive) values ('0999_of_tomorrow', 'x', ${additive})`;
+  const redefine = () =>
+    sql`update sync.definitions set version = '99.0.0', hash = 'x' where name = 'report.failing_now'`;
+  beforeEach(() => migrate(database.url, definitions));
+
+  test("is usable where all of it is additive", async () => {
+    await add(true);
+    await redefine();
+    expect(await migrationStatus(sql, definitions)).toMatchObject({
+      state: "newer",
+      usable: true,
+      unknown: 1,
+    });
+    await assertSchemaUsable(sql, definitions);
+    expect(await migrate(database.url, definitions)).toEqual({ applied: [], redefined: [], newer: true });
+    expect((await refreshReport(database.url, defaultValues())).isLeft).toBe(true);
+  });
+
+  test("has its reports refreshed by any program that knows them", async () => {
+    await add(true);
+    expect((await refreshReport(database.url, defaultValues())).isLeft).toBe(false);
+  });
+
+  test("is not usable where one migration is not", async () => {
+    await add(false);
+    await expect(assertSchemaUsable(sql, definitions)).rejects.toMatchObject({ exitCode: 7 });
+  });
+
+  test("is not usable where it did not say, as before it could", async () => {
+    await add(true);
+    await sql`alter table sync.migrations drop column additive`;
+    expect(await migrationStatus(sql, definitions)).toMatchObject({ state: "newer", usable: false });
+  });
+
+  test("is not usable where it lacks a migration of ours, or a column of a report", async () => {
+    await add(true);
+    await redefine();
+    await sql`alter view report.failing_now rename column reference to renamed`;
+    expect(await migrationStatus(sql, definitions)).toMatchObject({ state: "newer", usable: false });
+    await sql`alter view report.failing_now rename column renamed to reference`;
+    await sql`delete from sync.migrations where tag = '0003_watch_open_builds'`;
+    expect(await migrationStatus(sql, definitions)).toMatchObject({ state: "newer", usable: false });
+  });
+});
+
+describe("pendingSql", () => {
+  test("is what brings an empty database up, and empty afterwards", async () => {
+    const text = await pendingSql(sql, definitions);
+    expect(text).toMatch(/CREATE TABLE "mirror"."builds"/);
+    await sql.unsafe(text);
+    expect((await sql`select to_regclass('mirror.builds') is not null as there`)[0]?.there).toBe(true);
+    await using other = await createTestDatabase();
+    const migrated = connect(other.url, { applicationName: "t" });
+    expect(await pendingSql(migrated, definitions)).toBe("");
+    await migrated.end();
+  });
+});
+
+describe("assertSchemaUsable", () => {
+  test("an older database asks for docmirror migrate", async () => {
+    await expect(assertSchemaUsable(sql, definitions)).rejects.toMatchObject({
+      exitCode: 7,
+      hint: expect.stringContaining("docmirror migrate"),
+    });
+  });
+
+  test("is content after migrate", async () => {
+    await migrate(database.url, definitions);
+    await assertSchemaUsable(sql, definitions);
+  });
+});
+
+test("a database that is not UTF-8 is refused", async () => {
+  const name = `docmirror_test_ascii_${process.pid}`;
+  await sql.unsafe(
+    `create database ${name} template template0 encoding 'SQL_ASCII' locale_provider libc lc_collate 'C' lc_ctype 'C'`,
+  );
+  const ascii = connect(replaceDatabase(database.url, name), { applicationName: "t" });
+  await expect(assertServerUsable(ascii)).rejects.toMatchObject({
+    exitCode: 4,
+    message: expect.stringMatching(/SQL_ASCII/),
+  });
+  await ascii.end();
+  await sql.unsafe(`drop database ${name}`);
+});

@@ -1,0 +1,90 @@
+import { describe, expect, test } from "vitest";
+import { SchemaVersionError } from "../../../src/base/errors.ts";
+import { silentLog } from "../../../src/base/log.ts";
+import { readDefinitions } from "../../../src/report/definitions.ts";
+import { withSql } from "../../../src/store/connection/connect.ts";
+import { migrate, migrationStatus } from "../../../src/store/migrate/migrate.ts";
+import { type PreparedDatabase, prepareDatabase } from "../../../src/store/migrate/prepare.ts";
+import { createTestDatabase } from "../../support/database.ts";
+
+const definitions = readDefinitions();
+const open = (url: string, embedded = false): PreparedDatabase => ({
+  url,
+  describe: "a test database",
+  embedded: embedded ? {} : null,
+});
+const stateOf = (url: string) =>
+  withSql(
+    url,
+    { applicationName: "docmirror test", max: 1 },
+    async (sql) => (await migrationStatus(sql, definitions)).state,
+  );
+
+/** Takes the newest migration off the list, so that the schema looks older than the program. */
+const age = (url: string) =>
+  withSql(url, { applicationName: "docmirror test", max: 1 }, async (sql) => {
+    const [kept] = await sql<{ n: number }[]>`select count(*)::int as n from sync.migrations`;
+    await sql`delete from sync.migrations where tag = (select max(tag) from sync.migrations)`;
+    return kept?.n ?? 0;
+  });
+
+describe("a database", () => {
+  test.each([true, false])("that never had our schema gets it (embedded: %s)", async (embedded) => {
+    await using database = await createTestDatabase({ migrated: false });
+    await prepareDatabase(open(database.url, embedded), definitions, silentLog);
+    expect(await stateOf(database.url)).toBe("current");
+  });
+
+  test("that is current stays as it is, and may be prepared again", async () => {
+    await using database = await createTestDatabase();
+    await prepareDatabase(open(database.url), definitions, silentLog);
+    await prepareDatabase(open(database.url, true), definitions, silentLog);
+    expect(await stateOf(database.url)).toBe("current");
+  });
+
+  test("whose schema is newer than the program is refused", async () => {
+    await using database = await createTestDatabase();
+    await withSql(
+      database.url,
+      { applicationName: "docmirror test", max: 1 },
+      (sql) => sql`insert into sync.migrations (tag, hash) values ('0999_of_tomorrow', 'x')`,
+    );
+    const refused = prepareDatabase(open(database.url, true), definitions, silentLog);
+    await expect(refused).rejects.toBeInstanceOf(SchemaVersionError);
+    await expect(refused).rejects.toMatchObject({ exitCode: 7 });
+  });
+
+  test("of the user's own whose schema is older is left to migrate", async () => {
+    await using database = await createTestDatabase();
+    // With a single migration an older schema than the newest is no schema at all.
+    if ((await age(database.url)) < 2) return;
+    const refused = prepareDatabase(open(database.url), definitions, silentLog);
+    await expect(refused).rejects.toMatchObject({
+      exitCode: 7,
+      hint: expect.stringContaining("docmirror migrate"),
+    });
+    expect(await stateOf(database.url)).toBe("older");
+  });
+
+  test("whose views are not the program's is left to migrate, or follows by itself when it is embedded", async () => {
+    await using database = await createTestDatabase();
+    const changed = definitions.inOrder.map((one) => ({ ...one, hash: `${one.hash}0` })).slice(0, 1);
+    const other = { ...definitions, inOrder: [...changed, ...definitions.inOrder.slice(1)] };
+    await expect(prepareDatabase(open(database.url), other, silentLog)).rejects.toMatchObject({
+      exitCode: 7,
+      hint: expect.stringContaining("docmirror migrate"),
+    });
+    await prepareDatabase(open(database.url, true), other, silentLog);
+    await prepareDatabase(open(database.url), other, silentLog);
+  });
+
+  test("is left alone when asked to stop", async () => {
+    await using database = await createTestDatabase({ migrated: false });
+    const reason = new Error("stop");
+    await expect(
+      prepareDatabase(open(database.url), definitions, silentLog, AbortSignal.abort(reason)),
+    ).rejects.toBe(reason);
+    await migrate(database.url, definitions);
+    expect(await stateOf(database.url)).toBe("current");
+  });
+});
