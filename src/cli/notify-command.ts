@@ -3,7 +3,7 @@ import { type Command, Option } from "commander";
 import { ConfigError, EXIT, UpstreamError } from "../base/errors.ts";
 import { notify } from "../notify/notify.ts";
 import { listNotices, type NoticeRow, type Outbox, retryNotices } from "../notify/outbox.ts";
-import { type Answer, createReceiver } from "../notify/receiver.ts";
+import { createReceiver, type ReceiverAnswer } from "../notify/receiver.ts";
 import { NOTIFY_SETTINGS, type Webhook, webhookOf } from "../notify/webhook.ts";
 import { type CommandContext, runCommand } from "./context/run-command.ts";
 import { withMirror } from "./context/with-mirror.ts";
@@ -71,7 +71,7 @@ async function sendTest(
   const id = `msg_${randomUUID().replaceAll("-", "")}`;
   const data = { summary: "This is a test notice of docmirror." };
   const from = performance.now();
-  let answer: Answer;
+  let answer: ReceiverAnswer;
   try {
     answer = await receiver.send({ id, type: "test", timestamp: clock.now().toISOString(), data }, signal);
   } finally {
@@ -98,7 +98,7 @@ async function sendTest(
   return EXIT.done;
 }
 
-function hintOf({ status, error }: Answer): string {
+function hintOf({ status, error }: ReceiverAnswer): string {
   if (/certificate/.test(error ?? ""))
     return "if your own certificate authority signed it, set its file in NODE_EXTRA_CA_CERTS";
   if (status === null) return "check DOCMIRROR_WEBHOOK_URL, the network and that the receiver is up";

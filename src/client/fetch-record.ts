@@ -36,7 +36,7 @@ export async function fetchRecord<R extends Resource>(
     });
     return reply.value as RecordOf[R];
   } catch (error) {
-    return throwNotFound(error, client, `The service has no ${resource} ${key}`, signal);
+    return throwNoRecord(error, client, `The service has no ${resource} ${key}`, signal);
   }
 }
 
@@ -64,7 +64,7 @@ function parseDetail<R extends Resource>(
  * Turns a 404 or 410 into a NotFoundError. A wrong base URL gives a 404 too, so the root listing is asked for
  * first. Any other error is thrown as it is.
  */
-export async function throwNotFound(
+export async function throwNoRecord(
   error: unknown,
   client: Client,
   message: string,

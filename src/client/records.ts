@@ -1,8 +1,8 @@
-import type { Build as WireBuild } from "../resources/build.ts";
-import type { File as WireFile, FileHit as WireFileHit } from "../resources/file.ts";
-import type { Project as WireProject } from "../resources/project.ts";
-import type { User as WireUser } from "../resources/user.ts";
-import type { Version as WireVersion } from "../resources/version.ts";
+import type { BuildRecord } from "../resources/build.ts";
+import type { FileHitRecord, FileRecord } from "../resources/file.ts";
+import type { ProjectRecord } from "../resources/project.ts";
+import type { UserRecord } from "../resources/user.ts";
+import type { VersionRecord } from "../resources/version.ts";
 
 /**
  * A record as it was received (`docs/interface.md`, "Records"). Only `id` is sure. Any other documented field
@@ -13,24 +13,24 @@ export type Received<R> = { readonly id: string } & {
   readonly [Field in Exclude<keyof R, "id">]?: ReceivedValue<R[Field]> | null;
 } & { readonly [unknownField: string]: unknown };
 
-type ReceivedValue<V> = V extends WireProject ? Received<WireProject> : V;
+type ReceivedValue<V> = V extends ProjectRecord ? Received<ProjectRecord> : V;
 
 /** Follows `docs/interface.md`, "User". `last_login` is a date without a zone. */
-export type User = Received<WireUser>;
+export type User = Received<UserRecord>;
 /** Follows `docs/interface.md`, "Project". Dates have no zone; `users` are paths. */
-export type Project = Received<WireProject>;
+export type Project = Received<ProjectRecord>;
 /** Follows `docs/interface.md`, "Version". `project` is the whole project. */
-export type Version = Received<WireVersion>;
+export type Version = Received<VersionRecord>;
 /** Follows `docs/interface.md`, "File". `project` is the whole project; `absolute_url` is the page itself. */
-export type File = Received<WireFile>;
+export type File = Received<FileRecord>;
 /**
  * Follows `docs/interface.md`, "Build". `date` has no zone; `project` and `version` are paths. Before `state`
  * is `finished`, `success` means nothing.
  */
-export type Build = Received<WireBuild>;
+export type Build = Received<BuildRecord>;
 
 /** A file with `text`, a snippet of HTML in which the words stand in spans of class `highlighted`. */
-export type FileHit = Received<WireFileHit>;
+export type FileHit = Received<FileHitRecord>;
 
 /** The record of each resource. */
 export interface RecordOf {

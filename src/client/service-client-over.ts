@@ -12,7 +12,7 @@ import {
   recordPath,
   schemaPath,
 } from "./endpoint-path.ts";
-import { fetchRecord, fetchRoot, throwNotFound } from "./fetch-record.ts";
+import { fetchRecord, fetchRoot, throwNoRecord } from "./fetch-record.ts";
 import { listPages } from "./list-pages.ts";
 import { parseDocHits } from "./parse-doc-hits.ts";
 import { type ListPage, parseObjects, parsePage } from "./parse-page.ts";
@@ -100,7 +100,7 @@ export function serviceClientOver(
         return await ask(docSearchPath(search), parseDocHits, options);
       } catch (error) {
         const message = `The service has no project ${search.project}, or no doc search`;
-        return throwNotFound(error, client, message, options.signal);
+        return throwNoRecord(error, client, message, options.signal);
       }
     },
     stats: client.stats,

@@ -16,7 +16,7 @@ const BODY_WITHIN_MS = 1000;
 const MAX_ERROR_LENGTH = 300;
 
 /** What came of one try. */
-export interface Answer {
+export interface ReceiverAnswer {
   /** Null when no reply came. */
   readonly status: number | null;
   /** Why it counts as failed; null when it is delivered. Never quotes the reply or the path of the URL: both may hold secrets. */
@@ -29,7 +29,7 @@ export interface Answer {
 
 export interface Receiver {
   /** Sends a message once. Throws only the signal's reason. */
-  send(message: Message, signal: AbortSignal): Promise<Answer>;
+  send(message: Message, signal: AbortSignal): Promise<ReceiverAnswer>;
   /** May be called twice. */
   close(): Promise<void>;
 }
@@ -89,7 +89,7 @@ export function createReceiver({
   };
 }
 
-function judge(status: number, retryAfterMs: number | undefined): Answer {
+function judge(status: number, retryAfterMs: number | undefined): ReceiverAnswer {
   const isDelivered = status >= 200 && status < 300;
   const what = status === 410 ? "the receiver wants no more notices" : "the receiver answered";
   const more = status >= 300 && status < 400 ? ", and redirects are not followed" : "";
@@ -101,7 +101,7 @@ function judge(status: number, retryAfterMs: number | undefined): Answer {
   };
 }
 
-function failed(error: string): Answer {
+function failed(error: string): ReceiverAnswer {
   return { status: null, error: error.slice(0, MAX_ERROR_LENGTH), isGone: false, retryAfterMs: undefined };
 }
 

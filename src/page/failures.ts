@@ -20,7 +20,7 @@ const QUERY_CANCELED = "57014";
  * How a page explains an error. For the database it only says that it does not answer: its address must not
  * be shown.
  */
-export function explainFailure(error: unknown): ExplainedFailure {
+export function explainPageFailure(error: unknown): ExplainedFailure {
   if (error instanceof ConfigError) {
     return {
       status: 400,

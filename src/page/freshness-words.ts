@@ -1,5 +1,5 @@
 import { html } from "hono/html";
-import { clockWords, dayWords, span, moment as tellMoment } from "./parts/age.ts";
+import { clockWords, dayWords, momentTag, span } from "./parts/age.ts";
 import type { Freshness } from "./parts/freshness.ts";
 import { type MarkKind, mark } from "./parts/mark.ts";
 import type { Markup } from "./parts/words.ts";
@@ -38,7 +38,7 @@ export function renderLimits(freshness: Freshness, now: Date): Markup {
   }
   if (isBehind)
     limits.push(
-      html`${refreshedAt === null ? "The figures have not been computed yet" : html`The figures were computed at ${tellMoment(refreshedAt, now)}`}: a run has ended since, and they will include it soon; <code>docmirror report</code> updates them now.`,
+      html`${refreshedAt === null ? "The figures have not been computed yet" : html`The figures were computed at ${momentTag(refreshedAt, now)}`}: a run has ended since, and they will include it soon; <code>docmirror report</code> updates them now.`,
     );
   return html`${limits.map((limit) => html`<p class="limit" role="status">${mark("warn", "look here")} <span>${limit}</span></p>`)}`;
 }

@@ -13,14 +13,14 @@ import { createDataRoutes } from "./data/data-routes.ts";
 import { readLog } from "./data/log-reply.ts";
 import { awayNotice } from "./database-away.ts";
 import { errorsPage } from "./errors/errors-page.ts";
-import { explainFailure } from "./failures.ts";
+import { explainPageFailure } from "./failures.ts";
 import { renderAge, renderLimits } from "./freshness-words.ts";
 import { mirrorPage } from "./mirror/mirror-page.ts";
 import { drawNeverSynced } from "./mirror/never-synced.ts";
 import { nowPage } from "./now/now-page.ts";
 import { askEach } from "./parts/ask-all.ts";
 import { type DocumentFacts, renderDocument } from "./parts/document.ts";
-import { type Page, pageMoment } from "./parts/drawing.ts";
+import { type PageFunction, pageMoment } from "./parts/drawing.ts";
 import { buildHref, projectHref, segmentAfter } from "./parts/links.ts";
 import { eitherLinks, faultNotice, notice } from "./parts/notice.ts";
 import { findProjects } from "./parts/questions/project-names.ts";
@@ -52,7 +52,7 @@ const FOR_GOOD = "public, max-age=31536000, immutable";
 const MINUTE_MS = 60_000;
 
 /** The pages of all projects, by their paths. */
-const PAGES: Readonly<Record<string, Page>> = {
+const PAGES: Readonly<Record<string, PageFunction>> = {
   "/": nowPage,
   "/trends": trendsPage,
   "/projects": projectsPage,
@@ -80,7 +80,7 @@ export function createPages({ mirror, sourceTimezone, clock, log }: PagesDeps): 
     show(c, notice("Page not found", "There is no page at this address."), 404);
 
   /** A page of figures, cached until its content or the minute changes. */
-  async function showPage(c: Context, page: Page, name = ""): Promise<Response> {
+  async function showPage(c: Context, page: PageFunction, name = ""): Promise<Response> {
     const { pathname: path } = new URL(c.req.url);
     const now = new Date(Math.floor(clock.now().getTime() / MINUTE_MS) * MINUTE_MS);
     const drawing = page({ path, name, query: readQuery(c.req.url, now), now });
@@ -158,7 +158,7 @@ export function createPages({ mirror, sourceTimezone, clock, log }: PagesDeps): 
   app.all("*", showAbsence);
   app.onError(async (error, c: Context) => {
     if (error instanceof ReaderGoneError) return c.body(null, 503);
-    const { status, title, words, isOurs, isAway } = explainFailure(error);
+    const { status, title, words, isOurs, isAway } = explainPageFailure(error);
     const { pathname: path, search } = new URL(c.req.url);
     const request_id: string | undefined = c.get("requestId");
     if (isOurs) log.error({ err: error, request_id, path }, "a page could not be made");

@@ -3,7 +3,7 @@ import { ConfigError } from "../base/errors.ts";
 import type { AnySql } from "../store/connection/connect.ts";
 import { withStoreErrors } from "../store/connection/store-errors.ts";
 import { RELATIONS, type Relation } from "./dictionary.ts";
-import type { Filters } from "./question.ts";
+import type { AnswerFilters } from "./question.ts";
 
 const FETCHED_ROWS = 1000;
 
@@ -30,7 +30,7 @@ const NAMES = {
  * Checks that the mirror has the project, version and type that filters name, because an empty table would
  * look like an answer. Throws ConfigError that names the nearest ones.
  */
-export async function assertNamesKnown(sql: AnySql, filters: Filters): Promise<void> {
+export async function assertNamesKnown(sql: AnySql, filters: AnswerFilters): Promise<void> {
   const project = filters.project ?? null;
   for (const kind of ["project", "version", "type"] as const) {
     const name = filters[kind];

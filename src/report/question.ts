@@ -8,7 +8,7 @@ import { readTimeBounds } from "./time-bounds.ts";
  * The filters of a relation. Slugs and types are compared as they are, `since` and `until` as
  * `readTimeBounds` says.
  */
-export interface Filters {
+export interface AnswerFilters {
   readonly project?: string | undefined;
   readonly version?: string | undefined;
   readonly type?: string | undefined;
@@ -18,7 +18,7 @@ export interface Filters {
   readonly limit?: number | undefined;
 }
 
-export type FilterName = keyof Filters;
+export type FilterName = keyof AnswerFilters;
 
 export interface Question {
   readonly relation: Relation;
@@ -67,7 +67,11 @@ export type Conditions = (hold: (value: string | number) => string) => readonly 
  * `also`, in the relation's order. Throws ConfigError for a filter that the relation does not accept, or an
  * invalid value. Does not check whether a slug exists.
  */
-export function askFor(relation: Relation, filters: Filters = {}, also: Conditions = () => []): Question {
+export function askFor(
+  relation: Relation,
+  filters: AnswerFilters = {},
+  also: Conditions = () => [],
+): Question {
   const columns = columnsOf(relation);
   const { params, hold, source } = narrow(relation, filters, also);
   const lines = [`select ${wrap(columns)}`, source];
@@ -89,7 +93,7 @@ export function asQuestion(
 /** The FROM and WHERE of a question. Values are added to `params`. Throws ConfigError as `askFor` does. */
 export function narrow(
   relation: Relation,
-  filters: Filters,
+  filters: AnswerFilters,
   also: Conditions = () => [],
   params: (string | number)[] = [],
 ) {
@@ -134,7 +138,7 @@ function dayOf(moment: string, sign: ">=" | "<"): string {
   return new Date(Date.parse(day) + 86_400_000).toISOString().slice(0, 10);
 }
 
-function assertFilters(relation: Relation, filters: Filters): void {
+function assertFilters(relation: Relation, filters: AnswerFilters): void {
   const possible = filtersOf(relation);
   const wrong = FILTER_NAMES.filter((name) => filters[name] !== undefined && !possible.includes(name));
   if (wrong.length > 0) {

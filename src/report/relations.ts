@@ -1,7 +1,7 @@
 import type { DICTIONARY, Relation } from "./dictionary.ts";
 
 /** The span of time that one row of a relation stands for. Bounds are rounded to it. */
-export type Span = "moment" | "hour" | "day" | "week" | "month";
+export type TimeGrain = "moment" | "hour" | "day" | "week" | "month";
 
 export interface RelationFacts<Column extends string = string> {
   /**
@@ -10,7 +10,7 @@ export interface RelationFacts<Column extends string = string> {
    */
   readonly time?: {
     readonly column: string;
-    readonly span: Span;
+    readonly span: TimeGrain;
     /** The UTC day of that column, which has an index. */
     readonly day?: string;
   };

@@ -1,6 +1,6 @@
 import { parseDuration } from "../base/config/duration.ts";
 import { ConfigError } from "../base/errors.ts";
-import type { Span } from "./relations.ts";
+import type { TimeGrain } from "./relations.ts";
 
 const DAY_MS = 86_400_000;
 const MINUTE_MS = 60_000;
@@ -42,7 +42,7 @@ export function assertTime(label: string, text: string): void {
  */
 export function readTimeBounds(
   { since, until }: { since?: string | undefined; until?: string | undefined },
-  span: Span,
+  span: TimeGrain,
 ): TimeBounds {
   const first = since === undefined ? null : read("since", since);
   const last = until === undefined ? null : read("until", until);
@@ -56,7 +56,7 @@ export function readTimeBounds(
   };
 }
 
-function beginOf(moment: number, span: Span): number {
+function beginOf(moment: number, span: TimeGrain): number {
   if (span === "moment") return moment;
   if (span === "hour") return moment - mod(moment, 3_600_000);
   const day = moment - mod(moment, DAY_MS);

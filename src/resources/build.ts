@@ -1,6 +1,6 @@
 import type { FieldKinds } from "./fields.ts";
 
-export interface Build {
+export interface BuildRecord {
   id: string;
   resource_uri: string;
   date: string;

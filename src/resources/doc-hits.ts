@@ -1,5 +1,5 @@
 /** One hit of the doc search (`docs/interface.md`, "Searches"). */
-export interface DocHit {
+export interface FoundDoc {
   link: string;
   path: string;
   project: string;
@@ -9,9 +9,9 @@ export interface DocHit {
   content: readonly string[];
 }
 
-export interface DocHits {
+export interface FoundDocs {
   total: number;
   /** Null when nothing was found. */
   maxScore: number | null;
-  hits: readonly DocHit[];
+  hits: readonly FoundDoc[];
 }

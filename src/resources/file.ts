@@ -1,17 +1,17 @@
 import type { FieldKinds } from "./fields.ts";
-import type { Project } from "./project.ts";
+import type { ProjectRecord } from "./project.ts";
 
-export interface File {
+export interface FileRecord {
   id: string;
   resource_uri: string;
   absolute_url: string;
   name: string;
   path: string;
-  project: Project;
+  project: ProjectRecord;
 }
 
 /** One hit of the file search: a file record with a snippet (`docs/interface.md`, "Searches"). */
-export interface FileHit extends File {
+export interface FileHitRecord extends FileRecord {
   text: string;
 }
 

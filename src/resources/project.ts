@@ -1,6 +1,6 @@
 import type { FieldKinds } from "./fields.ts";
 
-export interface Project {
+export interface ProjectRecord {
   id: string;
   resource_uri: string;
   absolute_url: string;

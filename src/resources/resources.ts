@@ -42,4 +42,4 @@ export const REFERENCE_FIELDS: readonly ReferenceField[] = RESOURCES.flatMap((re
 );
 
 /** The reply of `GET /api/v1/` (`docs/interface.md`, "Root listing"). */
-export type RootListing = Partial<Record<Resource, { list_endpoint: string; schema: string }>>;
+export type RootEndpoints = Partial<Record<Resource, { list_endpoint: string; schema: string }>>;

@@ -1,6 +1,6 @@
 import type { FieldKinds } from "./fields.ts";
 
-export interface User {
+export interface UserRecord {
   id: string;
   resource_uri: string;
   username: string;

@@ -1,7 +1,7 @@
 import type { FieldKinds } from "./fields.ts";
-import type { Project } from "./project.ts";
+import type { ProjectRecord } from "./project.ts";
 
-export interface Version {
+export interface VersionRecord {
   id: string;
   resource_uri: string;
   slug: string;
@@ -10,7 +10,7 @@ export interface Version {
   active: boolean;
   built: boolean;
   uploaded: boolean;
-  project: Project;
+  project: ProjectRecord;
 }
 
 export const versionFields = {

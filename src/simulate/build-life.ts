@@ -2,7 +2,7 @@ import { DAY, HOUR, type Micros, SECOND } from "./local-dates.ts";
 import { createRandom, hash, type Random, STREAM } from "./random.ts";
 import type { WorldSettings } from "./settings.ts";
 
-export type Failure =
+export type FailureKind =
   | "clone"
   | "distribution"
   | "configuration"
@@ -27,14 +27,14 @@ export interface BuildLife {
    */
   success: boolean;
   /** Why the build fails. Null for a success. */
-  failure: Failure | null;
+  failure: FailureKind | null;
 }
 
 /** Half of all builds take less than 183 s from trigger to finish, 95 % less than 821 s. */
 const MEDIAN: Micros = 183 * SECOND;
 const LOG_DEVIATION = Math.log(821 / 183) / 1.6449;
 
-const FAILURES: [Failure, ...Failure[]] = [
+const FAILURES: [FailureKind, ...FailureKind[]] = [
   "clone",
   "distribution",
   "distribution",
@@ -54,7 +54,7 @@ const FAILURES: [Failure, ...Failure[]] = [
 export function createBuildLives(settings: WorldSettings) {
   const { seed, stuckShare, closeStuckAfterMs } = settings;
 
-  function failureOf(random: Random, project: number, createdAt: Micros): Failure | null {
+  function failureOf(random: Random, project: number, createdAt: Micros): FailureKind | null {
     const outcome = random.next();
     const kind = random.pick(FAILURES);
     // Now and then something outside fails for a few hours, and most builds fail with it.

@@ -1,4 +1,4 @@
-import type { BuildLife, Failure } from "./build-life.ts";
+import type { BuildLife, FailureKind } from "./build-life.ts";
 import { createRandom, hash, type Random, STREAM } from "./random.ts";
 import { ODD_TEXTS, sentence, word } from "./words.ts";
 
@@ -44,7 +44,7 @@ export function buildTexts(
 }
 
 /** Whether the documentation tool was started at all. */
-function reachesOutput(failure: Failure): boolean {
+function reachesOutput(failure: FailureKind): boolean {
   return failure !== "clone" && failure !== "distribution";
 }
 
@@ -73,7 +73,7 @@ function writeOutput(
 }
 
 function failureTexts(
-  failure: Failure,
+  failure: FailureKind,
   random: Random,
   checkout: string,
   place: BuildPlace,

@@ -1,8 +1,8 @@
-import type { Build } from "../resources/build.ts";
-import type { File } from "../resources/file.ts";
-import type { Project } from "../resources/project.ts";
-import type { User } from "../resources/user.ts";
-import type { Version } from "../resources/version.ts";
+import type { BuildRecord } from "../resources/build.ts";
+import type { FileRecord } from "../resources/file.ts";
+import type { ProjectRecord } from "../resources/project.ts";
+import type { UserRecord } from "../resources/user.ts";
+import type { VersionRecord } from "../resources/version.ts";
 import { type BuildLives, stateAt } from "./build-life.ts";
 import type { BuildStore } from "./build-store.ts";
 import { buildTexts, NO_TEXTS } from "./build-texts.ts";
@@ -45,7 +45,7 @@ export function createRecords(deps: {
   const apiPath = `${settings.basePath}/api/v1`;
   const date = (moment: Micros): string => dates.write(dates.toLocal(moment));
 
-  function user(row: UserRow): User {
+  function user(row: UserRow): UserRecord {
     const random = createRandom(hash(seed, STREAM.user, row.id + 0.5e9));
     const first = random.pick(FIRST_NAMES);
     const last = random.pick(LAST_NAMES);
@@ -62,9 +62,9 @@ export function createRecords(deps: {
   }
 
   /** Many records embed the same project. Caching it until it changes saves half of the cost of a page. */
-  const made = new WeakMap<ProjectRow, { revision: number; record: Project }>();
+  const made = new WeakMap<ProjectRow, { revision: number; record: ProjectRecord }>();
 
-  function project(row: ProjectRow): Project {
+  function project(row: ProjectRow): ProjectRecord {
     const known = made.get(row);
     if (known?.revision === row.revision) return known.record;
     const record = makeProject(row);
@@ -72,7 +72,7 @@ export function createRecords(deps: {
     return record;
   }
 
-  function makeProject(row: ProjectRow): Project {
+  function makeProject(row: ProjectRow): ProjectRecord {
     const random = createRandom(hash(seed, STREAM.project, row.id + 0.5e9));
     const { slug } = row;
     const often = (text: string): string => (random.chance(0.5) ? text : "");
@@ -114,7 +114,7 @@ export function createRecords(deps: {
     };
   }
 
-  function version(row: VersionRow): Version {
+  function version(row: VersionRow): VersionRecord {
     return {
       active: row.active,
       built: row.built,
@@ -136,7 +136,7 @@ export function createRecords(deps: {
     };
   }
 
-  function file(row: FileRow): File {
+  function file(row: FileRow): FileRecord {
     const path = filePath(seed, row.id);
     return {
       absolute_url: pagePath(seed, row),
@@ -148,7 +148,7 @@ export function createRecords(deps: {
     };
   }
 
-  function build(row: number, now: Micros): Build {
+  function build(row: number, now: Micros): BuildRecord {
     const projectId = builds.project(row);
     const versionId = builds.version(row);
     const life = lives.lifeOf(row, builds.createdAt(row), projectId);

@@ -1,5 +1,5 @@
 import type { Resource } from "../resources/resources.ts";
-import type { Catalog, Filter, ListQuery, RecordTypes, Slice } from "../serve/protocol/catalog.ts";
+import type { Catalog, Filter, ListRequest, RecordTypes, Slice } from "../serve/protocol/catalog.ts";
 import { matchesFilter } from "../serve/protocol/match-filter.ts";
 import { type BuildLives, stateAt } from "./build-life.ts";
 import type { BuildStore } from "./build-store.ts";
@@ -131,7 +131,7 @@ export function createWorldCatalog(deps: {
   }
 
   return {
-    async list<R extends Resource>(resource: R, query: ListQuery): Promise<Slice<RecordTypes[R]>> {
+    async list<R extends Resource>(resource: R, query: ListRequest): Promise<Slice<RecordTypes[R]>> {
       const revision = revisionOf(resource);
       const sequence = sequenceOf(resource);
       const end = query.offset + query.limit;

@@ -1,7 +1,7 @@
 import { parseQuery } from "../mirror/content/parse-query.ts";
 import { EM, HIGHLIGHTED, snippet } from "../mirror/content/snippet.ts";
-import type { DocHit, DocHits } from "../resources/doc-hits.ts";
-import type { FileHit } from "../resources/file.ts";
+import type { FoundDoc, FoundDocs } from "../resources/doc-hits.ts";
+import type { FileHitRecord } from "../resources/file.ts";
 import type { FileRow, Population } from "./population.ts";
 import { filePath, type Records, subdomain } from "./records.ts";
 import type { WorldPages } from "./world-pages.ts";
@@ -29,10 +29,10 @@ export function createWorldSearch(deps: {
   }
 
   return {
-    async searchFiles({ q, page }: { q: string; page: number }): Promise<FileHit[]> {
+    async searchFiles({ q, page }: { q: string; page: number }): Promise<FileHitRecord[]> {
       const words = wordsIn(q);
       let before = (page - 1) * FILES_A_PAGE;
-      const hits: FileHit[] = [];
+      const hits: FileHitRecord[] = [];
       if (words.length === 0) return hits;
       for (const [row, text] of matches(words.map(wordPattern), population.files.ordered)) {
         if (before-- > 0) continue;
@@ -58,11 +58,11 @@ export function createWorldSearch(deps: {
       return found;
     },
 
-    async searchDocs(query: { project: string; version: string; q: string }): Promise<DocHits | undefined> {
+    async searchDocs(query: { project: string; version: string; q: string }): Promise<FoundDocs | undefined> {
       const project = population.listedProjects.ordered.find((row) => row.slug === query.project);
       if (!project) return undefined;
       const words = wordsIn(query.q);
-      const hits: DocHit[] = [];
+      const hits: FoundDoc[] = [];
       const rows = population.files.ordered.filter(
         ({ version }) => version.project === project && version.slug === query.version,
       );

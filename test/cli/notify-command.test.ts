@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Build } from "../../src/resources/build.ts";
+import type { BuildRecord } from "../../src/resources/build.ts";
 import { startSimulation } from "../../src/simulate/service.ts";
 import { QUIET } from "../../src/simulate/settings.ts";
 import { createWorld } from "../../src/simulate/world.ts";
@@ -182,7 +182,7 @@ describe("worker", () => {
     const world = createWorld({ ...SMALL, rates: QUIET, startAt: new Date(), clockSteps: false });
     const service = await startSimulation({ world, intercept: arranged.intercept });
     arranged.world = world;
-    const added: Build[] = [];
+    const added: BuildRecord[] = [];
     arranged.arrange = (builds) => [...added.toReversed(), ...builds];
     const all = { filters: [], offset: 0, limit: 1000 };
     const { records: versions } = await world.catalog().list("version", all);

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { buildHref, projectHref } from "../../src/page/parts/links.ts";
 import { toCsv } from "../../src/report/csv.ts";
-import { askFor, type Filters } from "../../src/report/question.ts";
+import { type AnswerFilters, askFor } from "../../src/report/question.ts";
 import { type AnswerRow, readAnswer, withSnapshot } from "../../src/report/read-answer.ts";
 import { type MirrorPages, openMirrorPages } from "../support/mirror-pages.ts";
 import { blockOf, expectHarmless, mainOf, rowsOf, textOf } from "../support/page-text.ts";
@@ -130,7 +130,7 @@ describe("an answer as CSV", () => {
     ["fact_builds", {}],
     ["success_rate_by_project", {}],
     ["incident_hours", {}],
-  ] as const)("of %s with %j has the rows of the question", async (relation, filters: Filters) => {
+  ] as const)("of %s with %j has the rows of the question", async (relation, filters: AnswerFilters) => {
     const query = new URLSearchParams(filters as Record<string, string>);
     const reply = await pages.get(`/report/${relation}.csv?${query}`);
     expect(reply.headers.get("content-type")).toContain("text/csv");

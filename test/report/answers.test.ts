@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { RELATIONS, type Relation } from "../../src/report/dictionary.ts";
 import { assertNamesKnown } from "../../src/report/known-names.ts";
-import { askFor, columnsOf, type Filters, filtersOf } from "../../src/report/question.ts";
+import { type AnswerFilters, askFor, columnsOf, filtersOf } from "../../src/report/question.ts";
 import { type AnswerRow, readAnswer, withSnapshot } from "../../src/report/read-answer.ts";
 import { connect, type Sql } from "../../src/store/connection/connect.ts";
 import type { TestDatabase } from "../support/database.ts";
@@ -21,7 +21,7 @@ afterAll(async () => {
 
 async function answer(
   relation: Relation,
-  filters: Filters = {},
+  filters: AnswerFilters = {},
 ): Promise<Record<string, AnswerRow[number]>[]> {
   const question = askFor(relation, filters);
   return withSnapshot(sql, async (tx) => {
@@ -33,7 +33,7 @@ async function answer(
   });
 }
 
-const ALL: Required<Filters> = {
+const ALL: Required<AnswerFilters> = {
   project: "pip",
   version: "latest",
   type: "html",
@@ -75,7 +75,7 @@ describe("the questions", () => {
   });
 
   it("give builds by day as by moment, until a day with all of it, until a moment without it", async () => {
-    const times = async (filters: Filters) =>
+    const times = async (filters: AnswerFilters) =>
       (await answer("fact_builds", filters)).map((row) => row.triggered_at);
     expect(await times({ since: "2025-06-02", until: "2025-06-02" })).toEqual([
       "2025-06-02T09:00:00.002002Z",

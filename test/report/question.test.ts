@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { ConfigError } from "../../src/base/errors.ts";
 import { RELATIONS } from "../../src/report/dictionary.ts";
-import { askFor, columnsOf, type Filters } from "../../src/report/question.ts";
+import { type AnswerFilters, askFor, columnsOf } from "../../src/report/question.ts";
 import { RELATION_FACTS } from "../../src/report/relations.ts";
 
 /** What comes between "where" and "order by", and the values in it. */
-function conditionOf(relation: (typeof RELATIONS)[number], filters: Filters) {
+function conditionOf(relation: (typeof RELATIONS)[number], filters: AnswerFilters) {
   const { text, params } = askFor(relation, filters);
   return [/where (.*)\norder by/s.exec(text)?.[1], ...params];
 }

@@ -7,7 +7,7 @@ import { runInNewContext } from "node:vm";
 import { type Clock, systemClock } from "../../src/base/clock.ts";
 import { LockedError, MirrorError, StoppedError } from "../../src/base/errors.ts";
 import type { RunSummary } from "../../src/mirror/lists/summary.ts";
-import { exitCodeOf, type SyncSettings } from "../../src/mirror/run/run.ts";
+import { exitCodeOfRun, type SyncSettings } from "../../src/mirror/run/run.ts";
 import { syncOnce, watchOnce } from "../support/sync.ts";
 
 export interface RunOrder {
@@ -73,7 +73,7 @@ async function run(order: RunOrder): Promise<Omit<RunReport, "heapMb" | "residen
         ? await watchOnce(databaseUrl, baseUrl, options)
         : await syncOnce(databaseUrl, baseUrl, { ...options, kind });
     const { status, error = null } = result.summary;
-    return { status, exitCode: exitCodeOf(result), error, summary: result.summary };
+    return { status, exitCode: exitCodeOfRun(result), error, summary: result.summary };
   } catch (error) {
     const status = error instanceof LockedError ? "locked" : "refused";
     const exitCode = error instanceof MirrorError ? error.exitCode : 1;

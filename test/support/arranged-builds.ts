@@ -1,4 +1,4 @@
-import type { Build } from "../../src/resources/build.ts";
+import type { BuildRecord } from "../../src/resources/build.ts";
 import type { SimulationOptions } from "../../src/simulate/service.ts";
 import type { World } from "../../src/simulate/world.ts";
 
@@ -6,9 +6,9 @@ export interface ArrangedBuilds {
   /** The service of this world is asked. To be set before the first request. */
   world: World | null;
   /** What becomes of the list of builds, newest first, each time it is asked for. @default it stays as it is */
-  arrange: (builds: readonly Build[]) => readonly Build[];
+  arrange: (builds: readonly BuildRecord[]) => readonly BuildRecord[];
   /** What single details answer instead of the service, by id. */
-  details: Map<string, Response | Build>;
+  details: Map<string, Response | BuildRecord>;
   /** Whether the connection is cut instead of an answer, by path and query. @default never */
   fails: (request: string) => boolean;
   /** Every request waits for it. @default none does */

@@ -1,14 +1,14 @@
-import type { Build } from "../../src/resources/build.ts";
-import type { File } from "../../src/resources/file.ts";
-import type { Project } from "../../src/resources/project.ts";
+import type { BuildRecord } from "../../src/resources/build.ts";
+import type { FileRecord } from "../../src/resources/file.ts";
+import type { ProjectRecord } from "../../src/resources/project.ts";
 import type { Resource } from "../../src/resources/resources.ts";
-import type { User } from "../../src/resources/user.ts";
-import type { Version } from "../../src/resources/version.ts";
+import type { UserRecord } from "../../src/resources/user.ts";
+import type { VersionRecord } from "../../src/resources/version.ts";
 
 /** Whole records as the service sends them; `over` replaces fields, and may add unknown ones. */
 type Over<R> = Partial<Record<keyof R, unknown>> & Record<string, unknown>;
 
-export function wireUser(id: string, over: Over<User> = {}): Record<string, unknown> {
+export function wireUser(id: string, over: Over<UserRecord> = {}): Record<string, unknown> {
   return {
     id,
     resource_uri: `/api/v1/user/${id}/`,
@@ -20,7 +20,7 @@ export function wireUser(id: string, over: Over<User> = {}): Record<string, unkn
   };
 }
 
-export function wireProject(id: string, over: Over<Project> = {}): Record<string, unknown> {
+export function wireProject(id: string, over: Over<ProjectRecord> = {}): Record<string, unknown> {
   return {
     id,
     resource_uri: `/api/v1/project/${id}/`,
@@ -51,7 +51,11 @@ export function wireProject(id: string, over: Over<Project> = {}): Record<string
   };
 }
 
-export function wireVersion(id: string, project: unknown, over: Over<Version> = {}): Record<string, unknown> {
+export function wireVersion(
+  id: string,
+  project: unknown,
+  over: Over<VersionRecord> = {},
+): Record<string, unknown> {
   return {
     id,
     resource_uri: `/api/v1/version/${id}/`,
@@ -66,7 +70,7 @@ export function wireVersion(id: string, project: unknown, over: Over<Version> = 
   };
 }
 
-export function wireFile(id: string, project: unknown, over: Over<File> = {}): Record<string, unknown> {
+export function wireFile(id: string, project: unknown, over: Over<FileRecord> = {}): Record<string, unknown> {
   return {
     id,
     resource_uri: `/api/v1/file/${id}/`,
@@ -78,7 +82,7 @@ export function wireFile(id: string, project: unknown, over: Over<File> = {}): R
   };
 }
 
-export function wireBuild(id: string, over: Over<Build> = {}): Record<string, unknown> {
+export function wireBuild(id: string, over: Over<BuildRecord> = {}): Record<string, unknown> {
   return {
     id,
     resource_uri: `/api/v1/build/${id}/`,

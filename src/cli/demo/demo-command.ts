@@ -1,7 +1,7 @@
 import { type Command, Option } from "commander";
 import { defaultValues } from "../../base/config/default-values.ts";
 import { EXIT } from "../../base/errors.ts";
-import { exitCodeOf, type SyncSettings } from "../../mirror/run/run.ts";
+import { exitCodeOfRun, type SyncSettings } from "../../mirror/run/run.ts";
 import { serveMirror } from "../../serve/http/serve-mirror.ts";
 import { startSimulation } from "../../simulate/service.ts";
 import { createWorld } from "../../simulate/world.ts";
@@ -117,7 +117,7 @@ async function demo(context: CommandContext, options: Options): Promise<number> 
             await server.close();
           }
         }
-        return imperfect === null ? EXIT.done : exitCodeOf(imperfect);
+        return imperfect === null ? EXIT.done : exitCodeOfRun(imperfect);
       } finally {
         await claim.release();
       }

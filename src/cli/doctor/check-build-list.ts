@@ -2,14 +2,14 @@ import { HttpStatusError } from "../../base/errors.ts";
 import type { Client } from "../../mirror/api/client.ts";
 import { fetchDetail } from "../../mirror/api/fetch-detail.ts";
 import { probeBuilds } from "../../mirror/lists/probe-builds.ts";
-import type { RootListing } from "../../resources/resources.ts";
+import type { RootEndpoints } from "../../resources/resources.ts";
 import { ok, type Result, unknown, warning } from "./finding.ts";
 
 /**
  * Whether the newest build can be read from the list and as a detail. Unknown fields lose nothing: they are
  * stored in `extra`.
  */
-export async function checkBuildList(client: Client, root: RootListing): Promise<Result> {
+export async function checkBuildList(client: Client, root: RootEndpoints): Promise<Result> {
   if (root.build === undefined) return unknown("the root listing has no build");
   const { totalCount, id, rejected, drift } = await probeBuilds(client, root.build.list_endpoint);
   if (rejected !== null) {

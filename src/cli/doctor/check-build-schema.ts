@@ -1,14 +1,14 @@
 import { isUpstreamLost, UpstreamError } from "../../base/errors.ts";
 import type { Client } from "../../mirror/api/client.ts";
 import { compareUpstreamSchema } from "../../mirror/run/upstream-schemas.ts";
-import type { RootListing } from "../../resources/resources.ts";
+import type { RootEndpoints } from "../../resources/resources.ts";
 import { ok, type Result, unknown, warning } from "./finding.ts";
 
 /**
  * Whether the schema that the service gives for builds names the documented fields. A service without schemas
  * is not a fault.
  */
-export async function checkBuildSchema(client: Client, root: RootListing): Promise<Result> {
+export async function checkBuildSchema(client: Client, root: RootEndpoints): Promise<Result> {
   if (root.build === undefined) return unknown("the root listing has no build");
   try {
     const difference = await compareUpstreamSchema(client, "build", root.build.schema);

@@ -7,7 +7,7 @@ import { createCommand } from "../usage/create-command.ts";
 import { checkSettings } from "./check-settings.ts";
 import { DATABASE_CHECKS, examineDatabase } from "./examine-database.ts";
 import { examineUpstream, UPSTREAM_CHECKS } from "./examine-upstream.ts";
-import { exitCodeOf, type Finding, findingOf, unknowns } from "./finding.ts";
+import { exitCodeOfFindings, type Finding, findingOf, unknowns } from "./finding.ts";
 import { renderFindings } from "./render-findings.ts";
 
 interface Options {
@@ -85,7 +85,7 @@ function spelled(finding: Finding): Finding {
 
 async function print(found: readonly Finding[], out: Output, options: Options): Promise<number> {
   const findings = found.map(spelled);
-  const exitCode = exitCodeOf(findings);
+  const exitCode = exitCodeOfFindings(findings);
   if (options.json) {
     const checks = findings.map(({ check, status, finding, repair }) => ({
       check,

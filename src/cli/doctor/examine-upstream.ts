@@ -1,6 +1,6 @@
 import { createClient } from "../../mirror/api/client.ts";
 import { fetchRootListing } from "../../mirror/lists/root-listing.ts";
-import type { RootListing } from "../../resources/resources.ts";
+import type { RootEndpoints } from "../../resources/resources.ts";
 import type { CommandContext } from "../context/run-command.ts";
 import { checkBuildList } from "./check-build-list.ts";
 import { checkBuildSchema } from "./check-build-schema.ts";
@@ -27,7 +27,7 @@ export async function examineUpstream(context: CommandContext): Promise<Finding[
     signal,
   });
   try {
-    const listing: { root: RootListing | null } = { root: null };
+    const listing: { root: RootEndpoints | null } = { root: null };
     const service = await findingOf("service", signal, async () => {
       listing.root = (await fetchRootListing(client)).resources;
       return checkService(listing.root);

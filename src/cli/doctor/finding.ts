@@ -61,7 +61,7 @@ export const unknowns = (checks: readonly string[], why: string): Finding[] =>
   checks.map((check) => ({ check, ...unknown(why) }));
 
 /** The exit code of the first fault, 0 without one: warnings do not count. */
-export function exitCodeOf(findings: readonly Finding[]): number {
+export function exitCodeOfFindings(findings: readonly Finding[]): number {
   const first = findings.find(({ status }) => status === "fault");
   return first ? (first.exitCode ?? EXIT.bug) : EXIT.done;
 }

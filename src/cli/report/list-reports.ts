@@ -1,6 +1,6 @@
 import { ConfigError, EXIT } from "../../base/errors.ts";
 import { DICTIONARY, RELATIONS } from "../../report/dictionary.ts";
-import { FILTER_NAMES, type Filters, filtersOf } from "../../report/question.ts";
+import { type AnswerFilters, FILTER_NAMES, filtersOf } from "../../report/question.ts";
 import { breakLines } from "../output/break-lines.ts";
 import type { Output } from "../output/output.ts";
 import { createAnswerWriter, type Format } from "./answer-writer.ts";
@@ -11,7 +11,7 @@ const COLUMNS = 80;
 const MOST_COLUMNS = 100;
 
 /** Lists all reports. It needs no database: the names are part of the program. */
-export async function listReports(out: Output, format: Format, filters: Filters): Promise<number> {
+export async function listReports(out: Output, format: Format, filters: AnswerFilters): Promise<number> {
   const given = FILTER_NAMES.filter((name) => filters[name] !== undefined);
   if (given.length > 0) {
     throw new ConfigError(`--${given.join(", --")} ${given.length > 1 ? "are" : "is"} for one report`, {

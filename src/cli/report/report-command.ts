@@ -2,7 +2,7 @@ import { type Command, Option } from "commander";
 import { ConfigError, EXIT } from "../../base/errors.ts";
 import type { Relation } from "../../report/dictionary.ts";
 import { assertNamesKnown, parseRelation } from "../../report/known-names.ts";
-import { askFor, type Filters, type Question } from "../../report/question.ts";
+import { type AnswerFilters, askFor, type Question } from "../../report/question.ts";
 import { asIso, readAnswer, withSnapshot } from "../../report/read-answer.ts";
 import { REFRESH_SETTINGS } from "../../report/refresh/refresh-settings.ts";
 import { RELATION_FACTS } from "../../report/relations.ts";
@@ -16,7 +16,7 @@ import { addTimeOptions, readTimes, type TimeOptions } from "../usage/time-optio
 import { createAnswerWriter, FORMATS, type Format } from "./answer-writer.ts";
 import { listReports } from "./list-reports.ts";
 
-interface Options extends TimeOptions, Omit<Filters, "since" | "until"> {
+interface Options extends TimeOptions, Omit<AnswerFilters, "since" | "until"> {
   format?: Format;
   json?: true;
   wide?: true;

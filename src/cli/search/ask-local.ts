@@ -1,7 +1,7 @@
 import { spellProgram } from "../../base/config/program.ts";
 import { ConfigError, NotFoundError } from "../../base/errors.ts";
 import { findAnchors, findDocs, findFiles } from "../../mirror/content/search-contents.ts";
-import { describeDocHits } from "../../serve/protocol/doc-search-reply.ts";
+import { docSearchReply } from "../../serve/protocol/doc-search-reply.ts";
 import type { Sql } from "../../store/connection/connect.ts";
 import type { SearchFlags, SearchName } from "./plan-search.ts";
 import type { FoundHits } from "./render-hits.ts";
@@ -93,7 +93,7 @@ async function searchDocs(sql: Sql, query: Parameters<typeof findDocs>[1]): Prom
   }));
   const note =
     docs.total > hits.length ? `${hits.length} of ${countHits(docs.total)}` : countHits(docs.total);
-  return { reply: describeDocHits(docs), found: { head: ["title", "path"], hits, note } };
+  return { reply: docSearchReply(docs), found: { head: ["title", "path"], hits, note } };
 }
 
 function countHits(count: number): string {

@@ -6,7 +6,7 @@ import type { FoundHits } from "./render-hits.ts";
 /** The file search gives 20 hits a page, and does not say whether there are more. */
 const FILE_PAGE = 20;
 
-export interface FileSearch {
+export interface FileSearchChoice {
   /** The page of hits, from 1. */
   page: number;
   /** Shows only the hits of this project, by slug or id. The service itself cannot narrow the search. */
@@ -14,7 +14,7 @@ export interface FileSearch {
 }
 
 /** The hits of the file search (`docs/interface.md`, "Searches"), as rows. */
-export function describeFileHits(hits: readonly FileHit[], { page, project }: FileSearch): FoundHits {
+export function describeFileHits(hits: readonly FileHit[], { page, project }: FileSearchChoice): FoundHits {
   const shown = project === undefined ? hits : hits.filter((hit) => isOf(hit, project));
   const more = hits.length >= FILE_PAGE ? `; there may be more: --page ${page + 1}` : "";
   const count = countHits(hits.length);

@@ -1,6 +1,6 @@
 import { EXIT, StoppedError } from "../../base/errors.ts";
 import type { RunResult } from "../../mirror/run/with-run.ts";
-import { exitCodeOf } from "../../mirror/run/with-run.ts";
+import { exitCodeOfRun } from "../../mirror/run/with-run.ts";
 import type { ReportedResult } from "../../report/refresh/after-run.ts";
 
 /**
@@ -11,6 +11,6 @@ export function exitCodeOrThrow(result: RunResult & ReportedResult): number {
   const { summary, error, reportError } = result;
   if (summary.status === "failed" || summary.status === "interrupted") throw error;
   if (reportError instanceof StoppedError) throw reportError;
-  const code = exitCodeOf(result);
+  const code = exitCodeOfRun(result);
   return code === EXIT.done && reportError !== null ? EXIT.partial : code;
 }

@@ -8,7 +8,7 @@ import { parseJson } from "../../resources/parse-json.ts";
 import { apiUrl } from "./api-url.ts";
 import type { ClockAhead } from "./clock-difference.ts";
 import { charsetOf, decodeReply } from "./decode-reply.ts";
-import { createHost, type Host, lengthOf, type RetryLog } from "./host.ts";
+import { byteLengthOf, createHost, type Host, type RetryLog } from "./host.ts";
 import type { HostPace } from "./host-pace.ts";
 import { refuseRedirect } from "./refuse-redirect.ts";
 import { requestLabel } from "./request-label.ts";
@@ -156,7 +156,15 @@ export function createClient(options: ClientOptions): Client {
                 readJson(Buffer.concat(body), charset.name, showUrl(url), host.excerpt),
                 showUrl(url),
               );
-          return { url: showUrl(url), value, hash, bytes: lengthOf(body), sentAt, receivedAt, serverDate };
+          return {
+            url: showUrl(url),
+            value,
+            hash,
+            bytes: byteLengthOf(body),
+            sentAt,
+            receivedAt,
+            serverDate,
+          };
         },
       });
     },

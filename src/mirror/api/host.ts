@@ -65,7 +65,7 @@ export interface HostOptions
 /** A header of a reply by its name in lower case; the first one where there are several. */
 export type ReadHeader = (name: string) => string | undefined;
 
-export interface Question<T> {
+export interface HostRequest<T> {
   /** Sent in addition to those of every request. */
   headers?: Readonly<Record<string, string>>;
   /** The number of retries. @default the host's own, which is also the most */
@@ -107,7 +107,7 @@ export interface Host {
    * retries, and the signal's reason when aborted. Once the host is lost (see `host-gate.ts`), all requests
    * fail at once with one of the first three errors.
    */
-  ask<T>(url: URL, question: Question<T>): Promise<T>;
+  ask<T>(url: URL, question: HostRequest<T>): Promise<T>;
   /** Whether the root answers now. False once the host is lost. Rejects when aborted or closed. */
   isUp(signal?: AbortSignal): Promise<boolean>;
   /** The begin of a body for a message, without the logins that were sent. */
@@ -173,7 +173,7 @@ export function createHost(options: HostOptions): Host {
   /** Sends one request. Gives the reply, or the target of a redirect. */
   async function send<T>(
     url: URL,
-    question: Omit<Question<T>, "read">,
+    question: Omit<HostRequest<T>, "read">,
     signal: AbortSignal,
   ): Promise<Sent<T>> {
     const { dispatcher, request } = await connections.open();
@@ -210,7 +210,7 @@ export function createHost(options: HostOptions): Host {
     }
     const askedAt = new Date(sentAt.getTime() - ageMs);
     const raw = await readBody(reply.body, maxBodyBytes);
-    stats.bytes += lengthOf(raw);
+    stats.bytes += byteLengthOf(raw);
     if (status >= 300 && status < 400 && status !== 304) {
       return { kind: "redirect", status, target: options.follow(url, status, header("location") ?? "") };
     }
@@ -237,7 +237,7 @@ export function createHost(options: HostOptions): Host {
   /** The meter has counted the request when this ends, unless it gives a reply that is still to be read. */
   async function sendInTime<T>(
     url: URL,
-    question: Omit<Question<T>, "read">,
+    question: Omit<HostRequest<T>, "read">,
     signal: AbortSignal,
   ): Promise<Sent<T>> {
     const deadline = new AbortController();
@@ -266,7 +266,7 @@ export function createHost(options: HostOptions): Host {
 
   async function attempt<T>(
     url: URL,
-    question: Question<T>,
+    question: HostRequest<T>,
     attemptNumber: number,
     signal: AbortSignal,
   ): Promise<T> {
@@ -291,7 +291,7 @@ export function createHost(options: HostOptions): Host {
   /** Reads a reply, and counts it by whether it could be read. */
   async function read<T>(
     { reply, status }: Extract<Sent<T>, { kind: "reply" }>,
-    question: Question<T>,
+    question: HostRequest<T>,
   ): Promise<T> {
     try {
       const value = await question.read(reply);
@@ -363,6 +363,6 @@ function authorization({ username, password }: URL): { authorization?: string } 
 }
 
 /** The length of a body in bytes. */
-export function lengthOf(pieces: readonly Buffer[]): number {
+export function byteLengthOf(pieces: readonly Buffer[]): number {
   return pieces.reduce((sum, piece) => sum + piece.length, 0);
 }

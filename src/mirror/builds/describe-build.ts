@@ -1,13 +1,13 @@
 import { anomalyWords, missingWords, stateName, whyNotBefore } from "./describe-bound.ts";
 import type {
-  BuildSighting,
   ExplainedBuild,
   ExplainedChange,
   ExplainedReference,
+  ExplainedSighting,
   ExplainedTransition,
   QuarantinedBuild,
 } from "./explain-build.ts";
-import { type Entry, foreign, type Line, moment, type Piece, type Section } from "./piece.ts";
+import { type Entry, foreignPiece, type Line, momentPiece, type Piece, type Section } from "./piece.ts";
 
 /**
  * All that is known about one build and how, as text. `docmirror explain` prints it, and the page of a build
@@ -54,12 +54,14 @@ function describeFacts(build: ExplainedBuild): Entry[] {
   const entries = [
     ...build.references.map(describeReference),
     describeDate(build),
-    entry("first seen", [moment(first_seen_at)]),
+    entry("first seen", [momentPiece(first_seen_at)]),
   ];
-  if (changed_at !== first_seen_at) entries.push(entry("changed", ["last at ", moment(changed_at)]));
+  if (changed_at !== first_seen_at) entries.push(entry("changed", ["last at ", momentPiece(changed_at)]));
   if (deleted_at !== null)
-    entries.push(entry("deleted", [moment(deleted_at), ": missing in a whole walk, and its detail is gone"]));
-  if (pruned !== null) entries.push(entry("pruned", ["changes before ", moment(pruned)]));
+    entries.push(
+      entry("deleted", [momentPiece(deleted_at), ": missing in a whole walk, and its detail is gone"]),
+    );
+  if (pruned !== null) entries.push(entry("pruned", ["changes before ", momentPiece(pruned)]));
   if (open !== null) entries.push(...describeOpen(open));
   if (duration !== null)
     entries.push(entry("took", [{ kind: "interval", took: duration }, " from the trigger to the finish"]));
@@ -71,36 +73,37 @@ function describeReference(reference: ExplainedReference): Entry {
   if (status === "none") return entry(field, ["none"]);
   const answer =
     status === "found"
-      ? [...nameOf(reference), ...(deleted_at === null ? [] : [", deleted ", moment(deleted_at)])]
-      : [missingWords(status), ...(checked_at === null ? [] : [", asked ", moment(checked_at)])];
+      ? [...nameOf(reference), ...(deleted_at === null ? [] : [", deleted ", momentPiece(deleted_at)])]
+      : [missingWords(status), ...(checked_at === null ? [] : [", asked ", momentPiece(checked_at)])];
   return entry(field, answer, ...(uri === null ? [] : [[{ kind: "uri", text: uri }, " as sent"] as Line]));
 }
 
 function nameOf({ id, slug }: ExplainedReference): Piece[] {
-  return [foreign(`${id}`), ...(slug === null ? [] : [", ", foreign(slug)])];
+  return [foreignPiece(`${id}`), ...(slug === null ? [] : [", ", foreignPiece(slug)])];
 }
 
 function describeDate({ date, date_read: read }: ExplainedBuild): Entry {
-  const sent: Line = date === null ? ["none, or not readable"] : [foreign(date), " as sent, without a zone"];
+  const sent: Line =
+    date === null ? ["none, or not readable"] : [foreignPiece(date), " as sent, without a zone"];
   if (read === null) return entry("date", sent);
   const { earliest, latest, hour, zone } = read;
   const other: Line =
     hour === null
       ? []
-      : [" or ", moment(latest), `: summer time ${hour === "repeated" ? "repeats" : "skips"} that hour`];
-  return entry("date", sent, [moment(earliest), ...other, `, read in ${zone}`]);
+      : [" or ", momentPiece(latest), `: summer time ${hour === "repeated" ? "repeats" : "skips"} that hour`];
+  return entry("date", sent, [momentPiece(earliest), ...other, `, read in ${zone}`]);
 }
 
 function describeOpen({ since, last_seen, vanished_at }: NonNullable<ExplainedBuild["open"]>): Entry[] {
-  const asked = last_seen.asked_at === null ? [] : [moment(last_seen.asked_at)];
+  const asked = last_seen.asked_at === null ? [] : [momentPiece(last_seen.asked_at)];
   const entries = [
-    entry("open", ["in its state since ", moment(since)]),
+    entry("open", ["in its state since ", momentPiece(since)]),
     entry("last seen", [...asked, ", when the request was sent"], ...sourceOf(last_seen)),
   ];
   if (vanished_at !== null)
     entries.push(
       entry("vanished", [
-        moment(vanished_at),
+        momentPiece(vanished_at),
         ": its detail answered that it is gone; the next whole walk shows whether it is deleted",
       ]),
     );
@@ -113,30 +116,30 @@ function describeTransition(transition: ExplainedTransition, next: ExplainedTran
   const entries = [
     entry(
       "after",
-      [isKnown ? moment(transition.not_before) : "unknown"],
-      [foreign(whyNotBefore(transition))],
+      [isKnown ? momentPiece(transition.not_before) : "unknown"],
+      [foreignPiece(whyNotBefore(transition))],
       ...(predecessor_last_seen === null ? [] : sourceOf(predecessor_last_seen)),
     ),
     entry(
       "by",
-      [moment(transition.not_after)],
+      [momentPiece(transition.not_after)],
       ["when the first reply that showed it arrived"],
       ...sourceOf(first_seen),
     ),
     entry("within", [isKnown ? { kind: "length", ms: width_ms } : "unknown"]),
   ];
   if (lasted !== null) {
-    const left = foreign(stateName(next?.to_state ?? null));
+    const left = foreignPiece(stateName(next?.to_state ?? null));
     entries.push(entry("lasted", [{ kind: "interval", took: lasted }, ", until it became ", left]));
   }
-  entries.push(...transition.anomalies.map((name) => entry("odd", [foreign(anomalyWords(name))])));
+  entries.push(...transition.anomalies.map((name) => entry("odd", [foreignPiece(anomalyWords(name))])));
   const title =
     seq === 1 ? `first seen ${stateName(to_state)}` : `${stateName(from_state)} → ${stateName(to_state)}`;
   return { title: `${seq}. ${title}`, entries };
 }
 
 /** The source of a moment: the run and its request. */
-function sourceOf({ run, request }: BuildSighting): Line[] {
+function sourceOf({ run, request }: ExplainedSighting): Line[] {
   return [[{ kind: "run", run }], [{ kind: "request", path: request }]];
 }
 
@@ -144,31 +147,31 @@ function describeChange({ kind, observed_at, run_id, before, after }: ExplainedC
   const fields = [...new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})])];
   const lines = fields.map(
     (field): Line => [
-      foreign(field),
+      foreignPiece(field),
       ": ",
       describeValue(before?.[field]),
       " → ",
       describeValue(after?.[field]),
     ],
   );
-  return entry(kind, [moment(observed_at), `, run ${run_id}`], ...lines);
+  return entry(kind, [momentPiece(observed_at), `, run ${run_id}`], ...lines);
 }
 
 /** Changes hold the texts of the log as hashes. */
 function describeValue(value: unknown): Piece {
   const { md5, bytes } = (value ?? {}) as { md5?: unknown; bytes?: unknown };
   if (typeof md5 === "string" && typeof bytes === "number")
-    return foreign(`${bytes} bytes, md5 ${md5.slice(0, 8)}`);
+    return foreignPiece(`${bytes} bytes, md5 ${md5.slice(0, 8)}`);
   return { kind: "value", json: JSON.stringify(value ?? null) };
 }
 
 function describeQuarantined(record: QuarantinedBuild): Entry {
   const { id, run_id, reason, request, created_at, resolved_at } = record;
-  const resolved = resolved_at === null ? ["not resolved"] : ["resolved ", moment(resolved_at)];
+  const resolved = resolved_at === null ? ["not resolved"] : ["resolved ", momentPiece(resolved_at)];
   return entry(
     `row ${id}`,
-    [moment(created_at), `, run ${run_id}, `, ...resolved],
-    [foreign(reason)],
+    [momentPiece(created_at), `, run ${run_id}, `, ...resolved],
+    [foreignPiece(reason)],
     ...(request === null ? [] : [[{ kind: "request", path: request }] as Line]),
   );
 }

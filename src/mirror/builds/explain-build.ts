@@ -5,10 +5,10 @@
 import type { AnySql } from "../../store/connection/connect.ts";
 import type { BoundRule } from "../../store/schema/builds.ts";
 import type { RunKind } from "../../store/schema/runs.ts";
-import type { Span } from "./format-span.ts";
+import type { BoundedSpan } from "./format-span.ts";
 
 /** A reply that showed the build. `kind` and `started_at` are null when the run was pruned since. */
-export interface BuildSighting {
+export interface ExplainedSighting {
   /** When its request was sent; null when that was not stored. */
   asked_at: string | null;
   /** When the reply arrived; null when only the request counts. */
@@ -35,11 +35,11 @@ export interface ExplainedTransition {
    */
   before_date_ms: number | null;
   /** The first sighting in this state. */
-  first_seen: BuildSighting;
+  first_seen: ExplainedSighting;
   /** The last sighting in the state before, if it set `not_before`. */
-  predecessor_last_seen: BuildSighting | null;
+  predecessor_last_seen: ExplainedSighting | null;
   /** How long the build was in the state; null while it is in it. */
-  lasted: Span | null;
+  lasted: BoundedSpan | null;
 }
 
 export interface ExplainedReference {
@@ -94,9 +94,9 @@ export interface ExplainedBuild {
   deleted_at: string | null;
   transitions: ExplainedTransition[];
   /** From the trigger to the last entry into `finished`; null for a build that has not finished. */
-  duration: Span | null;
+  duration: BoundedSpan | null;
   /** The last sighting of a build that is open. */
-  open: { since: string; last_seen: BuildSighting; vanished_at: string | null } | null;
+  open: { since: string; last_seen: ExplainedSighting; vanished_at: string | null } | null;
   references: ExplainedReference[];
   changes: ExplainedChange[];
   /** Older changes of this build were pruned; null when all of its changes are here. */
@@ -174,7 +174,7 @@ interface Bounds {
 }
 
 /** The span between two moments with known bounds. The second moment is not before the first. */
-function spanBetween(from: Bounds, to: Bounds): Span {
+function spanBetween(from: Bounds, to: Bounds): BoundedSpan {
   return {
     least_ms: to.not_before_us === null ? 0 : Math.max(0, to.not_before_us - from.not_after_us) / 1000,
     most_ms: from.not_before_us === null ? null : Math.max(0, to.not_after_us - from.not_before_us) / 1000,
@@ -189,7 +189,7 @@ function spanBetween(from: Bounds, to: Bounds): Span {
 function durationOf(
   state: string | null,
   transitions: readonly (Bounds & { to_state: string | null })[],
-): Span | null {
+): BoundedSpan | null {
   const first = transitions[0];
   const finish = transitions.findLast(({ to_state }) => to_state === "finished");
   return state === "finished" && first && finish ? spanBetween(first, finish) : null;

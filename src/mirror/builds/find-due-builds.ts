@@ -16,7 +16,7 @@ export interface WaitFacts {
   stuckAfterMs: number;
 }
 
-export interface DueFacts extends WaitFacts {
+export interface DueBuildFacts extends WaitFacts {
   /** The most builds, stuck ones included. */
   maxDetails: number;
   /**
@@ -45,7 +45,7 @@ export interface DueBuild {
  *
  * So a build that hangs for ever costs about forty requests on its first day, and one a day from then on.
  */
-export async function findDueBuilds(sql: Sql, facts: DueFacts): Promise<DueBuild[]> {
+export async function findDueBuilds(sql: Sql, facts: DueBuildFacts): Promise<DueBuild[]> {
   return sql<DueBuild[]>`
     with due as (${dueBuilds(sql, facts)}), ranked as (
       select *, row_number() over (partition by is_stuck order by due_at, id) as turn,
@@ -93,7 +93,7 @@ export async function findDueStates(sql: Sql, facts: WaitFacts): Promise<DueStat
     order by due desc, state`;
 }
 
-function stuckPlaces({ maxDetails, maxStuck }: DueFacts): number {
+function stuckPlaces({ maxDetails, maxStuck }: DueBuildFacts): number {
   return Math.min(maxStuck, Math.floor(maxDetails * STUCK_SHARE));
 }
 

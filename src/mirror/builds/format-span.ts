@@ -1,5 +1,5 @@
 /** The shortest and the longest possible length of a time. `most_ms` is null when it is unknown. */
-export interface Span {
+export interface BoundedSpan {
   least_ms: number;
   most_ms: number | null;
 }
@@ -18,7 +18,7 @@ export function formatSpan(ms: number): string {
 }
 
 /** A span in words, as far as it is known. */
-export function formatBetween({ least_ms, most_ms }: Span): string {
+export function formatBetween({ least_ms, most_ms }: BoundedSpan): string {
   if (most_ms === null) return least_ms === 0 ? "unknown" : `${formatSpan(least_ms)} or longer`;
   if (least_ms === 0) return `up to ${formatSpan(most_ms)}`;
   return `${formatSpan(least_ms)} to ${formatSpan(most_ms)}`;

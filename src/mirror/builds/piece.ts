@@ -2,8 +2,8 @@
  * The text about a build as plain data: lines of pieces with a kind, so that a terminal and a page can each
  * show them in their own way.
  */
-import type { BuildSighting } from "./explain-build.ts";
-import { formatBetween, formatSpan, formatTime, type Span } from "./format-span.ts";
+import type { ExplainedSighting } from "./explain-build.ts";
+import { type BoundedSpan, formatBetween, formatSpan, formatTime } from "./format-span.ts";
 
 /** A plain string is our own text. All other texts may contain anything that users typed. */
 export type Piece =
@@ -15,10 +15,10 @@ export type Piece =
   /** A moment as Postgres prints it, in UTC. */
   | { kind: "moment"; at: string }
   /** A span, as far as it is known. */
-  | { kind: "interval"; took: Span }
+  | { kind: "interval"; took: BoundedSpan }
   | { kind: "length"; ms: number }
   /** The run that received a reply. */
-  | { kind: "run"; run: BuildSighting["run"] }
+  | { kind: "run"; run: ExplainedSighting["run"] }
   /** Path and query; null when they were not stored. */
   | { kind: "request"; path: string | null };
 
@@ -35,8 +35,8 @@ export interface Section {
   entries: readonly Entry[];
 }
 
-export const foreign = (text: string): Piece => ({ kind: "foreign", text });
-export const moment = (at: string): Piece => ({ kind: "moment", at });
+export const foreignPiece = (text: string): Piece => ({ kind: "foreign", text });
+export const momentPiece = (at: string): Piece => ({ kind: "moment", at });
 
 /** A piece as plain text, not cut. Foreign text is not made printable. */
 export function pieceText(piece: Piece): string {
@@ -60,7 +60,7 @@ export function pieceText(piece: Piece): string {
   }
 }
 
-function runText({ id, kind, started_at }: BuildSighting["run"]): string {
+function runText({ id, kind, started_at }: ExplainedSighting["run"]): string {
   const began = started_at === null ? "" : `, began ${formatTime(started_at)}`;
   return `run ${id} (${kind ?? "pruned"}${began})`;
 }

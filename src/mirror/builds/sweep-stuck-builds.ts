@@ -3,7 +3,7 @@ import { UpstreamError } from "../../base/errors.ts";
 import { requestText } from "../../resources/page-request.ts";
 import type { Sql } from "../../store/connection/connect.ts";
 import { withStoreErrors } from "../../store/connection/store-errors.ts";
-import { type ParsedPage, parsePage } from "../walk/page.ts";
+import { type ParsedPage, parseListPage } from "../walk/page.ts";
 import { findDueStates } from "./find-due-builds.ts";
 import type { PollOptions } from "./poll-open-builds.ts";
 
@@ -69,7 +69,7 @@ async function sweep(
     signal.throwIfAborted();
     const request = requestText({ path: "/api/v1/build/", limit: pageSize, offset, others });
     const reply = await client.fetchJson<ParsedPage>(request, {
-      parse: (value, url) => parsePage(value, "build", url, client.baseUrl),
+      parse: (value, url) => parseListPage(value, "build", url, client.baseUrl),
     });
     const records = reply.value?.records ?? [];
     if (records.some((record) => (record as { state?: unknown } | null)?.state !== state)) {

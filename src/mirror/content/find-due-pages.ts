@@ -14,7 +14,7 @@ export interface DuePage extends Validators {
   isIndexed: boolean;
 }
 
-export interface DueFacts {
+export interface DuePageFacts {
   /** The run that asks. A page that it has asked for is not due again. */
   runId: number;
   /** The base of the pages, without credentials. */
@@ -26,7 +26,7 @@ export interface DueFacts {
 const AGAIN_AFTER = "7 days";
 
 /** The pages that are due, the longest unasked first, at most `limit`. */
-export async function findDuePages(sql: Sql, facts: DueFacts, limit: number): Promise<DuePage[]> {
+export async function findDuePages(sql: Sql, facts: DuePageFacts, limit: number): Promise<DuePage[]> {
   return sql<DuePage[]>`
     select file.id as "fileId", file.project_id as "projectId", file.absolute_url as "absoluteUrl", file.path,
       content.url, content.etag, content.last_modified as "lastModified",
@@ -36,7 +36,7 @@ export async function findDuePages(sql: Sql, facts: DueFacts, limit: number): Pr
     limit ${limit}`;
 }
 
-export async function countDuePages(sql: Sql, facts: DueFacts): Promise<number> {
+export async function countDuePages(sql: Sql, facts: DuePageFacts): Promise<number> {
   const [row] = await sql<{ due: number }[]>`select count(*) as due ${dueFiles(sql, facts)}`;
   return row?.due ?? 0;
 }
@@ -46,7 +46,7 @@ export async function countDuePages(sql: Sql, facts: DueFacts): Promise<number> 
  * Any other is due when it is new, when its record or the base of the pages has changed, and after a week.
  * The pages of deleted projects are never due.
  */
-const dueFiles = (sql: Sql, { runId, docsUrl, now }: DueFacts) => sql`
+const dueFiles = (sql: Sql, { runId, docsUrl, now }: DuePageFacts) => sql`
   from mirror.files as file
   left join mirror.projects as project on project.id = file.project_id
   left join mirror.file_contents as content on content.file_id = file.id

@@ -1,7 +1,7 @@
 import { foldWords, wordsOf } from "./fold-words.ts";
 
 /** A search as the index understands it. */
-export interface Query {
+export interface SearchQuery {
   /** The words with one blank between two. */
   folded: string;
   words: string[];
@@ -13,7 +13,7 @@ export const MAX_QUERY_LENGTH = 1000;
 const MAX_WORD_BYTES = 2046;
 
 /** Null for a search that can find nothing: without a word, too long, or with a word that no index has. */
-export function parseQuery(q: string): Query | null {
+export function parseQuery(q: string): SearchQuery | null {
   if (q.length > MAX_QUERY_LENGTH) return null;
   const folded = foldWords(q.toWellFormed());
   const words = wordsOf(folded);

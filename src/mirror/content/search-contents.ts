@@ -8,13 +8,13 @@
  * the first pages by title and id are the pool that is ranked, and the pages behind it follow by title and id.
  */
 
-import type { DocHits } from "../../resources/doc-hits.ts";
+import type { FoundDocs } from "../../resources/doc-hits.ts";
 import type { Sql, TransactionSql } from "../../store/connection/connect.ts";
 import { withStoreErrors } from "../../store/connection/store-errors.ts";
 import { withTransaction } from "../../store/connection/transaction.ts";
 import type { Anchor } from "../../store/schema/file-contents.ts";
 import { anchorLink, docLink, type PageAddress } from "./page-links.ts";
-import { parseQuery, type Query } from "./parse-query.ts";
+import { parseQuery, type SearchQuery } from "./parse-query.ts";
 import { EM, HIGHLIGHTED, hasMatch, snippet } from "./snippet.ts";
 import { titleKey } from "./title-key.ts";
 
@@ -94,7 +94,7 @@ type Place = PageAddress & { anchors: Anchor[]; position: number };
  */
 async function findPlaces(
   tx: TransactionSql,
-  query: Query,
+  query: SearchQuery,
   scope: SearchScope,
   candidates: number | null,
 ): Promise<Place[]> {
@@ -125,7 +125,7 @@ async function findPlaces(
 export async function findDocs(
   sql: Sql,
   { project, version, q }: { project: string; version: string; q: string },
-): Promise<DocHits | undefined> {
+): Promise<FoundDocs | undefined> {
   const slug = toText(project);
   return withIndex(sql, "search the documents", async (tx) => {
     const known = await tx`
@@ -182,7 +182,7 @@ interface PageHit {
 /** One page of hits in their order, and how many there are in all. */
 async function findPages(
   tx: TransactionSql,
-  query: Query,
+  query: SearchQuery,
   scope: SearchScope,
   { limit, offset }: { limit: number; offset: number },
 ): Promise<{ total: number; hits: PageHit[] }> {
@@ -217,7 +217,7 @@ async function findPages(
 /** Makes a snippet for each hit. A text is read on only where its beginning has none of the words. */
 async function readSnippets(
   tx: TransactionSql,
-  { words }: Query,
+  { words }: SearchQuery,
   hits: readonly PageHit[],
   make: (text: string) => string,
 ): Promise<string[]> {
@@ -254,7 +254,8 @@ const addressOf = (tx: TransactionSql) => tx`
   file.absolute_url as "absoluteUrl", file.path, file.name, content.url, project.subdomain`;
 
 /** Within a select, so that it is made once and not again for each row. */
-const tsquery = (tx: TransactionSql, { folded }: Query) => tx`(select plainto_tsquery('simple', ${folded}))`;
+const tsquery = (tx: TransactionSql, { folded }: SearchQuery) =>
+  tx`(select plainto_tsquery('simple', ${folded}))`;
 
 /** Whether a page may be found: its file and project are there, and in the scope. */
 const isShown = (tx: TransactionSql, { project, version }: SearchScope) => tx`

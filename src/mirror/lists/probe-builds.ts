@@ -2,7 +2,7 @@ import { firstRequest, requestText } from "../../resources/page-request.ts";
 import type { Client } from "../api/client.ts";
 import { type FieldDrift, findDrift } from "../normalize/find-drift.ts";
 import { normalizePage } from "../normalize/page.ts";
-import { type ParsedPage, parsePage } from "../walk/page.ts";
+import { type ParsedPage, parseListPage } from "../walk/page.ts";
 
 export interface BuildProbe {
   /** The count of the list; null when it has none. */
@@ -21,7 +21,7 @@ export interface BuildProbe {
  */
 export async function probeBuilds(client: Client, listPath: string): Promise<BuildProbe> {
   const reply = await client.fetchJson<ParsedPage>(requestText(firstRequest(listPath, 1)), {
-    parse: (value, url) => parsePage(value, "build", url, client.baseUrl),
+    parse: (value, url) => parseListPage(value, "build", url, client.baseUrl),
   });
   const records = reply.value?.records.slice(0, 1) ?? [];
   const page = normalizePage("build", records, client.baseUrl);

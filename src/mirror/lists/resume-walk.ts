@@ -3,7 +3,7 @@ import type { Patience } from "../../store/connection/patience.ts";
 import type { ResumableWalk } from "../../store/ledger/run-ledger.ts";
 import type { PageMemory } from "../load/page-memory.ts";
 import type { Course } from "../walk/course.ts";
-import type { PageMeta } from "../walk/page.ts";
+import type { ParsedMeta } from "../walk/page.ts";
 
 /**
  * Restores the course of an interrupted walk by reading the remembered pages before its checkpoint again.
@@ -12,7 +12,7 @@ import type { PageMeta } from "../walk/page.ts";
 export async function resumeWalk(
   from: ResumableWalk,
   createCourse: () => Course,
-  { memory, patience, log }: { memory: PageMemory<PageMeta>; patience: Patience; log: Logger },
+  { memory, patience, log }: { memory: PageMemory<ParsedMeta>; patience: Patience; log: Logger },
 ): Promise<Course | null> {
   const { checkpoint, runId } = from;
   return patience("resume a walk", async () => {

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { HttpStatusError, UnexpectedShapeError } from "../../base/errors.ts";
-import { isResource, RESOURCES, type RootListing } from "../../resources/resources.ts";
+import { isResource, RESOURCES, type RootEndpoints } from "../../resources/resources.ts";
 import { apiUrl } from "../api/api-url.ts";
 import type { Client } from "../api/client.ts";
 import { cleanText } from "../normalize/clean-text.ts";
@@ -11,7 +11,7 @@ const MAX_NAME_LENGTH = 100;
 
 /** The resources of the service, from its root listing. */
 export interface ServiceRoot {
-  resources: RootListing;
+  resources: RootEndpoints;
   /** Names of resources that docmirror does not know, shortened and cleaned. */
   unknown: string[];
 }
@@ -48,7 +48,7 @@ export async function fetchRootListing(client: Client): Promise<ServiceRoot> {
 }
 
 function parseRoot(value: unknown, url: string, client: Client): ServiceRoot {
-  const resources: RootListing = {};
+  const resources: RootEndpoints = {};
   for (const resource of RESOURCES) {
     const parsed = z.looseObject({ [resource]: Endpoints }).safeParse(value);
     const endpoints = parsed.success ? (parsed.data[resource] as z.infer<typeof Endpoints>) : null;

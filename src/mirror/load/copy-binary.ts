@@ -1,5 +1,5 @@
 import { parseLocalTime } from "../../resources/local-time.ts";
-import type { ColumnSpec, Row } from "./tables.ts";
+import type { ColumnSpec, TableRow } from "./tables.ts";
 
 /** 2000-01-01, where Postgres starts to count, in microseconds since 1970. */
 const POSTGRES_EPOCH = 946_684_800_000_000n;
@@ -11,7 +11,7 @@ const CHUNK_BYTES = 128 * 1024;
  * Rows in Postgres' binary COPY format (PostgreSQL manual, COPY, "Binary Format"), in chunks that together
  * are the whole stream. Throws for a value that does not fit its column; that is a bug.
  */
-export function* encodeCopy(columns: readonly ColumnSpec[], rows: readonly Row[]): Generator<Buffer> {
+export function* encodeCopy(columns: readonly ColumnSpec[], rows: readonly TableRow[]): Generator<Buffer> {
   let buffer = Buffer.allocUnsafe(CHUNK_BYTES);
   let length = SIGNATURE.copy(buffer, 0);
 

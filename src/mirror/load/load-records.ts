@@ -11,7 +11,7 @@ import type { BuildSighting, TransitionFacts } from "./record-transitions.ts";
 import { replaceUnresolved, unresolvedRows } from "./references.ts";
 import { findStale, type ShownState } from "./stale-sightings.ts";
 import { findStored, findStoredProjects, type StoredProject, type StoredRecord } from "./stored-records.ts";
-import { BUILD_LOGS, PROJECT_USERS, RECORD_TABLES, type Row, URI_KEYS } from "./tables.ts";
+import { BUILD_LOGS, PROJECT_USERS, RECORD_TABLES, type TableRow, URI_KEYS } from "./tables.ts";
 import { keepUserOrder } from "./user-order.ts";
 import { addRows, replaceRows, type WriteMethod } from "./write-rows.ts";
 
@@ -81,9 +81,9 @@ export async function loadRecords(
 
   // The columns of the record become the row without a copy: copying would be a tenth of the work of a first
   // night.
-  const toRow = ({ record, observedAt }: ObservedRecord): Row => {
+  const toRow = ({ record, observedAt }: ObservedRecord): TableRow => {
     const known = stored.get(record.id);
-    const row: Row = record.columns;
+    const row: TableRow = record.columns;
     row.id = record.id;
     if (resource === "project") {
       row.source = source;
@@ -237,7 +237,7 @@ function sortRecords(
 }
 
 /** Sets the foreign keys whose records are here. The others stay null. */
-function setKeys(row: Row, resource: Resource, record: NormalizedRecord, keys: KnownKeys): void {
+function setKeys(row: TableRow, resource: Resource, record: NormalizedRecord, keys: KnownKeys): void {
   row.project_id = record.projectId;
   for (const key of URI_KEYS[resource]) row[key] = null;
   for (const { field, target } of record.references) row[`${field}_id`] = keys.resolve(target);
@@ -252,14 +252,14 @@ async function replaceChanged(
   tx: TransactionSql,
   resource: Resource,
   changed: readonly ObservedRecord[],
-  toRow: (one: ObservedRecord) => Row,
+  toRow: (one: ObservedRecord) => TableRow,
   facts: LoadFacts,
 ): Promise<{ changes: Change[]; equal: number }> {
   if (changed.length === 0) return { changes: [], equal: 0 };
   const rows = changed.map(toRow);
   const changes = await findChanges(tx, resource, changed, rows);
   const differing = new Set(changes.filter(hasFields).map(({ recordId }) => recordId));
-  const differs = ({ id }: Row) => differing.has(String(id));
+  const differs = ({ id }: TableRow) => differing.has(String(id));
   const equal = rows.filter((row) => !differs(row));
   const kept = ["first_seen_at", "first_seen_run_id", "deleted_at"];
   await replaceRows(tx, RECORD_TABLES[resource], rows.filter(differs), kept);
@@ -295,7 +295,7 @@ async function restoreReturned(
   }));
 }
 
-const toLog = ({ record }: ObservedRecord): Row => ({ build_id: record.id, ...record.logs });
+const toLog = ({ record }: ObservedRecord): TableRow => ({ build_id: record.id, ...record.logs });
 
 /**
  * Loads the rows in other tables that belong to the records: the texts of builds, the administrators of

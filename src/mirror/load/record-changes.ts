@@ -2,7 +2,7 @@ import type { Resource } from "../../resources/resources.ts";
 import type { TransactionSql } from "../../store/connection/connect.ts";
 import { LOG_FIELDS } from "../normalize/build.ts";
 import type { ObservedRecord } from "./observed-record.ts";
-import { RECORD_TABLES, type Row, URI_KEYS } from "./tables.ts";
+import { RECORD_TABLES, type TableRow, URI_KEYS } from "./tables.ts";
 import { jsonRows } from "./write-rows.ts";
 
 /** Columns about our copy. A difference in them is not a change of the record. */
@@ -27,7 +27,7 @@ export async function findChanges(
   tx: TransactionSql,
   resource: Resource,
   observed: readonly ObservedRecord[],
-  incoming: readonly Row[],
+  incoming: readonly TableRow[],
 ): Promise<Change[]> {
   const table = RECORD_TABLES[resource];
   // An embedded project has no URI, so its key is the field. The key for a URI changes with it, and is stored

@@ -2,17 +2,17 @@ import { RELATED, type Resource } from "../../resources/resources.ts";
 import type { TransactionSql } from "../../store/connection/connect.ts";
 import type { FieldReference, NormalizedRecord } from "../normalize/normalized.ts";
 import type { KnownKeys } from "./known-keys.ts";
-import { type Row, UNRESOLVED_REFERENCES } from "./tables.ts";
+import { type TableRow, UNRESOLVED_REFERENCES } from "./tables.ts";
 import { addRows, type WriteMethod } from "./write-rows.ts";
 
 /** The rows for the references of a record whose targets are not here yet. */
-export function unresolvedRows(resource: Resource, record: NormalizedRecord, keys: KnownKeys): Row[] {
+export function unresolvedRows(resource: Resource, record: NormalizedRecord, keys: KnownKeys): TableRow[] {
   return record.references
     .filter(({ target }) => keys.resolve(target) === null)
     .map((reference) => unresolvedRow(resource, record.id, reference));
 }
 
-function unresolvedRow(resource: Resource, recordId: string, reference: FieldReference): Row {
+function unresolvedRow(resource: Resource, recordId: string, reference: FieldReference): TableRow {
   const { target } = reference;
   const expected = RELATED[reference.field];
   const fits = target.kind === "record" && target.resource === expected;
@@ -37,7 +37,7 @@ export async function replaceUnresolved(
   tx: TransactionSql,
   resource: Resource,
   changedIds: readonly string[],
-  rows: readonly Row[],
+  rows: readonly TableRow[],
   method: WriteMethod,
 ): Promise<void> {
   const removed =

@@ -79,4 +79,4 @@ export const UNRESOLVED_REFERENCES = specOf(unresolvedReferences);
  * A row by column name: texts (times and hashes in hex among them), booleans, whole numbers, JSON values for
  * jsonb, or null.
  */
-export type Row = Record<string, unknown>;
+export type TableRow = Record<string, unknown>;

@@ -1,7 +1,7 @@
 import type { Writable } from "node:stream";
 import type { TransactionSql } from "../../store/connection/connect.ts";
 import { encodeCopy } from "./copy-binary.ts";
-import type { Row, TableSpec } from "./tables.ts";
+import type { TableRow, TableSpec } from "./tables.ts";
 
 /** About 4 MB, twice a full batch. */
 const MAX_CHUNKS_AHEAD = 32;
@@ -13,7 +13,7 @@ export type WriteMethod = "copy" | "insert";
 export async function addRows(
   tx: TransactionSql,
   table: TableSpec,
-  rows: readonly Row[],
+  rows: readonly TableRow[],
   method: WriteMethod,
 ): Promise<void> {
   if (rows.length === 0) return;
@@ -93,7 +93,7 @@ async function sendCopy(stream: Writable, chunks: Iterable<Buffer>): Promise<voi
 export async function replaceRows(
   tx: TransactionSql,
   table: TableSpec,
-  rows: readonly Row[],
+  rows: readonly TableRow[],
   keep: readonly string[],
 ): Promise<void> {
   if (rows.length === 0) return;
@@ -114,7 +114,7 @@ export async function replaceRows(
  * Rows as JSON for `jsonb_populate_recordset`, with only the columns of the table. A bytea is written as
  * `\\x…`.
  */
-export function jsonRows(table: TableSpec, rows: readonly Row[]): string {
+export function jsonRows(table: TableSpec, rows: readonly TableRow[]): string {
   return JSON.stringify(
     rows.map((row) =>
       Object.fromEntries(

@@ -2,7 +2,7 @@ import { RESOURCE_FIELDS, type Resource } from "../../resources/resources.ts";
 import type { Extra } from "../../store/schema/columns.ts";
 
 /** One record as the tables hold it: the inverse of a `NormalizedRecord`. */
-export interface StoredRecord {
+export interface RestorableRecord {
   id: string;
   extra: Extra | null;
   /** Column values by name, with dates as `LocalTime.text`. For a build, those of its logs too. */
@@ -19,7 +19,7 @@ export interface StoredRecord {
  */
 export function restoreRecord(
   resource: Resource,
-  { id, extra, columns, users = [], project = null }: StoredRecord,
+  { id, extra, columns, users = [], project = null }: RestorableRecord,
 ): Record<string, unknown> {
   const { values = {}, missing = [] } = extra ?? {};
   const record: Record<string, unknown> = {};

@@ -8,7 +8,7 @@ import { type QuarantinedRecord, type RetryOutcome, retryRecord } from "../load/
 import { createIdSet } from "../walk/id-set.ts";
 import { type OpenRun, type RunOptions, withRun } from "./with-run.ts";
 
-export interface RetryOptions extends RunOptions {
+export interface RetryQuarantineOptions extends RunOptions {
   /** Null: all. */
   resource: Resource | null;
 }
@@ -22,7 +22,7 @@ export type RetryCounts = Record<RetryOutcome | "holes", number>;
  * sends no requests to upstream. Throws `StoreError`, and `LockedError` when another run has the lock, or
  * took it since. Records resolved before stay resolved.
  */
-export async function retryQuarantine(options: RetryOptions): Promise<RetryCounts> {
+export async function retryQuarantine(options: RetryQuarantineOptions): Promise<RetryCounts> {
   const counts: RetryCounts = { stored: 0, superseded: 0, refused: 0, holes: 0 };
   const { error } = await withRun(options, "quarantine", async (run) => {
     await retryAll(run, options, counts);
@@ -34,7 +34,7 @@ export async function retryQuarantine(options: RetryOptions): Promise<RetryCount
 
 async function retryAll(
   { sql, runId, clock, log, signal }: OpenRun,
-  { settings, resource }: RetryOptions,
+  { settings, resource }: RetryQuarantineOptions,
   counts: RetryCounts,
 ): Promise<void> {
   const { baseUrl, sourceTimezone } = settings;

@@ -38,7 +38,7 @@ const RESUME_WITHIN_MS = 6 * 3_600_000;
 const MAX_OPEN_BUILDS = 500;
 
 export type { SyncSettings } from "../lists/sync-settings.ts";
-export { exitCodeOf } from "./with-run.ts";
+export { exitCodeOfRun } from "./with-run.ts";
 export type SyncResult = RunResult;
 
 export interface SyncOptions extends RunOptions {

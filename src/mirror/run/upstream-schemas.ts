@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { UpstreamError } from "../../base/errors.ts";
 import type { Logger } from "../../base/log.ts";
-import { RESOURCE_FIELDS, type Resource, type RootListing } from "../../resources/resources.ts";
+import { RESOURCE_FIELDS, type Resource, type RootEndpoints } from "../../resources/resources.ts";
 import type { Sql } from "../../store/connection/connect.ts";
 import type { Patience } from "../../store/connection/patience.ts";
 import { withStoreErrors } from "../../store/connection/store-errors.ts";
@@ -26,7 +26,7 @@ export interface SchemaFacts {
  */
 export async function recordUpstreamSchemas(
   deps: { sql: Sql; client: Client; log: Logger; patience?: Patience },
-  root: RootListing,
+  root: RootEndpoints,
   facts: SchemaFacts,
 ): Promise<void> {
   const { patience = withStoreErrors } = deps;

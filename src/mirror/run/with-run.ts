@@ -300,7 +300,7 @@ function isSomethingRead(resources: RunSummary["resources"]): boolean {
 }
 
 /** The exit code of a run. A partial run that lost upstream has its own code; any other partial run has 3. */
-export function exitCodeOf({ summary, error }: RunResult): number {
+export function exitCodeOfRun({ summary, error }: RunResult): number {
   if (summary.status === "succeeded") return EXIT.done;
   if (summary.status === "partial" && !isUpstreamLost(error)) return EXIT.partial;
   return error instanceof MirrorError ? error.exitCode : error === null ? EXIT.partial : EXIT.bug;

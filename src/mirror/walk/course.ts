@@ -62,8 +62,8 @@ import {
 import type { Resource } from "../../resources/resources.ts";
 import { createHighestIds } from "./highest-ids.ts";
 import { createIdSet, type IdSet } from "./id-set.ts";
-import type { PageMeta } from "./page.ts";
-import { MAX_LIMIT } from "./page-size.ts";
+import type { ParsedMeta } from "./page.ts";
+import { LARGEST_SIZE } from "./page-size.ts";
 import {
   createPass,
   goOnUnproven,
@@ -268,7 +268,7 @@ export function createCourse(options: CourseOptions): Course {
       next: readNext(meta.next, at, options.isListPath),
       isAnchored,
       hasUnanchored: barrier > 0,
-      canGrow: limit < MAX_LIMIT,
+      canGrow: limit < LARGEST_SIZE,
       covered: covered.size,
       passes,
       provenPasses: counted.isProven ? provenPasses + 1 : 0,
@@ -291,7 +291,7 @@ export function createCourse(options: CourseOptions): Course {
     request = { ...at, offset: Math.max(pass.barrier, at.offset - stepBack) };
   }
 
-  function goOn({ at, next }: WalkFacts, meta: PageMeta): void {
+  function goOn({ at, next }: WalkFacts, meta: ParsedMeta): void {
     const shiftAt = passes > 1 && pass.pages === 1 ? servedBefore : 0;
     const following = requestBehind({ at, meta, next, aim: pass.limit, isOverlapping, shiftAt, isRepeated });
     served = following.served;
@@ -318,7 +318,7 @@ export function createCourse(options: CourseOptions): Course {
   }
 
   function beginNextPass(): void {
-    beginPass(Math.max(pass.limit, Math.min(MAX_LIMIT, pass.limit * LIMIT_GROWTH)));
+    beginPass(Math.max(pass.limit, Math.min(LARGEST_SIZE, pass.limit * LIMIT_GROWTH)));
   }
 
   function isEnlarged(): boolean {

@@ -23,7 +23,7 @@ import type { PageRequest } from "../../resources/page-request.ts";
 /** The size at the start, and the smallest. */
 export const BASE_SIZE = 100;
 /** The largest `limit` that such services allow. A service that allows less reduces it. */
-export const MAX_LIMIT = 1000;
+export const LARGEST_SIZE = 1000;
 const HEAVY_BYTES = 1024 * 1024;
 /** Less than a heavy page, because pages of a list differ. */
 const AIM_BYTES = 0.75 * HEAVY_BYTES;
@@ -74,12 +74,12 @@ export interface PageSize {
 
 /** @param remembered null for a list that was never walked */
 export function createPageSize(remembered: RememberedSize | null): PageSize {
-  let size = Math.min(MAX_LIMIT, Math.max(BASE_SIZE, remembered?.size ?? BASE_SIZE));
+  let size = Math.min(LARGEST_SIZE, Math.max(BASE_SIZE, remembered?.size ?? BASE_SIZE));
   let shrunkAt = remembered?.shrunkAt ?? null;
   /** The page that shrank it failed, so the time is that of the next one. */
   let isShrunk = false;
   /** The most records that the service says that it sends. */
-  let most = MAX_LIMIT;
+  let most = LARGEST_SIZE;
   /** The count of the latest pages, and how many in a row had it. */
   let same = { count: 0, pages: 0 };
   /** Where a last page ended that its count contradicts, and the size that it had. */
@@ -120,7 +120,7 @@ export function createPageSize(remembered: RememberedSize | null): PageSize {
     get shrunkAt() {
       return shrunkAt;
     },
-    limitAt: (offset) => Math.min(size, regionAt(offset) ? BASE_SIZE : MAX_LIMIT),
+    limitAt: (offset) => Math.min(size, regionAt(offset) ? BASE_SIZE : LARGEST_SIZE),
     regionEnd: (offset) => regionAt(offset)?.end ?? null,
     learn(page, isAtStart) {
       judge(page, isAtStart);

@@ -2,7 +2,7 @@ import { type PageRequest, requestText } from "../../resources/page-request.ts";
 import type { Resource } from "../../resources/resources.ts";
 import type { Client } from "../api/client.ts";
 import { createLookAheadRoom, type LookAheadRoom } from "./look-ahead.ts";
-import { type Page, type ParsedPage, parsePage, type RememberedPage } from "./page.ts";
+import { type Page, type ParsedPage, parseListPage, type RememberedPage } from "./page.ts";
 
 /** The number of wrong guesses allowed: a list that changes or is narrowed causes some. */
 const FORGIVEN_MISSES = 3;
@@ -93,7 +93,7 @@ export function createPageSource(options: PageSourceOptions): PageSource {
     // A failed look-up is thrown where it is awaited, unless the request failed before.
     for (const promise of [recalled, knownHash]) promise.catch(() => {});
     const reply = await client.fetchJson<ParsedPage>(request, {
-      parse: (value, url) => parsePage(value, resource, url, client.baseUrl),
+      parse: (value, url) => parseListPage(value, resource, url, client.baseUrl),
       knownHash,
       priority,
       ...(retries !== undefined && { retries }),

@@ -7,7 +7,7 @@ import type { Resource } from "../../resources/resources.ts";
 import { readOrder, type ShownOrder } from "./list-order.ts";
 
 /** The envelope of a page, and what its records say about their order. A value that is not a number, or is negative, is null. */
-export interface PageMeta extends ShownOrder {
+export interface ParsedMeta extends ShownOrder {
   limit: number | null;
   offset: number | null;
   next: string | null;
@@ -33,7 +33,7 @@ export interface Page {
   seq: number;
   /** The requested path and query. */
   request: string;
-  meta: PageMeta;
+  meta: ParsedMeta;
   /** The ids on the page in its order; records without one, and those of another resource, are left out. */
   ids: string[];
   /** Null when the body equals the remembered one: its records are stored already. */
@@ -56,18 +56,18 @@ export interface Page {
 export interface RememberedPage {
   request: string;
   bodyHash: string;
-  meta: PageMeta;
+  meta: ParsedMeta;
   ids: string[];
 }
 
 export interface ParsedPage {
-  meta: PageMeta;
+  meta: ParsedMeta;
   ids: string[];
   records: unknown[];
 }
 
 /** Reads a reply as a page of a list. Throws `UnexpectedShapeError` when it has no `meta` or no `objects`. */
-export function parsePage(value: unknown, resource: Resource, url: string, baseUrl: URL): ParsedPage {
+export function parseListPage(value: unknown, resource: Resource, url: string, baseUrl: URL): ParsedPage {
   const envelope = Envelope.safeParse(value);
   if (!envelope.success) {
     const [issue] = envelope.error.issues;

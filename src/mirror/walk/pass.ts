@@ -1,12 +1,12 @@
 /** One pass over a list: the part of it that is covered, and how a page is joined to that. */
 import { type PageRequest, parsePageRequest } from "../../resources/page-request.ts";
 import { type CoveredIds, createCoveredIds } from "./covered-ids.ts";
-import type { PageMeta } from "./page.ts";
+import type { ParsedMeta } from "./page.ts";
 import type { PassFacts } from "./verdicts.ts";
 
 /** The facts about a page that the course needs. */
 export interface PageFacts {
-  meta: PageMeta;
+  meta: ParsedMeta;
   /** The ids on the page in its order; records without one are left out. */
   ids: readonly string[];
 }
@@ -52,12 +52,12 @@ export function createPass(limit: number, hasShortPages = false): Pass {
 }
 
 /** The records that were asked for, or fewer where `meta.limit` or `next` says that the service sends fewer. */
-export function saidLimit({ limit }: PageRequest, meta: PageMeta): number {
+export function saidLimit({ limit }: PageRequest, meta: ParsedMeta): number {
   return Math.min(limit, meta.limit || limit, (meta.next && parsePageRequest(meta.next)?.limit) || limit);
 }
 
 /** Whether a page holds as many records as the service says that it sends. */
-export function isFull(at: PageRequest, meta: PageMeta): boolean {
+export function isFull(at: PageRequest, meta: ParsedMeta): boolean {
   return meta.count >= saidLimit(at, meta);
 }
 

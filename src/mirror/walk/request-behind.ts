@@ -1,7 +1,7 @@
 import type { NextLink } from "../../resources/next-link.ts";
 import type { PageRequest } from "../../resources/page-request.ts";
 import { tailOf } from "./list-order.ts";
-import type { PageMeta } from "./page.ts";
+import type { ParsedMeta } from "./page.ts";
 import { BASE_SIZE } from "./page-size.ts";
 import { isFull, saidLimit } from "./pass.ts";
 
@@ -13,7 +13,7 @@ const LEAST_LIMIT = 8;
 /** A page that was read, and how the walk goes on. */
 export interface PageBefore {
   at: PageRequest;
-  meta: PageMeta;
+  meta: ParsedMeta;
   next: NextLink;
   /** The `limit` that the pass aims for. */
   aim: number;
@@ -73,7 +73,7 @@ export function overlapOf(limit: number): number {
 }
 
 /** The records to read again behind a page. They reach past those that share the last sort key. */
-function overlapAfter(limit: number, { count, showsOrder, ties }: PageMeta): number {
+function overlapAfter(limit: number, { count, showsOrder, ties }: ParsedMeta): number {
   const tail = showsOrder ? tailOf(count, ties) : 0;
   return Math.max(overlapOf(limit), tail < count && ties ? tail + 1 : 0);
 }

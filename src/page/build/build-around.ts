@@ -1,6 +1,6 @@
 import { html } from "hono/html";
 import type { Question } from "../../report/question.ts";
-import { moment, momentMs, span, when } from "../parts/age.ts";
+import { momentMs, momentTag, span, when } from "../parts/age.ts";
 import { renderBlock } from "../parts/block.ts";
 import { linkStrip } from "../parts/charts/build-strip.ts";
 import { icon } from "../parts/icon.ts";
@@ -25,14 +25,14 @@ export function renderNeighbours({ fact, around, good, now }: AroundFacts): Mark
   const place = around.findIndex(({ build_id }) => build_id === fact.build_id);
   const [before, after] = [around[place - 1], around[place + 1]];
   return html`<nav class="near" aria-label="Builds of ${target}">
-${before === undefined ? html`<span class="off">${icon("prev")}<span>Before: none<small>the first build of ${target} that is known</small></span></span>` : html`<a href="${hrefOf(before)}" rel="prev">${icon("prev")}${markOf(before)}<span>Before: ${idOf(before)}<small>${outcomeMark(before.outcome).word} ${moment(before.triggered_at, now)}${gap(before, fact, "earlier")}</small></span></a>`}
+${before === undefined ? html`<span class="off">${icon("prev")}<span>Before: none<small>the first build of ${target} that is known</small></span></span>` : html`<a href="${hrefOf(before)}" rel="prev">${icon("prev")}${markOf(before)}<span>Before: ${idOf(before)}<small>${outcomeMark(before.outcome).word} ${momentTag(before.triggered_at, now)}${gap(before, fact, "earlier")}</small></span></a>`}
 ${good === undefined ? html`<span class="off"><span>Last good: none<small>no build of ${target} before it succeeded</small></span></span>` : html`<a href="${hrefOf(good)}">${mark("good", "last good")}<span>Last good: ${idOf(good)}<small>${goodWords(fact, around, good, now)}</small></span></a>`}
-${after === undefined ? html`<span class="off right"><span>After: none yet<small>${lastWords(fact, target)}</small></span>${icon("next")}</span>` : html`<a class="right" href="${hrefOf(after)}" rel="next"><span>After: ${idOf(after)}<small>${outcomeMark(after.outcome).word} ${moment(after.triggered_at, now)}${gap(fact, after, "later")}</small></span>${markOf(after)}${icon("next")}</a>`}
+${after === undefined ? html`<span class="off right"><span>After: none yet<small>${lastWords(fact, target)}</small></span>${icon("next")}</span>` : html`<a class="right" href="${hrefOf(after)}" rel="next"><span>After: ${idOf(after)}<small>${outcomeMark(after.outcome).word} ${momentTag(after.triggered_at, now)}${gap(fact, after, "later")}</small></span>${markOf(after)}${icon("next")}</a>`}
 </nav>`;
 }
 
 /** The builds around this one in a row, this one outlined. */
-export function renderSeries({ fact, around, now }: AroundFacts, question: Question): Markup {
+export function renderSeriesAround({ fact, around, now }: AroundFacts, question: Question): Markup {
   const target = targetWords(fact.version_slug, fact.type);
   const builds = around.map((row) => ({
     id: String(row.build_id),
@@ -59,7 +59,7 @@ function goodWords(fact: Row, around: readonly Row[], good: Row, now: Date): Mar
     around.findIndex(({ build_id }) => build_id === fact.build_id),
   );
   if (fact.failed !== 1 || earlier.at(-1)?.build_id !== good.build_id)
-    return html`${moment(good.triggered_at, now)}${gap(good, fact, "earlier")}`;
+    return html`${momentTag(good.triggered_at, now)}${gap(good, fact, "earlier")}`;
   const streak = earlier.length - 1 - earlier.findLastIndex(({ succeeded }) => succeeded !== 1);
   return `so this build broke it, after ${streak >= BEFORE ? "at least " : ""}${streak} good`;
 }

@@ -8,17 +8,17 @@ import {
 import type { Question } from "../../report/question.ts";
 import { isStorableId } from "../../resources/record-id.ts";
 import type { TransactionSql } from "../../store/connection/connect.ts";
-import { moment } from "../parts/age.ts";
+import { momentTag } from "../parts/age.ts";
 import { askEach } from "../parts/ask-all.ts";
 import { renderBlock } from "../parts/block.ts";
-import type { Draft, Page, PageMoment } from "../parts/drawing.ts";
+import type { Draft, PageFunction, PageMoment } from "../parts/drawing.ts";
 import { icon } from "../parts/icon.ts";
 import { buildHref, projectHref } from "../parts/links.ts";
 import type { Row } from "../parts/list-table.ts";
 import { notice } from "../parts/notice.ts";
 import { renderVerdict } from "../parts/verdict-bar.ts";
 import { foreign, type Markup, shorten, slugWords, targetWords } from "../parts/words.ts";
-import { type AroundFacts, renderNeighbours, renderSeries } from "./build-around.ts";
+import { type AroundFacts, renderNeighbours, renderSeriesAround } from "./build-around.ts";
 import { renderBuildCause } from "./build-cause.ts";
 import { askForBuild, buildQuestions } from "./build-questions.ts";
 import { renderAlike, renderFacts } from "./build-rail.ts";
@@ -30,7 +30,7 @@ import { newest, renderEntry } from "./piece-markup.ts";
 import { findUpstreamLinks, type UpstreamLinks } from "./upstream-links.ts";
 
 /** The page of a build: how it ended and why, its neighbours, its states and its log. */
-export function buildPage(sourceTimezone: string): Page {
+export function buildPage(sourceTimezone: string): PageFunction {
   return ({ name }) => ({
     key: ["build", name],
     isAlways: true,
@@ -139,7 +139,7 @@ ${hasSeries ? renderNeighbours(around.facts) : ""}
 <div class="col">
 ${isFailed ? renderBuildCause(place, tails, logHref, question) : ""}
 ${renderStates(build, description.states, around?.questions.times ?? question, now)}
-${hasSeries ? renderSeries(around.facts, around.questions.around) : ""}
+${hasSeries ? renderSeriesAround(around.facts, around.questions.around) : ""}
 ${renderLog(tails, logHref)}
 ${renderList("changes", "What changed in its record", description.changes)}
 ${renderList("quarantine", "Replies that could not be stored", description.quarantine)}
@@ -162,7 +162,7 @@ function renderBuildVerdict(
   const of =
     fact === undefined
       ? ""
-      : html` ${targetWords(fact.version_slug, fact.type)} of ${project}${fact.triggered_at === null ? ", of no known date" : html`, triggered ${moment(fact.triggered_at, now)}`}${took}.`;
+      : html` ${targetWords(fact.version_slug, fact.type)} of ${project}${fact.triggered_at === null ? ", of no known date" : html`, triggered ${momentTag(fact.triggered_at, now)}`}${took}.`;
   const isThere = build.deleted_at === null && verdict.mark.word !== "vanished";
   const out = (href: string, words: string) =>
     html`<a href="${href}" rel="noreferrer">${words} ${icon("out")}</a>`;

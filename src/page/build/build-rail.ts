@@ -1,7 +1,7 @@
 import { html } from "hono/html";
 import type { BuildDescription } from "../../mirror/builds/describe-build.ts";
 import type { Question } from "../../report/question.ts";
-import { age, moment } from "../parts/age.ts";
+import { age, momentTag } from "../parts/age.ts";
 import { renderBlock } from "../parts/block.ts";
 import { renderEmpty } from "../parts/empty.ts";
 import { buildHref, projectHref, withQuery } from "../parts/links.ts";
@@ -60,7 +60,7 @@ function renderCounted(fact: Row, now: Date): Markup {
   const slug = String(fact.project_slug);
   const code = (name: string) => html`<code>${foreign(String(fact[name]), 80)}</code>`;
   const [after, before] = [fact.finished_after, fact.finished_before];
-  return html`${renderFact("Outcome", html`<strong>${outcomeMark(fact.outcome).word}</strong>`)}${renderFact("Project", slug === "(unknown)" ? slugWords(slug) : html`<a href="${projectHref(slug)}">${slugWords(slug)}</a>`)}${renderFact("Of", targetWords(fact.version_slug, fact.type))}${fact.triggered_at === null ? renderFact("Triggered", "not known") : renderFact("Triggered", moment(fact.triggered_at, now))}${before === null ? "" : renderFact("Finished", html`${after === null ? "" : html`${moment(after, now)} to `}${moment(before, now)}`)}${fact.error_class === null ? "" : renderFact("Error", html`${kindLabel(fact.error_class)} <small class="quiet">${foreign(String(fact.error_class), 40)}</small>`)}${fact.error_fingerprint === null ? "" : renderFact("Fingerprint", code("error_fingerprint"))}${fact.reference === null ? "" : renderFact("Named", code("reference"))}`;
+  return html`${renderFact("Outcome", html`<strong>${outcomeMark(fact.outcome).word}</strong>`)}${renderFact("Project", slug === "(unknown)" ? slugWords(slug) : html`<a href="${projectHref(slug)}">${slugWords(slug)}</a>`)}${renderFact("Of", targetWords(fact.version_slug, fact.type))}${fact.triggered_at === null ? renderFact("Triggered", "not known") : renderFact("Triggered", momentTag(fact.triggered_at, now))}${before === null ? "" : renderFact("Finished", html`${after === null ? "" : html`${momentTag(after, now)} to `}${momentTag(before, now)}`)}${fact.error_class === null ? "" : renderFact("Error", html`${kindLabel(fact.error_class)} <small class="quiet">${foreign(String(fact.error_class), 40)}</small>`)}${fact.error_fingerprint === null ? "" : renderFact("Fingerprint", code("error_fingerprint"))}${fact.reference === null ? "" : renderFact("Named", code("reference"))}`;
 }
 
 /** The row of the build, under the names that SQL and CSV use. */

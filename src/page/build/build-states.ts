@@ -1,7 +1,7 @@
 import { html } from "hono/html";
 import type { BuildDescription } from "../../mirror/builds/describe-build.ts";
 import type { ExplainedBuild } from "../../mirror/builds/explain-build.ts";
-import type { Span } from "../../mirror/builds/format-span.ts";
+import type { BoundedSpan } from "../../mirror/builds/format-span.ts";
 import { formatSpan } from "../../mirror/builds/format-span.ts";
 import type { Question } from "../../report/question.ts";
 import { momentMs, when } from "../parts/age.ts";
@@ -43,7 +43,7 @@ ${newest(sections, (shown) => html`${shown.map(renderState)}`)}</details>`,
 }
 
 /** A length of time as far as it is known, in words. */
-export function tookWords({ least_ms, most_ms }: Span): string {
+export function tookWords({ least_ms, most_ms }: BoundedSpan): string {
   if (most_ms === null) return least_ms === 0 ? "not known" : `at least ${formatSpan(least_ms)}`;
   return least_ms === 0
     ? `at most ${formatSpan(most_ms)}`

@@ -1,7 +1,7 @@
 import { StoreError } from "../../base/errors.ts";
 import type { Relation } from "../../report/dictionary.ts";
 import { assertNamesKnown } from "../../report/known-names.ts";
-import { askFor, type Filters } from "../../report/question.ts";
+import { type AnswerFilters, askFor } from "../../report/question.ts";
 import { readAnswer } from "../../report/read-answer.ts";
 import type { MirrorReader } from "../../store/connection/mirror-reader.ts";
 import { STREAMS_AT_ONCE } from "../cache/bounds.ts";
@@ -16,7 +16,7 @@ const READER_PATIENCE_MS = 30_000;
 export type AnswerReply = (
   relation: Relation,
   format: FormatName,
-  filters: Filters,
+  filters: AnswerFilters,
   reader: AbortSignal,
 ) => Promise<Response>;
 

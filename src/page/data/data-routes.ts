@@ -4,7 +4,7 @@ import { parseRelation } from "../../report/known-names.ts";
 import { type KeptPages, sendPage } from "../cache/kept-pages.ts";
 import { whileRead } from "../cache/reader-gone.ts";
 import { segmentAfter } from "../parts/links.ts";
-import { readFilters, readQuery } from "../parts/questions/read-query.ts";
+import { readFileFilters, readQuery } from "../parts/questions/read-query.ts";
 import { ANSWER_FORMATS, type FormatName } from "./answer-formats.ts";
 import type { AnswerReply } from "./answer-reply.ts";
 import { renderBadge } from "./badge.ts";
@@ -40,7 +40,7 @@ export function createDataRoutes({ pages, answerReply, clock, showAbsence }: Dat
     const relation = parseRelation(name);
     if (c.req.method === "HEAD")
       return c.body(null, 200, { "content-type": ANSWER_FORMATS[format as FormatName].type });
-    const filters = readFilters(readQuery(c.req.url, clock.now()));
+    const filters = readFileFilters(readQuery(c.req.url, clock.now()));
     return answerReply(relation, format as FormatName, filters, whileRead(c.req.raw));
   }
 

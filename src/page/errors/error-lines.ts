@@ -1,6 +1,6 @@
 import { html } from "hono/html";
 import type { Question } from "../../report/question.ts";
-import { age, moment } from "../parts/age.ts";
+import { age, momentTag } from "../parts/age.ts";
 import { renderBlock } from "../parts/block.ts";
 import { dayAxis } from "../parts/charts/day-axis.ts";
 import { countsBySpan, drawMiniBars, mostADay } from "../parts/charts/mini-bars.ts";
@@ -12,7 +12,13 @@ import type { Row } from "../parts/list-table.ts";
 import { renderPager } from "../parts/pager.ts";
 import { dayNumber, daysName, lengthWords, type Period } from "../parts/period.ts";
 import { counted, foreign, grouped, kindLabel, type Markup, slugWords, targetWords } from "../parts/words.ts";
-import { type ErrorsChoice, isAllTime, MOST_PROJECTS, PER_PAGE, SORTS } from "./errors-questions.ts";
+import {
+  type ErrorsChoice,
+  isAllTime,
+  LINE_SORTS,
+  LINES_PER_PAGE,
+  MOST_PROJECTS,
+} from "./errors-questions.ts";
 
 const PATH = "/errors";
 const HEIGHT = 28;
@@ -71,7 +77,7 @@ ${
     ? renderNoLines(facts)
     : html`${renderSorts(choice, kept, isAll)}
 <ul class="prints">${renderLines(facts)}</ul>
-${renderPager({ path: PATH, kept: { ...kept, sort: sorting }, page, perPage: PER_PAGE, total, noun: "line" })}`
+${renderPager({ path: PATH, kept: { ...kept, sort: sorting }, page, perPage: LINES_PER_PAGE, total, noun: "line" })}`
 }`,
   });
 }
@@ -80,7 +86,7 @@ ${renderPager({ path: PATH, kept: { ...kept, sort: sorting }, page, perPage: PER
 function renderSorts({ sort }: ErrorsChoice, kept: Query, isAll: boolean): Markup {
   const href = (by: string) =>
     `${withQuery(PATH, { ...kept, sort: by === "projects" ? undefined : by })}#lines`;
-  const shown = Object.entries(SORTS).filter(([by]) => !(isAll && by === "rise"));
+  const shown = Object.entries(LINE_SORTS).filter(([by]) => !(isAll && by === "rise"));
   return html`<nav class="chips sort-lines" aria-label="Sort by"><span class="quiet">Most first:</span>${shown.map(
     ([by, { head }]) =>
       html`<a href="${href(by)}"${by === sort ? html` aria-current="true"` : ""}>${head}</a>`,
@@ -98,7 +104,7 @@ function renderLines({ period, lines, days, projects, now }: ErrorLinesFacts): M
       new Map(mine.map((row) => [dayNumber(row.day), Number(row.failures)])),
     );
     const hit = projects.filter(({ error_fingerprint }) => error_fingerprint === line.error_fingerprint);
-    return html`<li><div class="print"><code>${exampleOf(line)}</code>${isNew(line, period) ? html` <span class="tag strong">new</span>` : ""}<small>${kindLabel(line.error_class)} · first ${moment(line.first_triggered_at, now)} · last <a href="${buildHref(String(line.last_build_id))}">${foreign(String(line.last_build_id), 24)}</a>, ${age(line.last_triggered_at, now)} ago</small></div>${drawMiniBars({ spans, axis, counts, most: mostADay(spans, counts), height: HEIGHT, told: tell(line, counts, spans, period, now), now })}<span class="n">${grouped(Number(line.failures))}${line.failures_before === null ? "" : html`<small>${grouped(Number(line.failures_before))} before</small>`}</span><span class="n">${grouped(Number(line.projects))}</span>${renderProjects(line, hit, now)}</li>
+    return html`<li><div class="print"><code>${exampleOf(line)}</code>${isNew(line, period) ? html` <span class="tag strong">new</span>` : ""}<small>${kindLabel(line.error_class)} · first ${momentTag(line.first_triggered_at, now)} · last <a href="${buildHref(String(line.last_build_id))}">${foreign(String(line.last_build_id), 24)}</a>, ${age(line.last_triggered_at, now)} ago</small></div>${drawMiniBars({ spans, axis, counts, most: mostADay(spans, counts), height: HEIGHT, told: tell(line, counts, spans, period, now), now })}<span class="n">${grouped(Number(line.failures))}${line.failures_before === null ? "" : html`<small>${grouped(Number(line.failures_before))} before</small>`}</span><span class="n">${grouped(Number(line.projects))}</span>${renderProjects(line, hit, now)}</li>
 `;
   })}`;
 }

@@ -26,8 +26,8 @@ import {
   type ErrorsChoice,
   errorsQuestions,
   isAllTime,
-  SORTS,
-  type Sort,
+  LINE_SORTS,
+  type LineSort,
 } from "./errors-questions.ts";
 import { judgeErrors } from "./errors-verdict.ts";
 
@@ -41,7 +41,7 @@ export function errorsPage({ query }: Address): Drawing {
   const choice: Choice = {
     ...readPeriodChoice(query),
     kind: readText(query, "kind"),
-    sort: Object.hasOwn(SORTS, sort) ? (sort as Sort) : "projects",
+    sort: Object.hasOwn(LINE_SORTS, sort) ? (sort as LineSort) : "projects",
     page: readPageNumber(query),
   };
   return { key: ["errors", choice], draw: (tx, moment) => draw(tx, choice, moment) };

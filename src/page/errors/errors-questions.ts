@@ -4,26 +4,26 @@ import { askForKinds } from "../parts/questions/kinds-question.ts";
 import { statement } from "../parts/questions/statement.ts";
 
 /** Lines of one page of the list. */
-export const PER_PAGE = 20;
+export const LINES_PER_PAGE = 20;
 /** Failures one by one are looked at for so many days; the lines of a longer period are those of all time. */
 export const MOST_FAILURE_DAYS = 92;
 /** Projects that are folded below a line. */
 export const MOST_PROJECTS = 10;
 
 /** What the lines are sorted by, the largest first. */
-export const SORTS = {
+export const LINE_SORTS = {
   projects: { head: "Projects", order: "projects desc, failures desc" },
   builds: { head: "Builds", order: "failures desc, projects desc" },
   rise: { head: "Rise", order: "of_period.failures - of_period.failures_before desc, failures desc" },
   newest: { head: "Newest", order: "first_triggered_at desc nulls last, projects desc" },
 } as const;
 
-export type Sort = keyof typeof SORTS;
+export type LineSort = keyof typeof LINE_SORTS;
 
 export interface ErrorsChoice {
   /** An error class. */
   readonly kind: string | undefined;
-  readonly sort: Sort;
+  readonly sort: LineSort;
   readonly page: number;
 }
 
@@ -100,7 +100,7 @@ from (
 join report.error_fingerprints as known using (error_fingerprint)
 where of_period.failures > 0
 order by ${orderOf(sort)}
-limit ${PER_PAGE} offset ${hold((page - 1) * PER_PAGE)}`,
+limit ${LINES_PER_PAGE} offset ${hold((page - 1) * LINES_PER_PAGE)}`,
   );
 }
 
@@ -111,11 +111,11 @@ function askForAllLines({ kind, sort, page }: ErrorsChoice): Question {
   first_triggered_at, last_triggered_at, last_build_id, count(*) over () as lines
 from report.error_fingerprints${kind === undefined ? "" : `\nwhere error_class = ${hold(kind)}`}
 order by ${orderOf(sort === "rise" ? "projects" : sort)}
-limit ${PER_PAGE} offset ${hold((page - 1) * PER_PAGE)}`,
+limit ${LINES_PER_PAGE} offset ${hold((page - 1) * LINES_PER_PAGE)}`,
   );
 }
 
-const orderOf = (sort: Sort): string => `${SORTS[sort].order}, error_fingerprint`;
+const orderOf = (sort: LineSort): string => `${LINE_SORTS[sort].order}, error_fingerprint`;
 
 const SHOWN = `json_array_elements_text($1::text::json) as shown (error_fingerprint)`;
 

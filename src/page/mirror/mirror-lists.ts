@@ -1,11 +1,11 @@
 import { html } from "hono/html";
 import type { Question } from "../../report/question.ts";
 import { RESOURCES } from "../../resources/resources.ts";
-import { age, clockWords, moment, momentMs, when } from "../parts/age.ts";
+import { age, clockWords, momentMs, momentTag, when } from "../parts/age.ts";
 import { renderBlock } from "../parts/block.ts";
 import { renderEmpty } from "../parts/empty.ts";
 import type { Freshness } from "../parts/freshness.ts";
-import { type Column, type Row, renderTable } from "../parts/list-table.ts";
+import { type Column, type Row, renderListTable } from "../parts/list-table.ts";
 import { type MarkKind, mark } from "../parts/mark.ts";
 import { counted, foreign, grouped, type Markup } from "../parts/words.ts";
 import { MOST_GROUPS } from "./mirror-questions.ts";
@@ -42,7 +42,7 @@ export function renderLists(
     id: "lists",
     title: "Lists",
     tools: { question },
-    body: renderTable({ caption: "Lists", columns, rows: sorted }),
+    body: renderListTable({ caption: "Lists", columns, rows: sorted }),
   });
 }
 
@@ -92,7 +92,7 @@ export function renderRuns(groups: readonly Row[], total: number, question: Ques
   const columns: Column[] = [
     { head: "Run", isName: true, cell: runWords },
     { head: "End", cell: endWords },
-    { head: "Began", isNumber: true, label: "began", cell: (row) => moment(row.started_at, now) },
+    { head: "Began", isNumber: true, label: "began", cell: (row) => momentTag(row.started_at, now) },
     { head: "Requests", isNumber: true, label: "requests", cell: number("requests") },
     { head: "New", isNumber: true, label: "new", cell: number("inserted") },
     { head: "Changed", isNumber: true, label: "changed", cell: number("updated") },
@@ -101,7 +101,7 @@ export function renderRuns(groups: readonly Row[], total: number, question: Ques
   const body =
     groups.length === 0
       ? renderEmpty({ kind: "unknown", strong: "No run has begun.", say: "docmirror sync begins one." })
-      : renderTable({ caption: "Runs", columns, rows: groups.slice(0, MOST_GROUPS) });
+      : renderListTable({ caption: "Runs", columns, rows: groups.slice(0, MOST_GROUPS) });
   return renderBlock({ id: "runs", title: "Runs", count: grouped(total), tools: { question }, body });
 }
 

@@ -1,5 +1,5 @@
 import { html } from "hono/html";
-import { moment } from "../parts/age.ts";
+import { momentTag } from "../parts/age.ts";
 import { renderBlock } from "../parts/block.ts";
 import type { Draft } from "../parts/drawing.ts";
 import type { Freshness } from "../parts/freshness.ts";
@@ -45,7 +45,7 @@ function renderRun(run: Row | null, now: Date): Markup {
   if (run === null) return html`<strong>No run has begun.</strong>`;
   const records = `${grouped(Number(run.records))} records so far`;
   if (run.status === "running")
-    return html`<strong>Run ${run.run_id} is under way</strong> since ${moment(run.started_at, now)}: ${records}.`;
+    return html`<strong>Run ${run.run_id} is under way</strong> since ${momentTag(run.started_at, now)}: ${records}.`;
   const error = run.error === null ? "" : `: ${shorten(String(run.error), 200)}`;
-  return html`<strong>Run ${run.run_id} ended at ${moment(run.finished_at, now)}, ${run.status}</strong>${error}.`;
+  return html`<strong>Run ${run.run_id} ended at ${momentTag(run.finished_at, now)}, ${run.status}</strong>${error}.`;
 }

@@ -1,5 +1,5 @@
 import { html } from "hono/html";
-import { age, agoWords, moment, momentMs, span } from "../parts/age.ts";
+import { age, agoWords, momentMs, momentTag, span } from "../parts/age.ts";
 import { drawStrip } from "../parts/charts/build-strip.ts";
 import { buildHref, projectHref } from "../parts/links.ts";
 import type { Row } from "../parts/list-table.ts";
@@ -32,7 +32,7 @@ function renderFail({ row, outcomes, others }: FailRow, now: Date): Markup {
 ${isMain ? mark("bad", "main docs failing") : mark("bad2", "failing in part")}
 <div class="name"><a href="${projectHref(String(row.project_slug))}">${slugWords(row.project_slug)}</a><span class="target">${target}</span>${mainTag(row, now)}</div>
 <p class="why"><b>${kindLabel(row.error_class)}</b>${row.output_excerpt === null ? "" : html`<code>${foreign(String(row.output_excerpt), 180)}</code>`}</p>
-<div class="meta"><span>build ${buildLink(row.last_failed_build_id)}, ${moment(row.last_failed_at, now)}${Number(row.failures) > 1 ? `, ${Number(row.failures)} failures in a row` : ""} · ${lastGood(row)}</span>${renderOthers(row, others, now)}</div>
+<div class="meta"><span>build ${buildLink(row.last_failed_build_id)}, ${momentTag(row.last_failed_at, now)}${Number(row.failures) > 1 ? `, ${Number(row.failures)} failures in a row` : ""} · ${lastGood(row)}</span>${renderOthers(row, others, now)}</div>
 ${drawStrip(outcomes, target)}
 </li>`;
 }

@@ -17,13 +17,13 @@ import { type FailRow, renderFails } from "./fail-rows.ts";
 import {
   askForOthers,
   askForStrips,
+  FAILING_PER_PAGE,
   type NowChoice,
-  PER_PAGE,
   type SeriesKey,
   SHOWN,
   type Shown,
 } from "./now-questions.ts";
-import type { Span } from "./now-rail.ts";
+import type { NowSpan } from "./now-rail.ts";
 import type { NowAnswers } from "./verdict-facts.ts";
 
 const PATH = "/";
@@ -47,17 +47,17 @@ export async function findFailRows(tx: TransactionSql, list: readonly Row[]): Pr
   }));
 }
 
-export interface FailingFacts {
+export interface FailingNowFacts {
   readonly choice: NowChoice;
   readonly rows: readonly FailRow[];
   readonly answers: NowAnswers;
-  readonly of: Span;
+  readonly of: NowSpan;
   readonly moment: PageMoment;
   readonly question: Question;
 }
 
 /** What fails: the filters, the list by when it broke, and why it is empty. */
-export function renderFailing({ choice, rows, answers, of, moment, question }: FailingFacts): Markup {
+export function renderFailingNow({ choice, rows, answers, of, moment, question }: FailingNowFacts): Markup {
   const { show, why, page } = choice;
   const sums = sumUp(answers.failing.filter((row) => why === undefined || row.error_class === why));
   const all = sumUp(answers.failing);
@@ -84,7 +84,7 @@ ${renderSelectForm({
     rows.length === 0
       ? renderNoFails(choice, answers, all.projects)
       : html`${renderBuckets(rows, of, moment)}
-${renderPager({ path: PATH, kept: { show, why }, page, perPage: PER_PAGE, total, noun: "project" })}`;
+${renderPager({ path: PATH, kept: { show, why }, page, perPage: FAILING_PER_PAGE, total, noun: "project" })}`;
   return renderBlock({
     id: "failing",
     title: isNow ? "Failing now" : "Failing then",
@@ -102,7 +102,7 @@ function sumUp(rows: readonly Row[]) {
 }
 
 /** The rows under two headings: what broke in the 24 hours, and what before. */
-function renderBuckets(rows: readonly FailRow[], of: Span, { now }: PageMoment): Markup {
+function renderBuckets(rows: readonly FailRow[], of: NowSpan, { now }: PageMoment): Markup {
   const isLate = ({ row }: FailRow) =>
     row.failing_since !== null && momentMs(row.failing_since) > Date.parse(of.since);
   const buckets = [

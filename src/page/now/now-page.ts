@@ -5,9 +5,9 @@ import { askEach } from "../parts/ask-all.ts";
 import type { Address, Draft, Drawing, PageMoment } from "../parts/drawing.ts";
 import { readPageNumber } from "../parts/pager.ts";
 import { readText } from "../parts/questions/read-query.ts";
-import { findFailRows, renderFailing } from "./now-failing.ts";
+import { findFailRows, renderFailingNow } from "./now-failing.ts";
 import { type NowChoice, nowQuestions, SHOWN, type Shown } from "./now-questions.ts";
-import { renderFixed, renderOpen, renderWhy, type Span } from "./now-rail.ts";
+import { type NowSpan, renderFixed, renderOpen, renderWhy } from "./now-rail.ts";
 import { renderNowVerdict } from "./now-verdict.ts";
 import { judge } from "./verdict.ts";
 import { knownDays, readVerdictFacts } from "./verdict-facts.ts";
@@ -39,7 +39,7 @@ async function draw(tx: TransactionSql, choice: NowChoice, moment: PageMoment): 
   const main = html`${renderNowVerdict(verdict, facts, answers, moment)}
 <div class="cols">
 <div class="col">
-${renderFailing({ choice, rows, answers, of, moment, question: questions.list })}
+${renderFailingNow({ choice, rows, answers, of, moment, question: questions.list })}
 </div>
 <aside class="col rail" aria-label="More about now">
 ${renderWhy(answers.kinds, questions.kinds, of, knownDays(answers.totals[0]?.first_day, moment.at))}
@@ -52,7 +52,7 @@ ${renderFixed(answers.fixed, answers.fixedCounts[0], questions.fixed, of)}
 }
 
 /** The last 24 hours; those before the moment of the data where that is old. */
-function spanOf({ now, at }: PageMoment): Span {
+function spanOf({ now, at }: PageMoment): NowSpan {
   const isNow = at.getTime() === now.getTime();
   return {
     now,

@@ -2,7 +2,7 @@ import { askFor, asQuestion, columnsOf, type Question } from "../../report/quest
 import { statement } from "../parts/questions/statement.ts";
 
 /** The rows of a page of the list. */
-export const PER_PAGE = 25;
+export const FAILING_PER_PAGE = 25;
 /** Builds of a series in its strip. */
 const STRIP_BUILDS = 20;
 /** Failures of a project that are folded below its newest break. */
@@ -66,7 +66,7 @@ order by projects desc, error_class`,
       return `select *
 from report.failing_projects${where}
 order by failing_since desc nulls last, project_slug, project_id
-limit ${PER_PAGE} offset ${hold((page - 1) * PER_PAGE)}`;
+limit ${FAILING_PER_PAGE} offset ${hold((page - 1) * FAILING_PER_PAGE)}`;
     }),
     kinds: statement(
       "fact_builds",

@@ -12,7 +12,7 @@ import { renderBars } from "./bars.ts";
 const MOST_BARS = 8;
 const MOST_FIXED = 5;
 
-export interface Span {
+export interface NowSpan {
   readonly now: Date;
   /** The span in words, such as "last 24 hours"; and for a title, such as "last 24 h". */
   readonly words: string;
@@ -22,7 +22,7 @@ export interface Span {
 }
 
 /** Why builds failed, by kinds, each with how often it is so on a usual day. */
-export function renderWhy(rows: readonly Row[], question: Question, of: Span, days: number): Markup {
+export function renderWhy(rows: readonly Row[], question: Question, of: NowSpan, days: number): Markup {
   const kinds = rows.filter(({ failures }) => Number(failures) > 0);
   const total = kinds.reduce((sum, { failures }) => sum + Number(failures), 0);
   const body =
@@ -56,7 +56,7 @@ export function renderOpen(
   rows: readonly Row[],
   counts: Row | undefined,
   question: Question,
-  of: Span,
+  of: NowSpan,
 ): Markup {
   const [builds, stuck] = [Number(counts?.builds ?? 0), Number(counts?.stuck ?? 0)];
   const oldest = agoWords(counts?.oldest, of.now);
@@ -85,7 +85,7 @@ export function renderFixed(
   rows: readonly Row[],
   counts: Row | undefined,
   question: Question,
-  of: Span,
+  of: NowSpan,
 ): Markup {
   const [series, projects] = [Number(counts?.series ?? 0), Number(counts?.projects ?? 0)];
   const list = (shown: readonly Row[]) =>

@@ -6,7 +6,7 @@ import { projectHref, withQuery } from "../parts/links.ts";
 import { renderFigures, renderVerdict, type VerdictLook } from "../parts/verdict-bar.ts";
 import { counted, grouped, type Markup, percent, slugWords } from "../parts/words.ts";
 import { drawSpark } from "./spark.ts";
-import type { Verdict, VerdictFacts, VerdictKind } from "./verdict.ts";
+import type { NowVerdict, NowVerdictFacts, VerdictKind } from "./verdict.ts";
 import type { NowAnswers } from "./verdict-facts.ts";
 
 const PATH = "/";
@@ -24,8 +24,8 @@ const LOOKS: Readonly<Record<VerdictKind, VerdictLook>> = {
 
 /** The verdict of now, with a link to the newest break, and its figures. */
 export function renderNowVerdict(
-  { kind, sentence, evidence }: Verdict,
-  facts: VerdictFacts,
+  { kind, sentence, evidence }: NowVerdict,
+  facts: NowVerdictFacts,
   answers: NowAnswers,
   moment: PageMoment,
 ): Markup {
@@ -38,13 +38,13 @@ export function renderNowVerdict(
 }
 
 /** A sentence of the verdict, with a link where it names the newest break. */
-function withNewest(text: string, { newest }: VerdictFacts): Markup {
+function withNewest(text: string, { newest }: NowVerdictFacts): Markup {
   const [before = "", after] = text.split("{newest}");
   if (after === undefined || newest === null) return html`${before}`;
   return html`${before}<a href="${projectHref(newest.slug)}">${slugWords(newest.slug)}</a>${after}`;
 }
 
-function renderNowFigures(facts: VerdictFacts, answers: NowAnswers, moment: PageMoment): Markup {
+function renderNowFigures(facts: NowVerdictFacts, answers: NowAnswers, moment: PageMoment): Markup {
   const countOf = (isLastDay: boolean) => {
     const row = answers.rates.find(({ is_last_day }) => is_last_day === isLastDay);
     return { succeeded: Number(row?.succeeded ?? 0), finished: Number(row?.finished ?? 0) };

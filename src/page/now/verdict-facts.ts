@@ -2,7 +2,7 @@ import { momentMs } from "../parts/age.ts";
 import type { PageMoment } from "../parts/drawing.ts";
 import type { Row } from "../parts/list-table.ts";
 import type { nowQuestions } from "./now-questions.ts";
-import type { VerdictFacts } from "./verdict.ts";
+import type { NowVerdictFacts } from "./verdict.ts";
 
 const DAY_MS = 86_400_000;
 const DAYS = 28;
@@ -11,7 +11,7 @@ const DAYS = 28;
 export type NowAnswers = Readonly<Record<keyof ReturnType<typeof nowQuestions>, readonly Row[]>>;
 
 /** The facts that the verdict is judged by, from the answers. */
-export function readVerdictFacts(answers: NowAnswers, { now, at, freshness }: PageMoment): VerdictFacts {
+export function readVerdictFacts(answers: NowAnswers, { now, at, freshness }: PageMoment): NowVerdictFacts {
   const today = answers.broke.find(({ days_before }) => Number(days_before) === 0);
   const [totals] = answers.totals;
   const [incident] = answers.incidents;

@@ -18,7 +18,7 @@ export interface PlatformHour {
   readonly expected: number;
 }
 
-export interface VerdictFacts {
+export interface NowVerdictFacts {
   /** The minute of the reader. */
   readonly now: Date;
   /** The end of the 24 hours: `now`, or the moment of the data where that is old. */
@@ -50,7 +50,7 @@ export interface VerdictFacts {
 
 export type VerdictKind = "unknown" | "stale" | "platform" | "many" | "some" | "failing" | "none" | "nothing";
 
-export interface Verdict {
+export interface NowVerdict {
   readonly kind: VerdictKind;
   /** Of the window's icon. */
   readonly tone: Tone;
@@ -68,7 +68,7 @@ const FEWEST_DAYS = 7;
  * The first that holds: never synced; stale; an hour of trouble of the platform; more broke than on nine of ten
  * days; some broke; something fails for longer; nothing fails.
  */
-export function judge(facts: VerdictFacts): Verdict {
+export function judge(facts: NowVerdictFacts): NowVerdict {
   const { now, at, asOf, isStale, trouble, platformHour, broke, newest, failing, projects, finished } = facts;
   if (asOf === null) {
     return {
@@ -176,7 +176,7 @@ function ordinaryWords(usual: Usual | null, days: number, broke: number): string
   return `${isQuiet ? "A quiet day" : "An ordinary day"}: ${rangeWords(usual)} on most of the last ${days}.`;
 }
 
-function fixedWords({ broke, brokeAndFixed }: VerdictFacts): string | null {
+function fixedWords({ broke, brokeAndFixed }: NowVerdictFacts): string | null {
   if (brokeAndFixed === 0) return null;
   if (brokeAndFixed === broke) return "all of them are fixed";
   return `${grouped(brokeAndFixed)} of them ${brokeAndFixed === 1 ? "is" : "are"} fixed`;
@@ -188,7 +188,7 @@ function failingWords(failing: number, projects: number): string {
     : `${grouped(failing)} of ${counted(projects, "project")} ${failing === 1 ? "was" : "were"} failing`;
 }
 
-function kindsWords(kinds: VerdictFacts["kinds"]): string | null {
+function kindsWords(kinds: NowVerdictFacts["kinds"]): string | null {
   const total = kinds.reduce((sum, { failures }) => sum + failures, 0);
   const [first] = kinds;
   if (first === undefined || total < 5 || first.failures < total / 3) return null;

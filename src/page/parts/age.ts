@@ -52,7 +52,7 @@ export function age(moment: unknown, now: Date): Markup {
 }
 
 /** A moment of Postgres for people, such as `22 Nov 01:12`; a dash where there is none. */
-export function moment(text: unknown, now: Date): Markup {
+export function momentTag(text: unknown, now: Date): Markup {
   return timeTag(text, now, (ms) => when(ms, now));
 }
 

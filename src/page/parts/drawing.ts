@@ -41,7 +41,7 @@ export interface Drawing {
   draw(tx: TransactionSql, moment: PageMoment): Promise<Draft>;
 }
 
-export type Page = (address: Address) => Drawing;
+export type PageFunction = (address: Address) => Drawing;
 
 /** The moment that a page speaks of, for a reader at `now`. */
 export function pageMoment(freshness: Freshness, now: Date): PageMoment {

@@ -31,7 +31,7 @@ export interface SortFacts {
   readonly direction: "ascending" | "descending";
 }
 
-export interface TableFacts<R> {
+export interface ListTableFacts<R> {
   readonly caption: string;
   readonly columns: readonly Column<R>[];
   readonly rows: readonly R[];
@@ -40,7 +40,7 @@ export interface TableFacts<R> {
 }
 
 /** Rows as a table; on a phone as cards, with links to sort by above them. */
-export function renderTable<R>({ caption, columns, rows, sort }: TableFacts<R>): Markup {
+export function renderListTable<R>({ caption, columns, rows, sort }: ListTableFacts<R>): Markup {
   // The roles are written out: a table that is shown as cards would lose them.
   return html`${sort === undefined ? "" : renderSorts(columns, sort)}<table role="table" class="stack"><caption class="unseen">${caption}</caption><thead role="rowgroup"><tr role="row">${columns.map((column) => renderHeading(column, sort))}</tr></thead><tbody role="rowgroup">
 ${rows.map(

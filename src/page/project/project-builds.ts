@@ -1,6 +1,6 @@
 import { html } from "hono/html";
 import { nearestNames } from "../../base/config/nearest-names.ts";
-import { moment, momentMs, when } from "../parts/age.ts";
+import { momentMs, momentTag, when } from "../parts/age.ts";
 import { renderBlock } from "../parts/block.ts";
 import { linkStrip, type StripBuild } from "../parts/charts/build-strip.ts";
 import { type Link, renderEmpty } from "../parts/empty.ts";
@@ -90,7 +90,7 @@ function renderStrip({ choice, answers, href, now }: BuildsFacts, total: number)
     ...(page > 1 ? [{ href: to(page - 1), words: "The newer ones" }] : []),
   ];
   return html`${linkStrip(builds.map((row) => toStripBuild(row, now)))}
-<p class="strip-ends${few}"><span>oldest: ${moment(builds[0]?.triggered_at, now)}</span><span>newest: ${moment(builds.at(-1)?.triggered_at, now)}</span></p>
+<p class="strip-ends${few}"><span>oldest: ${momentTag(builds[0]?.triggered_at, now)}</span><span>newest: ${momentTag(builds.at(-1)?.triggered_at, now)}</span></p>
 ${renderKey(builds)}
 ${steps.length === 0 ? "" : html`<p class="more">${steps.map(({ href, words }, place) => html`${place > 0 ? " · " : ""}<a href="${href}">${words}</a>`)}</p>`}`;
 }

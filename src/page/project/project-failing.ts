@@ -1,5 +1,5 @@
 import { html } from "hono/html";
-import { age, moment, momentMs, span } from "../parts/age.ts";
+import { age, momentMs, momentTag, span } from "../parts/age.ts";
 import { renderBlock } from "../parts/block.ts";
 import { drawStrip } from "../parts/charts/build-strip.ts";
 import { renderEmpty } from "../parts/empty.ts";
@@ -11,7 +11,7 @@ import { numberOf, type ProjectAnswers, type ProjectQuestions } from "./project-
 import { MOST_FAILING, type Subject } from "./project-questions.ts";
 import type { SeriesStrips } from "./series-strips.ts";
 
-export interface FailingFacts {
+export interface ProjectFailingFacts {
   readonly subject: Subject;
   readonly answers: ProjectAnswers;
   readonly questions: ProjectQuestions;
@@ -21,7 +21,14 @@ export interface FailingFacts {
 }
 
 /** What fails of a project: its main docs first, then the newest break. */
-export function renderFailing({ subject, answers, questions, strips, isNow, now }: FailingFacts): Markup {
+export function renderProjectFailing({
+  subject,
+  answers,
+  questions,
+  strips,
+  isNow,
+  now,
+}: ProjectFailingFacts): Markup {
   const { failing } = answers;
   const total = numberOf(failing, "total");
   const body =
@@ -57,7 +64,7 @@ function renderFail(row: Row, outcomes: readonly string[], now: Date): Markup {
 ${isMain ? mark("bad", "main docs failing") : mark("bad2", "failing")}
 <div class="name"><a href="${buildHref(String(row.last_failed_build_id))}">${target}</a>${isMain ? html`<span class="tag strong">main docs</span>` : ""}${row.is_active === false ? html`<span class="tag">not active</span>` : ""}</div>
 <p class="why"><b>${kindLabel(row.error_class)}</b>${row.output_excerpt === null ? "" : html`<code>${foreign(String(row.output_excerpt), 180)}</code>`}</p>
-<div class="meta"><span>build ${buildLink(row.last_failed_build_id)}, ${moment(row.last_failed_at, now)}${Number(row.failures) > 1 ? `, ${grouped(Number(row.failures))} failures in a row` : ""} · ${lastGood(row)}</span>${row.reference === null ? "" : html`<span>named ${foreign(String(row.reference), 80)}</span>`}</div>
+<div class="meta"><span>build ${buildLink(row.last_failed_build_id)}, ${momentTag(row.last_failed_at, now)}${Number(row.failures) > 1 ? `, ${grouped(Number(row.failures))} failures in a row` : ""} · ${lastGood(row)}</span>${row.reference === null ? "" : html`<span>named ${foreign(String(row.reference), 80)}</span>`}</div>
 ${drawStrip(outcomes, target)}
 </li>`;
 }

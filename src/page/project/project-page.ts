@@ -12,7 +12,7 @@ import { findNearestProjects, findProjects } from "../parts/questions/project-na
 import { counted, foreign, type Markup, shorten } from "../parts/words.ts";
 import { renderBuilds } from "./project-builds.ts";
 import { renderCauses } from "./project-causes.ts";
-import { renderFailing } from "./project-failing.ts";
+import { renderProjectFailing } from "./project-failing.ts";
 import {
   askForSeriesStrips,
   askForVersionNames,
@@ -21,7 +21,13 @@ import {
   type SeriesOf,
   type Subject,
 } from "./project-questions.ts";
-import { renderBadge, renderDays, renderFixed, renderProjectFacts, renderTimes } from "./project-rail.ts";
+import {
+  renderBadgeText,
+  renderProjectDays,
+  renderProjectFacts,
+  renderProjectFixed,
+  renderProjectTimes,
+} from "./project-rail.ts";
 import { renderSeries } from "./project-series.ts";
 import { judgeProject, renderProjectVerdict } from "./project-verdict.ts";
 import { type SeriesStrips, seriesKey } from "./series-strips.ts";
@@ -71,15 +77,15 @@ ${renderProjectVerdict({ project, subject, answers, moment, address })}
 ${renderBuilds({ subject, choice, answers, questions, href, versions, now })}
 <div class="cols">
 <div class="col">
-${renderFailing({ subject, answers, questions, strips, isNow, now })}
+${renderProjectFailing({ subject, answers, questions, strips, isNow, now })}
 ${renderCauses(subject, answers, questions, now)}
 ${renderSeries({ subject, choice, answers, questions, strips, href, now })}
-${subject.id === "-1" || project.is_deleted === true ? "" : renderBadge(subject)}
+${subject.id === "-1" || project.is_deleted === true ? "" : renderBadgeText(subject)}
 </div>
 <aside class="col rail" aria-label="More about this project">
-${renderDays(subject, answers, questions, moment)}
-${renderFixed(subject, answers, questions, now)}
-${renderTimes(subject, answers, questions)}
+${renderProjectDays(subject, answers, questions, moment)}
+${renderProjectFixed(subject, answers, questions, now)}
+${renderProjectTimes(subject, answers, questions)}
 ${subject.id === "-1" ? "" : renderProjectFacts(project, subject, now)}
 </aside>
 </div>`;

@@ -1,7 +1,7 @@
 import { html } from "hono/html";
 import { formatBetween } from "../../mirror/builds/format-span.ts";
 import { askFor } from "../../report/question.ts";
-import { age, moment, momentMs, span } from "../parts/age.ts";
+import { age, momentMs, momentTag, span } from "../parts/age.ts";
 import { renderBlock } from "../parts/block.ts";
 import { drawBound, drawBoundAxis } from "../parts/charts/bound-bar.ts";
 import type { PageMoment } from "../parts/drawing.ts";
@@ -16,7 +16,7 @@ import { numberOf, type ProjectAnswers, type ProjectQuestions } from "./project-
 import { SHOWN_DAYS, type Subject } from "./project-questions.ts";
 
 /** Counts by day. A rate by day would say little of so few builds. */
-export function renderDays(
+export function renderProjectDays(
   subject: Subject,
   answers: ProjectAnswers,
   questions: ProjectQuestions,
@@ -48,7 +48,7 @@ export function renderDays(
 }
 
 /** What was fixed, newest first. */
-export function renderFixed(
+export function renderProjectFixed(
   subject: Subject,
   answers: ProjectAnswers,
   questions: ProjectQuestions,
@@ -80,7 +80,11 @@ function renderFixedSeries(row: Row, now: Date): Markup {
 }
 
 /** How long the last builds took, between their bounds. */
-export function renderTimes(subject: Subject, answers: ProjectAnswers, questions: ProjectQuestions): Markup {
+export function renderProjectTimes(
+  subject: Subject,
+  answers: ProjectAnswers,
+  questions: ProjectQuestions,
+): Markup {
   const { times, recent } = answers;
   const untimed = recent.filter(({ is_untimed }) => is_untimed === true).length;
   const left =
@@ -143,7 +147,7 @@ export function renderProjectFacts(project: Row, subject: Subject, now: Date): M
     ["Branch of latest", text("default_branch", "none named")],
     ["Created", text("published_on")],
     ["Listed", project.is_listed === false ? "no" : "yes"],
-    ["First seen", moment(project.first_seen_at, now)],
+    ["First seen", momentTag(project.first_seen_at, now)],
     ["Id", text("project_id")],
   ];
   return renderBlock({
@@ -158,7 +162,7 @@ export function renderProjectFacts(project: Row, subject: Subject, now: Date): M
 }
 
 /** The text to paste for a badge, and the feed. Nothing for a slug that no path can hold. */
-export function renderBadge({ slug }: Subject): Markup | string {
+export function renderBadgeText({ slug }: Subject): Markup | string {
   const href = projectHref(slug);
   if (href.includes("?") || href.length > 300) return "";
   const badge = badgeHref(slug);

@@ -5,7 +5,7 @@ import { drawStrip } from "../parts/charts/build-strip.ts";
 import { rateDot } from "../parts/charts/rate-dot.ts";
 import { renderEmpty } from "../parts/empty.ts";
 import type { Query } from "../parts/links.ts";
-import { type Column, type Row, renderTable } from "../parts/list-table.ts";
+import { type Column, type Row, renderListTable } from "../parts/list-table.ts";
 import { mark } from "../parts/mark.ts";
 import { foreign, grouped, type Markup, slugWords, targetWords } from "../parts/words.ts";
 import { numberOf, type ProjectAnswers, type ProjectQuestions } from "./project-answers.ts";
@@ -49,7 +49,7 @@ export function renderSeries({
             strong: "Not known.",
             say: "The mirror has no build of this project.",
           })
-        : html`${renderTable({ caption: "Versions and formats", columns: columnsOf(href, now), rows })}
+        : html`${renderListTable({ caption: "Versions and formats", columns: columnsOf(href, now), rows })}
 ${renderMore(choice, total, href)}`,
   });
 }

@@ -1,6 +1,6 @@
 import { html } from "hono/html";
 import { wilsonInterval } from "../../report/wilson-interval.ts";
-import { age, agoWords, dayWords, moment, momentMs } from "../parts/age.ts";
+import { age, agoWords, dayWords, momentMs, momentTag } from "../parts/age.ts";
 import { renderPoints } from "../parts/charts/delta.ts";
 import { differenceOf } from "../parts/charts/difference.ts";
 import type { PageMoment } from "../parts/drawing.ts";
@@ -78,7 +78,7 @@ export function judgeProject(project: Row, answers: ProjectAnswers, { now, at }:
   };
 }
 
-export interface VerdictFacts {
+export interface ProjectVerdictFacts {
   readonly project: Row;
   readonly subject: Subject;
   readonly answers: ProjectAnswers;
@@ -88,7 +88,7 @@ export interface VerdictFacts {
 }
 
 /** The verdict of a project with its cause, the links that matter, and its figures. */
-export function renderProjectVerdict(facts: VerdictFacts): Markup {
+export function renderProjectVerdict(facts: ProjectVerdictFacts): Markup {
   const { project, subject, answers, moment: at, address } = facts;
   const { look, mark, rest } = judgeProject(project, answers, at);
   const [worst] = answers.failing;
@@ -106,9 +106,9 @@ export function renderProjectVerdict(facts: VerdictFacts): Markup {
   });
 }
 
-function evidenceOf({ project, subject, answers, moment: { now } }: VerdictFacts): Markup | string {
+function evidenceOf({ project, subject, answers, moment: { now } }: ProjectVerdictFacts): Markup | string {
   if (project.is_deleted === true)
-    return html`The mirror found it deleted on ${moment(project.deleted_at, now)} UTC. What follows is what it knew.`;
+    return html`The mirror found it deleted on ${momentTag(project.deleted_at, now)} UTC. What follows is what it knew.`;
   const [worst] = answers.failing;
   const [main] = answers.main;
   const target = targetWords(subject.mainVersion, "html");
@@ -129,7 +129,7 @@ function evidenceOf({ project, subject, answers, moment: { now } }: VerdictFacts
 function actsOf(row: Row, now: Date): Markup {
   const failed = html`<a href="${buildHref(String(row.last_failed_build_id))}">Build ${foreign(String(row.last_failed_build_id), 24)}</a>`;
   if (row.last_succeeded_build_id === null) return failed;
-  return html`${failed}<a href="${buildHref(String(row.last_succeeded_build_id))}">Last good: ${foreign(String(row.last_succeeded_build_id), 24)}, ${moment(row.last_succeeded_at, now)}</a>`;
+  return html`${failed}<a href="${buildHref(String(row.last_succeeded_build_id))}">Last good: ${foreign(String(row.last_succeeded_build_id), 24)}, ${momentTag(row.last_succeeded_at, now)}</a>`;
 }
 
 function renderProjectFigures(answers: ProjectAnswers, now: Date): Markup {

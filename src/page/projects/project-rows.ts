@@ -8,10 +8,10 @@ import { projectHref, withQuery } from "../parts/links.ts";
 import type { Column, Row } from "../parts/list-table.ts";
 import { mark } from "../parts/mark.ts";
 import { counted, foreign, type Markup, shorten, slugWords, targetWords } from "../parts/words.ts";
-import { askForFailing, askForProjectStrips, STRIP_BUILDS } from "./projects-questions.ts";
+import { askForFailing, askForProjectStrips, ROW_STRIP_BUILDS } from "./projects-questions.ts";
 
 /** A project with what stands in its row. */
-export interface ProjectRow {
+export interface ProjectListRow {
   /** A row of `report.project_states`. */
   readonly row: Row;
   /** The outcomes of its last builds, the oldest first. */
@@ -23,7 +23,7 @@ export interface ProjectRow {
 }
 
 /** The strips and the failures of the listed projects. */
-export async function findProjectRows(tx: TransactionSql, list: readonly Row[]): Promise<ProjectRow[]> {
+export async function findProjectRows(tx: TransactionSql, list: readonly Row[]): Promise<ProjectListRow[]> {
   if (list.length === 0) return [];
   const inPart = list.filter(({ state }) => state === "failing");
   const idsOf = (rows: readonly Row[]) => rows.map(({ project_id }) => String(project_id));
@@ -41,13 +41,14 @@ export async function findProjectRows(tx: TransactionSql, list: readonly Row[]):
 }
 
 /** The columns of the list of projects. */
-export function projectColumns(now: Date): Column<ProjectRow>[] {
+export function projectColumns(now: Date): Column<ProjectListRow>[] {
   return [
     { head: "Project", isName: true, sort: "name", cell: nameOf },
     { head: "State", sort: "state", cell: ({ row, failing }) => stateOf(row, failing, now) },
     {
-      head: `Last ${STRIP_BUILDS} builds`,
-      cell: ({ row, outcomes }) => drawStrip(outcomes, shorten(String(row.project_slug), 60), STRIP_BUILDS),
+      head: `Last ${ROW_STRIP_BUILDS} builds`,
+      cell: ({ row, outcomes }) =>
+        drawStrip(outcomes, shorten(String(row.project_slug), 60), ROW_STRIP_BUILDS),
     },
     {
       head: "Succeeded",
@@ -65,7 +66,7 @@ export function projectColumns(now: Date): Column<ProjectRow>[] {
   ];
 }
 
-function nameOf({ row, isTwin }: ProjectRow): Markup {
+function nameOf({ row, isTwin }: ProjectListRow): Markup {
   const slug = String(row.project_slug);
   const href = isTwin ? withQuery(projectHref(slug), { id: String(row.project_id) }) : projectHref(slug);
   const name = row.project_name === slug ? "" : foreign(String(row.project_name), 60);

@@ -9,7 +9,7 @@ import { type Link, renderEmpty } from "../parts/empty.ts";
 import { renderSearchForm } from "../parts/filter-form.ts";
 import { type Query, withQuery } from "../parts/links.ts";
 import type { Row } from "../parts/list-table.ts";
-import { renderTable } from "../parts/list-table.ts";
+import { renderListTable } from "../parts/list-table.ts";
 import { readPageNumber, renderPager } from "../parts/pager.ts";
 import { nearestChoices } from "../parts/questions/nearest-choices.ts";
 import { findNearestProjects } from "../parts/questions/project-names.ts";
@@ -17,16 +17,16 @@ import { readText } from "../parts/questions/read-query.ts";
 import { counted, foreign, grouped, type Markup, shorten } from "../parts/words.ts";
 import { findBuildHit, renderBuildHit } from "./build-hit.ts";
 import { renderListKey } from "./list-key.ts";
-import { findProjectRows, type ProjectRow, projectColumns } from "./project-rows.ts";
+import { findProjectRows, type ProjectListRow, projectColumns } from "./project-rows.ts";
 import {
   askForCountedProjects,
   askForProjects,
   askForSlugs,
   isState,
-  PER_PAGE,
+  PROJECT_SORTS,
+  PROJECTS_PER_PAGE,
+  type ProjectSort,
   type ProjectsChoice,
-  SORTS,
-  type Sort,
   STATES,
   type State,
 } from "./projects-questions.ts";
@@ -45,7 +45,7 @@ function parse(query: URLSearchParams): ProjectsChoice {
   return {
     q: readText(query, "q"),
     state: shorten(readText(query, "state") ?? "", 40) || undefined,
-    sort: Object.hasOwn(SORTS, sort) ? (sort as Sort) : "last",
+    sort: Object.hasOwn(PROJECT_SORTS, sort) ? (sort as ProjectSort) : "last",
     page: readPageNumber(query),
   };
 }
@@ -131,17 +131,22 @@ ${renderSearchForm({
 })}</div>`;
 }
 
-function renderList(choice: ProjectsChoice, rows: readonly ProjectRow[], counts: Counts, now: Date): Markup {
+function renderList(
+  choice: ProjectsChoice,
+  rows: readonly ProjectListRow[],
+  counts: Counts,
+  now: Date,
+): Markup {
   const { sort: by, page } = choice;
   const kept = keptBy(choice);
-  return html`${renderTable({
+  return html`${renderListTable({
     caption: titleOf(choice),
     columns: projectColumns(now),
     rows,
-    sort: { path: PATH, kept, by, direction: SORTS[by].direction },
+    sort: { path: PATH, kept, by, direction: PROJECT_SORTS[by].direction },
   })}
 ${renderListKey()}
-${renderPager({ path: PATH, kept, page, perPage: PER_PAGE, total: foundBy(choice, counts), noun: "project" })}`;
+${renderPager({ path: PATH, kept, page, perPage: PROJECTS_PER_PAGE, total: foundBy(choice, counts), noun: "project" })}`;
 }
 
 /** Why the list is empty, and where to go on. A choice that leaves nothing says nothing about builds. */
@@ -178,11 +183,11 @@ ${
   alike.length === 0
     ? ""
     : html`<h3 class="bucket">Did you mean <span>names that are alike</span></h3>
-${renderTable({ caption: "Projects with names that are alike", columns: projectColumns(now), rows: alike })}`
+${renderListTable({ caption: "Projects with names that are alike", columns: projectColumns(now), rows: alike })}`
 }`;
 }
 
-async function findAlike(tx: TransactionSql, q: string): Promise<ProjectRow[]> {
+async function findAlike(tx: TransactionSql, q: string): Promise<ProjectListRow[]> {
   const slugs = await findNearestProjects(tx, q);
   if (slugs.length === 0) return [];
   const { rows } = await askEach(tx, { rows: askForSlugs(slugs) });

@@ -2,9 +2,9 @@ import { asQuestion, columnsOf, type Question } from "../../report/question.ts";
 import { statement } from "../parts/questions/statement.ts";
 
 /** The rows of a page of the list. */
-export const PER_PAGE = 25;
+export const PROJECTS_PER_PAGE = 25;
 /** Builds of a project in its strip. */
-export const STRIP_BUILDS = 30;
+export const ROW_STRIP_BUILDS = 30;
 
 /** Which projects of `report.project_states` are listed. */
 export const STATES = {
@@ -25,7 +25,7 @@ export type State = keyof typeof STATES;
  * What the list is sorted by. The rate is sorted by the upper end of its interval, so that a project with one
  * failed build does not come first.
  */
-export const SORTS = {
+export const PROJECT_SORTS = {
   last: { order: "last_triggered_at desc nulls last", direction: "descending" },
   name: { order: "lower(project_slug)", direction: "ascending" },
   state: {
@@ -36,14 +36,14 @@ export const SORTS = {
   rate: { order: "success_rate_high nulls last, finished desc", direction: "ascending" },
 } as const;
 
-export type Sort = keyof typeof SORTS;
+export type ProjectSort = keyof typeof PROJECT_SORTS;
 
 export interface ProjectsChoice {
   /** A part of a slug or name. */
   readonly q: string | undefined;
   /** As the reader sent it: it may be no state. */
   readonly state: string | undefined;
-  readonly sort: Sort;
+  readonly sort: ProjectSort;
   readonly page: number;
 }
 
@@ -98,8 +98,8 @@ function pageOf({ q, state, sort, page }: ProjectsChoice, from: string, isFound:
   const where = conditions.length === 0 ? "" : `\nwhere ${conditions.join("\n  and ")}`;
   return `select ${columnsOf("project_states").join(", ")}
 from ${from}${where}
-order by ${SORTS[sort].order}, project_slug, project_id
-limit ${PER_PAGE} offset ${hold((page - 1) * PER_PAGE)}`;
+order by ${PROJECT_SORTS[sort].order}, project_slug, project_id
+limit ${PROJECTS_PER_PAGE} offset ${hold((page - 1) * PROJECTS_PER_PAGE)}`;
 }
 
 /** Not LIKE, in which some characters of a name have a meaning. */
@@ -129,7 +129,7 @@ export function askForProjectStrips(projectIds: readonly string[]): Question {
       select build_id, outcome, triggered_at from report.fact_builds as build
       where build.project_id = shown.project_id and triggered_on ${isDated}
       order by ${order}length(build_id) desc, build_id desc
-      limit ${STRIP_BUILDS}
+      limit ${ROW_STRIP_BUILDS}
     )`;
   const text = `select shown.project_id, last.outcomes
 from json_to_recordset($1::text::json) as shown (project_id text)
@@ -140,7 +140,7 @@ cross join lateral (
     from (${newest("is not null", "triggered_on desc, triggered_at desc, ")}
     union all ${newest("is null", "")}) as build
   ) as newest
-  where place <= ${STRIP_BUILDS}
+  where place <= ${ROW_STRIP_BUILDS}
 ) as last`;
   return asQuestion("fact_builds", [], text, [asRows(projectIds)]);
 }

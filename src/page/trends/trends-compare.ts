@@ -18,7 +18,7 @@ interface Measure {
 }
 
 /** What happened to versions and formats in one of the two periods. */
-export interface Turns {
+export interface TurnCounts {
   readonly broke: number;
   readonly fixed: number;
   /** Of those that broke a day or more before the period ended: fixed within a day of breaking. */
@@ -39,7 +39,7 @@ export interface CompareFacts {
   readonly broken: string;
   /** The builds that are no fault of the platform; null where that is not known. */
   readonly plain: { readonly now: Count; readonly before: Count } | null;
-  readonly turns: { readonly now: Turns; readonly before: Turns };
+  readonly turns: { readonly now: TurnCounts; readonly before: TurnCounts };
   readonly question: Question;
   readonly filters: Query;
   readonly now: Date;

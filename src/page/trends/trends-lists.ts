@@ -1,6 +1,6 @@
 import { html } from "hono/html";
 import type { Question } from "../../report/question.ts";
-import { moment } from "../parts/age.ts";
+import { momentTag } from "../parts/age.ts";
 import { renderBlock } from "../parts/block.ts";
 import { dayAxis, drawDates } from "../parts/charts/day-axis.ts";
 import type { Count } from "../parts/charts/difference.ts";
@@ -9,7 +9,7 @@ import { spansOf } from "../parts/charts/spans.ts";
 import { renderEmpty } from "../parts/empty.ts";
 import { icon } from "../parts/icon.ts";
 import { buildHref, projectHref, type Query, withQuery } from "../parts/links.ts";
-import { type Column, type Row, renderTable } from "../parts/list-table.ts";
+import { type Column, type Row, renderListTable } from "../parts/list-table.ts";
 import { mark } from "../parts/mark.ts";
 import { dayNumber, daysName, type Period } from "../parts/period.ts";
 import {
@@ -92,7 +92,7 @@ export function renderFormats({
     body:
       shown.length === 0
         ? renderEmpty({ kind: "unknown", strong: "Not known.", say: "No build of this period has finished." })
-        : renderTable({ caption: "Success by format", columns, rows: shown }),
+        : renderListTable({ caption: "Success by format", columns, rows: shown }),
   });
 }
 
@@ -133,7 +133,7 @@ export function renderPlatform({
           })
       : html`<ul class="rows">${rows.map(
           (row) =>
-            html`<li><span>${mark("bad", "trouble")} ${moment(row.hour, now)}</span><span class="n">${grouped(Number(row.projects_failing))} of ${counted(Number(row.projects), "project")} failed</span><small>${Number(row.projects_expected) < 1 ? "fewer than one" : grouped(Math.round(Number(row.projects_expected)))} would be usual</small></li>`,
+            html`<li><span>${mark("bad", "trouble")} ${momentTag(row.hour, now)}</span><span class="n">${grouped(Number(row.projects_failing))} of ${counted(Number(row.projects), "project")} failed</span><small>${Number(row.projects_expected) < 1 ? "fewer than one" : grouped(Math.round(Number(row.projects_expected)))} would be usual</small></li>`,
         )}</ul>${hours > rows.length ? html`<p class="more">${grouped(hours - rows.length)} more hours in the file.</p>` : ""}`;
   return renderBlock({
     id: "platform",

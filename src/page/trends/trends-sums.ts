@@ -2,7 +2,7 @@ import type { Count } from "../parts/charts/difference.ts";
 import { byDay } from "../parts/charts/trends-facts.ts";
 import type { Row } from "../parts/list-table.ts";
 import type { Days } from "../parts/period.ts";
-import type { Turns } from "./trends-compare.ts";
+import type { TurnCounts } from "./trends-compare.ts";
 import type { TrendsAnswers } from "./trends-questions.ts";
 
 /** All finished builds of both periods, and those that are no fault of the platform. */
@@ -22,8 +22,8 @@ export function plainOf(rows: readonly Row[]) {
 export function turnsOf(
   { turns, quick }: Pick<TrendsAnswers, "turns" | "quick">,
   { first }: Days,
-): { now: Turns; before: Turns } {
-  const of = (isThisPeriod: boolean): Turns => {
+): { now: TurnCounts; before: TurnCounts } {
+  const of = (isThisPeriod: boolean): TurnCounts => {
     const sum = (name: string) =>
       [...byDay(turns, name)].reduce(
         (total, [day, count]) => (day >= first === isThisPeriod ? total + count : total),

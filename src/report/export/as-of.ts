@@ -1,7 +1,7 @@
 import { abortable } from "../../store/connection/abortable.ts";
 import type { TransactionSql } from "../../store/connection/connect.ts";
 import { type AnswerCell, asIso } from "../read-answer.ts";
-import type { Column } from "./parquet.ts";
+import type { TypedColumn } from "./parquet.ts";
 
 /** The relation of one row that says as of when an export is. */
 export const AS_OF = "as_of";
@@ -23,7 +23,7 @@ export interface AsOf {
   covered_on: string | null;
 }
 
-export const AS_OF_COLUMNS: Column[] = [
+export const AS_OF_COLUMNS: TypedColumn[] = [
   { name: "run_id", type: "bigint" },
   { name: "exported_at", type: "timestamp with time zone" },
   { name: "exported_on", type: "date" },

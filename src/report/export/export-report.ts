@@ -9,7 +9,7 @@ import { askFor, columnsOf } from "../question.ts";
 import { readAnswer, withSnapshot } from "../read-answer.ts";
 import { AS_OF, AS_OF_COLUMNS, type AsOf, asOfRow, findAsOf } from "./as-of.ts";
 import { type ExportForm, LAYOUT, type LastExport, readLastExport } from "./last-export.ts";
-import { type Column, createParquetWriter } from "./parquet.ts";
+import { createParquetWriter, type TypedColumn } from "./parquet.ts";
 import { MARKER, withStagingFolder } from "./staging-folder.ts";
 import { FACT, writeMonths } from "./write-months.ts";
 import { type ExportedRelation, type Target, writeTable } from "./write-table.ts";
@@ -122,9 +122,9 @@ function findDefinition(tx: TransactionSql) {
 }
 
 /** Those that a question asks for, in its order: a table may have more. */
-function findColumns(tx: TransactionSql, relation: Relation): Promise<Column[]> {
+function findColumns(tx: TransactionSql, relation: Relation): Promise<TypedColumn[]> {
   const names = columnsOf(relation);
-  return tx<Column[]>`
+  return tx<TypedColumn[]>`
     select column_name as name, data_type as type from report.data_dictionary
     where relation = ${relation} and column_name = any(${names}) order by array_position(${names}, column_name)`;
 }

@@ -1,7 +1,7 @@
 import { installLine } from "../../base/config/program.ts";
 import { ConfigError, MirrorError } from "../../base/errors.ts";
 
-export interface Column {
+export interface TypedColumn {
   name: string;
   /** As Postgres names it. */
   type: string;
@@ -9,7 +9,7 @@ export interface Column {
 
 export interface ParquetWriter {
   /** Converts a CSV file with a header, as `toCsv` writes it, to Parquet, and returns its number of rows. */
-  convert(csvFile: string, parquetFile: string, columns: readonly Column[]): Promise<number>;
+  convert(csvFile: string, parquetFile: string, columns: readonly TypedColumn[]): Promise<number>;
   /** May be called twice. */
   close(): void;
 }
@@ -88,7 +88,7 @@ async function loadDuckDb() {
   }
 }
 
-function duckDbType({ name, type }: Column): string {
+function duckDbType({ name, type }: TypedColumn): string {
   // The number of digits of a second does not matter: it is never more than six.
   const known = DUCKDB_TYPES[type.replace(/\(\d+\)/, "")];
   if (known === undefined) throw new Error(`no Parquet type is known for ${name}, which is ${type}`);

@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import { toCsv } from "../csv.ts";
 import type { AnswerRow } from "../read-answer.ts";
 import { linkFile } from "./link-file.ts";
-import type { Column, ParquetWriter } from "./parquet.ts";
+import type { ParquetWriter, TypedColumn } from "./parquet.ts";
 
 /** The name of a file in its folder, without its ending: some readers take folders only. */
 export const PART = "part-0";
@@ -20,7 +20,7 @@ export interface PartFile {
 export interface PartFilesOptions {
   folder: string;
   /** The columns of the rows, in order. */
-  columns: readonly Column[];
+  columns: readonly TypedColumn[];
   /** null: the files stay CSV. */
   parquet: ParquetWriter | null;
 }

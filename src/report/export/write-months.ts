@@ -2,10 +2,10 @@ import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { TransactionSql } from "../../store/connection/connect.ts";
 import type { Relation } from "../dictionary.ts";
-import { askFor, type Filters } from "../question.ts";
+import { type AnswerFilters, askFor } from "../question.ts";
 import { type AnswerRow, readAnswer } from "../read-answer.ts";
 import type { KeptFiles } from "./last-export.ts";
-import type { Column } from "./parquet.ts";
+import type { TypedColumn } from "./parquet.ts";
 import { createPartFiles, PART } from "./part-files.ts";
 import type { ExportedRelation, Target } from "./write-table.ts";
 
@@ -18,8 +18,8 @@ export interface MonthsOptions {
   tx: TransactionSql;
   target: Target;
   /** All columns of the relation. */
-  columns: readonly Column[];
-  filters: Filters;
+  columns: readonly TypedColumn[];
+  filters: AnswerFilters;
   /** The export whose files of unchanged months are kept; null: every month is written. */
   last: KeptFiles | null;
   /** Of the files' names. */

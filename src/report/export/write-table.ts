@@ -1,11 +1,11 @@
 import type { AnswerRow } from "../read-answer.ts";
-import type { Column, ParquetWriter } from "./parquet.ts";
+import type { ParquetWriter, TypedColumn } from "./parquet.ts";
 import { createPartFiles, PART, type PartFile } from "./part-files.ts";
 
 export interface ExportedRelation {
   rows: number;
   /** Without the column of the partition, which is only in the name of a folder. */
-  columns: Column[];
+  columns: TypedColumn[];
   /** How many of the files are those of the last export. */
   kept: number;
   files: PartFile[];
@@ -21,7 +21,7 @@ export interface Target {
 export async function writeTable(
   { folder, parquet }: Target,
   name: string,
-  columns: Column[],
+  columns: TypedColumn[],
   batches: Iterable<AnswerRow[]> | AsyncIterable<AnswerRow[]>,
 ): Promise<ExportedRelation> {
   const parts = createPartFiles({ folder, columns, parquet });

@@ -11,7 +11,14 @@ import {
   WRITE_CHANGED,
 } from "./changed-builds.ts";
 import { addAllStatements, mergeAllStatements, mergePartsStatement } from "./merge-statements.ts";
-import { ANSWERS, BUILDS, DATES, DIMENSIONS, SERIES, type StoredAnswer } from "./stored-answers.ts";
+import {
+  ANSWERS,
+  BUILDS,
+  DATES,
+  STORED_DIMENSIONS,
+  STORED_SERIES,
+  type StoredAnswer,
+} from "./stored-answers.ts";
 
 /**
  * When more builds changed than this, and more than this share of them, all answers are computed again: that
@@ -52,7 +59,7 @@ export interface Due {
 export async function computeEverything(tx: TransactionSql, run: Run): Promise<Computed> {
   await tx`delete from sync.touched_records`;
   await tx`analyze rollup.state`;
-  for (const answer of [BUILDS, ...DIMENSIONS, DATES, ...ANSWERS]) await computeAll(run, answer);
+  for (const answer of [BUILDS, ...STORED_DIMENSIONS, DATES, ...ANSWERS]) await computeAll(run, answer);
   await tx`update rollup.state set checked_at = now(), facts_repaired = 0`;
   await run(NOTE_NEXT_DATE);
   const [counted] = await tx<{ builds: number }[]>`select count(*) as builds from rollup.builds`;
@@ -94,11 +101,12 @@ export async function computeChanges(
     await run(WRITE_CHANGED);
     await run(NOTE_NEXT_DATE);
   }
-  for (const answer of DIMENSIONS) await run(mergePartsStatement(answer));
+  for (const answer of STORED_DIMENSIONS) await run(mergePartsStatement(answer));
   if (isCalendarOver) await run(mergePartsStatement(DATES));
   if (changed > 0) await computeAnswers(tx, run, changed);
   // These are not computed from facts, or are counted on from what was stored.
-  if (isAny || isCheckDue) for (const answer of [...DIMENSIONS, SERIES]) await computeAll(run, answer);
+  if (isAny || isCheckDue)
+    for (const answer of [...STORED_DIMENSIONS, STORED_SERIES]) await computeAll(run, answer);
   if (!isCheckDue || isAny) return { changed, repaired: null, isFull: false };
   await tx`update rollup.state set checked_at = now(), facts_repaired = ${differing}`;
   return { changed, repaired: differing, isFull: false };

@@ -151,14 +151,14 @@ const SERIES_ENDS: Parts = {
 export const BUILDS = stored(rollupBuilds, null, ["triggered_at", "build_id"]);
 
 /** Records and days by themselves. Each list, and each answer in it, comes after those that it is computed from. */
-export const DIMENSIONS: readonly StoredAnswer[] = [
+export const STORED_DIMENSIONS: readonly StoredAnswer[] = [
   stored(dimProjects, touched("project")),
   stored(dimVersions, touched("version")),
 ];
 
 export const DATES = stored(dimDates);
 
-export const SERIES = stored(series, COUNTED_SERIES);
+export const STORED_SERIES = stored(series, COUNTED_SERIES);
 
 export const ANSWERS: readonly StoredAnswer[] = [
   stored(projectDays, affected("project_id", "day"), ["day", "project_id"]),
@@ -166,7 +166,7 @@ export const ANSWERS: readonly StoredAnswer[] = [
   stored(projectWeeks, affected("project_id", "week"), ["week", "project_id"]),
   stored(weeks, affected("week")),
   stored(projectWeekTimes, affected("project_id", "week"), ["week", "project_id"]),
-  SERIES,
+  STORED_SERIES,
   stored(streaks, SERIES_ENDS),
   stored(errors, affected("error_fingerprint", "project_id")),
 ];

@@ -3,7 +3,7 @@ import { LRUCache } from "lru-cache";
 import { RECORD_TABLES } from "../../mirror/load/tables.ts";
 import type { Resource } from "../../resources/resources.ts";
 import type { TransactionSql } from "../../store/connection/connect.ts";
-import type { ListQuery } from "../protocol/catalog.ts";
+import type { ListRequest } from "../protocol/catalog.ts";
 import { filterCondition } from "./filter-condition.ts";
 import { isBehind, LIST_ORDERS, orderBy } from "./list-order.ts";
 import { createListPlaces } from "./list-places.ts";
@@ -21,7 +21,7 @@ export interface IdSlice {
 export type ListSlices = (
   tx: TransactionSql,
   resource: Resource,
-  query: ListQuery,
+  query: ListRequest,
   revision: string,
 ) => Promise<IdSlice>;
 
@@ -85,7 +85,7 @@ interface List {
 }
 
 /** The rows that upstream's list shows: live, not missing from it, and projects only when it has shown them. */
-function describeList(resource: Resource, filters: ListQuery["filters"]): List {
+function describeList(resource: Resource, filters: ListRequest["filters"]): List {
   const params: unknown[] = [];
   const conditions = [
     "r.deleted_at is null",

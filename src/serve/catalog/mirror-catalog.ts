@@ -1,10 +1,10 @@
 import { findAnchors, findDocs, findFiles } from "../../mirror/content/search-contents.ts";
-import type { FileHit } from "../../resources/file.ts";
+import type { FileHitRecord } from "../../resources/file.ts";
 import { isStorableId } from "../../resources/record-id.ts";
 import type { Resource } from "../../resources/resources.ts";
 import type { AnySql } from "../../store/connection/connect.ts";
 import type { MirrorReader } from "../../store/connection/mirror-reader.ts";
-import type { Catalog, ListQuery, RecordTypes, Slice } from "../protocol/catalog.ts";
+import type { Catalog, ListRequest, RecordTypes, Slice } from "../protocol/catalog.ts";
 import { NotReadyError } from "../protocol/refusal.ts";
 import { createReadiness } from "./list-readiness.ts";
 import { createListSlices, isShown } from "./list-slice.ts";
@@ -21,7 +21,7 @@ export function createMirrorCatalog(mirror: MirrorReader): Catalog {
   const assertReady = createReadiness();
 
   return {
-    list<R extends Resource>(resource: R, query: ListQuery): Promise<Slice<RecordTypes[R]>> {
+    list<R extends Resource>(resource: R, query: ListRequest): Promise<Slice<RecordTypes[R]>> {
       return mirror.snapshot(async (tx) => {
         await assertReady(tx, resource);
         const { revision } = await readRevision(tx, resource);
@@ -60,7 +60,7 @@ export function createMirrorCatalog(mirror: MirrorReader): Catalog {
       const byId = new Map(records.map((record) => [String(record.id), record]));
       return hits.flatMap(({ fileId, text }) => {
         const record = byId.get(fileId);
-        return record ? [{ ...record, text } as unknown as FileHit] : [];
+        return record ? [{ ...record, text } as unknown as FileHitRecord] : [];
       });
     },
     searchAnchors: (q) => mirror.read((sql) => findAnchors(sql, { q })),

@@ -1,5 +1,5 @@
 import { RECORD_TABLES } from "../../mirror/load/tables.ts";
-import { restoreRecord, type StoredRecord } from "../../mirror/normalize/restore-record.ts";
+import { type RestorableRecord, restoreRecord } from "../../mirror/normalize/restore-record.ts";
 import { parseLocalTime } from "../../resources/local-time.ts";
 import { RESOURCE_FIELDS, type Resource } from "../../resources/resources.ts";
 import type { AnySql } from "../../store/connection/connect.ts";
@@ -51,7 +51,7 @@ async function readBelongings(
   sql: AnySql,
   resource: Resource,
   rows: readonly Row[],
-): Promise<(row: Row) => Partial<StoredRecord>> {
+): Promise<(row: Row) => Partial<RestorableRecord>> {
   if (rows.length > 0 && resource === "project") {
     const users = new Map<string, string[]>();
     const found = await sql.unsafe<{ project_id: string; user_uri: string }[]>(
@@ -84,7 +84,7 @@ const DATES = Object.fromEntries(
   ]),
 ) as Record<Resource, string[]>;
 
-function toStored(resource: Resource, row: Row): StoredRecord {
+function toStored(resource: Resource, row: Row): RestorableRecord {
   for (const field of DATES[resource]) {
     const date = row[field];
     // Postgres prints a blank and drops the last zeros of the fraction.

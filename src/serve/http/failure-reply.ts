@@ -27,7 +27,7 @@ export interface Failure {
  * Why a request failed. 503 with `Retry-After` when a list was never read to its end, or the database does
  * not answer, or not in time, or refuses our role; else 500.
  */
-export function explainFailure(error: unknown): Failure {
+export function explainReplyFailure(error: unknown): Failure {
   if (error instanceof NotReadyError) return refusal(`${error.message}. Try again later.`, LATER);
   const sqlstate = sqlstateOf(error);
   if (sqlstate === QUERY_CANCELED)
@@ -51,7 +51,7 @@ function refusal(sentence: string, headers: Record<string, string>): Failure {
 
 /** The reply for a request of the interface that failed. It has a fixed sentence, and the log has the error. */
 export function failureReply(error: unknown, path: string, log: Logger): Response {
-  const { status, sentence, headers } = explainFailure(error);
+  const { status, sentence, headers } = explainReplyFailure(error);
   const sqlstate = sqlstateOf(error);
   if (status === 500) log.error({ err: error, path }, "a request failed");
   else if (sqlstate === QUERY_CANCELED) log.warn({ path, sqlstate }, "a request took the database too long");

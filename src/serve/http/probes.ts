@@ -5,7 +5,7 @@ import { judgeSchema } from "../../report/status/schema-state.ts";
 import type { Definitions } from "../../store/migrate/definitions.ts";
 import type { BoundedReader } from "./bounded-reader.ts";
 import { createBriefAnswer } from "./brief-answer.ts";
-import { explainFailure } from "./failure-reply.ts";
+import { explainReplyFailure } from "./failure-reply.ts";
 import { readOnly } from "./read-only.ts";
 
 /** However many ask, the database is asked this often at most. */
@@ -32,7 +32,7 @@ export function createProbes({ reader, definitions, log }: ProbesDeps): Hono {
       note(fault, {});
       return fault;
     } catch (error) {
-      const { sentence } = explainFailure(error);
+      const { sentence } = explainReplyFailure(error);
       note(sentence, { error: messageOf(error) });
       return sentence;
     }

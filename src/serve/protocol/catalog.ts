@@ -1,19 +1,19 @@
-import type { Build } from "../../resources/build.ts";
-import type { DocHits } from "../../resources/doc-hits.ts";
-import type { File, FileHit } from "../../resources/file.ts";
-import type { Project } from "../../resources/project.ts";
+import type { BuildRecord } from "../../resources/build.ts";
+import type { FoundDocs } from "../../resources/doc-hits.ts";
+import type { FileHitRecord, FileRecord } from "../../resources/file.ts";
+import type { ProjectRecord } from "../../resources/project.ts";
 import type { Resource } from "../../resources/resources.ts";
-import type { User } from "../../resources/user.ts";
-import type { Version } from "../../resources/version.ts";
+import type { UserRecord } from "../../resources/user.ts";
+import type { VersionRecord } from "../../resources/version.ts";
 
-export type { DocHit, DocHits } from "../../resources/doc-hits.ts";
+export type { FoundDoc, FoundDocs } from "../../resources/doc-hits.ts";
 
 export interface RecordTypes {
-  user: User;
-  project: Project;
-  version: Version;
-  file: File;
-  build: Build;
+  user: UserRecord;
+  project: ProjectRecord;
+  version: VersionRecord;
+  file: FileRecord;
+  build: BuildRecord;
 }
 
 /**
@@ -31,7 +31,7 @@ export interface Filter {
 }
 
 /** A slice of a list. All filters apply together. An `offset` behind the end gives no records. */
-export interface ListQuery {
+export interface ListRequest {
   filters: readonly Filter[];
   offset: number;
   limit: number;
@@ -51,18 +51,18 @@ export interface Slice<R> {
  */
 export interface Catalog {
   /** Records in the order of their list. Hidden records are not in it and not counted. */
-  list<R extends Resource>(resource: R, query: ListQuery): Promise<Slice<RecordTypes[R]>>;
+  list<R extends Resource>(resource: R, query: ListRequest): Promise<Slice<RecordTypes[R]>>;
   /** One record by its id. Undefined when there is none, or when the lists hide it. */
   find<R extends Resource>(resource: R, id: string): Promise<RecordTypes[R] | undefined>;
   /**
    * Files whose content contains `q`, each with a snippet: one page of at most 20. `q` is never empty. Pages
    * count from 1; a page behind the end is empty.
    */
-  searchFiles(query: { q: string; page: number }): Promise<readonly FileHit[]>;
+  searchFiles(query: { q: string; page: number }): Promise<readonly FileHitRecord[]>;
   /** Addresses of the anchors whose text contains `q`. `q` is never empty. */
   searchAnchors(q: string): Promise<readonly string[]>;
   /** Undefined when there is no such project. An unknown version has no hits. */
-  searchDocs(query: { project: string; version: string; q: string }): Promise<DocHits | undefined>;
+  searchDocs(query: { project: string; version: string; q: string }): Promise<FoundDocs | undefined>;
   /** The stored schema reply of a resource. Without it the protocol makes one from the documented fields. */
   schema?(resource: Resource): Promise<unknown>;
   /**

@@ -1,7 +1,7 @@
-import type { DocHits } from "./catalog.ts";
+import type { FoundDocs } from "./catalog.ts";
 
 /** The reply of the doc search in its search engine's format (`docs/interface.md`, "Searches"). */
-export function describeDocHits(found: DocHits): Record<string, unknown> {
+export function docSearchReply(found: FoundDocs): Record<string, unknown> {
   return {
     results: {
       hits: {

@@ -4,12 +4,12 @@ import { Refusal } from "./refusal.ts";
 export const DEFAULT_LIMIT = 20;
 export const MAX_LIMIT = 1000;
 
-export interface Page {
+export interface Paging {
   limit: number;
   offset: number;
 }
 
-export interface PageMeta {
+export interface EnvelopeMeta {
   limit: number;
   next: string | null;
   offset: number;
@@ -22,7 +22,7 @@ export interface PageMeta {
  * the maximum. Throws a `Refusal` for a value that is not a number. The recording does not have a negative
  * limit or an invalid offset: their messages are ours, after the same pattern.
  */
-export function readPage(query: URLSearchParams): Page {
+export function readPaging(query: URLSearchParams): Paging {
   const limit = readInteger(query, "limit", DEFAULT_LIMIT, "a positive integer");
   if (limit < 0) {
     throw new Refusal(`Invalid limit '${limit}' provided. Please provide a positive integer >= 0.`);
@@ -38,7 +38,12 @@ export function readPage(query: URLSearchParams): Page {
  * `path` is the path of the list: a list that was requested by a slug in its path loses the slug in `next`,
  * as recorded.
  */
-export function describePage(path: string, query: URLSearchParams, page: Page, totalCount: number): PageMeta {
+export function describePage(
+  path: string,
+  query: URLSearchParams,
+  page: Paging,
+  totalCount: number,
+): EnvelopeMeta {
   const { limit, offset } = page;
   return {
     limit,
@@ -59,7 +64,7 @@ function pageAddress(path: string, query: URLSearchParams, limit: number, offset
 }
 
 /** The `page` of the file search, from 1. Throws a `Refusal` for anything else. */
-export function readPageNumber(query: URLSearchParams): number {
+export function readSearchPage(query: URLSearchParams): number {
   const page = readInteger(query, "page", 1, "a positive integer");
   if (page < 1) throw new Refusal(`Invalid page '${page}' provided. Please provide a positive integer.`);
   return page;

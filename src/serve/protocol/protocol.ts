@@ -1,11 +1,11 @@
 import { type Context, Hono } from "hono";
 import { LRUCache } from "lru-cache";
-import { isResource, RESOURCES, type Resource, type RootListing } from "../../resources/resources.ts";
+import { isResource, RESOURCES, type Resource, type RootEndpoints } from "../../resources/resources.ts";
 import type { Catalog, Filter } from "./catalog.ts";
-import { describeDocHits } from "./doc-search-reply.ts";
+import { docSearchReply } from "./doc-search-reply.ts";
 import { readFilters } from "./filters.ts";
 import { type Manners, RECORDED } from "./manners.ts";
-import { describePage, readPage, readPageNumber } from "./paging.ts";
+import { describePage, readPaging, readSearchPage } from "./paging.ts";
 import { Refusal } from "./refusal.ts";
 import { renderJson } from "./render.ts";
 import { describeSchema } from "./schema-reply.ts";
@@ -46,7 +46,7 @@ export function createProtocol(options: ProtocolOptions): Hono {
   });
 
   async function answerRoot(): Promise<Response> {
-    const listing: RootListing = {};
+    const listing: RootEndpoints = {};
     for (const resource of RESOURCES) {
       listing[resource] = {
         list_endpoint: `${apiPath}/${resource}/`,
@@ -62,7 +62,7 @@ export function createProtocol(options: ProtocolOptions): Hono {
     const ready = cache.get(key);
     if (ready && ready.revision === (await catalog.revision?.(resource))) return jsonBytes(ready.reply);
     const query = new URLSearchParams(url.searchParams);
-    const page = readPage(query);
+    const page = readPaging(query);
     const filters = readFilters(resource, query, manners.filters);
     if (projectSlug !== undefined) {
       filters.push({ path: ["project", "slug"], value: projectSlug });
@@ -112,7 +112,7 @@ export function createProtocol(options: ProtocolOptions): Hono {
   async function answerFileSearch(kind: "search" | "anchor", url: URL): Promise<Response> {
     const q = url.searchParams.get("q")?.trim() ?? "";
     if (kind === "anchor") return json({ objects: q === "" ? [] : await catalog.searchAnchors(q) });
-    const page = readPageNumber(url.searchParams);
+    const page = readSearchPage(url.searchParams);
     return json({ objects: q === "" ? [] : await catalog.searchFiles({ q, page }) });
   }
 
@@ -128,7 +128,7 @@ export function createProtocol(options: ProtocolOptions): Hono {
     // default.
     const version = url.searchParams.get("version") || "latest";
     const found = await catalog.searchDocs({ project, version, q });
-    return found ? json(describeDocHits(found)) : json({ error: "Project not found" }, 404);
+    return found ? json(docSearchReply(found)) : json({ error: "Project not found" }, 404);
   }
 
   /** The answer for a path below the base path, or undefined when the path is unknown. */

@@ -79,7 +79,7 @@ async function createCluster(options: ClusterOptions): Promise<void> {
   await writeFile(join(folder, "password"), `${password}\n`, { mode: 0o600 });
   await give(join(folder, "password"));
   const seen = paths.seenByServer(account, stage);
-  const said = await runProgram(
+  const said = await runBinary(
     binaries.initdb,
     [
       `--pgdata=${seen.path}/cluster`,
@@ -139,7 +139,7 @@ export async function assertRoom(dataDir: string, neededMb = NEEDED_MB): Promise
 }
 
 /** Runs a program to its end. Returns null for success, else the end of its output. */
-export async function runProgram(
+export async function runBinary(
   program: string,
   args: string[],
   options: {

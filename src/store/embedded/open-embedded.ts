@@ -15,7 +15,7 @@ import {
   awaitRunning,
   findServer,
   type RunningServer,
-  startServer,
+  startPostgres,
   stopServer,
 } from "./server.ts";
 
@@ -146,7 +146,7 @@ async function start(paths: EmbeddedPaths, options: EmbeddedOptions): Promise<Ru
   const binaries = await findBinaries(account);
   await ensureCluster({ paths, binaries, account, durable: settings.fsync !== "off", signal });
   assertOwner(paths, account);
-  return await startServer({ paths, binaries, account, log, signal, settings });
+  return await startPostgres({ paths, binaries, account, log, signal, settings });
 }
 
 /** Opens the connection that marks the server as in use, and creates the database if it is missing. */

@@ -39,7 +39,7 @@ export async function findServer(paths: EmbeddedPaths): Promise<RunningServer | 
  * Starts the server and waits until it accepts connections. It has its own session: neither Ctrl-C in the
  * terminal nor the end of this process stops it. Call it under the lock, with no server running.
  */
-export async function startServer(options: {
+export async function startPostgres(options: {
   paths: EmbeddedPaths;
   binaries: Binaries;
   account: ServerAccount;

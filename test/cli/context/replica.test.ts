@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { silentLog } from "../../../src/base/log.ts";
-import { explainFailure } from "../../../src/page/failures.ts";
+import { explainPageFailure } from "../../../src/page/failures.ts";
 import { failureReply } from "../../../src/serve/http/failure-reply.ts";
 import { createServedMirror } from "../../../src/serve/http/served-mirror.ts";
 import { startSimulation } from "../../../src/simulate/service.ts";
@@ -206,7 +206,7 @@ describe.skipIf(POSTGRES_BIN === null)("a streaming replica (needs pg_basebackup
         503,
         { error: "The database had to catch up with its primary. Try again." },
       ]);
-      expect(explainFailure(error)).toMatchObject({ status: 503, title: "The database is catching up" });
+      expect(explainPageFailure(error)).toMatchObject({ status: 503, title: "The database is catching up" });
       expect(await read(0)).toBe(1);
     } finally {
       await mirror.close();

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { exitCodeOf, type Finding } from "../../../src/cli/doctor/finding.ts";
+import { exitCodeOfFindings, type Finding } from "../../../src/cli/doctor/finding.ts";
 import { renderFindings } from "../../../src/cli/doctor/render-findings.ts";
 
 const FINDINGS: Finding[] = [
@@ -49,7 +49,7 @@ describe("renderFindings", () => {
 
 describe("exitCodeOf", () => {
   test("is that of the first fault, and 0 without one", () => {
-    expect(exitCodeOf(FINDINGS)).toBe(6);
-    expect(exitCodeOf(FINDINGS.filter(({ status }) => status !== "fault"))).toBe(0);
+    expect(exitCodeOfFindings(FINDINGS)).toBe(6);
+    expect(exitCodeOfFindings(FINDINGS.filter(({ status }) => status !== "fault"))).toBe(0);
   });
 });

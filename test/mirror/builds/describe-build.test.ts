@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { type BuildDescription, describeBuild } from "../../../src/mirror/builds/describe-build.ts";
 import { explainBuild } from "../../../src/mirror/builds/explain-build.ts";
-import { foreign, moment } from "../../../src/mirror/builds/piece.ts";
+import { foreignPiece, momentPiece } from "../../../src/mirror/builds/piece.ts";
 import type { Sql } from "../../../src/store/connection/connect.ts";
 import { createToldBuild, withTold } from "../../support/told-build.ts";
 
@@ -19,7 +19,7 @@ describe("describeBuild", () => {
     expect(facts[0]).toEqual({
       label: "project",
       lines: [
-        [foreign("7"), ", ", foreign("pip")],
+        [foreignPiece("7"), ", ", foreignPiece("pip")],
         [{ kind: "uri", text: "/api/v1/project/7/" }, " as sent"],
       ],
     });
@@ -41,8 +41,8 @@ describe("describeBuild", () => {
     expect(states[1]?.entries[0]).toEqual({
       label: "after",
       lines: [
-        [moment("2025-06-02 10:02:00+00")],
-        [foreign("when the last request that showed it triggered was sent")],
+        [momentPiece("2025-06-02 10:02:00+00")],
+        [foreignPiece("when the last request that showed it triggered was sent")],
         [{ kind: "run", run: { id: 3, kind: "watch", started_at: "2025-06-02 10:02:00+00" } }],
         [{ kind: "request", path: "/api/v1/build/42/" }],
       ],
@@ -50,9 +50,9 @@ describe("describeBuild", () => {
     expect(changes[0]).toEqual({
       label: "updated",
       lines: [
-        [moment("2025-06-02 10:03:00.25+00"), ", run 4"],
+        [momentPiece("2025-06-02 10:03:00.25+00"), ", run 4"],
         [
-          foreign("state"),
+          foreignPiece("state"),
           ": ",
           { kind: "value", json: '"triggered"' },
           " → ",

@@ -15,7 +15,7 @@ import {
   type RunSummary,
   type WalkSummary,
 } from "../../../src/mirror/lists/summary.ts";
-import { exitCodeOf } from "../../../src/mirror/run/run.ts";
+import { exitCodeOfRun } from "../../../src/mirror/run/run.ts";
 import { RESOURCES } from "../../../src/resources/resources.ts";
 
 const resources = Object.fromEntries(
@@ -123,7 +123,7 @@ describe("a run's exit code", () => {
     ["interrupted", new StoppedError("SIGINT"), 130],
     ["interrupted", new StoppedError("SIGTERM"), 143],
   ])("%s by %s is %i", (status, error, code) => {
-    expect(exitCodeOf({ summary: summary(status), error })).toBe(code);
+    expect(exitCodeOfRun({ summary: summary(status), error })).toBe(code);
   });
 });
 

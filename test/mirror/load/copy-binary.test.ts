@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { encodeCopy } from "../../../src/mirror/load/copy-binary.ts";
-import type { CellType, ColumnSpec, Row, TableSpec } from "../../../src/mirror/load/tables.ts";
+import type { CellType, ColumnSpec, TableRow, TableSpec } from "../../../src/mirror/load/tables.ts";
 import { addRows } from "../../../src/mirror/load/write-rows.ts";
 import { connect, type Sql } from "../../../src/store/connection/connect.ts";
 import { createTestDatabase, type TestDatabase } from "../../support/database.ts";
@@ -61,7 +61,7 @@ describe("a binary COPY", () => {
       `create table ${table.name} (${columns.map(({ name, type }) => `${name} ${type}`).join()})`,
     );
     const given = method === "copy" ? cells : cells.filter(([type]) => type !== "bytea");
-    const rows: Row[] = given.map(([type, value], place) => ({ place, [`a_${type}`]: value }));
+    const rows: TableRow[] = given.map(([type, value], place) => ({ place, [`a_${type}`]: value }));
     const all = [
       ...rows,
       { place: rows.length },

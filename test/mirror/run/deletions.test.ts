@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { StoppedError } from "../../../src/base/errors.ts";
-import { exitCodeOf } from "../../../src/mirror/run/run.ts";
+import { exitCodeOfRun } from "../../../src/mirror/run/run.ts";
 import type { Resource } from "../../../src/resources/resources.ts";
 import { type Sql, withSql } from "../../../src/store/connection/connect.ts";
 import { runCli } from "../../support/cli.ts";
@@ -203,7 +203,7 @@ describe("a record lives on", () => {
       status: "partial",
       resources: { user: { walk: "whole", deleted: 0, reason } },
     });
-    expect(exitCodeOf(held)).toBe(3);
+    expect(exitCodeOfRun(held)).toBe(3);
     expect([...quick.simulation.requests().byPath.keys()].filter((path) => /\/user\/\d+/.test(path))).toEqual(
       [],
     );

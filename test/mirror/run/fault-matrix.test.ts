@@ -6,7 +6,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import type { Clock } from "../../../src/base/clock.ts";
 import { NOTHING_UNFINISHED } from "../../../src/mirror/lists/summary.ts";
-import { exitCodeOf } from "../../../src/mirror/run/run.ts";
+import { exitCodeOfRun } from "../../../src/mirror/run/run.ts";
 import { RESOURCES, type Resource } from "../../../src/resources/resources.ts";
 import { startSimulation } from "../../../src/simulate/service.ts";
 import { QUIET } from "../../../src/simulate/settings.ts";
@@ -141,7 +141,7 @@ async function playOn(
   const { summary } = result;
   const walk = summary.resources[list];
   const said = walk?.reason ?? summary.error;
-  const came = { exit: exitCodeOf(result), run: summary.status, walk: walk?.walk ?? "none" };
+  const came = { exit: exitCodeOfRun(result), run: summary.status, walk: walk?.walk ?? "none" };
   expect(came, said).toEqual({ exit: fault.exit, run: fault.run, walk: fault.walk });
   if (fault.says) expect(said).toMatch(fault.says);
   else expect(said).toBeUndefined();
@@ -161,7 +161,7 @@ async function playOn(
     setIntercept((_request, next) => next());
     const next = await night();
     expect(next.summary, next.summary.error).toMatchObject({ status: "succeeded" });
-    expect(exitCodeOf(next)).toBe(0);
+    expect(exitCodeOfRun(next)).toBe(0);
     const holes = await sql`
       select list_offset from sync.quarantine where list_offset is not null and resolved_at is null`;
     expect(holes, "a whole walk closes the holes that an earlier one left").toEqual([]);

@@ -1,8 +1,8 @@
 /** What an incremental run makes of a build that comes where nobody looks, and of a clock that stood wrong. */
 import { describe, expect, test } from "vitest";
 import { systemClock } from "../../../src/base/clock.ts";
-import { exitCodeOf } from "../../../src/mirror/run/with-run.ts";
-import type { Build } from "../../../src/resources/build.ts";
+import { exitCodeOfRun } from "../../../src/mirror/run/with-run.ts";
+import type { BuildRecord } from "../../../src/resources/build.ts";
 import { QUIET } from "../../../src/simulate/settings.ts";
 import { withSql } from "../../../src/store/connection/connect.ts";
 import { findListFreshness } from "../../../src/store/ledger/list-freshness.ts";
@@ -39,7 +39,7 @@ const deepBuilds = (count: number) =>
         project: "/api/v1/project/1/",
         version: null,
         date: "2020-01-01T00:00:00",
-      }) as unknown as Build,
+      }) as unknown as BuildRecord,
   );
 
 /** So many builds come at place 1,200, and so many of those there go. */
@@ -130,7 +130,7 @@ test("builds that go make no run partial: the list does not count as read well, 
     const result = await run();
     expect(result.summary).toMatchObject({ status: "succeeded", unfinished: { deficit: 3 } });
     expect(result.summary.resources.build).toMatchObject({ walk: "head" });
-    expect(exitCodeOf(result)).toBe(0);
+    expect(exitCodeOfRun(result)).toBe(0);
     expect(await lastGoodAt(quick)).toBe(before);
   }
   const next = await quick.sync({ settings: SETTINGS });
@@ -187,7 +187,7 @@ test("in five days with ordinary deletions no round exits with 3, and what is go
     for (let round = 0; round < 4; round++) {
       quick.world.advance(DAY_MS / 4);
       const result = await quick.watch();
-      expect({ exit: exitCodeOf(result), ...result.summary.resources.build }).toMatchObject({
+      expect({ exit: exitCodeOfRun(result), ...result.summary.resources.build }).toMatchObject({
         exit: 0,
         walk: "head",
       });

@@ -4,7 +4,7 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { EXIT, MirrorError } from "../../../src/base/errors.ts";
-import { exitCodeOf, type SyncResult } from "../../../src/mirror/run/run.ts";
+import { exitCodeOfRun, type SyncResult } from "../../../src/mirror/run/run.ts";
 import type { RunResult } from "../../../src/mirror/run/with-run.ts";
 import { RESOURCES, type Resource } from "../../../src/resources/resources.ts";
 import { withSql } from "../../../src/store/connection/connect.ts";
@@ -88,7 +88,7 @@ async function runUnder(one: Blow, kind: SyncKind | "watch"): Promise<RunResult 
 
 function expectHonest(one: Blow, result: RunResult): void {
   const { summary, error } = result;
-  expect(exitCodeOf(result), String((error as Error | null)?.stack)).not.toBe(EXIT.bug);
+  expect(exitCodeOfRun(result), String((error as Error | null)?.stack)).not.toBe(EXIT.bug);
   const touched =
     one.what === "root" ? hit.map((keys) => keys[0] ?? "all") : one.what === "schema" ? [] : [one.resource];
   if (touched.includes("all")) return;

@@ -3,7 +3,7 @@ import net from "node:net";
 import { describe, expect, inject, test } from "vitest";
 import { type Clock, systemClock } from "../../../src/base/clock.ts";
 import { LockedError, StoppedError, StoreError } from "../../../src/base/errors.ts";
-import { exitCodeOf, type SyncOptions } from "../../../src/mirror/run/run.ts";
+import { exitCodeOfRun, type SyncOptions } from "../../../src/mirror/run/run.ts";
 import { connect, withSql } from "../../../src/store/connection/connect.ts";
 import { startRun } from "../../../src/store/ledger/run-ledger.ts";
 import { acquireRunLock, type RunLock } from "../../../src/store/ledger/run-lock.ts";
@@ -41,7 +41,7 @@ describe("a run that is stopped in the middle", () => {
     });
     const first = await quick.sync({ signal: stop.signal });
     expect(first.summary.status).toBe("interrupted");
-    expect(exitCodeOf(first)).toBe(143);
+    expect(exitCodeOfRun(first)).toBe(143);
     const [left] = await read(
       quick,
       "select checkpoint, walk, pages from sync.walks where resource = 'build'",
@@ -71,7 +71,7 @@ describe("a run that is stopped in the middle", () => {
     await using quick = await startQuickWorld();
     const stopped = await quick.sync({ signal: AbortSignal.abort(new StoppedError("SIGINT")) });
     expect(stopped.summary).toMatchObject({ status: "interrupted", resources: {} });
-    expect(exitCodeOf(stopped)).toBe(130);
+    expect(exitCodeOfRun(stopped)).toBe(130);
     expect((await quick.sync()).summary.status).toBe("succeeded");
   });
 
@@ -217,7 +217,7 @@ describe("upstream that is lost in mid-walk", () => {
       status: "partial",
       error: expect.stringContaining("got no answer"),
     });
-    expect(exitCodeOf(first)).toBe(5);
+    expect(exitCodeOfRun(first)).toBe(5);
     expect(first.summary.resources.build).toMatchObject({ walk: "not_whole", reason: expect.any(String) });
     const [walk] = await read(
       quick,
@@ -236,7 +236,7 @@ describe("upstream that is lost in mid-walk", () => {
     await using quick = await startQuickWorld({}, () => "hang up");
     const result = await quick.sync();
     expect(result.summary).toMatchObject({ status: "failed", resources: {} });
-    expect(exitCodeOf(result)).toBe(5);
+    expect(exitCodeOfRun(result)).toBe(5);
   });
 });
 
@@ -251,7 +251,7 @@ test.each([
   const result = await quick.sync();
   expect(result.summary).toMatchObject({ status: "failed", error: expect.stringContaining(String(status)) });
   expect(result.error).toBeInstanceOf(Error);
-  expect(exitCodeOf(result)).toBe(code);
+  expect(exitCodeOfRun(result)).toBe(code);
 });
 
 test("a resource that the root listing lacks makes the run partial; all else is mirrored and joined", async () => {
@@ -263,7 +263,7 @@ test("a resource that the root listing lacks makes the run partial; all else is 
   });
   const result = await quick.sync();
   expect(result.summary.status).toBe("partial");
-  expect(exitCodeOf(result)).toBe(3);
+  expect(exitCodeOfRun(result)).toBe(3);
   const walks = Object.entries(result.summary.resources).map(([resource, { walk, reason }]) => [
     resource,
     walk,
@@ -412,7 +412,7 @@ describe("Postgres that goes away in mid-run", () => {
     const settings = { databaseUrl: gate.url };
     const result = await quick.sync({ onProgress: act.onProgress, clock, settings });
     expect(result.error).toBeInstanceOf(StoreError);
-    expect(exitCodeOf(result)).toBe(4);
+    expect(exitCodeOfRun(result)).toBe(4);
     expect(waitedMs).toBeGreaterThan(60_000);
     await expectNothingHalfWritten(quick);
     const { log, messages } = createKeptLog();
@@ -434,7 +434,7 @@ describe("Postgres that goes away in mid-run", () => {
     );
     const result = await quick.sync();
     expect(result.error).toMatchObject({ sqlstate: "53100", hint: expect.stringContaining("free space") });
-    expect(exitCodeOf(result)).toBe(4);
+    expect(exitCodeOfRun(result)).toBe(4);
     await expectNothingHalfWritten(quick);
     await read(quick, "drop trigger full_disk on mirror.build_transitions; drop function mirror.full_disk");
     expect((await quick.sync()).summary.status).toBe("succeeded");
@@ -464,7 +464,7 @@ test("a run whose lock went to another run writes nothing more and ends with exi
   }
   const result = await quick.sync();
   expect(result.error).toBeInstanceOf(LockedError);
-  expect(exitCodeOf(result)).toBe(10);
+  expect(exitCodeOfRun(result)).toBe(10);
   await other?.release();
   expect(await read(quick, "select status from sync.runs order by id")).toEqual([
     { status: "interrupted" },

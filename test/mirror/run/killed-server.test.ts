@@ -9,7 +9,7 @@ import { loadConfig } from "../../../src/base/config.ts";
 import { StoreError } from "../../../src/base/errors.ts";
 import { silentLog } from "../../../src/base/log.ts";
 import { withDatabase } from "../../../src/cli/context/with-database.ts";
-import { exitCodeOf, type SyncResult } from "../../../src/mirror/run/run.ts";
+import { exitCodeOfRun, type SyncResult } from "../../../src/mirror/run/run.ts";
 import { readDefinitions } from "../../../src/report/definitions.ts";
 import { replaceDatabase, withSql } from "../../../src/store/connection/connect.ts";
 import { type EmbeddedServer, openEmbedded } from "../../../src/store/embedded/open-embedded.ts";
@@ -103,7 +103,7 @@ describe("the server that a run writes to", () => {
         { ...hasty, sleep: (_ms, stop) => systemClock.sleep(1, stop) },
         kill,
       );
-      expect(exitCodeOf(result)).toBe(4);
+      expect(exitCodeOfRun(result)).toBe(4);
       throw result.error;
     });
     await expect(failed).rejects.toBeInstanceOf(StoreError);
@@ -179,7 +179,7 @@ describe("a server that takes no writes any more, as after a failover,", () => {
       await migrate(server.url, definitions);
       const clock: Clock = { ...hasty, sleep: (_ms, stop) => systemClock.sleep(1, stop) };
       const result = await syncWhile(server.url, clock, () => setReadOnly(server.url, "on"));
-      expect(exitCodeOf(result)).toBe(4);
+      expect(exitCodeOfRun(result)).toBe(4);
       expect(result.error).toMatchObject({
         sqlstate: "25006",
         hint: expect.stringContaining("must name the primary"),

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { silentLog } from "../../../src/base/log.ts";
 import { printSummary } from "../../../src/cli/sync/print-summary.ts";
 import { createHostPace } from "../../../src/mirror/api/host-pace.ts";
-import { exitCodeOf } from "../../../src/mirror/run/run.ts";
+import { exitCodeOfRun } from "../../../src/mirror/run/run.ts";
 import { createWarnings } from "../../../src/mirror/run/warnings.ts";
 import { withSql } from "../../../src/store/connection/connect.ts";
 import { createFakeClock } from "../../support/fake-clock.ts";
@@ -66,7 +66,7 @@ test("a service that stays away is lost after two pauses: the run keeps what it 
     "paused all requests for 30 s a",
     "paused all requests for 60 s a",
   ]);
-  expect(exitCodeOf(result)).toBe(5);
+  expect(exitCodeOfRun(result)).toBe(5);
 });
 
 test("a service that asks to be left alone for a day ends the run at once with what it has", async () => {
@@ -83,7 +83,7 @@ test("a service that asks to be left alone for a day ends the run at once with w
       /^the service asks for a pause for 24 hours, until .*Z: GET .* answered 429/,
     ),
   });
-  expect(exitCodeOf(result)).toBe(5);
+  expect(exitCodeOfRun(result)).toBe(5);
   // Those that were under way may have arrived, and nobody asked after them.
   expect(asked).toBeLessThanOrEqual(20 + SETTINGS.concurrency);
 });
@@ -107,7 +107,7 @@ test("a run with the pace of an earlier one asks nothing while the service wants
       /^the service asks for a pause for 24 hours, until .*Z: GET .* answered 429/,
     ),
   });
-  expect(exitCodeOf(second)).toBe(5);
+  expect(exitCodeOfRun(second)).toBe(5);
   expect(quick.simulation.requests().total).toBe(0);
   await clock.sleep(86_300_000);
   const third = await run();

@@ -1,7 +1,7 @@
 /** What comes behind the walks, deletions, references and open builds, is part of a run's verdict. */
 import { describe, expect, test } from "vitest";
 import { NOTHING_UNFINISHED } from "../../../src/mirror/lists/summary.ts";
-import { exitCodeOf } from "../../../src/mirror/run/run.ts";
+import { exitCodeOfRun } from "../../../src/mirror/run/run.ts";
 import { QUIET } from "../../../src/simulate/settings.ts";
 import { withSql } from "../../../src/store/connection/connect.ts";
 import { type QuickWorld, startQuickWorld } from "../../support/quick-world.ts";
@@ -35,7 +35,7 @@ describe("a service that is lost behind the walks", () => {
     const { summary } = first;
     expect(Object.values(summary.resources).map(({ walk }) => walk)).toEqual(Array(5).fill("whole"));
     expect(summary.status).toBe("partial");
-    expect(exitCodeOf(first)).toBe(5);
+    expect(exitCodeOfRun(first)).toBe(5);
     const { references } = summary.unfinished;
     expect(references).toBeGreaterThan(20);
     expect(
@@ -68,7 +68,7 @@ describe("a list that cannot be read", () => {
     quick.world.advance(60_000);
     isBad = true;
     const result = await quick.sync({ kind: "full" });
-    expect(exitCodeOf(result)).toBe(5);
+    expect(exitCodeOfRun(result)).toBe(5);
     expect(result.summary).toMatchObject({
       status: "partial",
       unfinished: NOTHING_UNFINISHED,

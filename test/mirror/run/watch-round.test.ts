@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { exitCodeOf } from "../../../src/mirror/run/with-run.ts";
-import type { Build } from "../../../src/resources/build.ts";
+import { exitCodeOfRun } from "../../../src/mirror/run/with-run.ts";
+import type { BuildRecord } from "../../../src/resources/build.ts";
 import type { WorldOptions } from "../../../src/simulate/settings.ts";
 import { QUIET } from "../../../src/simulate/settings.ts";
 import { type Sql, withSql } from "../../../src/store/connection/connect.ts";
@@ -63,9 +63,10 @@ function takeAsked({ arranged }: Watched): { lists: string[]; details: string[] 
   };
 }
 
-const place = (build: Build, at: number) => (builds: readonly Build[]) => builds.toSpliced(at, 0, build);
-const made = (id: string, over: Partial<Build> = {}) =>
-  wireBuild(id, { project: "/api/v1/project/1/", ...over }) as unknown as Build;
+const place = (build: BuildRecord, at: number) => (builds: readonly BuildRecord[]) =>
+  builds.toSpliced(at, 0, build);
+const made = (id: string, over: Partial<BuildRecord> = {}) =>
+  wireBuild(id, { project: "/api/v1/project/1/", ...over }) as unknown as BuildRecord;
 
 describe("a round of the watch", () => {
   test("finds new builds, and sees at the head how they move without asking for any by itself", {
@@ -132,7 +133,7 @@ describe("a round of the watch", () => {
   ])("finds what is new though a build %s", { tags: ["long"] }, async (_, at, odd) => {
     await using quick = await startWatched();
     // As many go at the far end as come, so that the count tells nothing.
-    const withOdd = (builds: readonly Build[]) => place(odd, at)(builds.slice(0, -1));
+    const withOdd = (builds: readonly BuildRecord[]) => place(odd, at)(builds.slice(0, -1));
     quick.arranged.arrange = withOdd;
     const settings = { pageSize: 5 };
     expect((await quick.watch({ settings })).summary.resources.build).toMatchObject({ inserted: 1 });
@@ -186,7 +187,7 @@ describe("a round of the watch", () => {
       walk: "skipped",
       reason: expect.stringContaining("no builds are mirrored yet"),
     });
-    expect(exitCodeOf(result)).toBe(3);
+    expect(exitCodeOfRun(result)).toBe(3);
   });
 
   test("reads small pages after a recent look, and pages of a sync's size after more than an hour", async () => {

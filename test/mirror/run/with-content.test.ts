@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { systemClock } from "../../../src/base/clock.ts";
 import { EXIT } from "../../../src/base/errors.ts";
 import { findAnchors, findDocs, findFiles } from "../../../src/mirror/content/search-contents.ts";
-import { exitCodeOf, runSync, type SyncOptions } from "../../../src/mirror/run/run.ts";
+import { exitCodeOfRun, runSync, type SyncOptions } from "../../../src/mirror/run/run.ts";
 import { withContent } from "../../../src/mirror/run/with-content.ts";
 import type { SimulationOptions } from "../../../src/simulate/service.ts";
 import { QUIET, type WorldOptions } from "../../../src/simulate/settings.ts";
@@ -144,7 +144,7 @@ describe("a sync with content", () => {
     world.advance(DAY_MS);
     const second = await night();
     expect(second.content).toMatchObject({ unchanged: 29, failed: 1, ended: "done" });
-    expect(exitCodeOf(second)).toBe(EXIT.done);
+    expect(exitCodeOfRun(second)).toBe(EXIT.done);
     expect(await allIdsOf(sql, heading)).not.toContain(id);
     expect(
       (await findAnchors(sql, { q: heading })).filter((address) => address.includes(url.slice(6))),
@@ -231,7 +231,7 @@ describe("a sync with content", () => {
     );
     const first = await night();
     expect(first.content).toMatchObject({ fetched: 0, failed: 30, left: 0, ended: "done" });
-    expect(exitCodeOf(first)).toBe(EXIT.done);
+    expect(exitCodeOfRun(first)).toBe(EXIT.done);
     const rows = await sql<{ reason: string }[]>`select distinct reason from mirror.file_contents`;
     expect(rows.every((row) => row.reason.includes(reason))).toBe(true);
     world.advance(DAY_MS);
@@ -342,7 +342,7 @@ describe("a sync with content", () => {
     expect(lost.content).toMatchObject({ fetched: 0, left: expect.any(Number), ended: "lost" });
     expect(lost.content?.requests).toBeLessThan(15);
     expect(lost.summary.status).toBe("succeeded");
-    expect(exitCodeOf(lost)).toBe(EXIT.done);
+    expect(exitCodeOfRun(lost)).toBe(EXIT.done);
     expect((await night()).content).toMatchObject({ fetched: 30, left: 0 });
     expect(await sql`select from mirror.file_contents where reason is not null`).toHaveLength(0);
   });
@@ -425,7 +425,7 @@ describe("a sync with content", () => {
     });
     const first = await night({ giveWay: () => due.signal });
     expect(first.content).toMatchObject({ fetched: 20, left: null, ended: "stopped" });
-    expect(exitCodeOf(first)).toBe(EXIT.done);
+    expect(exitCodeOfRun(first)).toBe(EXIT.done);
     expect((await night()).content).toMatchObject({ fetched: 10, unchanged: 20, left: 0 });
     expect(await sql`select from mirror.file_contents where search is null`).toHaveLength(0);
   });

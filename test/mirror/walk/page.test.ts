@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { UnexpectedShapeError } from "../../../src/base/errors.ts";
-import { parsePage } from "../../../src/mirror/walk/page.ts";
+import { parseListPage } from "../../../src/mirror/walk/page.ts";
 
 const META = { limit: 20, next: null, offset: 0, previous: null, total_count: 2 };
 const BASE = new URL("http://h/");
-const parse = (value: unknown) => parsePage(value, "user", "http://h/api/v1/user/", BASE);
+const parse = (value: unknown) => parseListPage(value, "user", "http://h/api/v1/user/", BASE);
 
 describe("parsePage", () => {
   it("gives the numbers, the ids and the records of a page", () => {
@@ -22,7 +22,7 @@ describe("parsePage", () => {
       { id: 1, date: "2026-01-01T00:00:00" },
     ];
     const isShown = (builds: unknown[]) =>
-      parsePage({ meta: META, objects: builds }, "build", "", BASE).meta.showsOrder;
+      parseListPage({ meta: META, objects: builds }, "build", "", BASE).meta.showsOrder;
     expect(isShown(objects)).toBe(true);
     expect(isShown(objects.toReversed())).toBe(false);
   });

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { judge, usualOf, type VerdictFacts } from "../../../src/page/now/verdict.ts";
+import { judge, type NowVerdictFacts, usualOf } from "../../../src/page/now/verdict.ts";
 
 const NOW = new Date("2026-11-22T12:00:00Z");
-const QUIET: VerdictFacts = {
+const QUIET: NowVerdictFacts = {
   now: NOW,
   at: NOW,
   asOf: new Date("2026-11-22T11:58:00Z"),
@@ -19,7 +19,7 @@ const QUIET: VerdictFacts = {
   finished: 7176,
   kinds: [],
 };
-const BROKEN: VerdictFacts = {
+const BROKEN: NowVerdictFacts = {
   ...QUIET,
   broke: 18,
   failing: 237,
@@ -31,7 +31,7 @@ const BROKEN: VerdictFacts = {
 };
 
 const plain = (text: string) => text.replaceAll("\u00a0", " ");
-const say = (facts: VerdictFacts) => {
+const say = (facts: NowVerdictFacts) => {
   const { kind, sentence, evidence, title } = judge(facts);
   return { kind, title: plain(title), sentence: plain(sentence), evidence: plain(evidence) };
 };

@@ -4,8 +4,8 @@ import {
   agoWords,
   clockWords,
   dayWords,
-  moment,
   momentMs,
+  momentTag,
   span,
   when,
 } from "../../../src/page/parts/age.ts";
@@ -57,12 +57,12 @@ describe("a moment of Postgres", () => {
     expect(plain(String(await age("2026-11-21 20:25:00+00", NOW)))).toBe(
       '<time datetime="2026-11-21T20:25:00.000Z" title="21 Nov 20:25 UTC">5 h</time>',
     );
-    expect(String(await moment("2026-11-21 20:25:00+00", NOW))).toContain(">21 Nov 20:25</time>");
+    expect(String(await momentTag("2026-11-21 20:25:00+00", NOW))).toContain(">21 Nov 20:25</time>");
   });
 
   it("is a dash where there is none, and its own text where JavaScript has no such moment", async () => {
     expect(String(await age(null, NOW))).toBe('<span class="quiet">–</span>');
-    expect(String(await moment(undefined, NOW))).toContain("–");
-    expect(String(await moment("infinity<", NOW))).toBe("<span>infinity&lt;</span>");
+    expect(String(await momentTag(undefined, NOW))).toContain("–");
+    expect(String(await momentTag("infinity<", NOW))).toBe("<span>infinity&lt;</span>");
   });
 });

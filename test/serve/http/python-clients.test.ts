@@ -12,11 +12,11 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { readPage } from "../../../src/mirror/content/read-page.ts";
 import { runSync, type SyncOptions } from "../../../src/mirror/run/run.ts";
 import { withContent } from "../../../src/mirror/run/with-content.ts";
-import type { File } from "../../../src/resources/file.ts";
-import type { Project } from "../../../src/resources/project.ts";
+import type { FileRecord } from "../../../src/resources/file.ts";
+import type { ProjectRecord } from "../../../src/resources/project.ts";
 import { RESOURCES, type Resource } from "../../../src/resources/resources.ts";
-import type { User } from "../../../src/resources/user.ts";
-import type { Version } from "../../../src/resources/version.ts";
+import type { UserRecord } from "../../../src/resources/user.ts";
+import type { VersionRecord } from "../../../src/resources/version.ts";
 import { QUIET } from "../../../src/simulate/settings.ts";
 import { type QuickWorld, startQuickWorld } from "../../support/quick-world.ts";
 import { type ServedInterface, serveInterface } from "../../support/served-interface.ts";
@@ -53,9 +53,9 @@ describe("Python's clients", { tags: ["long"] }, () => {
   let served: ServedInterface;
   let missing: string | null = null;
   let outcome: Outcome;
-  let file: File;
-  let version: Version;
-  let user: User;
+  let file: FileRecord;
+  let version: VersionRecord;
+  let user: UserRecord;
   let all: Records;
 
   beforeAll(async () => {
@@ -82,12 +82,14 @@ describe("Python's clients", { tags: ["long"] }, () => {
       ),
     ) as Records;
     // A project with a slug that is no number, a file and so a version.
-    file = all.file.find((one) => !/^\d/.test((one as unknown as File).project.slug)) as unknown as File;
+    file = all.file.find(
+      (one) => !/^\d/.test((one as unknown as FileRecord).project.slug),
+    ) as unknown as FileRecord;
     const slug = /\/en\/([^/]+)\//.exec(file.absolute_url)?.[1] ?? "";
     version = all.version.find(
-      (one) => one.slug === slug && (one.project as Project).id === file.project.id,
-    ) as unknown as Version;
-    user = all.user[3] as unknown as User;
+      (one) => one.slug === slug && (one.project as ProjectRecord).id === file.project.id,
+    ) as unknown as VersionRecord;
+    user = all.user[3] as unknown as UserRecord;
     const word = readPage(quick.world.page(file.absolute_url)?.html ?? "").text.split(/\W+/)[3] ?? "";
     const facts = {
       ...{ project: file.project, version, user, word },
@@ -141,7 +143,7 @@ describe("Python's clients", { tags: ["long"] }, () => {
     const { id } = file.project;
     const project = all.project.find((one) => one.id === id);
     expect(answers).toMatchObject({ by_id: project, by_number: project, by_slug: project });
-    const ofProject = (one: Json) => (one.project as Project).id === id;
+    const ofProject = (one: Json) => (one.project as ProjectRecord).id === id;
     expect(answers.versions_of).toEqual(all.version.filter(ofProject));
     const builds = all.build.filter((one) => one.project === project?.resource_uri);
     expect(answers).toMatchObject({ builds_of: builds, build_filter: builds });

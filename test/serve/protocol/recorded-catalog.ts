@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
-import type { FileHit } from "../../../src/resources/file.ts";
-import type { Project } from "../../../src/resources/project.ts";
+import type { FileHitRecord } from "../../../src/resources/file.ts";
+import type { ProjectRecord } from "../../../src/resources/project.ts";
 import { RESOURCES, type Resource } from "../../../src/resources/resources.ts";
-import type { Version } from "../../../src/resources/version.ts";
-import type { Catalog, DocHit, Filter, RecordTypes } from "../../../src/serve/protocol/catalog.ts";
+import type { VersionRecord } from "../../../src/resources/version.ts";
+import type { Catalog, Filter, FoundDoc, RecordTypes } from "../../../src/serve/protocol/catalog.ts";
 import { matchesFilter } from "../../../src/serve/protocol/match-filter.ts";
 
 export interface Exchange {
@@ -52,9 +52,9 @@ export function createRecordedCatalog(exchanges: readonly Exchange[]): Catalog {
   const find = (resource: Resource, id: string) =>
     records.get(resource)?.find((record) => record.id === id) ?? embedded.get(id);
   // Some projects are hidden from their list, and versions still embed them.
-  const embedded = new Map<string, Project>();
+  const embedded = new Map<string, ProjectRecord>();
   for (const record of [...(records.get("version") ?? []), ...(records.get("file") ?? [])]) {
-    const { project } = record as Version;
+    const { project } = record as VersionRecord;
     embedded.set(project.id, project);
   }
   const fits = (resource: Resource, record: object, filter: Filter) =>
@@ -72,7 +72,7 @@ export function createRecordedCatalog(exchanges: readonly Exchange[]): Catalog {
     async find<R extends Resource>(resource: R, id: string) {
       return (records.get(resource) as RecordTypes[R][]).find((record) => record.id === id);
     },
-    async searchFiles({ q }): Promise<FileHit[]> {
+    async searchFiles({ q }): Promise<FileHitRecord[]> {
       return JSON.parse(replies.get(`/api/v1/file/search/?q=${q}`) ?? "").objects;
     },
     async searchAnchors(q): Promise<string[]> {
@@ -87,7 +87,7 @@ export function createRecordedCatalog(exchanges: readonly Exchange[]): Catalog {
         total,
         maxScore: max_score,
         hits: hits.map(
-          ({ fields, highlight }): DocHit => ({
+          ({ fields, highlight }): FoundDoc => ({
             link: fields.link,
             path: fields.path[0],
             project: fields.project[0],

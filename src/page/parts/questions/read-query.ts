@@ -1,4 +1,4 @@
-import type { Filters } from "../../../report/question.ts";
+import type { AnswerFilters } from "../../../report/question.ts";
 import { resolveSpan } from "../../../report/time-bounds.ts";
 
 /** The query of a URL. Spans in `since` and `until`, such as `7d`, become the moments that they mean now. */
@@ -19,7 +19,7 @@ export function readText(query: URLSearchParams, name: string): string | undefin
 }
 
 /** The filters of a file. An empty one is none, except for the project: a slug may be empty. */
-export function readFilters(query: URLSearchParams): Filters {
+export function readFileFilters(query: URLSearchParams): AnswerFilters {
   const given = (filter: string) => query.get(filter) || undefined;
   return {
     project: query.get("project") ?? undefined,
