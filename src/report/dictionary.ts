@@ -78,7 +78,7 @@ export const DICTIONARY = {
     columns: {
       month: "As triggered_month of fact_builds; null for builds without a date.",
       revision:
-        "Another one after each change of such a row, its names included; equal revisions mean equal rows.",
+        "A number that changes with each change of a row of this month, or of a name in it. Equal revisions mean equal rows.",
     },
   },
   success_rate_daily: {

@@ -145,7 +145,7 @@ Results go to stdout, the log and progress to stderr.
 
 ## Exit codes
 
-Any other code is a failure. A script may try again after 3 and 5. Code 10 is not a fault. The others need a person.
+Any other code is a failure. A script may try again after 3 and 5. Code 10 is not a fault. With any other code, a person must look.
 
 ${entries(EXIT)
   .map(([key, code]) => `- ${code}: ${EXIT_WORDS[key].filter(Boolean).join(" → ")}`)
@@ -188,7 +188,8 @@ ${statusExample()}
 \`\`\`
 
 - \`stale\`: whether any list is. A list is stale when it was not read well for \`stale_after_ms\`, or never: \`DOCMIRROR_STALE_AFTER\`, or the value of
-  \`--max-age\`. Read well means that the walk was whole, or that the head joined and its count agreed.
+  \`--max-age\`. A list was read well when a
+  walk was whole, or when its head was read down to known builds and the counts were then equal.
 - \`last_good_at\` is when the walk began that read the list well, in an earlier run where it was resumed: its first page is its oldest. It and
   \`age_ms\` are those of the oldest list, \`oldest_list\`. They are null while a list was never read well; \`age_ms\` also where a clock
   was wrong, and \`clock_faults\` then says so.

@@ -9,7 +9,7 @@ const STALE_AFTER_MS = 30 * 3_600_000;
 /** How many of the newest runs are checked. */
 const RUNS = 1000;
 
-/** How old the mirror is by its oldest list, and whether a clock that was ahead dated a run. */
+/** How old the mirror is by its oldest list, and whether a run has its time from a clock that was ahead. */
 export async function checkFreshness(sql: Sql, now: Date): Promise<Result> {
   const runs = await sql<{ id: number; at: string }[]>`
     select id, greatest(started_at, finished_at) as at from sync.runs order by id desc limit ${RUNS}`;

@@ -1,7 +1,7 @@
 import type { MiddlewareHandler } from "hono";
 import type { Logger } from "../../base/log.ts";
 
-/** The longest paths are of hostile slugs. */
+/** Only a hostile request has a longer path. */
 const MAX_PATH_LENGTH = 500;
 
 /**

@@ -90,7 +90,7 @@ export function chooseCoding(
   const weights = readWeights(header);
   const weightOf = (coding: string) => weights.get(coding) ?? weights.get("*");
   let best: Coding | null = isIdentityAccepted(header) ? "identity" : null;
-  // An identity that is not named is accepted, but nobody asked for it.
+  // A client that does not name `identity` accepts it, but prefers each coding that it names.
   let bestWeight = weights.get("identity") ?? 0;
   for (const coding of codings) {
     const weight = weightOf(coding) ?? 0;

@@ -9,7 +9,7 @@ const LOCK_TIMEOUT = "3s";
 
 /**
  * Writes that this session's process leads from now on, and closes the runs of the process that led before, so
- * that it can write no more: each of its commits wants its run open. The caller has the lock. Returns the
+ * that it can write no more: its commits succeed only while its run is open. The caller has the lock. Returns the
  * number of the term and the runs that were closed. Safe to repeat.
  */
 export async function takeOver(

@@ -42,7 +42,7 @@ const deepBuilds = (count: number) =>
       }) as unknown as BuildRecord,
   );
 
-/** So many builds come at place 1,200, and so many of those there go. */
+/** Inserts builds at place 1,200, and deletes builds from there. */
 function change({ arranged }: Mirrored, came: number, went: number): string[] {
   let gone: string[] = [];
   arranged.arrange = (builds) => {
