@@ -50,6 +50,8 @@ export interface SizedPage {
   request: Pick<PageRequest, "limit" | "offset">;
   /** The number of records that came. */
   count: number;
+  /** The id of the last of them; undefined without one. */
+  lastId: string | undefined;
   hasNext: boolean;
   /** The smallest limit of the request, of `meta` and of `next`. */
   saidLimit: number;
@@ -82,8 +84,10 @@ export function createPageSize(remembered: RememberedSize | null): PageSize {
   let most = LARGEST_SIZE;
   /** The count of the latest pages, and how many in a row had it. */
   let same = { count: 0, pages: 0 };
-  /** Where a last page ended that its count contradicts, and the size that it had. */
-  let doubt: { end: number; size: number; shrunkAt: Date | null } | null = null;
+  /** The last record of a last page that its count contradicts, where it ended, and the size that it had. */
+  let doubt: { lastId: string | undefined; end: number; size: number; shrunkAt: Date | null } | null = null;
+  /** The last record of the page before. */
+  let lastId: string | undefined;
   /** The largest size that the service has served, as far as it is known. */
   let served = size;
   /** The slow pages in a row, and the light ones with the least room among them. */
@@ -124,6 +128,7 @@ export function createPageSize(remembered: RememberedSize | null): PageSize {
     regionEnd: (offset) => regionAt(offset)?.end ?? null,
     learn(page, isAtStart) {
       judge(page, isAtStart);
+      lastId = page.lastId;
       if (isShrunk) shrunkAt = page.observedAt;
       isShrunk = false;
     },
@@ -142,12 +147,14 @@ export function createPageSize(remembered: RememberedSize | null): PageSize {
 
   function judge(page: SizedPage, isAtStart: boolean): void {
     const { request, count, bytes, askedAt, observedAt } = page;
-    if (doubt && !page.hasNext) settleDoubt(doubt, request.offset + count);
+    if (doubt && !page.hasNext) settleDoubt(doubt, page);
     // A narrowed page, or one that was asked for before the size changed.
     if (request.limit !== size) return;
     if (!page.hasNext) {
-      if (count < size && size > BASE_SIZE && request.offset + count < (page.totalCount ?? 0)) {
-        doubt = { end: request.offset + count, size, shrunkAt };
+      // A page that ends as the one before is the one more that was asked for.
+      const isEcho = count > 0 && page.lastId === lastId;
+      if (!isEcho && count < size && size > BASE_SIZE && request.offset + count < (page.totalCount ?? 0)) {
+        doubt = { lastId: page.lastId, end: request.offset + count, size, shrunkAt };
         shrink(BASE_SIZE);
       }
       return;
@@ -178,12 +185,15 @@ export function createPageSize(remembered: RememberedSize | null): PageSize {
     } else if (same.pages >= SAME_COUNTS && count < LEAST_FULL * size) setSize(count);
   }
 
-  /** A page of the smaller size was the last one too. When it ends where the doubtful one ended, that was the end. */
+  /**
+   * A page of the smaller size was the last one too. When it ends where the doubtful one ended, that was the end. By
+   * the record, too: a service that hides records of a page shows the same end at other places.
+   */
   function settleDoubt(
-    { end, size: before, shrunkAt: at }: NonNullable<typeof doubt>,
-    reached: number,
+    { lastId: doubted, end, size: before, shrunkAt: at }: NonNullable<typeof doubt>,
+    { request, count, lastId: last }: SizedPage,
   ): void {
-    if (reached <= end) {
+    if (request.offset + count <= end || (last !== undefined && last === doubted)) {
       isShrunk = false;
       shrunkAt = at;
       setSize(before);

@@ -18,6 +18,8 @@ interface Reply {
   /** @default the limit */
   saidLimit?: number;
   totalCount?: number | null;
+  /** @default another record on each page */
+  lastId?: string;
   /** @default 100 bytes a record */
   bytes?: number;
   /** @default 10 ms */
@@ -29,6 +31,7 @@ function replyTo(size: PageSize, reply: Reply = {}): SizedPage {
   return {
     request: { limit, offset },
     ...{ count, hasNext, totalCount, saidLimit: reply.saidLimit ?? limit },
+    lastId: reply.lastId ?? `last of ${offset} to ${offset + count}`,
     bytes: reply.bytes ?? count * 100,
     askedAt: new Date(NOW),
     observedAt: new Date(NOW + (reply.ms ?? 10)),
@@ -162,6 +165,20 @@ describe("a last page whose own count says that more follows", () => {
     const size = inTheMiddle();
     size.learn(replyTo(size, cut), false);
     size.learn(replyTo(size, { ...cut, offset: 2294, count: 6 }), false);
+    expect(size).toMatchObject({ size: 1000, shrunkAt: null });
+  });
+
+  it("leaves the size as it was where the same record is the last one, at another place because others are hidden", () => {
+    const size = inTheMiddle();
+    size.learn(replyTo(size, { ...cut, lastId: "1" }), false);
+    size.learn(replyTo(size, { ...cut, offset: 2294, count: 20, lastId: "1" }), false);
+    expect(size).toMatchObject({ size: 1000, shrunkAt: null });
+  });
+
+  it("leaves the size as it was where it only repeats the end of the page before", () => {
+    const size = inTheMiddle();
+    size.learn(replyTo(size, { offset: 1320, lastId: "1" }), false);
+    size.learn(replyTo(size, { ...cut, count: 20, lastId: "1" }), false);
     expect(size).toMatchObject({ size: 1000, shrunkAt: null });
   });
 });
