@@ -134,10 +134,11 @@ async function settle(options: ConfirmOptions, batch: readonly Asked[]): Promise
     );
     for (const id of sighted) waiting.add(keyOf({ resource, id }));
   }
+  const isUp = await isUpDespite(options, batch);
   const asked = batch.map(({ resource, id, answer }): AskedRecord => {
     if (answer.kind === "found") return { resource, id, outcome: "found" };
     if (waiting.has(keyOf({ resource, id }))) return { resource, id, outcome: "waiting" };
-    const isSilent = client.lost.aborted || (answer.kind === "unclear" && isNoAnswer(answer.error));
+    const isSilent = client.lost.aborted || (answer.kind === "unclear" && (isRefused(answer.error) || (isLost(answer.error) && !isUp)));
     return { resource, id, outcome: isSilent ? "silent" : "undecided" };
   });
   const { counts: deleted } = await loader.retire(
@@ -158,8 +159,17 @@ function keyOf({ resource, id }: MissingRecord): string {
   return `${resource} ${id}`;
 }
 
-/** Whether nothing came about the record itself: no reply, or a refusal for now. */
-function isNoAnswer(error: UpstreamError | null): boolean {
-  if (error instanceof HttpStatusError) return error.status === 429 || error.status === 503;
+/** Whether the service answers, though it does not answer for a record: then that lies in the record. */
+async function isUpDespite({ client, signal }: ConfirmOptions, batch: readonly Asked[]): Promise<boolean> {
+  const isSomeLost = batch.some(({ answer }) => answer.kind === "unclear" && isLost(answer.error));
+  return isSomeLost && client.isUp(signal);
+}
+
+function isLost(error: UpstreamError | null): boolean {
   return error instanceof NetworkError || error instanceof TimeoutError;
+}
+
+/** Whether the service refused for now, which says nothing of the record. */
+function isRefused(error: UpstreamError | null): boolean {
+  return error instanceof HttpStatusError && (error.status === 429 || error.status === 503);
 }

@@ -149,6 +149,18 @@ describe("a missing record", () => {
     expect(await findUndecided(loading.sql, 20)).toEqual({ count: 0, first: [] });
   });
 
+  test("whose detail never answers, though the service does, costs no verdict any more after three runs", async () => {
+    await using loading = await setUpMissing(1);
+    const left: number[] = [];
+    for (let run = 0; run < 3; run++) {
+      const result = await confirm(loading, ({ path }) =>
+        path.startsWith("/api/v1/user/1/") ? { instead: "hang up" } : { body: {} },
+      );
+      left.push(result.left);
+    }
+    expect(left).toEqual([1, 1, 0]);
+  });
+
   test("of a list that this run did not see well is not asked for", async () => {
     await using loading = await setUpMissing(1, 1);
     const { asked } = await confirm(loading, [GONE], { resources: ["build"] });
