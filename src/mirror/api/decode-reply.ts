@@ -27,7 +27,7 @@ export function charsetOf(contentType: string | undefined): ReplyCharset {
 
 /** Decodes a body. A byte order mark is left out. Bytes that do not fit become U+FFFD. Takes linear time. */
 export function decodeReply(body: Buffer, charset: string): DecodedReply {
-  if (charset !== "utf-8") return decodeOther(body, charset);
+  if (charset !== "utf-8" && !(charset === NEVER_FAILING && isUtf8(body))) return decodeOther(body, charset);
   const text = withoutMark(body.toString("utf8"));
   if (!text.includes("\uFFFD") || isUtf8(body)) return { text, damaged: null };
   const copy = Buffer.from(body);
@@ -36,6 +36,12 @@ export function decodeReply(body: Buffer, charset: string): DecodedReply {
     copy.fill("?", at, at + 3);
   return { text, damaged: withoutEscapes(withoutMark(copy.toString("utf8"))) };
 }
+
+/**
+ * All bytes fit it, so a wrong declaration would never be seen. It is a default of servers, while JSON is UTF-8
+ * (RFC 8259). Accented text in it is hardly ever UTF-8 by accident.
+ */
+const NEVER_FAILING = "windows-1252";
 
 const REPLACEMENT = Buffer.from("\uFFFD");
 

@@ -138,7 +138,9 @@ async function settle(options: ConfirmOptions, batch: readonly Asked[]): Promise
   const asked = batch.map(({ resource, id, answer }): AskedRecord => {
     if (answer.kind === "found") return { resource, id, outcome: "found" };
     if (waiting.has(keyOf({ resource, id }))) return { resource, id, outcome: "waiting" };
-    const isSilent = client.lost.aborted || (answer.kind === "unclear" && (isRefused(answer.error) || (isLost(answer.error) && !isUp)));
+    const isSilent =
+      client.lost.aborted ||
+      (answer.kind === "unclear" && (isRefused(answer.error) || (isLost(answer.error) && !isUp)));
     return { resource, id, outcome: isSilent ? "silent" : "undecided" };
   });
   const { counts: deleted } = await loader.retire(

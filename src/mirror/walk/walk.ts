@@ -177,7 +177,15 @@ export function createWalk({
 
 function sizedPage({ meta, ...page }: FetchedPage, request: PageRequest): SizedPage {
   const { next, count, totalCount } = meta;
-  return { ...page, request, count, lastId: page.ids.at(-1), hasNext: next !== null, saidLimit: saidLimit(request, meta), totalCount };
+  return {
+    ...page,
+    request,
+    count,
+    lastId: page.ids.at(-1),
+    hasNext: next !== null,
+    saidLimit: saidLimit(request, meta),
+    totalCount,
+  };
 }
 
 /** The retries of the next request; undefined leaves it to the client. */

@@ -21,6 +21,8 @@ describe("decodeReply", () => {
     ["utf-8", Buffer.from('"\ufffd"'), '"\ufffd"'],
     ["windows-1252", Buffer.from('"caf\u00e9"', "latin1"), '"caf\u00e9"'],
     ["windows-1252", Buffer.from([0x22, 0x80, 0x22]), '"\u20ac"'],
+    // Declared by a default of the server, while its JSON is UTF-8.
+    ["windows-1252", Buffer.from('"caf\u00e9 \u{1f600}"'), '"caf\u00e9 \u{1f600}"'],
     ["utf-16le", Buffer.from('\ufeff"\u{1f600}"', "utf16le"), '"\u{1f600}"'],
     ["shift_jis", Buffer.from([0x22, 0x93, 0xfa, 0x22]), '"\u65e5"'],
   ])("reads %s that fits", (charset, body, text) => {
