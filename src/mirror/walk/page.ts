@@ -34,7 +34,7 @@ export interface Page {
   /** The requested path and query. */
   request: string;
   meta: ParsedMeta;
-  /** The ids on the page in its order; records without one, and those of another resource, are left out. */
+  /** The ids on the page in its order; records without one are left out. That of another resource's record has its name in front. */
   ids: string[];
   /** Null when the body equals the remembered one: its records are stored already. */
   records: unknown[] | null;
@@ -91,12 +91,16 @@ export function parseListPage(value: unknown, resource: Resource, url: string, b
       count: objects.length,
       ...readOrder(resource, objects),
     },
-    ids: objects
-      .filter((record) => otherResource(record, resource, baseUrl) === null)
-      .map(recordId)
-      .filter((id) => id !== null),
+    ids: objects.map((record) => placeId(record, resource, baseUrl)).filter((id) => id !== null),
     records: objects,
   };
+}
+
+/** The id by which the walk knows a record. One of another resource is in its place too, but is none of the list's. */
+function placeId(record: unknown, resource: Resource, baseUrl: URL): string | null {
+  const id = recordId(record);
+  const other = id === null ? null : otherResource(record, resource, baseUrl);
+  return other === null ? id : `${other}/${id}`;
 }
 
 function count(value: unknown): number | null {

@@ -7,6 +7,8 @@ import { isFull, saidLimit } from "./pass.ts";
 
 /** The next page reads one record in this many again: at least two, and never more than half a page. */
 const OVERLAP_SHARE = 50;
+/** Where a larger share of a page shares the last sort key, it is not read again. */
+const MOST_TIED = 0.75;
 /** The least limit of a page that looks for more behind one without a next. */
 const LEAST_LIMIT = 8;
 
@@ -72,8 +74,11 @@ export function overlapOf(limit: number): number {
   return Math.min(Math.max(2, Math.ceil(limit / OVERLAP_SHARE)), Math.floor(limit / 2));
 }
 
-/** The records to read again behind a page. They reach past those that share the last sort key. */
+/**
+ * The records to read again behind a page. They reach past those that share the last sort key, unless so many do that
+ * the walk would hardly go on: where as many records come at the head, it would not go on at all.
+ */
 function overlapAfter(limit: number, { count, showsOrder, ties }: ParsedMeta): number {
   const tail = showsOrder ? tailOf(count, ties) : 0;
-  return Math.max(overlapOf(limit), tail < count && ties ? tail + 1 : 0);
+  return Math.max(overlapOf(limit), ties && tail <= MOST_TIED * count ? tail + 1 : 0);
 }

@@ -251,7 +251,7 @@ export const VERDICTS = [
     applies: (facts) => unseen(facts) > 0 && unseen(facts) <= facts.nameless,
     outcome: "not_whole",
     why: "These records cannot be distinguished, and reading the list again would give them no ids.",
-    reason: (facts) => `${countsOf(facts)}: ${facts.nameless} of its records have no id of this list`,
+    reason: (facts) => `${countsOf(facts)}: ${facts.nameless} of its records have no id`,
   },
   {
     name: "count not met, nothing new",

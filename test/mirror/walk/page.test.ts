@@ -45,13 +45,13 @@ describe("parsePage", () => {
     expect(parsing).toThrow(place);
   });
 
-  it("counts no record of another resource among its ids, though it is on the page", () => {
+  it("keeps the place of a record of another resource, by an id that is none of the list's", () => {
     const objects = [
       { id: "1", resource_uri: "/api/v1/user/1/" },
       { id: "7", resource_uri: "http://h/api/v1/build/7/" },
     ];
     expect(parse({ meta: META, objects })).toMatchObject({
-      ids: ["1"],
+      ids: ["1", "build/7"],
       meta: { count: 2 },
       records: objects,
     });

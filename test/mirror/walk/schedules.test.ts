@@ -288,22 +288,22 @@ function inFixedOrder(share: number): void {
     if (share === 1) expect([...met]).toEqual(expect.arrayContaining(ROWS_OF_ODD_COUNTS));
   });
 
-  it("loses none where equal dates come in any order, whatever the counts", async () => {
-    let whole = 0;
+  it("loses none where dates show the order and equal ones come in any, whatever the counts", async () => {
+    let shown = 0;
     const numRuns = many(4000);
     await fc.assert(
       fc.asyncProperty(odd(anySchedule), async (schedule) => {
         const tied = { ...schedule, showsOrder: true, order: "ties" as const, patience: boundOf(schedule) };
         // Records that share a date must fit on a page.
         fc.pre(schedule.pageSize > 8 && (schedule.maxLimit ?? 0) > 8);
-        const { outcome, missed } = await walkModel(tied);
-        if (outcome.walk !== "whole") return;
-        whole += 1;
+        const { verdicts, missed } = await walkModel(tied);
+        if (verdicts.at(-1) !== "order shown") return;
+        shown += 1;
         expect(missed).toEqual([]);
       }),
       { numRuns },
     );
-    expect(whole / numRuns).toBeGreaterThan(0.8);
+    expect(shown / numRuns).toBeGreaterThan(0.15);
   });
 
   it("is read once where it shows its order, else twice, though records come and go at the same time", async () => {
