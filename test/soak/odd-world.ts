@@ -31,7 +31,7 @@ export interface OddWorld extends World {
   wasHidden(path: string): boolean;
   /** It is one plain service from now on. */
   end(): void;
-  /** The records that every list shows now, whoever answers. A record that is in it before and after a run was shown all through the run. */
+  /** The records that every list shows now, from each replica. A record that is in it before and after a run was shown all through the run. */
   listed(): Ids;
   /** The projects that some replica does not show: to a reader they are gone, and may come back. */
   hiddenProjects(): Set<string>;
