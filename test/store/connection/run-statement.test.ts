@@ -1,0 +1,30 @@
+import { eq, sql } from "drizzle-orm";
+import { alias } from "drizzle-orm/pg-core";
+import { describe, expect, it } from "vitest";
+import { writeStatement } from "../../../src/store/connection/run-statement.ts";
+import { builds } from "../../../src/store/schema/index.ts";
+
+describe("a composed statement", () => {
+  it("takes its names from the tables, and its values as parameters", () => {
+    const statement = sql`select ${builds.id} from ${builds} where ${eq(builds.state, "finished")} limit ${3}`;
+
+    expect(writeStatement(statement)).toEqual({
+      text: "select mirror.builds.id from mirror.builds where mirror.builds.state = $1 limit $2",
+      params: ["finished", 3],
+    });
+  });
+
+  it("names the columns of an alias by it", () => {
+    const r = alias(builds, "r");
+
+    expect(writeStatement(sql`select from ${builds} as ${r} where ${r.success} = ${true}`).text).toBe(
+      "select from mirror.builds as r where r.success = $1",
+    );
+  });
+
+  it("quotes a name that is no plain word, or a reserved one", () => {
+    expect(writeStatement(sql`select ${sql.identifier('a "b')}, ${sql.identifier("user")}`).text).toBe(
+      'select "a ""b", "user"',
+    );
+  });
+});
