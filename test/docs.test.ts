@@ -15,12 +15,12 @@ import { createStatusReply } from "../src/serve/http/status-reply.ts";
 import { withSql } from "../src/store/connection/connect.ts";
 import type { MirrorReader } from "../src/store/connection/mirror-reader.ts";
 import * as schema from "../src/store/schema/index.ts";
-import { cliPage } from "./support/cli-page.ts";
-import { contractPage, HEALTH_PATHS, PATHS, STATUS } from "./support/contract-page.ts";
+import { cliPage } from "../tools/cli-page.ts";
+import { contractPage, HEALTH_PATHS, PATHS, STATUS } from "../tools/contract-page.ts";
+import { dictionaryPage } from "../tools/dictionary-page.ts";
+import { metricsPage } from "../tools/metrics-page.ts";
+import { settingsPage } from "../tools/settings-page.ts";
 import { createTestDatabase } from "./support/database.ts";
-import { dictionaryPage } from "./support/dictionary-page.ts";
-import { metricsPage } from "./support/metrics-page.ts";
-import { settingsPage } from "./support/settings-page.ts";
 
 const ROOT = new URL("../", import.meta.url);
 const read = (path: string) => readFileSync(new URL(path, ROOT), "utf8");
@@ -222,7 +222,7 @@ describe.each(PAGES)("%s", (page) => {
 });
 
 test("comments cite only pages and headings that are there", () => {
-  const files = ["src/", "test/"].flatMap((folder) =>
+  const files = ["src/", "test/", "lab/", "tools/"].flatMap((folder) =>
     readdirSync(new URL(folder, ROOT), { recursive: true, encoding: "utf8" })
       .filter((name) => name.endsWith(".ts"))
       .map((name) => folder + name),

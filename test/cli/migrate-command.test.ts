@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { describe, expect, it } from "vitest";
+import { fillMirror } from "../../lab/bench/report-world.ts";
 import { withSql } from "../../src/store/connection/connect.ts";
-import { fillMirror } from "../bench/report-world.ts";
 import { runCli } from "../support/cli.ts";
 import { createTestDatabase } from "../support/database.ts";
 import { PLANTED_SECRET } from "../support/planted-secret.ts";

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import { z } from "zod";
 import type { Relation } from "../../src/report/dictionary.ts";
-import { COMPUTED, dbtModels, dbtSources } from "../support/dbt-sources.ts";
+import { COMPUTED, dbtModels, dbtSources } from "../../tools/dbt-sources.ts";
 import { KEYS } from "../support/relation-keys.ts";
 import { openReportReader, type ReportReader } from "../support/report-reader.ts";
 

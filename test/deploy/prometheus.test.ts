@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import { z } from "zod";
-import { figureMetrics, processMetrics } from "../support/metrics-page.ts";
+import { figureMetrics, processMetrics } from "../../tools/metrics-page.ts";
 import { hasPromtool, promtool } from "../support/promtool.ts";
 
 const FOLDER = new URL("../../deploy/prometheus/", import.meta.url);

@@ -2,8 +2,8 @@ import { readdirSync, readFileSync, statSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import { z } from "zod";
+import { DATASETS, supersetFiles } from "../../tools/superset-datasets.ts";
 import { openReportReader, type ReportReader } from "../support/report-reader.ts";
-import { DATASETS, supersetFiles } from "../support/superset-datasets.ts";
 
 const FOLDER = new URL("../../deploy/superset/", import.meta.url);
 const files = new Map(

@@ -4,9 +4,9 @@
  */
 import { randomInt } from "node:crypto";
 import { expect, test } from "vitest";
+import { findTimeFaults } from "../../lab/month/time-fault.ts";
 import { refreshReport } from "../../src/report/refresh/refresh.ts";
 import { withSql } from "../../src/store/connection/connect.ts";
-import { findTimeFaults } from "../month/time-fault.ts";
 import { createTestDatabase } from "../support/database.ts";
 import { insertWatched, liveMonth } from "./watched-month.ts";
 

@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto";
+import { fillMirror } from "../../lab/bench/report-world.ts";
 import { grantReader, planReaderGrant } from "../../src/report/grant-reader.ts";
 import { refreshReport } from "../../src/report/refresh/refresh.ts";
 import { connect, type Sql, withSql } from "../../src/store/connection/connect.ts";
-import { fillMirror } from "../bench/report-world.ts";
 import { createTestDatabase } from "./database.ts";
 
 export interface ReportReader extends AsyncDisposable {

@@ -1,8 +1,8 @@
 /** @module-tag long */
 import { afterAll, beforeAll, describe, expect, inject, test, vi } from "vitest";
+import { DAY_MS, type HungBuilds, measureRounds } from "../../../lab/month/round-costs.ts";
+import { type SessionPool, startSessionPool } from "../../../lab/month/session-pool.ts";
 import { withSql } from "../../../src/store/connection/connect.ts";
-import { DAY_MS, type HungBuilds, measureRounds } from "../../month/round-costs.ts";
-import { type SessionPool, startSessionPool } from "../../month/session-pool.ts";
 import { createTestDatabase, type TestDatabase } from "../../support/database.ts";
 import { createKeptLog } from "../../support/quick-world.ts";
 

@@ -4,10 +4,10 @@
  */
 import { randomInt } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, inject, test, vi } from "vitest";
-import { judge, type Verdict } from "../../month/judge.ts";
-import { type LifeOptions, live } from "../../month/life.ts";
-import { type SessionPool, startSessionPool } from "../../month/session-pool.ts";
-import type { Oddities } from "../../month/transition-fault.ts";
+import { judge, type Verdict } from "../../../lab/month/judge.ts";
+import { type LifeOptions, live } from "../../../lab/month/life.ts";
+import { type SessionPool, startSessionPool } from "../../../lab/month/session-pool.ts";
+import type { Oddities } from "../../../lab/month/transition-fault.ts";
 import { createTestDatabase } from "../../support/database.ts";
 
 vi.setConfig({ maxConcurrency: 3, testTimeout: 120_000 });

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { readDefinitions } from "../../../src/report/definitions.ts";
 import { createReadStatus, type StatusDocument } from "../../../src/report/status/read-status.ts";
 import { connect, type Sql } from "../../../src/store/connection/connect.ts";
-import { STATUS } from "../../support/contract-page.ts";
+import { STATUS } from "../../../tools/contract-page.ts";
 import { createTestDatabase } from "../../support/database.ts";
 import { seedLeader, seedWalks } from "../../support/health-mirror.ts";
 

@@ -8,7 +8,7 @@ import { type Clock, systemClock } from "../../src/base/clock.ts";
 import { LockedError, MirrorError, StoppedError } from "../../src/base/errors.ts";
 import type { RunSummary } from "../../src/mirror/lists/summary.ts";
 import { exitCodeOfRun, type SyncSettings } from "../../src/mirror/run/run.ts";
-import { syncOnce, watchOnce } from "../support/sync.ts";
+import { syncOnce, watchOnce } from "../../test/support/sync.ts";
 
 export interface RunOrder {
   databaseUrl: string;

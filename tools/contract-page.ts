@@ -1,9 +1,9 @@
-import { SETTING_KEYS, SETTINGS } from "../../src/base/config/settings.ts";
-import { EXIT } from "../../src/base/errors.ts";
-import { COMMANDS } from "../../src/cli/commands.ts";
-import * as client from "../../src/client/index.ts";
-import type { RunSummary, WalkSummary } from "../../src/mirror/lists/summary.ts";
-import type { StatusDocument } from "../../src/report/status/read-status.ts";
+import { SETTING_KEYS, SETTINGS } from "../src/base/config/settings.ts";
+import { EXIT } from "../src/base/errors.ts";
+import { COMMANDS } from "../src/cli/commands.ts";
+import * as client from "../src/client/index.ts";
+import type { RunSummary, WalkSummary } from "../src/mirror/lists/summary.ts";
+import type { StatusDocument } from "../src/report/status/read-status.ts";
 import { figureMetrics, type MetricFacts, processMetrics } from "./metrics-page.ts";
 
 /** Each exit code in words, and what a person or a script does then. A code without an entry does not compile. */

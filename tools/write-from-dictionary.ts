@@ -1,15 +1,15 @@
 /** Writes what is made from the dictionary of the reports. The types of columns are those of a migrated database. */
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
-import { replaceDatabase, withSql } from "../../src/store/connection/connect.ts";
-import { startDatabaseServer } from "./database-server.ts";
+import { replaceDatabase, withSql } from "../src/store/connection/connect.ts";
+import { startDatabaseServer } from "../test/support/database-server.ts";
 import { dbtModels, dbtSources } from "./dbt-sources.ts";
 import { dictionaryPage } from "./dictionary-page.ts";
 import { supersetFiles } from "./superset-datasets.ts";
 
-const DEPLOY = new URL("../../deploy/", import.meta.url);
+const DEPLOY = new URL("../deploy/", import.meta.url);
 const SUPERSET = new URL("superset/", DEPLOY);
 
-writeFileSync(new URL("../../docs/data-dictionary.md", import.meta.url), dictionaryPage());
+writeFileSync(new URL("../docs/data-dictionary.md", import.meta.url), dictionaryPage());
 writeFileSync(new URL("dbt/models/report/sources.yml", DEPLOY), dbtSources());
 writeFileSync(new URL("dbt/models/files/properties.yml", DEPLOY), dbtModels());
 

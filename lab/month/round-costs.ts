@@ -6,7 +6,7 @@ import { createHostPace } from "../../src/mirror/api/host-pace.ts";
 import { startSimulation } from "../../src/simulate/service.ts";
 import { QUIET } from "../../src/simulate/settings.ts";
 import { createWorld, type World } from "../../src/simulate/world.ts";
-import { syncOnce, watchOnce } from "../support/sync.ts";
+import { syncOnce, watchOnce } from "../../test/support/sync.ts";
 
 export const MINUTE_MS = 60_000;
 export const HOUR_MS = 60 * MINUTE_MS;

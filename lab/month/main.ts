@@ -8,7 +8,7 @@
  */
 import { parseArgs } from "node:util";
 import { replaceDatabase, withSql } from "../../src/store/connection/connect.ts";
-import { startDatabaseServer } from "../support/database-server.ts";
+import { startDatabaseServer } from "../../test/support/database-server.ts";
 import { CADENCES, playCadence, renderCadences } from "./cadences.ts";
 import { writeTable } from "./doc-table.ts";
 import { CROWDS, measureCrowd, renderCrowds } from "./open-builds.ts";

@@ -13,15 +13,15 @@ import { QUIET } from "../../src/simulate/settings.ts";
 import { createWorld } from "../../src/simulate/world.ts";
 import { replaceDatabase, type Sql, withSql } from "../../src/store/connection/connect.ts";
 import { findLeader } from "../../src/store/ledger/find-leader.ts";
-import { runCli } from "../support/cli.ts";
-import { startDatabaseServer } from "../support/database-server.ts";
+import { runCli } from "../../test/support/cli.ts";
+import { startDatabaseServer } from "../../test/support/database-server.ts";
 import {
   awaitLeader,
   findLedgerFaults,
   noteWrites,
   startWorker,
   type WorkerProcess,
-} from "../support/several-workers.ts";
+} from "../../test/support/several-workers.ts";
 import { findDifferences } from "./compare.ts";
 
 const { values } = parseArgs({

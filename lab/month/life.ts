@@ -8,7 +8,7 @@ import { createRandom, hash, type Random } from "../../src/simulate/random.ts";
 import { startSimulation } from "../../src/simulate/service.ts";
 import { QUIET, type WorldOptions } from "../../src/simulate/settings.ts";
 import { createWorld, type World } from "../../src/simulate/world.ts";
-import { syncOnce, watchOnce } from "../support/sync.ts";
+import { syncOnce, watchOnce } from "../../test/support/sync.ts";
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;

@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { silentLog } from "../../../src/base/log.ts";
 import { connect, replaceDatabase, withSql } from "../../../src/store/connection/connect.ts";
 import { openEmbedded } from "../../../src/store/embedded/open-embedded.ts";
-import { freePort } from "../../support/free-port.ts";
-import { createSystemPostgres, POSTGRES_BIN } from "../../support/system-postgres.ts";
+import { freePort } from "../../../test/support/free-port.ts";
+import { createSystemPostgres, POSTGRES_BIN } from "../../../test/support/system-postgres.ts";
 import { treeCpu } from "./process-figures.ts";
 
 /** The one Postgres of all programs, as it comes: no setting is changed. */

@@ -16,7 +16,7 @@ import { readDefinitions } from "../../src/report/definitions.ts";
 import { connect } from "../../src/store/connection/connect.ts";
 import { openEmbedded } from "../../src/store/embedded/open-embedded.ts";
 import { migrate } from "../../src/store/migrate/migrate.ts";
-import { installPackages, whyNoJava } from "../support/python-packages.ts";
+import { installPackages, whyNoJava } from "../../test/support/python-packages.ts";
 import { createLakeFacts, type LakeFacts } from "./lake-facts.ts";
 import { LAKE_QUESTIONS, type LakeQuestion } from "./lake-questions.ts";
 

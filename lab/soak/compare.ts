@@ -1,8 +1,8 @@
 import { RESOURCES, type Resource } from "../../src/resources/resources.ts";
 import type { World } from "../../src/simulate/world.ts";
 import { type Sql, withSql } from "../../src/store/connection/connect.ts";
-import { canonicalJson } from "../support/canonical-json.ts";
-import { restoreStored } from "../support/stored-mirror.ts";
+import { canonicalJson } from "../../test/support/canonical-json.ts";
+import { restoreStored } from "../../test/support/stored-mirror.ts";
 
 const CLIENT = { applicationName: "docmirror soak" };
 

@@ -1,4 +1,4 @@
-import { createFigureRegistry, FIGURE_METRICS } from "../../src/base/metrics/figures.ts";
+import { createFigureRegistry, FIGURE_METRICS } from "../src/base/metrics/figures.ts";
 import {
   COMMAND_LABELS,
   OPEN_STATES,
@@ -6,8 +6,8 @@ import {
   REQUEST_LABELS,
   RUN_KINDS,
   RUN_STATUSES,
-} from "../../src/base/metrics/labels.ts";
-import { createMeters } from "../../src/base/metrics/meters.ts";
+} from "../src/base/metrics/labels.ts";
+import { createMeters } from "../src/base/metrics/meters.ts";
 
 export interface MetricFacts {
   name: string;

@@ -1,5 +1,5 @@
-import { SETTING_KEYS, SETTINGS, type Setting, type SettingKey } from "../../src/base/config/settings.ts";
-import { COMMANDS } from "../../src/cli/commands.ts";
+import { SETTING_KEYS, SETTINGS, type Setting, type SettingKey } from "../src/base/config/settings.ts";
+import { COMMANDS } from "../src/cli/commands.ts";
 import { isOfLog, settingsOf } from "./cli-page.ts";
 
 /** What a value is counted in, by the word for it in the help. */

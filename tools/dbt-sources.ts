@@ -1,7 +1,7 @@
 import { Document, type Pair, type Scalar, visit } from "yaml";
-import { DICTIONARY, type Relation } from "../../src/report/dictionary.ts";
-import type { RelationEntry } from "../../src/store/migrate/dictionary.ts";
-import { KEYS } from "./relation-keys.ts";
+import { DICTIONARY, type Relation } from "../src/report/dictionary.ts";
+import type { RelationEntry } from "../src/store/migrate/dictionary.ts";
+import { KEYS } from "../test/support/relation-keys.ts";
 
 /** The parts of keys that may be null, which is then one of the values. */
 const NULLABLE: Partial<Record<Relation, readonly string[]>> = {

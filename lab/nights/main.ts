@@ -15,11 +15,11 @@ import { parseArgs } from "node:util";
 import { QUIET } from "../../src/simulate/settings.ts";
 import { createWorld } from "../../src/simulate/world.ts";
 import { replaceDatabase, withSql } from "../../src/store/connection/connect.ts";
+import { startDatabaseServer } from "../../test/support/database-server.ts";
+import { freePort } from "../../test/support/free-port.ts";
+import { syncOnce } from "../../test/support/sync.ts";
 import { findDifferences } from "../soak/compare.ts";
 import { judgeMemory } from "../soak/memory.ts";
-import { startDatabaseServer } from "../support/database-server.ts";
-import { freePort } from "../support/free-port.ts";
-import { syncOnce } from "../support/sync.ts";
 import { type Firing, findFirings, hasPrometheus, namesIn, readRules } from "./alerts.ts";
 import { judgeNights } from "./judge.ts";
 import {
