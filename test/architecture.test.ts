@@ -2,7 +2,7 @@
  * The fence around the rooms of `src`. The house had a plan before, without a fence, and grew over it within months: 25
  * rooms side by side, and folders of a hundred files. So what a newcomer may rely on is checked here: arrows point one
  * way, a page is read with its own folder and `parts`, and no folder is longer than a screen. A test that fails here asks
- * for another place of a file, or for a new plan in `docs/changing.md`; an exception in this file is neither.
+ * for another place of a file, or for a new plan in `docs/internals/changing.md`; an exception in this file is neither.
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname, extname, join, relative } from "node:path";

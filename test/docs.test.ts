@@ -170,7 +170,7 @@ describe("docs/interface.md", () => {
 /** Every page that a person reads: the README and all of docs/. */
 const PAGES = [
   "README.md",
-  ...readdirSync(new URL("docs/", ROOT))
+  ...readdirSync(new URL("docs/", ROOT), { recursive: true, encoding: "utf8" })
     .filter((name) => name.endsWith(".md"))
     .map((name) => `docs/${name}`),
 ];
@@ -229,7 +229,7 @@ test("comments cite only pages and headings that are there", () => {
   );
   const cited = files.flatMap((file) => {
     const text = read(file).replace(/\n\s*(\*|\/\/) /g, " ");
-    return [...text.matchAll(/`docs\/([\w-]+\.md)`(?:, "([^"]+)")?/g)].map(([, page = "", heading]) => ({
+    return [...text.matchAll(/`docs\/([\w/-]+\.md)`(?:, "([^"]+)")?/g)].map(([, page = "", heading]) => ({
       file,
       page: `docs/${page}`,
       heading,

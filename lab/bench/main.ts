@@ -1,5 +1,5 @@
 /**
- * `npm run bench`: a night's work as ratios against floors measured in the same run (docs/performance.md has a table of it). Options: `--runs 3`,
+ * `npm run bench`: a night's work as ratios against floors measured in the same run (docs/internals/performance.md has a table of it). Options: `--runs 3`,
  * `--only nights,memory,rate,latency`. Every figure is the median of the runs; the floors take turns with what they are a floor for.
  * `--peers` compares docmirror with other programs instead; `--size small` does so with a tenth of the records.
  */

@@ -2,7 +2,7 @@
  * `npm run bench:reports`: what the reports cost on a mirror of a million builds: the first refresh, a refresh after a round of the watch, after
  * one in which nothing happened, and with the nightly comparison, by the clock and by the processor time of Postgres; and the answer of every
  * relation: its first 1,000 rows as `docmirror report` orders them, and, where it is no list of builds, all of it; then the pages. The table goes
- * into docs/performance.md. Options: `--builds 1000000`; `--projects 5000` and `--days 400`, to which the builds belong; `--refreshes` for
+ * into docs/internals/performance.md. Options: `--builds 1000000`; `--projects 5000` and `--days 400`, to which the builds belong; `--refreshes` for
  * the first refresh and those after changes alone; `--database-url URL` of an empty database, or of one that an earlier bench has filled; `--data-dir PATH` for the embedded
  * Postgres, where the temporary folder is too small.
  */

@@ -1,6 +1,6 @@
 /**
  * `npm run bench:searches`: what a search costs over an index of 50,000 pages, for rare words, for a word on every page, and for each of the three
- * searches. Each is asked 21 times after a first time; the table shows the median and the longest. It goes into docs/performance.md.
+ * searches. Each is asked 21 times after a first time; the table shows the median and the longest. It goes into docs/internals/performance.md.
  * Options: `--pages 50000`, `--database-url URL` of an empty database.
  */
 import { mkdtemp, rm } from "node:fs/promises";

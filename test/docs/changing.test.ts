@@ -4,10 +4,10 @@ import { HttpStatusError } from "../../src/base/errors.ts";
 import { isRetryable } from "../../src/mirror/api/retry.ts";
 import { RESOURCES } from "../../src/resources/resources.ts";
 
-/** `docs/changing.md` names the files to touch. Each of them must be there, and be the right one. */
+/** `docs/internals/changing.md` names the files to touch. Each of them must be there, and be the right one. */
 const ROOT = new URL("../../", import.meta.url);
 const read = (path: string) => readFileSync(new URL(path, ROOT), "utf8");
-const page = read("docs/changing.md");
+const page = read("docs/internals/changing.md");
 
 const pathsOf = (text: string) =>
   [...text.matchAll(/`((?:src|test|docs|migrations|\.ci|\.env)[\w./-]*)`/g)].map(([, path = ""]) => path);
@@ -27,7 +27,7 @@ const SOURCES = readdirSync(new URL("src/", ROOT), { recursive: true, encoding: 
 const codeOf = (path: string) => read(path).replace(/\/\*[\s\S]*?\*\/|^\s*(?:\/\/|--).*$/gm, "");
 const filesWith = (pattern: RegExp) => SOURCES.filter((path) => pattern.test(codeOf(path)));
 
-describe("docs/changing.md", () => {
+describe("docs/internals/changing.md", () => {
   test("names only files and folders that are there", () => {
     const paths = pathsOf(page);
     expect(paths.length).toBeGreaterThan(50);
@@ -78,7 +78,7 @@ describe("docs/changing.md", () => {
       isRetryable(new HttpStatusError("no", { url: "http://h/", status }), 1),
     );
     expect(retried).toBe(true);
-    const pages = readdirSync(new URL("docs/", ROOT))
+    const pages = readdirSync(new URL("docs/", ROOT), { recursive: true, encoding: "utf8" })
       .map((name) => `docs/${name}`)
       .filter((path) => path.endsWith(".md") && /\b408, 425\b/.test(read(path)));
     expect(pathsOf(rowOf("the retry policy"))).toEqual(

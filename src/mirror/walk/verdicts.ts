@@ -1,7 +1,7 @@
 /**
  * The verdict on a pass, as a table. After each page the course collects the facts and follows the first row
  * that applies. Rows without a next page end the pass. Their proof is at the start of `course.ts`.
- * `docs/reliability.md` shows the conditions and outcomes, and a test keeps them equal.
+ * `docs/internals/reliability.md` shows the conditions and outcomes, and a test keeps them equal.
  */
 import type { NextLink } from "../../resources/next-link.ts";
 import type { PageRequest } from "../../resources/page-request.ts";

@@ -33,7 +33,7 @@ const WORLD = {
   outputBytes: 200,
   rates: QUIET,
 };
-const DOC = new URL("../../../docs/reliability.md", import.meta.url);
+const DOC = new URL("../../../docs/internals/reliability.md", import.meta.url);
 /** What follows it is written by this test: UPDATE_DOCS=1 npx vitest run test/mirror/run/fault-matrix.test.ts */
 const HEADING = "## The faults, one by one";
 
@@ -64,7 +64,7 @@ describe.concurrent.for(FAULTS)("$title", ({ cases }) => {
   test.for(named.filter((_, place) => place % 6 !== 0))("%s", { tags: ["long"] }, ([, fault]) => play(fault));
 });
 
-test("docs/reliability.md ends with these cases", () => {
+test("docs/internals/reliability.md ends with these cases", () => {
   const text = readFileSync(DOC, "utf8");
   const start = text.indexOf(HEADING);
   expect(start).toBeGreaterThan(0);

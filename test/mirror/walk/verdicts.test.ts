@@ -257,8 +257,8 @@ describe("whatever the facts", () => {
   });
 });
 
-describe("docs/reliability.md", () => {
-  const doc = new URL("../../../docs/reliability.md", import.meta.url);
+describe("docs/internals/reliability.md", () => {
+  const doc = new URL("../../../docs/internals/reliability.md", import.meta.url);
   const place = /(?<=\n### How a pass may end\n\n[^#]*?\n\n)1\. [^#]*\n(?=\n##+ )/;
 
   /** UPDATE_DOCS=1 npx vitest run test/mirror/walk/verdicts.test.ts writes it. */
