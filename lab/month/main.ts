@@ -4,7 +4,7 @@
  * took. And two days of rounds over builds that hang, by their number, with what the rounds asked for. Takes an hour or two.
  *
  * Options: `--days 30`, `--builds 20000` in all, `--seed 1`, `--cadences nightly,hourly,five,minute`, `--crowds none,hundred,thousands,hung,unlisted`;
- * an empty list leaves that part out. With UPDATE_DOCS=1 the tables go into docs/builds.md. Exits 1 when anything that is recorded is not true.
+ * an empty list leaves that part out. With UPDATE_DOCS=1 the tables go into their pages. Exits 1 when anything that is recorded is not true.
  */
 import { parseArgs } from "node:util";
 import { replaceDatabase, withSql } from "../../src/store/connection/connect.ts";
@@ -66,7 +66,7 @@ async function playOne<T>(name: string, play: (databaseUrl: string, name: string
   }
 }
 
-function publish(mark: string, table: string): void {
+function publish(mark: "month" | "requests", table: string): void {
   process.stdout.write(`${table}\n`);
   if (process.env.UPDATE_DOCS) writeTable(mark, table);
 }

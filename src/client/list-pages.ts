@@ -20,7 +20,7 @@ export interface PageList<T> {
 }
 
 /**
- * The pages of a list, one request at a time, until `next` is null. Follows `docs/interface.md`, "Paging".
+ * The pages of a list, one request at a time, until `next` is null. Follows `docs/internals/service.md`, "Paging".
  * A full page shows no end, because services compute `next` from a count that may be old: one page more is
  * asked for, and belongs to the list if it has a record that the full page lacks. Throws
  * `UnexpectedShapeError` when `next` leaves the list or does not lead forward: a short list never looks like

@@ -76,7 +76,7 @@ export interface ServiceClient extends AsyncDisposable {
 
   /**
    * The records of a list in its order, one page in memory at a time; the next page is asked for when the
-   * records of the last one are used. Breaking the loop ends it. Follows `docs/interface.md`, "Paging".
+   * records of the last one are used. Breaking the loop ends it. Follows `docs/internals/service.md`, "Paging".
    *
    * Builds come with the newest first. A list that changes while it is read may repeat records or skip some;
    * where nothing sorts a list, each page may have another order. Compare ids where it matters: only
@@ -93,7 +93,7 @@ export interface ServiceClient extends AsyncDisposable {
   ): AsyncGenerator<ListPage<RecordOf[R]>, void, undefined>;
 
   /**
-   * One record by its id; a project also by its slug. Follows `docs/interface.md`, "Details". Digits are
+   * One record by its id; a project also by its slug. Follows `docs/internals/service.md`, "Details". Digits are
    * always an id. Rejects with `NotFoundError` when the service has no such record. For a version, the slug
    * of a project gives a list: use `versionsOf`.
    */
@@ -101,7 +101,7 @@ export interface ServiceClient extends AsyncDisposable {
 
   /**
    * The versions of a project, by its slug, as `/api/v1/version/SLUG/` lists them. Follows
-   * `docs/interface.md`, "Details". Like `list` in all else. An unknown slug gives no version and no error.
+   * `docs/internals/service.md`, "Details". Like `list` in all else. An unknown slug gives no version and no error.
    */
   versionsOf(
     projectSlug: string,

@@ -22,7 +22,7 @@ export interface BuildLife {
   /** In the order of time. The first state is entered when the build is created. */
   steps: readonly { state: string; at: Micros }[];
   /**
-   * The value of `success` after the build has finished. Before that it is true (`docs/interface.md`,
+   * The value of `success` after the build has finished. Before that it is true (`docs/internals/service.md`,
    * "Values").
    */
   success: boolean;

@@ -18,7 +18,7 @@ function rowOf(change: string): string {
   if (row === undefined) throw new Error(`no row for ${change}`);
   return row;
 }
-const [, sectionOfResource = ""] = /### A resource\n([\s\S]*?)\n## /.exec(page) ?? [];
+const [, sectionOfResource = ""] = /### A resource\n([\s\S]*?)\n##+ /.exec(page) ?? [];
 
 const SOURCES = readdirSync(new URL("src/", ROOT), { recursive: true, encoding: "utf8" })
   .filter((name) => /\.(ts|sql)$/.test(name))

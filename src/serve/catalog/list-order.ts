@@ -1,6 +1,6 @@
 import type { Resource } from "../../resources/resources.ts";
 
-/** The order of a served list (`docs/interface.md`, "Order"): one key of upstream, then the id. */
+/** The order of a served list (`docs/internals/service.md`, "Order"): one key of upstream, then the id. */
 export interface ListOrder {
   /** An SQL expression over the row `r`, never null, with an index of its own. Null: the id alone. */
   key: string | null;

@@ -15,7 +15,7 @@ const ID: JsonSchema = { type: ["string", "integer"], description: "A text; some
 /**
  * The JSON Schemas (draft 2020-12) of the records, as `src/resources` lists their fields, and of the pages of their
  * lists. Only `id` is required, any other field may be null, and unknown fields are allowed: records are
- * served as the service sent them, and services differ (`docs/interface.md`, "Values").
+ * served as the service sent them, and services differ (`docs/internals/service.md`, "Values").
  */
 export function recordSchemas(): Record<string, JsonSchema> {
   const schemas: Record<string, JsonSchema> = {};

@@ -76,7 +76,7 @@ export function createProtocol(options: ProtocolOptions): Hono {
   }
 
   async function answerDetail(resource: Resource, key: string, url: URL): Promise<Response> {
-    // A key of digits is an id, even if a slug looks the same (`docs/interface.md`, "Details").
+    // A key of digits is an id, even if a slug looks the same (`docs/internals/service.md`, "Details").
     const isNumber = /^\d+$/.test(key);
     if (isNumber || manners.slugsOfDigits) {
       const record = await catalog.find(resource, key);
