@@ -211,7 +211,7 @@ Moments are ISO 8601 in UTC.
 
 ## Tables
 
-- Schemas \`mirror\` and \`sync\`: every table, view, function and column of [tables.md](tables.md).
+- Schemas \`mirror\` and \`sync\`: every table, view, function and column of [tables.md](tables.md) and [internals/tables.md](internals/tables.md).
 - Schema \`report\`: every relation and column of [data-dictionary.md](data-dictionary.md). Columns are only ever added, at the end.
 
 Schema \`rollup\` is not part of the contract. [Each refresh](reports.md#refreshes) notifies the channel \`docmirror_run\`.
