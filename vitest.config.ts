@@ -1,10 +1,14 @@
 import { availableParallelism } from "node:os";
+import { delimiter } from "node:path";
+import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 import { scratchFolder } from "./test/support/scratch-folder.ts";
 
 // Before any process of the tests starts: all of them make their folders there.
 const scratch = process.env.TMPDIR ?? scratchFolder();
 if (scratch) process.env.TMPDIR = scratch;
+// Where `docmirror` on the path is this program, messages name it so.
+process.env.PATH = `${fileURLToPath(new URL("test/support/path", import.meta.url))}${delimiter}${process.env.PATH}`;
 
 export default defineConfig({
   test: {

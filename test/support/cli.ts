@@ -7,6 +7,7 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import { stripVTControlCharacters } from "node:util";
 import { findBuiltProgram } from "./built-program.ts";
 import { assertNoSecret } from "./planted-secret.ts";
+import { isProcessTaken, runInProcess } from "./run-in-process.ts";
 
 export interface CliOptions {
   /** Beside a clean environment: no setting of the surroundings gets in. */
@@ -65,19 +66,13 @@ function killTheRest(): void {
  * source.
  */
 export function startCli(args: readonly string[], options: CliOptions = {}): RunningCli {
-  const folder = options.cwd === undefined ? mkdtempSync(join(tmpdir(), "docmirror-cli-")) : undefined;
-  const surroundings = Object.entries(process.env).filter(([name]) => !OURS.test(name));
+  const folder = options.cwd === undefined ? newFolder() : undefined;
   const built = options.script === undefined ? findBuiltProgram() : null;
   const program = built ? [built] : ["--import", TSX, fileURLToPath(options.script ?? MAIN)];
   const [file = "", ...rest] = inTerminal([process.execPath, ...program, ...args], options.terminalColumns);
   const child = spawn(file, rest, {
     cwd: options.cwd ?? folder,
-    env: {
-      ...Object.fromEntries(surroundings),
-      // Where `docmirror` on the path is this program, messages name it so.
-      PATH: `${ON_PATH}:${process.env.PATH}`,
-      ...options.env,
-    },
+    env: environment(options),
     stdio: ["ignore", "pipe", "pipe"],
   });
   if (running.size === 0) process.once("exit", killTheRest);
@@ -97,8 +92,7 @@ export function startCli(args: readonly string[], options: CliOptions = {}): Run
       if (running.size === 0) process.off("exit", killTheRest);
       if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
       try {
-        if (!options.showsSecret) assertNoSecret(`docmirror ${args.join(" ")}`, text.stdout + text.stderr);
-        resolve({ code, signal, ...text });
+        resolve(checked({ code, signal, ...text }, args, options));
       } catch (error) {
         reject(error);
       }
@@ -148,7 +142,38 @@ export function linesOf(text: string): string[] {
   return stripVTControlCharacters(text).split(/\r?\n/);
 }
 
-/** Runs the program to its end. */
-export function runCli(args: readonly string[], options: CliOptions = {}): Promise<CliResult> {
-  return startCli(args, options).ended;
+/**
+ * Runs the program to its end: in this process, where that shows the same, and beside another command in one of its own.
+ * `startCli(…).ended` always has a process of its own.
+ */
+export async function runCli(args: readonly string[], options: CliOptions = {}): Promise<CliResult> {
+  if (needsProcess(options) || isProcessTaken()) return await startCli(args, options).ended;
+  const folder = options.cwd === undefined ? newFolder() : undefined;
+  try {
+    const cwd = options.cwd ?? folder ?? "";
+    return checked(await runInProcess(args, { cwd, env: environment(options) }), args, options);
+  } finally {
+    if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** What Node or the terminal reads when a process starts. */
+function needsProcess({ env = {}, script, terminalColumns }: CliOptions): boolean {
+  const isForNode = Object.keys(env).some((name) => /^(?:NODE_|TZ$|PATH$|SSL_|LANG$|LC_)/.test(name));
+  return isForNode || script !== undefined || terminalColumns !== undefined;
+}
+
+function newFolder(): string {
+  return mkdtempSync(join(tmpdir(), "docmirror-cli-"));
+}
+
+function environment({ env }: CliOptions): Record<string, string | undefined> {
+  const surroundings = Object.entries(process.env).filter(([name]) => !OURS.test(name));
+  // Where `docmirror` on the path is this program, messages name it so.
+  return { ...Object.fromEntries(surroundings), PATH: `${ON_PATH}:${process.env.PATH}`, ...env };
+}
+
+function checked(result: CliResult, args: readonly string[], { showsSecret }: CliOptions): CliResult {
+  if (!showsSecret) assertNoSecret(`docmirror ${args.join(" ")}`, result.stdout + result.stderr);
+  return result;
 }
