@@ -1,6 +1,6 @@
-import { html } from "hono/html";
 import { renderBlock } from "./parts/block.ts";
 import type { DocumentFacts } from "./parts/document.ts";
+import { html } from "./parts/html.ts";
 import { mark } from "./parts/mark.ts";
 import { faultNotice } from "./parts/notice.ts";
 

@@ -1,6 +1,6 @@
-import { html } from "hono/html";
 import { clockWords, dayWords, momentTag, span } from "./parts/age.ts";
 import type { Freshness } from "./parts/freshness.ts";
+import { html } from "./parts/html.ts";
 import { type MarkKind, mark } from "./parts/mark.ts";
 import type { Markup } from "./parts/words.ts";
 

@@ -1,8 +1,8 @@
-import { html } from "hono/html";
 import type { Question } from "../../report/question.ts";
 import { momentMs, momentTag, span, when } from "../parts/age.ts";
 import { renderBlock } from "../parts/block.ts";
 import { linkStrip } from "../parts/charts/build-strip.ts";
+import { html } from "../parts/html.ts";
 import { icon } from "../parts/icon.ts";
 import { buildHref } from "../parts/links.ts";
 import type { Row } from "../parts/list-table.ts";

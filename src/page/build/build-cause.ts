@@ -1,7 +1,7 @@
-import { html } from "hono/html";
 import type { Question } from "../../report/question.ts";
 import { renderBlock } from "../parts/block.ts";
 import { renderEmpty } from "../parts/empty.ts";
+import { html } from "../parts/html.ts";
 import type { Markup } from "../parts/words.ts";
 import { type CausePart, renderCause } from "./cause.ts";
 import type { ErrorPlace, LogTail } from "./log-tail.ts";

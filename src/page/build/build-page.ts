@@ -1,4 +1,3 @@
-import { html } from "hono/html";
 import { type BuildDescription, describeBuild } from "../../mirror/builds/describe-build.ts";
 import {
   type BuildExplanation,
@@ -12,6 +11,7 @@ import { momentTag } from "../parts/age.ts";
 import { askEach } from "../parts/ask-all.ts";
 import { renderBlock } from "../parts/block.ts";
 import type { Draft, PageFunction, PageMoment } from "../parts/drawing.ts";
+import { html } from "../parts/html.ts";
 import { icon } from "../parts/icon.ts";
 import { buildHref, projectHref } from "../parts/links.ts";
 import type { Row } from "../parts/list-table.ts";

@@ -1,9 +1,9 @@
-import { html } from "hono/html";
 import type { BuildDescription } from "../../mirror/builds/describe-build.ts";
 import type { Question } from "../../report/question.ts";
 import { age, momentTag } from "../parts/age.ts";
 import { renderBlock } from "../parts/block.ts";
 import { renderEmpty } from "../parts/empty.ts";
+import { html } from "../parts/html.ts";
 import { buildHref, projectHref, withQuery } from "../parts/links.ts";
 import type { Row } from "../parts/list-table.ts";
 import { outcomeMark } from "../parts/mark.ts";

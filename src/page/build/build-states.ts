@@ -1,4 +1,3 @@
-import { html } from "hono/html";
 import type { BuildDescription } from "../../mirror/builds/describe-build.ts";
 import type { ExplainedBuild } from "../../mirror/builds/explain-build.ts";
 import type { BoundedSpan } from "../../mirror/builds/format-span.ts";
@@ -8,6 +7,7 @@ import { momentMs, when } from "../parts/age.ts";
 import { renderBlock } from "../parts/block.ts";
 import { secondWords, timeAxis } from "../parts/charts/time-axis.ts";
 import { renderEmpty } from "../parts/empty.ts";
+import { html } from "../parts/html.ts";
 import { counted, type Markup, shorten } from "../parts/words.ts";
 import { readLife, type StateSpan } from "./build-lives.ts";
 import { newest, renderState } from "./piece-markup.ts";

@@ -1,4 +1,4 @@
-import { html } from "hono/html";
+import { html } from "../parts/html.ts";
 import { type Markup, shorten } from "../parts/words.ts";
 
 export interface LogLine {

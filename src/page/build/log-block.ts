@@ -1,6 +1,6 @@
-import { html } from "hono/html";
 import { renderBlock } from "../parts/block.ts";
 import { renderEmpty } from "../parts/empty.ts";
+import { html } from "../parts/html.ts";
 import { counted, grouped, type Markup } from "../parts/words.ts";
 import { renderAnchoredLine } from "./cause.ts";
 import { LOG_PARTS, type LogTail } from "./log-tail.ts";

@@ -1,5 +1,5 @@
-import { html } from "hono/html";
 import { type Entry, type Line, type Piece, pieceText, type Section } from "../../mirror/builds/piece.ts";
+import { html } from "../parts/html.ts";
 import { foreign, type Markup } from "../parts/words.ts";
 
 /** The newest entries of each kind that a page shows. The command line has all. */

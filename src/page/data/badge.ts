@@ -1,4 +1,4 @@
-import { html } from "hono/html";
+import { html } from "../parts/html.ts";
 import { grouped, percent } from "../parts/words.ts";
 import type { BadgeFacts } from "./badge-facts.ts";
 import { xmlText } from "./xml-text.ts";

@@ -1,5 +1,5 @@
-import { html } from "hono/html";
 import { asIso } from "../../report/read-answer.ts";
+import { html } from "../parts/html.ts";
 import { buildHref, feedHref, projectHref } from "../parts/links.ts";
 import type { Markup } from "../parts/words.ts";
 import type { FeedEvent } from "./feed-events.ts";

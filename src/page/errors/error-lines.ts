@@ -1,4 +1,3 @@
-import { html } from "hono/html";
 import type { Question } from "../../report/question.ts";
 import { age, momentTag } from "../parts/age.ts";
 import { renderBlock } from "../parts/block.ts";
@@ -7,6 +6,7 @@ import { countsBySpan, drawMiniBars, mostADay } from "../parts/charts/mini-bars.
 import { type Span, spanNoun, spansOf } from "../parts/charts/spans.ts";
 import { renderChips } from "../parts/chips.ts";
 import { renderEmpty } from "../parts/empty.ts";
+import { html } from "../parts/html.ts";
 import { buildHref, projectHref, type Query, withQuery } from "../parts/links.ts";
 import type { Row } from "../parts/list-table.ts";
 import { renderPager } from "../parts/pager.ts";

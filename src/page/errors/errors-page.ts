@@ -1,4 +1,3 @@
-import { html } from "hono/html";
 import type { TransactionSql } from "../../store/connection/connect.ts";
 import { age } from "../parts/age.ts";
 import { askEach } from "../parts/ask-all.ts";
@@ -7,6 +6,7 @@ import { renderKindRows } from "../parts/charts/kind-rows.ts";
 import { kindsOf } from "../parts/charts/trends-facts.ts";
 import type { Address, Draft, Drawing, PageMoment } from "../parts/drawing.ts";
 import { type Link, renderEmpty } from "../parts/empty.ts";
+import { html } from "../parts/html.ts";
 import { buildHref, withQuery } from "../parts/links.ts";
 import type { Row } from "../parts/list-table.ts";
 import { drawNoMatch } from "../parts/no-match.ts";

@@ -1,8 +1,8 @@
-import { html } from "hono/html";
 import type { Question } from "../../report/question.ts";
 import { clockWords, momentMs, when } from "../parts/age.ts";
 import { renderBlock } from "../parts/block.ts";
 import { timeAxis } from "../parts/charts/time-axis.ts";
+import { html } from "../parts/html.ts";
 import type { Row } from "../parts/list-table.ts";
 import { counted, type Markup } from "../parts/words.ts";
 

@@ -1,8 +1,8 @@
-import { html } from "hono/html";
 import type { TransactionSql } from "../../store/connection/connect.ts";
 import { agoWords } from "../parts/age.ts";
 import { askEach } from "../parts/ask-all.ts";
 import type { Address, Draft, Drawing, PageMoment } from "../parts/drawing.ts";
+import { html } from "../parts/html.ts";
 import type { Row } from "../parts/list-table.ts";
 import { mark } from "../parts/mark.ts";
 import { renderFigures, renderVerdict } from "../parts/verdict-bar.ts";

@@ -1,8 +1,8 @@
-import { html } from "hono/html";
 import type { Question } from "../../report/question.ts";
 import { age } from "../parts/age.ts";
 import { renderBlock } from "../parts/block.ts";
 import { type EmptyFacts, renderEmpty } from "../parts/empty.ts";
+import { html } from "../parts/html.ts";
 import type { Row } from "../parts/list-table.ts";
 import { counted, foreign, grouped, type Markup } from "../parts/words.ts";
 import { MOST_ROWS } from "./mirror-questions.ts";

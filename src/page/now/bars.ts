@@ -1,4 +1,4 @@
-import { html } from "hono/html";
+import { html } from "../parts/html.ts";
 import { grouped, type Markup } from "../parts/words.ts";
 
 export interface Bar {

@@ -1,6 +1,6 @@
-import { html } from "hono/html";
 import { age, agoWords, momentMs, momentTag, span } from "../parts/age.ts";
 import { drawStrip } from "../parts/charts/build-strip.ts";
+import { html } from "../parts/html.ts";
 import { buildHref, projectHref } from "../parts/links.ts";
 import type { Row } from "../parts/list-table.ts";
 import { mark } from "../parts/mark.ts";

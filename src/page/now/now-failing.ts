@@ -1,4 +1,3 @@
-import { html } from "hono/html";
 import type { Question } from "../../report/question.ts";
 import type { TransactionSql } from "../../store/connection/connect.ts";
 import { momentMs } from "../parts/age.ts";
@@ -8,6 +7,7 @@ import { renderChips } from "../parts/chips.ts";
 import type { PageMoment } from "../parts/drawing.ts";
 import { renderEmpty } from "../parts/empty.ts";
 import { renderSelectForm } from "../parts/filter-form.ts";
+import { html } from "../parts/html.ts";
 import { withQuery } from "../parts/links.ts";
 import type { Row } from "../parts/list-table.ts";
 import { renderPager } from "../parts/pager.ts";

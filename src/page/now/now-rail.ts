@@ -1,8 +1,8 @@
-import { html } from "hono/html";
 import type { Question } from "../../report/question.ts";
 import { age, agoWords, momentMs, span } from "../parts/age.ts";
 import { renderBlock } from "../parts/block.ts";
 import { renderEmpty } from "../parts/empty.ts";
+import { html } from "../parts/html.ts";
 import { buildHref, projectHref } from "../parts/links.ts";
 import type { Row } from "../parts/list-table.ts";
 import { mark, outcomeMark } from "../parts/mark.ts";

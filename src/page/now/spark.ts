@@ -1,5 +1,5 @@
-import { html } from "hono/html";
 import { dayWords } from "../parts/age.ts";
+import { html } from "../parts/html.ts";
 import { type Markup, wholePercent } from "../parts/words.ts";
 
 const [HEIGHT, TOP, BOTTOM] = [58, 6, 40];

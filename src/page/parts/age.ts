@@ -1,4 +1,4 @@
-import { html } from "hono/html";
+import { html } from "./html.ts";
 import { type Markup, shorten } from "./words.ts";
 
 const MINUTE_MS = 60_000;

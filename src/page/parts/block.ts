@@ -1,4 +1,4 @@
-import { html } from "hono/html";
+import { html } from "./html.ts";
 import { renderTools, type Tools } from "./tools.ts";
 import type { Markup } from "./words.ts";
 

@@ -1,4 +1,4 @@
-import { html } from "hono/html";
+import { html } from "./html.ts";
 import { favicon, icon, SPRITE, type Tone } from "./icon.ts";
 import { type Markup, shorten } from "./words.ts";
 

@@ -1,4 +1,4 @@
-import { html } from "hono/html";
+import { html } from "./html.ts";
 import { type MarkKind, mark } from "./mark.ts";
 import type { Markup } from "./words.ts";
 

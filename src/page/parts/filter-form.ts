@@ -1,4 +1,4 @@
-import { html } from "hono/html";
+import { html } from "./html.ts";
 import type { Query } from "./links.ts";
 import { type Markup, shorten } from "./words.ts";
 

@@ -1,4 +1,5 @@
-import { html, raw } from "hono/html";
+import { raw } from "hono/html";
+import { html } from "./html.ts";
 import type { Markup } from "./words.ts";
 
 /** The strokes of each icon, in a box of 16 by 16. */

@@ -1,4 +1,4 @@
-import { html } from "hono/html";
+import { html } from "./html.ts";
 import { icon } from "./icon.ts";
 import { type Query, withQuery } from "./links.ts";
 import type { Markup } from "./words.ts";

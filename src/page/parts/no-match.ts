@@ -1,6 +1,6 @@
-import { html } from "hono/html";
 import type { Draft } from "./drawing.ts";
 import { type EmptyFacts, renderEmpty } from "./empty.ts";
+import { html } from "./html.ts";
 import { renderVerdict } from "./verdict-bar.ts";
 
 export interface NoMatchFacts {

@@ -1,6 +1,6 @@
-import { html } from "hono/html";
 import type { DocumentFacts } from "./document.ts";
 import { type Link, renderLinks } from "./empty.ts";
+import { html } from "./html.ts";
 import { buildHref, projectHref } from "./links.ts";
 import { renderVerdict } from "./verdict-bar.ts";
 import { foreign, type Markup } from "./words.ts";

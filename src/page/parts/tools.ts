@@ -1,5 +1,5 @@
-import { html } from "hono/html";
 import type { Question } from "../../report/question.ts";
+import { html } from "./html.ts";
 import { type Query, withQuery } from "./links.ts";
 import type { Markup } from "./words.ts";
 

@@ -1,5 +1,5 @@
-import { html } from "hono/html";
 import { printable } from "../../base/printable.ts";
+import { html } from "./html.ts";
 
 /** A piece of a page, escaped. */
 export type Markup = ReturnType<typeof html>;

@@ -1,5 +1,5 @@
-import { html } from "hono/html";
 import { dayWords } from "../parts/age.ts";
+import { html } from "../parts/html.ts";
 import type { Markup } from "../parts/words.ts";
 
 const DAY_MS = 86_400_000;

@@ -1,4 +1,4 @@
-import { html } from "hono/html";
+import { html } from "../parts/html.ts";
 import { foreign, type Markup } from "../parts/words.ts";
 
 /**

@@ -1,9 +1,9 @@
-import { html } from "hono/html";
 import { nearestNames } from "../../base/config/nearest-names.ts";
 import { momentMs, momentTag, when } from "../parts/age.ts";
 import { renderBlock } from "../parts/block.ts";
 import { linkStrip, type StripBuild } from "../parts/charts/build-strip.ts";
 import { type Link, renderEmpty } from "../parts/empty.ts";
+import { html } from "../parts/html.ts";
 import type { Query } from "../parts/links.ts";
 import type { Row } from "../parts/list-table.ts";
 import { mark } from "../parts/mark.ts";

@@ -1,7 +1,7 @@
-import { html } from "hono/html";
 import { age, dayWords, momentMs } from "../parts/age.ts";
 import { renderBlock } from "../parts/block.ts";
 import { renderEmpty } from "../parts/empty.ts";
+import { html } from "../parts/html.ts";
 import { buildHref, withQuery } from "../parts/links.ts";
 import type { Row } from "../parts/list-table.ts";
 import { counted, foreign, grouped, kindLabel, type Markup } from "../parts/words.ts";

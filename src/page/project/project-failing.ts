@@ -1,8 +1,8 @@
-import { html } from "hono/html";
 import { age, momentMs, momentTag, span } from "../parts/age.ts";
 import { renderBlock } from "../parts/block.ts";
 import { drawStrip } from "../parts/charts/build-strip.ts";
 import { renderEmpty } from "../parts/empty.ts";
+import { html } from "../parts/html.ts";
 import { buildHref } from "../parts/links.ts";
 import type { Row } from "../parts/list-table.ts";
 import { mark } from "../parts/mark.ts";

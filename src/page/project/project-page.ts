@@ -1,9 +1,9 @@
-import { html } from "hono/html";
 import type { TransactionSql } from "../../store/connection/connect.ts";
 import { age } from "../parts/age.ts";
 import { askEach } from "../parts/ask-all.ts";
 import { renderBlock } from "../parts/block.ts";
 import type { Address, Draft, Drawing, PageMoment } from "../parts/drawing.ts";
+import { html } from "../parts/html.ts";
 import { feedHref, projectHref, type Query, withQuery } from "../parts/links.ts";
 import type { Row } from "../parts/list-table.ts";
 import { nearestLinks, notice } from "../parts/notice.ts";

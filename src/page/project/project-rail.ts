@@ -1,4 +1,3 @@
-import { html } from "hono/html";
 import { formatBetween } from "../../mirror/builds/format-span.ts";
 import { askFor } from "../../report/question.ts";
 import { age, momentMs, momentTag, span } from "../parts/age.ts";
@@ -6,6 +5,7 @@ import { renderBlock } from "../parts/block.ts";
 import { drawBound, drawBoundAxis } from "../parts/charts/bound-bar.ts";
 import type { PageMoment } from "../parts/drawing.ts";
 import { renderEmpty } from "../parts/empty.ts";
+import { html } from "../parts/html.ts";
 import { badgeHref, buildHref, feedHref, projectHref } from "../parts/links.ts";
 import type { Row } from "../parts/list-table.ts";
 import { mark, outcomeMark } from "../parts/mark.ts";

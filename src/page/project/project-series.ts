@@ -1,9 +1,9 @@
-import { html } from "hono/html";
 import { age } from "../parts/age.ts";
 import { renderBlock } from "../parts/block.ts";
 import { drawStrip } from "../parts/charts/build-strip.ts";
 import { rateDot } from "../parts/charts/rate-dot.ts";
 import { renderEmpty } from "../parts/empty.ts";
+import { html } from "../parts/html.ts";
 import type { Query } from "../parts/links.ts";
 import { type Column, type Row, renderListTable } from "../parts/list-table.ts";
 import { mark } from "../parts/mark.ts";

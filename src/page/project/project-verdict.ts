@@ -1,9 +1,9 @@
-import { html } from "hono/html";
 import { wilsonInterval } from "../../report/wilson-interval.ts";
 import { age, agoWords, dayWords, momentMs, momentTag } from "../parts/age.ts";
 import { renderPoints } from "../parts/charts/delta.ts";
 import { differenceOf } from "../parts/charts/difference.ts";
 import type { PageMoment } from "../parts/drawing.ts";
+import { html } from "../parts/html.ts";
 import { icon, type Tone } from "../parts/icon.ts";
 import { buildHref } from "../parts/links.ts";
 import type { Row } from "../parts/list-table.ts";

@@ -1,7 +1,7 @@
-import { html } from "hono/html";
 import { askFor } from "../../report/question.ts";
 import type { TransactionSql } from "../../store/connection/connect.ts";
 import { age } from "../parts/age.ts";
+import { html } from "../parts/html.ts";
 import { buildHref, projectHref } from "../parts/links.ts";
 import type { Row } from "../parts/list-table.ts";
 import { mark, outcomeMark } from "../parts/mark.ts";

@@ -1,4 +1,4 @@
-import { html } from "hono/html";
+import { html } from "../parts/html.ts";
 import type { Markup } from "../parts/words.ts";
 
 /** What the strips and the rates of a list mean. */

@@ -1,9 +1,9 @@
-import { html } from "hono/html";
 import type { TransactionSql } from "../../store/connection/connect.ts";
 import { age, agoWords } from "../parts/age.ts";
 import { askEach } from "../parts/ask-all.ts";
 import { drawStrip } from "../parts/charts/build-strip.ts";
 import { rateDot } from "../parts/charts/rate-dot.ts";
+import { html } from "../parts/html.ts";
 import { projectHref, withQuery } from "../parts/links.ts";
 import type { Column, Row } from "../parts/list-table.ts";
 import { mark } from "../parts/mark.ts";

@@ -1,4 +1,3 @@
-import { html } from "hono/html";
 import { isStorableId } from "../../resources/record-id.ts";
 import type { TransactionSql } from "../../store/connection/connect.ts";
 import { askEach } from "../parts/ask-all.ts";
@@ -7,6 +6,7 @@ import { renderChips } from "../parts/chips.ts";
 import type { Address, Draft, Drawing, PageMoment } from "../parts/drawing.ts";
 import { type Link, renderEmpty } from "../parts/empty.ts";
 import { renderSearchForm } from "../parts/filter-form.ts";
+import { html } from "../parts/html.ts";
 import { type Query, withQuery } from "../parts/links.ts";
 import type { Row } from "../parts/list-table.ts";
 import { renderListTable } from "../parts/list-table.ts";

@@ -1,7 +1,7 @@
 import { scaleLog } from "d3-scale";
-import { html } from "hono/html";
 import { dayAxis, drawDates } from "../parts/charts/day-axis.ts";
 import type { Span } from "../parts/charts/spans.ts";
+import { html } from "../parts/html.ts";
 import { daysName } from "../parts/period.ts";
 import type { Markup } from "../parts/words.ts";
 import { durationWords } from "./duration-words.ts";

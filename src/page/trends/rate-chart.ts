@@ -1,8 +1,8 @@
 import { scaleLinear } from "d3-scale";
-import { html } from "hono/html";
 import { wilsonInterval } from "../../report/wilson-interval.ts";
 import { at, type DayAxis } from "../parts/charts/day-axis.ts";
 import { isSurelyLower, type Outcomes, type SpanOutcomes } from "../parts/charts/trends-facts.ts";
+import { html } from "../parts/html.ts";
 import { daysName } from "../parts/period.ts";
 import { counted, type Markup, percent, wholePercent } from "../parts/words.ts";
 

@@ -1,10 +1,10 @@
-import { html } from "hono/html";
 import type { Question } from "../../report/question.ts";
 import { renderBlock } from "../parts/block.ts";
 import { renderKindRows } from "../parts/charts/kind-rows.ts";
 import { byDay, kindsOf, outcomesBySpan, outcomesOf } from "../parts/charts/trends-facts.ts";
 import type { Draft, PageMoment } from "../parts/drawing.ts";
 import { renderEmpty } from "../parts/empty.ts";
+import { html } from "../parts/html.ts";
 import { withQuery } from "../parts/links.ts";
 import type { Period, PeriodChoice } from "../parts/period.ts";
 import { renderPeriodChips } from "../parts/period-chips.ts";

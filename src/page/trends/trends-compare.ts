@@ -1,10 +1,10 @@
-import { html } from "hono/html";
 import type { Question } from "../../report/question.ts";
 import { renderBlock } from "../parts/block.ts";
 import { countChange, renderCountChange, renderCountStep } from "../parts/charts/count-change.ts";
 import { renderPoints } from "../parts/charts/delta.ts";
 import { type Count, differenceOf } from "../parts/charts/difference.ts";
 import type { Outcomes } from "../parts/charts/trends-facts.ts";
+import { html } from "../parts/html.ts";
 import type { Query } from "../parts/links.ts";
 import { daysName, type Period } from "../parts/period.ts";
 import { grouped, type Markup, percent } from "../parts/words.ts";

@@ -1,4 +1,3 @@
-import { html } from "hono/html";
 import type { Question } from "../../report/question.ts";
 import { wilsonInterval } from "../../report/wilson-interval.ts";
 import { renderBlock } from "../parts/block.ts";
@@ -6,6 +5,7 @@ import { dayAxis } from "../parts/charts/day-axis.ts";
 import { countsBySpan } from "../parts/charts/mini-bars.ts";
 import { spanNoun } from "../parts/charts/spans.ts";
 import type { Outcomes, SpanOutcomes } from "../parts/charts/trends-facts.ts";
+import { html } from "../parts/html.ts";
 import type { Query } from "../parts/links.ts";
 import { daysName, type Period } from "../parts/period.ts";
 import { grouped, type Markup, percent, wholePercent } from "../parts/words.ts";

@@ -1,4 +1,4 @@
-import { html } from "hono/html";
+import { html } from "../parts/html.ts";
 import { dayText, type Period } from "../parts/period.ts";
 import { type Markup, shorten } from "../parts/words.ts";
 

@@ -1,4 +1,3 @@
-import { html } from "hono/html";
 import type { Question } from "../../report/question.ts";
 import { momentTag } from "../parts/age.ts";
 import { renderBlock } from "../parts/block.ts";
@@ -7,6 +6,7 @@ import type { Count } from "../parts/charts/difference.ts";
 import { rateDot } from "../parts/charts/rate-dot.ts";
 import { spansOf } from "../parts/charts/spans.ts";
 import { renderEmpty } from "../parts/empty.ts";
+import { html } from "../parts/html.ts";
 import { icon } from "../parts/icon.ts";
 import { buildHref, projectHref, type Query, withQuery } from "../parts/links.ts";
 import { type Column, type Row, renderListTable } from "../parts/list-table.ts";

@@ -1,8 +1,8 @@
-import { html } from "hono/html";
 import type { Question } from "../../report/question.ts";
 import { renderBlock } from "../parts/block.ts";
 import { drawBound, drawBoundAxis } from "../parts/charts/bound-bar.ts";
 import { renderEmpty } from "../parts/empty.ts";
+import { html } from "../parts/html.ts";
 import type { Query } from "../parts/links.ts";
 import type { Row } from "../parts/list-table.ts";
 import { dayNumber, daysName, type Period } from "../parts/period.ts";

@@ -1,7 +1,7 @@
 import { scaleLinear } from "d3-scale";
-import { html } from "hono/html";
 import { at, type DayAxis, drawDates } from "../parts/charts/day-axis.ts";
 import type { SpanOutcomes } from "../parts/charts/trends-facts.ts";
+import { html } from "../parts/html.ts";
 import { daysName } from "../parts/period.ts";
 import { grouped, type Markup } from "../parts/words.ts";
 

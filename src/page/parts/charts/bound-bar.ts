@@ -1,5 +1,5 @@
-import { html } from "hono/html";
 import { formatBetween } from "../../../mirror/builds/format-span.ts";
+import { html } from "../html.ts";
 import type { Markup } from "../words.ts";
 
 /** The ticks of the axis, in seconds; those with a class are left out on a narrow page. */

@@ -1,4 +1,4 @@
-import { html } from "hono/html";
+import { html } from "../html.ts";
 import { icon } from "../icon.ts";
 import { buildHref } from "../links.ts";
 import { outcomeMark } from "../mark.ts";

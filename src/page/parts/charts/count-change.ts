@@ -1,5 +1,5 @@
-import { html } from "hono/html";
 import { wilsonInterval } from "../../../report/wilson-interval.ts";
+import { html } from "../html.ts";
 import { icon } from "../icon.ts";
 import { grouped, type Markup } from "../words.ts";
 

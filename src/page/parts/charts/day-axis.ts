@@ -1,5 +1,5 @@
 import { scaleUtc } from "d3-scale";
-import { html } from "hono/html";
+import { html } from "../html.ts";
 import { dayName } from "../period.ts";
 import type { Markup } from "../words.ts";
 import type { Span } from "./spans.ts";

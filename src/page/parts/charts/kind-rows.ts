@@ -1,4 +1,4 @@
-import { html } from "hono/html";
+import { html } from "../html.ts";
 import { daysName, type Period } from "../period.ts";
 import { counted, grouped, kindLabel, type Markup } from "../words.ts";
 import { countChange, renderCountChange } from "./count-change.ts";

@@ -1,4 +1,4 @@
-import { html } from "hono/html";
+import { html } from "../html.ts";
 import { daysName } from "../period.ts";
 import { grouped, type Markup } from "../words.ts";
 import { at, type DayAxis } from "./day-axis.ts";

@@ -1,5 +1,5 @@
-import { html } from "hono/html";
 import { wilsonInterval } from "../../../report/wilson-interval.ts";
+import { html } from "../html.ts";
 import { grouped, type Markup, wholePercent } from "../words.ts";
 
 const [LEFT, WIDTH] = [4, 64];

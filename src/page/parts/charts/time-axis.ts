@@ -1,6 +1,6 @@
 import { scaleUtc } from "d3-scale";
-import { html } from "hono/html";
 import { clockWords, dayWords } from "../age.ts";
+import { html } from "../html.ts";
 import type { Markup } from "../words.ts";
 
 const DAY_MS = 86_400_000;
