@@ -4,9 +4,10 @@ import { age, momentTag } from "../parts/age.ts";
 import { renderBlock } from "../parts/block.ts";
 import { renderEmpty } from "../parts/empty.ts";
 import { html } from "../parts/html.ts";
-import { buildHref, projectHref, withQuery } from "../parts/links.ts";
+import { projectHref, withQuery } from "../parts/links.ts";
 import type { Row } from "../parts/list-table.ts";
 import { outcomeMark } from "../parts/mark.ts";
+import { buildLink, projectLink, targetTag } from "../parts/record-links.ts";
 import { foreign, grouped, kindLabel, type Markup, slugWords, targetWords } from "../parts/words.ts";
 import { renderEntry, renderFact } from "./piece-markup.ts";
 
@@ -30,7 +31,7 @@ export function renderAlike(rows: readonly Row[], question: Question, fact: Row,
 }
 
 function renderAlikeBuild(row: Row, now: Date): Markup {
-  return html`<li><span><a href="${projectHref(String(row.project_slug))}">${slugWords(row.project_slug)}</a> <span class="target">${targetWords(row.version_slug, row.type)}</span></span>${age(row.triggered_at, now)}<small>build <a href="${buildHref(String(row.build_id))}">${foreign(String(row.build_id), 24)}</a>, ${row.is_failing === true ? "still failing" : "fails no more"}</small></li>`;
+  return html`<li><span>${projectLink(row.project_slug)} ${targetTag(row)}</span>${age(row.triggered_at, now)}<small>build ${buildLink(row.build_id)}, ${row.is_failing === true ? "still failing" : "fails no more"}</small></li>`;
 }
 
 /** The facts of a build: as the reports count it, as the service sent it, and its whole row. */

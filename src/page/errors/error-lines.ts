@@ -7,11 +7,12 @@ import { type Span, spanNoun, spansOf } from "../parts/charts/spans.ts";
 import { renderChips } from "../parts/chips.ts";
 import { renderEmpty } from "../parts/empty.ts";
 import { html } from "../parts/html.ts";
-import { buildHref, projectHref, type Query, withQuery } from "../parts/links.ts";
+import { type Query, withQuery } from "../parts/links.ts";
 import type { Row } from "../parts/list-table.ts";
 import { renderPager } from "../parts/pager.ts";
 import { dayNumber, daysName, lengthWords, type Period } from "../parts/period.ts";
-import { counted, foreign, grouped, kindLabel, type Markup, slugWords, targetWords } from "../parts/words.ts";
+import { buildLink, projectLink, targetTag } from "../parts/record-links.ts";
+import { counted, foreign, grouped, kindLabel, type Markup } from "../parts/words.ts";
 import {
   type ErrorsChoice,
   isAllTime,
@@ -104,7 +105,7 @@ function renderLines({ period, lines, days, projects, now }: ErrorLinesFacts): M
       new Map(mine.map((row) => [dayNumber(row.day), Number(row.failures)])),
     );
     const hit = projects.filter(({ error_fingerprint }) => error_fingerprint === line.error_fingerprint);
-    return html`<li><div class="print"><code>${exampleOf(line)}</code>${isNew(line, period) ? html` <span class="tag strong">new</span>` : ""}<small>${kindLabel(line.error_class)} · first ${momentTag(line.first_triggered_at, now)} · last <a href="${buildHref(String(line.last_build_id))}">${foreign(String(line.last_build_id), 24)}</a>, ${age(line.last_triggered_at, now)} ago</small></div>${drawMiniBars({ spans, axis, counts, most: mostADay(spans, counts), height: HEIGHT, told: tell(line, counts, spans, period, now), now })}<span class="n">${grouped(Number(line.failures))}${line.failures_before === null ? "" : html`<small>${grouped(Number(line.failures_before))} before</small>`}</span><span class="n">${grouped(Number(line.projects))}</span>${renderProjects(line, hit, now)}</li>
+    return html`<li><div class="print"><code>${exampleOf(line)}</code>${isNew(line, period) ? html` <span class="tag strong">new</span>` : ""}<small>${kindLabel(line.error_class)} · first ${momentTag(line.first_triggered_at, now)} · last ${buildLink(line.last_build_id)}, ${age(line.last_triggered_at, now)} ago</small></div>${drawMiniBars({ spans, axis, counts, most: mostADay(spans, counts), height: HEIGHT, told: tell(line, counts, spans, period, now), now })}<span class="n">${grouped(Number(line.failures))}${line.failures_before === null ? "" : html`<small>${grouped(Number(line.failures_before))} before</small>`}</span><span class="n">${grouped(Number(line.projects))}</span>${renderProjects(line, hit, now)}</li>
 `;
   })}`;
 }
@@ -139,7 +140,7 @@ function renderProjects(line: Row, hit: readonly Row[], now: Date): Markup | str
   return html`
 <details class="also"><summary>${counted(all, "project")}<span class="unseen"> with ${kindLabel(line.error_class)}: ${exampleOf(line)}</span></summary><ul>${hit.map(
     (row) =>
-      html`<li>${age(row.triggered_at, now)} <a href="${projectHref(String(row.project_slug))}">${slugWords(row.project_slug)}</a> <span class="target">${targetWords(row.version_slug, row.type)}</span> <span>${Number(row.failures) > 1 ? `${grouped(Number(row.failures))} builds, ` : ""}last <a href="${buildHref(String(row.build_id))}">${foreign(String(row.build_id), 24)}</a></span></li>`,
+      html`<li>${age(row.triggered_at, now)} ${projectLink(row.project_slug)} ${targetTag(row)} <span>${Number(row.failures) > 1 ? `${grouped(Number(row.failures))} builds, ` : ""}last ${buildLink(row.build_id)}</span></li>`,
   )}${left > 0 ? html`<li>${grouped(left)} more; these ${MOST_PROJECTS} are the latest.</li>` : ""}</ul></details>`;
 }
 

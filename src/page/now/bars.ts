@@ -1,3 +1,4 @@
+import { keyEntry, renderKey } from "../parts/charts/key.ts";
 import { html } from "../parts/html.ts";
 import { grouped, type Markup } from "../parts/words.ts";
 
@@ -15,7 +16,14 @@ export function renderBars(bars: readonly Bar[], usualWords: string): Markup {
   const at = (value: number) => `${((100 * value) / most).toFixed(1)}%`;
   return html`<ul class="bars">${bars.map(({ label, href, count, usual }) => {
     const told = `${grouped(count)} now${usual === null ? "" : `, ${grouped(Math.round(usual))} on ${usualWords}`}`;
-    return html`<li><a href="${href}">${label}</a><span class="n">${grouped(count)}</span><svg role="img" width="100%" height="10" aria-label="${told}"><rect class="m-track" width="100%" height="6" y="2" rx="3"/><rect class="m-bad" width="${at(count)}" height="6" y="2" rx="3"/>${usual === null ? "" : html`<line class="base" x1="${at(usual)}" x2="${at(usual)}" y1="-1" y2="11" stroke-width="2"/>`}</svg></li>`;
+    const line =
+      usual === null
+        ? ""
+        : html`<line class="base" x1="${at(usual)}" x2="${at(usual)}" y1="-1" y2="11" stroke-width="2"/>`;
+    return html`<li><a href="${href}">${label}</a><span class="n">${grouped(count)}</span>
+      <svg role="img" width="100%" height="10" aria-label="${told}">
+        <rect class="m-track" width="100%" height="6" y="2" rx="3"/>
+        <rect class="m-bad" width="${at(count)}" height="6" y="2" rx="3"/>${line}</svg></li>`;
   })}</ul>
-${bars.every(({ usual }) => usual === null) ? "" : html`<p class="key"><span><svg width="2" height="12" aria-hidden="true"><line class="base" x1="1" x2="1" y1="0" y2="12"/></svg>${usualWords}</span></p>`}`;
+${bars.every(({ usual }) => usual === null) ? "" : renderKey([keyEntry([2, 12], html`<line class="base" x1="1" x2="1" y1="0" y2="12"/>`, usualWords)])}`;
 }

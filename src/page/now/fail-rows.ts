@@ -1,10 +1,12 @@
-import { age, agoWords, momentMs, momentTag, span } from "../parts/age.ts";
+import { age, agoWords } from "../parts/age.ts";
 import { drawStrip } from "../parts/charts/build-strip.ts";
+import { lastFailed, renderWhy } from "../parts/fail-facts.ts";
 import { html } from "../parts/html.ts";
-import { buildHref, projectHref } from "../parts/links.ts";
+import { projectHref } from "../parts/links.ts";
 import type { Row } from "../parts/list-table.ts";
 import { mark } from "../parts/mark.ts";
-import { counted, foreign, kindLabel, type Markup, slugWords, targetWords } from "../parts/words.ts";
+import { buildLink, projectLink, targetTag } from "../parts/record-links.ts";
+import { counted, kindLabel, type Markup, slugWords, targetWords } from "../parts/words.ts";
 
 /** A project that fails, with what stands in its row. */
 export interface FailRow {
@@ -30,9 +32,9 @@ function renderFail({ row, outcomes, others }: FailRow, now: Date): Markup {
   return html`<li>
 <span class="when">${age(row.failing_since, now)}</span>
 ${isMain ? mark("bad", "main docs failing") : mark("bad2", "failing in part")}
-<div class="name"><a href="${projectHref(String(row.project_slug))}">${slugWords(row.project_slug)}</a><span class="target">${target}</span>${mainTag(row, now)}</div>
-<p class="why"><b>${kindLabel(row.error_class)}</b>${row.output_excerpt === null ? "" : html`<code>${foreign(String(row.output_excerpt), 180)}</code>`}</p>
-<div class="meta"><span>build ${buildLink(row.last_failed_build_id)}, ${momentTag(row.last_failed_at, now)}${Number(row.failures) > 1 ? `, ${Number(row.failures)} failures in a row` : ""} · ${lastGood(row)}</span>${renderOthers(row, others, now)}</div>
+<div class="name">${projectLink(row.project_slug)}<span class="target">${target}</span>${mainTag(row, now)}</div>
+${renderWhy(row)}
+<div class="meta">${lastFailed(row, now)}${renderOthers(row, others, now)}</div>
 ${drawStrip(outcomes, target)}
 </li>`;
 }
@@ -44,14 +46,6 @@ function mainTag(row: Row, now: Date): Markup | string {
   return html`<span class="tag strong">main docs too${since === null ? "" : `, ${since}`}</span>`;
 }
 
-/** The last success before the break, and how long before it that was. */
-function lastGood(row: Row): Markup {
-  if (row.last_succeeded_build_id === null)
-    return Number(row.failures) === 1 ? html`its first build` : html`never succeeded`;
-  const before = momentMs(row.failing_since) - momentMs(row.last_succeeded_at);
-  return html`last good ${buildLink(row.last_succeeded_build_id)}${Number.isNaN(before) ? "" : `, ${span(before)} before`}`;
-}
-
 function renderOthers(row: Row, others: readonly Row[], now: Date): Markup | string {
   const more = Number(row.failing) - 1;
   if (more <= 0) return "";
@@ -59,9 +53,6 @@ function renderOthers(row: Row, others: readonly Row[], now: Date): Markup | str
   return html`
 <details class="also"><summary>${counted(more, "more failing here", "more failing here")}<span class="unseen">: ${slugWords(row.project_slug)}</span></summary><ul>${others.map(
     (other) =>
-      html`<li>${age(other.failing_since, now)} <span class="target">${targetWords(other.version_slug, other.type)}</span> <span>${kindLabel(other.error_class)}</span> ${buildLink(other.last_failed_build_id)}</li>`,
+      html`<li>${age(other.failing_since, now)} ${targetTag(other)} <span>${kindLabel(other.error_class)}</span> ${buildLink(other.last_failed_build_id)}</li>`,
   )}${left > 0 ? html`<li><a href="${projectHref(String(row.project_slug))}">${left} more</a></li>` : ""}</ul></details>`;
 }
-
-const buildLink = (id: unknown): Markup =>
-  html`<a href="${buildHref(String(id))}">${foreign(String(id), 24)}</a>`;

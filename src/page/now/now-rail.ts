@@ -3,10 +3,10 @@ import { age, agoWords, momentMs, span } from "../parts/age.ts";
 import { renderBlock } from "../parts/block.ts";
 import { renderEmpty } from "../parts/empty.ts";
 import { html } from "../parts/html.ts";
-import { buildHref, projectHref } from "../parts/links.ts";
 import type { Row } from "../parts/list-table.ts";
 import { mark, outcomeMark } from "../parts/mark.ts";
-import { counted, foreign, grouped, kindLabel, type Markup, slugWords, targetWords } from "../parts/words.ts";
+import { buildLink, projectLink, targetTag } from "../parts/record-links.ts";
+import { counted, foreign, grouped, kindLabel, type Markup } from "../parts/words.ts";
 import { renderBars } from "./bars.ts";
 
 const MOST_BARS = 8;
@@ -77,7 +77,7 @@ export function renderOpen(
 function renderOpenBuild(row: Row, now: Date): Markup {
   const { kind, word } = outcomeMark(row.outcome);
   const seen = agoWords(row.last_seen_at, now);
-  return html`<li><span>${mark(kind, word)} <a href="${buildHref(String(row.build_id))}">${foreign(String(row.build_id), 24)}</a> <a href="${projectHref(String(row.project_slug))}">${slugWords(row.project_slug)}</a></span>${age(row.triggered_at, now)}<small>still “${foreign(String(row.state), 24)}” when last seen${seen === null ? "" : `, ${seen} ago`}</small></li>`;
+  return html`<li><span>${mark(kind, word)} ${buildLink(row.build_id)} ${projectLink(row.project_slug)}</span>${age(row.triggered_at, now)}<small>still “${foreign(String(row.state), 24)}” when last seen${seen === null ? "" : `, ${seen} ago`}</small></li>`;
 }
 
 /** What was fixed, the newest first; all but some are folded. */
@@ -115,5 +115,5 @@ export function renderFixed(
 function renderFixedSeries(row: Row, now: Date): Markup {
   const lasted = momentMs(row.recovered_at) - momentMs(row.failed_at);
   const failed = Number.isNaN(lasted) ? "" : ` for ${span(Math.max(0, lasted))}`;
-  return html`<li><span>${mark("good", "fixed")} <a href="${projectHref(String(row.project_slug))}">${slugWords(row.project_slug)}</a> <span class="target">${targetWords(row.version_slug, row.type)}</span></span>${age(row.recovered_at, now)}<small>failed${failed}: ${kindLabel(row.error_class)} · <a href="${buildHref(String(row.recovered_build_id))}">${foreign(String(row.recovered_build_id), 24)}</a></small></li>`;
+  return html`<li><span>${mark("good", "fixed")} ${projectLink(row.project_slug)} ${targetTag(row)}</span>${age(row.recovered_at, now)}<small>failed${failed}: ${kindLabel(row.error_class)} · ${buildLink(row.recovered_build_id)}</small></li>`;
 }

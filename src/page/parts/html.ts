@@ -4,8 +4,8 @@ const JOINED = new WeakMap<TemplateStringsArray, TemplateStringsArray>();
 
 /**
  * Markup with its values escaped. An indented line continues the line before it, so that long markup can be
- * broken: between words or attributes the break is sent as a space, beside a tag or a value as nothing. A line
- * that begins at the margin stays a line of the page.
+ * broken: between tags and values the break is not sent, beside a word or an attribute it is a space. A line that
+ * begins at the margin stays a line of the page.
  */
 export function html(strings: TemplateStringsArray, ...values: unknown[]): ReturnType<typeof sendAsWritten> {
   let joined = JOINED.get(strings);
@@ -19,8 +19,7 @@ export function html(strings: TemplateStringsArray, ...values: unknown[]): Retur
 
 function joinLines(text: string): string {
   return text.replace(/\n +/g, (found, place: number) => {
-    const before = text[place - 1] ?? ">";
-    const after = text[place + found.length] ?? "<";
-    return before === ">" || after === "<" || after === "/" ? "" : " ";
+    const [before, after] = [text[place - 1] ?? ">", text[place + found.length] ?? "<"];
+    return before === ">" && after === "<" ? "" : " ";
   });
 }

@@ -2,8 +2,9 @@ import { age, dayWords, momentMs } from "../parts/age.ts";
 import { renderBlock } from "../parts/block.ts";
 import { renderEmpty } from "../parts/empty.ts";
 import { html } from "../parts/html.ts";
-import { buildHref, withQuery } from "../parts/links.ts";
+import { withQuery } from "../parts/links.ts";
 import type { Row } from "../parts/list-table.ts";
+import { buildLink } from "../parts/record-links.ts";
 import { counted, foreign, grouped, kindLabel, type Markup } from "../parts/words.ts";
 import { numberOf, type ProjectAnswers, type ProjectQuestions } from "./project-answers.ts";
 import type { Subject } from "./project-questions.ts";
@@ -69,5 +70,5 @@ function renderClass(lines: readonly Row[], most: number, now: Date): Markup {
 
 function renderLine({ example, failures, last_build_id, last_triggered_at }: Row, now: Date): Markup {
   const times = Number(failures) > 1 ? `${counted(Number(failures), "build")}, last ` : "";
-  return html`<li>${example === null ? html`<span>no error line</span>` : html`<code>${foreign(String(example), 180)}</code>`}<span>${times}<a href="${buildHref(String(last_build_id))}">${foreign(String(last_build_id), 24)}</a>, ${age(last_triggered_at, now)}</span></li>`;
+  return html`<li>${example === null ? html`<span>no error line</span>` : html`<code>${foreign(String(example), 180)}</code>`}<span>${times}${buildLink(last_build_id)}, ${age(last_triggered_at, now)}</span></li>`;
 }

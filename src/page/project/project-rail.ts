@@ -2,13 +2,14 @@ import { formatBetween } from "../../mirror/builds/format-span.ts";
 import { askFor } from "../../report/question.ts";
 import { age, momentMs, momentTag, span } from "../parts/age.ts";
 import { renderBlock } from "../parts/block.ts";
-import { drawBound, drawBoundAxis } from "../parts/charts/bound-bar.ts";
+import { drawBound, drawBoundAxis, renderBoundKey } from "../parts/charts/bound-bar.ts";
 import type { PageMoment } from "../parts/drawing.ts";
 import { renderEmpty } from "../parts/empty.ts";
 import { html } from "../parts/html.ts";
 import { badgeHref, buildHref, feedHref, projectHref } from "../parts/links.ts";
 import type { Row } from "../parts/list-table.ts";
 import { mark, outcomeMark } from "../parts/mark.ts";
+import { buildLink } from "../parts/record-links.ts";
 import { counted, foreign, grouped, kindLabel, type Markup, targetWords } from "../parts/words.ts";
 import { drawDayCounts } from "./day-counts.ts";
 import { addressText } from "./outside-link.ts";
@@ -106,7 +107,7 @@ export function renderProjectTimes(
                 : "They had ended when the mirror first looked.",
           })
         : html`<ul class="bounds">${drawBoundAxis()}${times.map(renderTime)}</ul>
-<p class="key"><span><svg width="20" height="10" aria-hidden="true"><rect class="m-ink" width="20" height="8" y="1"/></svg>took at least so long</span><span><svg width="20" height="10" aria-hidden="true"><rect fill="url(#hatch)" class="m-edge" x="0.5" y="1.5" width="19" height="7"/></svg>may have taken so long</span></p>
+${renderBoundKey("took at least so long", "may have taken so long")}
 ${left}`,
   });
 }
@@ -115,7 +116,7 @@ function renderTime({ build_id, outcome, duration_s_min, duration_s_max }: Row):
   const { kind, word } = outcomeMark(outcome);
   const [least, most] = [Number(duration_s_min ?? 0), Number(duration_s_max)];
   const words = formatBetween({ least_ms: least * 1000, most_ms: most * 1000 });
-  return html`<li><span>${mark(kind, word)} <a href="${buildHref(String(build_id))}">${foreign(String(build_id), 24)}</a></span>${drawBound(least, most)}<span class="n">${words}</span></li>`;
+  return html`<li><span>${mark(kind, word)} ${buildLink(build_id)}</span>${drawBound(least, most)}<span class="n">${words}</span></li>`;
 }
 
 /** What a project is, as its record says. */

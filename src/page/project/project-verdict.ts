@@ -8,6 +8,7 @@ import { icon, type Tone } from "../parts/icon.ts";
 import { buildHref } from "../parts/links.ts";
 import type { Row } from "../parts/list-table.ts";
 import type { MarkKind } from "../parts/mark.ts";
+import { buildLink, targetTag } from "../parts/record-links.ts";
 import { renderFigures, renderVerdict, type VerdictLook } from "../parts/verdict-bar.ts";
 import {
   counted,
@@ -113,10 +114,7 @@ function evidenceOf({ project, subject, answers, moment: { now } }: ProjectVerdi
   const [main] = answers.main;
   const target = targetWords(subject.mainVersion, "html");
   if (worst !== undefined) {
-    const which =
-      worst.is_main === true
-        ? ""
-        : html`<span class="target">${targetWords(worst.version_slug, worst.type)}</span> `;
+    const which = worst.is_main === true ? "" : html`${targetTag(worst)} `;
     return html`<span class="why">${which}<b>${kindLabel(worst.error_class)}</b>${worst.output_excerpt === null ? "" : html`<code>${foreign(String(worst.output_excerpt), 240)}</code>`}</span>`;
   }
   if (main !== undefined)
@@ -211,6 +209,3 @@ function openFigure({ open }: ProjectAnswers, now: Date) {
         : html`${buildLink(newest.build_id)}${ago === null ? "" : `, ${ago}`}`,
   };
 }
-
-const buildLink = (id: unknown): Markup =>
-  html`<a href="${buildHref(String(id))}">${foreign(String(id), 24)}</a>`;

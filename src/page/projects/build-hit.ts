@@ -2,10 +2,11 @@ import { askFor } from "../../report/question.ts";
 import type { TransactionSql } from "../../store/connection/connect.ts";
 import { age } from "../parts/age.ts";
 import { html } from "../parts/html.ts";
-import { buildHref, projectHref } from "../parts/links.ts";
+import { buildHref } from "../parts/links.ts";
 import type { Row } from "../parts/list-table.ts";
 import { mark, outcomeMark } from "../parts/mark.ts";
-import { foreign, kindLabel, type Markup, slugWords, targetWords } from "../parts/words.ts";
+import { projectLink } from "../parts/record-links.ts";
+import { foreign, kindLabel, type Markup, targetWords } from "../parts/words.ts";
 
 /** The build whose id was searched for, if there is one. */
 export async function findBuildHit(tx: TransactionSql, id: string): Promise<Row | undefined> {
@@ -21,6 +22,6 @@ export function renderBuildHit(row: Row, now: Date): Markup {
   const why = row.error_class === null ? "" : html`, ${kindLabel(row.error_class)}`;
   return html`<section class="block hit" id="build" aria-labelledby="build-t">
 ${mark(kind, word)} <h2 id="build-t"><a href="${buildHref(id)}">Build ${foreign(id, 24)}</a></h2>
-<p class="note">${word}${why} · ${targetWords(row.version_slug, row.type)} of <a href="${projectHref(String(row.project_slug))}">${slugWords(row.project_slug)}</a> · ${age(row.triggered_at, now)} ago</p>
+<p class="note">${word}${why} · ${targetWords(row.version_slug, row.type)} of ${projectLink(row.project_slug)} · ${age(row.triggered_at, now)} ago</p>
 </section>`;
 }

@@ -1,5 +1,6 @@
 import { scaleLog } from "d3-scale";
 import { dayAxis, drawDates } from "../parts/charts/day-axis.ts";
+import { drawBar, drawPlot, levelLine } from "../parts/charts/plot.ts";
 import type { Span } from "../parts/charts/spans.ts";
 import { html } from "../parts/html.ts";
 import { daysName } from "../parts/period.ts";
@@ -38,14 +39,19 @@ export function drawDurationChart(spans: readonly BoundSpan[], now: Date): Marku
   const scale = scaleLog([floor, ceiling], [BOTTOM, TOP]).clamp(true);
   const y = (seconds: number) => scale(Math.max(floor, seconds));
   const ticks = TICKS.filter(({ s }) => s >= floor && s <= ceiling);
-  return html`<div class="chart"><svg width="48" height="${HEIGHT}" aria-hidden="true">${ticks.map(({ s, words }) => html`<text class="end" x="42" y="${(y(s) + 4).toFixed(1)}">${words}</text>`)}</svg><svg class="plot" role="img" height="${HEIGHT}" aria-label="How long half of the builds took, between two bounds. The table below has the numbers.">
-${ticks.map(({ s }) => html`<line class="grid" x1="0" x2="100%" y1="${y(s).toFixed(1)}" y2="${y(s).toFixed(1)}"/>`)}
+  return drawPlot({
+    height: HEIGHT,
+    told: "How long half of the builds took, between two bounds. The table below has the numbers.",
+    labels: ticks.map(({ s, words }) => ({ y: (y(s) + 4).toFixed(1), words })),
+    labelsTo: 42,
+    body: html`${ticks.map(({ s }) => levelLine(y(s).toFixed(1)))}
 ${spans.map((span) => {
-  const { x, width } = axis.bar(span);
   const [low, high] = [y(span.least), span.most === null ? TOP : y(span.most)];
   const surely = BOTTOM - low;
-  return html`<g><title>${daysName(span, now)}: half took ${durationWords(span.least, span.most)}</title>${surely < 1 ? "" : html`<rect class="m-ink" x="${x}" width="${width}" y="${low.toFixed(1)}" height="${surely.toFixed(1)}"/>`}<rect fill="url(#hatch)" class="m-edge" x="${x}" width="${width}" y="${high.toFixed(1)}" height="${Math.max(1.5, low - high).toFixed(1)}"/></g>`;
+  return html`<g><title>${daysName(span, now)}: half took ${durationWords(span.least, span.most)}</title>
+    ${surely < 1 ? "" : drawBar("ink", axis.bar(span), low.toFixed(1), surely)}
+    ${drawBar("perhaps", axis.bar(span), high.toFixed(1), Math.max(1.5, low - high))}</g>`;
 })}
-<line class="base" x1="0" x2="100%" y1="${BOTTOM}" y2="${BOTTOM}"/>${drawDates(spans, axis, HEIGHT - 4, now)}
-</svg></div>`;
+${levelLine(BOTTOM, "base")}${drawDates(spans, axis, HEIGHT - 4, now)}`,
+  });
 }

@@ -1,6 +1,7 @@
 import { scaleLinear } from "d3-scale";
 import { wilsonInterval } from "../../report/wilson-interval.ts";
 import { at, type DayAxis } from "../parts/charts/day-axis.ts";
+import { drawPlot, levelLine, uprightLine } from "../parts/charts/plot.ts";
 import { isSurelyLower, type Outcomes, type SpanOutcomes } from "../parts/charts/trends-facts.ts";
 import { html } from "../parts/html.ts";
 import { daysName } from "../parts/period.ts";
@@ -53,10 +54,16 @@ export function drawRateChart(facts: RateChartFacts): Markup {
     share === null
       ? ""
       : html`<line class="mean${kind}" x1="${at(from)}" x2="${at(to)}" y1="${y(share)}" y2="${y(share)}"/>`;
-  return html`<div class="chart"><svg width="48" height="${HEIGHT}" aria-hidden="true">${ticks.map((tick) => html`<text class="end" x="40" y="${y(tick) + 4}">${wholePercent(tick)}</text>`)}</svg><svg class="plot" role="img" height="${HEIGHT}" aria-label="${tell(points, worst, now)}">
-<line class="base" x1="0" x2="100%" y1="${BOTTOM}" y2="${BOTTOM}"/>${ticks.filter((tick) => tick > floor).map((tick) => html`<line class="grid" x1="0" x2="100%" y1="${y(tick)}" y2="${y(tick)}"/>`)}
-${cut === null ? "" : html`<line class="cut" x1="${at(cut)}" x2="${at(cut)}" y1="0" y2="${BOTTOM}"/>`}
-${points.map(({ span, x, low, high }) => html`<line class="ci${isMany ? " thin" : ""}${span.isBefore ? " before" : ""}" x1="${at(x)}" x2="${at(x)}" y1="${y(high)}" y2="${y(low)}"/>`)}
+  return drawPlot({
+    height: HEIGHT,
+    told: tell(points, worst, now),
+    labels: ticks.map((tick) => ({ y: y(tick) + 4, words: wholePercent(tick) })),
+    body: html`${levelLine(BOTTOM, "base")}${ticks.filter((tick) => tick > floor).map((tick) => levelLine(y(tick)))}
+${cut === null ? "" : uprightLine(at(cut), BOTTOM)}
+${points.map(({ span, x, low, high }) => {
+  const kind = `ci${isMany ? " thin" : ""}${span.isBefore ? " before" : ""}`;
+  return html`<line class="${kind}" x1="${at(x)}" x2="${at(x)}" y1="${y(high)}" y2="${y(low)}"/>`;
+})}
 ${level(rateBefore, 0, cut ?? 0, " before")}${level(rate, cut ?? 0, 100, "")}
 ${points.slice(1).map((to, place) => {
   const from = points[place];
@@ -64,14 +71,22 @@ ${points.slice(1).map((to, place) => {
   return html`<line class="trace${to.span.isBefore ? " before" : ""}" x1="${at(from.x)}" y1="${y(from.rate)}" x2="${at(to.x)}" y2="${y(to.rate)}"/>`;
 })}
 ${points.map(({ span, x, rate, low, high, isLow, outcomes }) => {
-  const title = html`<title>${daysName(span, now)}: ${percent(rate)} of ${counted(outcomes.finished, "build")} (${wholePercent(low)} to ${wholePercent(high)})${isLow ? ", lower than chance allows" : ""}</title>`;
+  const title = html`<title>${daysName(span, now)}: ${percent(rate)} of ${counted(outcomes.finished, "build")}
+    (${wholePercent(low)} to ${wholePercent(high)})${isLow ? ", lower than chance allows" : ""}</title>`;
   return isLow
     ? html`<svg x="${at(x)}" y="${y(rate)}" overflow="visible">${title}<path class="dot low" d="M0-6.5L6.5 0 0 6.5-6.5 0z"/></svg>`
     : html`<g>${title}<circle class="dot${span.isBefore ? " before" : ""}" cx="${at(x)}" cy="${y(rate)}" r="${isMany ? 2.5 : 4}"/></g>`;
 })}
-${rateBefore === null ? "" : html`<text class="strong" x="0.5%" y="14">${percent(rateBefore)} <tspan>before</tspan></text>`}${rate === null ? "" : html`<text class="strong" x="${at(cut ?? 0)}" dx="6" y="14">${percent(rate)}</text>`}
-${worst === undefined ? "" : html`<text class="strong ${worst.x < 6 ? "" : worst.x > 94 ? "end" : "mid"}" x="${at(worst.x)}" y="${Math.min(HEIGHT - 3, y(worst.low) + 15)}">${wholePercent(worst.rate)}</text>`}
-</svg></div>`;
+${rateBefore === null ? "" : html`<text class="strong" x="0.5%" y="14">${percent(rateBefore)} <tspan>before</tspan></text>`}
+  ${rate === null ? "" : html`<text class="strong" x="${at(cut ?? 0)}" dx="6" y="14">${percent(rate)}</text>`}
+${worst === undefined ? "" : nameWorst(worst, y(worst.low))}`,
+  });
+}
+
+function nameWorst({ x, rate }: Point, low: number): Markup {
+  const side = x < 6 ? "" : x > 94 ? "end" : "mid";
+  const y = Math.min(HEIGHT - 3, low + 15);
+  return html`<text class="strong ${side}" x="${at(x)}" y="${y}">${wholePercent(rate)}</text>`;
 }
 
 function pointsOf({ spans, axis, whole, before }: RateChartFacts): Point[] {

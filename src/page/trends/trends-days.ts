@@ -2,9 +2,11 @@ import type { Question } from "../../report/question.ts";
 import { wilsonInterval } from "../../report/wilson-interval.ts";
 import { renderBlock } from "../parts/block.ts";
 import { dayAxis } from "../parts/charts/day-axis.ts";
+import { keyEntry, renderKey, swatch } from "../parts/charts/key.ts";
 import { countsBySpan } from "../parts/charts/mini-bars.ts";
 import { spanNoun } from "../parts/charts/spans.ts";
 import type { Outcomes, SpanOutcomes } from "../parts/charts/trends-facts.ts";
+import { headCell, numberCell, renderFoldTable } from "../parts/fold-table.ts";
 import { html } from "../parts/html.ts";
 import type { Query } from "../parts/links.ts";
 import { daysName, type Period } from "../parts/period.ts";
@@ -70,13 +72,42 @@ ${drawRateChart({ spans, axis, cut, whole, before, now })}
 ${drawVolumeChart(spans, axis, cut, now)}
 <h3 class="sub">${broken}, upwards, and that were fixed, downwards${noun === "day" ? "" : ", a day"}</h3>
 ${drawTurnsChart(spans, counts, axis, cut, now)}</div>
-<p class="key"><span><svg width="26" height="14" aria-hidden="true"><line class="ci" x1="13" x2="13" y1="0" y2="14"/><circle class="dot" cx="13" cy="7" r="4"/></svg>a ${noun === "28 days" ? "span" : noun} with its 95&nbsp;% interval</span><span><svg width="16" height="16" aria-hidden="true"><path class="dot low" d="M8 1.5L14.5 8 8 14.5 1.5 8z"/></svg>lower than chance allows</span><span><svg width="22" height="10" aria-hidden="true"><line class="mean" x1="0" x2="22" y1="5" y2="5"/></svg>the period as a whole</span><span><svg width="12" height="12" aria-hidden="true"><rect class="m-good" width="12" height="12"/></svg>succeeded, fixed</span><span><svg width="12" height="12" aria-hidden="true"><rect fill="url(#hatch-bad)" width="12" height="12"/></svg>failed, broke</span><span><svg width="12" height="12" aria-hidden="true"><rect fill="url(#dots)" class="m-edge" x="0.5" y="0.5" width="11" height="11"/></svg>not finished</span>${floor === 0 ? "" : html`<span>The axis of the rate begins at ${wholePercent(floor)}.</span>`}</p>
-<details class="fold"><summary>The same as a table</summary><div class="scroll" tabindex="0" role="region" aria-label="The same as a table"><table><thead><tr><th scope="col">${noun === "day" ? "Day" : "Days"}</th>${["Succeeded", "Failed", "Not finished", "Rate", "95 % interval", "Broke", "Fixed"].map((head) => html`<th scope="col" class="num">${head}</th>`)}</tr></thead><tbody>
+${renderDaysKey(noun === "28 days" ? "span" : noun, floor)}
+${renderFoldTable({
+  title: "The same as a table",
+  heads: [
+    headCell(noun === "day" ? "Day" : "Days"),
+    ...["Succeeded", "Failed", "Not finished", "Rate", "95 % interval", "Broke", "Fixed"].map((head) =>
+      headCell(head, "num"),
+    ),
+  ],
+  rows: html`
 ${rows.reverse().map(
   (row) => html`${renderRow(row, now)}
 `,
-)}</tbody></table></div></details>`,
+)}`,
+})}`,
   });
+}
+
+function renderDaysKey(noun: string, floor: number): Markup {
+  return renderKey([
+    keyEntry(
+      [26, 14],
+      html`<line class="ci" x1="13" x2="13" y1="0" y2="14"/><circle class="dot" cx="13" cy="7" r="4"/>`,
+      html`a ${noun} with its 95&nbsp;% interval`,
+    ),
+    keyEntry(
+      [16, 16],
+      html`<path class="dot low" d="M8 1.5L14.5 8 8 14.5 1.5 8z"/>`,
+      "lower than chance allows",
+    ),
+    keyEntry([22, 10], html`<line class="mean" x1="0" x2="22" y1="5" y2="5"/>`, "the period as a whole"),
+    swatch("good", "succeeded, fixed"),
+    swatch("bad", "failed, broke"),
+    swatch("unfinished", "not finished"),
+    floor === 0 ? "" : html`<span>The axis of the rate begins at ${wholePercent(floor)}.</span>`,
+  ]);
 }
 
 function renderRow(
@@ -93,5 +124,8 @@ function renderRow(
     interval === null
       ? ["–", "–"]
       : [percent(succeeded / finished), `${wholePercent(interval.low)} – ${wholePercent(interval.high)}`];
-  return html`<tr><th scope="row">${name}${isComplete ? "" : html` <small class="quiet">not complete</small>`}</th>${[grouped(succeeded), grouped(failed), grouped(unfinished), ...words, grouped(broke), grouped(fixed)].map((cell) => html`<td class="num">${cell}</td>`)}</tr>`;
+  const counts = [succeeded, failed, unfinished].map(grouped);
+  const quiet = isComplete ? "" : html` <small class="quiet">not complete</small>`;
+  return html`<tr><th scope="row">${name}${quiet}</th>
+    ${[...counts, ...words, grouped(broke), grouped(fixed)].map(numberCell)}</tr>`;
 }

@@ -3,25 +3,19 @@ import { momentTag } from "../parts/age.ts";
 import { renderBlock } from "../parts/block.ts";
 import { dayAxis, drawDates } from "../parts/charts/day-axis.ts";
 import type { Count } from "../parts/charts/difference.ts";
+import { renderKey, swatch } from "../parts/charts/key.ts";
+import { drawBar, drawPlot, levelLine } from "../parts/charts/plot.ts";
 import { rateDot } from "../parts/charts/rate-dot.ts";
 import { spansOf } from "../parts/charts/spans.ts";
 import { renderEmpty } from "../parts/empty.ts";
 import { html } from "../parts/html.ts";
 import { icon } from "../parts/icon.ts";
-import { buildHref, projectHref, type Query, withQuery } from "../parts/links.ts";
+import { type Query, withQuery } from "../parts/links.ts";
 import { type Column, type Row, renderListTable } from "../parts/list-table.ts";
 import { mark } from "../parts/mark.ts";
 import { dayNumber, daysName, type Period } from "../parts/period.ts";
-import {
-  counted,
-  foreign,
-  grouped,
-  type Markup,
-  percent,
-  slugWords,
-  targetWords,
-  wholePercent,
-} from "../parts/words.ts";
+import { buildLink, projectLink, targetTag } from "../parts/record-links.ts";
+import { counted, foreign, grouped, type Markup, percent, wholePercent } from "../parts/words.ts";
 import { points, rateChange } from "./trends-compare.ts";
 import { formatsAbout, LATE_DAYS } from "./trends-questions.ts";
 
@@ -168,7 +162,7 @@ export function renderRegressions({ rows, question }: ListFacts): Markup {
           })
         : html`<ul class="rows">${rows.map(
             (row) =>
-              html`<li><a href="${projectHref(String(row.project_slug))}">${slugWords(row.project_slug)}</a><span class="n"><span class="delta bad">${icon("down")}<span class="unseen">down </span>${points(Number(row.difference)).replace("−", "")} points</span></span><small>${grouped(Number(row.succeeded_last_7_days))} of ${grouped(Number(row.finished_last_7_days))} succeeded, ${grouped(Number(row.succeeded_28_days_before))} of ${grouped(Number(row.finished_28_days_before))} before: surely ${points(-Number(row.difference_high)).replace("+", "")} points or more${row.last_failed_build_id === null ? "" : html` · last <a href="${buildHref(String(row.last_failed_build_id))}">${foreign(String(row.last_failed_build_id), 24)}</a>`}</small></li>`,
+              html`<li>${projectLink(row.project_slug)}<span class="n"><span class="delta bad">${icon("down")}<span class="unseen">down </span>${points(Number(row.difference)).replace("−", "")} points</span></span><small>${grouped(Number(row.succeeded_last_7_days))} of ${grouped(Number(row.finished_last_7_days))} succeeded, ${grouped(Number(row.succeeded_28_days_before))} of ${grouped(Number(row.finished_28_days_before))} before: surely ${points(-Number(row.difference_high)).replace("+", "")} points or more${row.last_failed_build_id === null ? "" : html` · last ${buildLink(row.last_failed_build_id)}`}</small></li>`,
           )}</ul>`,
   });
 }
@@ -191,7 +185,7 @@ export function renderFlaky({ rows, question, filters }: ListFacts): Markup {
           })
         : html`<ul class="rows">${rows.map((row) => {
             const chance = Number(row.flip_rate_by_chance) * (Number(row.finished) - 1);
-            return html`<li><span><a href="${projectHref(String(row.project_slug))}">${slugWords(row.project_slug)}</a> <span class="target">${targetWords(row.version_slug, row.type)}</span></span><span class="n">${counted(Number(row.flips), "change")}</span><small>in ${grouped(Number(row.finished))} builds; ${grouped(Math.round(chance))} would be chance</small></li>`;
+            return html`<li><span>${projectLink(row.project_slug)} ${targetTag(row)}</span><span class="n">${counted(Number(row.flips), "change")}</span><small>in ${grouped(Number(row.finished))} builds; ${grouped(Math.round(chance))} would be chance</small></li>`;
           })}</ul>${all > rows.length ? html`<p class="more">${grouped(all - rows.length)} more in the file.</p>` : ""}`,
   });
 }
@@ -221,6 +215,23 @@ export function renderBacklog({
   const [bottom, height] = [72, 98];
   const top = Math.max(1, ...spans.map(({ most }) => most));
   const high = (count: number) => ((bottom - 6) * count) / top;
+  const chart = drawPlot({
+    height,
+    told: `Open builds: up to ${grouped(top)} at once, of which ${grouped(sure)} surely.`,
+    labels: [
+      { y: bottom + 4, words: "0" },
+      { y: bottom - high(top) + 8, words: grouped(top) },
+    ],
+    body: html`${spans.map((span) => {
+      const [surely, perhaps] = [high(span.least), high(span.most) - high(span.least)];
+      const most = span.least === span.most ? "" : ` to ${grouped(span.most)}`;
+      const bar = axis.bar(span);
+      return html`<g><title>${daysName(span, now)}: ${grouped(span.least)}${most} open</title>
+        ${surely === 0 ? "" : drawBar("ink", bar, (bottom - surely).toFixed(1), surely)}
+        ${perhaps === 0 ? "" : drawBar("perhaps", bar, (bottom - surely - perhaps).toFixed(1), perhaps)}</g>`;
+    })}
+${levelLine(bottom, "base")}${drawDates(spans, axis, height - 4, now)}`,
+  });
   return renderBlock({
     id: "backlog",
     title: "Open builds",
@@ -232,14 +243,7 @@ export function renderBacklog({
         ? renderEmpty({ kind: "unknown", strong: "Not known.", say: "No sync has covered these hours." })
         : html`<p class="took">Up to <b>${grouped(sure)}</b> at once surely, <b>${grouped(top)}</b> perhaps.</p>
 ${top > 10 * Math.max(1, sure) ? html`<p class="note">The two differ so much because nobody looked between trigger and finish.</p>` : ""}
-<div class="charts${spans.length < 8 ? " few" : ""}"><div class="chart"><svg width="48" height="${height}" aria-hidden="true"><text class="end" x="40" y="${bottom + 4}">0</text><text class="end" x="40" y="${bottom - high(top) + 8}">${grouped(top)}</text></svg><svg class="plot" role="img" height="${height}" aria-label="Open builds: up to ${grouped(top)} at once, of which ${grouped(sure)} surely.">
-${spans.map((span) => {
-  const { x, width } = axis.bar(span);
-  const [surely, perhaps] = [high(span.least), high(span.most) - high(span.least)];
-  return html`<g><title>${daysName(span, now)}: ${span.least === span.most ? grouped(span.least) : `${grouped(span.least)} to ${grouped(span.most)}`} open</title>${surely === 0 ? "" : html`<rect class="m-ink" x="${x}" width="${width}" y="${(bottom - surely).toFixed(1)}" height="${surely.toFixed(1)}"/>`}${perhaps === 0 ? "" : html`<rect fill="url(#hatch)" class="m-edge" x="${x}" width="${width}" y="${(bottom - surely - perhaps).toFixed(1)}" height="${perhaps.toFixed(1)}"/>`}</g>`;
-})}
-<line class="base" x1="0" x2="100%" y1="${bottom}" y2="${bottom}"/>${drawDates(spans, axis, height - 4, now)}
-</svg></div></div>
-<p class="key"><span><svg width="12" height="12" aria-hidden="true"><rect class="m-ink" width="12" height="12"/></svg>surely open</span><span><svg width="12" height="12" aria-hidden="true"><rect fill="url(#hatch)" class="m-edge" x="0.5" y="0.5" width="11" height="11"/></svg>perhaps open</span></p>`,
+<div class="charts${spans.length < 8 ? " few" : ""}">${chart}</div>
+${renderKey([swatch("ink", "surely open"), swatch("perhaps", "perhaps open")])}`,
   });
 }

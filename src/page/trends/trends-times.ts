@@ -1,7 +1,8 @@
 import type { Question } from "../../report/question.ts";
 import { renderBlock } from "../parts/block.ts";
-import { drawBound, drawBoundAxis } from "../parts/charts/bound-bar.ts";
+import { drawBound, drawBoundAxis, renderBoundKey } from "../parts/charts/bound-bar.ts";
 import { renderEmpty } from "../parts/empty.ts";
+import { headCell, numberCell, renderFoldTable } from "../parts/fold-table.ts";
 import { html } from "../parts/html.ts";
 import type { Query } from "../parts/links.ts";
 import type { Row } from "../parts/list-table.ts";
@@ -36,13 +37,21 @@ export function renderTimes({ rows, period, question, filters, now }: TimesFacts
 ${spans.every(({ least }) => least < 1) ? html`<p class="note">True times are likely much shorter: nobody looked between trigger and finish. <code>docmirror watch</code> looks each minute, and narrows the bounds to that.</p>` : ""}
 <h3 class="sub">How long half of the builds took</h3>
 <div class="charts${spans.length < 8 ? " few" : ""}">${drawDurationChart(spans, now)}</div>
-${renderBoundKey()}
-<details class="fold"><summary>The times as a table</summary><div class="scroll" tabindex="0" role="region" aria-label="The times as a table"><table><thead><tr><th scope="col">${isWeekly ? "Week" : "Day"}</th><th scope="col">Half took</th><th scope="col">Nine of ten took</th><th scope="col" class="num">Builds</th></tr></thead><tbody>${spans
-          .toReversed()
-          .map(
-            (span) =>
-              html`<tr><th scope="row">${daysName(span, now)}</th><td>${durationWords(span.least, span.most)}</td><td>${durationWords(span.p90.least, span.p90.most)}</td><td class="num">${span.finished}</td></tr>`,
-          )}</tbody></table></div></details>`;
+${KEY}
+${renderFoldTable({
+  title: "The times as a table",
+  heads: [
+    headCell(isWeekly ? "Week" : "Day"),
+    headCell("Half took"),
+    headCell("Nine of ten took"),
+    headCell("Builds", "num"),
+  ],
+  rows: spans.toReversed().map(
+    ({ least, most, p90, finished, ...span }) => html`<tr><th scope="row">${daysName(span, now)}</th>
+      <td>${durationWords(least, most)}</td><td>${durationWords(p90.least, p90.most)}</td>
+      ${numberCell(finished)}</tr>`,
+  ),
+})}`;
   return renderBlock({
     id: "durations",
     title: "How long builds take",
@@ -84,9 +93,7 @@ function middleWords(
   return durationWords(middle(spans.map((span) => of(span).least)), Number.isFinite(most) ? most : null);
 }
 
-function renderBoundKey(): Markup {
-  return html`<p class="key"><span><svg width="20" height="10" aria-hidden="true"><rect class="m-ink" width="20" height="8" y="1"/></svg>surely so long</span><span><svg width="20" height="10" aria-hidden="true"><rect fill="url(#hatch)" class="m-edge" x="0.5" y="1.5" width="19" height="7"/></svg>perhaps so long</span></p>`;
-}
+const KEY = renderBoundKey("surely so long", "perhaps so long");
 
 /** How long builds waited, and how long they worked. */
 export function renderPhases({ rows, period, question, filters, now }: TimesFacts): Markup {
@@ -110,7 +117,7 @@ export function renderPhases({ rows, period, question, filters, now }: TimesFact
           say: "No build of these days has finished whose states are known.",
         })
       : html`<ul class="bounds phases">${drawBoundAxis()}${phase("queued", "Waited")}${phase("building", "Worked")}</ul>
-${renderBoundKey()}`;
+${KEY}`;
   return renderBlock({
     id: "phases",
     title: "Waiting and working",

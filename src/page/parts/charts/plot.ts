@@ -1,0 +1,59 @@
+import { html } from "../html.ts";
+import type { Markup } from "../words.ts";
+
+/** A place in a drawing, as it stands in the attribute. */
+type Place = number | string;
+
+/** How bars look: solid what is sure, hatched what may be, red and green what became of builds. */
+export const LOOKS = {
+  ink: html`class="m-ink"`,
+  good: html`class="m-good"`,
+  bad: html`fill="url(#hatch-bad)"`,
+  perhaps: html`fill="url(#hatch)" class="m-edge"`,
+  unfinished: html`fill="url(#dots)" class="m-edge"`,
+} as const;
+
+export type Look = keyof typeof LOOKS;
+
+export interface PlotFacts {
+  readonly height: number;
+  /** What the chart shows, for those who do not see it. */
+  readonly told: string;
+  /** The words of the vertical axis, each at its base line. */
+  readonly labels: readonly { readonly y: Place; readonly words: string }[];
+  /** Where the labels end. @default 40 */
+  readonly labelsTo?: number;
+  readonly body: Markup;
+}
+
+/** A chart as wide as its block, with the labels of its vertical axis beside it. */
+export function drawPlot({ height, told, labels, labelsTo = 40, body }: PlotFacts): Markup {
+  const texts = labels.map(
+    ({ y, words }) => html`<text class="end" x="${labelsTo}" y="${y}">${words}</text>`,
+  );
+  return html`<div class="chart">
+    <svg width="48" height="${height}" aria-hidden="true">${texts}</svg>
+    <svg class="plot" role="img" height="${height}" aria-label="${told}">
+${body}
+</svg></div>`;
+}
+
+/** A line from side to side: a tick of the axis, or its base. */
+export function levelLine(y: Place, kind: "grid" | "base" = "grid"): Markup {
+  return html`<line class="${kind}" x1="0" x2="100%" y1="${y}" y2="${y}"/>`;
+}
+
+/** A line from the top down: where something begins. */
+export function uprightLine(x: Place, height: number, kind: "cut" | "grid" = "cut"): Markup {
+  return html`<line class="${kind}" x1="${x}" x2="${x}" y1="0" y2="${height}"/>`;
+}
+
+/** A bar of a chart; its place and width come from the axis. */
+export function drawBar(
+  look: Look,
+  { x, width }: { readonly x: Place; readonly width: Place },
+  y: Place,
+  height: number,
+): Markup {
+  return html`<rect ${LOOKS[look]} x="${x}" width="${width}" y="${y}" height="${height.toFixed(1)}"/>`;
+}
