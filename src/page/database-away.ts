@@ -4,6 +4,8 @@ import { html } from "./parts/html.ts";
 import { mark } from "./parts/mark.ts";
 import { faultNotice } from "./parts/notice.ts";
 
+const DOCTOR = html`<pre tabindex="0" role="region" aria-label="Command: docmirror doctor">docmirror doctor</pre>`;
+
 /** The page while the database does not answer: that nothing is known now, and where to look. */
 export function awayNotice(title: string, words: string, path: string, requestId?: string): DocumentFacts {
   const facts = faultNotice(title, words, path, requestId);
@@ -15,7 +17,8 @@ export function awayNotice(title: string, words: string, path: string, requestId
 ${renderBlock({
   id: "look",
   title: "Where to look",
-  body: html`<ol class="steps"><li><div>Is it up, and is the address right?<pre tabindex="0" role="region" aria-label="Command: docmirror doctor">docmirror doctor</pre></div></li>
+  body: html`<ol class="steps">
+    <li><div>Is it up, and is the address right?${DOCTOR}</div></li>
 <li><div>What did it say last? Its own log: <code>postgres.log</code> in the data folder, or that of your server.</div></li></ol>`,
 })}`,
   };

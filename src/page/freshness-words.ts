@@ -36,9 +36,13 @@ export function renderLimits(freshness: Freshness, now: Date): Markup {
     const lists = `the ${unread.length === 1 ? "list" : "lists"} of ${unread.map((name) => `${name}s`).join(", ")}`;
     limits.push(html`The mirror is not whole yet: no sync has read ${lists} to the end.`);
   }
-  if (isBehind)
-    limits.push(
-      html`${refreshedAt === null ? "The figures have not been computed yet" : html`The figures were computed at ${momentTag(refreshedAt, now)}`}: a run has ended since, and they will include it soon; <code>docmirror report</code> updates them now.`,
-    );
+  if (isBehind) {
+    const computed =
+      refreshedAt === null
+        ? "The figures have not been computed yet"
+        : html`The figures were computed at ${momentTag(refreshedAt, now)}`;
+    limits.push(html`${computed}: a run has ended since, and they will include it soon;
+      <code>docmirror report</code> updates them now.`);
+  }
   return html`${limits.map((limit) => html`<p class="limit" role="status">${mark("warn", "look here")} <span>${limit}</span></p>`)}`;
 }

@@ -25,11 +25,39 @@ export function renderNeighbours({ fact, around, good, now }: AroundFacts): Mark
   const place = around.findIndex(({ build_id }) => build_id === fact.build_id);
   const [before, after] = [around[place - 1], around[place + 1]];
   return html`<nav class="near" aria-label="Builds of ${target}">
-${before === undefined ? html`<span class="off">${icon("prev")}<span>Before: none<small>the first build of ${target} that is known</small></span></span>` : html`<a href="${hrefOf(before)}" rel="prev">${icon("prev")}${markOf(before)}<span>Before: ${idOf(before)}<small>${outcomeMark(before.outcome).word} ${momentTag(before.triggered_at, now)}${gap(before, fact, "earlier")}</small></span></a>`}
-${good === undefined ? html`<span class="off"><span>Last good: none<small>no build of ${target} before it succeeded</small></span></span>` : html`<a href="${hrefOf(good)}">${mark("good", "last good")}<span>Last good: ${idOf(good)}<small>${goodWords(fact, around, good, now)}</small></span></a>`}
-${after === undefined ? html`<span class="off right"><span>After: none yet<small>${lastWords(fact, target)}</small></span>${icon("next")}</span>` : html`<a class="right" href="${hrefOf(after)}" rel="next"><span>After: ${idOf(after)}<small>${outcomeMark(after.outcome).word} ${momentTag(after.triggered_at, now)}${gap(fact, after, "later")}</small></span>${markOf(after)}${icon("next")}</a>`}
+${renderBefore(fact, before, target, now)}
+${renderGood(good, target, good && goodWords(fact, around, good, now))}
+${renderAfter(fact, after, target, now)}
 </nav>`;
 }
+
+function renderBefore(fact: Row, before: Row | undefined, target: string, now: Date): Markup {
+  if (before === undefined)
+    return html`<span class="off">${icon("prev")}
+      <span>Before: none<small>the first build of ${target} that is known</small></span></span>`;
+  return html`<a href="${hrefOf(before)}" rel="prev">${icon("prev")}${markOf(before)}
+    <span>Before: ${idOf(before)}<small>${whenOf(before, now)}${gap(before, fact, "earlier")}</small></span></a>`;
+}
+
+function renderGood(good: Row | undefined, target: string, words: Markup | string | undefined): Markup {
+  if (good === undefined)
+    return html`<span class="off">
+      <span>Last good: none<small>no build of ${target} before it succeeded</small></span></span>`;
+  return html`<a href="${hrefOf(good)}">${mark("good", "last good")}
+    <span>Last good: ${idOf(good)}<small>${words}</small></span></a>`;
+}
+
+function renderAfter(fact: Row, after: Row | undefined, target: string, now: Date): Markup {
+  if (after === undefined)
+    return html`<span class="off right">
+      <span>After: none yet<small>${lastWords(fact, target)}</small></span>${icon("next")}</span>`;
+  return html`<a class="right" href="${hrefOf(after)}" rel="next">
+    <span>After: ${idOf(after)}<small>${whenOf(after, now)}${gap(fact, after, "later")}</small></span>
+    ${markOf(after)}${icon("next")}</a>`;
+}
+
+const whenOf = ({ outcome, triggered_at }: Row, now: Date): Markup =>
+  html`${outcomeMark(outcome).word} ${momentTag(triggered_at, now)}`;
 
 /** The builds around this one in a row, this one outlined. */
 export function renderSeriesAround({ fact, around, now }: AroundFacts, question: Question): Markup {

@@ -30,7 +30,8 @@ export function renderBuildCause(
               : "No line of its log says what went wrong; the whole log is below.",
         })
       : html`${renderCause(parts)}
-<p class="more"><a href="#${place.part.anchor}-${hit}">Line ${hit} of ${place.part.of}</a>, in the whole log below · <a href="${logHref}">the log as a text file</a></p>`;
+<p class="more"><a href="#${place.part.anchor}-${hit}">Line ${hit} of ${place.part.of}</a>, in the whole log
+  below · <a href="${logHref}">the log as a text file</a></p>`;
   return renderBlock({ id: "why", title: "Why", tools: { question }, body });
 }
 

@@ -13,9 +13,10 @@ import { renderBlock } from "../parts/block.ts";
 import type { Draft, PageFunction, PageMoment } from "../parts/drawing.ts";
 import { html } from "../parts/html.ts";
 import { icon } from "../parts/icon.ts";
-import { buildHref, projectHref } from "../parts/links.ts";
+import { buildHref } from "../parts/links.ts";
 import type { Row } from "../parts/list-table.ts";
 import { notice } from "../parts/notice.ts";
+import { projectLink } from "../parts/record-links.ts";
 import { renderVerdict } from "../parts/verdict-bar.ts";
 import { foreign, type Markup, shorten, slugWords, targetWords } from "../parts/words.ts";
 import { type AroundFacts, renderNeighbours, renderSeriesAround } from "./build-around.ts";
@@ -156,13 +157,14 @@ function renderBuildVerdict(
   verdict: BuildVerdict,
 ): Markup {
   const slug = fact === undefined ? "(unknown)" : String(fact.project_slug);
-  const project =
-    slug === "(unknown)" ? slugWords(slug) : html`<a href="${projectHref(slug)}">${slugWords(slug)}</a>`;
+  const project = slug === "(unknown)" ? slugWords(slug) : projectLink(slug);
   const took = build.duration === null ? "" : `, took ${tookWords(build.duration)}`;
+  const at = (moment: unknown) =>
+    moment === null ? ", of no known date" : html`, triggered ${momentTag(moment, now)}`;
   const of =
     fact === undefined
       ? ""
-      : html` ${targetWords(fact.version_slug, fact.type)} of ${project}${fact.triggered_at === null ? ", of no known date" : html`, triggered ${momentTag(fact.triggered_at, now)}`}${took}.`;
+      : html` ${targetWords(fact.version_slug, fact.type)} of ${project}${at(fact.triggered_at)}${took}.`;
   const isThere = build.deleted_at === null && verdict.mark.word !== "vanished";
   const out = (href: string, words: string) =>
     html`<a href="${href}" rel="noreferrer">${words} ${icon("out")}</a>`;
@@ -172,7 +174,10 @@ function renderBuildVerdict(
     crumbs: html`<a href="/projects">Projects</a> / ${project} / build ${foreign(id, 24)}`,
     sentence: verdict.sentence,
     evidence: html`${verdict.evidence.join(" ")}${of}`,
-    acts: html`${verdict.mark.kind === "bad" ? html`<a href="#why">Why</a>` : ""}${tails.length === 0 ? "" : html`<a href="#log">The whole log</a>`}${upstream.record !== null && isThere ? out(upstream.record, "Record upstream") : ""}${upstream.docs === null ? "" : out(upstream.docs, "Its documentation")}`,
+    acts: html`${verdict.mark.kind === "bad" ? html`<a href="#why">Why</a>` : ""}
+      ${tails.length === 0 ? "" : html`<a href="#log">The whole log</a>`}
+      ${upstream.record !== null && isThere ? out(upstream.record, "Record upstream") : ""}
+      ${upstream.docs === null ? "" : out(upstream.docs, "Its documentation")}`,
   });
 }
 
@@ -194,5 +199,6 @@ ${shown.map(renderEntry)}</dl>`,
 function absenceWords({ quarantine }: BuildExplanation): Markup | string {
   const last = quarantine.findLast(({ resolved_at }) => resolved_at === null);
   if (last === undefined) return "The mirror has no build with this id.";
-  return html`The mirror has no build with this id. The service sent it, but it could not be stored: ${foreign(last.reason, 300)}. <code>docmirror quarantine --resource build</code> shows what was sent.`;
+  return html`The mirror has no build with this id. The service sent it, but it could not be stored:
+    ${foreign(last.reason, 300)}. <code>docmirror quarantine --resource build</code> shows what was sent.`;
 }

@@ -4,7 +4,7 @@ import { age, momentTag } from "../parts/age.ts";
 import { renderBlock } from "../parts/block.ts";
 import { renderEmpty } from "../parts/empty.ts";
 import { html } from "../parts/html.ts";
-import { projectHref, withQuery } from "../parts/links.ts";
+import { withQuery } from "../parts/links.ts";
 import type { Row } from "../parts/list-table.ts";
 import { outcomeMark } from "../parts/mark.ts";
 import { buildLink, projectLink, targetTag } from "../parts/record-links.ts";
@@ -31,7 +31,9 @@ export function renderAlike(rows: readonly Row[], question: Question, fact: Row,
 }
 
 function renderAlikeBuild(row: Row, now: Date): Markup {
-  return html`<li><span>${projectLink(row.project_slug)} ${targetTag(row)}</span>${age(row.triggered_at, now)}<small>build ${buildLink(row.build_id)}, ${row.is_failing === true ? "still failing" : "fails no more"}</small></li>`;
+  return html`<li><span>${projectLink(row.project_slug)} ${targetTag(row)}</span>${age(row.triggered_at, now)}
+    <small>build ${buildLink(row.build_id)},
+    ${row.is_failing === true ? "still failing" : "fails no more"}</small></li>`;
 }
 
 /** The facts of a build: as the reports count it, as the service sent it, and its whole row. */
@@ -61,8 +63,22 @@ function renderCounted(fact: Row, now: Date): Markup {
   const slug = String(fact.project_slug);
   const code = (name: string) => html`<code>${foreign(String(fact[name]), 80)}</code>`;
   const [after, before] = [fact.finished_after, fact.finished_before];
-  return html`${renderFact("Outcome", html`<strong>${outcomeMark(fact.outcome).word}</strong>`)}${renderFact("Project", slug === "(unknown)" ? slugWords(slug) : html`<a href="${projectHref(slug)}">${slugWords(slug)}</a>`)}${renderFact("Of", targetWords(fact.version_slug, fact.type))}${fact.triggered_at === null ? renderFact("Triggered", "not known") : renderFact("Triggered", momentTag(fact.triggered_at, now))}${before === null ? "" : renderFact("Finished", html`${after === null ? "" : html`${momentTag(after, now)} to `}${momentTag(before, now)}`)}${fact.error_class === null ? "" : renderFact("Error", html`${kindLabel(fact.error_class)} <small class="quiet">${foreign(String(fact.error_class), 40)}</small>`)}${fact.error_fingerprint === null ? "" : renderFact("Fingerprint", code("error_fingerprint"))}${fact.reference === null ? "" : renderFact("Named", code("reference"))}`;
+  const from = after === null ? "" : html`${momentTag(after, now)} to `;
+  const facts: [string, Markup | string | null][] = [
+    ["Outcome", html`<strong>${outcomeMark(fact.outcome).word}</strong>`],
+    ["Project", slug === "(unknown)" ? slugWords(slug) : projectLink(slug)],
+    ["Of", targetWords(fact.version_slug, fact.type)],
+    ["Triggered", fact.triggered_at === null ? "not known" : momentTag(fact.triggered_at, now)],
+    ["Finished", before === null ? null : html`${from}${momentTag(before, now)}`],
+    ["Error", fact.error_class === null ? null : errorWords(fact.error_class)],
+    ["Fingerprint", fact.error_fingerprint === null ? null : code("error_fingerprint")],
+    ["Named", fact.reference === null ? null : code("reference")],
+  ];
+  return html`${facts.map(([label, words]) => (words === null ? "" : renderFact(label, words)))}`;
 }
+
+const errorWords = (errorClass: unknown): Markup =>
+  html`${kindLabel(errorClass)} <small class="quiet">${foreign(String(errorClass), 40)}</small>`;
 
 /** The row of the build, under the names that SQL and CSV use. */
 function renderRow(fact: Row): Markup {

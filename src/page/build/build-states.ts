@@ -5,6 +5,8 @@ import { formatSpan } from "../../mirror/builds/format-span.ts";
 import type { Question } from "../../report/question.ts";
 import { momentMs, when } from "../parts/age.ts";
 import { renderBlock } from "../parts/block.ts";
+import { keyEntry, renderKey } from "../parts/charts/key.ts";
+import { LOOKS, type Look, uprightLine } from "../parts/charts/plot.ts";
 import { secondWords, timeAxis } from "../parts/charts/time-axis.ts";
 import { renderEmpty } from "../parts/empty.ts";
 import { html } from "../parts/html.ts";
@@ -61,31 +63,39 @@ function drawLife(all: readonly StateSpan[], build: ExplainedBuild, now: Date): 
   const isTriggerShown = triggered >= first - length * 0.06 && triggered <= last;
   const moment = (ms: number) => (length > 12 * HOUR_MS ? when(ms, now) : secondWords(ms));
   const told = `${isTriggerShown ? `Triggered ${moment(triggered)}. ` : ""}${life.map((span) => tellState(span, moment)).join(" ")}`;
-  return html`${all.length > life.length ? html`<p class="note">The last ${life.length} of ${counted(all.length, "state")}.</p>` : ""}<div class="life"><svg width="104" height="${height + 24}" aria-hidden="true">${life.map(
+  const names = life.map(
     ({ state }, row) => html`<text class="strong" x="0" y="${row * ROW + 21}">${stateWords(state)}</text>`,
-  )}</svg>
+  );
+  const count = counted(all.length, "state");
+  return html`${all.length > life.length ? html`<p class="note">The last ${life.length} of ${count}.</p>` : ""}
+    <div class="life"><svg width="104" height="${height + 24}" aria-hidden="true">${names}</svg>
 <svg class="mini" height="${height + 24}" role="img" aria-label="${told}">
 ${axis.draw(height)}
 ${life.map((span, row) => drawState(span, row * ROW + TOP, axis.at))}
-${isTriggerShown ? html`<line class="cut" x1="${axis.x(triggered)}" x2="${axis.x(triggered)}" y1="0" y2="${height}"/>` : ""}
+${isTriggerShown ? uprightLine(axis.x(triggered), height) : ""}
 </svg></div>
-<p class="key">${KEY}${isTriggerShown ? html`<span><svg width="2" height="14" aria-hidden="true"><line class="cut" x1="1" x2="1" y1="0" y2="14"/></svg>triggered ${moment(triggered)}</span>` : ""}</p>`;
+${renderKey([...KEY, isTriggerShown ? keyEntry([2, 14], uprightLine(1, 14), `triggered ${moment(triggered)}`) : ""])}`;
 }
 
-const KEY = html`<span><svg width="16" height="16" aria-hidden="true"><circle class="dot" cx="8" cy="8" r="7"/></svg>seen in this state</span><span><svg width="26" height="14" aria-hidden="true"><rect class="m-ink" width="26" height="14" rx="2"/></svg>surely in it</span><span><svg width="26" height="14" aria-hidden="true"><rect fill="url(#hatch)" class="m-edge" x="0.5" y="0.5" width="25" height="13" rx="2"/></svg>may have been in it</span>`;
-
-const PERHAPS = html`fill="url(#hatch)" class="m-edge"`;
-const SURELY = html`class="m-ink"`;
+const KEY = [
+  keyEntry([16, 16], html`<circle class="dot" cx="8" cy="8" r="7"/>`, "seen in this state"),
+  keyEntry([26, 14], html`<rect class="m-ink" width="26" height="14" rx="2"/>`, "surely in it"),
+  keyEntry(
+    [26, 14],
+    html`<rect fill="url(#hatch)" class="m-edge" x="0.5" y="0.5" width="25" height="13" rx="2"/>`,
+    "may have been in it",
+  ),
+];
 
 /** Hatched from the earliest to the latest moment, solid where it surely was, a dot where it was seen. */
 function drawState({ from, seen, surely, until }: StateSpan, y: number, at: (ms: number) => number): Markup {
-  const bar = (look: Markup, start: number, end: number) =>
-    html`<rect ${look} x="${start.toFixed(2)}%" width="${Math.max(0.3, end - start).toFixed(2)}%" y="${y}" height="${BAR}" rx="2"/>`;
-  const perhaps = bar(PERHAPS, from === null ? 0 : at(from), until === null ? 100 : at(until));
+  const bar = (look: Look, start: number, end: number) =>
+    html`<rect ${LOOKS[look]} x="${start.toFixed(2)}%" width="${Math.max(0.3, end - start).toFixed(2)}%" y="${y}" height="${BAR}" rx="2"/>`;
+  const perhaps = bar("perhaps", from === null ? 0 : at(from), until === null ? 100 : at(until));
   const sure =
     surely === null
       ? ""
-      : bar(SURELY, at(surely[0]), surely[1] === Number.POSITIVE_INFINITY ? 100 : at(surely[1]));
+      : bar("ink", at(surely[0]), surely[1] === Number.POSITIVE_INFINITY ? 100 : at(surely[1]));
   return html`${perhaps}${sure}${seen.map((ms) => html`<circle class="dot" cx="${at(ms).toFixed(2)}%" cy="${y + BAR / 2}" r="7"/>`)}
 `;
 }

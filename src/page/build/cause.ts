@@ -22,12 +22,16 @@ const LINE_LENGTH = 2000;
 
 /** One numbered line of a log. Its number links to `#PART-NUMBER`. */
 export function renderLine(part: string, { number, text }: LogLine, kind = ""): Markup {
-  return html`<span class="l${kind}"><a href="#${part}-${number}" aria-label="${part}, line ${number}">${number}</a><span>${shorten(text, LINE_LENGTH)}</span></span>`;
+  return html`<span class="l${kind}">
+    <a href="#${part}-${number}" aria-label="${part}, line ${number}">${number}</a>
+    <span>${shorten(text, LINE_LENGTH)}</span></span>`;
 }
 
 /** The same line where the whole log has it: the anchor of such links. */
 export function renderAnchoredLine(part: string, { number, text }: LogLine, kind = ""): Markup {
-  return html`<span class="l${kind}" id="${part}-${number}"><a href="#${part}-${number}" aria-label="${part}, line ${number}">${number}</a><span>${shorten(text, LINE_LENGTH)}</span></span>`;
+  return html`<span class="l${kind}" id="${part}-${number}">
+    <a href="#${part}-${number}" aria-label="${part}, line ${number}">${number}</a>
+    <span>${shorten(text, LINE_LENGTH)}</span></span>`;
 }
 
 /** The cause in its context: lines of the log, the one that says it highlighted. */

@@ -38,7 +38,13 @@ function renderTail({ part, total, lines }: LogTail, logHref: string): Markup {
   const first = lines[0]?.number ?? 1;
   const count = `${counted(total, "line")}${warnings > 0 ? `, ${counted(warnings, "warning")}${first > 1 ? " in those shown" : ""}` : ""}`;
   return html`<details id="log-${part.anchor}"><summary>${part.title} <small>${count}</small></summary>
-${first > 1 ? html`<p class="note">Only the last ${grouped(lines.length)} lines are here. <a href="${logHref}">The text file</a> has all ${grouped(total)}.</p>` : ""}
-<pre class="log" tabindex="0" role="region" aria-label="${part.title}">${lines.map((line) => renderAnchoredLine(part.anchor, line, WARNING.test(line.text) ? " warnline" : ""))}</pre></details>
+${
+  first > 1
+    ? html`<p class="note">Only the last ${grouped(lines.length)} lines are here.
+  <a href="${logHref}">The text file</a> has all ${grouped(total)}.</p>`
+    : ""
+}
+<pre class="log" tabindex="0" role="region" aria-label="${part.title}">
+  ${lines.map((line) => renderAnchoredLine(part.anchor, line, WARNING.test(line.text) ? " warnline" : ""))}</pre></details>
 `;
 }

@@ -16,14 +16,18 @@ export async function renderBadge(slug: string, facts: BadgeFacts | undefined): 
   const state = stateOf(facts);
   const rate = facts && facts.finished > 0 ? percent(facts.succeeded / facts.finished) : undefined;
   const value = rate === undefined ? state.words : `${state.words} · ${rate}`;
+  const rateWords =
+    facts === undefined || rate === undefined
+      ? ""
+      : ` ${rate} of ${grouped(facts.finished)} builds of the last 90 days succeeded.`;
   const title =
     facts === undefined
       ? `There is no project ${xmlText(slug)}.`
-      : `Documentation of ${xmlText(slug)}: ${state.words}.${rate === undefined ? "" : ` ${rate} of ${grouped(facts.finished)} builds of the last 90 days succeeded.`}`;
+      : `Documentation of ${xmlText(slug)}: ${state.words}.${rateWords}`;
   const left = widthOf(LABEL);
   const right = widthOf(value);
-  const badge =
-    await html`<svg xmlns="http://www.w3.org/2000/svg" width="${left + right}" height="${HEIGHT}" viewBox="0 0 ${left + right} ${HEIGHT}" role="img" aria-label="${title}">
+  const badge = await html`<svg xmlns="http://www.w3.org/2000/svg" width="${left + right}" height="${HEIGHT}"
+    viewBox="0 0 ${left + right} ${HEIGHT}" role="img" aria-label="${title}">
 <title>${title}</title>
 <rect width="${left + right}" height="${HEIGHT}" rx="3" fill="${state.colour}"/>
 <path d="M3 0H${left}V${HEIGHT}H3a3 3 0 0 1-3-3V3a3 3 0 0 1 3-3z" fill="${COLOURS.label}"/>

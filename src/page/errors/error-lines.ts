@@ -63,16 +63,22 @@ export function renderErrorLines(facts: ErrorLinesFacts): Markup {
         ...(!isAll && { count: Number(count) }),
       })),
   ];
-  const note = isAll
-    ? "Lines that differ only in names, paths, numbers and addresses count as one. The counts are of all time: they ignore the dates, because the period is long."
-    : "Lines that differ only in names, paths, numbers and addresses count as one.";
+  const chips = renderChips({
+    label: "Kind of error",
+    path: PATH,
+    name: "kind",
+    chosen: kind,
+    kept: { since, sort: sorting },
+    chips: kinds,
+  });
+  const ofAll = " The counts are of all time: they ignore the dates, because the period is long.";
   return renderBlock({
     id: "lines",
     title: "Error lines",
     ...(total > 0 && { count: grouped(total) }),
-    note,
+    note: `Lines that differ only in names, paths, numbers and addresses count as one.${isAll ? ofAll : ""}`,
     tools: { question, filters },
-    body: html`<div class="bar">${renderChips({ label: "Kind of error", path: PATH, name: "kind", chosen: kind, kept: { since, sort: sorting }, chips: kinds })}</div>
+    body: html`<div class="bar">${chips}</div>
 ${
   lines.length === 0
     ? renderNoLines(facts)
@@ -92,7 +98,8 @@ function renderSorts({ sort }: ErrorsChoice, kept: Query, isAll: boolean): Marku
     ([by, { head }]) =>
       html`<a href="${href(by)}"${by === sort ? html` aria-current="true"` : ""}>${head}</a>`,
   )}</nav>
-<div class="multi-head prints-head" aria-hidden="true"><span>Error line</span><span>Builds a day, each its own scale</span><span>Builds</span><span>Projects</span></div>`;
+<div class="multi-head prints-head" aria-hidden="true"><span>Error line</span>
+  <span>Builds a day, each its own scale</span><span>Builds</span><span>Projects</span></div>`;
 }
 
 function renderLines({ period, lines, days, projects, now }: ErrorLinesFacts): Markup {
@@ -105,7 +112,18 @@ function renderLines({ period, lines, days, projects, now }: ErrorLinesFacts): M
       new Map(mine.map((row) => [dayNumber(row.day), Number(row.failures)])),
     );
     const hit = projects.filter(({ error_fingerprint }) => error_fingerprint === line.error_fingerprint);
-    return html`<li><div class="print"><code>${exampleOf(line)}</code>${isNew(line, period) ? html` <span class="tag strong">new</span>` : ""}<small>${kindLabel(line.error_class)} · first ${momentTag(line.first_triggered_at, now)} · last ${buildLink(line.last_build_id)}, ${age(line.last_triggered_at, now)} ago</small></div>${drawMiniBars({ spans, axis, counts, most: mostADay(spans, counts), height: HEIGHT, told: tell(line, counts, spans, period, now), now })}<span class="n">${grouped(Number(line.failures))}${line.failures_before === null ? "" : html`<small>${grouped(Number(line.failures_before))} before</small>`}</span><span class="n">${grouped(Number(line.projects))}</span>${renderProjects(line, hit, now)}</li>
+    const told = tell(line, counts, spans, period, now);
+    const before =
+      line.failures_before === null
+        ? ""
+        : html`<small>${grouped(Number(line.failures_before))} before</small>`;
+    return html`<li><div class="print"><code>${exampleOf(line)}</code>
+      ${isNew(line, period) ? html` <span class="tag strong">new</span>` : ""}
+      <small>${kindLabel(line.error_class)} · first ${momentTag(line.first_triggered_at, now)} · last
+      ${buildLink(line.last_build_id)}, ${age(line.last_triggered_at, now)} ago</small></div>
+      ${drawMiniBars({ spans, axis, counts, most: mostADay(spans, counts), height: HEIGHT, told, now })}
+      <span class="n">${grouped(Number(line.failures))}${before}</span>
+      <span class="n">${grouped(Number(line.projects))}</span>${renderProjects(line, hit, now)}</li>
 `;
   })}`;
 }
@@ -130,17 +148,23 @@ function tell(
   const of = (isBefore: boolean) =>
     counts.reduce((sum, count, place) => (spans[place]?.isBefore === isBefore ? sum + count : sum), 0);
   const noun = spanNoun(spans);
-  return `${kindLabel(line.error_class)} by ${noun}: ${counted(of(false), "build")} on ${daysName(period, now)}${period.before === null ? "" : `, ${grouped(of(true))} before`}`;
+  const before = period.before === null ? "" : `, ${grouped(of(true))} before`;
+  const builds = counted(of(false), "build");
+  return `${kindLabel(line.error_class)} by ${noun}: ${builds} on ${daysName(period, now)}${before}`;
 }
 
 function renderProjects(line: Row, hit: readonly Row[], now: Date): Markup | string {
   if (hit.length === 0) return "";
   const all = Number(line.projects);
   const left = all - hit.length;
+  const builds = ({ failures }: Row) => (Number(failures) > 1 ? `${grouped(Number(failures))} builds, ` : "");
   return html`
-<details class="also"><summary>${counted(all, "project")}<span class="unseen"> with ${kindLabel(line.error_class)}: ${exampleOf(line)}</span></summary><ul>${hit.map(
-    (row) =>
-      html`<li>${age(row.triggered_at, now)} ${projectLink(row.project_slug)} ${targetTag(row)} <span>${Number(row.failures) > 1 ? `${grouped(Number(row.failures))} builds, ` : ""}last ${buildLink(row.build_id)}</span></li>`,
+<details class="also"><summary>${counted(all, "project")}
+  <span class="unseen"> with ${kindLabel(line.error_class)}: ${exampleOf(line)}</span></summary><ul>${hit.map(
+    (
+      row,
+    ) => html`<li>${age(row.triggered_at, now)} ${projectLink(row.project_slug)} ${targetTag(row)} <span>${builds(row)}last
+        ${buildLink(row.build_id)}</span></li>`,
   )}${left > 0 ? html`<li>${grouped(left)} more; these ${MOST_PROJECTS} are the latest.</li>` : ""}</ul></details>`;
 }
 

@@ -136,7 +136,9 @@ ${renderErrorLines({
   filters: fileFilters(questions.lines, period, undefined, true),
   now,
 })}
-<p class="more quiet">Which line belongs to which kind is said by the rules in <code>report.error_rules</code>; they are yours to change, and <code>docmirror reclassify</code> applies them to what is stored.</p>`;
+<p class="more quiet">Which line belongs to which kind is said by the rules in
+  <code>report.error_rules</code>; they are yours to change, and <code>docmirror reclassify</code> applies
+  them to what is stored.</p>`;
   const tone = verdict.look === "some" ? "bad" : verdict.look === "good" ? "good" : "idle";
   return { status: 200, facts: { title: verdict.title, tone, tab: PATH, main } };
 }
@@ -145,7 +147,11 @@ ${renderErrorLines({
 function renderMeaning(name: string, classes: readonly Row[], now: Date): Markup {
   const row = classes.find(({ error_class }) => error_class === name);
   const meaning = kindMeaning(name);
-  return html`${meaning === null ? "" : html`${meaning}; `}${row === undefined ? "" : html`last <a class="quiet" href="${buildHref(String(row.last_build_id))}">${foreign(String(row.last_build_id), 24)}</a>, ${age(row.last_triggered_at, now)} ago`}`;
+  const means = meaning === null ? "" : `${meaning}; `;
+  if (row === undefined) return html`${means}`;
+  const id = String(row.last_build_id);
+  return html`${means}last <a class="quiet" href="${buildHref(id)}">${foreign(id, 24)}</a>,
+    ${age(row.last_triggered_at, now)} ago`;
 }
 
 /** How many projects a kind hit, and how many still fail of it. */

@@ -58,5 +58,6 @@ function riseWords(rising: readonly Kind[], { before, days }: Period): string {
     label: `“${kindLabel(name)}”`,
     counts: `${grouped(now)} against ${grouped(old)}`,
   }));
-  return `${first?.label} is on the rise: ${first?.counts} in the ${lengthWords(days)} before${rest.map(({ label, counts }) => `; ${label} too, ${counts}`).join("")}.`;
+  const others = rest.map(({ label, counts }) => `; ${label} too, ${counts}`).join("");
+  return `${first?.label} is on the rise: ${first?.counts} in the ${lengthWords(days)} before${others}.`;
 }

@@ -1,6 +1,8 @@
 import type { Question } from "../../report/question.ts";
 import { clockWords, momentMs, when } from "../parts/age.ts";
 import { renderBlock } from "../parts/block.ts";
+import { keyEntry, renderKey } from "../parts/charts/key.ts";
+import { levelLine, uprightLine } from "../parts/charts/plot.ts";
 import { timeAxis } from "../parts/charts/time-axis.ts";
 import { html } from "../parts/html.ts";
 import type { Row } from "../parts/list-table.ts";
@@ -25,21 +27,30 @@ export function renderLooks(groups: readonly Row[], question: Question, now: Dat
   const isUnwatched = now.getTime() - last > GAP_MS;
   const rounds = spells.reduce((sum, { runs }) => sum + Number(runs), 0);
   const failed = syncs.filter((row) => !isWell(row)).length;
-  const told = `In the last 24 hours: ${counted(syncs.length, "sync")}${failed > 0 ? `, ${failed} of them not successful` : ""}, and ${counted(rounds, "round")} of the watch in ${counted(spells.length, "spell")}${isUnwatched ? `; none since ${spells.length === 0 ? "then" : clockWords(last)}` : ""}.`;
+  const badWords = failed > 0 ? `, ${failed} of them not successful` : "";
+  const noneWords = isUnwatched ? `; none since ${spells.length === 0 ? "then" : clockWords(last)}` : "";
+  const watchWords = `${counted(rounds, "round")} of the watch in ${counted(spells.length, "spell")}`;
+  const told = `In the last 24 hours: ${counted(syncs.length, "sync")}${badWords}, and ${watchWords}${noneWords}.`;
+  const noLook = (from: number) => html`<rect fill="url(#hatch)" x="${axis.x(from)}"
+    width="${(axis.at(now.getTime()) - axis.at(from)).toFixed(2)}%" y="${WATCH_Y - 5}" height="10"/>`;
   return renderBlock({
     id: "looks",
     title: "When the mirror looked",
     count: "24 hours",
     tools: { question },
-    body: html`<div class="life"><svg width="104" height="${HEIGHT + 24}" aria-hidden="true"><text class="strong" x="0" y="${SYNC_Y + 4}">Syncs</text><text class="strong" x="0" y="${WATCH_Y + 4}">Watch</text></svg><svg class="mini" height="${HEIGHT + 24}" role="img" aria-label="${told}">
+    body: html`<div class="life">
+      <svg width="104" height="${HEIGHT + 24}" aria-hidden="true">
+      <text class="strong" x="0" y="${SYNC_Y + 4}">Syncs</text>
+      <text class="strong" x="0" y="${WATCH_Y + 4}">Watch</text></svg>
+      <svg class="mini" height="${HEIGHT + 24}" role="img" aria-label="${told}">
 ${axis.draw(HEIGHT)}
-<line class="grid" x1="0" x2="100%" y1="${SYNC_Y}" y2="${SYNC_Y}"/><line class="grid" x1="0" x2="100%" y1="${WATCH_Y}" y2="${WATCH_Y}"/>
+${levelLine(SYNC_Y)}${levelLine(WATCH_Y)}
 ${syncs.map((row) => drawSync(row, axis.x(momentMs(row.started_at)), now))}
 ${spells.map((row) => drawSpell(row, axis.at(momentMs(row.started_at)), axis.at(momentMs(row.ended_at))))}
-${isUnwatched ? html`<rect fill="url(#hatch)" x="${axis.x(last)}" width="${(axis.at(now.getTime()) - axis.at(last)).toFixed(2)}%" y="${WATCH_Y - 5}" height="10"/>` : ""}
-<line class="cut" x1="${axis.x(now.getTime())}" x2="${axis.x(now.getTime())}" y1="0" y2="${HEIGHT}"/><text class="end" x="100%" y="${HEIGHT + 18}">now</text>
+${isUnwatched ? noLook(last) : ""}
+${uprightLine(axis.x(now.getTime()), HEIGHT)}<text class="end" x="100%" y="${HEIGHT + 18}">now</text>
 </svg></div>
-<p class="key">${renderKey(failed > 0, isUnwatched)}</p>`,
+${renderKey(keyOf(failed > 0, isUnwatched))}`,
   });
 }
 
@@ -52,15 +63,33 @@ function drawSync(row: Row, x: string, now: Date): Markup {
   const shape = isWell(row)
     ? html`<circle class="m-good" cx="${x}" cy="${SYNC_Y}" r="9"/>`
     : html`<svg x="${x}" y="${SYNC_Y}" overflow="visible"><rect class="m-bad" x="-9" y="-9" width="18" height="18" rx="4"/></svg>`;
-  return html`<g><title>${title}</title>${shape}<svg x="${x}" y="${SYNC_Y}" overflow="visible"><path class="tickmark" d="${isWell(row) ? TICK : CROSS}"/></svg></g>`;
+  return html`<g><title>${title}</title>${shape}
+    <svg x="${x}" y="${SYNC_Y}" overflow="visible">
+    <path class="tickmark" d="${isWell(row) ? TICK : CROSS}"/></svg></g>`;
 }
 
 function drawSpell(row: Row, from: number, to: number): Markup {
   const bad = Number(row.troubled) > 0;
-  const title = `${counted(Number(row.runs), "round")}, ${clockWords(momentMs(row.started_at))} to ${clockWords(momentMs(row.ended_at))}${bad ? `, ${String(row.troubled)} not successful` : ""}`;
-  return html`<g><title>${title}</title><rect class="m-good" x="${from.toFixed(2)}%" width="${Math.max(0.4, to - from).toFixed(2)}%" y="${WATCH_Y - 7}" height="14" rx="2"/></g>`;
+  const [first, last] = [clockWords(momentMs(row.started_at)), clockWords(momentMs(row.ended_at))];
+  const badWords = bad ? `, ${String(row.troubled)} not successful` : "";
+  const title = `${counted(Number(row.runs), "round")}, ${first} to ${last}${badWords}`;
+  return html`<g><title>${title}</title>
+    <rect class="m-good" x="${from.toFixed(2)}%" width="${Math.max(0.4, to - from).toFixed(2)}%"
+    y="${WATCH_Y - 7}" height="14" rx="2"/></g>`;
 }
 
-function renderKey(hasFailed: boolean, isUnwatched: boolean): Markup {
-  return html`<span><svg width="18" height="18" aria-hidden="true"><circle class="m-good" cx="9" cy="9" r="8"/><path class="tickmark" transform="translate(9 9)" d="${TICK}"/></svg>sync that succeeded</span>${hasFailed ? html`<span><svg width="18" height="18" aria-hidden="true"><rect class="m-bad" width="18" height="18" rx="4"/><path class="tickmark" transform="translate(9 9)" d="${CROSS}"/></svg>sync that did not</span>` : ""}<span><svg width="22" height="12" aria-hidden="true"><rect class="m-good" width="22" height="12" rx="2"/></svg>a look at the builds each minute</span>${isUnwatched ? html`<span><svg width="22" height="10" aria-hidden="true"><rect fill="url(#hatch)" width="22" height="10"/></svg>no look</span>` : ""}`;
+function keyOf(hasFailed: boolean, isUnwatched: boolean): (Markup | string)[] {
+  const sign = (path: string) => html`<path class="tickmark" transform="translate(9 9)" d="${path}"/>`;
+  const square = html`<rect class="m-bad" width="18" height="18" rx="4"/>`;
+  const look = html`<rect class="m-good" width="22" height="12" rx="2"/>`;
+  return [
+    keyEntry(
+      [18, 18],
+      html`<circle class="m-good" cx="9" cy="9" r="8"/>${sign(TICK)}`,
+      "sync that succeeded",
+    ),
+    hasFailed ? keyEntry([18, 18], html`${square}${sign(CROSS)}`, "sync that did not") : "",
+    keyEntry([22, 12], look, "a look at the builds each minute"),
+    isUnwatched ? keyEntry([22, 10], html`<rect fill="url(#hatch)" width="22" height="10"/>`, "no look") : "",
+  ];
 }

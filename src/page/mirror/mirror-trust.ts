@@ -34,7 +34,13 @@ function renderShortList(facts: ShortList): Markup {
     body:
       rows.length === 0
         ? renderEmpty(empty)
-        : html`<ul class="rows">${rows.slice(0, MOST_ROWS).map((row) => html`<li><span>${what(row)}</span>${age(row[when], now)}<small>${why(row)}</small></li>`)}</ul>${left > 0 ? html`<p class="more">${counted(left, "more row")}, which the files have.</p>` : ""}`,
+        : html`<ul class="rows">${rows
+            .slice(0, MOST_ROWS)
+            .map(
+              (row) =>
+                html`<li><span>${what(row)}</span>${age(row[when], now)}<small>${why(row)}</small></li>`,
+            )}</ul>
+          ${left > 0 ? html`<p class="more">${counted(left, "more row")}, which the files have.</p>` : ""}`,
   });
 }
 
@@ -55,8 +61,11 @@ export function renderReferences(rows: readonly Row[], question: Question, now: 
     question,
     rows,
     empty: { kind: "none", strong: "None.", say: "Every record that another points to is in the mirror." },
-    what: ({ resource, field, target_resource: target, broken, targets }) =>
-      html`<code>${foreign(String(field), 40)}</code> of ${counted(Number(broken), String(resource))}: ${counted(Number(targets), target === null ? "address" : String(target), target === null ? "addresses" : `${String(target)}s`)} that ${Number(targets) === 1 ? "is" : "are"} not here`,
+    what: ({ resource, field, target_resource, broken, targets }) => {
+      const [one, many] = target_resource === null ? ["address", "addresses"] : [String(target_resource)];
+      return html`<code>${foreign(String(field), 40)}</code> of ${counted(Number(broken), String(resource))}:
+        ${counted(Number(targets), String(one), many)} that ${Number(targets) === 1 ? "is" : "are"} not here`;
+    },
     when: "last_checked_at",
     why: ({ status }) => wordsOf(STATUS, status),
     now,

@@ -28,6 +28,13 @@ export interface MirrorFacts {
   readonly now: Date;
 }
 
+const UNWATCHED =
+  "what broke is seen by the next sync only, and how long builds take stays vague. `docmirror worker` does both.";
+
+/** A moment of the last day by the clock, an earlier one with its day. */
+const clockOrDay = (ms: number, now: Date): string =>
+  now.getTime() - ms < 86_400_000 ? clockWords(ms) : when(ms, now);
+
 /** Judges the mirror. The lists have been read at least once. */
 export function judgeMirror(facts: MirrorFacts): MirrorVerdict {
   const { freshness, lists, now } = facts;
@@ -36,7 +43,7 @@ export function judgeMirror(facts: MirrorFacts): MirrorVerdict {
   const isWhole = lists.every(({ last_walk }) => last_walk === "whole");
   const at = Number.isNaN(through)
     ? ""
-    : ` ${isWhole ? "at" : "up to"} ${now.getTime() - through < 86_400_000 ? clockWords(through) : when(through, now)} UTC, ${span(now.getTime() - through)} ago`;
+    : ` ${isWhole ? "at" : "up to"} ${clockOrDay(through, now)} UTC, ${span(now.getTime() - through)} ago`;
   const sentence =
     trouble ??
     `The mirror is current: all five lists were read ${isWhole ? "to their end" : "as far as they had changed"}${at}.`;
@@ -81,13 +88,10 @@ function cautionsOf({ freshness, lists, watch, now }: MirrorFacts): string[] {
   if (freshness.trouble !== null)
     cautions.push(`The last run did not succeed: ${shorten(freshness.trouble, ERROR_LENGTH)}.`);
   const watched = momentMs(watch?.ended_at);
-  if (watch === undefined)
-    cautions.push(
-      "Nothing watches the builds: what broke is seen by the next sync only, and how long builds take stays vague. `docmirror worker` does both.",
-    );
+  if (watch === undefined) cautions.push(`Nothing watches the builds: ${UNWATCHED}`);
   else if (!Number.isNaN(watched) && now.getTime() - watched > WATCH_LATE_MS)
     cautions.push(
-      `Nothing has watched the builds since ${now.getTime() - watched < 86_400_000 ? clockWords(watched) : when(watched, now)}, ${span(now.getTime() - watched)} ago: what broke is seen by the next sync only, and how long builds take stays vague. \`docmirror worker\` does both.`,
+      `Nothing has watched the builds since ${clockOrDay(watched, now)}, ${span(now.getTime() - watched)} ago: ${UNWATCHED}`,
     );
   const missed = lists.filter(({ deficit }) => Number(deficit ?? 0) > 0);
   if (missed.length > 0)

@@ -51,7 +51,8 @@ function renderOthers(row: Row, others: readonly Row[], now: Date): Markup | str
   if (more <= 0) return "";
   const left = more - others.length;
   return html`
-<details class="also"><summary>${counted(more, "more failing here", "more failing here")}<span class="unseen">: ${slugWords(row.project_slug)}</span></summary><ul>${others.map(
+<details class="also"><summary>${counted(more, "more failing here", "more failing here")}
+  <span class="unseen">: ${slugWords(row.project_slug)}</span></summary><ul>${others.map(
     (other) =>
       html`<li>${age(other.failing_since, now)} ${targetTag(other)} <span>${kindLabel(other.error_class)}</span> ${buildLink(other.last_failed_build_id)}</li>`,
   )}${left > 0 ? html`<li><a href="${projectHref(String(row.project_slug))}">${left} more</a></li>` : ""}</ul></details>`;

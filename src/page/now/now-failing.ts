@@ -122,12 +122,14 @@ function renderNoFails({ show, why, page }: NowChoice, answers: NowAnswers, fail
   if (failing === 0) {
     const [totals] = answers.totals;
     const finished = Number(totals?.finished ?? 0);
+    const projects = counted(Number(totals?.projects ?? 0), "project");
+    const builds = counted(finished, "finished build");
     return finished === 0
       ? renderEmpty({ kind: "unknown", strong: "Not known.", say: "No build has finished yet." })
       : renderEmpty({
           kind: "none",
           strong: "None found.",
-          say: `The last finished build of every version and format succeeded, of ${counted(Number(totals?.projects ?? 0), "project")} and ${counted(finished, "finished build")}.`,
+          say: `The last finished build of every version and format succeeded, of ${projects} and ${builds}.`,
         });
   }
   const classes = answers.failing.map((row) => String(row.error_class));

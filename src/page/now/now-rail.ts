@@ -60,11 +60,13 @@ export function renderOpen(
 ): Markup {
   const [builds, stuck] = [Number(counts?.builds ?? 0), Number(counts?.stuck ?? 0)];
   const oldest = agoWords(counts?.oldest, of.now);
+  const stuckWords = html`<a href="/projects?state=stuck">${counted(stuck, "stuck build")}</a>
+    ${oldest === null ? "" : `, the oldest ${oldest}`}`;
   const body =
     rows.length === 0
       ? renderEmpty({ kind: "none", strong: "None.", say: "Every build that the mirror knows has finished." })
       : html`<ul class="rows">${rows.map((row) => renderOpenBuild(row, of.now))}</ul>
-<p class="more">${stuck === 0 ? "None of them is stuck." : html`<a href="/projects?state=stuck">${counted(stuck, "stuck build")}</a>${oldest === null ? "" : `, the oldest ${oldest}`}`}</p>`;
+<p class="more">${stuck === 0 ? "None of them is stuck." : stuckWords}</p>`;
   return renderBlock({
     id: "stuck",
     title: "Not finished",
@@ -77,7 +79,9 @@ export function renderOpen(
 function renderOpenBuild(row: Row, now: Date): Markup {
   const { kind, word } = outcomeMark(row.outcome);
   const seen = agoWords(row.last_seen_at, now);
-  return html`<li><span>${mark(kind, word)} ${buildLink(row.build_id)} ${projectLink(row.project_slug)}</span>${age(row.triggered_at, now)}<small>still “${foreign(String(row.state), 24)}” when last seen${seen === null ? "" : `, ${seen} ago`}</small></li>`;
+  return html`<li><span>${mark(kind, word)} ${buildLink(row.build_id)} ${projectLink(row.project_slug)}</span>
+    ${age(row.triggered_at, now)}
+    <small>still “${foreign(String(row.state), 24)}” when last seen${seen === null ? "" : `, ${seen} ago`}</small></li>`;
 }
 
 /** What was fixed, the newest first; all but some are folded. */
@@ -115,5 +119,7 @@ export function renderFixed(
 function renderFixedSeries(row: Row, now: Date): Markup {
   const lasted = momentMs(row.recovered_at) - momentMs(row.failed_at);
   const failed = Number.isNaN(lasted) ? "" : ` for ${span(Math.max(0, lasted))}`;
-  return html`<li><span>${mark("good", "fixed")} ${projectLink(row.project_slug)} ${targetTag(row)}</span>${age(row.recovered_at, now)}<small>failed${failed}: ${kindLabel(row.error_class)} · ${buildLink(row.recovered_build_id)}</small></li>`;
+  return html`<li><span>${mark("good", "fixed")} ${projectLink(row.project_slug)} ${targetTag(row)}</span>
+    ${age(row.recovered_at, now)}
+    <small>failed${failed}: ${kindLabel(row.error_class)} · ${buildLink(row.recovered_build_id)}</small></li>`;
 }

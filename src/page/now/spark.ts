@@ -29,11 +29,18 @@ export function drawSpark(days: readonly SparkDay[], usual: number | null, now: 
       : BOTTOM - ((rate - least) / (most - least)) * (BOTTOM - TOP)
     ).toFixed(1);
   const dayOf = (day: string) => dayWords(Date.parse(day), now);
-  const told = `Success rate by day, ${dayOf(first.day)} to ${dayOf(last.day)}: from ${wholePercent(first.rate)} to ${wholePercent(last.rate)}, lowest ${wholePercent(lowest.rate)} on ${dayOf(lowest.day)}`;
+  const ends = `from ${wholePercent(first.rate)} to ${wholePercent(last.rate)}`;
+  const lowestWords = `${wholePercent(lowest.rate)} on ${dayOf(lowest.day)}`;
+  const told = `Success rate by day, ${dayOf(first.day)} to ${dayOf(last.day)}: ${ends}, lowest ${lowestWords}`;
   const isLate = lowest.place > days.length * 0.6;
   const lines = known.slice(1).map((to, place) => {
     const from = known[place] ?? to;
     return html`<line class="trace" x1="${x(from.place)}" y1="${y(from.rate)}" x2="${x(to.place)}" y2="${y(to.rate)}"/>`;
   });
-  return html`<svg class="spark" role="img" height="${HEIGHT}" aria-label="${told}">${usual === null ? "" : html`<line class="usual" x1="0" x2="100%" y1="${y(usual)}" y2="${y(usual)}"/>`}${lines}<circle class="dot low" cx="${x(lowest.place)}" cy="${y(lowest.rate)}" r="3.5"/><text class="${isLate ? "end" : ""}" x="${x(lowest.place)}" y="${Number(y(lowest.rate)) + 15}" dx="${isLate ? 4 : -4}">${wholePercent(lowest.rate)} on ${dayOf(lowest.day)}</text>${last === lowest ? "" : html`<circle class="dot" cx="${x(last.place)}" cy="${y(last.rate)}" r="3.5"/>`}</svg>`;
+  return html`<svg class="spark" role="img" height="${HEIGHT}" aria-label="${told}">
+    ${usual === null ? "" : html`<line class="usual" x1="0" x2="100%" y1="${y(usual)}" y2="${y(usual)}"/>`}
+    ${lines}<circle class="dot low" cx="${x(lowest.place)}" cy="${y(lowest.rate)}" r="3.5"/>
+    <text class="${isLate ? "end" : ""}" x="${x(lowest.place)}" y="${Number(y(lowest.rate)) + 15}"
+    dx="${isLate ? 4 : -4}">${lowestWords}</text>
+    ${last === lowest ? "" : html`<circle class="dot" cx="${x(last.place)}" cy="${y(last.rate)}" r="3.5"/>`}</svg>`;
 }

@@ -100,7 +100,9 @@ export function judge(facts: NowVerdictFacts): NowVerdict {
       tone: "bad",
       title: "The platform is in trouble",
       sentence: `The platform is in trouble: ${hit} of ${counted(all, "project")} failed between ${clockWords(from)} and ${clockWords(from + 3_600_000)}.`,
-      evidence: `${grouped(Math.round(expected))} would be usual. The failures of such an hour tell little about a project. ${counted(broke, "project")} broke in the last 24 hours.`,
+      evidence:
+        `${grouped(Math.round(expected))} would be usual. The failures of such an hour tell little about a project. ` +
+        `${counted(broke, "project")} broke in the last 24 hours.`,
     };
   }
   if (finished === 0) {
@@ -136,13 +138,15 @@ export function judge(facts: NowVerdictFacts): NowVerdict {
     };
   }
   if (failing > 0) {
+    const newestWords =
+      newest === null ? "" : `The newest break is that of {newest}, ${agoWords(newest.brokeAt, now)} ago. `;
+    const ordinary = ordinaryWords(usualOf(facts.usualDays), facts.usualDays.length, 0) ?? "";
     return {
       kind: "failing",
       tone: "bad",
       title: `✗ ${grouped(failing)} failing, none newly`,
       sentence: `Nothing broke in the last 24 hours; ${counted(failing, "project fails", "projects fail")} for longer.`,
-      evidence:
-        `${newest === null ? "" : `The newest break is that of {newest}, ${agoWords(newest.brokeAt, now)} ago. `}${ordinaryWords(usualOf(facts.usualDays), facts.usualDays.length, 0) ?? ""} ${platformWords(facts.hoursLookedAt)}`.trim(),
+      evidence: `${newestWords}${ordinary} ${platformWords(facts.hoursLookedAt)}`.trim(),
     };
   }
   return {

@@ -18,7 +18,10 @@ export interface BlockFacts {
 /** One answer of a page: a heading with its quiet tools, and the answer. */
 export function renderBlock({ id, title, count, note, tools, body }: BlockFacts): Markup {
   return html`<section class="block" id="${id}" aria-labelledby="${id}-t">
-<header class="bh"><h2 id="${id}-t">${title}${count === undefined ? "" : html` <span class="count">${count}</span>`}</h2>${tools === undefined ? "" : renderTools(id, title, tools)}${note === undefined ? "" : html`<p class="note">${note}</p>`}</header>
+<header class="bh"><h2 id="${id}-t">${title}
+  ${count === undefined ? "" : html` <span class="count">${count}</span>`}</h2>
+  ${tools === undefined ? "" : renderTools(id, title, tools)}
+  ${note === undefined ? "" : html`<p class="note">${note}</p>`}</header>
 ${body}
 </section>`;
 }

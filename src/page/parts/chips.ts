@@ -23,8 +23,10 @@ export interface ChipsFacts {
 
 /** One filter as a row of links. The others are kept; the page of the list begins anew. */
 export function renderChips({ label, path, name, chosen, kept, chips }: ChipsFacts): Markup {
-  return html`<nav class="chips" aria-label="${label}">${chips.map(
-    (chip) =>
-      html`<a href="${withQuery(path, { ...kept, [name]: chip.value })}"${chip.value === chosen ? html` aria-current="true"` : ""}>${chip.label}${chip.count === undefined ? "" : html` <span>${grouped(chip.count)}</span>`}</a>`,
-  )}</nav>`;
+  const current = html` aria-current="true"`;
+  return html`<nav class="chips" aria-label="${label}">${chips.map(({ label, value, count }) => {
+    const href = withQuery(path, { ...kept, [name]: value });
+    const number = count === undefined ? "" : html` <span>${grouped(count)}</span>`;
+    return html`<a href="${href}"${value === chosen ? current : ""}>${label}${number}</a>`;
+  })}</nav>`;
 }

@@ -57,7 +57,10 @@ ${SPRITE}
 <nav aria-label="Pages">${Object.entries(TABS).map(
     ([path, name]) => html`<a href="${path}"${path === tab ? html` aria-current="page"` : ""}>${name}</a>`,
   )}</nav>
-<form class="find" role="search" action="/projects" aria-label="All pages"><label class="unseen" for="q">Project or build: a part of a name, or a number</label>${icon("find")}<input id="q" name="q" type="search" required autocomplete="off" spellcheck="false" placeholder="Project or build number" value="${shorten(searched ?? "", 200)}"><button>Find</button></form>
+<form class="find" role="search" action="/projects" aria-label="All pages">
+  <label class="unseen" for="q">Project or build: a part of a name, or a number</label>${icon("find")}
+  <input id="q" name="q" type="search" required autocomplete="off" spellcheck="false"
+  placeholder="Project or build number" value="${shorten(searched ?? "", 200)}"><button>Find</button></form>
 <a class="find-link" href="/projects#find">${icon("find")}<span class="unseen">Find a project or build</span></a>
 ${age ?? ""}
 </div></header>
@@ -65,7 +68,10 @@ ${age ?? ""}
 ${limits ?? ""}
 ${main}
 </main>
-<footer class="foot wrap"><p>Times are in UTC. A build counts on the day it was triggered. Rates are shares of finished builds; ranges are 95&nbsp;% intervals.</p><p><a href="/report/data_dictionary.csv">What each column means</a> · <a href="/api/v1/">The API</a></p></footer>
+<footer class="foot wrap"><p>Times are in UTC. A build counts on the day it was triggered. Rates are shares of
+  finished builds; ranges are 95&nbsp;% intervals.</p>
+  <p><a href="/report/data_dictionary.csv">What each column means</a> · <a href="/api/v1/">The API</a></p>
+  </footer>
 </body>
 </html>
 `;

@@ -32,7 +32,8 @@ export interface Link {
 /** An empty answer that never claims more than is known. */
 export function renderEmpty({ kind, strong, say, ways = [] }: EmptyFacts): Markup {
   const { kind: shape, word } = MARKS[kind];
-  return html`<div class="empty"><p>${mark(shape, word)} <strong>${strong}</strong> ${say}</p>${ways.length === 0 ? "" : html`<p class="acts-inline">${renderLinks(ways)}</p>`}</div>`;
+  return html`<div class="empty"><p>${mark(shape, word)} <strong>${strong}</strong> ${say}</p>
+    ${ways.length === 0 ? "" : html`<p class="acts-inline">${renderLinks(ways)}</p>`}</div>`;
 }
 
 /** Links in one line. */

@@ -25,10 +25,11 @@ export function renderSelectForm(facts: SelectFacts): Markup {
   const { path, name, label, all, chosen, choices, kept } = facts;
   const isKnown = chosen === undefined || choices.some(({ value }) => value === chosen);
   const shown = isKnown ? choices : [{ value: chosen, label: shorten(chosen, 40) }, ...choices];
-  return html`<form action="${path}">${keptFields(kept)}<label for="${name}-one">${label}</label><select id="${name}-one" name="${name}"><option value="">${all}</option>${shown.map(
-    (choice) =>
-      html`<option value="${choice.value}"${choice.value === chosen ? html` selected` : ""}>${choice.label}</option>`,
-  )}</select><button>Show</button></form>`;
+  return html`<form action="${path}">${keptFields(kept)}<label for="${name}-one">${label}</label>
+    <select id="${name}-one" name="${name}"><option value="">${all}</option>${shown.map(
+      (choice) =>
+        html`<option value="${choice.value}"${choice.value === chosen ? html` selected` : ""}>${choice.label}</option>`,
+    )}</select><button>Show</button></form>`;
 }
 
 export interface SearchFacts {
@@ -41,5 +42,8 @@ export interface SearchFacts {
 
 /** A search by text, as the parameter `q`. The other filters are kept. */
 export function renderSearchForm({ path, label, placeholder, searched, kept }: SearchFacts): Markup {
-  return html`<form action="${path}" role="search" aria-label="This list">${keptFields(kept)}<label class="unseen" for="find">${label}</label><input id="find" name="q" type="search" value="${shorten(searched ?? "", 200)}" placeholder="${placeholder}" autocomplete="off" spellcheck="false"><button>Find</button></form>`;
+  return html`<form action="${path}" role="search" aria-label="This list">${keptFields(kept)}
+    <label class="unseen" for="find">${label}</label>
+    <input id="find" name="q" type="search" value="${shorten(searched ?? "", 200)}"
+    placeholder="${placeholder}" autocomplete="off" spellcheck="false"><button>Find</button></form>`;
 }

@@ -29,9 +29,12 @@ export function icon(name: IconName): Markup {
 /** What a page needs once: the icons, and the patterns `hatch`, `hatch-bad` and `dots` of the charts. */
 export const SPRITE: Markup = html`<svg class="sprite" aria-hidden="true" focusable="false">
 <defs>
-<pattern id="hatch" width="5" height="5" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><rect width="5" height="5" class="h-back"/><rect width="2.2" height="5" class="h-line"/></pattern>
-<pattern id="hatch-bad" width="5" height="5" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><rect width="5" height="5" class="m-bad"/><rect width="1.5" height="5" class="h-gap"/></pattern>
-<pattern id="dots" width="4" height="4" patternUnits="userSpaceOnUse"><rect width="4" height="4" class="h-back"/><rect width="1.6" height="1.6" class="h-line"/></pattern>
+<pattern id="hatch" width="5" height="5" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">
+  <rect width="5" height="5" class="h-back"/><rect width="2.2" height="5" class="h-line"/></pattern>
+<pattern id="hatch-bad" width="5" height="5" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">
+  <rect width="5" height="5" class="m-bad"/><rect width="1.5" height="5" class="h-gap"/></pattern>
+<pattern id="dots" width="4" height="4" patternUnits="userSpaceOnUse">
+  <rect width="4" height="4" class="h-back"/><rect width="1.6" height="1.6" class="h-line"/></pattern>
 </defs>
 ${Object.entries(STROKES).map(
   ([name, path]) => html`<symbol id="i-${name}" viewBox="0 0 16 16"><path d="${raw(path)}"/></symbol>
@@ -45,6 +48,8 @@ export type Tone = keyof typeof COLOURS;
 
 /** The icon of a browser's tab, as an address: it says the verdict too. */
 export function favicon(tone: Tone): string {
-  const shape = `<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'><rect width='16' height='16' rx='4' fill='#${COLOURS[tone]}'/><path d='${SIGNS[tone]}' fill='none' stroke='white' stroke-width='2' stroke-linecap='round'/></svg>`;
+  const square = `<rect width='16' height='16' rx='4' fill='#${COLOURS[tone]}'/>`;
+  const sign = `<path d='${SIGNS[tone]}' fill='none' stroke='white' stroke-width='2' stroke-linecap='round'/>`;
+  const shape = `<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'>${square}${sign}</svg>`;
   return `data:image/svg+xml,${shape.replaceAll("#", "%23").replaceAll("<", "%3C").replaceAll(">", "%3E")}`;
 }

@@ -42,7 +42,10 @@ export interface ListTableFacts<R> {
 /** Rows as a table; on a phone as cards, with links to sort by above them. */
 export function renderListTable<R>({ caption, columns, rows, sort }: ListTableFacts<R>): Markup {
   // The roles are written out: a table that is shown as cards would lose them.
-  return html`${sort === undefined ? "" : renderSorts(columns, sort)}<table role="table" class="stack"><caption class="unseen">${caption}</caption><thead role="rowgroup"><tr role="row">${columns.map((column) => renderHeading(column, sort))}</tr></thead><tbody role="rowgroup">
+  return html`${sort === undefined ? "" : renderSorts(columns, sort)}
+    <table role="table" class="stack"><caption class="unseen">${caption}</caption>
+    <thead role="rowgroup"><tr role="row">${columns.map((column) => renderHeading(column, sort))}</tr></thead>
+    <tbody role="rowgroup">
 ${rows.map(
   (row) => html`<tr role="row">${columns.map((column) => renderCell(column, row))}</tr>
 `,
@@ -54,7 +57,10 @@ function renderHeading<R>({ head, isNumber, sort: by }: Column<R>, sort: SortFac
   if (by === undefined || sort === undefined)
     return html`<th role="columnheader" scope="col"${kind}>${head}</th>`;
   const isSorted = by === sort.by;
-  return html`<th role="columnheader" scope="col"${kind}${isSorted ? html` aria-sort="${sort.direction}"` : ""}><a href="${sortHref(sort, by)}">${head}${isSorted ? icon(sort.direction === "ascending" ? "up" : "down") : ""}</a></th>`;
+  const order = isSorted ? html` aria-sort="${sort.direction}"` : "";
+  const arrow = isSorted ? icon(sort.direction === "ascending" ? "up" : "down") : "";
+  return html`<th role="columnheader" scope="col"${kind}${order}>
+    <a href="${sortHref(sort, by)}">${head}${arrow}</a></th>`;
 }
 
 /** On a phone the head of the table is hidden, and these take its place. */

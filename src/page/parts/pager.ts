@@ -36,14 +36,16 @@ export function renderPager({ path, kept, page, perPage, total, noun }: PagerFac
     to < 1 || to > last
       ? html`<span class="off">${icon(rel)}<span class="unseen">No ${words}</span></span>`
       : html`<a href="${href(to)}" rel="${rel}">${icon(rel)}<span class="unseen">${words}</span></a>`;
-  return html`<nav class="pager" aria-label="Pages of the list"><span class="pager-n">${grouped(first)}–${grouped(Math.min(total, page * perPage))} of ${counted(total, noun)}</span><span class="pager-p">${step(page - 1, "prev", "page before")}${shownPages(
-    page,
-    last,
-  ).map((to) =>
-    to === null
-      ? html`<span aria-hidden="true">…</span>`
-      : html`<a href="${href(to)}"${to === page ? html` aria-current="page"` : ""}><span class="unseen">Page </span>${grouped(to)}</a>`,
-  )}${step(page + 1, "next", "page after")}</span></nav>`;
+  return html`<nav class="pager" aria-label="Pages of the list">
+    <span class="pager-n">${grouped(first)}–${grouped(Math.min(total, page * perPage))} of
+    ${counted(total, noun)}</span><span class="pager-p">${step(page - 1, "prev", "page before")}${shownPages(
+      page,
+      last,
+    ).map((to) =>
+      to === null
+        ? html`<span aria-hidden="true">…</span>`
+        : html`<a href="${href(to)}"${to === page ? html` aria-current="page"` : ""}><span class="unseen">Page </span>${grouped(to)}</a>`,
+    )}${step(page + 1, "next", "page after")}</span></nav>`;
 }
 
 /** The first, the last, and those around the shown one; null stands for those left out. */

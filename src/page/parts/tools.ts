@@ -17,6 +17,13 @@ export interface Tools {
 export function renderTools(id: string, title: string, { question, filters = {} }: Tools): Markup {
   const { relation, readable } = question;
   const file = (ending: string) => withQuery(`/report/${relation}.${ending}`, filters);
-  return html`<div class="tools"><a href="${file("csv")}" download>CSV<span class="unseen"> of ${title}</span></a><a href="${file("json")}">JSON<span class="unseen"> of ${title}</span></a><button type="button" popovertarget="sql-${id}">SQL<span class="unseen"> of ${title}</span></button>
-<div class="pop" popover id="sql-${id}"><div class="pop-head"><strong>${title}: the query</strong><button type="button" popovertarget="sql-${id}" popovertargetaction="hide">Close</button></div><pre tabindex="0" role="region" aria-label="SQL of ${title}">${readable}</pre><p>At the command line: <code>docmirror report ${relation}</code></p></div></div>`;
+  return html`<div class="tools">
+    <a href="${file("csv")}" download>CSV<span class="unseen"> of ${title}</span></a>
+    <a href="${file("json")}">JSON<span class="unseen"> of ${title}</span></a>
+    <button type="button" popovertarget="sql-${id}">SQL<span class="unseen"> of ${title}</span></button>
+<div class="pop" popover id="sql-${id}">
+  <div class="pop-head"><strong>${title}: the query</strong>
+  <button type="button" popovertarget="sql-${id}" popovertargetaction="hide">Close</button></div>
+  <pre tabindex="0" role="region" aria-label="SQL of ${title}">${readable}</pre>
+  <p>At the command line: <code>docmirror report ${relation}</code></p></div></div>`;
 }

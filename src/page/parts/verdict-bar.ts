@@ -61,7 +61,10 @@ export function renderFigures(figures: readonly Figure[], even = false): Markup 
   return html`<dl class="figures${even ? " even" : ""}">
 ${figures.map(
   ({ label, labelRest, value, unit, note, spark }) =>
-    html`<div${spark ? html` class="with-spark"` : ""}><dt>${label}${labelRest === undefined ? "" : html`<span class="rest">${labelRest}</span>`}</dt><dd class="v">${value}${unit === undefined ? "" : html` <small>${unit}</small>`}</dd><dd>${note}</dd>${spark ? html`<dd class="spark">${spark}</dd>` : ""}</div>
+    html`<div${spark ? html` class="with-spark"` : ""}>
+      <dt>${label}${labelRest === undefined ? "" : html`<span class="rest">${labelRest}</span>`}</dt>
+      <dd class="v">${value}${unit === undefined ? "" : html` <small>${unit}</small>`}</dd><dd>${note}</dd>
+      ${spark ? html`<dd class="spark">${spark}</dd>` : ""}</div>
 `,
 )}</dl>`;
 }

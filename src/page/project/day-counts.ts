@@ -1,4 +1,5 @@
 import { dayWords } from "../parts/age.ts";
+import { drawBar, type Look, levelLine } from "../parts/charts/plot.ts";
 import { html } from "../parts/html.ts";
 import type { Markup } from "../parts/words.ts";
 
@@ -37,15 +38,25 @@ export function drawDayCounts(
   const x = (place: number) => `${((100 * (place + 0.15)) / days).toFixed(2)}%`;
   const width = `${(70 / days).toFixed(2)}%`;
   const sum = (name: keyof DayCount) => all.reduce((total, day) => total + day[name], 0);
-  const told = `Builds by day: ${sum("succeeded")} succeeded and ${sum("failed")} failed since ${dayWords(all[0]?.at ?? last, now)}, on ${all.filter(({ succeeded, failed, unfinished }) => succeeded + failed + unfinished > 0).length} of ${days} days`;
-  const rect = (fill: Markup, place: number, y: number, count: number) =>
-    count === 0
-      ? ""
-      : html`<rect ${fill} x="${x(place)}" width="${width}" y="${y.toFixed(1)}" height="${(count * unit).toFixed(1)}"/>`;
+  const built = all.filter((day) => day.succeeded + day.failed + day.unfinished > 0).length;
+  const since = dayWords(all[0]?.at ?? last, now);
+  const ends = `${sum("succeeded")} succeeded and ${sum("failed")} failed`;
+  const told = `Builds by day: ${ends} since ${since}, on ${built} of ${days} days`;
+  const rect = (look: Look, place: number, y: number, count: number) =>
+    count === 0 ? "" : drawBar(look, { x: x(place), width }, y.toFixed(1), count * unit);
   const bars = all.map(({ at, place, succeeded, failed, unfinished }) => {
     const open = unfinished === 0 ? "" : `, ${unfinished} not finished`;
-    return html`<g><title>${dayWords(at, now)}: ${succeeded} succeeded, ${failed} failed${open}</title><rect class="m-none" x="${x(place)}" width="${width}" y="0" height="${(height - 20).toFixed(1)}"/>${rect(html`class="m-good"`, place, base - succeeded * unit, succeeded)}${rect(html`fill="url(#hatch)" class="m-edge"`, place, base - (succeeded + unfinished) * unit, unfinished)}${rect(html`class="m-bad"`, place, base + GAP_PX, failed)}</g>`;
+    return html`<g><title>${dayWords(at, now)}: ${succeeded} succeeded, ${failed} failed${open}</title>
+      <rect class="m-none" x="${x(place)}" width="${width}" y="0" height="${(height - 20).toFixed(1)}"/>
+      ${rect("good", place, base - succeeded * unit, succeeded)}
+      ${rect("perhaps", place, base - (succeeded + unfinished) * unit, unfinished)}
+      ${rect("failed", place, base + GAP_PX, failed)}</g>`;
   });
   const ticks = all.filter(({ place }) => place % Math.ceil(days / TICKS) === 3);
-  return html`<svg class="mini" height="${height.toFixed(0)}" role="img" aria-label="${told}"><line class="grid" x1="0" x2="100%" y1="${(base + 1).toFixed(1)}" y2="${(base + 1).toFixed(1)}"/>${bars}${ticks.map(({ at, place }) => html`<text class="mid" x="${((100 * (place + 0.5)) / days).toFixed(2)}%" y="${(height - 4).toFixed(1)}">${dayWords(at, now)}</text>`)}</svg>`;
+  const dates = ticks.map(({ at, place }) => {
+    const middle = ((100 * (place + 0.5)) / days).toFixed(2);
+    return html`<text class="mid" x="${middle}%" y="${(height - 4).toFixed(1)}">${dayWords(at, now)}</text>`;
+  });
+  return html`<svg class="mini" height="${height.toFixed(0)}" role="img" aria-label="${told}">
+    ${levelLine((base + 1).toFixed(1))}${bars}${dates}</svg>`;
 }

@@ -2,11 +2,12 @@ import { nearestNames } from "../../base/config/nearest-names.ts";
 import { momentMs, momentTag, when } from "../parts/age.ts";
 import { renderBlock } from "../parts/block.ts";
 import { linkStrip, type StripBuild } from "../parts/charts/build-strip.ts";
+import { renderKey } from "../parts/charts/key.ts";
 import { type Link, renderEmpty } from "../parts/empty.ts";
 import { html } from "../parts/html.ts";
 import type { Query } from "../parts/links.ts";
 import type { Row } from "../parts/list-table.ts";
-import { mark } from "../parts/mark.ts";
+import { type MarkKind, mark } from "../parts/mark.ts";
 import { counted, foreign, grouped, kindLabel, type Markup, shorten, targetWords } from "../parts/words.ts";
 import { numberOf, type ProjectAnswers, type ProjectQuestions } from "./project-answers.ts";
 import { type Only, type ProjectChoice, STRIP_BUILDS, type Subject } from "./project-questions.ts";
@@ -63,7 +64,13 @@ function renderChoices({ subject, choice, answers, href }: BuildsFacts): Markup 
   const current = html` aria-current="true"`;
   const link = (query: Query, isCurrent: boolean, label: string, count: number) =>
     html`<a href="${href(query)}#builds"${isCurrent ? current : ""}>${label} <span>${grouped(count)}</span></a>`;
-  return html`<div class="bar"><nav class="chips" aria-label="Which builds">${link({}, !isNarrowed(only), "All versions", numberOf(answers.totals, "builds"))}${main === undefined && !isMain ? "" : link({ version: subject.mainVersion, type: "html" }, isMain, "Main docs", Number(main?.builds ?? 0))}${isNarrowed(only) && !isMain ? link(onlyQuery(only), true, onlyWords(only), numberOf(answers.chosen, "builds")) : ""}</nav></div>`;
+  const mainQuery = { version: subject.mainVersion, type: "html" };
+  const mainBuilds = Number(main?.builds ?? 0);
+  const isOther = isNarrowed(only) && !isMain;
+  return html`<div class="bar"><nav class="chips" aria-label="Which builds">
+    ${link({}, !isNarrowed(only), "All versions", numberOf(answers.totals, "builds"))}
+    ${main === undefined && !isMain ? "" : link(mainQuery, isMain, "Main docs", mainBuilds)}
+    ${isOther ? link(onlyQuery(only), true, onlyWords(only), numberOf(answers.chosen, "builds")) : ""}</nav></div>`;
 }
 
 /** The parameters that choose these builds. */
@@ -90,8 +97,9 @@ function renderStrip({ choice, answers, href, now }: BuildsFacts, total: number)
     ...(page > 1 ? [{ href: to(page - 1), words: "The newer ones" }] : []),
   ];
   return html`${linkStrip(builds.map((row) => toStripBuild(row, now)))}
-<p class="strip-ends${few}"><span>oldest: ${momentTag(builds[0]?.triggered_at, now)}</span><span>newest: ${momentTag(builds.at(-1)?.triggered_at, now)}</span></p>
-${renderKey(builds)}
+<p class="strip-ends${few}"><span>oldest: ${momentTag(builds[0]?.triggered_at, now)}</span>
+  <span>newest: ${momentTag(builds.at(-1)?.triggered_at, now)}</span></p>
+${renderStripKey(builds)}
 ${steps.length === 0 ? "" : html`<p class="more">${steps.map(({ href, words }, place) => html`${place > 0 ? " · " : ""}<a href="${href}">${words}</a>`)}</p>`}`;
 }
 
@@ -114,12 +122,20 @@ function plainMoment(text: unknown, now: Date): string {
 }
 
 /** Only the signs that the strip has. */
-function renderKey(builds: readonly Row[]): Markup {
+function renderStripKey(builds: readonly Row[]): Markup {
   const has = (...outcomes: string[]) => builds.some(({ outcome }) => outcomes.includes(String(outcome)));
   const others = builds.some(
     ({ outcome }) => !["succeeded", "failed", "stuck", "open"].includes(String(outcome)),
   );
-  return html`<p class="key">${has("succeeded") ? html`<span>${mark("good", "check")}succeeded, raised</span>` : ""}${has("failed") ? html`<span>${mark("bad", "cross")}failed, lowered</span>` : ""}${has("stuck") ? html`<span>${mark("stuck", "bars")}stuck</span>` : ""}${has("open") ? html`<span>${mark("run", "clock")}in progress</span>` : ""}${others ? html`<span>${mark("idle", "question mark")}not known</span>` : ""}</p>`;
+  const sign = (kind: MarkKind, word: string, words: string) =>
+    html`<span>${mark(kind, word)}${words}</span>`;
+  return renderKey([
+    has("succeeded") ? sign("good", "check", "succeeded, raised") : "",
+    has("failed") ? sign("bad", "cross", "failed, lowered") : "",
+    has("stuck") ? sign("stuck", "bars", "stuck") : "",
+    has("open") ? sign("run", "clock", "in progress") : "",
+    others ? sign("idle", "question mark", "not known") : "",
+  ]);
 }
 
 /** Why there are none. A choice that leaves nothing says nothing about builds. */

@@ -60,15 +60,25 @@ function renderClass(lines: readonly Row[], most: number, now: Date): Markup {
   const more = lines.slice(FEW_LINES);
   const left = Number(first?.class_lines ?? 0) - lines.length;
   const label = kindLabel(first?.error_class);
-  return html`<li><div class="cause-head"><a href="${withQuery("/errors", { kind: String(first?.error_class) })}">${label}</a><span class="n">${grouped(failures)}</span><svg class="mini" height="8" aria-hidden="true"><rect class="m-track" width="100%" height="6" y="1" rx="3"/><rect class="m-bad" width="${((100 * failures) / most).toFixed(1)}%" height="6" y="1" rx="3"/></svg></div>
+  return html`<li><div class="cause-head">
+    <a href="${withQuery("/errors", { kind: String(first?.error_class) })}">${label}</a>
+    <span class="n">${grouped(failures)}</span>
+    <svg class="mini" height="8" aria-hidden="true">
+    <rect class="m-track" width="100%" height="6" y="1" rx="3"/>
+    <rect class="m-bad" width="${((100 * failures) / most).toFixed(1)}%" height="6" y="1" rx="3"/></svg></div>
 <ul class="lines">${lines.slice(0, FEW_LINES).map((line) => renderLine(line, now))}</ul>${
     more.length === 0
       ? ""
-      : html`<details class="also"><summary>${counted(more.length + left, "more line")}<span class="unseen"> of ${label}</span></summary><ul class="lines">${more.map((line) => renderLine(line, now))}</ul>${left > 0 ? html`<p class="more">${grouped(left)} more are in the files.</p>` : ""}</details>`
+      : html`<details class="also">
+        <summary>${counted(more.length + left, "more line")}<span class="unseen"> of ${label}</span></summary>
+        <ul class="lines">${more.map((line) => renderLine(line, now))}</ul>
+        ${left > 0 ? html`<p class="more">${grouped(left)} more are in the files.</p>` : ""}</details>`
   }</li>`;
 }
 
 function renderLine({ example, failures, last_build_id, last_triggered_at }: Row, now: Date): Markup {
   const times = Number(failures) > 1 ? `${counted(Number(failures), "build")}, last ` : "";
-  return html`<li>${example === null ? html`<span>no error line</span>` : html`<code>${foreign(String(example), 180)}</code>`}<span>${times}${buildLink(last_build_id)}, ${age(last_triggered_at, now)}</span></li>`;
+  const line =
+    example === null ? html`<span>no error line</span>` : html`<code>${foreign(String(example), 180)}</code>`;
+  return html`<li>${line}<span>${times}${buildLink(last_build_id)}, ${age(last_triggered_at, now)}</span></li>`;
 }

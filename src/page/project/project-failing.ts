@@ -63,7 +63,9 @@ function renderFail(row: Row, outcomes: readonly string[], now: Date): Markup {
   return html`<li>
 <span class="when">${age(row.failing_since, now)}</span>
 ${isMain ? mark("bad", "main docs failing") : mark("bad2", "failing")}
-<div class="name"><a href="${buildHref(String(row.last_failed_build_id))}">${target}</a>${isMain ? html`<span class="tag strong">main docs</span>` : ""}${row.is_active === false ? html`<span class="tag">not active</span>` : ""}</div>
+<div class="name"><a href="${buildHref(String(row.last_failed_build_id))}">${target}</a>
+  ${isMain ? html`<span class="tag strong">main docs</span>` : ""}
+  ${row.is_active === false ? html`<span class="tag">not active</span>` : ""}</div>
 ${renderWhy(row)}
 <div class="meta">${lastFailed(row, now)}${row.reference === null ? "" : html`<span>named ${foreign(String(row.reference), 80)}</span>`}</div>
 ${drawStrip(outcomes, target)}

@@ -146,14 +146,17 @@ function renderTwins(projects: readonly Row[], shown: Subject, now: Date): Marku
   return renderBlock({
     id: "twins",
     title: `${counted(projects.length, "project")} have this slug`,
-    note: "It was given anew, or one was renamed. Each has builds of its own, and nothing here adds them up; the files have the builds of all of them; project_id keeps them apart.",
+    note: html`It was given anew, or one was renamed. Each has builds of its own, and nothing here adds them up; the
+      files have the builds of all of them; project_id keeps them apart.`,
     body: html`<ul class="rows">${projects.map((project) => {
       const id = String(project.project_id);
       const href = withQuery(projectHref(shown.slug), { id });
       const isShown = id === shown.id;
       const until =
         project.is_deleted === true ? html`gone since ${age(project.deleted_at, now)}` : "the service has it";
-      return html`<li><span><a href="${href}"${isShown ? html` aria-current="true"` : ""}>${foreign(String(project.project_name), 60)}, id ${foreign(id, 24)}</a>${isShown ? " (shown here)" : ""}</span><span>${until}</span></li>`;
+      return html`<li><span><a href="${href}"${isShown ? html` aria-current="true"` : ""}>
+        ${foreign(String(project.project_name), 60)}, id ${foreign(id, 24)}</a>
+        ${isShown ? " (shown here)" : ""}</span><span>${until}</span></li>`;
     })}</ul>`,
   });
 }

@@ -77,7 +77,10 @@ export function renderProjectFixed(
 function renderFixedSeries(row: Row, now: Date): Markup {
   const took = momentMs(row.recovered_at) - momentMs(row.failed_at);
   const failures = Number(row.failures) > 1 ? `, ${grouped(Number(row.failures))} failures` : "";
-  return html`<li><a href="${buildHref(String(row.recovered_build_id))}">${targetWords(row.version_slug, row.type)}</a>${age(row.recovered_at, now)}<small>${Number.isNaN(took) ? "broken before" : `broken for ${span(Math.max(0, took))}`}${failures} · ${kindLabel(row.error_class)}</small></li>`;
+  return html`<li><a href="${buildHref(String(row.recovered_build_id))}">
+    ${targetWords(row.version_slug, row.type)}</a>${age(row.recovered_at, now)}
+    <small>${Number.isNaN(took) ? "broken before" : `broken for ${span(Math.max(0, took))}`}
+    ${failures} · ${kindLabel(row.error_class)}</small></li>`;
 }
 
 /** How long the last builds took, between their bounds. */
@@ -91,7 +94,8 @@ export function renderProjectTimes(
   const left =
     untimed === 0
       ? ""
-      : html`<p class="more">Of ${grouped(untimed)} of the last ${counted(recent.length, "build")} nothing is known: they had ended when the mirror first looked.</p>`;
+      : html`<p class="more">Of ${grouped(untimed)} of the last ${counted(recent.length, "build")} nothing is
+        known: they had ended when the mirror first looked.</p>`;
   return renderBlock({
     id: "times",
     title: "How long builds take",

@@ -96,12 +96,15 @@ function nameOf(row: Row, href: SeriesFacts["href"]): Markup {
     type: String(row.type),
     reference: row.reference === null ? undefined : String(row.reference),
   };
-  const tags = html`${row.is_main === true ? html` <span class="tag strong">main docs</span>` : ""}${row.is_deleted === true ? html` <span class="tag">gone</span>` : row.is_active === false ? html` <span class="tag">not active</span>` : ""}`;
+  const tag = (words: string, kind = "") => html` <span class="tag${kind}">${words}</span>`;
+  const state = row.is_deleted === true ? tag("gone") : row.is_active === false ? tag("not active") : "";
+  const tags = html`${row.is_main === true ? tag("main docs", " strong") : ""}${state}`;
   const words =
     row.version_slug === ""
       ? html`${slugWords("")} · ${foreign(only.type, 24)}`
       : targetWords(row.version_slug, row.type);
-  return html`<a href="${href(onlyQuery(only))}#builds">${words}</a>${tags}${row.reference === null ? "" : html`<small>named ${foreign(String(row.reference), 80)}</small>`}`;
+  return html`<a href="${href(onlyQuery(only))}#builds">${words}</a>${tags}
+    ${row.reference === null ? "" : html`<small>named ${foreign(String(row.reference), 80)}</small>`}`;
 }
 
 function stateOf(row: Row): Markup {

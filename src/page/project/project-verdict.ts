@@ -115,10 +115,12 @@ function evidenceOf({ project, subject, answers, moment: { now } }: ProjectVerdi
   const target = targetWords(subject.mainVersion, "html");
   if (worst !== undefined) {
     const which = worst.is_main === true ? "" : html`${targetTag(worst)} `;
-    return html`<span class="why">${which}<b>${kindLabel(worst.error_class)}</b>${worst.output_excerpt === null ? "" : html`<code>${foreign(String(worst.output_excerpt), 240)}</code>`}</span>`;
+    return html`<span class="why">${which}<b>${kindLabel(worst.error_class)}</b>
+      ${worst.output_excerpt === null ? "" : html`<code>${foreign(String(worst.output_excerpt), 240)}</code>`}</span>`;
   }
   if (main !== undefined)
-    return html`The last finished build of each version and format succeeded; that of the main docs, ${target}, is ${buildLink(main.build_id)}, ${age(main.triggered_at, now)} ago.`;
+    return html`The last finished build of each version and format succeeded; that of the main docs,
+      ${target}, is ${buildLink(main.build_id)}, ${age(main.triggered_at, now)} ago.`;
   if (subject.id === "-1") return "";
   return `The main docs are ${target}; no build of them has finished.`;
 }
@@ -127,7 +129,8 @@ function evidenceOf({ project, subject, answers, moment: { now } }: ProjectVerdi
 function actsOf(row: Row, now: Date): Markup {
   const failed = html`<a href="${buildHref(String(row.last_failed_build_id))}">Build ${foreign(String(row.last_failed_build_id), 24)}</a>`;
   if (row.last_succeeded_build_id === null) return failed;
-  return html`${failed}<a href="${buildHref(String(row.last_succeeded_build_id))}">Last good: ${foreign(String(row.last_succeeded_build_id), 24)}, ${momentTag(row.last_succeeded_at, now)}</a>`;
+  return html`${failed}<a href="${buildHref(String(row.last_succeeded_build_id))}">Last good:
+    ${foreign(String(row.last_succeeded_build_id), 24)}, ${momentTag(row.last_succeeded_at, now)}</a>`;
 }
 
 function renderProjectFigures(answers: ProjectAnswers, now: Date): Markup {
@@ -151,12 +154,17 @@ function rateFigure({ recent }: ProjectAnswers) {
     interval === null
       ? "nothing is known"
       : `95\u00a0% interval ${wholePercent(interval.low)} to ${wholePercent(interval.high)}`;
+  const change =
+    difference === null
+      ? ""
+      : html`${renderPoints(difference)}
+          ${" "}<span>on the ${before.finished} before${difference.isChance ? ", within chance" : ""} · </span>`;
   return {
     label: "Succeeded",
     labelRest: last.finished === 0 ? "" : `, last ${counted(last.finished, "finished build")}`,
     value: last.finished === 0 ? "–" : wholePercent(last.succeeded / last.finished),
     unit: last.finished === 0 ? "none finished" : `${last.succeeded} of ${last.finished}`,
-    note: html`${difference === null ? "" : html`${renderPoints(difference)} <span>on the ${before.finished} before${difference.isChance ? ", within chance" : ""} · </span>`}<span>${range}</span>`,
+    note: html`${change}<span>${range}</span>`,
   };
 }
 

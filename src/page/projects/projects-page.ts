@@ -172,11 +172,13 @@ async function renderNoMatch(
       ways: [{ href: withQuery(PATH, keptBy(choice)), words: "The first page" }],
     });
   const isWrongState = state !== undefined && !isState(state);
-  const alike = q === undefined || found.any > 0 ? [] : await findAlike(tx, q);
+  const isUnnamed = q !== undefined && found.any === 0;
+  const alike = isUnnamed ? await findAlike(tx, q) : [];
+  const unnamed = isUnnamed ? html`Neither a slug nor a name contains ${foreign(q, 60)}. ` : "";
   return html`${renderEmpty({
     kind: "no-match",
     strong: isWrongState ? "There is no such state." : "No project matches.",
-    say: html`${q === undefined || found.any > 0 ? "" : html`Neither a slug nor a name contains ${foreign(q, 60)}. `}That says nothing about builds: all ${counted(all.any, "project")} are outside this choice.`,
+    say: html`${unnamed}That says nothing about builds: all ${counted(all.any, "project")} are outside this choice.`,
     ways: waysOut(choice, counts),
   })}
 ${

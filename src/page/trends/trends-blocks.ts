@@ -26,6 +26,9 @@ import { plainOf, turnsOf } from "./trends-sums.ts";
 import { renderPhases, renderRepairs, renderTimes } from "./trends-times.ts";
 import { judgeTrend } from "./trends-verdict.ts";
 
+const SHORTENED = html`<p class="limit" role="status"><span>One format can be looked at for ${MOST_BUILD_DAYS} days at
+  most; these are the last of the chosen ones.</span></p>`;
+
 const PATH = "/trends";
 
 export interface TrendsChoice extends PeriodChoice {
@@ -63,7 +66,7 @@ export function drawTrends(facts: TrendsFacts): Draft {
   const main = html`${renderVerdict(verdict)}
 <div class="bar controls">${renderPeriodChips({ path: PATH, period, choice, kept: { type } })}
 ${renderTrendsForm(period, type, types)}</div>
-${isShortened ? html`<p class="limit" role="status"><span>One format can be looked at for ${MOST_BUILD_DAYS} days at most; these are the last of the chosen ones.</span></p>` : ""}
+${isShortened ? SHORTENED : ""}
 ${renderCompare({
   period,
   whole,

@@ -50,6 +50,11 @@ export function renderCompare(facts: CompareFacts): Markup {
   const { period, before, question, filters, now } = facts;
   const isKnown = period.before !== null && before !== null;
   const measures = measuresOf(facts);
+  const beforeHeads = html`
+    <th role="columnheader" scope="col" class="num">${period.before && daysName(period.before, now)}</th>
+    <th role="columnheader" scope="col">Change</th>`;
+  const beforeCells = ({ before, change }: (typeof measures)[number]) => html`
+    <td role="cell" class="num" data-l="before">${before}</td><td role="cell" class="right">${change}</td>`;
   return renderBlock({
     id: "compare",
     title: isKnown ? "This period and the one before" : "This period",
@@ -57,10 +62,18 @@ export function renderCompare(facts: CompareFacts): Markup {
       note: "The mirror does not know builds of all of the days before, so there is nothing to compare it with.",
     }),
     tools: { question, filters },
-    body: html`<table role="table" class="stack cmp"><caption class="unseen">This period and the one before</caption><thead role="rowgroup"><tr role="row"><th role="columnheader" scope="col"><span class="unseen">Measure</span></th><th role="columnheader" scope="col" class="num">${daysName(period, now)}</th>${isKnown && period.before !== null ? html`<th role="columnheader" scope="col" class="num">${daysName(period.before, now)}</th><th role="columnheader" scope="col">Change</th>` : ""}</tr></thead><tbody role="rowgroup">
+    body: html`<table role="table" class="stack cmp">
+      <caption class="unseen">This period and the one before</caption>
+      <thead role="rowgroup"><tr role="row">
+      <th role="columnheader" scope="col"><span class="unseen">Measure</span></th>
+      <th role="columnheader" scope="col" class="num">${daysName(period, now)}</th>
+      ${isKnown ? beforeHeads : ""}</tr></thead>
+      <tbody role="rowgroup">
 ${measures.map(
   (measure) =>
-    html`<tr role="row"><th role="rowheader" scope="row">${measure.name}</th><td role="cell" class="num"><b>${measure.now}</b></td>${isKnown ? html`<td role="cell" class="num" data-l="before">${measure.before}</td><td role="cell" class="right">${measure.change}</td>` : ""}</tr>
+    html`<tr role="row"><th role="rowheader" scope="row">${measure.name}</th>
+      <td role="cell" class="num"><b>${measure.now}</b></td>
+      ${isKnown ? beforeCells(measure) : ""}</tr>
 `,
 )}</tbody></table>`,
   });
@@ -121,7 +134,9 @@ export function rateChange(now: Count, before: Count, hasRoom = true): Markup {
   const difference = differenceOf(now, before);
   if (difference === null) return html`<small class="quiet">nothing to compare it with</small>`;
   const { low, high, isChance } = difference;
-  return html`${renderPoints(difference)} <small class="quiet">${isChance ? "within chance" : "more than chance"}${hasRoom ? html`<span class="gone">: ${points(low)} to ${points(high)}</span>` : ""}</small>`;
+  return html`${renderPoints(difference)} <small class="quiet">
+    ${isChance ? "within chance" : "more than chance"}
+    ${hasRoom ? html`<span class="gone">: ${points(low)} to ${points(high)}</span>` : ""}</small>`;
 }
 
 /** A difference in points with its sign: `+1.1`, `−0.5`. */

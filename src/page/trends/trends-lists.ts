@@ -123,11 +123,16 @@ export function renderPlatform({
         : renderEmpty({
             kind: "none",
             strong: "None found.",
-            say: `In ${grouped(lookedAt)} of the ${grouped(late * 24)} hours of ${of} enough projects built to tell, and in none of the period did far more of them fail than usual.`,
+            say:
+              `In ${grouped(lookedAt)} of the ${grouped(late * 24)} hours of ${of} enough projects built to tell, ` +
+              "and in none of the period did far more of them fail than usual.",
           })
       : html`<ul class="rows">${rows.map(
           (row) =>
-            html`<li><span>${mark("bad", "trouble")} ${momentTag(row.hour, now)}</span><span class="n">${grouped(Number(row.projects_failing))} of ${counted(Number(row.projects), "project")} failed</span><small>${Number(row.projects_expected) < 1 ? "fewer than one" : grouped(Math.round(Number(row.projects_expected)))} would be usual</small></li>`,
+            html`<li><span>${mark("bad", "trouble")} ${momentTag(row.hour, now)}</span>
+              <span class="n">${grouped(Number(row.projects_failing))} of
+              ${counted(Number(row.projects), "project")} failed</span>
+              <small>${usualWords(Number(row.projects_expected))} would be usual</small></li>`,
         )}</ul>${hours > rows.length ? html`<p class="more">${grouped(hours - rows.length)} more hours in the file.</p>` : ""}`;
   return renderBlock({
     id: "platform",
@@ -141,10 +146,18 @@ ${
     ? ""
     : left === 0
       ? html`<p class="more">None of the ${counted(plain.all.finished, "finished build")} failed of an error that is the platform's own.</p>`
-      : html`<p class="more">Without ${hours > 0 ? "such hours and " : ""}the platform's own errors, ${counted(left, "build")} fewer, <b>${percent(plain.kept.succeeded / plain.kept.finished)}</b> succeeded, with them ${percent(plain.all.succeeded / plain.all.finished)}.</p>`
+      : html`<p class="more">Without ${hours > 0 ? "such hours and " : ""}the platform's own errors,
+        ${counted(left, "build")} fewer, <b>${percent(plain.kept.succeeded / plain.kept.finished)}</b>
+        succeeded, with them ${percent(plain.all.succeeded / plain.all.finished)}.</p>`
 }`,
   });
 }
+
+const usualWords = (projects: number): string =>
+  projects < 1 ? "fewer than one" : grouped(Math.round(projects));
+
+const lastFailed = ({ last_failed_build_id: id }: Row): Markup | string =>
+  id === null ? "" : html` · last ${buildLink(id)}`;
 
 /** Projects that got worse lately. */
 export function renderRegressions({ rows, question }: ListFacts): Markup {
@@ -162,7 +175,14 @@ export function renderRegressions({ rows, question }: ListFacts): Markup {
           })
         : html`<ul class="rows">${rows.map(
             (row) =>
-              html`<li>${projectLink(row.project_slug)}<span class="n"><span class="delta bad">${icon("down")}<span class="unseen">down </span>${points(Number(row.difference)).replace("−", "")} points</span></span><small>${grouped(Number(row.succeeded_last_7_days))} of ${grouped(Number(row.finished_last_7_days))} succeeded, ${grouped(Number(row.succeeded_28_days_before))} of ${grouped(Number(row.finished_28_days_before))} before: surely ${points(-Number(row.difference_high)).replace("+", "")} points or more${row.last_failed_build_id === null ? "" : html` · last ${buildLink(row.last_failed_build_id)}`}</small></li>`,
+              html`<li>${projectLink(row.project_slug)}
+                <span class="n"><span class="delta bad">${icon("down")}<span class="unseen">down </span>
+                ${points(Number(row.difference)).replace("−", "")} points</span></span>
+                <small>${grouped(Number(row.succeeded_last_7_days))} of
+                ${grouped(Number(row.finished_last_7_days))} succeeded,
+                ${grouped(Number(row.succeeded_28_days_before))} of
+                ${grouped(Number(row.finished_28_days_before))} before: surely
+                ${points(-Number(row.difference_high)).replace("+", "")} points or more${lastFailed(row)}</small></li>`,
           )}</ul>`,
   });
 }
@@ -185,7 +205,10 @@ export function renderFlaky({ rows, question, filters }: ListFacts): Markup {
           })
         : html`<ul class="rows">${rows.map((row) => {
             const chance = Number(row.flip_rate_by_chance) * (Number(row.finished) - 1);
-            return html`<li><span>${projectLink(row.project_slug)} ${targetTag(row)}</span><span class="n">${counted(Number(row.flips), "change")}</span><small>in ${grouped(Number(row.finished))} builds; ${grouped(Math.round(chance))} would be chance</small></li>`;
+            return html`<li><span>${projectLink(row.project_slug)} ${targetTag(row)}</span>
+              <span class="n">${counted(Number(row.flips), "change")}</span>
+              <small>in ${grouped(Number(row.finished))} builds; ${grouped(Math.round(chance))} would be
+              chance</small></li>`;
           })}</ul>${all > rows.length ? html`<p class="more">${grouped(all - rows.length)} more in the file.</p>` : ""}`,
   });
 }
@@ -232,11 +255,13 @@ export function renderBacklog({
     })}
 ${levelLine(bottom, "base")}${drawDates(spans, axis, height - 4, now)}`,
   });
+  const mark = spans.some(({ days }) => days > 1) ? "mark" : "day";
+  const ofAll = type === undefined ? "" : "; of all formats";
   return renderBlock({
     id: "backlog",
     title: "Open builds",
     count: daysName(period, now),
-    note: `The fullest hour of each ${spans.some(({ days }) => days > 1) ? "mark" : "day"}: builds that were triggered and had not finished, stuck ones included${type === undefined ? "" : "; of all formats"}.`,
+    note: `The fullest hour of each ${mark}: builds that were triggered and had not finished, stuck ones included${ofAll}.`,
     tools: { question, ...(filters !== undefined && { filters }) },
     body:
       rows.length === 0

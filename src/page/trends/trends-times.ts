@@ -7,7 +7,7 @@ import { html } from "../parts/html.ts";
 import type { Query } from "../parts/links.ts";
 import type { Row } from "../parts/list-table.ts";
 import { dayNumber, daysName, type Period } from "../parts/period.ts";
-import { counted, type Markup } from "../parts/words.ts";
+import { counted, grouped, type Markup } from "../parts/words.ts";
 import { type BoundSpan, drawDurationChart } from "./duration-chart.ts";
 import { durationWords, lengthOf } from "./duration-words.ts";
 import { LATE_DAYS } from "./trends-questions.ts";
@@ -25,6 +25,9 @@ interface MeasuredSpan extends BoundSpan {
   readonly p90: { readonly least: number; readonly most: number | null };
 }
 
+const UNWATCHED = html`<p class="note">True times are likely much shorter: nobody looked between trigger and finish.
+  <code>docmirror watch</code> looks each minute, and narrows the bounds to that.</p>`;
+
 /** How long builds took, by day; by week where the rows are those of a format. */
 export function renderTimes({ rows, period, question, filters, now }: TimesFacts): Markup {
   const spans = spansOf(rows);
@@ -33,8 +36,10 @@ export function renderTimes({ rows, period, question, filters, now }: TimesFacts
   const body =
     last === undefined
       ? renderEmpty({ kind: "unknown", strong: "Not known.", say: "No build of this period has finished." })
-      : html`<p class="took">On a middle ${isWeekly ? "week" : "day"}, half of the builds took <b>${middleWords(spans, ({ least, most }) => ({ least, most }))}</b>, nine of ten <b>${middleWords(spans, ({ p90 }) => p90)}</b>.</p>
-${spans.every(({ least }) => least < 1) ? html`<p class="note">True times are likely much shorter: nobody looked between trigger and finish. <code>docmirror watch</code> looks each minute, and narrows the bounds to that.</p>` : ""}
+      : html`<p class="took">On a middle ${isWeekly ? "week" : "day"}, half of the builds took
+        <b>${middleWords(spans, ({ least, most }) => ({ least, most }))}</b>, nine of ten
+        <b>${middleWords(spans, ({ p90 }) => p90)}</b>.</p>
+${spans.every(({ least }) => least < 1) ? UNWATCHED : ""}
 <h3 class="sub">How long half of the builds took</h3>
 <div class="charts${spans.length < 8 ? " few" : ""}">${drawDurationChart(spans, now)}</div>
 ${KEY}
@@ -106,7 +111,8 @@ export function renderPhases({ rows, period, question, filters, now }: TimesFact
   const phase = (name: string, label: string) =>
     (["p50", "p90"] as const).map((place) => {
       const [least, most] = [bound(`${name}_s_min_${place}`) ?? 0, bound(`${name}_s_max_${place}`)];
-      return html`<li><span>${label}, ${place === "p50" ? "half" : "nine of ten"}</span>${drawBound(least, most)}<span class="n">${durationWords(least, most)}</span></li>`;
+      return html`<li><span>${label}, ${place === "p50" ? "half" : "nine of ten"}</span>
+        ${drawBound(least, most)}<span class="n">${durationWords(least, most)}</span></li>`;
     });
   const first = Math.max(period.first, period.last - LATE_DAYS + 1);
   const body =
@@ -140,8 +146,14 @@ export function renderRepairs({ rows, question }: Pick<TimesFacts, "rows" | "que
         })
       : html`<ul class="rows">${rows.map((row) => {
           const [median, quarter] = [hours(row.median_hours), hours(row.p25_hours)];
-          const open = Number(row.still_open);
-          return html`<li><span>Broke in ${String(row.month)}</span><span class="n">${median === null ? "more than half still broken" : html`half fixed within ${median}`}</span><small>${counted(Number(row.streaks), "streak")} of failures, ${open.toLocaleString("en-US")} still open${quarter === null ? "" : html`; a quarter fixed within ${quarter}`}${row.closed_median_hours === null ? "" : html`; ${hours(row.closed_median_hours)} if only those fixed are counted, which is too short`}</small></li>`;
+          const closed = hours(row.closed_median_hours);
+          const half = median === null ? "more than half still broken" : `half fixed within ${median}`;
+          const quarterWords = quarter === null ? "" : `; a quarter fixed within ${quarter}`;
+          const closedWords =
+            closed === null ? "" : `; ${closed} if only those fixed are counted, which is too short`;
+          return html`<li><span>Broke in ${String(row.month)}</span><span class="n">${half}</span>
+            <small>${counted(Number(row.streaks), "streak")} of failures,
+            ${grouped(Number(row.still_open))} still open${quarterWords}${closedWords}</small></li>`;
         })}</ul>`;
   return renderBlock({
     id: "repairs",

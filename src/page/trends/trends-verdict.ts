@@ -105,7 +105,8 @@ function eventWords({ spans, whole, incidentHours, now }: TrendsVerdictFacts): s
     ...(worst === undefined
       ? []
       : [
-          `The worst ${worst.span.days === 1 ? "day was" : "days were"} ${daysName(worst.span, now)}: ${grouped(worst.outcomes.failed)} of ${counted(worst.outcomes.finished, "build")} failed.`,
+          `The worst ${worst.span.days === 1 ? "day was" : "days were"} ${daysName(worst.span, now)}: ` +
+            `${grouped(worst.outcomes.failed)} of ${counted(worst.outcomes.finished, "build")} failed.`,
         ]),
     ...(incidentHours === 0 ? [] : [`${counted(incidentHours, "hour")} had trouble of the platform.`]),
   ];

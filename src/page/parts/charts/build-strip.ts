@@ -22,7 +22,11 @@ export function drawStrip(outcomes: readonly string[], of: string, places = 20):
     path("9.5v3", (outcome) => outcome !== "succeeded" && outcome !== "failed"),
   ];
   const words = stripWords(shown, of);
-  return html`<svg class="wl" role="img" aria-label="${words}" width="${width}" height="22" viewBox="0 0 ${width} 22" preserveAspectRatio="xMaxYMid slice"><title>${words}</title><path class="axis" d="M0 11H${width}"/>${up === "" ? "" : html`<path class="up" d="${up}"/>`}${down === "" ? "" : html`<path class="down" d="${down}"/>`}${mid === "" ? "" : html`<path class="mid" d="${mid}"/>`}</svg>`;
+  return html`<svg class="wl" role="img" aria-label="${words}" width="${width}" height="22"
+    viewBox="0 0 ${width} 22" preserveAspectRatio="xMaxYMid slice"><title>${words}</title>
+    <path class="axis" d="M0 11H${width}"/>${up === "" ? "" : html`<path class="up" d="${up}"/>`}
+    ${down === "" ? "" : html`<path class="down" d="${down}"/>`}
+    ${mid === "" ? "" : html`<path class="mid" d="${mid}"/>`}</svg>`;
 }
 
 /** What a strip shows, as a sentence without its verb. */
@@ -32,7 +36,8 @@ export function stripWords(outcomes: readonly string[], of: string): string {
   const open = outcomes.length - succeeded - failed;
   const newest = outcomes.at(-1);
   if (newest === undefined) return `no builds of ${of}`;
-  return `the last ${outcomes.length} of ${of}: ${succeeded} succeeded, ${failed} failed${open > 0 ? `, ${open} not finished` : ""}; the newest: ${outcomeMark(newest).word}`;
+  const ends = `${succeeded} succeeded, ${failed} failed${open > 0 ? `, ${open} not finished` : ""}`;
+  return `the last ${outcomes.length} of ${of}: ${ends}; the newest: ${outcomeMark(newest).word}`;
 }
 
 export interface StripBuild {
@@ -58,6 +63,8 @@ export function linkStrip(builds: readonly StripBuild[], current?: string): Mark
             : kind === "run"
               ? "run"
               : "q";
-    return html`<li><a class="${kind}" href="${buildHref(id)}" title="${text}"${id === current ? html` aria-current="true"` : ""}>${icon(sign)}<span class="unseen">${text}</span></a></li>`;
+    return html`<li><a class="${kind}" href="${buildHref(id)}"
+      title="${text}"${id === current ? html` aria-current="true"` : ""}>${icon(sign)}
+      <span class="unseen">${text}</span></a></li>`;
   })}</ol>`;
 }

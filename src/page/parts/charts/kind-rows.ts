@@ -31,10 +31,20 @@ export function renderKindRows({ kinds, period, href, small, more, now }: KindRo
   const isKnown = period.before !== null;
   const five = more === undefined ? "" : " five";
   const shown = daysName({ first: period.start, last: period.last }, now);
-  return html`<div class="multi-head${five}" aria-hidden="true"><span>Error</span><span>Failed builds ${noun === "day" ? "a day" : `by ${noun}`}, ${shown}; one scale for all</span><span>Builds</span>${more === undefined ? "" : html`<span>${more.head}</span>`}<span>${isKnown ? "Change" : ""}</span></div>
+  return html`<div class="multi-head${five}" aria-hidden="true"><span>Error</span>
+    <span>Failed builds ${noun === "day" ? "a day" : `by ${noun}`}, ${shown}; one scale for all</span>
+    <span>Builds</span>${more === undefined ? "" : html`<span>${more.head}</span>`}
+    <span>${isKnown ? "Change" : ""}</span></div>
 <ul class="multi${five}">${rows.map(({ kind, counts }) => {
-    const told = `${kindLabel(kind.name)}: ${counted(kind.now, "failed build")} on ${daysName(period, now)}${isKnown ? `, ${grouped(kind.before)} before` : ""}`;
-    return html`<li><span><a href="${href(kind.name)}">${kindLabel(kind.name)}</a>${small === undefined ? "" : html`<small>${small(kind.name)}</small>`}</span>${drawMiniBars({ spans, axis, counts, most, height: HEIGHT, told, now })}<span class="n">${grouped(kind.now)}${isKnown ? html`<small>${grouped(kind.before)} before</small>` : ""}</span>${more === undefined ? "" : html`<span class="n">${more.cell(kind.name)}</span>`}<span>${isKnown ? renderCountChange(countChange(kind.now, kind.before)) : ""}</span></li>
+    const before = isKnown ? `${grouped(kind.before)} before` : "";
+    const builds = `${counted(kind.now, "failed build")} on ${daysName(period, now)}`;
+    const told = `${kindLabel(kind.name)}: ${builds}${isKnown ? `, ${before}` : ""}`;
+    return html`<li><span><a href="${href(kind.name)}">${kindLabel(kind.name)}</a>
+      ${small === undefined ? "" : html`<small>${small(kind.name)}</small>`}</span>
+      ${drawMiniBars({ spans, axis, counts, most, height: HEIGHT, told, now })}
+      <span class="n">${grouped(kind.now)}${isKnown ? html`<small>${before}</small>` : ""}</span>
+      ${more === undefined ? "" : html`<span class="n">${more.cell(kind.name)}</span>`}
+      <span>${isKnown ? renderCountChange(countChange(kind.now, kind.before)) : ""}</span></li>
 `;
   })}</ul>`;
 }

@@ -27,7 +27,9 @@ export function drawMiniBars({ spans, axis, counts, most, height, told, now }: M
       if (count === 0) return "";
       const high = Math.max(1, (room * count) / span.days / Math.max(most, 1e-9));
       const { x, width } = axis.bar(span);
-      return html`<g><title>${daysName(span, now)}: ${grouped(count)}</title><rect class="${span.isBefore ? "m-quiet" : "m-bad"}" x="${x}" width="${width}" y="${(height - 1 - high).toFixed(1)}" height="${high.toFixed(1)}"/></g>`;
+      return html`<g><title>${daysName(span, now)}: ${grouped(count)}</title>
+        <rect class="${span.isBefore ? "m-quiet" : "m-bad"}" x="${x}" width="${width}"
+        y="${(height - 1 - high).toFixed(1)}" height="${high.toFixed(1)}"/></g>`;
     },
   )}<line class="base" x1="0" x2="${at(100)}" y1="${height - 0.5}" y2="${height - 0.5}"/></svg>`;
 }

@@ -9,6 +9,7 @@ export const LOOKS = {
   ink: html`class="m-ink"`,
   good: html`class="m-good"`,
   bad: html`fill="url(#hatch-bad)"`,
+  failed: html`class="m-bad"`,
   perhaps: html`fill="url(#hatch)" class="m-edge"`,
   unfinished: html`fill="url(#dots)" class="m-edge"`,
 } as const;
