@@ -38,7 +38,9 @@ export const DICTIONARY = {
       ...TYPE,
       state: "The state as the service last sent it; triggered, building and finished are documented.",
       outcome:
-        "succeeded; failed; open; stuck (open for longer than DOCMIRROR_STUCK_AFTER when last seen); vanished (gone before it was seen finished); unknown_state (no state, an undocumented one, or finished without a result).",
+        "succeeded; failed; open; stuck (open for longer than DOCMIRROR_STUCK_AFTER when last seen); " +
+        "vanished (gone before it was seen finished); unknown_state (no state, an undocumented one, or " +
+        "finished without a result).",
       succeeded: "1 where it succeeded, 0 where it failed, null while not known.",
       failed: "1 where it failed, 0 where it succeeded, null while not known.",
       triggered_at:
@@ -59,14 +61,16 @@ export const DICTIONARY = {
       error_class:
         "The class that error_rules give the error line of a failed build, or unclassified; null for others.",
       error_fingerprint:
-        "16 hex digits, the same for error lines that differ only in quoted names, packages, modules, files, versions, hashes, numbers, dates and URLs; null for builds that did not fail.",
+        "16 hex digits, the same for error lines that differ only in quoted names, packages, modules, " +
+        "files, versions, hashes, numbers, dates and URLs; null for builds that did not fail.",
       output_excerpt:
         "The error line of a failed build, with the next line where it ends in a colon, at most 400 characters; null where there is none.",
       first_seen_at: "When the mirror first saw it.",
       deleted_at: "When the mirror found it deleted; null while it exists.",
       updated_at: "When this row last changed, its project's and its version's names included.",
       is_settled:
-        "False while the build is open, or in an undocumented state; days and weeks are complete without such builds. A stuck build counts as settled, although the service may still close it.",
+        "False while the build is open, or in an undocumented state; days and weeks are complete " +
+        "without such builds. A stuck build counts as settled, although the service may still close it.",
       ...REFERENCE,
       is_dated_ahead:
         "True where the service dates it beyond tomorrow. Until its day is tomorrow it counts as a build without a date.",
@@ -169,7 +173,8 @@ export const DICTIONARY = {
   ...DURATIONS,
   regressions: {
     answers:
-      "Which projects got worse? One row per project whose success rate of the last 7 days is surely lower than that of the 28 days before, with 20 finished builds or more in both.",
+      "Which projects got worse? One row per project whose success rate of the last 7 days is surely " +
+      "lower than that of the 28 days before, with 20 finished builds or more in both.",
     columns: {
       ...PROJECT,
       finished_last_7_days:
@@ -198,20 +203,24 @@ export const DICTIONARY = {
   },
   backlog: {
     answers:
-      "How many builds wait or work at a time? One row per UTC hour from the first build to the last hour that a sync has covered. It may be minutes older than the other answers.",
+      "How many builds wait or work at a time? One row per UTC hour from the first build to the last " +
+      "hour that a sync has covered. It may be minutes older than the other answers.",
     columns: {
       hour: "The start of the UTC hour: the moment that is counted. The first one is that of the earliest date since 2000.",
       open_min:
         "Builds that were surely open: seen before, and seen open again later, or a later bound of their finish says so.",
       open_max:
-        "Builds that may have been open: from their date (an hour earlier where is_time_ambiguous), or their first sighting where that is earlier or all there is, until they were seen finished or gone. Stuck ones count to this day.",
+        "Builds that may have been open: from their date (an hour earlier where is_time_ambiguous), or " +
+        "their first sighting where that is earlier or all there is, until they were seen finished or " +
+        "gone. Stuck ones count to this day.",
       is_covered:
         "False where no sync has read the build list since that moment. Such hours are there only where a known build may have been open.",
     },
   },
   incident_hours: {
     answers:
-      "When was it the platform's fault? One row per hour in which far more projects failed than their own rates predict. It may be minutes older than the other answers.",
+      "When was it the platform's fault? One row per hour in which far more projects failed than their " +
+      "own rates predict. It may be minutes older than the other answers.",
     columns: {
       hour: "The UTC hour in which the builds were triggered.",
       projects: "Projects with a finished build of that hour, at least 8.",
@@ -257,7 +266,9 @@ export const DICTIONARY = {
       mirror_current_through:
         "The earliest current_through of all lists: the mirror is as fresh as its oldest list.",
       replica_lag_s:
-        "On a streaming replica, seconds since the last change that it replayed; 0 where it has replayed all that it received. Null on a primary, and on a replica that has replayed nothing since it started.",
+        "On a streaming replica, seconds since the last change that it replayed; 0 where it has " +
+        "replayed all that it received. Null on a primary, and on a replica that has replayed nothing " +
+        "since it started.",
       facts_checked_at:
         "When all facts of builds were last compared with their records, or computed from them.",
       facts_repaired:

@@ -2,6 +2,12 @@ import type { BuildLife, FailureKind } from "./build-life.ts";
 import { createRandom, hash, type Random, STREAM } from "./random.ts";
 import { ODD_TEXTS, sentence, word } from "./words.ts";
 
+const UNREACHABLE = [
+  "Could not resolve host: git.example.org",
+  "The requested URL returned error: 503",
+  "Failed to connect to git.example.org port 443",
+] as const;
+
 export interface BuildTexts {
   output: string;
   error: string;
@@ -87,7 +93,7 @@ function failureTexts(
         setup: "Cloning into '.'...\n",
         setup_error:
           `fatal: unable to access 'https://git.example.org/u/${place.projectSlug}/': ` +
-          `${random.pick(["Could not resolve host: git.example.org", "The requested URL returned error: 503", "Failed to connect to git.example.org port 443"])}\n` +
+          `${random.pick(UNREACHABLE)}\n` +
           "git clone failed: exit 128\n",
         error: "Failed to import project; skipping build.\n",
       };
@@ -111,7 +117,9 @@ function failureTexts(
       };
     case "latex":
       return {
-        error: `! LaTeX Error: File \`${name}.sty' not found.\n\nl.${line} \\usepackage{${name}}\nEmergency stop.\nlatexmk: Errors, so I did not complete making targets\n`,
+        error:
+          `! LaTeX Error: File \`${name}.sty' not found.\n\nl.${line} \\usepackage{${name}}\nEmergency stop.\n` +
+          "latexmk: Errors, so I did not complete making targets\n",
       };
     case "timeout":
       return { error: `Command killed due to timeout: make html ran for more than 900 seconds\n` };

@@ -231,7 +231,8 @@ export const SETTINGS = {
     default: "10m",
     parse: values.durationUpTo(7 * 86_400_000),
     meaning:
-      "how far a replica of the service may be behind; nothing is marked deleted within this time of its last sighting; units ms s m h d w, at most 1w, 0s is none",
+      "how far a replica of the service may be behind; nothing is marked deleted within this time of " +
+      "its last sighting; units ms s m h d w, at most 1w, 0s is none",
   },
   content: {
     name: "DOCMIRROR_CONTENT",

@@ -125,10 +125,13 @@ async function storeChanged(tx: AnySql, runId: number, pages: readonly AskedPage
     ];
   });
   if (read.length === 0) return 0;
+  const answers = read.map(({ file_id, etag, last_modified, fetched_at }) => {
+    return { file_id, etag, last_modified, fetched_at };
+  });
   await tx`
     update mirror.file_contents as kept
     set etag = page.etag, last_modified = page.last_modified, fetched_at = page.fetched_at
-    from jsonb_to_recordset(${JSON.stringify(read.map(({ file_id, etag, last_modified, fetched_at }) => ({ file_id, etag, last_modified, fetched_at })))}::text::jsonb)
+    from jsonb_to_recordset(${JSON.stringify(answers)}::text::jsonb)
       as page (file_id text, etag text, last_modified text, fetched_at timestamptz)
     where kept.file_id = page.file_id`;
   // An equal page is not written again: its index entries cost the most of all this.

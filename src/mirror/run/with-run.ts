@@ -282,7 +282,10 @@ async function runLocked(
 }
 
 function describeMove({ runId, at }: MovedAfter): string {
-  return `since run ${runId} of ${at} this database was restored, copied or moved, or a standby took over; if runs came after that one, what they stored is not here`;
+  return (
+    `since run ${runId} of ${at} this database was restored, copied or moved, or a standby took over; ` +
+    "if runs came after that one, what they stored is not here"
+  );
 }
 
 function statusOf(

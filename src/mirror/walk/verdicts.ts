@@ -131,7 +131,9 @@ export const VERDICTS = [
     when: "the page needs an anchor and has none",
     applies: ({ isAnchored }) => !isAnchored,
     outcome: "step_back",
-    why: "More records were deleted in front of the page than it overlaps, so there may be a gap before it. An empty page after the end of a list that became shorter has no anchor either.",
+    why:
+      "More records were deleted in front of the page than it overlaps, so there may be a gap before it. " +
+      "An empty page after the end of a list that became shorter has no anchor either.",
   },
   {
     name: "next is unclear",
@@ -175,7 +177,9 @@ export const VERDICTS = [
   },
   {
     name: "end not shown",
-    when: "`next` is null, but the page is full; or it shows something new, and ends elsewhere than its count says, or an earlier page was short with a next one",
+    when:
+      "`next` is null, but the page is full; or it shows something new, and ends elsewhere than its count " +
+      "says, or an earlier page was short with a next one",
     applies: (facts) => facts.count > 0 && (facts.isFull || (!facts.isEcho && isEndDoubtful(facts))),
     outcome: "go_on",
     why: "A service may compute `next` from a count that is too small, or cut a page. One page more shows whether the list goes on.",
@@ -230,17 +234,25 @@ export const VERDICTS = [
   },
   {
     name: "two proven passes",
-    when: "this pass and the one before are proven, each new id of this pass is above the highest one that was known before them, and no more places are unseen than such ids came, or pages were short with a next one",
+    when:
+      "this pass and the one before are proven, each new id of this pass is above the highest one that " +
+      "was known before them, and no more places are unseen than such ids came, or pages were short with " +
+      "a next one",
     applies: (facts) =>
       facts.provenPasses > 1 &&
       facts.freshOld === 0 &&
       (facts.hasShortPages || unseen(facts) <= 2 * facts.fresh),
     outcome: "whole",
-    why: "The fixed order is only an assumption, but two readings with different borders confirm it: the second found nothing that the first had missed. Higher ids are those of records that came meanwhile.",
+    why:
+      "The fixed order is only an assumption, but two readings with different borders confirm it: the " +
+      "second found nothing that the first had missed. Higher ids are those of records that came " +
+      "meanwhile.",
   },
   {
     name: "count met, nothing new",
-    when: "the pass has no new id; and either all its pages had anchors and it has an id for each place, or no place is unseen, and `total_count` never changed and says the same",
+    when:
+      "the pass has no new id; and either all its pages had anchors and it has an id for each place, or " +
+      "no place is unseen, and `total_count` never changed and says the same",
     applies: (facts) => facts.fresh === 0 && (isMetByPass(facts) || isMetAtRest(facts)),
     outcome: "whole",
     why: "The order may not be fixed, but reading the list again found nothing new, and there is no place for more.",

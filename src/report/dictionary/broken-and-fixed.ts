@@ -31,7 +31,9 @@ export const BROKEN_AND_FIXED = {
   },
   time_to_recover: {
     answers:
-      "How long until builds succeed again? One row for all streaks of failures, and one for each project, type and month, and for each two or three of them. It may be minutes older than the other answers.",
+      "How long until builds succeed again? One row for all streaks of failures, and one for each " +
+      "project, type and month, and for each two or three of them. It may be minutes older than the " +
+      "other answers.",
     columns: {
       project_id: "The project's id; null in rows about all projects.",
       project_slug: "The project's slug; null in rows about all projects.",
@@ -41,7 +43,10 @@ export const BROKEN_AND_FIXED = {
       recovered: "Those that ended with a success.",
       still_open: "Those without a success yet: streaks minus recovered.",
       median_hours:
-        "The shortest time after which at most half are still broken, in hours from trigger to trigger, as Kaplan and Meier (1958) estimate it: an open streak counts for as long as it is known to be broken, up to the last sync, or the deletion of its project or version. Null where more than half are not known to end.",
+        "The shortest time after which at most half are still broken, in hours from trigger to trigger, " +
+        "as Kaplan and Meier (1958) estimate it: an open streak counts for as long as it is known to be " +
+        "broken, up to the last sync, or the deletion of its project or version. Null where more than " +
+        "half are not known to end.",
       p25_hours: "The same for a quarter recovered: at most three quarters are still broken.",
       p75_hours: "The same for three quarters recovered: at most a quarter is still broken.",
       closed_median_hours:

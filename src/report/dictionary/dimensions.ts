@@ -19,7 +19,8 @@ export const DIMENSIONS = {
       deleted_at: "When the mirror found it deleted; null while it exists.",
       theme: "The theme of its documentation.",
       programming_language:
-        "The programming language of its repository, by the undocumented field of that name: its text, or its name where an object was sent. Null where the service sends none.",
+        "The programming language of its repository, by the undocumented field of that name: its text, " +
+        "or its name where an object was sent. Null where the service sends none.",
       use_virtualenv: "Whether it is built in a virtual environment.",
       updated_at: "When this row last changed.",
       renamed_at: "When its slug or name last changed; when the row was added where they never did.",
@@ -39,7 +40,10 @@ export const DIMENSIONS = {
       is_deleted: "True when the service no longer has it; its builds still count.",
       first_seen_at: "When the mirror first saw it.",
       deleted_at: "When the mirror found it deleted; null while it exists.",
-      kind: "latest or stable for these slugs; else tag where the identifier is a path of tags or a commit's hash, and branch where it is a path of branches or one of master, main, trunk, default and develop. Null where none of these shows it.",
+      kind:
+        "latest or stable for these slugs; else tag where the identifier is a path of tags or a commit's " +
+        "hash, and branch where it is a path of branches or one of master, main, trunk, default and " +
+        "develop. Null where none of these shows it.",
       updated_at: "When this row last changed.",
       renamed_at: "When its slug or name last changed; when the row was added where they never did.",
     },

@@ -24,7 +24,8 @@ export const DURATIONS = {
   },
   build_times_weekly_by_type: {
     answers:
-      "How long do builds of each type take? One row per type and ISO week in which a build was triggered that has finished. It may be minutes older than the other answers.",
+      "How long do builds of each type take? One row per type and ISO week in which a build was " +
+      "triggered that has finished. It may be minutes older than the other answers.",
     columns: {
       week: "The Monday of the ISO week in which the builds were triggered.",
       iso_week: "That week, such as 2026-W47.",
@@ -34,7 +35,8 @@ export const DURATIONS = {
   },
   build_phases: {
     answers:
-      "How long did a build wait, and how long did it work? One row per build that has finished or was seen at work. Each true time lies between its two bounds.",
+      "How long did a build wait, and how long did it work? One row per build that has finished or was " +
+      "seen at work. Each true time lies between its two bounds.",
     columns: {
       build_id: "The build's id; no two rows have the same.",
       ...SERIES,
@@ -44,7 +46,9 @@ export const DURATIONS = {
       queued_s_min:
         "The shortest time in the state triggered, in seconds. The service names no queue: this is the nearest to it.",
       queued_s_max:
-        "The longest such time; null where no upper bound is known. Work began at the first sight of building or of an undocumented state such as cloning; where none was seen, at some moment between the last sight of triggered and the finish.",
+        "The longest such time; null where no upper bound is known. Work began at the first sight of " +
+        "building or of an undocumented state such as cloning; where none was seen, at some moment " +
+        "between the last sight of triggered and the finish.",
       building_s_min:
         "The shortest time from the start of work to the finish; null while it has not finished.",
       building_s_max:

@@ -49,7 +49,9 @@ export const ERRORS = {
   },
   success_rate_without_platform: {
     answers:
-      "How often do builds succeed, apart from faults of the platform? One row per UTC day from the first build to today. Left out are all builds of incident_hours, and failures of the platform's classes in error_rules.",
+      "How often do builds succeed, apart from faults of the platform? One row per UTC day from the " +
+      "first build to today. Left out are all builds of incident_hours, and failures of the platform's " +
+      "classes in error_rules.",
     columns: {
       day: "The UTC day on which the builds were triggered.",
       finished: "Builds with a known result, nothing left out, as in success_rate_daily.",
@@ -77,7 +79,8 @@ export const ERRORS = {
       class: "The class of a failure that matches.",
       note: "Why the rule is there.",
       is_platform:
-        "True where such failures are the platform's fault: success_rate_without_platform leaves them out. A class is the platform's where any of its rules says so.",
+        "True where such failures are the platform's fault: success_rate_without_platform leaves them " +
+        "out. A class is the platform's where any of its rules says so.",
     },
   },
 } as const;

@@ -27,7 +27,8 @@ export const FAILING = {
   },
   failing_projects: {
     answers:
-      "Which projects fail now, and what broke last? One row per project of failing_now, and one for all unknown projects: its newest break, and how many series fail.",
+      "Which projects fail now, and what broke last? One row per project of failing_now, and one for " +
+      "all unknown projects: its newest break, and how many series fail.",
     columns: {
       ...SERIES,
       is_main: "Whether the newest break is of the main documentation: html of the default version.",
@@ -54,7 +55,8 @@ export const FAILING = {
       ...PROJECT,
       project_name: "The project's name; the slug where it has none.",
       state:
-        "main_failing: html of the default version fails; failing: another series fails; good: the last finished build of each series succeeded; unknown: no version that exists has a finished build.",
+        "main_failing: html of the default version fails; failing: another series fails; good: the last " +
+        "finished build of each series succeeded; unknown: no version that exists has a finished build.",
       failing: "How many of its series fail now, as in failing_now.",
       failing_since: "When the newest of these failures began; null where nothing fails.",
       main_failing_since: "When its main documentation began to fail; null where it does not.",

@@ -17,7 +17,8 @@ export const SERIES = { ...PROJECT, ...VERSION, ...TYPE } as const;
 
 export const REFERENCE = {
   reference:
-    "What builds call a project or version that the mirror lacks, so that unknown ones stay apart; '(none)' where a build names neither. Null where nothing unknown is named.",
+    "What builds call a project or version that the mirror lacks, so that unknown ones stay apart; " +
+    "'(none)' where a build names neither. Null where nothing unknown is named.",
 } as const;
 
 export const COUNTS = {
@@ -45,7 +46,9 @@ export const UNFINISHED = {
 
 export const COVERAGE = (span: string) =>
   ({
-    is_complete: `True when the ${span} is over, a sync has read past its end, and none of its builds is open. The service may still close its stuck builds, and then the rate changes: see stuck.`,
+    is_complete:
+      `True when the ${span} is over, a sync has read past its end, and none of its builds is open. ` +
+      "The service may still close its stuck builds, and then the rate changes: see stuck.",
     is_covered: `False where no sync has read the build list since the ${span} began. Counts are then null, not 0, except for known builds.`,
   }) as const;
 
@@ -59,9 +62,11 @@ export const INSTABILITY = {
   flip_rate_by_chance:
     "The flip rate that these results have on average in random order: 2 × succeeded × failed / (finished × (finished - 1)).",
   p_value:
-    "The chance that random order gives as many flips or more, by the exact test of runs of Wald and Wolfowitz (1940); null where all results are equal, because they cannot flip.",
+    "The chance that random order gives as many flips or more, by the exact test of runs of Wald and " +
+    "Wolfowitz (1940); null where all results are equal, because they cannot flip.",
   p_value_adjusted:
-    "p_value, corrected for how many series were tried, as Benjamini and Hochberg (1995) do: among the series up to a value, that share is expected to be there by chance.",
+    "p_value, corrected for how many series were tried, as Benjamini and Hochberg (1995) do: among the " +
+    "series up to a value, that share is expected to be there by chance.",
   is_flaky: "True where p_value_adjusted is at most 0.05.",
   ...REFERENCE,
 } as const;

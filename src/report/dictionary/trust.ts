@@ -30,7 +30,8 @@ export const TRUST = {
     columns: {
       resource: "Whose records (see freshness).",
       reason_kind:
-        "not_sent: the service fails to show this place of its list. no_id: it has no id that can be stored. unreadable: it is no record. refused: the database refused it. Or other.",
+        "not_sent: the service fails to show this place of its list. no_id: it has no id that can be " +
+        "stored. unreadable: it is no record. refused: the database refused it. Or other.",
       records: "Records that wait.",
       oldest_at: "When the first of them came.",
       newest_at: "When the last of them came.",
@@ -44,7 +45,8 @@ export const TRUST = {
       field: "The field that refers, such as project.",
       target_resource: "What it refers to; null where the reference names no record.",
       status:
-        "pending: not asked for yet, or no answer. gone: the service has no such record. foreign: it leads outside the API of the service. malformed: it names no record of this kind.",
+        "pending: not asked for yet, or no answer. gone: the service has no such record. foreign: it " +
+        "leads outside the API of the service. malformed: it names no record of this kind.",
       broken: "References that are broken.",
       targets: "Different records that they name.",
       first_checked_at: "When the first of them was found to lead nowhere; null where that was never asked.",

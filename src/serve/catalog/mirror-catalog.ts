@@ -13,8 +13,8 @@ import { readRevision } from "./revisions.ts";
 
 /**
  * Answers the protocol from the mirror's tables, each reply from one snapshot. Deleted records are absent, and
- * so is what upstream's lists do not show. A list that no walk has read to its end yet throws `NotReadyError`. The details of hidden projects are absent too; other hidden records
- * are found by their id.
+ * so is what upstream's lists do not show. A list that no walk has read to its end yet throws `NotReadyError`.
+ * The details of hidden projects are absent too; other hidden records are found by their id.
  */
 export function createMirrorCatalog(mirror: MirrorReader): Catalog {
   const slices = createListSlices();

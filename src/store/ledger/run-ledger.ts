@@ -235,8 +235,8 @@ export async function addDeleted(
  */
 export async function findResumableWalks(sql: Sql, since: string, until: string): Promise<ResumableWalk[]> {
   return sql<ResumableWalk[]>`
-    select run_id as "runId", coalesce(began_run_id, run_id) as "beganRunId", resource, checkpoint, started_at as "startedAt", checkpoint_at as "checkpointAt", pages,
-      records, inserted, updated, unchanged, deleted, restored, quarantined
+    select run_id as "runId", coalesce(began_run_id, run_id) as "beganRunId", resource, checkpoint,
+      started_at as "startedAt", checkpoint_at as "checkpointAt", pages, records, inserted, updated, unchanged, deleted, restored, quarantined
     from unnest(${[...RESOURCES]}::text[]) as of (name)
     cross join lateral (
       select walks.* from sync.walks join sync.runs on runs.id = walks.run_id
