@@ -58,7 +58,7 @@ const dueFiles = (sql: Sql, { runId, docsUrl, now }: DuePageFacts) => sql`
       or content.docs_url <> ${docsUrl}
       or content.absolute_url is distinct from file.absolute_url
       or file.changed_run_id > content.asked_run_id
-      or content.asked_at <= ${now}::timestamptz - interval '${sql.unsafe(AGAIN_AFTER)}'
+      or content.asked_at <= ${now}::timestamptz - ${AGAIN_AFTER}::interval
     ))`;
 
 /** Removes the pages of files that were deleted, and follows files that belong to another project now. */

@@ -159,13 +159,14 @@ export async function findDocs(
  * for a common word, which takes a hundred times as long as the index. Compiling a statement takes longer
  * than any search.
  */
-const INDEX_ONLY =
-  "set local enable_seqscan = off; set local jit = off; set local max_parallel_workers_per_gather = 0";
+const indexOnly = (tx: TransactionSql) => tx`
+  select set_config('enable_seqscan', 'off', true), set_config('jit', 'off', true),
+    set_config('max_parallel_workers_per_gather', '0', true)`;
 
 function withIndex<T>(sql: Sql, doing: string, search: (tx: TransactionSql) => Promise<T>): Promise<T> {
   return withStoreErrors(doing, () =>
     withTransaction(sql, async (tx) => {
-      await tx.unsafe(INDEX_ONLY);
+      await indexOnly(tx);
       return search(tx);
     }),
   );

@@ -6,6 +6,7 @@
 
 import type { Resource } from "../../resources/resources.ts";
 import type { AnySql, Sql, TransactionSql } from "../../store/connection/connect.ts";
+import { compose, runStatement } from "../../store/connection/run-statement.ts";
 import { isListed } from "../load/live-count.ts";
 import { RECORD_TABLES } from "../load/tables.ts";
 import type { IdSet } from "../walk/id-set.ts";
@@ -109,39 +110,24 @@ async function* liveIds(tx: TransactionSql, resource: Resource, beganRunId: numb
   // a first night, would sort the table for each of them.
   await tx`set local enable_seqscan = off`;
   await tx`set local enable_bitmapscan = off`;
+  const { table } = RECORD_TABLES[resource];
   for (let last: string | null = ""; last !== null; ) {
-    const [row]: { older: string; newer: string; last: string | null }[] = await tx.unsafe(
-      `select coalesce(json_agg(id) filter (where is_listed and is_older), '[]')::text as older,
-         coalesce(json_agg(id) filter (where is_listed and not is_older), '[]')::text as newer, max(id) as last
-       from (
-         select id, first_seen_run_id < $2::bigint as is_older, ${isListed(resource)} as is_listed
-         from ${RECORD_TABLES[resource].name} where id > $1 order by id limit ${WINDOW}
-       ) as listed`,
-      [last, beganRunId],
+    const [row]: { older: string; newer: string; last: string | null }[] = await runStatement(
+      tx,
+      compose`
+        select coalesce(json_agg(id) filter (where is_listed and is_older), '[]')::text as older,
+          coalesce(json_agg(id) filter (where is_listed and not is_older), '[]')::text as newer, max(id) as last
+        from (
+          select ${table.id}, ${table.first_seen_run_id} < ${beganRunId}::bigint as is_older,
+            ${isListed(resource)} as is_listed
+          from ${table} where ${table.id} > ${last} order by ${table.id} limit ${WINDOW}
+        ) as listed`,
     );
     last = row?.last ?? null;
     if (row && last !== null) yield { older: JSON.parse(row.older), newer: JSON.parse(row.newer) };
   }
   await tx`set local enable_bitmapscan to default`;
   await tx`set local enable_seqscan to default`;
-}
-
-/**
- * The rows of a query in windows; `$1` is the last id so far. A cursor would block all other statements of
- * the transaction.
- */
-async function* windows<Row extends { id: string }>(
-  sql: Sql | TransactionSql,
-  query: string,
-  parameter: string | number,
-): AsyncGenerator<Row[]> {
-  let last = "";
-  for (;;) {
-    const rows = await sql.unsafe<Row[]>(`${query} limit ${WINDOW}`, [last, parameter]);
-    if (rows.length > 0) yield rows;
-    if (rows.length < WINDOW) return;
-    last = rows.at(-1)?.id ?? last;
-  }
 }
 
 /**
@@ -153,14 +139,15 @@ export async function forgetSeen(
   resource: Resource,
   seen: Pick<IdSet, "has">,
 ): Promise<void> {
-  const missing = windows<{ id: string }>(
-    sql,
-    "select record_id as id from sync.missing_records where record_id > $1 and resource = $2 order by record_id",
-    resource,
-  );
-  for await (const rows of missing) {
-    const met = rows.map(({ id }) => id).filter((id) => seen.has(id));
+  // In windows: a cursor would block all other statements of the transaction.
+  for (let last = "", isLast = false; !isLast; ) {
+    const missing = await sql<{ id: string }[]>`
+      select record_id as id from sync.missing_records
+      where record_id > ${last} and resource = ${resource} order by record_id limit ${WINDOW}`;
+    const met = missing.map(({ id }) => id).filter((id) => seen.has(id));
     if (met.length > 0) await forgetMissing(sql, resource, met);
+    last = missing.at(-1)?.id ?? last;
+    isLast = missing.length < WINDOW;
   }
 }
 

@@ -1,5 +1,6 @@
 import type { Resource } from "../../resources/resources.ts";
 import type { Sql } from "../../store/connection/connect.ts";
+import { compose, runStatement } from "../../store/connection/run-statement.ts";
 import {
   findLastJoinedRun,
   findLastWholeWalk,
@@ -114,10 +115,13 @@ async function findEarlier(sql: Sql, resource: Resource): Promise<Earlier> {
 /** Whether a page counts, and all its records are live and were stored by this run or an earlier one. */
 async function areKnown(sql: Sql, resource: Resource, page: Page, runId: number): Promise<boolean> {
   if (!page.isAnchored || page.holes.length > 0 || page.meta.count !== page.ids.length) return false;
-  const [row] = await sql.unsafe<{ known: number }[]>(
-    `select count(*) as known from ${RECORD_TABLES[resource].name}
-     where id = any ($1::text[]) and first_seen_run_id <= $2 and deleted_at is null`,
-    [page.ids, runId],
+  const { table } = RECORD_TABLES[resource];
+  const [row] = await runStatement<{ known: number }>(
+    sql,
+    compose`
+      select count(*) as known from ${table}
+      where ${table.id} = any (${compose.param(page.ids)}::text[]) and ${table.first_seen_run_id} <= ${runId}
+        and ${table.deleted_at} is null`,
   );
   return row?.known === new Set(page.ids).size;
 }

@@ -1,5 +1,6 @@
 import type { Resource } from "../../resources/resources.ts";
 import type { Sql } from "../../store/connection/connect.ts";
+import { compose, runStatement } from "../../store/connection/run-statement.ts";
 import { startWalk, type WalkCounts, type WalkStart } from "../../store/ledger/run-ledger.ts";
 import { isSameEndpoint } from "../api/api-url.ts";
 import { createPageMemory } from "../load/page-memory.ts";
@@ -75,10 +76,12 @@ export async function readList(options: WalkResourceOptions, counts: WalkCounts)
 
 /** The highest number that is an id of the records stored before a run; null without one. */
 async function findHighestId(sql: Sql, resource: Resource, runId: number): Promise<number | null> {
-  const [row] = await sql.unsafe<{ highest: number | null }[]>(
-    `select max(id::bigint) as highest from ${RECORD_TABLES[resource].name}
-     where id ~ '^[0-9]{1,15}$' and first_seen_run_id < $1`,
-    [runId],
+  const { table } = RECORD_TABLES[resource];
+  const [row] = await runStatement<{ highest: number | null }>(
+    sql,
+    compose`
+      select max(${table.id}::bigint) as highest from ${table}
+      where ${table.id} ~ '^[0-9]{1,15}$' and ${table.first_seen_run_id} < ${runId}`,
   );
   return row?.highest ?? null;
 }

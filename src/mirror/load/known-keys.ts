@@ -1,6 +1,7 @@
 import type { Reference } from "../../resources/resource-uri.ts";
 import { REFERENCE_FIELDS, RESOURCES, type Resource } from "../../resources/resources.ts";
 import type { Sql } from "../../store/connection/connect.ts";
+import { compose, runStatement } from "../../store/connection/run-statement.ts";
 import { RECORD_TABLES } from "./tables.ts";
 
 /** The resources that others refer to. All their ids must be known to turn references into keys. */
@@ -45,23 +46,28 @@ export function createKnownKeys(sql: Sql, createIds: () => Ids): KnownKeys {
   async function read(resource: Resource): Promise<void> {
     const entry = known.get(resource);
     if (!entry) return;
+    const { table } = RECORD_TABLES[resource];
     if (REFERRED.has(resource)) {
       // This reads by keys, not by a cursor. When the connection is lost between two batches, a cursor of the
       // driver ends as if it had read all rows.
       // Each batch is one row, because rows cost the driver more than ids.
       for (let after: string | null = ""; after !== null; ) {
-        const [row]: { ids: string; last: string | null }[] = await sql.unsafe(
-          `select coalesce(json_agg(id), '[]')::text as ids, max(id) as last
-           from (select id from ${RECORD_TABLES[resource].name} where id > $1 order by id limit ${READ_ROWS}) as known`,
-          [after],
+        const [row]: { ids: string; last: string | null }[] = await runStatement(
+          sql,
+          compose`
+            select coalesce(json_agg(id), '[]')::text as ids, max(id) as last
+            from (
+              select ${table.id} as id from ${table} where ${table.id} > ${after} order by ${table.id} limit ${READ_ROWS}
+            ) as known`,
         );
         for (const id of JSON.parse(row?.ids ?? "[]") as string[]) entry.ids.add(id);
         after = row?.last ?? null;
       }
       entry.isComplete = true;
     } else {
-      const [row] = await sql.unsafe<{ empty: boolean }[]>(
-        `select not exists (select from ${RECORD_TABLES[resource].name}) as empty`,
+      const [row] = await runStatement<{ empty: boolean }>(
+        sql,
+        compose`select not exists (select from ${table}) as empty`,
       );
       entry.isComplete = row?.empty === true;
     }

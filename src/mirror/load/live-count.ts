@@ -1,5 +1,8 @@
+import type { SQL } from "drizzle-orm";
 import type { Resource } from "../../resources/resources.ts";
 import type { Sql, TransactionSql } from "../../store/connection/connect.ts";
+import { compose, nameOf, runStatement } from "../../store/connection/run-statement.ts";
+import { lists, missingRecords, openBuilds, projects } from "../../store/schema/index.ts";
 import { RECORD_TABLES } from "./tables.ts";
 
 /** The lists that are read at their head. Counting their records must not read every row. */
@@ -23,8 +26,9 @@ export async function setLive(tx: TransactionSql, resource: Resource, records: n
  * The condition for live records that a list should show. A project that was only embedded so far may be
  * hidden there.
  */
-export function isListed(resource: Resource): string {
-  return `deleted_at is null${resource === "project" ? " and listed" : ""}`;
+export function isListed(resource: Resource): SQL {
+  const isLive = compose`${RECORD_TABLES[resource].table.deleted_at} is null`;
+  return resource === "project" ? compose`${isLive} and ${projects.listed}` : isLive;
 }
 
 /**
@@ -34,12 +38,15 @@ export function isListed(resource: Resource): string {
  */
 export async function countShown(sql: Sql | TransactionSql, resource: Resource): Promise<number> {
   const live = COUNTED.includes(resource) ? await countLive(sql, resource) : await countRows(sql, resource);
-  const [hidden] = await sql.unsafe<{ records: number }[]>(
-    `select count(*) as records from ${RECORD_TABLES[resource].name}
-     where ${isListed(resource)} and id in (
-       select record_id from sync.missing_records where resource = $1
-       union select build_id from sync.open_builds where $1 = 'build' and vanished_at is not null)`,
-    [resource],
+  const { table } = RECORD_TABLES[resource];
+  const [hidden] = await runStatement<{ records: number }>(
+    sql,
+    compose`
+      select count(*) as records from ${table}
+      where ${isListed(resource)} and ${table.id} in (
+        select ${missingRecords.record_id} from ${missingRecords} where ${missingRecords.resource} = ${resource}
+        union select ${openBuilds.build_id} from ${openBuilds}
+        where ${resource} = 'build' and ${openBuilds.vanished_at} is not null)`,
   );
   return live - (hidden?.records ?? 0);
 }
@@ -47,20 +54,23 @@ export async function countShown(sql: Sql | TransactionSql, resource: Resource):
 async function countLive(sql: Sql | TransactionSql, resource: Resource): Promise<number> {
   const [known] = await sql<{ live: number }[]>`select live from sync.lists where resource = ${resource}`;
   if (known) return known.live;
-  const [list] = await sql.unsafe<{ live: number }[]>(
-    `insert into sync.lists (resource, live)
-     select $1, count(*) from ${RECORD_TABLES[resource].name} where ${isListed(resource)}
-     on conflict (resource) do update set live = excluded.live
-     returning live`,
-    [resource],
+  const live = nameOf(lists.live);
+  const [list] = await runStatement<{ live: number }>(
+    sql,
+    compose`
+      insert into ${lists} (${nameOf(lists.resource)}, ${live})
+      select ${resource}, count(*) from ${RECORD_TABLES[resource].table} where ${isListed(resource)}
+      on conflict (${nameOf(lists.resource)}) do update set ${live} = excluded.${live}
+      returning ${live}`,
   );
   return list?.live ?? 0;
 }
 
 /** The number of live records that a walk of the list should see. */
 export async function countRows(sql: Sql | TransactionSql, resource: Resource): Promise<number> {
-  const [row] = await sql.unsafe<{ live: number }[]>(
-    `select count(*) as live from ${RECORD_TABLES[resource].name} where ${isListed(resource)}`,
+  const [row] = await runStatement<{ live: number }>(
+    sql,
+    compose`select count(*) as live from ${RECORD_TABLES[resource].table} where ${isListed(resource)}`,
   );
   return row?.live ?? 0;
 }

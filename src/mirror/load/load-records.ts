@@ -1,5 +1,6 @@
 import type { Resource } from "../../resources/resources.ts";
 import type { TransactionSql } from "../../store/connection/connect.ts";
+import { compose, nameOf, runStatement } from "../../store/connection/run-statement.ts";
 import type { ProjectSource } from "../../store/schema/projects.ts";
 import type { NormalizedRecord } from "../normalize/normalized.ts";
 import type { KnownKeys } from "./known-keys.ts";
@@ -11,7 +12,7 @@ import type { BuildSighting, TransitionFacts } from "./record-transitions.ts";
 import { replaceUnresolved, unresolvedRows } from "./references.ts";
 import { findStale, type ShownState } from "./stale-sightings.ts";
 import { findStored, findStoredProjects, type StoredProject, type StoredRecord } from "./stored-records.ts";
-import { BUILD_LOGS, PROJECT_USERS, RECORD_TABLES, type TableRow, URI_KEYS } from "./tables.ts";
+import { BUILD_LOGS, PROJECT_USERS, RECORD_TABLES, recordsAs, type TableRow, URI_KEYS } from "./tables.ts";
 import { keepUserOrder } from "./user-order.ts";
 import { addRows, replaceRows, type WriteMethod } from "./write-rows.ts";
 
@@ -281,10 +282,16 @@ async function restoreReturned(
 ): Promise<Change[]> {
   if (returned.length === 0) return [];
   const observed = returned.map(({ record, observedAt }) => ({ id: record.id, at: observedAt }));
-  await tx.unsafe(
-    `update ${RECORD_TABLES[resource].name} as record set deleted_at = null, changed_at = returned.at, changed_run_id = $2
-     from jsonb_to_recordset($1::text::jsonb) as returned (id text, at timestamptz) where record.id = returned.id`,
-    [JSON.stringify(observed), runId],
+  const { table } = RECORD_TABLES[resource];
+  const record = recordsAs(resource, "record");
+  await runStatement(
+    tx,
+    compose`
+      update ${table} as ${record}
+      set ${nameOf(record.deleted_at)} = null, ${nameOf(record.changed_at)} = returned.at,
+        ${nameOf(record.changed_run_id)} = ${runId}
+      from jsonb_to_recordset(${JSON.stringify(observed)}::text::jsonb) as returned (id text, at timestamptz)
+      where ${record.id} = returned.id`,
   );
   return observed.map(({ id, at }) => ({
     recordId: id,

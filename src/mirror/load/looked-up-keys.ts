@@ -1,5 +1,6 @@
 import type { Resource } from "../../resources/resources.ts";
 import type { Sql } from "../../store/connection/connect.ts";
+import { compose, runStatement } from "../../store/connection/run-statement.ts";
 import type { KnownKeys } from "./known-keys.ts";
 import { RECORD_TABLES } from "./tables.ts";
 
@@ -23,9 +24,10 @@ export function createLookedUpKeys(sql: Sql): KnownKeys {
         wanted.set(reference.resource, [...(wanted.get(reference.resource) ?? []), reference.key]);
       }
       for (const [resource, keys] of wanted) {
-        const rows = await sql.unsafe<{ id: string }[]>(
-          `select id from ${RECORD_TABLES[resource].name} where id = any ($1::text[])`,
-          [keys],
+        const { table } = RECORD_TABLES[resource];
+        const rows = await runStatement<{ id: string }>(
+          sql,
+          compose`select ${table.id} from ${table} where ${table.id} = any (${compose.param(keys)}::text[])`,
         );
         for (const { id } of rows) idsOf(resource).add(id);
       }

@@ -1,7 +1,10 @@
+import { alias } from "drizzle-orm/pg-core";
 import type { Resource } from "../../resources/resources.ts";
 import type { Sql, TransactionSql } from "../../store/connection/connect.ts";
+import { compose, runStatement } from "../../store/connection/run-statement.ts";
+import { openBuilds, pages as pagesTable } from "../../store/schema/index.ts";
 import { NORMALIZER_VERSION } from "../normalize/normalizer-version.ts";
-import { RECORD_TABLES } from "./tables.ts";
+import { RECORD_TABLES, recordsAs } from "./tables.ts";
 
 /** The number of pages read with one query. */
 const WINDOW = 32;
@@ -58,15 +61,19 @@ export function createPageMemory<Meta>(sql: Sql, resource: Resource, runId: numb
 
   return {
     async forgetStale(from) {
-      await sql.unsafe(
-        `delete from sync.pages as page
-         where resource = $1 and seq >= $2 and exists (
-           select from unnest(page.ids) as listed (id)
-           join ${RECORD_TABLES[resource].name} as record using (id)
-           where (record.changed_run_id, record.changed_at) > (page.run_id, page.loaded_at) or record.deleted_at is not null
-             or resource = 'build' and record.id in (
-               select build_id from sync.open_builds where vanished_at is not null))`,
-        [resource, from],
+      const page = alias(pagesTable, "page");
+      const record = recordsAs(resource, "record");
+      await runStatement(
+        sql,
+        compose`
+          delete from ${pagesTable} as ${page}
+          where ${page.resource} = ${resource} and ${page.seq} >= ${from} and exists (
+            select from unnest(${page.ids}) as listed (id)
+            join ${RECORD_TABLES[resource].table} as ${record} on ${record.id} = listed.id
+            where (${record.changed_run_id}, ${record.changed_at}) > (${page.run_id}, ${page.loaded_at})
+              or ${record.deleted_at} is not null
+              or ${page.resource} = 'build' and ${record.id} in (
+                select ${openBuilds.build_id} from ${openBuilds} where ${openBuilds.vanished_at} is not null))`,
       );
     },
     async recall(seq) {

@@ -1,7 +1,10 @@
+import { alias } from "drizzle-orm/pg-core";
 import { jsonText } from "../../base/json-text.ts";
 import { foreignNumberIn } from "../../resources/parse-json.ts";
 import type { Resource } from "../../resources/resources.ts";
 import type { Sql, TransactionSql } from "../../store/connection/connect.ts";
+import { compose, runStatement } from "../../store/connection/run-statement.ts";
+import { quarantine } from "../../store/schema/index.ts";
 import { cleanJson, cleanText } from "../normalize/clean-text.ts";
 import type { RejectedRecord } from "../normalize/normalized.ts";
 import { RECORD_TABLES } from "./tables.ts";
@@ -120,11 +123,15 @@ export async function resolveHoles(
  * The records of a list that wait in quarantine and have no row: those with an id, and the places without one.
  */
 export async function countUnstored(sql: TransactionSql | Sql, resource: Resource): Promise<number> {
-  const [row] = await sql.unsafe<{ records: number }[]>(
-    `select count(distinct record_id) + count(*) filter (where record_id is null) as records
-     from sync.quarantine as waiting where resource = $1 and resolved_at is null
-       and not exists (select from ${RECORD_TABLES[resource].name} where id = record_id)`,
-    [resource],
+  const { table } = RECORD_TABLES[resource];
+  const waiting = alias(quarantine, "waiting");
+  const [row] = await runStatement<{ records: number }>(
+    sql,
+    compose`
+      select count(distinct ${waiting.record_id}) + count(*) filter (where ${waiting.record_id} is null) as records
+      from ${quarantine} as ${waiting}
+      where ${waiting.resource} = ${resource} and ${waiting.resolved_at} is null
+        and not exists (select from ${table} where ${table.id} = ${waiting.record_id})`,
   );
   return row?.records ?? 0;
 }

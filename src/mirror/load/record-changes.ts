@@ -1,8 +1,11 @@
+import { type AnyPgColumn, alias } from "drizzle-orm/pg-core";
 import type { Resource } from "../../resources/resources.ts";
 import type { TransactionSql } from "../../store/connection/connect.ts";
+import { compose, runStatement } from "../../store/connection/run-statement.ts";
+import { buildLogs } from "../../store/schema/index.ts";
 import { LOG_FIELDS } from "../normalize/build.ts";
 import type { ObservedRecord } from "./observed-record.ts";
-import { RECORD_TABLES, type TableRow, URI_KEYS } from "./tables.ts";
+import { columnOf, RECORD_TABLES, recordsAs, type TableRow, URI_KEYS } from "./tables.ts";
 import { jsonRows } from "./write-rows.ts";
 
 /** Columns about our copy. A difference in them is not a change of the record. */
@@ -27,27 +30,31 @@ export async function findChanges(
   tx: TransactionSql,
   resource: Resource,
   observed: readonly ObservedRecord[],
-  incoming: readonly TableRow[],
+  rows: readonly TableRow[],
 ): Promise<Change[]> {
-  const table = RECORD_TABLES[resource];
+  const spec = RECORD_TABLES[resource];
+  const stored = recordsAs(resource, "stored");
+  const incoming = recordsAs(resource, "incoming");
   // An embedded project has no URI, so its key is the field. The key for a URI changes with it, and is stored
   // with it: a query about the past needs the record that the old URI named.
-  const rows = await tx.unsafe<{ id: string; before: Change["before"]; after: Change["after"] }[]>(
-    `select incoming.id, before, after
-     from jsonb_populate_recordset(null::${table.name}, $1::text::jsonb) as incoming
-     join ${table.name} as stored using (id)
-     cross join lateral (
-       select jsonb_object_agg(key, to_jsonb(stored) -> key) as before, jsonb_object_agg(key, value) as after
-       from jsonb_each(to_jsonb(incoming))
-       where key <> all ($2::text[]) and value is distinct from to_jsonb(stored) -> key
-         and (key <> all ($3::text[])
-           or to_jsonb(incoming) -> replace(key, '_id', '_uri') is distinct from to_jsonb(stored) -> replace(key, '_id', '_uri'))
-     ) as difference`,
-    [jsonRows(table, incoming), NOT_UPSTREAM, URI_KEYS[resource]],
+  const compared = await runStatement<{ id: string; before: Change["before"]; after: Change["after"] }>(
+    tx,
+    compose`
+      select ${incoming.id}, before, after
+      from jsonb_populate_recordset(null::${spec.table}, ${jsonRows(spec, rows)}::text::jsonb) as ${incoming}
+      join ${spec.table} as ${stored} on ${stored.id} = ${incoming.id}
+      cross join lateral (
+        select jsonb_object_agg(key, to_jsonb(${stored}) -> key) as before, jsonb_object_agg(key, value) as after
+        from jsonb_each(to_jsonb(${incoming}))
+        where key <> all (${compose.param(NOT_UPSTREAM)}::text[]) and value is distinct from to_jsonb(${stored}) -> key
+          and (key <> all (${compose.param(URI_KEYS[resource])}::text[])
+            or to_jsonb(${incoming}) -> replace(key, '_id', '_uri')
+              is distinct from to_jsonb(${stored}) -> replace(key, '_id', '_uri'))
+      ) as difference`,
   );
   const observedAt = new Map(observed.map((one) => [one.record.id, one.observedAt]));
   const changes = new Map<string, Change>();
-  for (const { id, before, after } of rows) {
+  for (const { id, before, after } of compared) {
     changes.set(id, {
       recordId: id,
       kind: "updated",
@@ -71,21 +78,25 @@ async function addLogChanges(
   changes: Map<string, Change>,
 ): Promise<void> {
   const logs = observed.map(({ record }) => ({ build_id: record.id, ...record.logs }));
+  const stored = alias(buildLogs, "stored");
+  const incoming = alias(buildLogs, "incoming");
   for (const field of LOG_FIELDS) {
-    const rows = await tx.unsafe<{ id: string; before: unknown; after: unknown }[]>(
-      `select incoming.build_id as id, ${textHash(`stored.${field}`)} as before, ${textHash(`incoming.${field}`)} as after
-       from jsonb_populate_recordset(null::mirror.build_logs, $1::text::jsonb) as incoming
-       join mirror.build_logs as stored using (build_id)
-       where incoming.${field} is distinct from stored.${field}`,
-      [JSON.stringify(logs)],
+    const [before, after] = [columnOf(stored, field), columnOf(incoming, field)];
+    const rows = await runStatement<{ id: string; before: unknown; after: unknown }>(
+      tx,
+      compose`
+        select ${incoming.build_id} as id, ${textHash(before)} as before, ${textHash(after)} as after
+        from jsonb_populate_recordset(null::${buildLogs}, ${JSON.stringify(logs)}::text::jsonb) as ${incoming}
+        join ${buildLogs} as ${stored} on ${stored.build_id} = ${incoming.build_id}
+        where ${after} is distinct from ${before}`,
     );
     for (const row of rows) addField(changes, row.id, field, row.before, row.after);
   }
 }
 
-const textHash = (column: string) =>
-  `case when ${column} is null then null
-   else jsonb_build_object('md5', md5(${column}), 'bytes', octet_length(${column})) end`;
+const textHash = (column: AnyPgColumn) =>
+  compose`case when ${column} is null then null
+    else jsonb_build_object('md5', md5(${column}), 'bytes', octet_length(${column})) end`;
 
 async function addUserChanges(
   tx: TransactionSql,

@@ -9,10 +9,13 @@
  * dated too.
  */
 
+import { alias } from "drizzle-orm/pg-core";
 import type { Resource } from "../../resources/resources.ts";
 import type { Sql } from "../../store/connection/connect.ts";
+import { compose, runStatement } from "../../store/connection/run-statement.ts";
+import { missingRecords, openBuilds } from "../../store/schema/index.ts";
 import type { Observation } from "./observed-record.ts";
-import { RECORD_TABLES } from "./tables.ts";
+import { RECORD_TABLES, recordsAs } from "./tables.ts";
 
 export interface LagFacts {
   resource: Resource;
@@ -32,17 +35,23 @@ export async function findSightedWithin(
   gone: readonly (Pick<Observation, "askedAt"> & { id: string })[],
 ): Promise<Set<string>> {
   if (replicaLagMs === 0 || gone.length === 0) return new Set();
-  const rows = await sql.unsafe<{ id: string }[]>(
-    `select gone.id
-     from jsonb_to_recordset($1::text::jsonb) as gone (id text, "askedAt" timestamptz)
-     join ${RECORD_TABLES[resource].name} as record on record.id = gone.id
-     left join sync.missing_records as missing on missing.resource = $2 and missing.record_id = gone.id
-     left join sync.open_builds as open on $2 = 'build' and open.build_id = gone.id and open.vanished_at is null
-     where greatest(
-       case when record.changed_at <= "askedAt" or record.changed_run_id = $3 then record.changed_at else missing.noticed_at end,
-       case when open.seen_at <= "askedAt" or open.run_id = $3 then open.seen_at end
-     ) > "askedAt" - $4::float8 * interval '1 ms'`,
-    [JSON.stringify(gone), resource, runId, replicaLagMs],
+  const record = recordsAs(resource, "record");
+  const missing = alias(missingRecords, "missing");
+  const open = alias(openBuilds, "open");
+  const rows = await runStatement<{ id: string }>(
+    sql,
+    compose`
+      select gone.id
+      from jsonb_to_recordset(${JSON.stringify(gone)}::text::jsonb) as gone (id text, "askedAt" timestamptz)
+      join ${RECORD_TABLES[resource].table} as ${record} on ${record.id} = gone.id
+      left join ${missingRecords} as ${missing} on ${missing.resource} = ${resource} and ${missing.record_id} = gone.id
+      left join ${openBuilds} as ${open}
+        on ${resource} = 'build' and ${open.build_id} = gone.id and ${open.vanished_at} is null
+      where greatest(
+        case when ${record.changed_at} <= "askedAt" or ${record.changed_run_id} = ${runId} then ${record.changed_at}
+          else ${missing.noticed_at} end,
+        case when ${open.seen_at} <= "askedAt" or ${open.run_id} = ${runId} then ${open.seen_at} end
+      ) > "askedAt" - ${replicaLagMs}::float8 * interval '1 ms'`,
   );
   return new Set(rows.map(({ id }) => id));
 }

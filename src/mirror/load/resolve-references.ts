@@ -1,6 +1,12 @@
+import type { SQL } from "drizzle-orm";
+import { alias } from "drizzle-orm/pg-core";
 import { REFERENCE_FIELDS, type Resource } from "../../resources/resources.ts";
 import type { Sql } from "../../store/connection/connect.ts";
-import { PROJECT_USERS, RECORD_TABLES } from "./tables.ts";
+import { compose, nameOf, runStatement } from "../../store/connection/run-statement.ts";
+import { projects, projectUsers, unresolvedReferences } from "../../store/schema/index.ts";
+import { columnOf, RECORD_TABLES, recordsAs } from "./tables.ts";
+
+const reference = alias(unresolvedReferences, "reference");
 
 /**
  * Sets every key whose record is here now. For each field, one join sets the keys of all references whose
@@ -14,44 +20,52 @@ export async function resolveReferences(sql: Sql): Promise<number> {
   let resolved = 0;
   for (const { resource, field, kind, target } of REFERENCE_FIELDS) {
     // Only the administrators of a project are a list of references.
-    const [table, key, owner, place] =
-      kind === "uris"
-        ? [PROJECT_USERS, "user_id", "owner.project_id", "and owner.position = resolved.position"]
-        : [RECORD_TABLES[resource], `${field}_id`, "owner.id", ""];
-    const fill = `update ${table.name} as owner set ${key} = resolved.id
-       from resolved where ${owner} = resolved.record_id ${place}`;
-    const byId = await sql.unsafe(
-      `with resolved as (
-         delete from mirror.unresolved_references as reference using ${RECORD_TABLES[target].name} as target
-         where reference.resource = $1 and reference.field = $2 and reference.target_resource = $3
-           and target.id = reference.target_key
-         returning reference.record_id, reference.position, target.id
-       )
-       ${fill}`,
-      [resource, field, target],
+    const fill = kind === "uris" ? FILL_USERS : fillKey(resource, `${field}_id`);
+    const named = recordsAs(target, "target");
+    const byId = await runStatement(
+      sql,
+      compose`
+        with resolved as (
+          delete from ${unresolvedReferences} as ${reference} using ${RECORD_TABLES[target].table} as ${named}
+          where ${reference.resource} = ${resource} and ${reference.field} = ${field}
+            and ${reference.target_resource} = ${target} and ${named.id} = ${reference.target_key}
+          returning ${reference.record_id}, ${reference.position}, ${named.id}
+        )
+        ${fill}`,
     );
     resolved += byId.count;
-    if (target === "project") resolved += (await sql.unsafe(bySlug(fill), [resource, field])).count;
+    if (target === "project") resolved += (await runStatement(sql, bySlug(resource, field, fill))).count;
   }
   return resolved;
 }
+
+function fillKey(resource: Resource, key: string): SQL {
+  const owner = recordsAs(resource, "owner");
+  return compose`update ${RECORD_TABLES[resource].table} as ${owner} set ${nameOf(columnOf(owner, key))} = resolved.id
+    from resolved where ${owner.id} = resolved.record_id`;
+}
+
+const FILL_USERS = compose`update ${projectUsers} set ${nameOf(projectUsers.user_id)} = resolved.id
+  from resolved where ${projectUsers.project_id} = resolved.record_id and ${projectUsers.position} = resolved.position`;
 
 /**
  * A key is read as a slug only when it is not a number: /project/42/ is id 42, even if another project has
  * the slug 42. When several projects have the slug, one that still exists is used.
  */
-const bySlug = (fill: string) =>
-  `with named as (
-     select distinct on (slug) slug, id from mirror.projects
-     where slug in (select target_key from mirror.unresolved_references where target_resource = 'project')
-     order by slug, deleted_at nulls first, id
-   ), resolved as (
-     delete from mirror.unresolved_references as reference using named
-     where reference.resource = $1 and reference.field = $2 and reference.target_resource = 'project'
-       and reference.target_key !~ '^[0-9]+$' and named.slug = reference.target_key
-     returning reference.record_id, reference.position, named.id
-   )
-   ${fill}`;
+const bySlug = (resource: Resource, field: string, fill: SQL) => compose`
+  with named as (
+    select distinct on (${projects.slug}) ${projects.slug}, ${projects.id} from ${projects}
+    where ${projects.slug} in (
+      select ${unresolvedReferences.target_key} from ${unresolvedReferences}
+      where ${unresolvedReferences.target_resource} = 'project')
+    order by ${projects.slug}, ${projects.deleted_at} nulls first, ${projects.id}
+  ), resolved as (
+    delete from ${unresolvedReferences} as ${reference} using named
+    where ${reference.resource} = ${resource} and ${reference.field} = ${field} and ${reference.target_resource} = 'project'
+      and ${reference.target_key} !~ '^[0-9]+$' and named.slug = ${reference.target_key}
+    returning ${reference.record_id}, ${reference.position}, named.id
+  )
+  ${fill}`;
 
 export interface DanglingTarget {
   resource: Resource;

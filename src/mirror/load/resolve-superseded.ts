@@ -1,23 +1,37 @@
+import type { SQL } from "drizzle-orm";
+import { type AnyPgColumn, alias } from "drizzle-orm/pg-core";
 import { RESOURCES, type Resource } from "../../resources/resources.ts";
 import type { Sql } from "../../store/connection/connect.ts";
+import { compose, nameOf, runStatement } from "../../store/connection/run-statement.ts";
+import { pages, quarantine } from "../../store/schema/index.ts";
 import { RECORD_TABLES } from "./tables.ts";
+
+const page = alias(pages, "page");
+const bad = alias(quarantine, "bad");
+/** The quarantined records that are looked at, by the names that they have in the statement. */
+const unresolved = alias(quarantine, "unresolved");
 
 /**
  * Whether the row of a record was written, or marked as deleted, after its bad copy was seen. Uses the key of
  * the table.
  */
-const IS_WRITTEN_SINCE = RESOURCES.map(
-  (resource) =>
-    `when '${resource}' then exists (
-       select from ${RECORD_TABLES[resource].name} where id = unresolved.record_id and ${isLater("changed_run_id", "changed_at")})`,
-).join("\n");
+const IS_WRITTEN_SINCE = compose.join(
+  RESOURCES.map((resource) => {
+    const { table } = RECORD_TABLES[resource];
+    return compose`
+      when ${resource} then exists (
+        select from ${table}
+        where ${table.id} = ${unresolved.record_id} and ${isLater(table.changed_run_id, table.changed_at)})`;
+  }),
+);
 
 /**
  * The run says which one came later. Rows and pages from versions that did not store the run have 0; then the
  * time decides.
  */
-function isLater(runId: string, at: string): string {
-  return `((${runId}, ${at}) > (unresolved.run_id, unresolved.created_at) or ${runId} = 0 and ${at} > unresolved.created_at)`;
+function isLater(runId: AnyPgColumn, at: AnyPgColumn): SQL {
+  return compose`((${runId}, ${at}) > (${unresolved.run_id}, ${unresolved.created_at})
+    or ${runId} = 0 and ${at} > ${unresolved.created_at})`;
 }
 
 /**
@@ -31,25 +45,29 @@ export async function resolveSuperseded(
   at: string,
   resource: Resource | null = null,
 ): Promise<number> {
-  const result = await sql.unsafe(
-    `with unresolved as materialized (
-       select id, run_id, resource, record_id, created_at from sync.quarantine
-       where resolved_at is null and record_id is not null and resource = coalesce($2, resource)
-     ), listed as materialized (
-       select distinct unresolved.id
-       from unresolved
-       join (
-         select page.resource, page.run_id, page.loaded_at, listed.id
-         from sync.pages as page cross join unnest(page.ids) as listed (id)
-         where page.body_hash <> '' and exists (select from unresolved) and listed.id in (select record_id from unresolved)
-       ) as page on page.resource = unresolved.resource and page.id = unresolved.record_id
-         and ${isLater("page.run_id", "page.loaded_at")}
-     )
-     update sync.quarantine as bad set resolved_at = $1::timestamptz
-     from unresolved
-     where bad.id = unresolved.id
-       and (unresolved.id in (select id from listed) or case unresolved.resource ${IS_WRITTEN_SINCE} end)`,
-    [at, resource],
+  const result = await runStatement(
+    sql,
+    compose`
+      with ${unresolved} as materialized (
+        select ${bad.id}, ${bad.run_id}, ${bad.resource}, ${bad.record_id}, ${bad.created_at}
+        from ${quarantine} as ${bad}
+        where ${bad.resolved_at} is null and ${bad.record_id} is not null
+          and ${bad.resource} = coalesce(${resource}, ${bad.resource})
+      ), listed as materialized (
+        select distinct ${unresolved.id}
+        from ${unresolved}
+        join (
+          select ${page.resource}, ${page.run_id}, ${page.loaded_at}, listed.id
+          from ${pages} as ${page} cross join unnest(${page.ids}) as listed (id)
+          where ${page.body_hash} <> '' and exists (select from ${unresolved})
+            and listed.id in (select ${unresolved.record_id} from ${unresolved})
+        ) as ${page} on ${page.resource} = ${unresolved.resource} and ${page}.id = ${unresolved.record_id}
+          and ${isLater(page.run_id, page.loaded_at)}
+      )
+      update ${quarantine} as ${bad} set ${nameOf(bad.resolved_at)} = ${at}::timestamptz
+      from ${unresolved}
+      where ${bad.id} = ${unresolved.id} and (
+        ${unresolved.id} in (select id from listed) or case ${unresolved.resource} ${IS_WRITTEN_SINCE} end)`,
   );
   return result.count;
 }

@@ -1,10 +1,13 @@
+import { alias } from "drizzle-orm/pg-core";
 import type { Resource } from "../../resources/resources.ts";
 import type { TransactionSql } from "../../store/connection/connect.ts";
+import { compose, nameOf, runStatement } from "../../store/connection/run-statement.ts";
+import { missingRecords } from "../../store/schema/index.ts";
 import { addLive } from "./live-count.ts";
 import type { Observation } from "./observed-record.ts";
 import { recordChanges } from "./record-changes.ts";
 import { recordTransitions, type TransitionFacts } from "./record-transitions.ts";
-import { RECORD_TABLES } from "./tables.ts";
+import { RECORD_TABLES, recordsAs } from "./tables.ts";
 
 /** A record that upstream no longer has, and the reply that says so. */
 export interface GoneRecord extends Observation {
@@ -35,17 +38,23 @@ export async function retireRecords(
   const counts: RetiredCounts = {};
   let transitions = 0;
   for (const resource of new Set(gone.map((record) => record.resource))) {
-    const retired = await tx.unsafe<{ id: string; at: string }[]>(
-      `with settled as (
-         delete from sync.missing_records as missing
-         using jsonb_to_recordset($1::text::jsonb) as gone (resource text, id text, "observedAt" timestamptz)
-         where gone.resource = $2 and missing.resource = $2 and missing.record_id = gone.id
-         returning gone.id, gone."observedAt" as at
-       )
-       update ${RECORD_TABLES[resource].name} as record set deleted_at = settled.at, changed_at = settled.at, changed_run_id = $3
-       from settled where record.id = settled.id and record.deleted_at is null
-       returning record.id, settled.at`,
-      [JSON.stringify(gone), resource, facts.runId],
+    const missing = alias(missingRecords, "missing");
+    const record = recordsAs(resource, "record");
+    const retired = await runStatement<{ id: string; at: string }>(
+      tx,
+      compose`
+        with settled as (
+          delete from ${missingRecords} as ${missing}
+          using jsonb_to_recordset(${JSON.stringify(gone)}::text::jsonb)
+            as gone (resource text, id text, "observedAt" timestamptz)
+          where gone.resource = ${resource} and ${missing.resource} = ${resource} and ${missing.record_id} = gone.id
+          returning gone.id, gone."observedAt" as at
+        )
+        update ${RECORD_TABLES[resource].table} as ${record}
+        set ${nameOf(record.deleted_at)} = settled.at, ${nameOf(record.changed_at)} = settled.at,
+          ${nameOf(record.changed_run_id)} = ${facts.runId}
+        from settled where ${record.id} = settled.id and ${record.deleted_at} is null
+        returning ${record.id}, settled.at`,
     );
     if (retired.length === 0) continue;
     counts[resource] = retired.length;

@@ -1,6 +1,7 @@
 import { parseJson } from "../../resources/parse-json.ts";
 import type { Resource } from "../../resources/resources.ts";
 import type { Sql, TransactionSql } from "../../store/connection/connect.ts";
+import { compose, runStatement } from "../../store/connection/run-statement.ts";
 import { withTransaction } from "../../store/connection/transaction.ts";
 import type { ProjectSource } from "../../store/schema/projects.ts";
 import { cleanText } from "../normalize/clean-text.ts";
@@ -116,11 +117,14 @@ async function isWrittenSince(
   { resource, runId, createdAt }: QuarantinedRecord,
   id: string,
 ): Promise<boolean> {
-  const rows = await tx.unsafe(
-    `select 1 from ${RECORD_TABLES[resource].name}
-     where id = $1 and ((changed_run_id, changed_at) >= ($2::bigint, $3::timestamptz)
-       or changed_run_id = 0 and changed_at >= $3::timestamptz)`,
-    [id, runId, createdAt],
+  const { table } = RECORD_TABLES[resource];
+  const rows = await runStatement(
+    tx,
+    compose`
+      select 1 from ${table}
+      where ${table.id} = ${id} and (
+        (${table.changed_run_id}, ${table.changed_at}) >= (${runId}::bigint, ${createdAt}::timestamptz)
+        or ${table.changed_run_id} = 0 and ${table.changed_at} >= ${createdAt}::timestamptz)`,
   );
   return rows.length > 0;
 }

@@ -1,5 +1,6 @@
 import type { Resource } from "../../resources/resources.ts";
 import type { TransactionSql } from "../../store/connection/connect.ts";
+import { compose, runStatement } from "../../store/connection/run-statement.ts";
 import type { ProjectSource } from "../../store/schema/projects.ts";
 import { RECORD_TABLES } from "./tables.ts";
 
@@ -26,10 +27,13 @@ export async function findStored(
   resource: Exclude<Resource, "project">,
   ids: readonly string[],
 ): Promise<Map<string, StoredRecord>> {
-  const rows = await tx.unsafe<StoredRecord[]>(
-    `select id, encode(record_hash, 'hex') as hash, deleted_at is not null as deleted, first_seen_at as "firstSeenAt"
-     from ${RECORD_TABLES[resource].name} where id = any ($1::text[])`,
-    [ids as string[]],
+  const { table } = RECORD_TABLES[resource];
+  const rows = await runStatement<StoredRecord>(
+    tx,
+    compose`
+      select ${table.id}, encode(${table.record_hash}, 'hex') as hash, ${table.deleted_at} is not null as deleted,
+        ${table.first_seen_at} as "firstSeenAt"
+      from ${table} where ${table.id} = any (${compose.param(ids)}::text[])`,
     { prepare: true },
   );
   return new Map(rows.map((row) => [row.id, row]));

@@ -1,8 +1,8 @@
-import { getTableColumns, getTableName } from "drizzle-orm";
-import type { PgTable } from "drizzle-orm/pg-core";
-import { getTableConfig } from "drizzle-orm/pg-core";
+import { getTableColumns } from "drizzle-orm";
+import { type AnyPgColumn, alias, type PgTable } from "drizzle-orm/pg-core";
 import { REFERENCE_FIELDS, RESOURCES, type Resource } from "../../resources/resources.ts";
 import { unresolvedReferences } from "../../store/schema/changes.ts";
+import type { bookkeeping } from "../../store/schema/columns.ts";
 import {
   buildLogs,
   builds,
@@ -32,17 +32,19 @@ export interface ColumnSpec {
  * A table as the loader writes it. It comes from the drizzle description, so that no column is listed twice.
  */
 export interface TableSpec {
-  /** Schema-qualified and quoted. */
-  name: string;
+  table: PgTable;
   columns: ColumnSpec[];
 }
 
-function specOf(table: PgTable): TableSpec {
+/** A table of a resource. Its columns are those that all of them have. */
+export type RecordTable = PgTable & Record<"id" | keyof ReturnType<typeof bookkeeping>, AnyPgColumn>;
+
+export function specOf<Table extends PgTable>(table: Table): TableSpec & { table: Table } {
   const columns = Object.values(getTableColumns(table)).map((column) => ({
     name: column.name,
     type: cellType(column.getSQLType()),
   }));
-  return { name: `"${getTableConfig(table).schema}"."${getTableName(table)}"`, columns };
+  return { table, columns };
 }
 
 function cellType(sqlType: string): CellType {
@@ -54,13 +56,25 @@ function cellType(sqlType: string): CellType {
   throw new Error(`no way to load a column of type ${sqlType}`);
 }
 
-export const RECORD_TABLES: Record<Resource, TableSpec> = {
+export const RECORD_TABLES: Record<Resource, TableSpec & { table: RecordTable }> = {
   user: specOf(users),
   project: specOf(projects),
   version: specOf(versions),
   file: specOf(files),
   build: specOf(builds),
 };
+
+/** The table of a resource under the name that it has in one statement. */
+export const recordsAs = (resource: Resource, name: string): RecordTable =>
+  alias(RECORD_TABLES[resource].table, name) as unknown as RecordTable;
+
+/** A column by its name, for names from a list of fields. Throws for one that the table does not have. */
+export function columnOf(table: PgTable, name: string): AnyPgColumn {
+  const column = getTableColumns(table)[name];
+  if (column === undefined) throw new Error(`no column ${name}`);
+  return column;
+}
+
 /**
  * The columns for the keys of records that a record names by URI. A key follows from its URI: when the named
  * record arrives, the key is set, but the record does not change.

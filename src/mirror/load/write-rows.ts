@@ -1,7 +1,8 @@
 import type { Writable } from "node:stream";
 import type { TransactionSql } from "../../store/connection/connect.ts";
+import { compose, nameOf, runStatement } from "../../store/connection/run-statement.ts";
 import { encodeCopy } from "./copy-binary.ts";
-import type { TableRow, TableSpec } from "./tables.ts";
+import { columnOf, type TableRow, type TableSpec } from "./tables.ts";
 
 /** About 4 MB, twice a full batch. */
 const MAX_CHUNKS_AHEAD = 32;
@@ -12,26 +13,31 @@ export type WriteMethod = "copy" | "insert";
 /** Adds new rows. With `copy`, an error shows only in the next statement of the transaction. */
 export async function addRows(
   tx: TransactionSql,
-  table: TableSpec,
+  spec: TableSpec,
   rows: readonly TableRow[],
   method: WriteMethod,
 ): Promise<void> {
   if (rows.length === 0) return;
-  const names = table.columns.map(({ name }) => `"${name}"`).join(", ");
+  const { table } = spec;
+  const names = compose.join(
+    spec.columns.map(({ name }) => nameOf(columnOf(table, name))),
+    compose`, `,
+  );
   if (method === "insert") {
-    await tx.unsafe(
-      `insert into ${table.name} (${names})
-       select ${names} from jsonb_populate_recordset(null::${table.name}, $1::text::jsonb)`,
-      [jsonRows(table, rows)],
+    await runStatement(
+      tx,
+      compose`
+        insert into ${table} (${names})
+        select ${names} from jsonb_populate_recordset(null::${table}, ${jsonRows(spec, rows)}::text::jsonb)`,
     );
     return;
   }
-  const copy = tx.unsafe(`copy ${table.name} (${names}) from stdin with (format binary)`).writable();
+  const copy = runStatement(tx, compose`copy ${table} (${names}) from stdin with (format binary)`).writable();
   // A failure is thrown below, behind the encoding.
   copy.catch(() => {});
   // The driver sends a statement some microtasks after it was made.
   await new Promise<void>((resolve) => process.nextTick(resolve));
-  const chunks = encodeAhead(encodeCopy(table.columns, rows));
+  const chunks = encodeAhead(encodeCopy(spec.columns, rows));
   await sendCopy(await copy, chunks);
 }
 
@@ -92,21 +98,22 @@ async function sendCopy(stream: Writable, chunks: Iterable<Buffer>): Promise<voi
 /** Replaces rows by id. The columns in `keep` are not changed. */
 export async function replaceRows(
   tx: TransactionSql,
-  table: TableSpec,
+  spec: TableSpec,
   rows: readonly TableRow[],
   keep: readonly string[],
 ): Promise<void> {
   if (rows.length === 0) return;
-  const key = table.columns[0]?.name ?? "id";
-  const columns = table.columns
-    .map(({ name }) => name)
-    .filter((name) => name !== key && !keep.includes(name));
-  const assignments = columns.map((name) => `"${name}" = incoming."${name}"`).join(", ");
-  await tx.unsafe(
-    `update ${table.name} as stored set ${assignments}
-     from jsonb_populate_recordset(null::${table.name}, $1::text::jsonb) as incoming
-     where stored."${key}" = incoming."${key}"`,
-    [jsonRows(table, rows)],
+  const { table, columns } = spec;
+  const [key, ...others] = columns.map(({ name }) => columnOf(table, name)).map(nameOf);
+  const assignments = others
+    .filter(({ value }) => !keep.includes(value))
+    .map((name) => compose`${name} = incoming.${name}`);
+  await runStatement(
+    tx,
+    compose`
+      update ${table} as stored set ${compose.join(assignments, compose`, `)}
+      from jsonb_populate_recordset(null::${table}, ${jsonRows(spec, rows)}::text::jsonb) as incoming
+      where stored.${key} = incoming.${key}`,
   );
 }
 

@@ -6,11 +6,13 @@
  * running run cannot lose a run that it needs. Two prunings at the same time remove the same rows.
  */
 
-import { RESOURCES, type Resource } from "../../resources/resources.ts";
+import type { Resource } from "../../resources/resources.ts";
 import type { Sql, TransactionSql } from "../../store/connection/connect.ts";
+import { compose, nameOf, runStatement } from "../../store/connection/run-statement.ts";
 import { withStoreErrors } from "../../store/connection/store-errors.ts";
 import { withTransaction } from "../../store/connection/transaction.ts";
-import { PRUNABLE_RUNS, type PruneCounts, prunableChanges } from "./prunable.ts";
+import { changes, runs } from "../../store/schema/index.ts";
+import { type PruneCounts, prunableChanges, prunableRuns } from "./prunable.ts";
 
 /** The most changes or runs removed in one transaction. */
 const BATCH = 5000;
@@ -83,28 +85,33 @@ async function deleteChanges(
   horizon: string,
   after: RecordKey,
 ): Promise<{ deleted: number; last: RecordKey | null }> {
-  const [row] = await tx.unsafe<{ deleted: number; last: RecordKey | null }[]>(
-    `with record as materialized (
-       select resource, record_id from mirror.changes where (resource, record_id) > ($2::text, $3::text)
-       group by resource, record_id order by resource, record_id limit ${RECORDS}
-     ), deleted as (
-       delete from mirror.changes where id in (
-         select id from (${prunableChanges("record join mirror.changes using (resource, record_id)")}) as change limit ${BATCH}
-       ) returning 1
-     )
-     select (select count(*) from deleted) as deleted, (
-       select jsonb_build_object('resource', resource, 'recordId', record_id)
-       from record order by resource desc, record_id desc limit 1
-     ) as last`,
-    [horizon, after.resource, after.recordId],
+  const key = compose`${nameOf(changes.resource)}, ${nameOf(changes.record_id)}`;
+  const ofRecords = compose`record join ${changes} using (${key})`;
+  const [row] = await runStatement<{ deleted: number; last: RecordKey | null }>(
+    tx,
+    compose`
+      with record as materialized (
+        select ${key} from ${changes} where (${key}) > (${after.resource}::text, ${after.recordId}::text)
+        group by ${key} order by ${key} limit ${RECORDS}
+      ), deleted as (
+        delete from ${changes} where ${changes.id} in (
+          select id from (${prunableChanges(ofRecords, horizon)}) as change limit ${BATCH}
+        ) returning 1
+      )
+      select (select count(*) from deleted) as deleted, (
+        select jsonb_build_object('resource', resource, 'recordId', record_id)
+        from record order by resource desc, record_id desc limit 1
+      ) as last`,
   );
   return row ?? { deleted: 0, last: null };
 }
 
 async function deleteRuns(tx: TransactionSql, horizon: string): Promise<number> {
-  const { count } = await tx.unsafe(
-    `delete from sync.runs where id in (select id from (${PRUNABLE_RUNS}) as run order by id limit ${BATCH})`,
-    [horizon, RESOURCES as unknown as string[]],
+  const { count } = await runStatement(
+    tx,
+    compose`
+      delete from ${runs}
+      where ${runs.id} in (select id from (${prunableRuns(horizon)}) as run order by id limit ${BATCH})`,
   );
   return count;
 }

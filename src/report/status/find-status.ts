@@ -3,6 +3,7 @@ import { findUndecided, type UndecidedRecord } from "../../mirror/lists/missing-
 import { RECORD_TABLES } from "../../mirror/load/tables.ts";
 import type { Resource } from "../../resources/resources.ts";
 import type { AnySql, Sql, TransactionSql } from "../../store/connection/connect.ts";
+import { compose, runStatement } from "../../store/connection/run-statement.ts";
 import { findLeader, type Leader } from "../../store/ledger/find-leader.ts";
 import {
   describeOldest,
@@ -10,6 +11,7 @@ import {
   type ListFreshness,
   mirrorAgeMs,
 } from "../../store/ledger/list-freshness.ts";
+import { lists as stored } from "../../store/schema/index.ts";
 import type { RunKind, RunStatus, WalkVerdict } from "../../store/schema/runs.ts";
 import { asIso, withSnapshot } from "../read-answer.ts";
 import type { StatusSettings } from "./status-settings.ts";
@@ -132,10 +134,14 @@ async function findResources(
   const resources: ResourceFreshness[] = [];
   for (const { resource, startedAt, walk } of lists) {
     // The loader keeps the count of the builds, so that nobody has to read every row.
-    const [count] = await tx.unsafe<{ rows: number }[]>(
-      `select coalesce((select live from sync.lists where resource = $1),
-         (select count(*) from ${RECORD_TABLES[resource].name} where deleted_at is null)) as rows`,
-      [resource],
+    const { table } = RECORD_TABLES[resource];
+    const [count] = await runStatement<{ rows: number }>(
+      tx,
+      compose`
+        select coalesce(
+          (select ${stored.live} from ${stored} where ${stored.resource} = ${resource}),
+          (select count(*) from ${table} where ${table.deleted_at} is null)
+        ) as rows`,
     );
     const age = ageMs(startedAt, now);
     resources.push({

@@ -1,55 +1,62 @@
-import { RECORD_TABLES } from "../../mirror/load/tables.ts";
+import type { SQL } from "drizzle-orm";
+import { alias } from "drizzle-orm/pg-core";
+import { columnOf, RECORD_TABLES, recordsAs } from "../../mirror/load/tables.ts";
 import { LOG_FIELDS } from "../../mirror/normalize/build.ts";
 import { cleanText } from "../../mirror/normalize/clean-text.ts";
 import type { Resource } from "../../resources/resources.ts";
+import { compose } from "../../store/connection/run-statement.ts";
+import { buildLogs, projects, projectUsers } from "../../store/schema/index.ts";
 import type { Filter } from "../protocol/catalog.ts";
 import { kindOf, relatedBy } from "../protocol/filters.ts";
 
 /**
- * The SQL condition of a filter over the row `r` of its resource. Values are added to `params`. Names come
- * from the lists of documented fields alone.
+ * The SQL condition of a filter over the rows of its resource, which are called `name`. Names of fields come from the
+ * lists of documented fields alone.
  */
-export function filterCondition(
-  resource: Resource,
-  { path, value }: Filter,
-  params: unknown[],
-  row = "r",
-): string {
+export function filterCondition(resource: Resource, { path, value }: Filter, name: string): SQL {
   const [field = "", ...rest] = path;
   const kind = kindOf(resource, field);
   const related = relatedBy(kind, field);
-  const bind = (given: unknown) => `$${params.push(given)}`;
   const text = cleanText(String(value), { nul: 0 });
+  const row = recordsAs(resource, name);
   if (related === undefined) {
     if (resource === "build" && (LOG_FIELDS as readonly string[]).includes(field)) {
-      return `exists (select from mirror.build_logs as logs where logs.build_id = ${row}.id and logs.${field} = ${bind(text)})`;
+      const logs = alias(buildLogs, "logs");
+      return compose`exists (
+        select from ${buildLogs} as ${logs} where ${logs.build_id} = ${row.id} and ${columnOf(logs, field)} = ${text})`;
     }
-    if (kind === "boolean") return `${row}.${field} = ${bind(value)}`;
-    if (kind === "datetime") return `${row}.${field} = ${bind(value)}::text::timestamp`;
-    return `${row}.${field} = ${bind(text)}`;
+    const column = columnOf(row, field);
+    if (kind === "boolean") return compose`${column} = ${value}`;
+    if (kind === "datetime") return compose`${column} = ${value}::text::timestamp`;
+    return compose`${column} = ${text}`;
   }
+  const isAdministeredBy = (users: SQL) => compose`${row.id} = any (array(
+    select ${projectUsers.project_id} from ${projectUsers} where ${users}))`;
   if (rest.length > 0) {
-    const target = `${row}${row.length}`;
-    const inner = filterCondition(related, { path: rest, value }, params, target);
+    const target = recordsAs(related, `${name}${name.length}`);
+    const inner = filterCondition(related, { path: rest, value }, `${name}${name.length}`);
     // An array, so that the ids are found once and the index on the reference finds the rows.
-    const ids = `array(select ${target}.id from ${RECORD_TABLES[related].name} as ${target} where ${inner})`;
+    const ids = compose`array(select ${target.id} from ${RECORD_TABLES[related].table} as ${target} where ${inner})`;
     return kind === "uris"
-      ? `${row}.id = any (array(select project_id from mirror.project_users where user_id = any (${ids})))`
-      : `${row}.${field}_id = any (${ids})`;
+      ? isAdministeredBy(compose`${projectUsers.user_id} = any (${ids})`)
+      : compose`${columnOf(row, `${field}_id`)} = any (${ids})`;
   }
-  // An embedded project always has its id.
-  if (kind === "embedded") return `${row}.${field}_id = ${bind(text)}`;
   // A reference to a record that is not in the mirror has the key in its URI alone.
-  const uri = bind(`%/api/v1/${related}/${encodeURIComponent(text).replace(/[%_\\]/g, "\\$&")}/`);
+  const uri = `%/api/v1/${related}/${encodeURIComponent(text).replace(/[%_\\]/g, "\\$&")}/`;
   if (kind === "uris") {
-    return `${row}.id = any (array(select project_id from mirror.project_users
-      where user_id = ${bind(text)} or (user_id is null and user_uri like ${uri})))`;
+    const { user_id, user_uri } = projectUsers;
+    return isAdministeredBy(
+      compose`${user_id} = ${text} or (${user_id} is null and ${user_uri} like ${uri})`,
+    );
   }
-  const known = bind(text);
+  const key = columnOf(row, `${field}_id`);
+  // An embedded project always has its id.
+  if (kind === "embedded") return compose`${key} = ${text}`;
   // So has a reference that names its project by the slug, though the project is there.
   const named =
     related === "project"
-      ? ` or ${row}.${field}_id = any (array(select id from mirror.projects where slug = ${known}))`
-      : "";
-  return `(${row}.${field}_id = ${known} or ((${row}.${field}_id is null${named}) and ${row}.${field}_uri like ${uri}))`;
+      ? compose` or ${key} = any (array(select ${projects.id} from ${projects} where ${projects.slug} = ${text}))`
+      : undefined;
+  return compose`(${key} = ${text}
+    or ((${key} is null${named}) and ${columnOf(row, `${field}_uri`)} like ${uri}))`;
 }

@@ -11,11 +11,9 @@ export function createReadiness(): AssertReady {
   return async (sql, resource) => {
     if (ready.has(resource)) return;
     // A walk that broke off keeps a checkpoint, or has no page.
-    const found = await sql.unsafe(
-      `select from sync.walks
-       where resource = $1 and finished_at is not null and checkpoint is null and pages > 0 limit 1`,
-      [resource],
-    );
+    const found = await sql`
+      select from sync.walks
+      where resource = ${resource} and finished_at is not null and checkpoint is null and pages > 0 limit 1`;
     if (found.length === 0) throw new NotReadyError(`The ${resource} list has not been read to its end yet`);
     ready.add(resource);
   };

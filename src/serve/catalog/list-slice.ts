@@ -1,8 +1,11 @@
 import { createHash } from "node:crypto";
+import type { SQL } from "drizzle-orm";
 import { LRUCache } from "lru-cache";
-import { RECORD_TABLES } from "../../mirror/load/tables.ts";
+import { columnOf, RECORD_TABLES, type RecordTable, recordsAs } from "../../mirror/load/tables.ts";
 import type { Resource } from "../../resources/resources.ts";
 import type { TransactionSql } from "../../store/connection/connect.ts";
+import { compose, runStatement } from "../../store/connection/run-statement.ts";
+import { missingRecords, projects } from "../../store/schema/index.ts";
 import type { ListRequest } from "../protocol/catalog.ts";
 import { filterCondition } from "./filter-condition.ts";
 import { isBehind, LIST_ORDERS, orderBy } from "./list-order.ts";
@@ -36,9 +39,9 @@ export function createListSlices(): ListSlices {
   async function count(tx: TransactionSql, list: List, revision: string): Promise<number> {
     const known = counts.get(list.name);
     if (known?.revision === revision) return known.total;
-    const [found] = await tx.unsafe<{ total: number }[]>(
-      `select count(*) as total from ${list.from}`,
-      list.params as never[],
+    const [found] = await runStatement<{ total: number }>(
+      tx,
+      compose`select count(*) as total from ${list.from}`,
     );
     const total = found?.total ?? 0;
     counts.set(list.name, { revision, total });
@@ -56,16 +59,18 @@ export function createListSlices(): ListSlices {
     const fromStart = offset - (start?.offset ?? 0);
     const fromEnd = total - offset - size;
     const isReversed = fromEnd < fromStart;
-    const params = [...list.params];
-    const behind = start === null || isReversed ? "" : ` and ${isBehind(order, start.place, params)}`;
-    const key = order.key === null ? "null" : `(${order.key})::text`;
+    const { r } = list;
+    const isWhole = start === null || isReversed;
+    const rowsOf = isWhole ? list.from : compose`${list.from} and ${isBehind(order, r, start.place)}`;
+    const key = order.key === null ? compose`null` : compose`(${order.key})::text`;
     // The planner would read the whole list in its order to find the few matches of a rare value.
     const isSorted = filters.length > 0 && total <= SORTED_MATCHES;
-    const from = isSorted ? `(select * from ${list.from}${behind} offset 0) as r` : `${list.from}${behind}`;
-    const rows = await tx.unsafe<{ id: string; key: string | null }[]>(
-      `select r.id, ${key} as key from ${from}
-       order by ${orderBy(order, isReversed)} offset ${isReversed ? fromEnd : fromStart} limit ${size}`,
-      params as never[],
+    const from = isSorted ? compose`(select * from ${rowsOf} offset 0) as ${r}` : rowsOf;
+    const rows = await runStatement<{ id: string; key: string | null }>(
+      tx,
+      compose`
+        select ${r.id}, ${key} as key from ${from}
+        order by ${orderBy(order, r, isReversed)} offset ${isReversed ? fromEnd : fromStart} limit ${size}`,
     );
     const found = isReversed ? rows.toReversed() : [...rows];
     const last = found.at(-1);
@@ -79,31 +84,33 @@ export function createListSlices(): ListSlices {
 interface List {
   /** Equal for equal lists. */
   name: string;
-  /** `TABLE as r where …`, over `params`. */
-  from: string;
-  params: unknown[];
+  /** The rows, as they are called in `from`. */
+  r: RecordTable;
+  /** `TABLE as r where …` */
+  from: SQL;
 }
 
 /** The rows that upstream's list shows: live, not missing from it, and projects only when it has shown them. */
 function describeList(resource: Resource, filters: ListRequest["filters"]): List {
-  const params: unknown[] = [];
+  const r = recordsAs(resource, "r");
   const conditions = [
-    "r.deleted_at is null",
-    ...(resource === "project" ? ["r.listed"] : []),
-    isShown(resource),
-    ...filters.map((filter) => filterCondition(resource, filter, params)),
+    compose`${r.deleted_at} is null`,
+    isShown(resource, r),
+    ...filters.map((filter) => filterCondition(resource, filter, "r")),
   ];
   return {
     // A hash, because the value of a filter may be as long as a URL.
     name: createHash("sha256")
       .update(JSON.stringify([resource, filters]))
       .digest("base64url"),
-    from: `${RECORD_TABLES[resource].name} as r where ${conditions.join(" and ")}`,
-    params,
+    r,
+    from: compose`${RECORD_TABLES[resource].table} as ${r} where ${compose.join(conditions, compose` and `)}`,
   };
 }
 
-/** The condition that a row `r` is not missing from upstream's list. */
-export function isShown(resource: Resource): string {
-  return `r.id <> all (array(select record_id from sync.missing_records where resource = '${resource}'))`;
+/** The condition that upstream's list shows a row: it has shown the project, and the record is not missing from it. */
+export function isShown(resource: Resource, r: RecordTable): SQL {
+  const isListed = resource === "project" ? compose`${columnOf(r, projects.listed.name)} and ` : undefined;
+  return compose`${isListed}${r.id} <> all (array(
+    select ${missingRecords.record_id} from ${missingRecords} where ${missingRecords.resource} = ${resource}))`;
 }

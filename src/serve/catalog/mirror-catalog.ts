@@ -1,9 +1,12 @@
+import type { SQL } from "drizzle-orm";
 import { findAnchors, findDocs, findFiles } from "../../mirror/content/search-contents.ts";
+import type { RecordTable } from "../../mirror/load/tables.ts";
 import type { FileHitRecord } from "../../resources/file.ts";
 import { isStorableId } from "../../resources/record-id.ts";
 import type { Resource } from "../../resources/resources.ts";
 import type { AnySql } from "../../store/connection/connect.ts";
 import type { MirrorReader } from "../../store/connection/mirror-reader.ts";
+import { compose } from "../../store/connection/run-statement.ts";
 import type { Catalog, ListRequest, RecordTypes, Slice } from "../protocol/catalog.ts";
 import { NotReadyError } from "../protocol/refusal.ts";
 import { createReadiness } from "./list-readiness.ts";
@@ -36,7 +39,7 @@ export function createMirrorCatalog(mirror: MirrorReader): Catalog {
       // Its absence says that there is no such record only when the list is known. That is asked first: a walk
       // that ends in between may have brought the record.
       const unready = await mirror.read((sql) => assertReady(sql, resource)).catch((error: unknown) => error);
-      const find = (sql: AnySql) => readRecords(sql, resource, [id], isFound(resource));
+      const find = (sql: AnySql) => readRecords(sql, resource, [id], (r) => isFound(resource, r));
       // One statement reads a user or a build. Others take several, which must see one moment.
       const isWhole = resource === "user" || resource === "build";
       const [record] = await (isWhole ? mirror.read(find) : mirror.snapshot(find));
@@ -89,17 +92,15 @@ export function createMirrorCatalog(mirror: MirrorReader): Catalog {
   };
 }
 
-/** The condition that a row `r` is found by its id. */
-function isFound(resource: Resource): string {
-  const isThere = "r.deleted_at is null";
-  return resource === "project" ? `${isThere} and r.listed and ${isShown(resource)}` : isThere;
+/** The condition that a row is found by its id. */
+function isFound(resource: Resource, r: RecordTable): SQL {
+  const isThere = compose`${r.deleted_at} is null`;
+  return resource === "project" ? compose`${isThere} and ${isShown(resource, r)}` : isThere;
 }
 
 /** A record that the service has and the mirror could not store is not absent. Throws `NotReadyError`. */
 async function assertNotQuarantined(sql: AnySql, resource: Resource, id: string): Promise<void> {
-  const found = await sql.unsafe(
-    "select from sync.quarantine where resource = $1 and record_id = $2 and resolved_at is null limit 1",
-    [resource, id],
-  );
+  const found = await sql`
+    select from sync.quarantine where resource = ${resource} and record_id = ${id} and resolved_at is null limit 1`;
   if (found.length > 0) throw new NotReadyError(`The ${resource} ${id} could not be stored yet`);
 }

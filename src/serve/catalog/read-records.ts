@@ -1,23 +1,27 @@
-import { RECORD_TABLES } from "../../mirror/load/tables.ts";
+import type { SQL } from "drizzle-orm";
+import { alias } from "drizzle-orm/pg-core";
+import { RECORD_TABLES, type RecordTable, recordsAs } from "../../mirror/load/tables.ts";
 import { type RestorableRecord, restoreRecord } from "../../mirror/normalize/restore-record.ts";
 import { parseLocalTime } from "../../resources/local-time.ts";
 import { RESOURCE_FIELDS, type Resource } from "../../resources/resources.ts";
 import type { AnySql } from "../../store/connection/connect.ts";
+import { compose, runStatement } from "../../store/connection/run-statement.ts";
 import type { Extra } from "../../store/schema/columns.ts";
+import { buildLogs } from "../../store/schema/index.ts";
 
 type WireRecord = Record<string, unknown>;
 type Row = { id: string; extra: Extra | null } & Record<string, unknown>;
 
 /**
  * Reads records by their ids and gives them in their wire form, in the order of `ids`. Ids without a row are
- * left out, and rows `r` that do not meet the SQL `condition`. Users and builds take one statement. Others take
+ * left out, and rows that do not meet the condition. Users and builds take one statement. Others take
  * several, which must see one snapshot.
  */
 export async function readRecords(
   sql: AnySql,
   resource: Resource,
   ids: readonly string[],
-  condition = "true",
+  condition?: (r: RecordTable) => SQL,
 ): Promise<WireRecord[]> {
   if (ids.length === 0) return [];
   const rows = await readRows(sql, resource, ids, condition);
@@ -35,15 +39,19 @@ async function readRows(
   sql: AnySql,
   resource: Resource,
   ids: readonly string[],
-  condition: string,
+  condition: ((r: RecordTable) => SQL) | undefined,
 ): Promise<Row[]> {
-  const logs = resource === "build" ? "left join mirror.build_logs as logs on logs.build_id = r.id" : "";
-  const columns = resource === "build" ? "r.*, logs.output, logs.error, logs.setup, logs.setup_error" : "r.*";
-  const rows = await sql.unsafe<Row[]>(
-    `select ${columns} from ${RECORD_TABLES[resource].name} as r ${logs} where r.id = any ($1::text[]) and ${condition}`,
-    [ids as string[]],
+  const r = recordsAs(resource, "r");
+  const logs = alias(buildLogs, "logs");
+  const isBuild = resource === "build";
+  return runStatement<Row>(
+    sql,
+    compose`
+      select ${r}.*${isBuild ? compose`, ${logs.output}, ${logs.error}, ${logs.setup}, ${logs.setup_error}` : undefined}
+      from ${RECORD_TABLES[resource].table} as ${r}
+      ${isBuild ? compose`left join ${buildLogs} as ${logs} on ${logs.build_id} = ${r.id}` : undefined}
+      where ${r.id} = any (${compose.param(ids)}::text[]) and ${condition?.(r) ?? compose`true`}`,
   );
-  return rows;
 }
 
 /** What other tables hold of these records: administrators, or embedded projects. */
@@ -54,11 +62,9 @@ async function readBelongings(
 ): Promise<(row: Row) => Partial<RestorableRecord>> {
   if (rows.length > 0 && resource === "project") {
     const users = new Map<string, string[]>();
-    const found = await sql.unsafe<{ project_id: string; user_uri: string }[]>(
-      `select project_id, user_uri from mirror.project_users
-       where project_id = any ($1::text[]) order by project_id, position`,
-      [rows.map(({ id }) => id)],
-    );
+    const found = await sql<{ project_id: string; user_uri: string }[]>`
+      select project_id, user_uri from mirror.project_users
+      where project_id = any (${rows.map(({ id }) => id)}::text[]) order by project_id, position`;
     for (const { project_id, user_uri } of found) {
       const known = users.get(project_id);
       if (known) known.push(user_uri);

@@ -22,15 +22,11 @@ export interface ListRevision {
 /** The revision of a list, from the rows that triggers keep (`sync.revisions`). */
 export async function readRevision(sql: AnySql, resource: Resource): Promise<ListRevision> {
   // The times too: a database that was restored, or a standby that took over, may count to the same number again.
-  const [found] = await sql.unsafe<
-    { revision: string | null; changed_ms: number | null; age_ms: number | null }[]
-  >(
-    `select string_agg(concat_ws(' ', resource, revision, changed_at), ', ' order by resource) as revision,
-       (extract(epoch from max(changed_at)) * 1000)::float8 as changed_ms,
-       (extract(epoch from clock_timestamp() - max(changed_at)) * 1000)::float8 as age_ms
-     from sync.revisions where resource = any ($1::text[])`,
-    [[...PARTS[resource]]],
-  );
+  const [found] = await sql<{ revision: string | null; changed_ms: number | null; age_ms: number | null }[]>`
+    select string_agg(concat_ws(' ', resource, revision, changed_at), ', ' order by resource) as revision,
+      (extract(epoch from max(changed_at)) * 1000)::float8 as changed_ms,
+      (extract(epoch from clock_timestamp() - max(changed_at)) * 1000)::float8 as age_ms
+    from sync.revisions where resource = any (${[...PARTS[resource]]}::text[])`;
   const changedMs = found?.changed_ms ?? null;
   return {
     revision: found?.revision ?? "0",

@@ -1,7 +1,18 @@
-import type { SQL } from "drizzle-orm";
+import { sql as compose, type Name, type SQL } from "drizzle-orm";
 import { CasingCache } from "drizzle-orm/casing";
+import type { AnyPgColumn } from "drizzle-orm/pg-core";
 import type postgres from "postgres";
 import type { AnySql } from "./connect.ts";
+
+/**
+ * Drizzle's `sql`, under a name of its own because a connection is called `sql`. Fixed statements are tags of the
+ * connection. This is for statements that depend on a table, on conditions or on other pieces: with the tables of
+ * `src/store/schema`, so that a renamed column does not compile. An array that is one value is `compose.param(array)`.
+ */
+export { compose };
+
+/** The bare name of a column, as `set` and the list of `insert into` take it. */
+export const nameOf = (column: AnyPgColumn): Name => compose.identifier(column.name);
 
 /** A statement as the server takes it: text with `$1`, `$2` and so on, and the values for them. */
 export interface WrittenStatement {
@@ -28,13 +39,22 @@ export function writeStatement(statement: SQL): WrittenStatement {
   return { text, params };
 }
 
+export interface RunOptions {
+  /**
+   * Keeps the plan in the session, for a statement that runs often with one text. @default planned each time, for
+   * its values
+   */
+  prepare?: boolean;
+}
+
 /** Runs a statement that was composed with drizzle's `sql`, for example of a table and some conditions. */
 export function runStatement<Row extends postgres.MaybeRow = postgres.Row>(
   sql: AnySql,
   statement: SQL,
+  options?: RunOptions,
 ): postgres.PendingQuery<Row[]> {
   const { text, params } = writeStatement(statement);
-  return runText<Row>(sql, text, params);
+  return runText<Row>(sql, text, params, options);
 }
 
 /**
@@ -46,6 +66,7 @@ export function runText<Row extends postgres.MaybeRow = postgres.Row>(
   sql: AnySql,
   text: string,
   params: readonly unknown[] = [],
+  options: RunOptions = {},
 ): postgres.PendingQuery<Row[]> {
-  return sql.unsafe<Row[]>(text, params as postgres.ParameterOrJSON<never>[]);
+  return sql.unsafe<Row[]>(text, params as postgres.ParameterOrJSON<never>[], options);
 }

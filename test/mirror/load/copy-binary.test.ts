@@ -1,8 +1,10 @@
+import { boolean, integer, jsonb, pgTable, text } from "drizzle-orm/pg-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { encodeCopy } from "../../../src/mirror/load/copy-binary.ts";
-import type { CellType, ColumnSpec, TableRow, TableSpec } from "../../../src/mirror/load/tables.ts";
+import { type CellType, specOf, type TableRow } from "../../../src/mirror/load/tables.ts";
 import { addRows } from "../../../src/mirror/load/write-rows.ts";
 import { connect, type Sql } from "../../../src/store/connection/connect.ts";
+import { bytea, localTimestamp, moment } from "../../../src/store/schema/columns.ts";
 import { createTestDatabase, type TestDatabase } from "../../support/database.ts";
 
 let database: TestDatabase;
@@ -47,19 +49,21 @@ describe("a binary COPY", () => {
     "copy",
     "insert",
   ] as const)("brings back every kind of cell, and null for each (%s)", async (method) => {
-    const columns: ColumnSpec[] = [
-      { name: "place", type: "integer" },
-      ...(["text", "boolean", "integer", "timestamp", "timestamptz", "jsonb", "bytea"] as const).map(
-        (type) => ({
-          name: `a_${type}`,
-          type,
-        }),
-      ),
-    ];
-    const table: TableSpec = { name: `"cells_${method}"`, columns };
-    await sql.unsafe(
-      `create table ${table.name} (${columns.map(({ name, type }) => `${name} ${type}`).join()})`,
+    const name = `cells_${method}`;
+    const table = specOf(
+      pgTable(name, {
+        place: integer(),
+        a_text: text(),
+        a_boolean: boolean(),
+        a_integer: integer(),
+        a_timestamp: localTimestamp(),
+        a_timestamptz: moment(),
+        a_jsonb: jsonb(),
+        a_bytea: bytea(),
+      }),
     );
+    const { columns } = table;
+    await sql.unsafe(`create table ${name} (${columns.map(({ name, type }) => `${name} ${type}`).join()})`);
     const given = method === "copy" ? cells : cells.filter(([type]) => type !== "bytea");
     const rows: TableRow[] = given.map(([type, value], place) => ({ place, [`a_${type}`]: value }));
     const all = [
@@ -72,7 +76,7 @@ describe("a binary COPY", () => {
       await addRows(tx, table, written, method);
       await tx`select 1`;
     });
-    const stored = await sql.unsafe(`select * from ${table.name} order by place`);
+    const stored = await sql.unsafe(`select * from ${name} order by place`);
     expect(stored).toHaveLength(written.length);
     for (const [place, [type, value, read = value]] of given.entries()) {
       const filled = Object.entries(stored[place] ?? {}).filter(([, cell]) => cell !== null);
@@ -86,7 +90,7 @@ describe("a binary COPY", () => {
   });
 
   test("of no rows and of many rows is whole", async () => {
-    const table: TableSpec = { name: '"many"', columns: [{ name: "n", type: "integer" }] };
+    const table = specOf(pgTable("many", { n: integer() }));
     await sql`create table many (n integer)`;
     await sql.begin(async (tx) => {
       await addRows(tx, table, [], "copy");
@@ -103,7 +107,7 @@ describe("a binary COPY", () => {
   });
 
   test("that fails fails its transaction, and the connection lives on", async () => {
-    const table: TableSpec = { name: '"keyed"', columns: [{ name: "n", type: "integer" }] };
+    const table = specOf(pgTable("keyed", { n: integer() }));
     await sql`create table keyed (n integer primary key)`;
     const failed = sql.begin(async (tx) => {
       await addRows(tx, table, [{ n: 1 }, { n: 1 }], "copy");
@@ -115,7 +119,7 @@ describe("a binary COPY", () => {
   });
 
   test("of a row that cannot be encoded leaves no COPY open behind it", async () => {
-    const table: TableSpec = { name: '"dated"', columns: [{ name: "at", type: "timestamp" }] };
+    const table = specOf(pgTable("dated", { at: localTimestamp() }));
     await sql`create table dated (at timestamp)`;
     const failed = sql.begin((tx) => addRows(tx, table, [{ at: "yesterday" }], "copy"));
     await expect(failed).rejects.toThrow("not a local time: yesterday");
