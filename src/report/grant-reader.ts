@@ -1,5 +1,6 @@
 import { ConfigError, StoreError } from "../base/errors.ts";
 import type { Sql, TransactionSql } from "../store/connection/connect.ts";
+import { runText } from "../store/connection/run-statement.ts";
 import { sqlstateOf, toStoreError, withStoreErrors } from "../store/connection/store-errors.ts";
 import { withTransaction } from "../store/connection/transaction.ts";
 
@@ -135,7 +136,8 @@ export async function planReaderGrant(
 export async function grantReader(sql: Sql, { role, statements }: ReaderGrant): Promise<void> {
   try {
     await withTransaction(sql, async (tx: TransactionSql) => {
-      for (const statement of statements) await tx.unsafe(statement);
+      // Text that the server wrote: it quotes the names.
+      for (const statement of statements) await runText(tx, statement);
     });
   } catch (error) {
     if (sqlstateOf(error) !== "42501") throw toStoreError(error, `grant rights to ${role}`);

@@ -12,14 +12,6 @@ import { prepareDatabase } from "../../store/migrate/prepare.ts";
 /** A number that no other program uses on this database. */
 const DEMO_LOCK = "5072386416925104713";
 
-const TRY_LOCK = `select pg_try_advisory_lock(${DEMO_LOCK}) as locked`;
-
-const TABLES = `
-  select format('%I.%I', schemaname, tablename) as name
-  from pg_tables where schemaname in ('mirror', 'sync')`;
-
-const DROP = "drop schema if exists report, report_people, rollup, mirror, sync cascade";
-
 export interface Claim {
   /** Frees the database for the next demo. May be called twice. */
   release(): Promise<void>;
@@ -40,7 +32,7 @@ export async function claimDatabase(
   try {
     await withStoreErrors("make room for the demo", async () => {
       await assertSessionPooling(lock, database.url);
-      const [taken] = await lock.unsafe<{ locked: boolean }[]>(TRY_LOCK);
+      const [taken] = await lock<{ locked: boolean }[]>`select pg_try_advisory_lock(${DEMO_LOCK}) as locked`;
       if (!taken?.locked) {
         throw new LockedError(`another demo is using ${dataDir}`, {
           hint: "end it with Ctrl-C, or give this one another folder: --data-dir .docmirror-demo",
@@ -82,13 +74,16 @@ async function empty(
     await writeDemoMark(sql, serviceUrl);
     if (earlier === null) return;
     log.info({ data_dir: dataDir }, "replacing the mirror of an earlier demo");
-    await sql.unsafe(DROP);
+    await sql`drop schema if exists report, report_people, rollup, mirror, sync cascade`;
   });
 }
 
 async function hasRows(sql: Sql): Promise<boolean> {
-  for (const { name } of await sql.unsafe<{ name: string }[]>(TABLES)) {
-    const [found] = await sql.unsafe<{ filled: boolean }[]>(`select exists (select from ${name}) as filled`);
+  const tables = await sql<{ schema: string; name: string }[]>`
+    select schemaname as schema, tablename as name from pg_tables where schemaname in ('mirror', 'sync')`;
+  for (const { schema, name } of tables) {
+    const [found] = await sql<{ filled: boolean }[]>`
+      select exists (select from ${sql(schema)}.${sql(name)}) as filled`;
     if (found?.filled) return true;
   }
   return false;

@@ -3,7 +3,7 @@ import type { Sql } from "../../store/connection/connect.ts";
 /**
  * For each resource: the records of the first sync, the new ones, what changed since, and how many exist now.
  */
-const DAY = `
+const readDay = (sql: Sql, firstAt: string, firstRun: number) => sql<DayOfResource[]>`
   with records (resource, first_seen_at, deleted_at) as (
     select 'user', first_seen_at, deleted_at from mirror.users
     union all select 'project', first_seen_at, deleted_at from mirror.projects
@@ -12,8 +12,8 @@ const DAY = `
     union all select 'file', first_seen_at, deleted_at from mirror.files
   ), counts as (
     select resource,
-      count(*) filter (where first_seen_at <= $1) as at_first,
-      count(*) filter (where first_seen_at > $1) as new,
+      count(*) filter (where first_seen_at <= ${firstAt}) as at_first,
+      count(*) filter (where first_seen_at > ${firstAt}) as new,
       count(*) filter (where deleted_at is null) as now
     from records group by resource
   ), changes as (
@@ -21,7 +21,7 @@ const DAY = `
       count(*) filter (where kind = 'updated') as updated,
       count(*) filter (where kind = 'deleted') as deleted,
       count(*) filter (where kind = 'restored') as restored
-    from mirror.changes where run_id > $2 group by resource
+    from mirror.changes where run_id > ${firstRun} group by resource
   )
   select resource, at_first, new, coalesce(updated, 0) as updated, coalesce(deleted, 0) as deleted,
     coalesce(restored, 0) as restored, now
@@ -29,42 +29,42 @@ const DAY = `
   order by array_position(array['user', 'project', 'version', 'build', 'file'], resource)`;
 
 /** The fields that changed, most often first. */
-const CHANGED_FIELDS = `
+const readChangedFields = (sql: Sql, firstRun: number) => sql<ChangedField[]>`
   select resource, field, count(*) as changes
   from mirror.changes, jsonb_object_keys(after) as field
-  where kind = 'updated' and run_id > $1
+  where kind = 'updated' and run_id > ${firstRun}
   group by resource, field order by changes desc, resource, field limit 10`;
 
-const BUILD_STATES = `
+const readBuildStates = (sql: Sql) => sql<BuildState[]>`
   select state, count(*) as builds, min(date)::timestamp(0)::text as oldest, max(date)::timestamp(0)::text as newest
   from mirror.builds where deleted_at is null
   group by state order by builds desc, state`;
 
 /** Transitions seen after the first sync, and the median distance of their bounds. */
-const TRANSITIONS = `
+const readTransitions = (sql: Sql, firstRun: number) => sql<TransitionCount[]>`
   select from_state, to_state, count(*) as builds,
     percentile_cont(0.5) within group (order by extract(epoch from not_after - not_before))::float8 as known_within_s
-  from mirror.build_transitions where run_id > $1
+  from mirror.build_transitions where run_id > ${firstRun}
   group by from_state, to_state order by from_state nulls first, builds desc, to_state`;
 
 /** The build whose transitions are known best: the most states seen, then the narrowest bounds. */
-const BEST_WATCHED = `
+const findBestWatched = (sql: Sql) => sql<{ id: string }[]>`
   select build_id as id from mirror.build_transitions
   group by build_id having min(not_before) > '-infinity'
   order by count(*) desc, sum(not_after - not_before), build_id limit 1`;
 
 /** The same figures as `docmirror report` has: only finished builds count. */
-const SUCCESS = `
+const readSuccess = (sql: Sql) => sql<Findings["projects"]>`
   select project_slug as project, builds, finished, succeeded, success_rate
   from report.success_rate_by_project
   order by builds desc, project_slug limit 10`;
 
-const SUCCESS_OVERALL = `
+const readOverall = (sql: Sql) => sql<SuccessRate[]>`
   select coalesce(sum(builds), 0)::int as builds, coalesce(sum(finished), 0)::int as finished, coalesce(sum(succeeded), 0)::int as succeeded,
     sum(succeeded)::float8 / nullif(sum(finished), 0)::float8 as success_rate
   from report.success_rate_by_type`;
 
-const UNRESOLVED = `
+const readUnresolved = (sql: Sql) => sql<UnresolvedCount[]>`
   select resource, field, status, count(*) as "references", min(uri) as example
   from mirror.unresolved_references
   group by resource, field, status order by "references" desc, resource, field, status`;
@@ -137,17 +137,16 @@ export async function findFindings(
   first: { run_id: number | null; started_at: string },
 ): Promise<Findings> {
   const firstRun = first.run_id ?? 0;
-  const [success = { builds: 0, finished: 0, succeeded: 0, success_rate: null }] =
-    await sql.unsafe<SuccessRate[]>(SUCCESS_OVERALL);
-  const [best] = await sql.unsafe<{ id: string }[]>(BEST_WATCHED);
+  const [success = { builds: 0, finished: 0, succeeded: 0, success_rate: null }] = await readOverall(sql);
+  const [best] = await findBestWatched(sql);
   return {
     best_watched: best?.id ?? null,
-    day: await sql.unsafe<DayOfResource[]>(DAY, [first.started_at, firstRun]),
-    changed_fields: await sql.unsafe<ChangedField[]>(CHANGED_FIELDS, [firstRun]),
-    build_states: await sql.unsafe<BuildState[]>(BUILD_STATES),
-    transitions: await sql.unsafe<TransitionCount[]>(TRANSITIONS, [firstRun]),
+    day: await readDay(sql, first.started_at, firstRun),
+    changed_fields: await readChangedFields(sql, firstRun),
+    build_states: await readBuildStates(sql),
+    transitions: await readTransitions(sql, firstRun),
     success,
-    projects: await sql.unsafe<Findings["projects"]>(SUCCESS),
-    unresolved_references: await sql.unsafe<UnresolvedCount[]>(UNRESOLVED),
+    projects: await readSuccess(sql),
+    unresolved_references: await readUnresolved(sql),
   };
 }

@@ -46,7 +46,7 @@ export async function examineDatabase(context: CommandContext): Promise<Finding[
         signal.addEventListener("abort", () => void sql.end({ timeout: 0 }), { once: true });
         // This comes first: with such a pooler, our settings would reach its other clients.
         await withStoreErrors("connect to the database", () => assertSessionPooling(sql, database.url));
-        await sql.unsafe(`set statement_timeout = '${STATEMENT_TIMEOUT}'`);
+        await sql`select set_config('statement_timeout', ${STATEMENT_TIMEOUT}, false)`;
         const result = await checkDatabase(sql, database, config.baseUrl);
         // From here on the server itself refuses any change.
         await sql`set default_transaction_read_only = on`;

@@ -1,6 +1,7 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { TransactionSql } from "../../store/connection/connect.ts";
+import { runText } from "../../store/connection/run-statement.ts";
 import type { Relation } from "../dictionary.ts";
 import { type AnswerFilters, askFor } from "../question.ts";
 import { type AnswerRow, readAnswer } from "../read-answer.ts";
@@ -74,7 +75,8 @@ export async function writeMonths(options: MonthsOptions): Promise<ExportedRelat
 /** Newest first, as the builds come. */
 async function findRevisions(tx: TransactionSql): Promise<Map<string | null, string>> {
   const { text, params } = askFor("fact_months");
-  const rows = await tx.unsafe<{ month: string | null; revision: string }[]>(text, params);
+  // Text of `askFor`.
+  const rows = await runText<{ month: string | null; revision: string }>(tx, text, params);
   return new Map(rows.map(({ month, revision }) => [month, revision]));
 }
 

@@ -1,7 +1,10 @@
+import type { SQL } from "drizzle-orm";
 import { SchemaVersionError } from "../../base/errors.ts";
 import { abortable } from "../../store/connection/abortable.ts";
 import type { Sql } from "../../store/connection/connect.ts";
+import { compose, nameOf, runStatement } from "../../store/connection/run-statement.ts";
 import { withStoreErrors } from "../../store/connection/store-errors.ts";
+import { rollupBuilds } from "../../store/schema/index.ts";
 import { type RefreshOptions, refreshReport } from "./refresh.ts";
 
 export interface ClassCount {
@@ -24,7 +27,7 @@ export interface ReclassifyOptions extends Omit<RefreshOptions, "reclassify" | "
  * or has. Safe to repeat. Throws SchemaVersionError where a later version defined the reports.
  */
 export async function reclassify({ sql, url, isDry, ...options }: ReclassifyOptions): Promise<ClassCount[]> {
-  const before = await countClasses(sql, "error_class", options.signal);
+  const before = await countClasses(sql, STORED_CLASS, options.signal);
   if (!isDry) {
     const { isLeft } = await refreshReport(url, { ...options, keepsSettings: true, reclassify: true });
     if (isLeft) {
@@ -33,24 +36,30 @@ export async function reclassify({ sql, url, isDry, ...options }: ReclassifyOpti
       });
     }
   }
-  const after = await countClasses(sql, isDry ? CURRENT_CLASS : "error_class", options.signal);
+  const after = await countClasses(sql, isDry ? CURRENT_CLASS : STORED_CLASS, options.signal);
   const classes = [...new Set([...after.keys(), ...before.keys()])];
   return classes.map((name) => ({ class: name, before: before.get(name) ?? 0, after: after.get(name) ?? 0 }));
 }
 
+const { output_excerpt, error_class, failed } = rollupBuilds;
+const STORED_CLASS = compose`line.${nameOf(error_class)}`;
 /** The rules are matched against the excerpt. */
-const CURRENT_CLASS = "(rollup.describe_error(coalesce(output_excerpt, ''))).error_class";
+const CURRENT_CLASS = compose`(rollup.describe_error(coalesce(line.${nameOf(output_excerpt)}, ''))).error_class`;
 
 /** The most frequent first. Equal lines are classified once. */
-async function countClasses(sql: Sql, classOf: string, signal: AbortSignal | undefined) {
+async function countClasses(sql: Sql, classOf: SQL, signal: AbortSignal | undefined) {
   const rows = await withStoreErrors("classify failures by report.error_rules", () =>
     abortable(
-      sql.unsafe<{ class: string; failures: number }[]>(`
-        select ${classOf} as class, sum(failures)::bigint as failures
-        from (
-          select output_excerpt, error_class, count(*) as failures from rollup.builds where failed = 1 group by 1, 2
-        ) as line
-        group by 1 order by 2 desc, 1`),
+      runStatement<{ class: string; failures: number }>(
+        sql,
+        compose`
+          select ${classOf} as class, sum(failures)::bigint as failures
+          from (
+            select ${output_excerpt}, ${error_class}, count(*) as failures from ${rollupBuilds}
+            where ${failed} = 1 group by 1, 2
+          ) as line
+          group by 1 order by 2 desc, 1`,
+      ),
       signal,
     ),
   );

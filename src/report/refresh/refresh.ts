@@ -6,6 +6,7 @@
  */
 import { abortable } from "../../store/connection/abortable.ts";
 import { connect, type Sql, type TransactionSql } from "../../store/connection/connect.ts";
+import { runText } from "../../store/connection/run-statement.ts";
 import { assertSessionPooling } from "../../store/connection/session-pooling.ts";
 import { withStoreErrors } from "../../store/connection/store-errors.ts";
 import { withTransaction } from "../../store/connection/transaction.ts";
@@ -187,7 +188,7 @@ async function refresh(
   tx: TransactionSql,
   { keepsSettings = false, reclassify = false, check, signal, ...given }: RefreshOptions,
 ): Promise<RefreshResult> {
-  await tx.unsafe(TRANSACTION_SETTINGS);
+  await runText(tx, TRANSACTION_SETTINGS);
   const [before] = await READ_STATE(tx);
   // Within the transaction: a migration may have ended since this process looked.
   if (await areReportsLater(tx, readDefinitions())) {
@@ -203,7 +204,8 @@ async function refresh(
       source_timezone = excluded.source_timezone, stuck_after_s = excluded.stuck_after_s, definition = excluded.definition,
       run_id = excluded.run_id, covered_through = excluded.covered_through, refreshed_at = excluded.refreshed_at
     returning run_id`;
-  const run: Run = (text) => abortable(tx.unsafe(text), signal);
+  // Text that is made of the lists of columns in `stored-answers.ts`.
+  const run: Run = (text) => abortable(runText(tx, text), signal);
   const { changed, repaired, isFull } =
     before === undefined ||
     before.is_redefined ||

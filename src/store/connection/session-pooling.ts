@@ -1,5 +1,6 @@
 import { StoreError } from "../../base/errors.ts";
-import { connect, type Sql } from "./connect.ts";
+import { type AnySql, connect, type Sql } from "./connect.ts";
+import { runText } from "./run-statement.ts";
 import { withStoreErrors } from "./store-errors.ts";
 
 const HINT =
@@ -47,7 +48,8 @@ export class SharedSessionError extends StoreError {
 }
 
 /** The number of the session at the server, and the number that was announced when the connection began. */
-async function readSession(sql: Pick<Sql, "unsafe">): Promise<{ actual: number; announced: number }> {
-  const rows = await sql.unsafe<{ pid: number }[]>("select pg_backend_pid() as pid");
+async function readSession(sql: AnySql): Promise<{ actual: number; announced: number }> {
+  // Not prepared: behind a pooler the next session would not know the prepared statement.
+  const rows = await runText<{ pid: number }>(sql, "select pg_backend_pid() as pid");
   return { actual: rows[0]?.pid ?? 0, announced: rows.state.pid };
 }

@@ -78,10 +78,11 @@ export async function withTransaction<T>(
             return target.savepoint((savepoint) => hold(savepoint, body));
           };
         }
-        if (name !== "unsafe") return value;
-        return (...args: Parameters<TransactionSql["unsafe"]>) => {
+        // The only other way to a statement (`run-statement.ts`).
+        if (name !== "unsafe" || typeof value !== "function") return value;
+        return (...args: unknown[]) => {
           assertConnected();
-          return follow(target.unsafe(...args));
+          return follow(Reflect.apply(value, target, args));
         };
       },
     });

@@ -161,8 +161,10 @@ async function enter(url: string): Promise<Sql> {
       await presence.end({ timeout: 1 });
       if (sqlstateOf(error) !== "3D000") throw error;
     }
-    await withSql(replaceDatabase(url, "postgres"), { applicationName: "docmirror", max: 1 }, (sql) =>
-      sql.unsafe(`create database ${DATABASE}`),
+    await withSql(
+      replaceDatabase(url, "postgres"),
+      { applicationName: "docmirror", max: 1 },
+      (sql) => sql`create database ${sql(DATABASE)}`,
     );
     const second = open();
     await second`select 1`;

@@ -14,11 +14,12 @@ interface Place {
   ledger: string | null;
 }
 
-const PARTS: Record<keyof Place, string> = {
-  server: "select system_identifier::text as part from pg_control_system()",
-  timeline: "select left(pg_walfile_name(pg_current_wal_lsn()), 8) as part",
-  database: "select oid::text as part from pg_database where datname = current_database()",
-  ledger: "select 'sync.runs'::regclass::oid::text as part",
+type Part = { part: string }[];
+const PARTS: Record<keyof Place, (sql: Sql) => Promise<Part>> = {
+  server: (sql) => sql<Part>`select system_identifier::text as part from pg_control_system()`,
+  timeline: (sql) => sql<Part>`select left(pg_walfile_name(pg_current_wal_lsn()), 8) as part`,
+  database: (sql) => sql<Part>`select oid::text as part from pg_database where datname = current_database()`,
+  ledger: (sql) => sql<Part>`select 'sync.runs'::regclass::oid::text as part`,
 };
 
 /** The newest run that a moved database has from before. */
@@ -60,9 +61,9 @@ export async function notePlace(sql: Sql, runId: number, { place, isKnown }: Fou
 }
 
 async function readPlace(sql: Sql): Promise<Place> {
-  const parts = Object.entries(PARTS).map(async ([name, query]) => {
+  const parts = Object.entries(PARTS).map(async ([name, read]) => {
     // Managed servers refuse some of these.
-    const rows = await sql.unsafe<{ part: string }[]>(query).catch(() => []);
+    const rows = await read(sql).catch((): Part => []);
     return [name, rows[0]?.part ?? null];
   });
   return Object.fromEntries(await Promise.all(parts)) as Place;

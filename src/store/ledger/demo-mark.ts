@@ -1,5 +1,6 @@
 import { ConfigError } from "../../base/errors.ts";
 import { type Sql, withSql } from "../connection/connect.ts";
+import { runText } from "../connection/run-statement.ts";
 import { withStoreErrors } from "../connection/store-errors.ts";
 
 /**
@@ -19,7 +20,7 @@ export async function writeDemoMark(sql: Sql, serviceUrl: string): Promise<void>
   // COMMENT takes no parameters and no expressions, so the server quotes the values.
   const [comment] = await sql<{ statement: string }[]>`
     select format('comment on database %I is %L', current_database(), ${MARK + serviceUrl}::text) as statement`;
-  if (comment) await sql.unsafe(comment.statement);
+  if (comment) await runText(sql, comment.statement);
 }
 
 /**

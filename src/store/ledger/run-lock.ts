@@ -1,6 +1,7 @@
 import type { Clock } from "../../base/clock.ts";
 import { LockedError } from "../../base/errors.ts";
 import { connect, renewConnections, type Sql, type TransactionSql } from "../connection/connect.ts";
+import { runText } from "../connection/run-statement.ts";
 import { assertSessionPooling, SharedSessionError } from "../connection/session-pooling.ts";
 import { READ_ONLY, withStoreErrors } from "../connection/store-errors.ts";
 import type { RunKind } from "../schema/runs.ts";
@@ -88,7 +89,7 @@ export async function acquireRunLock(url: string, options: RunLockOptions = {}):
   async function tryLock(): Promise<boolean> {
     // Not prepared: behind a pooler that shares sessions, the next session would not know the prepared
     // statement.
-    const rows = await sql.unsafe<(Session & { isLocked: boolean; isReadOnly: boolean })[]>(TRY_LOCK);
+    const rows = await runText<Session & { isLocked: boolean; isReadOnly: boolean }>(sql, TRY_LOCK);
     const [row] = rows;
     if (row === undefined) throw new Error("a session did not find itself");
     const { pid, startedAt, isLocked, isReadOnly } = row;
@@ -113,8 +114,8 @@ export async function acquireRunLock(url: string, options: RunLockOptions = {}):
     const end = `
       select pg_terminate_backend(pid) from pg_stat_activity
       where pid = $1 and backend_start = $2::timestamptz and (state = 'idle' or pid = pg_backend_pid())`;
-    // The pooler may run this in the session that it ends.
-    await sql.unsafe(end, [pid, startedAt], { prepare: false }).catch(() => {});
+    // Not prepared either. The pooler may run this in the session that it ends.
+    await runText(sql, end, [pid, startedAt]).catch(() => {});
     return new SharedSessionError();
   }
 

@@ -22,7 +22,7 @@ export async function takeOver(
   if (last && !last.hasResigned && last.instance !== instance && !(await endSessions(sql, last)))
     log.warn({ pid: last.pid, host: last.host }, "this role may not end the sessions of the last leader");
   return withTransaction(sql, async (tx) => {
-    await tx.unsafe(`set local lock_timeout = '${LOCK_TIMEOUT}'`);
+    await tx`select set_config('lock_timeout', ${LOCK_TIMEOUT}, true)`;
     // Waits for a run that is being opened under the old term (`assertLeads`).
     await tx`select from sync.leader for update`;
     const interrupted = await tx<{ id: number }[]>`

@@ -1,9 +1,11 @@
 /**
  * Views and functions as the catalog has them. They are replaced where Postgres allows it. Otherwise they are
- * dropped and created again, and their grants are restored.
+ * dropped and created again, and their grants are restored. What runs here as text is from the files of `report/sql`,
+ * or has names that the catalog quoted.
  */
 import { StoreError } from "../../base/errors.ts";
 import type { AnySql, TransactionSql } from "../connection/connect.ts";
+import { runText } from "../connection/run-statement.ts";
 import { sqlstateOf } from "../connection/store-errors.ts";
 
 /** A view or function to create. */
@@ -48,7 +50,7 @@ export async function replaceObjects(
 ): Promise<boolean> {
   try {
     await tx.savepoint(async (savepoint) => {
-      for (const { text } of created) await savepoint.unsafe(text);
+      for (const { text } of created) await runText(savepoint, text);
       const objects = await findObjects(savepoint, names(created));
       // A function with other parameters does not replace the old one: both exist then.
       if (objects.length > countObjects(created))
@@ -70,11 +72,11 @@ export async function rebuildObjects(
 ): Promise<void> {
   const before = await findObjects(tx, names(created));
   await dropObjects(tx, [...names(created), ...gone]);
-  for (const { text } of created) await tx.unsafe(text);
+  for (const { text } of created) await runText(tx, text);
   for (const object of await findObjects(tx, names(created))) {
     const alike = before.filter(({ name }) => name === object.name);
     const old = alike.find(({ identity }) => identity === object.identity) ?? alike[0];
-    for (const statement of old ? rightsStatements(object, old.rights) : []) await tx.unsafe(statement);
+    for (const statement of old ? rightsStatements(object, old.rights) : []) await runText(tx, statement);
   }
 }
 
@@ -111,7 +113,7 @@ export async function dropStatements(sql: AnySql, dropped: readonly string[]): P
 async function dropObjects(tx: TransactionSql, dropped: readonly string[]): Promise<void> {
   for (const statement of await dropStatements(tx, dropped)) {
     try {
-      await tx.unsafe(statement);
+      await runText(tx, statement);
     } catch (error) {
       if (sqlstateOf(error) !== DEPENDENTS_EXIST) throw error;
       const { detail } = error as { detail?: string };

@@ -2,6 +2,7 @@ import { LockedError, SchemaVersionError, StoreError } from "../../base/errors.t
 import type { Logger } from "../../base/log.ts";
 import { abortable } from "../connection/abortable.ts";
 import { type AnySql, connect, type Sql, type TransactionSql } from "../connection/connect.ts";
+import { runText } from "../connection/run-statement.ts";
 import { withStoreErrors } from "../connection/store-errors.ts";
 import { withTransaction } from "../connection/transaction.ts";
 import { tryRunLock } from "../ledger/run-lock.ts";
@@ -118,7 +119,8 @@ async function migrateIn(
     });
   }
   for (const { statements } of missing) {
-    for (const statement of statements) await abortable(tx.unsafe(statement), signal);
+    // Text of the files in `migrations`.
+    for (const statement of statements) await abortable(runText(tx, statement), signal);
   }
   await recordApplied(tx, applied, missing, known);
   // Read again: a migration that had to drop definitions has deleted their rows.

@@ -5,6 +5,7 @@
  * reads changes nothing.
  */
 import type { AnySql, TransactionSql } from "../connection/connect.ts";
+import { runText } from "../connection/run-statement.ts";
 import { sqlstateOf } from "../connection/store-errors.ts";
 import type { Migration } from "./migration-files.ts";
 
@@ -142,7 +143,8 @@ async function leaveShared(tx: TransactionSql, known: readonly Migration[], ledg
   const [left] = await tx<{ rows: boolean }[]>`
     select exists (select from drizzle.__drizzle_migrations) as rows`;
   if (left?.rows) return;
-  if (await tryDrop(tx, "drop table drizzle.__drizzle_migrations")) await tryDrop(tx, "drop schema drizzle");
+  const hasDropped = await tryDrop(tx, (savepoint) => savepoint`drop table drizzle.__drizzle_migrations`);
+  if (hasDropped) await tryDrop(tx, (savepoint) => savepoint`drop schema drizzle`);
 }
 
 /** A role that syncs and does not own the schemas must still be able to see that they are current. */
@@ -153,13 +155,17 @@ async function keepReaders(tx: TransactionSql): Promise<void> {
     ) as statement
     from pg_class, aclexplode(relacl) as granted
     where oid = 'drizzle.__drizzle_migrations'::regclass and privilege_type = 'SELECT' and grantee <> relowner`;
-  for (const { statement } of grants) await tx.unsafe(statement);
+  // Text that the server wrote: it quotes the names.
+  for (const { statement } of grants) await runText(tx, statement);
 }
 
 /** Returns false where the object belongs to another role, or where another object needs it. */
-async function tryDrop(tx: TransactionSql, statement: string): Promise<boolean> {
+async function tryDrop(
+  tx: TransactionSql,
+  drop: (savepoint: TransactionSql) => Promise<unknown>,
+): Promise<boolean> {
   try {
-    await tx.savepoint((savepoint) => savepoint.unsafe(statement));
+    await tx.savepoint(drop);
     return true;
   } catch (error) {
     if (["42501", "2BP01"].includes(sqlstateOf(error) ?? "")) return false;

@@ -1,4 +1,5 @@
 import type { AnySql } from "../connection/connect.ts";
+import { runText } from "../connection/run-statement.ts";
 import type { Dictionary } from "./dictionary.ts";
 
 /** A comment that differs from the dictionary. `column` is null for the comment of a relation. */
@@ -33,5 +34,6 @@ export async function applyReportComments(sql: AnySql, dictionary: Dictionary): 
       ? `comment on ${kind} report.${relation} is ${text}`
       : `comment on column report.${relation}."${column}" is ${text}`;
   });
-  await sql.unsafe(statements.join(";\n")).simple();
+  // Several statements in one text, which is the sentences of the dictionary.
+  await runText(sql, statements.join(";\n"));
 }
