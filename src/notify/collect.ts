@@ -1,4 +1,5 @@
 import type { Sql, TransactionSql } from "../store/connection/connect.ts";
+import { runStatement } from "../store/connection/run-statement.ts";
 import { withStoreErrors } from "../store/connection/store-errors.ts";
 import { withTransaction } from "../store/connection/transaction.ts";
 import { endedRuns } from "./ended-runs.ts";
@@ -48,23 +49,22 @@ async function look(
   source: NoticeSource,
   settings: LookSettings,
 ): Promise<number | "begun"> {
-  await tx.unsafe(`set local statement_timeout = '${LOOK_WITHIN}'; set local jit = off`);
+  await tx`select set_config('statement_timeout', ${LOOK_WITHIN}, true), set_config('jit', 'off', true)`;
   const { name } = source;
-  const values = source.values(settings) as string[];
   const [mark] = await tx<{ position: string; is_old: boolean; is_due: boolean }[]>`
     select position, marked_at < now() - ${MARKS_HOLD}::interval as is_old,
       marked_at not between now() - ${MARK_AGAIN_AFTER}::interval and now() as is_due
     from sync.notice_marks where source = ${name} for update skip locked`;
   if (mark && !mark.is_old) {
-    const [found] = await tx.unsafe<{ noted: number; position: string }[]>(source.look, [
-      ...values,
-      mark.position,
-    ]);
+    const [found] = await runStatement<{ noted: number; position: string }>(
+      tx,
+      source.look(settings, mark.position),
+    );
     const position = found?.position ?? mark.position;
     if (position !== mark.position || mark.is_due) await moveMark(tx, name, position);
     return found?.noted ?? 0;
   }
-  const [first] = await tx.unsafe<{ position: string }[]>(source.begin, values);
+  const [first] = await runStatement<{ position: string }>(tx, source.begin(settings));
   if (first === undefined) return 0;
   if (mark) {
     await moveMark(tx, name, first.position);

@@ -5,22 +5,34 @@
  * notice, and the limit of a day prevents one after the first was removed from the outbox.
  */
 
-/** Selects the position for a first look. */
-export const BEGIN_AT_RUNS = `
-  select jsonb_build_object('from', through, 'through', through)::text as position
-  from (select coalesce((select min(id) - 1 from sync.runs where status = 'running'), (select max(id) from sync.runs), 0) as through) as now`;
+import type { SQL } from "drizzle-orm";
+import { alias } from "drizzle-orm/pg-core";
+import { compose } from "../store/connection/run-statement.ts";
+import { runs } from "../store/schema/index.ts";
 
-/** Whether a row of `sync.runs as run` may be news since the position in $1. It must have ended. */
-export const IS_UNSEEN_RUN = `
-  run.status <> 'running' and run.id > ($1::text::jsonb ->> 'from')::bigint
+/** A run, as the sources call it in their statements. */
+export const run = alias(runs, "run");
+
+const BEFORE_OPEN = compose`(select min(${runs.id}) - 1 from ${runs} where ${runs.status} = 'running')`;
+const NEWEST = compose`(select max(${runs.id}) from ${runs})`;
+
+/** Selects the position for a first look. */
+export const BEGIN_AT_RUNS = compose`
+  select jsonb_build_object('from', through, 'through', through)::text as position
+  from (select coalesce(${BEFORE_OPEN}, ${NEWEST}, 0) as through) as now`;
+
+/** Whether a `run` may be news since the position. It must have ended. */
+export const isUnseenRun = (position: string): SQL => compose`
+  ${run.status} <> 'running' and ${run.id} > (${position}::text::jsonb ->> 'from')::bigint
   and (
-    run.id > ($1::text::jsonb ->> 'through')::bigint
-    or run.id > ($1::text::jsonb ->> 'through')::bigint - 20 and run.heartbeat_at > now() - interval '1 day'
+    ${run.id} > (${position}::text::jsonb ->> 'through')::bigint
+    or ${run.id} > (${position}::text::jsonb ->> 'through')::bigint - 20
+      and ${run.heartbeat_at} > now() - interval '1 day'
   )`;
 
 /** The next position, as text. `last` is the last run of a look that had to stop there, else null. */
-export const NEXT_RUN_POSITION = (last: string): string => `
+export const nextRunPosition = (position: string, last: SQL): SQL => compose`
   jsonb_build_object(
-    'from', $1::text::jsonb -> 'from',
-    'through', least((select min(id) - 1 from sync.runs where status = 'running'), coalesce(${last}, (select max(id) from sync.runs), 0))
+    'from', ${position}::text::jsonb -> 'from',
+    'through', least(${BEFORE_OPEN}, coalesce(${last}, ${NEWEST}, 0))
   )::text`;

@@ -1,3 +1,8 @@
+import type { SQL } from "drizzle-orm";
+import type { AnyPgColumn } from "drizzle-orm/pg-core";
+import { compose, nameOf } from "../store/connection/run-statement.ts";
+import { notices } from "../store/schema/index.ts";
+
 /** What a look at a source depends on, beside its tables. */
 export interface LookSettings {
   staleAfterMs: number;
@@ -12,22 +17,24 @@ export interface NoticeSource {
    * Selects `position`, where the first look begins: what is there already is not news. No row while there is nothing to
    * compare with.
    */
-  readonly begin: string;
+  begin(settings: LookSettings): SQL;
   /**
-   * Inserts what is news since a position, and selects the next `position` and how many were `noted`. At most `MOST_NOTED`
+   * Inserts what is news since `position`, and selects the next `position` and how many were `noted`. At most `MOST_NOTED`
    * at once: then the position stays where the next look finds the rest. No row: the position stays.
    */
-  readonly look: string;
-  /** The parameters of both statements. `look` has the position as its last one too. */
-  values(settings: LookSettings): readonly (string | number | readonly string[])[];
+  look(settings: LookSettings, position: string): SQL;
 }
 
 export const MOST_NOTED = 100;
 
+/** How each look adds its notices; a `select` of the three follows. */
+export const insertNotices: SQL = compose`
+  insert into ${notices} (${nameOf(notices.subject)}, ${nameOf(notices.type)}, ${nameOf(notices.data)})`;
+
 /** Texts of upstream in a notice: in one line, and not longer than a receiver wants to read. */
-export const cut = (text: string, length: number): string =>
-  `left(regexp_replace(left(${text}, ${2 * length}), '[\\x01-\\x1f\\x7f\\s]+', ' ', 'g'), ${length})`;
+export const cut = (text: SQL | AnyPgColumn, length: number): SQL =>
+  compose`left(regexp_replace(left(${text}, ${2 * length}), '[\\x01-\\x1f\\x7f\\s]+', ' ', 'g'), ${length})`;
 
 /** A moment in a sentence. */
-export const inWords = (moment: string): string =>
-  `to_char(${moment} at time zone 'UTC', 'YYYY-MM-DD HH24:MI') || ' UTC'`;
+export const inWords = (moment: SQL): SQL =>
+  compose`to_char(${moment} at time zone 'UTC', 'YYYY-MM-DD HH24:MI') || ' UTC'`;

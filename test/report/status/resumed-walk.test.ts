@@ -6,6 +6,7 @@ import { findFigures } from "../../../src/report/status/find-figures.ts";
 import { findStatus } from "../../../src/report/status/find-status.ts";
 import { QUIET } from "../../../src/simulate/settings.ts";
 import { withSql } from "../../../src/store/connection/connect.ts";
+import { runStatement } from "../../../src/store/connection/run-statement.ts";
 import { startQuickWorld } from "../../support/quick-world.ts";
 
 const HOUR_MS = 3_600_000;
@@ -40,8 +41,8 @@ test("a list whose walk was resumed is as fresh as its first page", async () => 
       select extract(epoch from current_through)::float8 as at from report.freshness where resource = 'build'`;
     expect(fresh?.at).toBe(figure?.lastGoodAt);
 
-    const values = staleLists.values({ staleAfterMs: 4 * HOUR_MS, now: now.toISOString() } as never);
-    await sql.unsafe(staleLists.look, [...values, "{}"] as never[]);
+    const look = { staleAfterMs: 4 * HOUR_MS, now: now.toISOString() };
+    await runStatement(sql, staleLists.look(look, "{}"));
     const noted = await sql<{ resource: string }[]>`select data->>'resource' as resource from sync.notices`;
     expect(noted.map(({ resource }) => resource)).toContain("build");
   });
