@@ -1,12 +1,13 @@
 import { HttpStatusError, NotFoundError, UnexpectedShapeError } from "../base/errors.ts";
 import type { Client } from "../mirror/api/client.ts";
+import { isJsonObject } from "../resources/json-object.ts";
 import type { Resource } from "../resources/resources.ts";
 import { ROOT_PATH, recordPath } from "./endpoint-path.ts";
 import { parseRecord, type RecordChecks } from "./parse-record.ts";
 import { parseRoot, type RootListing } from "./parse-root.ts";
 import type { RecordOf } from "./records.ts";
 import type { CallOptions } from "./service-client.ts";
-import { isJsonObject, unexpectedShape } from "./unexpected-shape.ts";
+import { unexpectedShape } from "./unexpected-shape.ts";
 
 /** Asks for the root listing. A 404 here means that the base URL is wrong, and is an `UnexpectedShapeError`. */
 export async function fetchRoot(client: Client, { signal }: CallOptions): Promise<RootListing> {

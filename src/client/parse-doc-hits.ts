@@ -1,4 +1,5 @@
-import { isJsonObject, unexpectedShape } from "./unexpected-shape.ts";
+import { isJsonObject } from "../resources/json-object.ts";
+import { unexpectedShape } from "./unexpected-shape.ts";
 
 /** The hits of the doc search, as in `results.hits` of the reply (`docs/interface.md`, "Searches"). */
 export interface DocHits {

@@ -1,5 +1,6 @@
-import { Envelope } from "../resources/envelope.ts";
-import { isJsonObject, unexpectedShape } from "./unexpected-shape.ts";
+import { readEnvelope } from "../resources/envelope.ts";
+import { isJsonObject } from "../resources/json-object.ts";
+import { unexpectedShape } from "./unexpected-shape.ts";
 
 /**
  * The place of a page in its list (`docs/interface.md`, "Lists"). A count that is missing, negative or no
@@ -26,16 +27,10 @@ export interface ListPage<T> {
 
 /** Reads a page. Throws `UnexpectedShapeError` when it has no `meta.next` or no `objects`. */
 export function parsePage<T>(value: unknown, url: string, parseObject: (object: unknown) => T): ListPage<T> {
-  const envelope = Envelope.safeParse(value);
-  if (!envelope.success) {
-    const [issue] = envelope.error.issues;
-    const where = issue?.path.join(".") || "the reply";
-    throw unexpectedShape(
-      url,
-      `it is no page of a list ({"meta": …, "objects": […]}): ${where}: ${issue?.message}`,
-    );
-  }
-  const { meta, objects } = envelope.data;
+  const envelope = readEnvelope(value);
+  if ("fault" in envelope)
+    throw unexpectedShape(url, `it is no page of a list ({"meta": …, "objects": […]}): ${envelope.fault}`);
+  const { meta, objects } = envelope;
   return {
     meta: {
       ...meta,

@@ -1,9 +1,10 @@
 import type { FieldKind } from "../resources/fields.ts";
+import { isJsonObject } from "../resources/json-object.ts";
 import { foreignNumberIn } from "../resources/parse-json.ts";
 import { recordId } from "../resources/record-id.ts";
 import { RELATED, RESOURCE_FIELDS, type Resource } from "../resources/resources.ts";
 import type { FileHit, RecordOf } from "./records.ts";
-import { isJsonObject, unexpectedShape } from "./unexpected-shape.ts";
+import { unexpectedShape } from "./unexpected-shape.ts";
 
 const HANDED_ON = "with the option allowOddFields the client hands such records on as they came";
 

@@ -1,5 +1,6 @@
+import { isJsonObject } from "../resources/json-object.ts";
 import { RESOURCES } from "../resources/resources.ts";
-import { isJsonObject, unexpectedShape } from "./unexpected-shape.ts";
+import { unexpectedShape } from "./unexpected-shape.ts";
 
 /** The two endpoints of a resource, as paths. */
 export interface ResourceEndpoints {

@@ -1,4 +1,5 @@
-import { isJsonObject, unexpectedShape } from "./unexpected-shape.ts";
+import { isJsonObject } from "../resources/json-object.ts";
+import { unexpectedShape } from "./unexpected-shape.ts";
 
 /** One field as a schema describes it. Real services send these properties, and more. */
 export interface SchemaField {

@@ -6,8 +6,3 @@ const HINT = "the service may have another release of this interface, or the bas
 export function unexpectedShape(url: string, fault: string, hint: string = HINT): UnexpectedShapeError {
   return new UnexpectedShapeError(`GET ${url} answered, but ${fault}`, { url, hint });
 }
-
-/** Whether a value is a JSON object, neither an array nor null. */
-export function isJsonObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}

@@ -1,5 +1,5 @@
-import * as z from "zod";
 import { HttpStatusError, UnexpectedShapeError } from "../../base/errors.ts";
+import { isJsonObject } from "../../resources/json-object.ts";
 import { isResource, RESOURCES, type RootEndpoints } from "../../resources/resources.ts";
 import { apiUrl } from "../api/api-url.ts";
 import type { Client } from "../api/client.ts";
@@ -18,8 +18,6 @@ export interface ServiceRoot {
 
 /** These statuses refuse the user, not the address, so the base URL may be right. */
 const REFUSALS: readonly number[] = [401, 403, 407];
-
-const Endpoints = z.looseObject({ list_endpoint: z.string(), schema: z.string().optional() });
 
 /**
  * Requests the root listing: the resources and their addresses. Throws `UnexpectedShapeError` when the reply
@@ -49,10 +47,10 @@ export async function fetchRootListing(client: Client): Promise<ServiceRoot> {
 
 function parseRoot(value: unknown, url: string, client: Client): ServiceRoot {
   const resources: RootEndpoints = {};
+  const root = isJsonObject(value) ? value : {};
   for (const resource of RESOURCES) {
-    const parsed = z.looseObject({ [resource]: Endpoints }).safeParse(value);
-    const endpoints = parsed.success ? (parsed.data[resource] as z.infer<typeof Endpoints>) : null;
-    if (!endpoints || !apiUrl(endpoints.list_endpoint, client.baseUrl)) continue;
+    const endpoints = readEndpoints(root[resource]);
+    if (endpoints === null || !apiUrl(endpoints.list_endpoint, client.baseUrl)) continue;
     resources[resource] = {
       list_endpoint: endpoints.list_endpoint,
       schema: endpoints.schema ?? `/api/v1/${resource}/schema/`,
@@ -64,12 +62,20 @@ function parseRoot(value: unknown, url: string, client: Client): ServiceRoot {
       { url, hint: "check DOCMIRROR_BASE_URL: it is the part before /api/v1/" },
     );
   }
-  return { resources, unknown: findUnknown(value) };
+  return { resources, unknown: findUnknown(root) };
 }
 
-function findUnknown(root: unknown): string[] {
-  return Object.entries(root as Record<string, unknown>)
-    .filter(([name, endpoints]) => !isResource(name) && Endpoints.safeParse(endpoints).success)
+/** Null for anything else. Only `schema` may be missing. */
+function readEndpoints(value: unknown): { list_endpoint: string; schema?: string | undefined } | null {
+  if (!isJsonObject(value)) return null;
+  const { list_endpoint, schema } = value;
+  if (typeof list_endpoint !== "string" || !(schema === undefined || typeof schema === "string")) return null;
+  return { list_endpoint, schema };
+}
+
+function findUnknown(root: Record<string, unknown>): string[] {
+  return Object.entries(root)
+    .filter(([name, endpoints]) => !isResource(name) && readEndpoints(endpoints) !== null)
     .slice(0, MAX_UNKNOWN)
     .map(([name]) => cleanText(name.slice(0, MAX_NAME_LENGTH), { nul: 0 }));
 }

@@ -1,6 +1,6 @@
 import { UnexpectedShapeError } from "../../base/errors.ts";
 import { jsonText } from "../../base/json-text.ts";
-import { Envelope } from "../../resources/envelope.ts";
+import { readEnvelope } from "../../resources/envelope.ts";
 import { recordId } from "../../resources/record-id.ts";
 import { otherResource } from "../../resources/resource-uri.ts";
 import type { Resource } from "../../resources/resources.ts";
@@ -68,18 +68,17 @@ export interface ParsedPage {
 
 /** Reads a reply as a page of a list. Throws `UnexpectedShapeError` when it has no `meta` or no `objects`. */
 export function parseListPage(value: unknown, resource: Resource, url: string, baseUrl: URL): ParsedPage {
-  const envelope = Envelope.safeParse(value);
-  if (!envelope.success) {
-    const [issue] = envelope.error.issues;
+  const envelope = readEnvelope(value);
+  if ("fault" in envelope) {
     throw new UnexpectedShapeError(
-      `${resource} list: GET ${url} should answer with a page ({"meta": …, "objects": […]}), but ${issue?.path.join(".") || "the reply"}: ${issue?.message}`,
+      `${resource} list: GET ${url} should answer with a page ({"meta": …, "objects": […]}), but ${envelope.fault}`,
       {
         url,
         hint: "nothing from this reply was stored; if this stays so, the service no longer has this interface",
       },
     );
   }
-  const { meta, objects } = envelope.data;
+  const { meta, objects } = envelope;
   const totalCount = count(meta.total_count);
   return {
     meta: {

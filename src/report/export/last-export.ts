@@ -1,6 +1,6 @@
 import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
-import * as z from "zod";
+import { isJsonObject } from "../../resources/json-object.ts";
 import type { PartFile } from "./part-files.ts";
 import { MARKER } from "./staging-folder.ts";
 
@@ -30,27 +30,11 @@ export interface KeptFiles {
 /** Or why no file of it can be kept. */
 export type LastExport = KeptFiles | { reason: string };
 
-/** What an incremental export reads of a manifest that anybody may have edited. */
-const Manifest = z.object({
-  layout: z.int().default(1),
-  format: z.string(),
-  since: z.string().nullable(),
-  until: z.string().nullable(),
-  version: z.string(),
-  definition: z.string(),
-  relations: z.object({
-    fact_builds: z.object({
-      files: z.array(
-        z.object({
-          path: z.string(),
-          rows: z.int().nonnegative(),
-          bytes: z.int().nonnegative(),
-          revision: z.string(),
-        }),
-      ),
-    }),
-  }),
-});
+/** What an incremental export reads of a manifest. */
+interface Manifest {
+  form: ExportForm;
+  files: PartFile[];
+}
 
 const DIFFERENT: Record<keyof ExportForm, string> = {
   layout: "its files have another layout",
@@ -65,12 +49,12 @@ const DIFFERENT: Record<keyof ExportForm, string> = {
 export async function readLastExport(folder: string, form: ExportForm): Promise<LastExport> {
   const text = await readFile(join(folder, MARKER), "utf8").catch(() => null);
   if (text === null) return { reason: "there is none" };
-  const manifest = parse(text);
+  const manifest = parseManifest(text);
   if (manifest === null) return { reason: `its ${MARKER} is not one of this version` };
   const names = Object.keys(DIFFERENT) as (keyof ExportForm)[];
-  const different = names.find((name) => manifest[name] !== form[name]);
+  const different = names.find((name) => manifest.form[name] !== form[name]);
   if (different !== undefined) return { reason: DIFFERENT[different] };
-  const files = new Map(manifest.relations.fact_builds.files.map((file) => [file.path, file]));
+  const files = new Map(manifest.files.map((file) => [file.path, file]));
   return {
     folder,
     async find(path) {
@@ -82,10 +66,33 @@ export async function readLastExport(folder: string, form: ExportForm): Promise<
   };
 }
 
-function parse(text: string): z.infer<typeof Manifest> | null {
+/** Anybody may have edited the text. Null where it is no such manifest. */
+function parseManifest(text: string): Manifest | null {
+  const manifest = parseObject(text);
+  const { layout = 1, format, since, until, version, definition } = manifest;
+  if (!Number.isSafeInteger(layout) || ![format, version, definition].every(isText)) return null;
+  if (![since, until].every((bound) => bound === null || isText(bound))) return null;
+  const facts = isJsonObject(manifest.relations) ? manifest.relations.fact_builds : undefined;
+  const files = isJsonObject(facts) && Array.isArray(facts.files) ? facts.files.map(parseFile) : [null];
+  if (!files.every((file) => file !== null)) return null;
+  return { form: { layout, format, since, until, version, definition } as ExportForm, files };
+}
+
+function parseFile(file: unknown): PartFile | null {
+  if (!isJsonObject(file)) return null;
+  const { path, rows, bytes, revision } = file;
+  const isFile = [path, revision].every(isText) && [rows, bytes].every(isCount);
+  return isFile ? ({ path, rows, bytes, revision } as PartFile) : null;
+}
+
+function parseObject(text: string): Record<string, unknown> {
   try {
-    return Manifest.parse(JSON.parse(text));
+    const value: unknown = JSON.parse(text);
+    return isJsonObject(value) ? value : {};
   } catch {
-    return null;
+    return {};
   }
 }
+
+const isText = (value: unknown): boolean => typeof value === "string";
+const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && Number(value) >= 0;

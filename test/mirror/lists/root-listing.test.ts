@@ -1,0 +1,63 @@
+import { describe, expect, it } from "vitest";
+import { UnexpectedShapeError } from "../../../src/base/errors.ts";
+import { fetchRootListing } from "../../../src/mirror/lists/root-listing.ts";
+import { createTestClient } from "../../support/client.ts";
+import { startScriptedServer } from "../../support/scripted-server.ts";
+
+/** Reads this body as the root listing of a service. */
+async function readListing(body: unknown) {
+  await using server = await startScriptedServer([{ body }]);
+  await using client = createTestClient(server.url, { retries: 0 });
+  return await fetchRootListing(client);
+}
+
+const USER = { list_endpoint: "/api/v1/user/", schema: "/api/v1/user/schema/" };
+
+describe("the root listing", () => {
+  it("names the resources that are there, with the usual schema where none is named", async () => {
+    expect(await readListing({ user: USER, build: { list_endpoint: "/api/v1/build/" } })).toEqual({
+      resources: { user: USER, build: { list_endpoint: "/api/v1/build/", schema: "/api/v1/build/schema/" } },
+      unknown: [],
+    });
+  });
+
+  it("leaves out a resource whose endpoints have another shape", async () => {
+    const odd = {
+      project: null,
+      version: [],
+      file: { list_endpoint: 5 },
+      build: { ...USER, schema: null },
+      domain: { list_endpoint: null },
+      team: "text",
+    };
+    expect(await readListing({ user: USER, ...odd })).toEqual({ resources: { user: USER }, unknown: [] });
+  });
+
+  it("leaves out a resource on another host", async () => {
+    const build = { list_endpoint: "https://elsewhere.example/api/v1/build/" };
+    expect(await readListing({ user: USER, build })).toMatchObject({ resources: { user: USER } });
+  });
+
+  it("takes the names of 20 others, shortened and cleaned", async () => {
+    const others = Array.from({ length: 30 }, (_, index) => [`o${index}\u0000${"x".repeat(200)}`, USER]);
+    const { unknown } = await readListing({ user: USER, ...Object.fromEntries(others) });
+    expect(unknown).toHaveLength(20);
+    expect(unknown[0]).toBe(`o0\uFFFD${"x".repeat(97)}`);
+  });
+
+  it.each([
+    ["null", null],
+    ["a list", [USER]],
+    ["a text", '"user"'],
+    ["a number", 5],
+    ["nothing", {}],
+    ["no known resource", { domain: USER }],
+    ["fields of a prototype", JSON.parse(`{"__proto__": {"user": ${JSON.stringify(USER)}}}`)],
+  ])("is refused when it is %s", async (_, body) => {
+    const listing = readListing(body);
+    await expect(listing).rejects.toThrow(UnexpectedShapeError);
+    await expect(listing).rejects.toThrow(
+      "should list the resources user, project, version, file, build with their endpoints, but has none of them",
+    );
+  });
+});
