@@ -1,4 +1,5 @@
-import { SETTING_KEYS, SETTINGS, type Setting, type SettingKey } from "../src/base/config/settings.ts";
+import type { Setting } from "../src/base/config/setting.ts";
+import { SETTING_KEYS, SETTINGS, type SettingKey } from "../src/base/config/settings.ts";
 import { COMMANDS } from "../src/cli/commands.ts";
 import { isOfLog, settingsOf } from "./cli-page.ts";
 

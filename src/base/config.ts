@@ -3,13 +3,8 @@ import { type Environment, type FlagValues, findGiven, readDotEnv } from "./conf
 import { maskUrl } from "./config/mask-url.ts";
 import { type Proxies, readProxies } from "./config/proxies.ts";
 import { findProxyRoute } from "./config/proxy-route.ts";
-import {
-  SETTING_KEYS,
-  SETTINGS,
-  type Setting,
-  type SettingKey,
-  type SettingValues,
-} from "./config/settings.ts";
+import type { Setting } from "./config/setting.ts";
+import { SETTING_KEYS, SETTINGS, type SettingKey, type SettingValues } from "./config/settings.ts";
 import { unknownNames } from "./config/unknown-names.ts";
 import { ConfigError } from "./errors.ts";
 

@@ -1,5 +1,6 @@
 import type { Command } from "commander";
-import { SETTING_KEYS, SETTINGS, type Setting } from "../base/config/settings.ts";
+import type { Setting } from "../base/config/setting.ts";
+import { SETTING_KEYS, SETTINGS } from "../base/config/settings.ts";
 import { runCommand } from "./context/run-command.ts";
 import { renderTable } from "./output/table.ts";
 import { createCommand } from "./usage/create-command.ts";

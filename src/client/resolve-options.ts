@@ -1,10 +1,10 @@
 import { systemClock } from "../base/clock.ts";
-import { defaultValues } from "../base/config/default-values.ts";
 import { maskUrl } from "../base/config/mask-url.ts";
 import { environmentProxies } from "../base/config/proxies.ts";
 import { findProxyRoute } from "../base/config/proxy-route.ts";
+import { SERVICE_SETTINGS } from "../base/config/service-settings.ts";
+import { defaultsOf } from "../base/config/setting.ts";
 import { type Parsed, whole } from "../base/config/setting-values.ts";
-import { SETTINGS } from "../base/config/settings.ts";
 import { ConfigError } from "../base/errors.ts";
 import type { ClientOptions } from "../mirror/api/client.ts";
 import type { ServiceClientOptions } from "./client-options.ts";
@@ -22,19 +22,19 @@ export function resolveOptions(options: ServiceClientOptions): ClientOptions {
     );
     return fallback;
   }
-  const defaults = defaultValues();
+  const defaults = defaultsOf(SERVICE_SETTINGS);
   const givenUrl = String(options.baseUrl);
   const baseUrl = settle(
     "baseUrl",
     givenUrl,
-    SETTINGS.baseUrl.parse(givenUrl),
+    SERVICE_SETTINGS.baseUrl.parse(givenUrl),
     new URL("http://none.invalid"),
   );
   const limits = { ...defaults };
   for (const name of LIMITS) {
     const given = options[name];
     if (given !== undefined)
-      limits[name] = settle(name, given, SETTINGS[name].parse(String(given)), defaults[name]);
+      limits[name] = settle(name, given, SERVICE_SETTINGS[name].parse(String(given)), defaults[name]);
   }
   const givenBytes = options.maxBodyBytes ?? defaults.maxBodyBytes;
   const maxBodyBytes = settle("maxBodyBytes", givenBytes, whole(1, 511 * 1024 * 1024)(String(givenBytes)), 0);

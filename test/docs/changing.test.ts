@@ -66,7 +66,7 @@ describe("docs/internals/changing.md", () => {
     ["a view of a report", /export const DICTIONARY\b/],
     ["a view of a report", /export const RELATION_FACTS\b/],
     ["the retry policy", /export function isRetryable\b/],
-    ["the retry policy", /export const SETTINGS\b/],
+    ["the retry policy", /export const SERVICE_SETTINGS\b/],
   ])("the row for %s names every file with %s", (change, pattern) => {
     const files = filesWith(pattern);
     expect(files.length).toBeGreaterThan(0);

@@ -1,4 +1,5 @@
 import { validateDetailed } from "node-cron";
+import type { Parse } from "./setting-values.ts";
 
 interface CronField {
   /** As node-cron calls it. */
@@ -20,6 +21,13 @@ const FIELDS: readonly CronField[] = [
 ];
 const NICKNAMES = "@hourly, @daily, @weekly, @monthly or @yearly";
 const EXAMPLE = 'it needs five fields, minute to weekday, such as "17 2 * * *"';
+
+/** Five fields, or six with seconds first, or a nickname such as @daily. */
+export const cron: Parse<string> = (text) => {
+  const faults = findCronFaults(text);
+  if (faults.length > 0) return { fault: `is not a cron line: ${faults.join(", ")}` };
+  return { value: normalizeCron(text) };
+};
 
 /**
  * Says why a text is not a cron line: a sentence for each wrong field, with its text and its range. Empty for

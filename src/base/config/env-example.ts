@@ -1,4 +1,5 @@
-import { SETTING_KEYS, SETTINGS, type Setting } from "./settings.ts";
+import type { Setting } from "./setting.ts";
+import { SETTING_KEYS, SETTINGS } from "./settings.ts";
 
 /**
  * The text of `.env.example`: every setting, commented out, with its meaning and default. A test compares the

@@ -1,7 +1,8 @@
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { parseEnv } from "node:util";
-import type { SETTINGS, Setting, SettingKey } from "./settings.ts";
+import type { Setting } from "./setting.ts";
+import type { SETTINGS, SettingKey } from "./settings.ts";
 
 /** Flags as typed, without their dashes: `--stuck-after 2h` is `{ "stuck-after": "2h" }`. */
 export type FlagValues = { readonly [Flag in (typeof SETTINGS)[SettingKey]["flag"]]?: string | undefined };

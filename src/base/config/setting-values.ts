@@ -1,5 +1,4 @@
 import { resolve } from "node:path";
-import { findCronFaults, normalizeCron } from "./cron-line.ts";
 import { parseDuration } from "./duration.ts";
 import { readHostName } from "./host-name.ts";
 
@@ -84,13 +83,6 @@ export const durationUpTo =
     if (value === undefined) return { fault: "is not a time with its unit, such as 90s, 2h or 1h30m" };
     return value > mostMs ? { fault: `is longer than ${mostMs / 86_400_000}d` } : { value };
   };
-
-/** Five fields, or six with seconds first, or a nickname such as @daily. */
-export const cron: Parse<string> = (text) => {
-  const faults = findCronFaults(text);
-  if (faults.length > 0) return { fault: `is not a cron line: ${faults.join(", ")}` };
-  return { value: normalizeCron(text) };
-};
 
 export const zone: Parse<string> = (text) => {
   const fault = "is not the IANA name of a time zone, such as Europe/Berlin";

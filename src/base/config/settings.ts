@@ -1,35 +1,7 @@
+import { cron } from "./cron-line.ts";
+import { SERVICE_SETTINGS } from "./service-settings.ts";
+import type { Setting, ValuesOf } from "./setting.ts";
 import * as values from "./setting-values.ts";
-
-/**
- * A setting, defined once. The flags, `.env.example`, `docmirror config`, the help, the check for unknown
- * names and the type of the value all come from here. Code uses a setting's key in SETTINGS, which names the
- * unit where there is one.
- */
-export interface Setting<T = unknown> {
-  /** The name in the environment and in `.env`. `NAME_FILE` names a file that holds the value. */
-  readonly name: string;
-  /** The flag without its two dashes. */
-  readonly flag: string;
-  /** How the help writes the value. */
-  readonly value: string;
-  /** The value of the flag alone, without one behind it. @default the flag needs a value */
-  readonly bare?: string;
-  /** As written in the environment. Null when there is no default; the value is then null. */
-  readonly default: string | null;
-  /** Shown in the help instead of a default where `default` is null. */
-  readonly without?: string;
-  /** Reads a text as a value; the default too. */
-  readonly parse: (text: string, surroundings: values.Surroundings) => values.Parsed<T>;
-  /** Blanks around the value belong to it, and only newlines at its end are cut. @default they are cut too */
-  readonly keepsBlanks?: boolean;
-  /**
-   * Whether messages leave out a text that cannot be used, because it may contain a password. @default never
-   */
-  readonly isHidden?: (text: string) => boolean;
-  /** The value as `docmirror config` shows it. @default with the secrets of a URL masked */
-  readonly show?: (text: string) => string;
-  readonly meaning: string;
-}
 
 const HIDDEN = () => "***";
 
@@ -80,81 +52,13 @@ export const SETTINGS = {
     parse: values.path,
     meaning: "the embedded Postgres' data, relative to the working directory",
   },
-  /**
-   * Without query and fragment. The path prefix is kept without a closing slash ("/" when there is none), so
-   * join with `baseUrl.pathname.replace(/\/$/, "") + "/api/v1/"`. May contain credentials: print it only
-   * through `maskUrl`.
-   */
-  baseUrl: {
-    name: "DOCMIRROR_BASE_URL",
-    flag: "base-url",
-    value: "url",
-    default: null,
-    without: "none, required by commands that ask upstream",
-    parse: values.baseUrl,
-    isHidden: (text) => text.includes("@"),
-    meaning: "the service to mirror: the URL before /api/v1/, with its path prefix if it has one",
-  },
-  /** `auto` begins at 100 and finds the size of each list (`src/mirror/walk/page-size.ts`). */
-  pageSize: {
-    name: "DOCMIRROR_PAGE_SIZE",
-    flag: "page-size",
-    value: "records",
-    default: "auto",
-    parse: values.wordOr("auto", values.whole(1, 1000)),
-    meaning:
-      "records per page, 1 to 1000; auto begins at 100 and takes more while replies stay under a second and a megabyte; the server may send fewer",
-  },
-  /** 0 means no limit. */
-  ratePerSecond: {
-    name: "DOCMIRROR_RATE",
-    flag: "rate",
-    value: "number",
-    default: "5",
-    parse: values.decimal(0, 100_000),
-    meaning: "requests a second, all resources together, evenly spaced; 0.5 is one every 2 s, 0 is no limit",
-  },
-  concurrency: {
-    name: "DOCMIRROR_CONCURRENCY",
-    flag: "concurrency",
-    value: "requests",
-    default: "4",
-    parse: values.whole(1, 64),
-    meaning: "requests in flight at once, 1 to 64",
-  },
-  timeoutMs: {
-    name: "DOCMIRROR_TIMEOUT_MS",
-    flag: "timeout-ms",
-    value: "ms",
-    default: "30000",
-    // Node's timers overflow beyond this and then fire at once.
-    parse: values.whole(1, 2 ** 31 - 1),
-    meaning: "time for one request, headers and body, in milliseconds",
-  },
-  /** Tries after the first. */
-  retries: {
-    name: "DOCMIRROR_RETRIES",
-    flag: "retries",
-    value: "tries",
-    default: "5",
-    parse: values.whole(0, 100),
-    meaning: "tries after the first, 0 to 100; Retry-After is obeyed",
-  },
-  maxBodyBytes: {
-    name: "DOCMIRROR_MAX_BODY_MB",
-    flag: "max-body-mb",
-    value: "MB",
-    default: "64",
-    // V8's longest string is 512 MiB.
-    parse: values.megabytes(1, 511),
-    meaning: "the longest reply that is accepted, 1 to 511 megabytes",
-  },
+  ...SERVICE_SETTINGS,
   syncCron: {
     name: "DOCMIRROR_SYNC_CRON",
     flag: "sync-cron",
     value: "cron",
     default: "17 2 * * *",
-    parse: values.cron,
+    parse: cron,
     meaning: "when the worker syncs",
   },
   /** `auto` is 1 where a full walk takes at most 30 minutes at this rate, else 7. */
@@ -172,7 +76,7 @@ export const SETTINGS = {
     flag: "watch-cron",
     value: "cron",
     default: "* * * * *",
-    parse: values.cron,
+    parse: cron,
     meaning: "when watch and worker poll open builds and read new ones",
   },
   timezone: {
@@ -359,9 +263,4 @@ export type SettingKey = keyof typeof SETTINGS;
 export const SETTING_KEYS = Object.keys(SETTINGS) as SettingKey[];
 
 /** The value of each setting, in the type that its parser gives. */
-export type SettingValues = {
-  readonly [Key in keyof typeof SETTINGS]: ValueOf<(typeof SETTINGS)[Key]>;
-};
-
-type ValueOf<S extends Setting> =
-  S extends Setting<infer T> ? (S["default"] extends null ? T | null : T) : never;
+export type SettingValues = ValuesOf<typeof SETTINGS>;

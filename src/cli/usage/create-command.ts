@@ -1,5 +1,6 @@
 import { Command, Option } from "commander";
-import { SETTINGS, type Setting, type SettingKey } from "../../base/config/settings.ts";
+import type { Setting } from "../../base/config/setting.ts";
+import { SETTINGS, type SettingKey } from "../../base/config/settings.ts";
 import { type Example, examplesText } from "./examples.ts";
 import { failOnUsage } from "./usage.ts";
 
