@@ -1,6 +1,7 @@
 import { Writable } from "node:stream";
 import { type Logger, pino } from "pino";
 import pretty from "pino-pretty";
+import { nameSources } from "./log/name-sources.ts";
 import { prettyMessage } from "./log/pretty-message.ts";
 
 export type { Logger } from "pino";
@@ -38,15 +39,15 @@ export function createLog(options: LogOptions): Logger {
     },
   };
   const stderr = pino.destination({ dest: 2, sync: true });
-  if (options.format === "json")
-    return pino(base, { write: (line) => void stderr.write(options.clean(line)) });
+  const write = (text: string) => void stderr.write(options.clean(nameSources(text)));
+  if (options.format === "json") return pino(base, { write });
   return pino(
     base,
     pretty({
       destination: new Writable({
         decodeStrings: false,
         write(text: string | Buffer, _encoding, done) {
-          stderr.write(options.clean(text.toString()));
+          write(text.toString());
           done();
         },
       }),

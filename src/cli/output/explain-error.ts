@@ -1,5 +1,6 @@
 import { spellProgram } from "../../base/config/program.ts";
 import { EXIT, MirrorError } from "../../base/errors.ts";
+import { nameSources } from "../../base/log/name-sources.ts";
 import { printable } from "../../base/printable.ts";
 
 export interface ExplainedError {
@@ -22,7 +23,7 @@ export function explainError(error: unknown, verbose: boolean): ExplainedError {
     lines.push(`docmirror: ${error.message}`);
     if (error.hint) lines.push(`  ${error.hint}`);
   }
-  if (verbose) lines.push(...stacks(error));
+  if (verbose) lines.push(...stacks(error).map((stack) => nameSources(stack)));
   return {
     text: `${printable(spellProgram(lines.join("\n")), { keepNewlines: true })}\n`,
     exitCode: isBug ? EXIT.bug : error.exitCode,
