@@ -1,6 +1,7 @@
 /**
  * Bundles the program into `dist/cli`, with the folders that are named on the command line, and writes
- * `LICENSES.txt`: the notices of every package in the bundle. Plain JavaScript, so that it needs no build itself.
+ * `LICENSES.txt`: the notices of every package in the bundle, and `sbom.json`: the list of these packages for
+ * scanners. Plain JavaScript, so that it needs no build itself.
  */
 import { cpSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
@@ -22,11 +23,16 @@ const { metafile } = await build({
   banner: {
     js: "import{createRequire as requireFrom}from'node:module';const require=requireFrom(import.meta.url);",
   },
+  // Each source is named and not copied: `src/base/log/name-sources.ts` reads the maps.
+  sourcemap: "linked",
+  sourcesContent: false,
   logLevel: "warning",
   metafile: true,
 });
 for (const folder of process.argv.slice(2)) cpSync(folder, join(OUT, basename(folder)), { recursive: true });
-writeFileSync(join(OUT, "LICENSES.txt"), licences(bundledPackages(metafile)));
+const bundled = bundledPackages(metafile);
+writeFileSync(join(OUT, "LICENSES.txt"), licences(bundled));
+writeFileSync(join(OUT, "sbom.json"), `${JSON.stringify(billOfMaterials(bundled), null, 2)}\n`);
 
 /** The folders of all packages of which something is in the bundle, sorted by name. */
 function bundledPackages({ outputs }) {
@@ -51,4 +57,55 @@ function licences(folders) {
 function withoutFile(author) {
   const name = typeof author === "object" ? author.name : author;
   return `Copyright ${name ?? "its authors"}\nThe license is at https://spdx.org/licenses/`;
+}
+
+/**
+ * CycloneDX 1.5 of all that an installation brings, as the lock has it, with a scope for each: `required` is in
+ * the bundle, `optional` is the embedded Postgres, and `excluded` comes with a package but never runs. `npm sbom`
+ * is not used: it leaves out each package that a tool for development needs too. The same lock gives the same list.
+ */
+function billOfMaterials(bundled) {
+  const { packages } = JSON.parse(readFileSync("package-lock.json", "utf8"));
+  const paths = Object.keys(packages).filter((path) => !packages[path].dev);
+  const refOf = (path) => `${nameOf(path)}@${packages[path].version}`;
+  /** Where Node finds a package from another: in its own `node_modules`, or in those around it. */
+  const find = (from, name) => {
+    const path = `${from && `${from}/`}node_modules/${name}`;
+    if (packages[path] !== undefined) return path;
+    return from === "" ? undefined : find(from.replace(/\/?node_modules\/(@[^/]+\/)?[^/]+$/, ""), name);
+  };
+  const describe = (path) => {
+    const { version, license } = packages[path];
+    const name = nameOf(path);
+    const purl = `pkg:npm/${name.replace("@", "%40")}@${version}`;
+    return { "bom-ref": refOf(path), name, version, purl, licenses: [{ expression: license }] };
+  };
+  const nameOf = (path) => (path === "" ? packages[""].name : path.split("node_modules/").at(-1));
+  const component = (path) => {
+    const { optional, devOptional, integrity } = packages[path];
+    const content = Buffer.from(integrity.replace("sha512-", ""), "base64").toString("hex");
+    const unbundled = optional || devOptional ? "optional" : "excluded";
+    return {
+      type: "library",
+      scope: bundled.includes(path) ? "required" : unbundled,
+      ...describe(path),
+      hashes: [{ alg: "SHA-512", content }],
+    };
+  };
+  const dependsOn = (path) => {
+    const { dependencies, optionalDependencies } = packages[path];
+    const names = Object.keys({ ...dependencies, ...optionalDependencies });
+    return names
+      .map((name) => find(path, name))
+      .filter((found) => found !== undefined && paths.includes(found))
+      .map(refOf);
+  };
+  return {
+    bomFormat: "CycloneDX",
+    specVersion: "1.5",
+    version: 1,
+    metadata: { component: { type: "application", ...describe("") } },
+    components: paths.filter((path) => path !== "").map(component),
+    dependencies: paths.map((path) => ({ ref: refOf(path), dependsOn: dependsOn(path) })),
+  };
 }

@@ -30,6 +30,7 @@ describe.skipIf(missing)(`the image${missing ? `, skipped: ${missing}` : ""}`, {
     expect(await inContainer("id -u; ls /usr/local/bin; ls /app; ls /app/dist")).toBe(
       "10001\ndocmirror\nnode\nLICENSE\nbin\ndist\nmigrations\npackage.json\ncli",
     );
+    expect(await inContainer("ls /app/dist/cli/sbom.json /app/dist/cli/main.js.map")).toMatch(/sbom/);
     expect(await inContainer("touch /app/x 2>/dev/null || echo refused")).toBe("refused");
     expect(await inContainer("grep ^Cap /proc/self/status | cut -f2 | sort -u")).toBe("0000000000000000");
   });

@@ -1,0 +1,147 @@
+/** The manifest, the list of packages and the source maps that the package and the image carry. */
+import { execFile } from "node:child_process";
+import { readdirSync, readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { describe, expect, it } from "vitest";
+import { nameSources } from "../../src/base/log/name-sources.ts";
+import { findBuiltProgram } from "../support/built-program.ts";
+
+const ROOT = new URL("../../", import.meta.url);
+const BUILT = new URL("dist/cli/", ROOT);
+const pathOf = (path: string) => fileURLToPath(new URL(path, ROOT));
+const read = (path: string) => readFileSync(new URL(path, ROOT), "utf8");
+const manifest = JSON.parse(read("package.json"));
+const lock: Record<string, LockedPackage> = JSON.parse(read("package-lock.json")).packages;
+
+interface LockedPackage {
+  version: string;
+  integrity: string;
+  dev?: true;
+}
+
+interface Component {
+  name: string;
+  version: string;
+  scope: "required" | "optional" | "excluded";
+  purl: string;
+  licenses: { expression: string }[];
+  hashes: { alg: string; content: string }[];
+}
+
+/** The packages that these sources import, without Node's own. */
+function importedBy(folder: string): Set<string> {
+  const files = readdirSync(new URL(folder, ROOT), { recursive: true, encoding: "utf8" });
+  const texts = files.filter((file) => file.endsWith(".ts")).map((file) => read(`${folder}/${file}`));
+  const imports = texts.flatMap((text) => [
+    ...text.matchAll(
+      /^(?:import|export|\}) ?.*from "((?:@[^/"]+\/)?[^./"][^/"]*)|import\("((?:@[^/"]+\/)?[^./"][^/"]*)/gm,
+    ),
+  ]);
+  const names = imports.map(([, plain, lazy]) => plain ?? lazy ?? "");
+  return new Set(names.filter((name) => !name.startsWith("node:")));
+}
+
+/** Where each package lies whose code is in the built files: a comment stands in front of each source. */
+function bundledFolders(): string[] {
+  const files = readdirSync(BUILT).filter((file) => file.endsWith(".js"));
+  const sources = files.flatMap((file) => [
+    ...read(`dist/cli/${file}`).matchAll(/^\/\/ (node_modules\/.*)$/gm),
+  ]);
+  const folders = sources.map(([, source = ""]) =>
+    Object.keys(lock)
+      .filter((folder) => source.startsWith(`${folder}/`))
+      .reduce((longest, folder) => (folder.length > longest.length ? folder : longest), ""),
+  );
+  return [...new Set(folders)];
+}
+
+describe("package.json", () => {
+  const { dependencies, devDependencies, peerDependencies } = manifest;
+
+  it("has every package that the sources import as a dependency, and no other", () => {
+    const names = [...Object.keys(dependencies), ...Object.keys(peerDependencies)];
+    expect([...importedBy("src")].toSorted()).toEqual(names.toSorted());
+  });
+
+  it("has tools for tests and builds apart from them, each once", () => {
+    // The program does not bring DuckDB, and tests need it.
+    const both = Object.keys(devDependencies).filter(
+      (name) => name in dependencies || name in peerDependencies,
+    );
+    expect(both).toEqual(["@duckdb/node-api"]);
+  });
+});
+
+describe.skipIf(findBuiltProgram() === null)("sbom.json", () => {
+  const bill: { components: Component[]; dependencies: { ref: string; dependsOn: string[] }[] } = JSON.parse(
+    findBuiltProgram() === null ? "{}" : read("dist/cli/sbom.json"),
+  );
+  const named = ({ name, version }: { name: string; version: string }) => `${name}@${version}`;
+  const nameAt = (path: string) => `${path.split("node_modules/").at(-1)}@${lock[path]?.version}`;
+
+  it("lists what an installation brings, with the versions and hashes of the lock", () => {
+    const installed = Object.keys(lock).filter((path) => path !== "" && !lock[path]?.dev);
+    expect(bill.components.map(named).toSorted()).toEqual(installed.map(nameAt).toSorted());
+    const hashes = installed.map((path) => lock[path]?.integrity);
+    const listed = bill.components.map(
+      ({ hashes: [hash] }) => `sha512-${Buffer.from(hash?.content ?? "", "hex").toString("base64")}`,
+    );
+    expect(listed.toSorted()).toEqual(hashes.toSorted());
+  });
+
+  it("says of just the packages in the bundle that they run", () => {
+    const required = bill.components.filter(({ scope }) => scope === "required");
+    const folders = bundledFolders();
+    expect(folders.length).toBeGreaterThan(50);
+    expect(required.map(named).toSorted()).toEqual(folders.map(nameAt).toSorted());
+    const runs = Object.keys(manifest.dependencies).filter(
+      (name) => !required.some((one) => one.name === name),
+    );
+    expect(runs).toEqual([]);
+  });
+
+  it("names licences and dependencies, and neither hosts nor paths of a machine", () => {
+    expect(bill.components.filter(({ licenses }) => !licenses[0]?.expression)).toEqual([]);
+    const refs = bill.dependencies.map(({ ref }) => ref);
+    expect(refs).toEqual([`docmirror@${manifest.version}`, ...bill.components.map(named)]);
+    expect(
+      bill.dependencies.flatMap(({ dependsOn }) => dependsOn).filter((ref) => !refs.includes(ref)),
+    ).toEqual([]);
+    expect(bill.dependencies.find(({ ref }) => ref.startsWith("pino@"))?.dependsOn).toContain(
+      `sonic-boom@${lock["node_modules/pino/node_modules/sonic-boom"]?.version ?? lock["node_modules/sonic-boom"]?.version}`,
+    );
+    expect(JSON.stringify(bill)).not.toMatch(/https?:|file:|\/(home|root|tmp|work)\//);
+  });
+});
+
+describe.skipIf(findBuiltProgram() === null)("a stack trace of the built program", () => {
+  it("names the sources", async () => {
+    const planted = "data:text/javascript,process.stdout.write=()=>{throw new Error('planted')}";
+    const args = ["--import", planted, pathOf("bin/docmirror.js"), "--version", "--verbose"];
+    const { stderr } = await promisify(execFile)(process.execPath, args).catch((error) => error);
+    expect(stderr).toMatch(/ runProgram \(src\/cli\/run-program\.ts:\d+:\d+\)/);
+    expect(stderr).toMatch(/ \(node_modules\/commander\/lib\/command\.js:\d+:\d+\)/);
+    expect(stderr).not.toContain("dist/cli");
+  });
+
+  it("names them in the log too, and leaves all other text", () => {
+    const main = new URL("main.js", BUILT).href;
+    const [line = 0, code = ""] =
+      [...read("dist/cli/main.js").split("\n").entries()].find(([, text]) =>
+        text.startsWith("await runProgram"),
+      ) ?? [];
+    const place = `${main}:${line + 1}:${code.indexOf("runProgram") + 1}`;
+    const named = (text: string) => nameSources(text, BUILT.href);
+    expect(named(JSON.stringify({ stack: `Error\n    at f (${place})\n    at ${place}` }))).toBe(
+      JSON.stringify({ stack: "Error\n    at f (src/cli/main.ts:10:7)\n    at src/cli/main.ts:10:7" }),
+    );
+    for (const other of [
+      "no trace",
+      `${main}`,
+      `${BUILT.href}gone.js:1:1 ${BUILT.href}`,
+      `${BUILT.href}../../x.js:1:1`,
+    ])
+      expect(named(other)).toBe(other);
+  });
+});
