@@ -58,16 +58,14 @@ describe("/metrics", { tags: ["long"] }, () => {
 
       await using server = startCli(["serve", "--http-port", "0", "--database-url", database.url]);
       await server.waitFor("stdout", /http/);
-      await expect
-        .poll(async () => sumOf(await scrape(server), "docmirror_database_up"), { timeout: 10_000 })
-        .toBe(1);
+      await expect.poll(async () => sumOf(await scrape(server), "docmirror_database_up")).toBe(1);
       expect(figuresOf(await scrape(server))).toBe(figuresOf(await scrape(worker)));
 
       expect(leadOf(text)).toEqual({ leader: { "": 1 }, hasLeader: { "": 1 } });
       expect(leadOf(await scrape(server))).toEqual({ leader: {}, hasLeader: { "": 1 } });
       await using standby = startCli(args);
       await expect
-        .poll(async () => leadOf(await scrape(standby)), { timeout: 20_000 })
+        .poll(async () => leadOf(await scrape(standby)))
         .toEqual({ leader: { "": 0 }, hasLeader: { "": 1 } });
       const idle = await scrape(standby);
       expect(figuresOf(idle)).toBe(figuresOf(await scrape(worker)));

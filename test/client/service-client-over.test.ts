@@ -284,7 +284,7 @@ describe("a call", () => {
     ["a page of HTML", [{ body: "<h1>hello</h1>" }], UnexpectedShapeError],
     ["an endless wait", [{ instead: "say nothing" }], TimeoutError],
   ] as const)("rejects with the error for %s", async (_, script, errorClass) => {
-    const { error } = await call([...script], fetchBuild, { timeoutMs: 300 });
+    const { error } = await call([...script], fetchBuild, { timeoutMs: 1000 });
     expect(error).toBeInstanceOf(errorClass);
   });
 

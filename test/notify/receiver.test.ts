@@ -131,10 +131,10 @@ describe("a try", () => {
   });
 
   it("does not wait for a body that stalls", async () => {
-    const from = performance.now();
-    const answer = await answerTo((_notice, response) => void response.writeHead(200).write("x"));
+    const answer = await answerTo((_notice, response) => void response.writeHead(200).write("x"), {
+      timeoutMs: 1_000_000,
+    });
     expect(answer).toMatchObject({ status: 200, error: null });
-    expect(performance.now() - from).toBeLessThan(10_000);
   });
 
   it("fails by a head of any length, by garbage and by a connection that breaks", async () => {

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { otherResource, parseResourceUri } from "../../src/resources/resource-uri.ts";
+import { cpuMsOf } from "../support/cpu-time.ts";
 
 const BASE = new URL("https://docs.example.org");
 const PREFIXED = new URL("https://docs.example.org/old");
@@ -76,11 +77,12 @@ describe("parseResourceUri", () => {
     expect(parseResourceUri(uri, BASE)).toEqual({ kind: "malformed" });
   });
 
-  it("a very long text costs little and names nothing", () => {
+  it("a very long text costs little and names nothing", async () => {
     const long = ["/api/v1/".repeat(50_000), `/api/v1/project/${"a".repeat(400_000)}`, "/".repeat(400_000)];
-    const startedAt = performance.now();
-    for (const uri of long) expect(parseResourceUri(uri, BASE).kind).not.toBe("record");
-    expect(performance.now() - startedAt).toBeLessThan(2000);
+    const ms = await cpuMsOf(() => {
+      for (const uri of long) expect(parseResourceUri(uri, BASE).kind).not.toBe("record");
+    });
+    expect(ms).toBeLessThan(2000);
   });
 
   it("never throws, and a key is one that can be stored", { tags: ["long"] }, () => {

@@ -11,7 +11,7 @@ export function createTestClient(
     baseUrl: new URL(baseUrl),
     concurrency: 4,
     ratePerSecond: 0,
-    timeoutMs: 10_000,
+    timeoutMs: 60_000,
     retries: 2,
     maxBodyBytes: 1024 * 1024,
     clock: createFakeClock(),

@@ -38,7 +38,7 @@ export async function createDataDir(): Promise<DataDir> {
       if (pid !== null) {
         // A fast shutdown, whoever is connected.
         process.kill(pid, "SIGINT");
-        await expect.poll(serverPid, { timeout: 10_000 }).toBeNull();
+        await expect.poll(serverPid).toBeNull();
       }
       await rm(path, { recursive: true, force: true });
     },

@@ -42,7 +42,7 @@ export function withDefaults<Options extends RunOptions>(
       databaseUrl,
       baseUrl,
       ratePerSecond: 0,
-      timeoutMs: 10_000,
+      timeoutMs: 60_000,
       retries: 2,
       fullEveryDays: 7,
       // Most services here are one process, so what is gone is gone at once.

@@ -176,12 +176,12 @@ describe("an upgrade", { tags: ["long"], timeout: 300_000 }, () => {
         await tx`lock table report.error_rules in access share mode`;
         await using killed = migrate(database);
         await withMirror(database, (sql) =>
-          expect.poll(async () => (await sessions(sql, true)).length, { timeout: 30_000 }).toBe(1),
+          expect.poll(async () => (await sessions(sql, true)).length).toBe(1),
         );
         killed.signal("SIGKILL");
         expect((await killed.ended).signal).toBe("SIGKILL");
       });
-      await expect.poll(async () => (await sessions(holder, false)).length, { timeout: 30_000 }).toBe(0);
+      await expect.poll(async () => (await sessions(holder, false)).length).toBe(0);
     });
     expect(await schemaOf(database)).toEqual(before);
     expect(await migrate(database).ended).toMatchObject({ code: 0 });

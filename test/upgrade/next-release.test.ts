@@ -92,7 +92,7 @@ describe("a program whose database the next release has migrated", {
     const [address = ""] = await served.waitFor("stdout", /http:\S+/);
     await served.waitFor("stderr", /a later version of docmirror refreshes the figures/);
     const pageStatus = async () => (await fetch(`${address}/api/v1/build/?limit=1`)).status;
-    await expect.poll(pageStatus, { timeout: 30_000 }).toBe(200);
+    await expect.poll(pageStatus).toBe(200);
     expect(await (await fetch(address)).text()).toContain("<!doctype html>");
     expect(await refreshed()).toBe(1);
 
@@ -144,7 +144,7 @@ describe("migrate of the next release, while a sync is under way", {
     using next = makeNextRelease({ migration: ADDITIVE });
     await using mirror = await setUp(next, { delayMs: 200, answered: 40 });
     await using sync = mirror.startOld("sync", "--json");
-    await expect.poll(() => mirror.service.requests(), { timeout: 30_000 }).toBeGreaterThan(12);
+    await expect.poll(() => mirror.service.requests()).toBeGreaterThan(12);
     expect(await mirror.next("migrate")).toMatchObject({
       code: 0,
       stdout: expect.stringContaining(next.tag),
@@ -166,7 +166,7 @@ describe("migrate of the next release, while a sync is under way", {
     using next = makeNextRelease({ migration: NOT_ADDITIVE });
     await using mirror = await setUp(next, { answered: 20 });
     await using sync = mirror.startOld("sync", "--json");
-    await expect.poll(() => mirror.service.requests(), { timeout: 30_000 }).toBeGreaterThan(12);
+    await expect.poll(() => mirror.service.requests()).toBeGreaterThan(12);
     await using migration = mirror.startNext("migrate");
     await migration.waitFor("stderr", /trying again/);
     mirror.service.release();

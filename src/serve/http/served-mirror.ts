@@ -17,8 +17,6 @@ export interface ServedMirrorDeps {
   /** Resolves to the URL of the database once it answers and has our schema, however long that takes. */
   ready(signal: AbortSignal): Promise<string>;
   log: Logger;
-  /** How long a snapshot may wait for a connection. @default 15000 */
-  waitMs?: number;
 }
 
 /** The database behind the HTTP server. It may be down for some time. Reads are refused at once then. */
@@ -33,7 +31,7 @@ export interface ServedMirror extends MirrorReader {
   close(): Promise<void>;
 }
 
-export function createServedMirror({ ready, log, waitMs = WAIT_MS }: ServedMirrorDeps): ServedMirror {
+export function createServedMirror({ ready, log }: ServedMirrorDeps): ServedMirror {
   const closing = new AbortController();
   let pool: { url: string; sql: Sql } | null = null;
   let waiting: Promise<void> | null = null;
@@ -89,7 +87,7 @@ export function createServedMirror({ ready, log, waitMs = WAIT_MS }: ServedMirro
   function snapshot<T>(fn: (tx: TransactionSql) => Promise<T>, signal?: AbortSignal): Promise<T> {
     const askedAt = performance.now();
     const readInTime = async (tx: TransactionSql) => {
-      if (performance.now() - askedAt > waitMs)
+      if (performance.now() - askedAt > WAIT_MS)
         throw new StoreError("every connection was busy for too long");
       return fn(tx);
     };

@@ -49,7 +49,7 @@ beforeEach(async () => {
   workers.push(await start(relay.url(database.url)));
   await awaitLeader(sql);
   for (const worker of [start(database.url), start(database.url)]) workers.push(await worker);
-  await expect.poll(async () => (await runs()).some(isGood), { timeout: 60_000 }).toBe(true);
+  await expect.poll(async () => (await runs()).some(isGood)).toBe(true);
 });
 afterEach(async () => {
   for (const worker of workers) await worker[Symbol.asyncDispose]();
@@ -71,7 +71,7 @@ async function newRun(isIt: (run: Run) => boolean, pid?: number): Promise<number
   const find = async () =>
     (await runs()).find((run) => isIt(run) && !before.has(run.id) && (pid ?? run.pid) === run.pid)?.id;
   let found: number | undefined;
-  await expect.poll(async () => (found = await find()), { timeout: 60_000, interval: 50 }).toBeDefined();
+  await expect.poll(async () => (found = await find()), { interval: 50 }).toBeDefined();
   return found ?? 0;
 }
 
@@ -148,7 +148,7 @@ describe("three workers on one database", { timeout: 240_000 }, () => {
     relay.restore();
     await leader.cli.waitFor("stderr", /another worker leads now/);
     await newRun(isGood, pid);
-    await expect.poll(async () => (await fetch(leader.page)).status, { timeout: 30_000 }).toBe(200);
+    await expect.poll(async () => (await fetch(leader.page)).status).toBe(200);
     await expectGoodLedger();
   });
 

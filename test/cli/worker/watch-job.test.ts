@@ -184,10 +184,10 @@ async function startBeside() {
   worker.start();
   const reach = async (states: Record<string, string>) => {
     const isReached = () => Object.entries(states).every(([job, state]) => worker.states()[job] === state);
-    await expect.poll(isReached, { timeout: 20_000, interval: 10 }).toBe(true);
+    await expect.poll(isReached, { interval: 10 }).toBe(true);
   };
   // The round at the start.
-  await expect.poll(() => arranged.asked.length, { timeout: 20_000, interval: 10 }).toBeGreaterThan(0);
+  await expect.poll(() => arranged.asked.length, { interval: 10 }).toBeGreaterThan(0);
   await reach({ sync: "waiting", watch: "waiting" });
   arranged.asked.length = 0;
   return {
@@ -201,8 +201,7 @@ async function startBeside() {
       });
       return () => letGo();
     },
-    asked: () =>
-      expect.poll(() => arranged.asked.length, { timeout: 20_000, interval: 10 }).toBeGreaterThan(0),
+    asked: () => expect.poll(() => arranged.asked.length, { interval: 10 }).toBeGreaterThan(0),
     async [Symbol.asyncDispose]() {
       await worker.stop();
       await quick[Symbol.asyncDispose]();
@@ -237,7 +236,7 @@ describe("beside the nightly sync", () => {
     beside.tick("watch");
     await beside.asked();
     beside.tick("sync");
-    await expect.poll(beside.messages, { timeout: 20_000 }).toContain("sync started");
+    await expect.poll(beside.messages).toContain("sync started");
     await beside.reach({ watch: "running", sync: "running" });
     letGo();
     await beside.reach({ watch: "waiting", sync: "waiting" });

@@ -29,10 +29,10 @@ test("a worker lives before its database answers, and is ready once it has made 
       200, 503, 503,
     ]);
     await link.restore();
-    await expect.poll(() => statusOf("/readyz"), { timeout: 30_000 }).toBe(200);
+    await expect.poll(() => statusOf("/readyz")).toBe(200);
     await cli.waitFor("stderr", /sync succeeded/);
     const readDocument = async () => (await fetch(`${url}/status.json`)).json();
-    await expect.poll(readDocument, { timeout: 30_000 }).toMatchObject({
+    await expect.poll(readDocument).toMatchObject({
       stale: false,
       runs: [{ kind: "full", status: "succeeded" }],
       leader: { pid: cli.child.pid, term: 1 },
@@ -40,10 +40,10 @@ test("a worker lives before its database answers, and is ready once it has made 
     });
 
     link.freeze();
-    await expect.poll(() => statusOf("/readyz"), { timeout: 10_000 }).toBe(503);
+    await expect.poll(() => statusOf("/readyz")).toBe(503);
     expect(await statusOf("/livez")).toBe(200);
     await link.restore();
-    await expect.poll(() => statusOf("/readyz"), { timeout: 10_000 }).toBe(200);
+    await expect.poll(() => statusOf("/readyz")).toBe(200);
     cli.signal("SIGTERM");
     expect((await cli.ended).code).toBe(143);
   } finally {

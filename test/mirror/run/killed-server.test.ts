@@ -50,7 +50,7 @@ async function kill(): Promise<void> {
       return false;
     }
   };
-  await expect.poll(isThere, { timeout: 10_000 }).toBe(false);
+  await expect.poll(isThere).toBe(false);
 }
 
 /** A run over the embedded server of this folder; `act` is done when the walk of builds is at its fifth page. */

@@ -109,6 +109,9 @@ function listOf(
   };
 }
 
+/** A service that answers has the time that it takes. */
+const limitFor = ({ instead }: ScriptedReply) => ({ timeoutMs: instead === undefined ? 60_000 : 300 });
+
 const WHOLE = { walk: "whole", reason: null };
 const numbers = (end: number) => Array.from({ length: end }, (_, at) => String(at));
 
@@ -294,7 +297,7 @@ describe("a page that cannot be rendered", () => {
       const list = listOf(20, (ids) => (ids.includes(5) ? refusal : null));
       return (list as Exclude<Script, readonly ScriptedReply[]>)(request, url);
     };
-    const { pages, outcome } = await walkScript(script, { pageSize: 8, client: { timeoutMs: 100 } });
+    const { pages, outcome } = await walkScript(script, { pageSize: 8, client: limitFor(refusal) });
     expect(pages.flatMap(({ holes }) => holes.map(({ offset }) => offset))).toEqual([5]);
     expect(outcome).toMatchObject({ walk: "not_whole", records: 19 });
   });
@@ -321,7 +324,7 @@ describe("a page that cannot be rendered", () => {
       if (url.searchParams.get("offset") === "4") total = 12;
       return reply;
     };
-    const { outcome, verdict, asked } = await walkScript(script, { client: { timeoutMs: 100 } });
+    const { outcome, verdict, asked } = await walkScript(script, { client: limitFor(refusal) });
     expect(outcome).toEqual({ ...WHOLE, totalCount: 12, records: 12 });
     expect(verdict).toBe("two proven passes");
     expect(asked).toContain("40@0");

@@ -5,6 +5,7 @@ import { explainBuild } from "../../../src/mirror/builds/explain-build.ts";
 import { pieceText } from "../../../src/mirror/builds/piece.ts";
 import { grantReader, planReaderGrant } from "../../../src/report/grant-reader.ts";
 import { expectFiles, filesOf, runQueries } from "../../support/block-offers.ts";
+import { cpuMsOf } from "../../support/cpu-time.ts";
 import { type MirrorPages, openMirrorPages } from "../../support/mirror-pages.ts";
 import { blockOf, expectHarmless, mainOf, textOf } from "../../support/page-text.ts";
 import { PLANTED_SECRET } from "../../support/planted-secret.ts";
@@ -201,9 +202,11 @@ describe("the page of a build", () => {
         on conflict (build_id) do update set output = excluded.output, error = excluded.error`,
     );
     await refreshPages(pages.databaseUrl);
-    const started = performance.now();
-    const page = await pages.page("/build/1004");
-    expect(performance.now() - started).toBeLessThan(5000);
+    let page = "";
+    const ms = await cpuMsOf(async () => {
+      page = await pages.page("/build/1004");
+    });
+    expect(ms).toBeLessThan(5000);
     const log = blockOf(page, "log");
     expect(page.length).toBeLessThan(600_000);
     expect(textOf(log)).toContain("Output 100,000 lines");

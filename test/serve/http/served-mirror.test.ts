@@ -1,7 +1,8 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { StoreError } from "../../../src/base/errors.ts";
 import { silentLog } from "../../../src/base/log.ts";
 import { createServedMirror } from "../../../src/serve/http/served-mirror.ts";
+import { connect } from "../../../src/store/connection/connect.ts";
 import { createTestDatabase } from "../../support/database.ts";
 
 /** Port 1 answers on no machine that runs tests. */
@@ -59,24 +60,33 @@ describe("a served mirror", () => {
 
   it("does not begin to read for those who have waited too long and are gone", async () => {
     await using database = await createTestDatabase();
-    const mirror = createServedMirror({ ready: async () => database.url, log: silentLog, waitMs: 200 });
+    const mirror = createServedMirror({ ready: async () => database.url, log: silentLog });
+    const holder = connect(database.url, { applicationName: "docmirror test", max: 1 });
     try {
       await mirror.open();
+      await holder`select pg_advisory_lock(1)`;
       const sleepers = Array.from({ length: 8 }, () =>
-        mirror.snapshot((tx) => tx`select pg_sleep(0.6)`.then(() => "read")),
+        mirror.snapshot((tx) => tx`select pg_advisory_xact_lock_shared(1)`.then(() => "read")),
       );
+      const findWaiting = () => holder`select from pg_locks where locktype = 'advisory' and not granted`;
+      await expect.poll(async () => (await findWaiting()).length).toBe(8);
       let begun = 0;
       const waiting = Array.from({ length: 20 }, () =>
         mirror.snapshot(async () => {
           begun++;
         }),
       );
+      const now = performance.now.bind(performance);
+      vi.spyOn(performance, "now").mockImplementation(() => now() + 16_000);
+      await holder`select pg_advisory_unlock(1)`;
       const ends = await Promise.allSettled(waiting);
       expect(ends.every(({ status }) => status === "rejected")).toBe(true);
       expect(begun).toBe(0);
       expect(await Promise.all(sleepers)).toEqual(Array(8).fill("read"));
       expect(await mirror.snapshot(async () => "read")).toBe("read");
     } finally {
+      vi.restoreAllMocks();
+      await holder.end({ timeout: 1 });
       await mirror.close();
     }
   });

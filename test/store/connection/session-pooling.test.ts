@@ -126,7 +126,7 @@ describe.skipIf(PGBOUNCER === null)("over a PgBouncer in session mode", () => {
     killed.signal("SIGKILL");
     await killed.ended;
     isHeld = false;
-    await expect.poll(async () => (await run(...sync)).code, { timeout: 20_000 }).toBe(0);
+    await expect.poll(async () => (await run(...sync)).code).toBe(0);
     const runs = "select status from sync.runs order by id";
     expect(await ask(own, runs)).toEqual([{ status: "interrupted" }, { status: "succeeded" }]);
     expect(await run("status", "--max-age", "1h")).toMatchObject({ code: 0 });

@@ -35,7 +35,7 @@ afterEach(async () => {
   const pid = await serverPid();
   if (pid !== undefined && isServerAlive(pid)) {
     process.kill(pid, "SIGINT");
-    await expect.poll(() => isServerAlive(pid), { timeout: 10_000 }).toBe(false);
+    await expect.poll(() => isServerAlive(pid)).toBe(false);
   }
   await rm(dataDir, { recursive: true, force: true });
 });
