@@ -112,10 +112,11 @@ export async function withRun(
   work: (run: OpenRun) => Promise<void>,
 ): Promise<RunResult> {
   const { settings, clock, log, signal } = options;
+  const patience = { clock, log, signal };
   // A round of the watch is short. It does not wait for other runs, but they wait for it.
   const lock = await acquireRunLock(
     settings.databaseUrl,
-    kind === "watch" ? {} : { outlast: { clock, signal } },
+    kind === "watch" ? { patience } : { patience, outlast: { clock, signal } },
   );
   // A run continues after the server has crashed and restarted, so all confirmed commits must still be there.
   const session = { synchronous_commit: "on" };

@@ -1,9 +1,10 @@
 import type { Clock } from "../../base/clock.ts";
 import { LockedError } from "../../base/errors.ts";
 import { connect, renewConnections, type Sql, type TransactionSql } from "../connection/connect.ts";
+import { createPatience, type PatienceOptions } from "../connection/patience.ts";
 import { runText } from "../connection/run-statement.ts";
 import { assertSessionPooling, SharedSessionError } from "../connection/session-pooling.ts";
-import { READ_ONLY, withStoreErrors } from "../connection/store-errors.ts";
+import { isPassing, READ_ONLY, sqlstateOf, withStoreErrors } from "../connection/store-errors.ts";
 import type { RunKind } from "../schema/runs.ts";
 
 /** Any number that no other program uses for an advisory lock: the letters of "docmirro". */
@@ -12,6 +13,8 @@ const TRY_LOCK = `
   select pg_try_advisory_lock(${LOCK_KEY}) as "isLocked", pid, backend_start as "startedAt",
     pg_is_in_recovery() or current_setting('transaction_read_only')::bool as "isReadOnly"
   from pg_stat_activity where pid = pg_backend_pid()`;
+/** The server answered, and then ended the session. */
+const ENDED: readonly (string | undefined)[] = ["57P01", "57P02", "CONNECTION_CLOSED"];
 /** How long the server may take to end a session of ours that was lost. */
 const GHOST_ENDS_MS = 5000;
 /** How many times, a tenth of a second apart, to check which run has the lock. */
@@ -41,6 +44,11 @@ export interface RunLockOptions {
    * open run. @default refuses, as for any other run
    */
   outlast?: { clock: Clock; signal: AbortSignal };
+  /**
+   * Takes the lock in a new session when the server ends the one in which it is being taken, as in a restart. A server
+   * that never answered is reported at once. @default reports both at once
+   */
+  patience?: Pick<PatienceOptions, "clock" | "signal" | "log">;
 }
 
 /** A session as the server identifies it. A pid alone is not enough, because pids are reused. */
@@ -68,6 +76,7 @@ export async function acquireRunLock(url: string, options: RunLockOptions = {}):
   const session = { idle_session_timeout: "0" };
   const sql = connect(url, { applicationName: "docmirror lock", max: 1, session });
   let holder: Holder | null = null;
+  let hasAnswered = false;
 
   const hold = () =>
     withStoreErrors("take the run lock", async () => {
@@ -121,7 +130,20 @@ export async function acquireRunLock(url: string, options: RunLockOptions = {}):
 
   /** Takes the lock for the first time. */
   async function take(): Promise<void> {
+    const { patience } = options;
+    try {
+      await tryTake();
+    } catch (error) {
+      if (!patience || !isPassing(error) || !(hasAnswered || ENDED.includes(sqlstateOf(error)))) throw error;
+      const regain = async () => {};
+      const outwait = createPatience({ ...patience, regain, renew: () => renewConnections(sql) });
+      await outwait("take the run lock", tryTake);
+    }
+  }
+
+  async function tryTake(): Promise<void> {
     await withStoreErrors("take the run lock", () => assertSessionPooling(sql, url));
+    hasAnswered = true;
     for (let waitedMs = 0; ; waitedMs += OUTLAST_POLL_MS) {
       try {
         await hold();

@@ -1,5 +1,7 @@
 import { describe, expect, test } from "vitest";
+import { systemClock } from "../../../src/base/clock.ts";
 import { LockedError, StoreError } from "../../../src/base/errors.ts";
+import { silentLog } from "../../../src/base/log.ts";
 import { withSql } from "../../../src/store/connection/connect.ts";
 import { startRun } from "../../../src/store/ledger/run-ledger.ts";
 import { acquireRunLock } from "../../../src/store/ledger/run-lock.ts";
@@ -183,5 +185,51 @@ describe("who waits for a round of the watch", () => {
     await expect(failed).rejects.toMatchObject({ name: "LockedError", heldBy: "full" });
     expect(clock.sleeps).toEqual([]);
     await sync.release();
+  });
+});
+
+describe("who takes the lock while the server ends its session", () => {
+  const { signal } = new AbortController();
+  const patience = { clock: systemClock, signal, log: silentLog };
+
+  /** Ends the session of the one that waits, in the middle of its statement. */
+  async function endWaiting(url: string): Promise<void> {
+    const ended = () =>
+      withSql(
+        url,
+        { applicationName: "docmirror test" },
+        (sql) => sql`
+        select pg_terminate_backend(pid, 10000) from pg_stat_activity
+        where datname = current_database() and application_name = 'docmirror lock'
+          and state = 'active' and query like '%pg_sleep%'`,
+      );
+    while ((await ended()).length === 0);
+  }
+
+  test("takes it in the next session", async () => {
+    await using database = await createTestDatabase();
+    const other = await acquireRunLock(database.url);
+    const waiting = acquireRunLock(database.url, { patience, outlast: patience });
+    for (let time = 0; time < 2; time++) await endWaiting(database.url);
+    await other.release();
+    const lock = await waiting;
+    await lock.hold();
+    await expect(acquireRunLock(database.url)).rejects.toBeInstanceOf(LockedError);
+    await lock.release();
+  });
+
+  test("is told of it at once without patience, and of a server that never answered", async () => {
+    await using database = await createTestDatabase();
+    const other = await acquireRunLock(database.url);
+    const waiting = acquireRunLock(database.url, { outlast: patience });
+    const failed = expect(waiting).rejects.toMatchObject({
+      name: "StoreError",
+      sqlstate: expect.stringMatching(/^(57P01|CONNECTION_CLOSED)$/),
+    });
+    await endWaiting(database.url);
+    await failed;
+    await other.release();
+    const nowhere = acquireRunLock("postgres://127.0.0.1:1/nowhere", { patience });
+    await expect(nowhere).rejects.toMatchObject({ message: "Cannot reach Postgres at 127.0.0.1:1" });
   });
 });
