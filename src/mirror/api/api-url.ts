@@ -1,3 +1,5 @@
+import { RESOURCE_LABELS, type RequestLabel } from "../../base/metrics/labels.ts";
+
 /**
  * The absolute URL of an API path below the base URL, with `format=json`. The prefix of the base URL is added
  * when the path lacks it: a proxy may strip it from the links that the service sends. Null for another origin
@@ -20,4 +22,14 @@ export function apiUrl(path: string, baseUrl: URL): URL | null {
 export function isSameEndpoint(one: string, other: string, baseUrl: URL): boolean {
   const path = apiUrl(one, baseUrl)?.pathname;
   return path !== undefined && path === apiUrl(other, baseUrl)?.pathname;
+}
+
+/** What a request below the base URL asks for, by its path. A path that is not of the interface is `other`. */
+export function requestLabel(url: URL, baseUrl: URL): RequestLabel {
+  const prefix = baseUrl.pathname.replace(/\/$/, "");
+  if (!url.pathname.startsWith(`${prefix}/api/v1/`)) return "other";
+  const [name = "", part] = url.pathname.slice(`${prefix}/api/v1/`.length).split("/");
+  if (name === "") return "root";
+  const resource = RESOURCE_LABELS.find((one) => one === name);
+  return resource === undefined ? "other" : part === "schema" ? "schema" : resource;
 }

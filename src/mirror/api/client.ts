@@ -1,41 +1,28 @@
 import { createHash } from "node:crypto";
-import type { Clock } from "../../base/clock.ts";
-import type { Config } from "../../base/config.ts";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { UnexpectedShapeError } from "../../base/errors.ts";
-import type { RequestMeter } from "../../base/metrics/request-meter.ts";
 import { markDamaged } from "../../resources/damaged-records.ts";
 import { parseJson } from "../../resources/parse-json.ts";
-import { apiUrl } from "./api-url.ts";
-import type { ClockAhead } from "./clock-difference.ts";
+import { apiUrl, requestLabel } from "./api-url.ts";
 import { charsetOf, decodeReply } from "./decode-reply.ts";
-import { byteLengthOf, createHost, type Host, type RetryLog } from "./host.ts";
-import type { HostPace } from "./host-pace.ts";
+import {
+  byteLengthOf,
+  createHost,
+  type Host,
+  type HostReply,
+  type HostRequest,
+  type HostSettings,
+} from "./host.ts";
 import { refuseRedirect } from "./refuse-redirect.ts";
-import { requestLabel } from "./request-label.ts";
-import { createTurnstile } from "./turnstile.ts";
 import { showUrl } from "./upstream-errors.ts";
 
 const ROOT_PATH = "/api/v1/";
 
-export interface ClientOptions
-  extends Pick<
-    Config,
-    "ratePerSecond" | "concurrency" | "timeoutMs" | "retries" | "maxBodyBytes" | "proxies"
-  > {
+export interface ClientOptions extends HostSettings {
   baseUrl: URL;
-  /** The pace that all clients of the host share. It replaces `ratePerSecond`. @default the client's own */
-  pace?: HostPace;
-  clock: Clock;
-  /** Hears of each retry. The program's log is one. */
-  log: RetryLog;
-  signal?: AbortSignal;
-  /** Called with warnings for the summary of the run: requests were paused, or the service held them back. */
-  onWarning?(message: string): void;
-  /** Counts the requests. @default nothing does */
-  meter?: RequestMeter | undefined;
 }
 
-export interface FetchOptions<T> {
+export interface FetchOptions<T> extends Pick<HostRequest<T>, "retries" | "priority" | "signal" | "log"> {
   /**
    * Turns the parsed JSON into the value. Throws `UnexpectedShapeError` for a bad reply, which is then
    * retried.
@@ -46,35 +33,19 @@ export interface FetchOptions<T> {
    * request.
    */
   knownHash?: string | Promise<string | undefined>;
-  /** The number of retries for this request. @default the client's own */
-  retries?: number;
-  /** Among waiting requests, those with a higher one are sent first. @default 0 */
-  priority?: number;
-  signal?: AbortSignal;
-  /** Hears of the retries of this request. @default the client's own */
-  log?: RetryLog;
 }
 
-export interface JsonReply<T> {
+export interface JsonReply<T> extends Pick<HostReply, "sentAt" | "receivedAt" | "serverDate"> {
   url: string;
   /** Null when the body has the known hash. */
   value: T | null;
   /** SHA-256 of the body, hex; of another charset than UTF-8, with its name in front. */
   hash: string;
   bytes: number;
-  /**
-   * When the answered request was sent: the last try, after its last redirect. A reply from a cache counts as
-   * sent when the cache got it.
-   */
-  sentAt: Date;
-  /** When the last byte arrived. */
-  receivedAt: Date;
-  /** The `Date` header of the reply, or null. */
-  serverDate: Date | null;
 }
 
 /** Sends requests to the service at a steady pace, with retries. One request in, one parsed reply out. */
-export interface Client {
+export interface Client extends Pick<Host, "isUp" | "lost" | "stats" | "clockAhead" | "close"> {
   readonly baseUrl: URL;
   /**
    * Fetches JSON from a path of the API. Throws `HttpStatusError`, `NetworkError`, `TimeoutError` or
@@ -83,22 +54,6 @@ export interface Client {
    * request is a GET.
    */
   fetchJson<T>(path: string, options: FetchOptions<T>): Promise<JsonReply<T>>;
-  /**
-   * Whether the root of the API answers now. For callers whose page or record keeps failing. False once the
-   * host is lost. Rejects when `signal` is aborted or the client is closed.
-   */
-  isUp(signal?: AbortSignal): Promise<boolean>;
-  /** Aborted when the host is lost. Its reason is the error of every request from then on. */
-  readonly lost: AbortSignal;
-  /** Requests sent, retries included, and body bytes received, since the client was created. */
-  stats(): { requests: number; bytes: number };
-  /**
-   * How far the service's clock is ahead, from the `Date` headers of all replies so far. Null when no reply
-   * had one.
-   */
-  clockAhead(): ClockAhead | null;
-  /** Fails every request, running or waiting, and every later one. May be called twice. */
-  close(): Promise<void>;
 }
 
 export function createClient(options: ClientOptions): Client {
@@ -113,8 +68,8 @@ export function createClient(options: ClientOptions): Client {
       `the service declares the charset '${label.slice(0, 40)}', which nobody knows; its replies are read as UTF-8`,
     );
   };
-  const host = createHost({
-    ...options,
+  const host = createHost(options, {
+    baseUrl,
     rootUrl: apiUrl(ROOT_PATH, baseUrl) ?? baseUrl,
     accept: "application/json",
     labelOf: (url) => requestLabel(url, baseUrl),
@@ -127,7 +82,7 @@ export function createClient(options: ClientOptions): Client {
 
   return {
     baseUrl,
-    async fetchJson<T>(path: string, fetchOptions: FetchOptions<T>) {
+    async fetchJson<T>(path: string, { parse, knownHash, ...request }: FetchOptions<T>) {
       const url = apiUrl(path, baseUrl);
       if (!url) {
         throw new UnexpectedShapeError(
@@ -138,24 +93,17 @@ export function createClient(options: ClientOptions): Client {
           },
         );
       }
-      const { retries, priority, signal, log } = fetchOptions;
       return host.ask<JsonReply<T>>(url, {
-        ...(retries !== undefined && { retries }),
-        ...(priority !== undefined && { priority }),
-        ...(signal && { signal }),
-        ...(log && { log }),
+        ...request,
         async read({ body, header, sentAt, receivedAt, serverDate }) {
           const charset = charsetOf(header("content-type"));
           if (charset.unknown !== null) warnOfCharset(charset.unknown);
           const hash = hashOf(body, charset.name);
-          const known = hash === (await fetchOptions.knownHash);
+          const known = hash === (await knownHash);
           if (!known) await parseTurn();
           const value = known
             ? null
-            : fetchOptions.parse(
-                readJson(Buffer.concat(body), charset.name, showUrl(url), host.excerpt),
-                showUrl(url),
-              );
+            : parse(readJson(Buffer.concat(body), charset.name, showUrl(url), host.excerpt), showUrl(url));
           return {
             url: showUrl(url),
             value,
@@ -173,6 +121,18 @@ export function createClient(options: ClientOptions): Client {
     stats: host.stats,
     clockAhead: host.clockAhead,
     close: host.close,
+  };
+}
+
+/**
+ * Lets one caller pass in each turn of the event loop. Parsing a page takes milliseconds. When several pages
+ * arrive at once, other work that waits for a socket, such as loading, would otherwise wait for all of them.
+ */
+function createTurnstile(): () => Promise<void> {
+  let last: Promise<void> = Promise.resolve();
+  return () => {
+    last = last.then(() => nextTurn());
+    return last;
   };
 }
 

@@ -6,22 +6,19 @@ import type { Config } from "../../base/config.ts";
 import { NetworkError, UnexpectedShapeError } from "../../base/errors.ts";
 import type { RequestLabel } from "../../base/metrics/labels.ts";
 import type { RequestMeter } from "../../base/metrics/request-meter.ts";
-import { answerOf } from "./answer-of.ts";
 import { ACCEPT_ENCODING, BodyTooLargeError, decodeBody, readBody } from "./body.ts";
 import { type ClockAhead, createClockDifference } from "./clock-difference.ts";
-import { basicLogin } from "./connections/basic-login.ts";
 import { createConnections } from "./connections/connections.ts";
-import { createLoginHider } from "./connections/hide-logins.ts";
+import { basicLogin, createLoginHider } from "./connections/logins.ts";
+import { parseHttpDate, parseRetryAfter } from "./header-times.ts";
 import { createHostGate } from "./host-gate.ts";
 import { createHostPace, type HostPace } from "./host-pace.ts";
-import { parseHttpDate } from "./http-date.ts";
 import { linkSignals } from "./link-signals.ts";
 import { toProxyError } from "./proxy-errors.ts";
 import { refuseRedirects } from "./refuse-redirect.ts";
 import { withRetries } from "./retry.ts";
-import { parseRetryAfter } from "./retry-after.ts";
 import { statusError } from "./status-error.ts";
-import { excerpt, showUrl, toUpstreamError } from "./upstream-errors.ts";
+import { answerOf, excerpt, showUrl, toUpstreamError } from "./upstream-errors.ts";
 
 const MAX_REDIRECTS = 3;
 
@@ -30,11 +27,26 @@ export interface RetryLog {
   warn(facts: { attempt: number; wait_ms: number | null; error: string }, message: string): void;
 }
 
-export interface HostOptions
+/** What the one who asks decides, for every host and all of its requests. */
+export interface HostSettings
   extends Pick<
     Config,
     "ratePerSecond" | "concurrency" | "timeoutMs" | "retries" | "maxBodyBytes" | "proxies"
   > {
+  /** The pace that all clients of the host share. It replaces `ratePerSecond`. @default the host's own */
+  pace?: HostPace;
+  clock: Clock;
+  /** Hears of each retry. The program's log is one. */
+  log: RetryLog;
+  signal?: AbortSignal;
+  /** Called with warnings for the summary of the run: requests were paused, or the service held them back. */
+  onWarning?(message: string): void;
+  /** Counts the requests. @default nothing does */
+  meter?: RequestMeter | undefined;
+}
+
+/** What is asked of a host: where it is, and how its replies are taken. */
+export interface HostPlace {
   /** Its origin is the host. Its user and password are sent as Basic, to this origin alone. */
   baseUrl: URL;
   /** The cheapest address of the host. It is asked when the host may be away. */
@@ -48,18 +60,10 @@ export interface HostOptions
    * header as sent, or "".
    */
   follow(url: URL, status: number, location: string): URL;
-  /** The pace that all clients of the host share. It replaces `ratePerSecond`. @default the host's own */
-  pace?: HostPace;
-  clock: Clock;
-  /** Hears of each retry. */
-  log: RetryLog;
-  signal?: AbortSignal;
-  /** Called with warnings for the summary of the run: requests were paused, or the service held them back. */
-  onWarning?(message: string): void;
-  /** Counts the requests. @default nothing does */
-  meter?: RequestMeter | undefined;
-  /** What a request to this address asks for, as the meter names it. @default other */
-  labelOf?(url: URL): RequestLabel;
+  /** The longest body that is read, where the settings allow more. @default theirs */
+  maxBodyBytes?: number;
+  /** What a request to this address asks for, as the meter names it. */
+  labelOf(url: URL): RequestLabel;
 }
 
 /** A header of a reply by its name in lower case; the first one where there are several. */
@@ -108,7 +112,10 @@ export interface Host {
    * fail at once with one of the first three errors.
    */
   ask<T>(url: URL, question: HostRequest<T>): Promise<T>;
-  /** Whether the root answers now. False once the host is lost. Rejects when aborted or closed. */
+  /**
+   * Whether the root answers now. For callers whose page or record keeps failing. False once the host is lost.
+   * Rejects when `signal` is aborted or the host is closed.
+   */
   isUp(signal?: AbortSignal): Promise<boolean>;
   /** The begin of a body for a message, without the logins that were sent. */
   excerpt(body: Buffer): string;
@@ -127,21 +134,17 @@ type Sent<T> =
   | { kind: "answer"; value: T; status: number; ageMs: number }
   | { kind: "reply"; reply: HostReply; status: number; ageMs: number };
 
-export function createHost(options: HostOptions): Host {
-  const { baseUrl, rootUrl, clock, log, maxBodyBytes } = options;
-  const route = findProxyRoute(baseUrl, options.proxies);
+export function createHost(settings: HostSettings, place: HostPlace): Host {
+  const { clock, log, meter, timeoutMs, concurrency } = settings;
+  const { baseUrl, rootUrl, labelOf } = place;
+  const maxBodyBytes = Math.min(settings.maxBodyBytes, place.maxBodyBytes ?? settings.maxBodyBytes);
+  const route = findProxyRoute(baseUrl, settings.proxies);
   const hideLogins = createLoginHider([baseUrl, route.proxy]);
-  const connections = createConnections({
-    proxy: route.proxy,
-    connections: options.concurrency,
-    timeoutMs: options.timeoutMs,
-  });
+  const connections = createConnections({ proxy: route.proxy, connections: concurrency, timeoutMs });
   // Every request to the host passes this queue.
-  const queue = new PQueue({ concurrency: options.concurrency });
+  const queue = new PQueue({ concurrency });
   const stats = { requests: 0, bytes: 0 };
   let inFlight = 0;
-  const { meter } = options;
-  const labelOf = (url: URL) => options.labelOf?.(url) ?? "other";
   // Who has a place in the queue may still wait for the rate.
   const leaveMeter = meter?.watchQueue(() => ({
     waiting: Math.max(0, queue.size + queue.pending - inFlight),
@@ -152,18 +155,18 @@ export function createHost(options: HostOptions): Host {
   // Every running and every waiting request listens to it.
   setMaxListeners(0, closing.signal);
   const gate = createHostGate({
-    pace: options.pace ?? createHostPace(options),
-    retries: options.retries,
+    pace: settings.pace ?? createHostPace(settings),
+    retries: settings.retries,
     clock,
     probe,
     signal: closing.signal,
-    onWarning: (message) => options.onWarning?.(message),
+    onWarning: (message) => settings.onWarning?.(message),
   });
 
   async function probe(): Promise<void> {
     const sent = await sendInTime(rootUrl, {}, closing.signal);
     if (sent.kind === "reply") meter?.answered(labelOf(rootUrl), sent.status);
-    if (sent.kind !== "redirect" && sent.ageMs > 0 && options.mayBeCached !== true) {
+    if (sent.kind !== "redirect" && sent.ageMs > 0 && place.mayBeCached !== true) {
       throw new NetworkError(`GET ${showUrl(rootUrl)} was answered by a cache, not by the service`, {
         url: showUrl(rootUrl),
       });
@@ -183,7 +186,7 @@ export function createHost(options: HostOptions): Host {
       dispatcher,
       signal,
       headers: {
-        accept: options.accept,
+        accept: place.accept,
         "user-agent": "docmirror",
         "accept-encoding": ACCEPT_ENCODING,
         ...question.headers,
@@ -212,7 +215,7 @@ export function createHost(options: HostOptions): Host {
     const raw = await readBody(reply.body, maxBodyBytes);
     stats.bytes += byteLengthOf(raw);
     if (status >= 300 && status < 400 && status !== 304) {
-      return { kind: "redirect", status, target: options.follow(url, status, header("location") ?? "") };
+      return { kind: "redirect", status, target: place.follow(url, status, header("location") ?? "") };
     }
     const decoded = decodeBody(raw, header("content-encoding"), maxBodyBytes);
     if (status < 200 || status >= 300) {
@@ -241,7 +244,7 @@ export function createHost(options: HostOptions): Host {
     signal: AbortSignal,
   ): Promise<Sent<T>> {
     const deadline = new AbortController();
-    const timer = setTimeout(() => deadline.abort(), options.timeoutMs);
+    const timer = setTimeout(() => deadline.abort(), timeoutMs);
     const either = linkSignals([signal, deadline.signal]);
     const from = performance.now();
     inFlight += 1;
@@ -250,10 +253,10 @@ export function createHost(options: HostOptions): Host {
       if (sent.kind !== "reply") meter?.answered(labelOf(url), sent.status);
       return sent;
     } catch (reason) {
-      const timeoutMs = deadline.signal.aborted ? options.timeoutMs : null;
+      const outOfTimeMs = deadline.signal.aborted ? timeoutMs : null;
       const error = signal.aborted
         ? signal.reason
-        : (toProxyError(reason, url, route, timeoutMs) ?? toUpstreamError(reason, url, timeoutMs));
+        : (toProxyError(reason, url, route, outOfTimeMs) ?? toUpstreamError(reason, url, outOfTimeMs));
       meter?.answered(labelOf(url), signal.aborted ? "stopped" : answerOf(error));
       throw error;
     } finally {
@@ -305,7 +308,7 @@ export function createHost(options: HostOptions): Host {
 
   return {
     async ask(url, question) {
-      const { signal, release } = linkSignals([closing.signal, options.signal, question.signal, gate.lost]);
+      const { signal, release } = linkSignals([closing.signal, settings.signal, question.signal, gate.lost]);
       try {
         const oneTry = (attemptNumber: number) =>
           queue.add(() => attempt(url, question, attemptNumber, signal), {
@@ -313,7 +316,7 @@ export function createHost(options: HostOptions): Host {
             priority: question.priority ?? 0,
           });
         return await withRetries(oneTry, {
-          retries: Math.min(question.retries ?? options.retries, options.retries),
+          retries: Math.min(question.retries ?? settings.retries, settings.retries),
           clock,
           signal,
           onRetry(error, attemptNumber, waitMs) {
@@ -329,7 +332,7 @@ export function createHost(options: HostOptions): Host {
       }
     },
     async isUp(signal) {
-      const either = linkSignals([closing.signal, options.signal, signal]);
+      const either = linkSignals([closing.signal, settings.signal, signal]);
       try {
         return await gate.isUp(either.signal);
       } finally {

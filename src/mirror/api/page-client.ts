@@ -1,28 +1,17 @@
-import type { Clock } from "../../base/clock.ts";
-import type { Config } from "../../base/config.ts";
 import { HttpStatusError, UnexpectedShapeError, WrongAddressError } from "../../base/errors.ts";
 import { BodyTooLargeError } from "./body.ts";
-import { createHost, type HostOptions } from "./host.ts";
+import { createHost, type Host, type HostSettings } from "./host.ts";
 import type { HostPace } from "./host-pace.ts";
 import { RedirectsError } from "./refuse-redirect.ts";
 import { showUrl } from "./upstream-errors.ts";
 
-export interface PageClientOptions
-  extends Pick<
-    Config,
-    "ratePerSecond" | "concurrency" | "timeoutMs" | "retries" | "maxBodyBytes" | "proxies"
-  > {
+export interface PageClientOptions extends HostSettings {
   /** Where the pages are. No request leaves its origin. */
   docsUrl: URL;
   /** Whether a redirect may be followed to this address, which is on the origin. */
   isPage(url: URL): boolean;
   /** The pace of the host, shared with the API's client where both ask the same one. */
   pace: HostPace;
-  clock: Clock;
-  log: HostOptions["log"];
-  signal: AbortSignal;
-  onWarning?(message: string): void;
-  meter?: HostOptions["meter"];
 }
 
 /** What a server sent with a page, so that it can say later that the page is unchanged. */
@@ -41,18 +30,12 @@ export type PageReply =
   | { kind: "no page"; reason: string; status: number };
 
 /** Fetches pages of documentation from one host, by the rules that also hold for the API. */
-export interface PageClient {
+export interface PageClient extends Pick<Host, "isUp" | "lost" | "stats" | "close"> {
   /**
    * Fetches a page, or learns that it is unchanged. Throws as `Host.ask` does for the replies that
    * `PageReply` does not name. A page that fails is asked for twice at most, because one page matters little.
    */
   fetchPage(url: URL, known: Validators): Promise<PageReply>;
-  /** Whether the root of the host answers now. Rejects with the signal's reason. */
-  isUp(signal?: AbortSignal): Promise<boolean>;
-  /** Aborted when the host is lost. Its reason is the error of every request from then on. */
-  readonly lost: AbortSignal;
-  stats(): { requests: number; bytes: number };
-  close(): Promise<void>;
 }
 
 /** The longest page that is read. Longer ones are generated lists or archives, not texts. */
@@ -76,15 +59,14 @@ class PageMovedError extends WrongAddressError {
 
 export function createPageClient(options: PageClientOptions): PageClient {
   const { docsUrl, isPage } = options;
-  const host = createHost({
-    ...options,
+  const host = createHost(options, {
     baseUrl: docsUrl,
     rootUrl: new URL(docsUrl.origin),
     // Hosts of documents stand behind caches as a rule, and their pages come from there too.
     mayBeCached: true,
     labelOf: () => "content",
     accept: "text/html, application/xhtml+xml;q=0.9",
-    maxBodyBytes: Math.min(options.maxBodyBytes, MAX_PAGE_BYTES),
+    maxBodyBytes: MAX_PAGE_BYTES,
     follow(url, status, location) {
       const isLink = location !== "" && URL.canParse(location, url.href);
       const target = isLink ? new URL(location, url) : null;

@@ -1,7 +1,18 @@
 import { type ProxyRoute, showProxy } from "../../base/config/proxy-route.ts";
 import { NetworkError, TimeoutError } from "../../base/errors.ts";
-import { TunnelError } from "./connections/tunnel-error.ts";
 import { isUntrusted, showUrl } from "./upstream-errors.ts";
+
+/** The proxy did not open a tunnel. `status` or `cause` says why. */
+export class TunnelError extends Error {
+  override name = "TunnelError";
+  /** Null when it did not answer. */
+  readonly status: number | null;
+
+  constructor(status: number | null, cause?: unknown) {
+    super("the proxy opened no tunnel", { cause });
+    this.status = status;
+  }
+}
 
 /** The proxy refuses for good: the login is not valid, or the target is not allowed. */
 export class ProxyRefusedError extends NetworkError {

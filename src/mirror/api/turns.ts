@@ -1,3 +1,8 @@
+/**
+ * Turns at an even pace, by the rate control of p-queue. It has this wrapper because p-queue measures by the time of day
+ * (`Date.now`, as of 9.3): after the system clock is set back, its queue waits until that time comes again, perhaps for
+ * hours, so a new queue replaces it.
+ */
 import { setMaxListeners } from "node:events";
 import PQueue from "p-queue";
 import { linkSignals } from "./link-signals.ts";
@@ -9,7 +14,7 @@ import { linkSignals } from "./link-signals.ts";
 const SHORTEST_INTERVAL_MS = 40;
 const CLOCK_CHECK_MS = 1000;
 
-/** Turns at an even pace, first come, first served. */
+/** First come, first served. */
 export interface Turns {
   /**
    * Resolves when it is the caller's turn. When aborted before, rejects with the reason and takes no turn.
@@ -18,11 +23,8 @@ export interface Turns {
 }
 
 /**
- * Uses the rate control of p-queue. `strict` limits every window of time. Without it, up to 83 requests a
- * second pass where 50 are allowed, at the border of two windows.
- *
- * p-queue measures by the time of day. When the system clock is set back, it would wait until that time comes
- * again, perhaps for hours. So a new queue then replaces the old one.
+ * `strict` limits every window of time. Without it, up to 83 requests a second pass where 50 are allowed, at the
+ * border of two windows.
  */
 export function createTurns(ratePerSecond: number): Turns {
   const intervalCap = Math.max(1, Math.round((ratePerSecond * SHORTEST_INTERVAL_MS) / 1000));

@@ -1,4 +1,5 @@
 import {
+  HttpStatusError,
   MirrorError,
   NetworkError,
   TimeoutError,
@@ -6,6 +7,7 @@ import {
   type UpstreamError,
   WrongAddressError,
 } from "../../base/errors.ts";
+import type { Answer } from "../../base/metrics/labels.ts";
 import { BodyTooLargeError, UndecodableBodyError } from "./body.ts";
 import { describeWrongScheme, SCHEME_HINT } from "./wrong-scheme.ts";
 
@@ -84,4 +86,11 @@ export function isUntrusted(reason: unknown): boolean {
 function isClosedWithoutAnswer(reason: unknown, url: URL): boolean {
   const { name, socket } = (reason ?? {}) as { name?: unknown; socket?: { bytesRead?: number } };
   return url.protocol === "http:" && name === "SocketError" && socket?.bytesRead === 0;
+}
+
+/** How a request ended that failed with this error, as the meter names it. */
+export function answerOf(error: unknown): Answer {
+  if (error instanceof HttpStatusError) return error.status;
+  if (error instanceof TimeoutError) return "timeout";
+  return error instanceof UnexpectedShapeError ? "shape" : "network";
 }

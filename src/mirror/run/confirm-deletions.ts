@@ -8,8 +8,8 @@ import { withStoreErrors } from "../../store/connection/store-errors.ts";
 import { addDeleted } from "../../store/ledger/run-ledger.ts";
 import type { Unfinished } from "../../store/schema/runs.ts";
 import { aboutList } from "../api/about-list.ts";
-import { askDetail, type DetailAnswer } from "../api/ask-detail.ts";
 import type { Client } from "../api/client.ts";
+import { askDetail, type DetailAnswer } from "../api/fetch-detail.ts";
 import {
   type AskedRecord,
   countUnsettled,

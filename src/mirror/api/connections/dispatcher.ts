@@ -1,6 +1,6 @@
-import { Agent, type Dispatcher, Pool, ProxyAgent } from "undici";
-import { basicLogin } from "./basic-login.ts";
-import { ProxyPool } from "./proxy-pool.ts";
+import { Agent, type Dispatcher, errors, Pool, ProxyAgent } from "undici";
+import { TunnelError } from "../proxy-errors.ts";
+import { basicLogin } from "./logins.ts";
 
 export { request } from "undici";
 
@@ -11,6 +11,25 @@ export interface DispatcherOptions {
   connections: number;
   /** For each step: to connect, to wait for the head of a reply, to wait for more of its body. */
   timeoutMs: number;
+}
+
+/**
+ * The connections to a proxy, used to open tunnels. When the proxy closes one, undici 7 retries without a
+ * pause and without an end (nodejs/undici#3897), because the error looks like that of an idle connection.
+ * `TunnelError` prevents that. It also shows that the proxy failed, not the service.
+ */
+class ProxyPool extends Pool {
+  override async connect(options: Dispatcher.ConnectOptions): Promise<Dispatcher.ConnectData> {
+    let reply: Dispatcher.ConnectData;
+    try {
+      reply = await super.connect(options);
+    } catch (error) {
+      throw error instanceof errors.ClientDestroyedError ? error : new TunnelError(null, error);
+    }
+    if (reply.statusCode === 200) return reply;
+    reply.socket.on("error", () => {}).destroy();
+    throw new TunnelError(reply.statusCode);
+  }
 }
 
 /** The connections to one service. */
