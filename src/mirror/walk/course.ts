@@ -61,7 +61,7 @@ import {
 } from "../../resources/page-request.ts";
 import type { Resource } from "../../resources/resources.ts";
 import { createHighestIds } from "./highest-ids.ts";
-import { createIdSet, type IdSet } from "./id-set.ts";
+import { createIdSet } from "./id-set.ts";
 import type { ParsedMeta } from "./page.ts";
 import { LARGEST_SIZE } from "./page-size.ts";
 import {
@@ -89,7 +89,7 @@ export interface CourseOptions {
   listPath: string;
   /**
    * The `limit` of the first pass, until `resize` says otherwise, and of what an enlarged page is narrowed to.
-   * An overlap needs at least 2.
+   * At least 2.
    */
   pageSize: number;
   /** Whether the path of a `next` is the path of this list. */
@@ -109,57 +109,9 @@ export interface WalkOutcome {
   records: number;
 }
 
-export interface Course {
-  /** The next request; null at the end of the walk. */
-  readonly request: PageRequest | null;
-  /** Set when `request` is null. */
-  readonly outcome: WalkOutcome | null;
-  /** The row of `VERDICTS` for the page just read; null before the first page. */
-  readonly verdict: VerdictName | null;
-  /** The distance from the page just read to the next one; 0 when the next one does not follow it. */
-  readonly step: number;
-  /** Whether the last page counted. There may be a gap before a page without an anchor. */
-  readonly isAnchored: boolean;
-  /**
-   * Whether `request` is for more records than the page size that was set, so that its size may be why it
-   * fails.
-   */
-  readonly isEnlarged: boolean;
-  /** The `limit` that this pass aims for. A narrowed request has a smaller one. */
-  readonly limit: number;
-  /** The number of passes, including this one. */
-  readonly passes: number;
-  /** Whether no page of the list was read yet. */
-  readonly isAtStart: boolean;
-  /** The distinct ids of all passes. */
-  readonly seen: IdSet;
-  /**
-   * Changes the `limit` of the next request and of those after it. A request that is narrowed grows to it
-   * again page by page. Only for the first pass: later ones have a reason for their size.
-   */
-  resize(limit: number): void;
-  /**
-   * Says what the highest number was that is the id of a record, before the walk began. Only a second pass and
-   * those after it need it. Unless it is said, no id that is new to the second pass counts as that of a new record.
-   */
-  knowHighestId(id: number): void;
-  /** Takes the reply to `request`. */
-  read(page: PageFacts): void;
-  /**
-   * Called when `request` cannot be rendered: makes the next request smaller. Enlarged pages go back to the
-   * size that was set. False when no smaller request is left, because the whole list is at fault.
-   */
-  narrow(): boolean;
-  /**
-   * Takes a remembered page instead of a reply. False when it does not fit here; then do not use this course
-   * any more. Its `limit` may be any: the page was narrowed, or the earlier walk had another size there.
-   */
-  replay(page: PageFacts & { request: string }): boolean;
-  /** Sets the next request to the remembered one, after `replay`. False when it does not fit here. */
-  resumeAt(request: string): boolean;
-}
+export type Course = ReturnType<typeof createCourse>;
 
-export function createCourse(options: CourseOptions): Course {
+export function createCourse(options: CourseOptions) {
   const { resource, isOverlapping = true } = options;
   const highest = createHighestIds();
   const seen = createIdSet();
@@ -184,8 +136,13 @@ export function createCourse(options: CourseOptions): Course {
   let isRepeated = false;
   let step = 0;
   let isAnchored = true;
-  const pageSize = isOverlapping ? Math.max(2, options.pageSize) : options.pageSize;
+  const pageSize = atLeastTwo(options.pageSize);
   beginPass(pageSize);
+
+  /** An overlap needs two records. */
+  function atLeastTwo(limit: number): number {
+    return isOverlapping ? Math.max(2, limit) : limit;
+  }
 
   function beginPass(limit: number): void {
     passes += 1;
@@ -209,15 +166,17 @@ export function createCourse(options: CourseOptions): Course {
     highest.take(id);
   }
 
+  /** Takes the reply to `request`. */
   function read(page: PageFacts): void {
     if (!request) throw new Error("the walk is at its end");
     adjacentHoles = 0;
     const at = request;
-    recordTotal(page.meta.totalCount);
+    if (totalCount !== null && page.meta.totalCount !== totalCount) hasMoved = true;
+    totalCount = page.meta.totalCount;
     for (const id of page.ids) takeId(id);
     pass.pages += 1;
     const isStart = at.offset <= pass.barrier || !isOverlapping;
-    // One step back is worth a second reading of the list, but no more than one at each border.
+    // One step back costs less than a second reading of the list. At each border there is only one.
     const joint = joinPage(pass, at, page, isStart ? "none" : stepBack > 0 ? "one" : "two");
     isAnchored = joint.isAnchored;
     if (isAnchored) stepBack = 0;
@@ -285,7 +244,7 @@ export function createCourse(options: CourseOptions): Course {
     pass.hasGaps = true;
     if (page.ids.length > 0) pass.waiting.push({ at, page });
     const overlap = overlapOf(at.limit);
-    // So many records went at least, as far as the count shows it.
+    // At least this many records were deleted, by the count.
     const gone = Math.max(0, (pass.last.totalCount ?? 0) - (page.meta.totalCount ?? 0));
     stepBack = Math.max(overlap + Math.min(gone, at.limit), stepBack * 2);
     request = { ...at, offset: Math.max(pass.barrier, at.offset - stepBack) };
@@ -305,26 +264,30 @@ export function createCourse(options: CourseOptions): Course {
     pass.waiting = pass.waiting.filter((waiting) => waiting.at.offset > (request?.offset ?? 0));
   }
 
+  /**
+   * Changes the `limit` of the next request and of those after it. A request that is narrowed grows to it
+   * again page by page. Only for the first pass: later ones have a reason for their size.
+   */
   function resize(limit: number): void {
     if (!request || passes > 1) return;
     const isNarrowed = request.limit < pass.limit;
-    pass.limit = isOverlapping ? Math.max(2, limit) : limit;
+    pass.limit = atLeastTwo(limit);
     if (!isNarrowed || request.limit > pass.limit) request = { ...request, limit: pass.limit };
-  }
-
-  function recordTotal(count: number | null): void {
-    if (totalCount !== null && count !== totalCount) hasMoved = true;
-    totalCount = count;
   }
 
   function beginNextPass(): void {
     beginPass(Math.max(pass.limit, Math.min(LARGEST_SIZE, pass.limit * LIMIT_GROWTH)));
   }
 
+  /** Whether `request` is for more records than the page size that was set. Then its size may be why it fails. */
   function isEnlarged(): boolean {
     return request !== null && request.limit > pageSize;
   }
 
+  /**
+   * Called when `request` cannot be rendered: makes the next request smaller. Enlarged pages go back to the
+   * size that was set. False when no smaller request is left, because the whole list is at fault.
+   */
   function narrow(): boolean {
     if (!request) throw new Error("the walk is at its end");
     if (isEnlarged()) {
@@ -346,39 +309,56 @@ export function createCourse(options: CourseOptions): Course {
   }
 
   return {
+    /** The next request; null at the end of the walk. */
     get request() {
       return request;
     },
+    /** Set when `request` is null. */
     get outcome() {
       return outcome;
     },
+    /** The row of `VERDICTS` for the page just read; null before the first page. */
     get verdict() {
       return verdict;
     },
+    /** The distance from the page just read to the next one; 0 when the next one does not follow it. */
     get step() {
       return step;
     },
+    /** Whether the last page counted. There may be a gap before a page without an anchor. */
     get isAnchored() {
       return isAnchored;
     },
     get isEnlarged() {
       return isEnlarged();
     },
+    /** The `limit` that this pass aims for. A narrowed request has a smaller one. */
     get limit() {
       return pass.limit;
     },
+    /** The number of passes, including this one. */
     get passes() {
       return passes;
     },
+    /** Whether no page of the list was read yet. */
     get isAtStart() {
       return passes === 1 && pass.pages === 0 && request?.offset === 0;
     },
+    /** The distinct ids of all passes. */
     seen,
+    /**
+     * Takes the highest number that was an id before the walk began. Without it, no id that is new to the second
+     * pass counts as that of a new record. The first pass does not need it.
+     */
     knowHighestId: highest.know,
     resize,
     read,
     narrow,
-    replay(page) {
+    /**
+     * Takes a remembered page instead of a reply. False when it does not fit here; then do not use this course
+     * any more. Its `limit` may be any: the page was narrowed, or the earlier walk had another size there.
+     */
+    replay(page: PageFacts & { request: string }): boolean {
       if (!resumeAt(page.request)) return false;
       read(page);
       return true;
@@ -386,6 +366,7 @@ export function createCourse(options: CourseOptions): Course {
     resumeAt,
   };
 
+  /** Sets the next request to the remembered one, after `replay`. False when it does not fit here. */
   function resumeAt(text: string): boolean {
     const remembered = parsePageRequest(text);
     if (!remembered || remembered.limit < 1) return false;

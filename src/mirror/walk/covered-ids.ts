@@ -3,30 +3,10 @@ import { createIdSet } from "./id-set.ts";
 /** The number of latest records whose place is remembered, to check that records keep their order. */
 const REMEMBERED = 4096;
 
-/** How a page overlaps the part of the list that was covered before it. */
-export interface Overlap {
-  /** The number of records of the page that were covered already. */
-  anchors: number;
-  /** The number of groups that they are in. Records that share a sort key are one group. */
-  groups: number;
-  /** Whether anchors came in another order than before. Then the order of this list is not fixed. */
-  isDisordered: boolean;
-}
+export type CoveredIds = ReturnType<typeof createCoveredIds>;
 
 /** The records that one pass over a list has covered, and the places of the latest ones. */
-export interface CoveredIds {
-  /**
-   * Compares a page with what is covered. `ties` are the places of records that share the sort key of the
-   * record before; among themselves these may come in any order.
-   */
-  compare(ids: readonly string[], ties?: readonly number[]): Overlap;
-  /** Adds a page to the covered part. Returns the number of its new records. */
-  cover(ids: readonly string[]): number;
-  /** Distinct records covered. */
-  readonly size: number;
-}
-
-export function createCoveredIds(): CoveredIds {
+export function createCoveredIds() {
   const covered = createIdSet();
   /** The places in the order of the list. The records that were read first come first. */
   const places = new Map<string, number>();
@@ -56,14 +36,21 @@ export function createCoveredIds(): CoveredIds {
   }
 
   return {
-    compare(ids, ties = []) {
+    /**
+     * Compares a page with what is covered. `ties` are the places of records that share the sort key of the
+     * record before; among themselves these may come in any order.
+     */
+    compare(ids: readonly string[], ties: readonly number[] = []) {
       const tied = new Set(ties);
+      /** The number of records of the page that were covered already. */
       let anchors = 0;
+      /** The number of groups that they are in. Records that share a sort key are one group. */
       let groups = 0;
       let isCounted = false;
       /** The last place of the groups before, and of this one. */
       let before = Number.NEGATIVE_INFINITY;
       let last = Number.NEGATIVE_INFINITY;
+      /** Whether anchors came in another order than before. Then the order of this list is not fixed. */
       let isDisordered = false;
       for (const [index, id] of ids.entries()) {
         if (!tied.has(index)) {
@@ -81,7 +68,8 @@ export function createCoveredIds(): CoveredIds {
       }
       return { anchors, groups, isDisordered };
     },
-    cover(ids) {
+    /** Adds a page to the covered part. Returns the number of its new records. */
+    cover(ids: readonly string[]): number {
       place(ids);
       let added = 0;
       for (const id of ids) if (covered.add(id)) added += 1;
@@ -91,6 +79,7 @@ export function createCoveredIds(): CoveredIds {
       }
       return added;
     },
+    /** Distinct records covered. */
     get size() {
       return covered.size;
     },

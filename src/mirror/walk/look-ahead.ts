@@ -4,31 +4,27 @@
  */
 const MOST_BYTES = 4.5 * 1024 * 1024;
 
+export type LookAheadRoom = ReturnType<typeof createLookAheadRoom>;
+
 /**
  * The memory for pages, from the request until they are stored. All lists that are walked at the same time
  * share it. A page asked for ahead needs room, by the bytes of the page before it. The page that a walk waits
  * for takes it in any case, so that each list goes on.
  */
-export interface LookAheadRoom {
-  /** Takes room for a page asked for ahead. False when there is none. */
-  take(bytes: number): boolean;
-  /** Takes room for a page that is there, even where there is none. */
-  hold(bytes: number): void;
-  give(bytes: number): void;
-}
-
-export function createLookAheadRoom(): LookAheadRoom {
+export function createLookAheadRoom() {
   let left = MOST_BYTES;
   return {
-    take(bytes) {
+    /** Takes room for a page asked for ahead. False when there is none. */
+    take(bytes: number): boolean {
       if (bytes > left) return false;
       left -= bytes;
       return true;
     },
-    hold(bytes) {
+    /** Takes room for a page that is there, even where there is none. */
+    hold(bytes: number): void {
       left -= bytes;
     },
-    give(bytes) {
+    give(bytes: number): void {
       left += bytes;
     },
   };

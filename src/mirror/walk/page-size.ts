@@ -19,6 +19,12 @@
  * begins with the size that is remembered, finds its pages at the same places as this one.
  */
 import type { PageRequest } from "../../resources/page-request.ts";
+import type { FetchedPage } from "./page.ts";
+import { saidLimit } from "./pass.ts";
+
+type Place = Pick<PageRequest, "limit" | "offset">;
+/** A reply, as far as it says something about the size. */
+export type SizedPage = Pick<FetchedPage, "meta" | "ids" | "bytes" | "askedAt" | "observedAt">;
 
 /** The size at the start, and the smallest. */
 export const BASE_SIZE = 100;
@@ -32,11 +38,12 @@ const SLOW_MS = 1000;
 const LEAST_GROWTH = 1.5;
 /** One reply, or all that were in flight at the same moment, may be an accident. */
 const IN_A_ROW = 8;
-/** A page with a smaller share of its records says nothing of larger ones, and one with a larger share lacks only some. */
+/** A page with a smaller share of its records is too short to judge larger pages by. */
 const LEAST_FULL = 0.9;
 /** A service that sends this many pages with one and the same smaller count has a limit that it does not tell. */
 const SAME_COUNTS = 3;
 const SHRUNK_FOR_MS = 7 * 86_400_000;
+const NO_LIGHT_PAGES = { pages: 0, room: Number.POSITIVE_INFINITY };
 
 /** What is remembered of a list's page size from walk to walk. */
 export interface RememberedSize {
@@ -45,40 +52,13 @@ export interface RememberedSize {
   shrunkAt: Date | null;
 }
 
-/** A reply, as far as it says something about the size. */
-export interface SizedPage {
-  request: Pick<PageRequest, "limit" | "offset">;
-  /** The number of records that came. */
-  count: number;
-  /** The id of the last of them; undefined without one. */
-  lastId: string | undefined;
-  hasNext: boolean;
-  /** The smallest limit of the request, of `meta` and of `next`. */
-  saidLimit: number;
-  totalCount: number | null;
-  bytes: number;
-  askedAt: Date;
-  observedAt: Date;
-}
-
-export interface PageSize {
-  readonly size: number;
-  readonly shrunkAt: Date | null;
-  /** The `limit` of a page at this offset. */
-  limitAt(offset: number): number;
-  /** Where the records of a failed page end; null outside of such a region. */
-  regionEnd(offset: number): number | null;
-  /** Learns from a page. At the start of a walk one page is enough to grow. */
-  learn(page: SizedPage, isAtStart: boolean): void;
-  /** A page could not be had. */
-  fail(request: Pick<PageRequest, "limit" | "offset">): void;
-}
+export type PageSize = ReturnType<typeof createPageSize>;
 
 /** @param remembered null for a list that was never walked */
-export function createPageSize(remembered: RememberedSize | null): PageSize {
+export function createPageSize(remembered: RememberedSize | null) {
   let size = Math.min(LARGEST_SIZE, Math.max(BASE_SIZE, remembered?.size ?? BASE_SIZE));
   let shrunkAt = remembered?.shrunkAt ?? null;
-  /** The page that shrank it failed, so the time is that of the next one. */
+  /** Whether it shrank since the last page. The next page gives the time, because a failed one has none. */
   let isShrunk = false;
   /** The most records that the service says that it sends. */
   let most = LARGEST_SIZE;
@@ -92,14 +72,14 @@ export function createPageSize(remembered: RememberedSize | null): PageSize {
   let served = size;
   /** The slow pages in a row, and the light ones with the least room among them. */
   let slow = 0;
-  let light = { pages: 0, room: Number.POSITIVE_INFINITY };
+  let light = NO_LIGHT_PAGES;
   /** The records of the last failed page, and the size that it had. */
   let region: { from: number; end: number; size: number; shrunkAt: Date | null } | null = null;
 
   function setSize(to: number): void {
     size = Math.min(most, Math.max(BASE_SIZE, Math.floor(to)));
     slow = 0;
-    light = { pages: 0, room: Number.POSITIVE_INFINITY };
+    light = NO_LIGHT_PAGES;
   }
 
   function shrink(to: number): void {
@@ -107,13 +87,12 @@ export function createPageSize(remembered: RememberedSize | null): PageSize {
     setSize(to);
   }
 
-  function grow(page: SizedPage, isAtStart: boolean): void {
-    const { request, totalCount, observedAt } = page;
+  function grow({ offset }: Place, { meta, observedAt }: SizedPage, isAtStart: boolean): void {
     const next = Math.min(most, Math.floor(size * light.room));
-    if (next < size * LEAST_GROWTH || totalCount === null) return;
+    if (next < size * LEAST_GROWTH || meta.totalCount === null) return;
     if (shrunkAt && observedAt.getTime() - shrunkAt.getTime() < SHRUNK_FOR_MS) return;
     // At the start, this page is read again.
-    const left = totalCount - (isAtStart ? 0 : request.offset + size);
+    const left = meta.totalCount - (isAtStart ? 0 : offset + size);
     if (Math.ceil(left / next) + (isAtStart ? 1 : 0) < Math.ceil(left / size)) setSize(next);
   }
 
@@ -124,15 +103,19 @@ export function createPageSize(remembered: RememberedSize | null): PageSize {
     get shrunkAt() {
       return shrunkAt;
     },
-    limitAt: (offset) => Math.min(size, regionAt(offset) ? BASE_SIZE : LARGEST_SIZE),
-    regionEnd: (offset) => regionAt(offset)?.end ?? null,
-    learn(page, isAtStart) {
-      judge(page, isAtStart);
-      lastId = page.lastId;
+    /** The `limit` of a page at this offset. */
+    limitAt: (offset: number) => Math.min(size, regionAt(offset) ? BASE_SIZE : LARGEST_SIZE),
+    /** Where the records of a failed page end; null outside of such a region. */
+    regionEnd: (offset: number) => regionAt(offset)?.end ?? null,
+    /** Learns from a page. At the start of a walk one page is enough to grow. */
+    learn(request: Place, page: SizedPage, isAtStart: boolean): void {
+      judge(request, page, isAtStart);
+      lastId = page.ids.at(-1);
       if (isShrunk) shrunkAt = page.observedAt;
       isShrunk = false;
     },
-    fail({ limit, offset }) {
+    /** A page could not be had. */
+    fail({ limit, offset }: Place): void {
       const failed = regionAt(offset);
       if (limit > BASE_SIZE) {
         region = { from: offset, end: offset + limit, size, shrunkAt };
@@ -145,22 +128,25 @@ export function createPageSize(remembered: RememberedSize | null): PageSize {
     },
   };
 
-  function judge(page: SizedPage, isAtStart: boolean): void {
-    const { request, count, bytes, askedAt, observedAt } = page;
-    if (doubt && !page.hasNext) settleDoubt(doubt, page);
+  function judge(request: Place, page: SizedPage, isAtStart: boolean): void {
+    const { meta, bytes, askedAt, observedAt } = page;
+    const { count } = meta;
+    const isLast = meta.next === null;
+    const end = request.offset + count;
+    if (doubt && isLast) settleDoubt(doubt, end, page.ids.at(-1));
     // A narrowed page, or one that was asked for before the size changed.
     if (request.limit !== size) return;
-    if (!page.hasNext) {
+    if (isLast) {
       // A page that ends as the one before is the one more that was asked for.
-      const isEcho = count > 0 && page.lastId === lastId;
-      if (!isEcho && count < size && size > BASE_SIZE && request.offset + count < (page.totalCount ?? 0)) {
-        doubt = { lastId: page.lastId, end: request.offset + count, size, shrunkAt };
+      const isEcho = count > 0 && page.ids.at(-1) === lastId;
+      if (!isEcho && count < size && size > BASE_SIZE && end < (meta.totalCount ?? 0)) {
+        doubt = { lastId: page.ids.at(-1), end, size, shrunkAt };
         shrink(BASE_SIZE);
       }
       return;
     }
     const before = size;
-    judgeCount(count, page.saidLimit);
+    judgeCount(count, saidLimit(request, meta));
     if (size !== before) return;
     if (count === size) served = Math.max(served, size);
     const ms = observedAt.getTime() - askedAt.getTime();
@@ -170,10 +156,9 @@ export function createPageSize(remembered: RememberedSize | null): PageSize {
       return;
     }
     const room = Math.min(AIM_BYTES / Math.max(1, bytes), SLOW_MS / Math.max(1, ms));
-    if (room < LEAST_GROWTH || count < LEAST_FULL * size)
-      light = { pages: 0, room: Number.POSITIVE_INFINITY };
+    if (room < LEAST_GROWTH || count < LEAST_FULL * size) light = NO_LIGHT_PAGES;
     else light = { pages: light.pages + 1, room: Math.min(light.room, room) };
-    if (light.pages >= (isAtStart ? 1 : IN_A_ROW)) grow(page, isAtStart);
+    if (light.pages >= (isAtStart ? 1 : IN_A_ROW)) grow(request, page, isAtStart);
   }
 
   function judgeCount(count: number, said: number): void {
@@ -189,14 +174,11 @@ export function createPageSize(remembered: RememberedSize | null): PageSize {
    * A page of the smaller size was the last one too. When it ends where the doubtful one ended, that was the end. By
    * the record, too: a service that hides records of a page shows the same end at other places.
    */
-  function settleDoubt(
-    { lastId: doubted, end, size: before, shrunkAt: at }: NonNullable<typeof doubt>,
-    { request, count, lastId: last }: SizedPage,
-  ): void {
-    if (request.offset + count <= end || (last !== undefined && last === doubted)) {
+  function settleDoubt(doubted: NonNullable<typeof doubt>, end: number, last: string | undefined): void {
+    if (end <= doubted.end || (last !== undefined && last === doubted.lastId)) {
       isShrunk = false;
-      shrunkAt = at;
-      setSize(before);
+      shrunkAt = doubted.shrunkAt;
+      setSize(doubted.size);
     }
     doubt = null;
   }

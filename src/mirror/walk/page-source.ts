@@ -2,7 +2,7 @@ import { type PageRequest, requestText } from "../../resources/page-request.ts";
 import type { Resource } from "../../resources/resources.ts";
 import type { Client } from "../api/client.ts";
 import { createLookAheadRoom, type LookAheadRoom } from "./look-ahead.ts";
-import { type Page, type ParsedPage, parseListPage, type RememberedPage } from "./page.ts";
+import { type FetchedPage, type ParsedPage, parseListPage, type RememberedPage } from "./page.ts";
 
 /** The number of wrong guesses allowed: a list that changes or is narrowed causes some. */
 const FORGIVEN_MISSES = 3;
@@ -11,34 +11,7 @@ const HITS_PER_MISS = 16;
 /** The walk waits for this page, while a page asked for ahead may wait for it. */
 const NEEDED_NOW = 1;
 
-/** A page without the fields that only the walk knows. */
-export type FetchedPage = Omit<Page, "seq" | "resource" | "holes" | "isAnchored" | "following">;
-
-export interface PageSource {
-  /**
-   * Throws what the client throws. `retries` is for this request only. Pages asked for ahead wait until the
-   * walk is back at them, unless the size of a page has changed.
-   */
-  take(request: PageRequest, seq: number, retries?: number): Promise<FetchedPage>;
-  /**
-   * Asks for pages that will probably be needed: `from` and the following ones, `step` apart, up to `end`.
-   * Drops those asked for earlier that are not among them or behind them.
-   */
-  askAhead(
-    from: PageRequest,
-    seq: number,
-    step: number,
-    end: number,
-    pageBytes: number,
-    retries?: number,
-  ): void;
-  /** The number of pages that were asked for ahead and not taken yet. */
-  readonly pending: number;
-  /** Whether the service answers at all. For a page that keeps failing. */
-  isServiceUp(): Promise<boolean>;
-  /** Ends the requests that still run. */
-  close(): void;
-}
+export type PageSource = ReturnType<typeof createPageSource>;
 
 export interface PageSourceOptions {
   client: Client;
@@ -67,7 +40,7 @@ interface Guess {
  * each request reads its own section of the list at the same time as the others. A guess is used only for
  * exactly its own request. When too many guesses are wrong, asking ahead ends.
  */
-export function createPageSource(options: PageSourceOptions): PageSource {
+export function createPageSource(options: PageSourceOptions) {
   const { client, resource, signal, room = createLookAheadRoom() } = options;
   const ahead = new Map<string, Guess>();
   let hits = 0;
@@ -130,7 +103,11 @@ export function createPageSource(options: PageSourceOptions): PageSource {
   }
 
   return {
-    async take(request, seq, retries) {
+    /**
+     * Throws what the client throws. `retries` is for this request only. Pages asked for ahead wait until the
+     * walk is back at them, unless the size of a page has changed.
+     */
+    async take(request: PageRequest, seq: number, retries?: number): Promise<FetchedPage> {
       const text = requestText(request);
       const guess = ahead.get(text);
       if (guess) {
@@ -141,7 +118,18 @@ export function createPageSource(options: PageSourceOptions): PageSource {
       drop(({ limit, offset }) => limit !== request.limit || offset < request.offset);
       return fetchPage(text, seq, signal, NEEDED_NOW, retries);
     },
-    askAhead(from, seq, step, end, pageBytes, retries) {
+    /**
+     * Asks for pages that will probably be needed: `from` and the following ones, `step` apart, up to `end`.
+     * Drops those asked for earlier that are not among them or behind them.
+     */
+    askAhead(
+      from: PageRequest,
+      seq: number,
+      step: number,
+      end: number,
+      pageBytes: number,
+      retries?: number,
+    ): void {
       const isOnTheWay = ({ limit, offset }: PageRequest) =>
         limit === from.limit && offset >= from.offset && (offset - from.offset) % step === 0;
       drop((request) => !isOnTheWay(request));
@@ -159,11 +147,14 @@ export function createPageSource(options: PageSourceOptions): PageSource {
         ahead.set(text, { request, seq: seq + count, page, bytes: pageBytes, abort });
       }
     },
+    /** The number of pages that were asked for ahead and not taken yet. */
     get pending() {
       return ahead.size;
     },
+    /** Whether the service answers at all. For a page that keeps failing. */
     isServiceUp: () => client.isUp(signal),
-    close() {
+    /** Ends the requests that still run. */
+    close(): void {
       signal?.removeEventListener("abort", giveUp);
       for (const [text, guess] of ahead) {
         guess.abort.abort(new Error("the walk is over"));

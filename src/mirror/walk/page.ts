@@ -26,11 +26,8 @@ export interface Hole {
   reason: string;
 }
 
-/** One page of a list, as the walk returns it. */
-export interface Page {
-  resource: Resource;
-  /** The place of the page in its walk, from 0. */
-  seq: number;
+/** One page of a list, as it was fetched. */
+export interface FetchedPage {
   /** The requested path and query. */
   request: string;
   meta: ParsedMeta;
@@ -44,6 +41,13 @@ export interface Page {
   askedAt: Date;
   /** When the reply arrived. The content of the page is not newer than that. */
   observedAt: Date;
+}
+
+/** One page of a list, as the walk returns it. */
+export interface Page extends FetchedPage {
+  resource: Resource;
+  /** The place of the page in its walk, from 0. */
+  seq: number;
   /** The holes between the page before and this one. */
   holes: Hole[];
   /** Whether the page counts. There may be a gap before a page without an anchor. */
@@ -53,18 +57,9 @@ export interface Page {
 }
 
 /** A page of an earlier walk, or of an earlier part of this one, as it is remembered. */
-export interface RememberedPage {
-  request: string;
-  bodyHash: string;
-  meta: ParsedMeta;
-  ids: string[];
-}
+export type RememberedPage = Pick<FetchedPage, "request" | "bodyHash" | "meta" | "ids">;
 
-export interface ParsedPage {
-  meta: ParsedMeta;
-  ids: string[];
-  records: unknown[];
-}
+export type ParsedPage = Pick<FetchedPage, "meta" | "ids"> & { records: unknown[] };
 
 /** Reads a reply as a page of a list. Throws `UnexpectedShapeError` when it has no `meta` or no `objects`. */
 export function parseListPage(value: unknown, resource: Resource, url: string, baseUrl: URL): ParsedPage {

@@ -5,17 +5,7 @@ import type { ParsedMeta } from "./page.ts";
 import type { PassFacts } from "./verdicts.ts";
 
 /** The facts about a page that the course needs. */
-export interface PageFacts {
-  meta: ParsedMeta;
-  /** The ids on the page in its order; records without one are left out. */
-  ids: readonly string[];
-}
-
-/** A page that was read and has no anchor yet. */
-export interface WaitingPage {
-  at: PageRequest;
-  page: PageFacts;
-}
+export type PageFacts = { meta: ParsedMeta; ids: readonly string[] };
 
 /** One reading of the list from its start. */
 export interface Pass extends PassFacts {
@@ -26,7 +16,7 @@ export interface Pass extends PassFacts {
   /** The last page that counted. */
   last: { offset: number; ids: readonly string[]; totalCount: number | null };
   /** The pages that wait for an anchor, the nearest one last. */
-  waiting: WaitingPage[];
+  waiting: { at: PageRequest; page: PageFacts }[];
 }
 
 /** @param hasShortPages whether an earlier pass had short pages */
@@ -52,7 +42,7 @@ export function createPass(limit: number, hasShortPages = false): Pass {
 }
 
 /** The records that were asked for, or fewer where `meta.limit` or `next` says that the service sends fewer. */
-export function saidLimit({ limit }: PageRequest, meta: ParsedMeta): number {
+export function saidLimit({ limit }: Pick<PageRequest, "limit">, meta: ParsedMeta): number {
   return Math.min(limit, meta.limit || limit, (meta.next && parsePageRequest(meta.next)?.limit) || limit);
 }
 
@@ -60,9 +50,6 @@ export function saidLimit({ limit }: PageRequest, meta: ParsedMeta): number {
 export function isFull(at: PageRequest, meta: ParsedMeta): boolean {
   return meta.count >= saidLimit(at, meta);
 }
-
-/** The anchors that a page needs: none at a start, and two where that shows the order of the list. */
-export type AnchorNeed = "none" | "one" | "two";
 
 /** How a page was joined to the covered part. */
 export interface Joint {
@@ -75,10 +62,10 @@ export interface Joint {
 }
 
 /**
- * Adds a page to the covered part, if it has an anchor or needs none. In a list that shows its order the
- * anchors must be in two groups, unless a single one has to do.
+ * Adds a page to the covered part, if it has an anchor or needs none, as at a start. In a list that shows its
+ * order the anchors must be in two groups, unless a single one has to do.
  */
-export function joinPage(pass: Pass, at: PageRequest, page: PageFacts, needs: AnchorNeed): Joint {
+export function joinPage(pass: Pass, at: PageRequest, page: PageFacts, needs: "none" | "one" | "two"): Joint {
   const { anchors, groups, isDisordered } = pass.covered.compare(page.ids, page.meta.ties);
   // A page with nothing new covers nothing, but as the last one it must show that no record of its date is missing.
   const isIdle = anchors === page.ids.length && page.meta.next !== null;
@@ -111,7 +98,7 @@ export function joinPage(pass: Pass, at: PageRequest, page: PageFacts, needs: An
 }
 
 /** Joins the nearest page that waits, if it has an anchor now. */
-export function joinWaiting(pass: Pass): (WaitingPage & { joint: Joint }) | null {
+export function joinWaiting(pass: Pass) {
   const nearest = pass.waiting.at(-1);
   if (!nearest) return null;
   const joint = joinPage(pass, nearest.at, nearest.page, "one");

@@ -26,23 +26,8 @@ export interface PageBefore {
   isRepeated: boolean;
 }
 
-export interface RequestBehind {
-  limit: number;
-  offset: number;
-  /** The end of the page: no record in front of it is left to ask for. */
-  behind: number;
-  /** The limit that the page was served with. */
-  served: number;
-  /** The limit that the service allows, as far as this page says. */
-  aim: number;
-  /** Whether the page has a single record. */
-  isSingle: boolean;
-  /** Whether the next page can have no anchor. */
-  isUnanchored: boolean;
-}
-
 /** The request behind a page. It depends on the page alone, so that a replay needs no size of the next one. */
-export function requestBehind(page: PageBefore): RequestBehind {
+export function requestBehind(page: PageBefore) {
   const { at, meta, next, aim, isOverlapping, isRepeated } = page;
   const { count } = meta;
   const isEnd = next.leads !== "on";
@@ -62,9 +47,17 @@ export function requestBehind(page: PageBefore): RequestBehind {
   // Where a page was cut to one record, there is room for anchors in front of it.
   const isStepping = isSingle && !isWhole && !isRepeated;
   return {
-    ...{ limit, behind, served, isSingle },
+    limit,
     offset: behind - (isStepping ? 2 : overlap),
+    /** The end of the page: no record in front of it is left to ask for. */
+    behind,
+    /** The limit that the page was served with. */
+    served,
+    /** The limit that the service allows, as far as this page says. */
     aim: allowed,
+    /** Whether the page has a single record. */
+    isSingle,
+    /** Whether the next page can have no anchor. */
     isUnanchored: isSingle && !isStepping,
   };
 }

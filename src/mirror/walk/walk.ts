@@ -9,15 +9,11 @@ import type { Resource } from "../../resources/resources.ts";
 import { BodyTooLargeError } from "../api/body.ts";
 import { isRefusal } from "../api/retry.ts";
 import type { Course, WalkOutcome } from "./course.ts";
-import type { IdSet } from "./id-set.ts";
-import type { Hole, Page } from "./page.ts";
-import type { PageSize, SizedPage } from "./page-size.ts";
-import type { FetchedPage, PageSource } from "./page-source.ts";
-import { saidLimit } from "./pass.ts";
+import type { FetchedPage, Hole, Page } from "./page.ts";
+import type { PageSize } from "./page-size.ts";
+import type { PageSource } from "./page-source.ts";
 
-/**
- * The retries for a part of a page that failed, because the page has had its own. Also for an enlarged page.
- */
+/** The retries of an enlarged page, and of a part of a page that failed, because the page has had its own. */
 const NARROWED_RETRIES = 1;
 
 export interface WalkOptions {
@@ -33,23 +29,10 @@ export interface WalkOptions {
   signal?: AbortSignal;
 }
 
-export interface Walk {
-  /** The pages in the order of reading. Throws the errors of the source. */
-  pages(): AsyncGenerator<Page, WalkOutcome>;
-  /** Ends the walk after the current page, or after the next one that counts. Its outcome is `head`. */
-  stop(): void;
-  /** The distinct ids so far. */
-  readonly seen: IdSet;
-}
+export type Walk = ReturnType<typeof createWalk>;
 
-export function createWalk({
-  resource,
-  course,
-  source,
-  seq: firstSeq = 0,
-  signal,
-  ...options
-}: WalkOptions): Walk {
+export function createWalk(options: WalkOptions) {
+  const { resource, course, source, signal } = options;
   let isStopped = false;
   /** A first page that was light enough to try a larger one. */
   let tried: FetchedPage | null = null;
@@ -70,7 +53,7 @@ export function createWalk({
     try {
       const size = sizing();
       if (size && course.isAtStart) course.resize(size.size);
-      for (let seq = firstSeq; course.request !== null; seq++) {
+      for (let seq = options.seq ?? 0; course.request !== null; seq++) {
         signal?.throwIfAborted();
         await knowHighestId();
         const { page, holes } = await fetchFirst(seq);
@@ -107,7 +90,7 @@ export function createWalk({
       const { page } = fetched;
       const { isAtStart } = course;
       const before = size.size;
-      size.learn(sizedPage(page, course.request), isAtStart);
+      size.learn(course.request, page, isAtStart);
       if (!isAtStart || size.size <= before) return fetched;
       tried = page;
       course.resize(size.size);
@@ -149,10 +132,8 @@ export function createWalk({
           continue;
         }
         retries = NARROWED_RETRIES;
-        if (request.limit === 1) {
-          const reason = error.message;
-          holes.push({ offset: request.offset, request: requestText(request), reason });
-        }
+        if (request.limit === 1)
+          holes.push({ offset: request.offset, request: requestText(request), reason: error.message });
       }
     }
   }
@@ -167,24 +148,14 @@ export function createWalk({
   }
 
   return {
+    /** The pages in the order of reading. Throws the errors of the source. */
     pages,
-    stop: () => {
+    /** Ends the walk after the current page, or after the next one that counts. Its outcome is `head`. */
+    stop(): void {
       isStopped = true;
     },
+    /** The distinct ids so far. */
     seen: course.seen,
-  };
-}
-
-function sizedPage({ meta, ...page }: FetchedPage, request: PageRequest): SizedPage {
-  const { next, count, totalCount } = meta;
-  return {
-    ...page,
-    request,
-    count,
-    lastId: page.ids.at(-1),
-    hasNext: next !== null,
-    saidLimit: saidLimit(request, meta),
-    totalCount,
   };
 }
 

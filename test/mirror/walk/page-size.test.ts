@@ -26,22 +26,23 @@ interface Reply {
   ms?: number;
 }
 
-function replyTo(size: PageSize, reply: Reply = {}): SizedPage {
+function replyTo(size: PageSize, reply: Reply = {}): [{ limit: number; offset: number }, SizedPage] {
   const { offset = 0, limit = size.size, count = limit, hasNext = true, totalCount = 10_000 } = reply;
-  return {
-    request: { limit, offset },
-    ...{ count, hasNext, totalCount, saidLimit: reply.saidLimit ?? limit },
-    lastId: reply.lastId ?? `last of ${offset} to ${offset + count}`,
+  const next = hasNext ? "/api/v1/build/" : null;
+  const page: SizedPage = {
+    meta: { limit: reply.saidLimit ?? limit, offset, next, totalCount, count, showsOrder: false },
+    ids: [reply.lastId ?? `last of ${offset} to ${offset + count}`],
     bytes: reply.bytes ?? count * 100,
     askedAt: new Date(NOW),
     observedAt: new Date(NOW + (reply.ms ?? 10)),
   };
+  return [{ limit, offset }, page];
 }
 
 /** The size after the first page of a walk. */
 function afterFirst(reply: Reply, remembered: RememberedSize | null = null): number {
   const size = createPageSize(remembered);
-  size.learn(replyTo(size, reply), true);
+  size.learn(...replyTo(size, reply), true);
   return size.size;
 }
 
@@ -77,12 +78,12 @@ describe("the size of a list's pages", () => {
 
   it("grows within a list after eight light pages in a row", () => {
     const size = createPageSize(null);
-    size.learn(replyTo(size, { ms: 900 }), true);
-    for (let page = 1; page <= 7; page++) size.learn(replyTo(size, { offset: page * 98 }), false);
-    size.learn(replyTo(size, { offset: 800, ms: 900 }), false);
-    for (let page = 9; page <= 15; page++) size.learn(replyTo(size, { offset: page * 98 }), false);
+    size.learn(...replyTo(size, { ms: 900 }), true);
+    for (let page = 1; page <= 7; page++) size.learn(...replyTo(size, { offset: page * 98 }), false);
+    size.learn(...replyTo(size, { offset: 800, ms: 900 }), false);
+    for (let page = 9; page <= 15; page++) size.learn(...replyTo(size, { offset: page * 98 }), false);
     expect(size.size).toBe(100);
-    size.learn(replyTo(size, { offset: 1600, ms: 500 }), false);
+    size.learn(...replyTo(size, { offset: 1600, ms: 500 }), false);
     expect(size.size).toBe(200);
     expect(size.shrunkAt).toBeNull();
   });
@@ -90,7 +91,7 @@ describe("the size of a list's pages", () => {
   it("is halved by a page of more than a megabyte, down to 100", () => {
     const size = inTheMiddle();
     const sizes = [1, 2, 3, 4, 5].map(() => {
-      size.learn(replyTo(size, { offset: 5000, bytes: 1025 * KB }), false);
+      size.learn(...replyTo(size, { offset: 5000, bytes: 1025 * KB }), false);
       return size.size;
     });
     expect(sizes).toEqual([500, 250, 125, 100, 100]);
@@ -99,9 +100,9 @@ describe("the size of a list's pages", () => {
 
   it("is halved by eight slow pages in a row, not by fewer", () => {
     const size = inTheMiddle();
-    const slow = () => size.learn(replyTo(size, { offset: 5000, ms: 1001 }), false);
+    const slow = () => size.learn(...replyTo(size, { offset: 5000, ms: 1001 }), false);
     for (let page = 1; page <= 7; page++) slow();
-    size.learn(replyTo(size, { offset: 5000 }), false);
+    size.learn(...replyTo(size, { offset: 5000 }), false);
     for (let page = 1; page <= 7; page++) slow();
     expect(size.size).toBe(1000);
     slow();
@@ -111,34 +112,34 @@ describe("the size of a list's pages", () => {
   it("is what the service says that it sends, also under 100", () => {
     expect(afterFirst({ count: 250, saidLimit: 250 }, { size: 1000, shrunkAt: null })).toBe(250);
     const size = createPageSize(null);
-    size.learn(replyTo(size, { count: 20, saidLimit: 20 }), true);
+    size.learn(...replyTo(size, { count: 20, saidLimit: 20 }), true);
     expect(size.size).toBe(20);
     // It never grows beyond it in this walk.
-    for (let page = 1; page <= 20; page++) size.learn(replyTo(size, { offset: page * 18 }), false);
+    for (let page = 1; page <= 20; page++) size.learn(...replyTo(size, { offset: page * 18 }), false);
     expect(size.size).toBe(20);
   });
 
   it("stays as it is at a page that is too short, and at pages of different counts", () => {
     const size = inTheMiddle();
     for (const count of [2, 980, 977, 980, 977, 3, 400, 400, 401])
-      size.learn(replyTo(size, { offset: 5000, count }), false);
+      size.learn(...replyTo(size, { offset: 5000, count }), false);
     expect(size.size).toBe(1000);
     expect(size.shrunkAt).toBeNull();
   });
 
   it("is what came where three pages in a row had one and the same smaller count, and grows again", () => {
     const size = inTheMiddle();
-    for (let page = 1; page <= 3; page++) size.learn(replyTo(size, { offset: 5000, count: 300 }), false);
+    for (let page = 1; page <= 3; page++) size.learn(...replyTo(size, { offset: 5000, count: 300 }), false);
     expect(size.size).toBe(300);
     expect(size.shrunkAt).toBeNull();
-    for (let page = 1; page <= 8; page++) size.learn(replyTo(size, { offset: 6000 }), false);
+    for (let page = 1; page <= 8; page++) size.learn(...replyTo(size, { offset: 6000 }), false);
     expect(size.size).toBe(1000);
   });
 
   it("never goes under 100 because of what came", () => {
     const size = createPageSize(null);
     for (let page = 0; page < 20; page++)
-      size.learn(replyTo(size, { offset: page * 2, count: 2 }), page === 0);
+      size.learn(...replyTo(size, { offset: page * 2, count: 2 }), page === 0);
     expect(size.size).toBe(100);
   });
 
@@ -153,32 +154,32 @@ describe("a last page whose own count says that more follows", () => {
 
   it("is read on 100 records at a time, and the size stays small where more follows", () => {
     const size = inTheMiddle();
-    size.learn(replyTo(size, cut), false);
+    size.learn(...replyTo(size, cut), false);
     expect(size.size).toBe(100);
-    size.learn(replyTo(size, { offset: 2294 }), false);
-    size.learn(replyTo(size, { offset: 4950, count: 50, hasNext: false, totalCount: 5000 }), false);
+    size.learn(...replyTo(size, { offset: 2294 }), false);
+    size.learn(...replyTo(size, { offset: 4950, count: 50, hasNext: false, totalCount: 5000 }), false);
     expect(size.size).toBe(100);
     expect(size.shrunkAt).toEqual(new Date(NOW + 10));
   });
 
   it("leaves the size as it was where nothing follows", () => {
     const size = inTheMiddle();
-    size.learn(replyTo(size, cut), false);
-    size.learn(replyTo(size, { ...cut, offset: 2294, count: 6 }), false);
+    size.learn(...replyTo(size, cut), false);
+    size.learn(...replyTo(size, { ...cut, offset: 2294, count: 6 }), false);
     expect(size).toMatchObject({ size: 1000, shrunkAt: null });
   });
 
   it("leaves the size as it was where the same record is the last one, at another place because others are hidden", () => {
     const size = inTheMiddle();
-    size.learn(replyTo(size, { ...cut, lastId: "1" }), false);
-    size.learn(replyTo(size, { ...cut, offset: 2294, count: 20, lastId: "1" }), false);
+    size.learn(...replyTo(size, { ...cut, lastId: "1" }), false);
+    size.learn(...replyTo(size, { ...cut, offset: 2294, count: 20, lastId: "1" }), false);
     expect(size).toMatchObject({ size: 1000, shrunkAt: null });
   });
 
   it("leaves the size as it was where it only repeats the end of the page before", () => {
     const size = inTheMiddle();
-    size.learn(replyTo(size, { offset: 1320, lastId: "1" }), false);
-    size.learn(replyTo(size, { ...cut, count: 20, lastId: "1" }), false);
+    size.learn(...replyTo(size, { offset: 1320, lastId: "1" }), false);
+    size.learn(...replyTo(size, { ...cut, count: 20, lastId: "1" }), false);
     expect(size).toMatchObject({ size: 1000, shrunkAt: null });
   });
 });
@@ -191,7 +192,7 @@ describe("a page that failed", () => {
     expect(size.regionEnd(2500)).toBe(3000);
     expect(size.regionEnd(3000)).toBeNull();
     expect(size.shrunkAt).toBeNull();
-    size.learn(replyTo(size, { offset: 2000, limit: 100 }), false);
+    size.learn(...replyTo(size, { offset: 2000, limit: 100 }), false);
     expect(size.shrunkAt).toEqual(new Date(NOW + 10));
   });
 
@@ -199,9 +200,9 @@ describe("a page that failed", () => {
     const before = { size: 1000, shrunkAt: new Date(NOW - 90 * DAY) };
     const size = createPageSize(before);
     size.fail({ offset: 2000, limit: 1000 });
-    size.learn(replyTo(size, { offset: 2000, limit: 100 }), false);
+    size.learn(...replyTo(size, { offset: 2000, limit: 100 }), false);
     size.fail({ offset: 2098, limit: 100 });
-    size.learn(replyTo(size, { offset: 2098, limit: 50 }), false);
+    size.learn(...replyTo(size, { offset: 2098, limit: 50 }), false);
     expect(size).toMatchObject(before);
     expect(size.limitAt(2500)).toBe(100);
     expect(size.limitAt(3000)).toBe(1000);
@@ -209,7 +210,7 @@ describe("a page that failed", () => {
 
   it("gives a size up that was only tried", () => {
     const size = createPageSize({ size: 400, shrunkAt: null });
-    size.learn(replyTo(size), true);
+    size.learn(...replyTo(size), true);
     expect(size.size).toBe(1000);
     size.fail({ offset: 0, limit: 1000 });
     expect(size.size).toBe(400);
