@@ -15,45 +15,44 @@ export interface ServerAccount {
 
 /** The system account that runs the server when root runs docmirror. */
 export const SERVER_ACCOUNT = "postgres";
-const NAME = SERVER_ACCOUNT;
 
 /** Creates the account if it is missing. Throws StoreError where that is impossible. */
 export function findServerAccount(): ServerAccount {
   if (process.geteuid?.() !== 0) return { name: "ourselves", spawnAs: {}, canEnter: () => true };
   const ids = readIds() ?? createAccount();
-  const spawnAs = { uid: ids.uid, gid: ids.gid };
   return {
-    name: NAME,
-    spawnAs,
+    name: SERVER_ACCOUNT,
+    spawnAs: ids,
     canEnter: (folder) =>
-      spawnSync("/bin/sh", ["-c", 'cd "$1"', "sh", folder], { cwd: "/", ...spawnAs }).status === 0,
+      spawnSync("/bin/sh", ["-c", 'cd "$1"', "sh", folder], { cwd: "/", ...ids }).status === 0,
   };
 }
 
 function readIds(): { uid: number; gid: number } | undefined {
-  const uid = Number.parseInt(spawnSync("id", ["-u", NAME], { encoding: "utf8" }).stdout ?? "", 10);
-  const gid = Number.parseInt(spawnSync("id", ["-g", NAME], { encoding: "utf8" }).stdout ?? "", 10);
+  const [uid, gid] = ["-u", "-g"].map((flag) =>
+    Number.parseInt(spawnSync("id", [flag, SERVER_ACCOUNT], { encoding: "utf8" }).stdout ?? "", 10),
+  ) as [number, number];
   return Number.isInteger(uid) && Number.isInteger(gid) ? { uid, gid } : undefined;
 }
 
 function createAccount(): { uid: number; gid: number } {
+  const name = SERVER_ACCOUNT;
   const ways: [string, string[]][] = [
-    ["useradd", ["--system", "--user-group", "--no-create-home", "--shell", "/bin/false", NAME]],
-    ["adduser", ["-S", "-D", "-H", "-s", "/bin/false", NAME]], // BusyBox
+    ["useradd", ["--system", "--user-group", "--no-create-home", "--shell", "/bin/false", name]],
+    ["adduser", ["-S", "-D", "-H", "-s", "/bin/false", name]], // BusyBox
   ];
   let said = "";
   for (const [program, args] of ways) {
     const result = spawnSync(program, args, { encoding: "utf8" });
-    const ids = result.status === 0 ? readIds() : undefined;
-    // Another command may have created it at the same moment.
-    const found = ids ?? readIds();
+    // Also after a failure: another command may have created it at the same moment.
+    const found = readIds();
     if (found !== undefined) return found;
     said ||= result.error?.message ?? result.stderr.trim();
   }
   throw new StoreError(
-    `could not create the system account ${NAME}, which runs the embedded Postgres: ${said}`,
+    `could not create the system account ${name}, which runs the embedded Postgres: ${said}`,
     {
-      hint: `Postgres does not run as root: run docmirror as another user, create the account (\`useradd --system ${NAME}\`), or set DATABASE_URL`,
+      hint: `Postgres does not run as root: run docmirror as another user, create the account (\`useradd --system ${name}\`), or set DATABASE_URL`,
     },
   );
 }

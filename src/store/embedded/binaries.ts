@@ -1,18 +1,6 @@
 import { spawnSync } from "node:child_process";
-import {
-  access,
-  chmod,
-  constants,
-  cp,
-  lstat,
-  mkdir,
-  readdir,
-  readFile,
-  rename,
-  rm,
-  stat,
-  symlink,
-} from "node:fs/promises";
+import { constants, lstatSync } from "node:fs";
+import { access, chmod, cp, mkdir, readdir, readFile, rename, rm, stat, symlink } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { dirname, join, relative } from "node:path";
 import { installLine } from "../../base/config/program.ts";
@@ -80,7 +68,7 @@ async function repairInstall(folder: string): Promise<void> {
   try {
     for (const { source, target } of list) {
       const link = join(folder, "..", target);
-      if (await exists(link)) continue;
+      if (exists(link)) continue;
       await symlink(relative(dirname(target), source), link).catch(ignore("EEXIST"));
     }
     for (const name of ["initdb", "postgres"]) {
@@ -109,7 +97,7 @@ async function copyForAccount(installed: string, account: ServerAccount): Promis
   const copy = join(SHARED_COPIES, `postgres-${version}-${process.arch}`);
   const unfinished = `${copy}.${process.pid}`;
   try {
-    if (!(await exists(copy))) {
+    if (!exists(copy)) {
       await mkdir(SHARED_COPIES, { recursive: true });
       await chmod(SHARED_COPIES, 0o755);
       await cp(installed, unfinished, { recursive: true, verbatimSymlinks: true });
@@ -142,14 +130,7 @@ async function openToAll(folder: string): Promise<void> {
   }
 }
 
-const exists = async (path: string): Promise<boolean> => {
-  try {
-    await lstat(path);
-    return true;
-  } catch {
-    return false;
-  }
-};
+const exists = (path: string) => lstatSync(path, { throwIfNoEntry: false }) !== undefined;
 
 const ignore =
   (...codes: string[]) =>

@@ -47,17 +47,13 @@ export async function ensureCluster(options: ClusterOptions): Promise<void> {
   for (const name of await readdir(paths.dataDir)) {
     if (name.startsWith(UNFINISHED)) await rm(join(paths.dataDir, name), { recursive: true, force: true });
   }
-  const version = await readFile(join(paths.cluster, "PG_VERSION"), "utf8").then(
-    (text) => text.trim(),
-    () => undefined,
-  );
+  const file = await readFile(join(paths.cluster, "PG_VERSION"), "utf8").catch(() => undefined);
+  const version = file?.trim();
   if (version === binaries.majorVersion) return;
   if (version !== undefined) {
     throw new StoreError(
       `could not start the embedded Postgres: ${paths.cluster} holds data of Postgres ${version}, but this is Postgres ${binaries.majorVersion}`,
-      {
-        hint: "set DOCMIRROR_DATA_DIR to another folder and sync again, or use the older docmirror",
-      },
+      { hint: "set DOCMIRROR_DATA_DIR to another folder and sync again, or use the older docmirror" },
     );
   }
   await assertRoom(paths.dataDir);
@@ -65,7 +61,7 @@ export async function ensureCluster(options: ClusterOptions): Promise<void> {
 }
 
 async function createCluster(options: ClusterOptions): Promise<void> {
-  const { paths, binaries, account, signal } = options;
+  const { paths, account, signal } = options;
   const password = await ensurePassword(paths);
   const stage = `${UNFINISHED}${process.pid}`;
   const folder = join(paths.dataDir, stage);
@@ -79,24 +75,20 @@ async function createCluster(options: ClusterOptions): Promise<void> {
   await writeFile(join(folder, "password"), `${password}\n`, { mode: 0o600 });
   await give(join(folder, "password"));
   const seen = paths.seenByServer(account, stage);
-  const said = await runBinary(
-    binaries.initdb,
-    [
-      `--pgdata=${seen.path}/cluster`,
-      `--username=${SUPERUSER}`,
-      `--pwfile=${seen.path}/password`,
-      "--auth=scram-sha-256",
-      // The built-in C.UTF-8 of the server: it is the same on every system, and no locale has to be
-      // installed.
-      "--encoding=UTF8",
-      "--locale=C",
-      "--locale-provider=builtin",
-      "--builtin-locale=C.UTF-8",
-      "--no-instructions",
-      ...(options.durable ? [] : ["--no-sync"]),
-    ],
-    { ...account.spawnAs, inherit: seen.descriptor, signal },
-  );
+  const args = [
+    `--pgdata=${seen.path}/cluster`,
+    `--username=${SUPERUSER}`,
+    `--pwfile=${seen.path}/password`,
+    "--auth=scram-sha-256",
+    // The built-in C.UTF-8 of the server: it is the same on every system, and no locale has to be installed.
+    "--encoding=UTF8",
+    "--locale=C",
+    "--locale-provider=builtin",
+    "--builtin-locale=C.UTF-8",
+    "--no-instructions",
+    ...(options.durable ? [] : ["--no-sync"]),
+  ];
+  const said = await runInitdb(options, args, seen.descriptor);
   seen.close();
   if (said !== null) {
     await rm(folder, { recursive: true, force: true });
@@ -113,14 +105,19 @@ async function createCluster(options: ClusterOptions): Promise<void> {
 
 /** The password. The first call creates it. Only the user who runs docmirror can read the file. */
 export async function ensurePassword(paths: EmbeddedPaths): Promise<string> {
-  const kept = await readFile(paths.password, "utf8").catch((error: NodeJS.ErrnoException) => {
-    if (error.code === "ENOENT") return "";
-    throw error;
-  });
-  if (kept.trim() !== "") return kept.trim();
+  const kept = (await readIfThere(paths.password)).trim();
+  if (kept !== "") return kept;
   const password = randomBytes(24).toString("base64url");
   await writeFile(paths.password, `${password}\n`, { mode: 0o600 });
   return password;
+}
+
+/** The text of a file; empty when there is no such file. */
+export async function readIfThere(path: string): Promise<string> {
+  return readFile(path, "utf8").catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT") return "";
+    throw error;
+  });
 }
 
 /** Throws StoreError when the disk is almost full: the messages of Postgres are hard to read then. */
@@ -138,31 +135,18 @@ export async function assertRoom(dataDir: string, neededMb = NEEDED_MB): Promise
   }
 }
 
-/** Runs a program to its end. Returns null for success, else the end of its output. */
-export async function runBinary(
-  program: string,
+/** Runs initdb to its end. Returns null for success, else the end of its output. */
+async function runInitdb(
+  { binaries, account, signal }: ClusterOptions,
   args: string[],
-  options: {
-    uid?: number;
-    gid?: number;
-    inherit?: number | undefined;
-    signal?: AbortSignal | undefined;
-    input?: string;
-  },
+  inherit: number | undefined,
 ): Promise<string | null> {
-  const { uid, gid, inherit, signal, input } = options;
-  const child = spawn(program, args, {
+  const child = spawn(binaries.initdb, args, {
     cwd: "/",
     env: SERVER_ENV,
-    stdio: [
-      input === undefined ? "ignore" : "pipe",
-      "pipe",
-      "pipe",
-      ...(inherit === undefined ? [] : [inherit]),
-    ],
-    ...(uid === undefined ? {} : { uid }),
-    ...(gid === undefined ? {} : { gid }),
-    ...(signal === undefined ? {} : { signal }),
+    stdio: ["ignore", "pipe", "pipe", ...(inherit === undefined ? [] : [inherit])],
+    ...account.spawnAs,
+    ...(signal && { signal }),
   });
   let said = "";
   const keep = (chunk: Buffer) => {
@@ -170,7 +154,6 @@ export async function runBinary(
   };
   child.stdout?.on("data", keep);
   child.stderr?.on("data", keep);
-  child.stdin?.end(input);
   return await new Promise((resolve) => {
     child.on("error", (error) => resolve(error.message));
     child.on("close", (code) => resolve(code === 0 ? null : said.trim() || `exit code ${code}`));

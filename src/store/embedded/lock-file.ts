@@ -32,9 +32,7 @@ export async function withLockFile<T>(
       if (Date.now() > giveUpAt) {
         throw new StoreError(
           `could not lock ${path}: process ${holder?.split(" ")[0]} has held it for ten minutes`,
-          {
-            hint: "end that process, or remove the file if that process is not docmirror",
-          },
+          { hint: "end that process, or remove the file if that process is not docmirror" },
         );
       }
       await systemClock.sleep(POLL_MS, signal);

@@ -34,7 +34,7 @@ export interface EmbeddedOptions {
   /** Created when it is missing. */
   dataDir: string;
   log: Logger;
-  signal?: AbortSignal;
+  signal?: AbortSignal | undefined;
   /** Server settings. They only apply when this call starts the server. Example: `{ fsync: "off" }`. */
   settings?: Record<string, string>;
 }
@@ -83,17 +83,15 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<EmbeddedSe
     return await withLockFile(paths.lock, signal, async () => {
       const running = await awaitRunning(paths, signal, log);
       const joined = running && (await join(paths, running, signal));
-      const { server, url, presence } = joined ?? (await startAndEnter(paths, options));
-      log.debug(
-        { port: server.port, log_file: paths.log, started_here: joined === null },
-        "embedded Postgres is up",
-      );
+      const startedHere = joined === null;
+      const { port, url, presence } = joined ?? (await enter(paths, await start(paths, options)));
+      log.debug({ port, log_file: paths.log, started_here: startedHere }, "embedded Postgres is up");
       let closed: Promise<void> | undefined;
       return {
         url,
-        port: server.port,
+        port,
         logFile: paths.log,
-        startedHere: joined === null,
+        startedHere,
         close: () => {
           closed ??= leave(paths, presence, log);
           return closed;
@@ -105,21 +103,10 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<EmbeddedSe
   }
 }
 
-interface Entered {
-  server: RunningServer;
-  url: string;
-  presence: Sql;
-}
-
 /** Returns null when the server began to stop in the meantime. It has stopped then. */
-async function join(
-  paths: EmbeddedPaths,
-  server: RunningServer,
-  signal: AbortSignal | undefined,
-): Promise<Entered | null> {
-  const url = await urlOf(paths, server);
+async function join(paths: EmbeddedPaths, server: RunningServer, signal: AbortSignal | undefined) {
   try {
-    return { server, url, presence: await enter(url) };
+    return await enter(paths, server);
   } catch (error) {
     if (sqlstateOf(error) !== "57P03") throw error;
     await awaitExit(paths, server.pid, signal);
@@ -127,14 +114,9 @@ async function join(
   }
 }
 
-async function startAndEnter(paths: EmbeddedPaths, options: EmbeddedOptions): Promise<Entered> {
-  const server = await start(paths, options);
-  const url = await urlOf(paths, server);
-  return { server, url, presence: await enter(url) };
-}
-
-async function urlOf(paths: EmbeddedPaths, { port }: RunningServer): Promise<string> {
-  return `postgres://${SUPERUSER}:${await ensurePassword(paths)}@127.0.0.1:${port}/${DATABASE}`;
+async function enter(paths: EmbeddedPaths, { port }: RunningServer) {
+  const url = `postgres://${SUPERUSER}:${await ensurePassword(paths)}@127.0.0.1:${port}/${DATABASE}`;
+  return { port, url, presence: await openPresence(url) };
 }
 
 async function start(paths: EmbeddedPaths, options: EmbeddedOptions): Promise<RunningServer> {
@@ -150,7 +132,7 @@ async function start(paths: EmbeddedPaths, options: EmbeddedOptions): Promise<Ru
 }
 
 /** Opens the connection that marks the server as in use, and creates the database if it is missing. */
-async function enter(url: string): Promise<Sql> {
+async function openPresence(url: string): Promise<Sql> {
   const open = () => connect(url, { applicationName: "docmirror presence", max: 1 });
   return await withStoreErrors("connect to the embedded Postgres", async () => {
     const presence = open();

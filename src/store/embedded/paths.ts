@@ -4,30 +4,13 @@ import { StoreError } from "../../base/errors.ts";
 import type { ServerAccount } from "./account.ts";
 import { foreignOwnerError } from "./owner.ts";
 
-export interface EmbeddedPaths {
-  dataDir: string;
-  cluster: string;
-  password: string;
-  port: string;
-  log: string;
-  lock: string;
-  /** How the account of the server reaches a folder in the data directory. */
-  seenByServer(account: ServerAccount, name: string): SeenFolder;
-}
-
-export interface SeenFolder {
-  path: string;
-  /** A descriptor that the child must inherit as number 3 so that `path` works, or none. */
-  descriptor: number | undefined;
-  /** Call it once the child runs. */
-  close(): void;
-}
+export type EmbeddedPaths = ReturnType<typeof createPaths>;
 
 /**
  * Creates the data directory, private to the user who runs docmirror. Throws StoreError when it is not a
  * folder or a permission is missing.
  */
-export function createPaths(dataDirSetting: string): EmbeddedPaths {
+export function createPaths(dataDirSetting: string) {
   const wanted = resolve(dataDirSetting);
   let dataDir: string;
   try {
@@ -43,21 +26,22 @@ export function createPaths(dataDirSetting: string): EmbeddedPaths {
     port: join(dataDir, "port"),
     log: join(dataDir, "postgres.log"),
     lock: join(dataDir, "lock"),
-    seenByServer(account, name) {
+    /**
+     * How the account of the server reaches a folder in the data directory. A `descriptor` must be number 3 of
+     * the child, so that `path` works. Call `close` once the child runs.
+     */
+    seenByServer(account: ServerAccount, name: string) {
       if (account.canEnter(dataDir)) {
         return { path: join(dataDir, name), descriptor: undefined, close: () => {} };
       }
       if (process.platform !== "linux") {
         throw new StoreError(
           `could not use the data directory ${dataDir}: the account ${account.name} cannot enter it`,
-          {
-            hint: "set DOCMIRROR_DATA_DIR to a folder that it can enter, or do not run as root",
-          },
+          { hint: "set DOCMIRROR_DATA_DIR to a folder that it can enter, or do not run as root" },
         );
       }
-      // The data directory is private, and so may be the home of root above it. A folder that root opened and
-      // passed on is not closed: through the descriptor the server reaches its own data and no other data of
-      // root.
+      // The data directory is private, and so may be the home of root above it. Through the descriptor of a
+      // folder that root has opened, the server reaches its own data and no other data of root.
       const descriptor = openSync(join(dataDir, name), "r");
       return { path: "/proc/self/fd/3", descriptor, close: () => closeSync(descriptor) };
     },
@@ -77,28 +61,28 @@ function makeFolder(path: string, mode = 0o700): void {
   }
 }
 
+type Fault = [what: string, hint: string];
+const DENIED: Fault = [
+  "no permission to write there",
+  "change its permissions, or set DOCMIRROR_DATA_DIR to another folder",
+];
+const FAULTS: Readonly<Record<string, Fault>> = {
+  EACCES: DENIED,
+  EPERM: DENIED,
+  EROFS: ["the file system is read-only", "set DOCMIRROR_DATA_DIR to another folder"],
+  ENOTDIR: ["it is a file, or is below a file", "set DOCMIRROR_DATA_DIR to a folder"],
+  EEXIST: ["it is a file", "set DOCMIRROR_DATA_DIR to a folder"],
+  ENOSPC: ["the disk is full", "free space, or set DOCMIRROR_DATA_DIR to another folder"],
+  EDQUOT: ["the disk quota is used up", "free space, or set DOCMIRROR_DATA_DIR to another folder"],
+  ENOENT: ["it cannot be created there, or was removed", "set DOCMIRROR_DATA_DIR to another folder"],
+};
+
 /** Explains an error of the data directory. Any other error is returned unchanged. */
 export function toDataDirError(error: unknown, dataDir: string): unknown {
-  const code = (error as NodeJS.ErrnoException).code;
-  const faults: Record<string, [what: string, hint: string]> = {
-    EACCES: [
-      "no permission to write there",
-      "change its permissions, or set DOCMIRROR_DATA_DIR to another folder",
-    ],
-    EPERM: [
-      "no permission to write there",
-      "change its permissions, or set DOCMIRROR_DATA_DIR to another folder",
-    ],
-    EROFS: ["the file system is read-only", "set DOCMIRROR_DATA_DIR to another folder"],
-    ENOTDIR: ["it is a file, or is below a file", "set DOCMIRROR_DATA_DIR to a folder"],
-    EEXIST: ["it is a file", "set DOCMIRROR_DATA_DIR to a folder"],
-    ENOSPC: ["the disk is full", "free space, or set DOCMIRROR_DATA_DIR to another folder"],
-    EDQUOT: ["the disk quota is used up", "free space, or set DOCMIRROR_DATA_DIR to another folder"],
-    ENOENT: ["it cannot be created there, or was removed", "set DOCMIRROR_DATA_DIR to another folder"],
-  };
-  const fault = code === undefined ? undefined : faults[code];
+  const { code } = error as NodeJS.ErrnoException;
+  const fault = code === undefined ? undefined : FAULTS[code];
   if (fault === undefined) return error;
-  const foreign = code === "EACCES" || code === "EPERM" ? foreignOwnerError(dataDir, error) : null;
+  const foreign = fault === DENIED ? foreignOwnerError(dataDir, error) : null;
   if (foreign !== null) return foreign;
   return new StoreError(`could not use the data directory ${dataDir}: ${fault[0]} (${code})`, {
     cause: error,

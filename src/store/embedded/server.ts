@@ -1,13 +1,11 @@
 import { spawn } from "node:child_process";
 import { closeSync, openSync, readFileSync, readlinkSync, realpathSync } from "node:fs";
-import { open, readFile, stat, truncate, writeFile } from "node:fs/promises";
+import { readFile, stat, truncate, writeFile } from "node:fs/promises";
 import net from "node:net";
 import { systemClock } from "../../base/clock.ts";
 import { StoreError } from "../../base/errors.ts";
 import type { Logger } from "../../base/log.ts";
-import type { ServerAccount } from "./account.ts";
-import type { Binaries } from "./binaries.ts";
-import { assertRoom, SERVER_ENV } from "./cluster.ts";
+import { assertRoom, type ClusterOptions, readIfThere, SERVER_ENV } from "./cluster.ts";
 import { isAlive } from "./lock-file.ts";
 import type { EmbeddedPaths } from "./paths.ts";
 
@@ -30,63 +28,45 @@ export interface RunningServer {
  * counts as none, and so does one whose pid now belongs to another program.
  */
 export async function findServer(paths: EmbeddedPaths): Promise<RunningServer | null> {
-  const file = await readPidFile(paths);
-  if (file === null || !isOurServer(file.pid, paths)) return null;
-  return file;
+  const server = await readPidFile(paths);
+  return server !== null && isOurServer(server.pid, paths) ? server : null;
 }
 
 /**
  * Starts the server and waits until it accepts connections. It has its own session: neither Ctrl-C in the
  * terminal nor the end of this process stops it. Call it under the lock, with no server running.
  */
-export async function startPostgres(options: {
-  paths: EmbeddedPaths;
-  binaries: Binaries;
-  account: ServerAccount;
-  log: Logger;
-  signal: AbortSignal | undefined;
-  settings: Record<string, string>;
-}): Promise<RunningServer> {
+export async function startPostgres(
+  options: Omit<ClusterOptions, "durable"> & { log: Logger; settings: Record<string, string> },
+): Promise<RunningServer> {
   const { paths, binaries, account, log, signal, settings } = options;
   await assertRoom(paths.dataDir, 40);
-  await boundLog(paths.log);
+  if ((await sizeOf(paths.log)) > LOG_LIMIT_BYTES) await truncate(paths.log, 0);
   const port = await choosePort(paths, log);
   const stale = await readPidFile(paths);
   const seen = paths.seenByServer(account, "postgres");
-  const logSize = (await stat(paths.log).catch(() => ({ size: 0 }))).size;
+  const logSize = await sizeOf(paths.log);
+  const given = Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
   const logFile = openSync(paths.log, "a", 0o600);
-  const child = spawn(
-    binaries.postgres,
-    [
-      "-D",
-      seen.path,
-      "-p",
-      String(port),
-      ...Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]),
-    ],
-    {
-      cwd: "/",
-      detached: true,
-      // A stale postmaster.pid may name a pid that another program has now. Postgres would refuse to start,
-      // unless it takes that process for the one that started it. (Its check for orphaned sessions stays.)
-      env: { ...SERVER_ENV, ...(stale === null ? {} : { PG_GRANDPARENT_PID: String(stale.pid) }) },
-      stdio: ["ignore", logFile, logFile, ...(seen.descriptor === undefined ? [] : [seen.descriptor])],
-      ...account.spawnAs,
-    },
-  );
-  const exited = new Promise<string>((resolve) => {
-    child.once("error", (error) => resolve(error.message));
-    child.once("exit", (code, killedBy) =>
-      resolve(killedBy === null ? `exit code ${code}` : `killed by ${killedBy}`),
-    );
+  const child = spawn(binaries.postgres, ["-D", seen.path, "-p", String(port), ...given], {
+    cwd: "/",
+    detached: true,
+    // A stale postmaster.pid may name a pid that another program has now. Postgres would refuse to start,
+    // unless it takes that process for the one that started it. (Its check for orphaned sessions stays.)
+    env: { ...SERVER_ENV, ...(stale === null ? {} : { PG_GRANDPARENT_PID: String(stale.pid) }) },
+    stdio: ["ignore", logFile, logFile, ...(seen.descriptor === undefined ? [] : [seen.descriptor])],
+    ...account.spawnAs,
+  });
+  let ended: string | undefined;
+  child.once("error", (error) => {
+    ended ??= error.message;
+  });
+  child.once("exit", (code, killedBy) => {
+    ended ??= killedBy === null ? `exit code ${code}` : `killed by ${killedBy}`;
   });
   child.unref();
   closeSync(logFile);
   seen.close();
-  let ended: string | undefined;
-  void exited.then((how) => {
-    ended = how;
-  });
   try {
     return await awaitReady(paths, child.pid, signal, log, () => ended);
   } catch (error) {
@@ -179,13 +159,7 @@ export async function awaitExit(
 }
 
 async function readPidFile(paths: EmbeddedPaths): Promise<RunningServer | null> {
-  const text = await readFile(`${paths.cluster}/postmaster.pid`, "utf8").catch(
-    (error: NodeJS.ErrnoException) => {
-      if (error.code === "ENOENT") return "";
-      throw error;
-    },
-  );
-  const lines = text.split("\n");
+  const lines = (await readIfThere(`${paths.cluster}/postmaster.pid`)).split("\n");
   const pid = Number(lines[0]);
   if (!Number.isInteger(pid) || pid <= 0) return null;
   return { pid, port: Number(lines[3]), state: lines[7]?.trim() ?? "starting" };
@@ -230,9 +204,7 @@ async function choosePort(paths: EmbeddedPaths, log: Logger): Promise<number> {
   }
   throw new StoreError(
     `could not find a free port for the embedded Postgres between ${PORTS.first} and ${PORTS.last}`,
-    {
-      hint: `write a free port into ${paths.port}`,
-    },
+    { hint: `write a free port into ${paths.port}` },
   );
 }
 
@@ -244,29 +216,12 @@ function isFree(port: number): Promise<boolean> {
   });
 }
 
-async function boundLog(file: string): Promise<void> {
-  const size = await stat(file).then(
-    (found) => found.size,
-    () => 0,
-  );
-  if (size > LOG_LIMIT_BYTES) await truncate(file, 0);
+async function sizeOf(file: string): Promise<number> {
+  return (await stat(file).catch(() => ({ size: 0 }))).size;
 }
 
 /** The end of the server's output since its start. */
 async function lastWords(file: string, from: number): Promise<string> {
-  const handle = await open(file, "r");
-  try {
-    const { size } = await handle.stat();
-    const start = Math.max(from, size - 2000);
-    const { buffer, bytesRead } = await handle.read(
-      Buffer.alloc(Math.max(0, size - start)),
-      0,
-      undefined,
-      start,
-    );
-    const lines = buffer.toString("utf8", 0, bytesRead).trim().split("\n");
-    return lines.slice(-3).join(" | ") || "it printed nothing";
-  } finally {
-    await handle.close();
-  }
+  const said = (await readFile(file)).subarray(from).subarray(-2000).toString("utf8");
+  return said.trim().split("\n").slice(-3).join(" | ") || "it printed nothing";
 }
