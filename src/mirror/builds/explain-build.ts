@@ -134,10 +134,10 @@ export async function explainBuild(
       ...facts,
       date_read:
         earliest === null || latest === null ? null : { zone: sourceTimezone, earliest, latest, hour },
-      transitions: transitions.map(({ not_before_us, not_after_us, ...one }, index) => {
+      transitions: transitions.map((row, index) => {
+        const { not_before_us: _, not_after_us: __, ...transition } = row;
         const next = transitions[index + 1];
-        const lasted = next ? spanBetween({ not_before_us, not_after_us }, next) : null;
-        return { ...one, lasted };
+        return { ...transition, lasted: next ? spanBetween(row, next) : null };
       }),
       duration: durationOf(facts.state, transitions),
       open: await findOpen(sql, id),
@@ -152,18 +152,12 @@ export async function explainBuild(
   };
 }
 
-type BuildRow = Pick<
+type BuildRow = Omit<
   ExplainedBuild,
-  | "id"
-  | "date"
-  | "state"
-  | "success"
-  | "type"
-  | "first_seen_at"
-  | "changed_at"
-  | "deleted_at"
-  | "changes_pruned_before"
+  "date_read" | "transitions" | "duration" | "open" | "references" | "changes"
 > & { earliest: string | null; latest: string | null; hour: "repeated" | "skipped" | null };
+
+type TransitionRow = Omit<ExplainedTransition, "lasted"> & Bounds;
 
 /**
  * The bounds of the entry into a state, in microseconds since 1970. The lower one is null when it is unknown.
@@ -186,21 +180,14 @@ function spanBetween(from: Bounds, to: Bounds): BoundedSpan {
  * the first sighting in any state. The date is not an upper bound, because the clock that dates builds may be
  * behind.
  */
-function durationOf(
-  state: string | null,
-  transitions: readonly (Bounds & { to_state: string | null })[],
-): BoundedSpan | null {
+function durationOf(state: string | null, transitions: readonly TransitionRow[]): BoundedSpan | null {
   const first = transitions[0];
   const finish = transitions.findLast(({ to_state }) => to_state === "finished");
   return state === "finished" && first && finish ? spanBetween(first, finish) : null;
 }
 
-async function findTransitions(
-  sql: AnySql,
-  id: string,
-  dateEarliest: string | null,
-): Promise<(Omit<ExplainedTransition, "lasted"> & Bounds)[]> {
-  return sql<(Omit<ExplainedTransition, "lasted"> & Bounds)[]>`
+async function findTransitions(sql: AnySql, id: string, dateEarliest: string | null) {
+  return sql<TransitionRow[]>`
     select seq, from_state, to_state, not_before, not_after, rule,
       coalesce(string_to_array(anomaly, ', '), '{}') as anomalies,
       not_before_us, not_after_us, (not_after_us - not_before_us) / 1000.0::float8 as width_ms,

@@ -17,17 +17,10 @@ export interface WaitFacts {
 }
 
 export interface DueBuildFacts extends WaitFacts {
-  /** The most builds, stuck ones included. */
+  /** The most builds, stuck ones included. When more are due, stuck ones keep a tenth of the places. */
   maxDetails: number;
-  /**
-   * The most stuck builds. When more builds are due than `maxDetails`, stuck ones keep a tenth of the places.
-   */
+  /** The most stuck builds. */
   maxStuck: number;
-}
-
-export interface DueBuild {
-  id: string;
-  isStuck: boolean;
 }
 
 /**
@@ -45,17 +38,19 @@ export interface DueBuild {
  *
  * So a build that hangs for ever costs about forty requests on its first day, and one a day from then on.
  */
-export async function findDueBuilds(sql: Sql, facts: DueBuildFacts): Promise<DueBuild[]> {
-  return sql<DueBuild[]>`
+export async function findDueBuilds(sql: Sql, facts: DueBuildFacts) {
+  const { maxDetails, maxStuck } = facts;
+  const stuckPlaces = Math.min(maxStuck, Math.floor(maxDetails * STUCK_SHARE));
+  return sql<{ id: string; isStuck: boolean }[]>`
     with due as (${dueBuilds(sql, facts)}), ranked as (
       select *, row_number() over (partition by is_stuck order by due_at, id) as turn,
-        least(count(*) filter (where is_stuck) over (), ${stuckPlaces(facts)}::int) as reserved
+        least(count(*) filter (where is_stuck) over (), ${stuckPlaces}::int) as reserved
       from due
     )
     select id, is_stuck as "isStuck" from ranked
-    where turn <= case when is_stuck then ${facts.maxStuck} else ${facts.maxDetails} - reserved end
+    where turn <= case when is_stuck then ${maxStuck} else ${maxDetails} - reserved end
     order by is_stuck, due_at, id
-    limit ${facts.maxDetails}`;
+    limit ${maxDetails}`;
 }
 
 /** The number of open builds that are due and that this run has not asked for. */
@@ -91,10 +86,6 @@ export async function findDueStates(sql: Sql, facts: WaitFacts): Promise<DueStat
     group by build.state
     having count(due.id) > 0
     order by due desc, state`;
-}
-
-function stuckPlaces({ maxDetails, maxStuck }: DueBuildFacts): number {
-  return Math.min(maxStuck, Math.floor(maxDetails * STUCK_SHARE));
 }
 
 function dueBuilds(sql: Sql, { now, notSeenSince, stuckAfterMs }: WaitFacts) {

@@ -1,13 +1,8 @@
-import type { Clock } from "../../base/clock.ts";
-import type { Logger } from "../../base/log.ts";
-import type { Sql } from "../../store/connection/connect.ts";
-import type { Patience } from "../../store/connection/patience.ts";
-import { withStoreErrors } from "../../store/connection/store-errors.ts";
-import type { Client } from "../api/client.ts";
 import { askDetail, type DetailAnswer } from "../api/fetch-detail.ts";
-import type { LoadablePage, Loader } from "../load/loader.ts";
+import type { LoadablePage } from "../load/loader.ts";
 import type { BuildSighting } from "../load/record-transitions.ts";
 import { findSightedWithin } from "../load/replica-lag.ts";
+import type { RunParts } from "../load/run-parts.ts";
 import { findDueBuilds, postponeBuilds } from "./find-due-builds.ts";
 
 /** The number of details stored in one transaction. They are lost together if the process dies. */
@@ -15,18 +10,10 @@ const BATCH = 25;
 /** One retry is enough, because the next round asks again. */
 const RETRIES = 1;
 
-export interface PollOptions {
-  sql: Sql;
-  client: Client;
-  loader: Loader;
-  clock: Clock;
-  log: Logger;
-  signal: AbortSignal;
-  runId: number;
+/** Builds that the run has seen since `startedAt` are not polled again. */
+export interface PollOptions extends RunParts {
   /** How far a replica of the service may be behind. */
   replicaLagMs: number;
-  /** When this run began. Builds that it has seen since are not polled again. */
-  startedAt: Date;
   stuckAfterMs: number;
   /** The most details to request, those of stuck builds included. */
   maxDetails: number;
@@ -38,8 +25,6 @@ export interface PollOptions {
    * @default none
    */
   until?: Date;
-  /** How to wait for a database that is away. @default the round fails */
-  patience?: Patience;
 }
 
 export interface Polled {
@@ -61,7 +46,7 @@ type Asked = { id: string; answer: DetailAnswer };
  * May be interrupted at any point.
  */
 export async function pollOpenBuilds(options: PollOptions): Promise<Polled> {
-  const { sql, client, clock, log, signal, patience = withStoreErrors } = options;
+  const { sql, client, clock, log, signal, patience } = options;
   const { startedAt, stuckAfterMs, maxDetails, maxStuck } = options;
   const due = await patience("find the open builds", () =>
     findDueBuilds(sql, { now: clock.now(), notSeenSince: startedAt, stuckAfterMs, maxDetails, maxStuck }),
@@ -95,7 +80,7 @@ async function ask({ client, log }: PollOptions, id: string): Promise<Asked> {
 
 /** Stores the results of a batch. Returns how many of its builds wait. */
 async function settle(options: PollOptions, batch: readonly Asked[]): Promise<number> {
-  const { sql, loader, clock, startedAt, runId, replicaLagMs, patience = withStoreErrors } = options;
+  const { sql, loader, clock, startedAt, runId, replicaLagMs, patience } = options;
   const pages: LoadablePage[] = [];
   const gone: BuildSighting[] = [];
   for (const { id, answer } of batch) {

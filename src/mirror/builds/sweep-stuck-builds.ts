@@ -2,23 +2,19 @@ import { ageMs } from "../../base/clock.ts";
 import { UpstreamError } from "../../base/errors.ts";
 import { requestText } from "../../resources/page-request.ts";
 import type { Sql } from "../../store/connection/connect.ts";
-import { withStoreErrors } from "../../store/connection/store-errors.ts";
+import type { RunParts } from "../load/run-parts.ts";
 import { type ParsedPage, parseListPage } from "../walk/page.ts";
 import { findDueStates } from "./find-due-builds.ts";
-import type { PollOptions } from "./poll-open-builds.ts";
 
-/**
- * From this number of due builds on, the list of their state is cheaper than their details, and faster than
- * waiting for days.
- */
+/** From this number of due builds on, the list of their state is cheaper than their details. */
 const WORTH_A_LIST = 200;
 /** A list that was read less than an hour ago is not read again, because it would show the same. */
 const LISTED_WITHIN_MS = 3_600_000;
 /** A state with more open builds than this does not hold hung builds only. */
 const MAX_BUILDS = 50_000;
 
-export interface SweepOptions
-  extends Omit<PollOptions, "runId" | "replicaLagMs" | "maxDetails" | "maxStuck" | "until"> {
+export interface SweepOptions extends RunParts {
+  stuckAfterMs: number;
   /** The number of records in one request. */
   pageSize: number;
 }
@@ -30,7 +26,7 @@ export interface SweepOptions
  * due, and its detail is requested.
  */
 export async function sweepStuckBuilds(options: SweepOptions): Promise<void> {
-  const { sql, clock, log, startedAt, stuckAfterMs, patience = withStoreErrors } = options;
+  const { sql, clock, log, startedAt, stuckAfterMs, patience } = options;
   const facts = { now: clock.now(), notSeenSince: startedAt, stuckAfterMs };
   const states = await patience("count stuck builds", () => findDueStates(sql, facts));
   const worth = states.filter(

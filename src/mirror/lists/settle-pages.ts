@@ -3,19 +3,16 @@
  * with the counts of its walk and the checkpoint after it.
  */
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { Clock } from "../../base/clock.ts";
-import type { Logger } from "../../base/log.ts";
 import type { Meters } from "../../base/metrics/meters.ts";
 import type { Resource } from "../../resources/resources.ts";
-import type { Sql, TransactionSql } from "../../store/connection/connect.ts";
-import type { Patience } from "../../store/connection/patience.ts";
+import type { TransactionSql } from "../../store/connection/connect.ts";
 import { withTransaction } from "../../store/connection/transaction.ts";
 import { type Checkpoint, saveProgress, type WalkCounts } from "../../store/ledger/run-ledger.ts";
-import type { Client } from "../api/client.ts";
 import { askDetail } from "../api/fetch-detail.ts";
-import type { BatchCounts, Loader } from "../load/loader.ts";
+import type { BatchCounts } from "../load/loader.ts";
 import type { PageMemory } from "../load/page-memory.ts";
 import { quarantineHole } from "../load/quarantine.ts";
+import type { RunParts } from "../load/run-parts.ts";
 import type { IdSet } from "../walk/id-set.ts";
 import type { LookAheadRoom } from "../walk/look-ahead.ts";
 import type { Page, ParsedMeta } from "../walk/page.ts";
@@ -31,14 +28,7 @@ const MAX_BATCH_PAGES = 16;
  */
 const IDLE_CHECKPOINT_MS = 2000;
 
-export interface SettlePagesOptions {
-  sql: Sql;
-  client: Client;
-  log: Logger;
-  loader: Loader;
-  clock: Clock;
-  patience: Patience;
-  runId: number;
+export interface SettlePagesOptions extends RunParts {
   resource: Resource;
   /** The pages take room in it until they are stored. */
   room: LookAheadRoom;

@@ -1,25 +1,14 @@
-import type { Clock } from "../../base/clock.ts";
 import type { UpstreamError } from "../../base/errors.ts";
-import type { Logger } from "../../base/log.ts";
 import type { Meters } from "../../base/metrics/meters.ts";
-import type { Sql } from "../../store/connection/connect.ts";
-import type { Patience } from "../../store/connection/patience.ts";
 import type { ResumableWalk, WalkCounts } from "../../store/ledger/run-ledger.ts";
-import type { Client } from "../api/client.ts";
-import type { Loader } from "../load/loader.ts";
+import type { RunParts } from "../load/run-parts.ts";
 import type { LookAheadRoom } from "../walk/look-ahead.ts";
 import type { WalkPlan } from "./plan.ts";
 import type { WalkSummary } from "./summary.ts";
 import type { SyncSettings } from "./sync-settings.ts";
 
 /** The options for the walk of one list. */
-export interface WalkResourceOptions {
-  sql: Sql;
-  client: Client;
-  loader: Loader;
-  clock: Clock;
-  log: Logger;
-  runId: number;
+export interface WalkResourceOptions extends RunParts {
   plan: WalkPlan;
   pageSize: SyncSettings["pageSize"];
   lookAhead: number;
@@ -28,8 +17,6 @@ export interface WalkResourceOptions {
   maxDeleteRatio: number;
   replicaLagMs: number;
   allowMassDelete: boolean;
-  patience: Patience;
-  signal: AbortSignal;
   meters: Meters | undefined;
   onProgress(counts: WalkCounts, totalCount: number | null): void;
 }

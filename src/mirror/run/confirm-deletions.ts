@@ -1,14 +1,8 @@
-import type { Clock } from "../../base/clock.ts";
 import { HttpStatusError, NetworkError, TimeoutError, type UpstreamError } from "../../base/errors.ts";
-import type { Logger } from "../../base/log.ts";
 import type { Resource } from "../../resources/resources.ts";
-import type { Sql } from "../../store/connection/connect.ts";
-import type { Patience } from "../../store/connection/patience.ts";
-import { withStoreErrors } from "../../store/connection/store-errors.ts";
 import { addDeleted } from "../../store/ledger/run-ledger.ts";
 import type { Unfinished } from "../../store/schema/runs.ts";
 import { aboutList } from "../api/about-list.ts";
-import type { Client } from "../api/client.ts";
 import { askDetail, type DetailAnswer } from "../api/fetch-detail.ts";
 import {
   type AskedRecord,
@@ -18,9 +12,10 @@ import {
   type MissingRecord,
   recordAsked,
 } from "../lists/missing-records.ts";
-import type { LoadablePage, Loader } from "../load/loader.ts";
+import type { LoadablePage } from "../load/loader.ts";
 import { findSightedWithin } from "../load/replica-lag.ts";
 import type { GoneRecord } from "../load/retire-records.ts";
+import type { RunParts } from "../load/run-parts.ts";
 
 /** The most details requested in one run. The next run requests the rest. */
 const MAX_DETAILS = 2000;
@@ -28,19 +23,7 @@ const BATCH = 50;
 /** A time limit, so that a slow service cannot make a night endless. */
 const MAX_MS = 30 * 60_000;
 
-export interface ConfirmOptions {
-  sql: Sql;
-  client: Client;
-  loader: Loader;
-  clock: Clock;
-  log: Logger;
-  signal: AbortSignal;
-  runId: number;
-  /**
-   * When the run began. An older answer, from a cache, says nothing about a record that this run's walk
-   * missed.
-   */
-  startedAt: Date;
+export interface ConfirmOptions extends RunParts {
   /**
    * The lists that this run read whole, or joined at the head. Records missing from other lists are skipped:
    * nothing is deleted on a day when its list cannot be read.
@@ -52,8 +35,6 @@ export interface ConfirmOptions {
   onDeleted(resource: Resource, count: number): void;
   /** The most details requested, for all resources together. @default 2000 */
   maxDetails?: number;
-  /** How to wait for a database that is away. @default the work fails */
-  patience?: Patience;
 }
 
 type Asked = MissingRecord & { answer: DetailAnswer };
@@ -68,7 +49,7 @@ type Asked = MissingRecord & { answer: DetailAnswer };
 export async function confirmDeletions(
   options: ConfirmOptions,
 ): Promise<Pick<Unfinished, "deletions" | "waiting">> {
-  const { sql, client, clock, log, signal, resources, patience = withStoreErrors } = options;
+  const { sql, client, clock, log, signal, resources, patience } = options;
   const now = clock.now();
   const missing = await patience("find missing records", () =>
     findMissing(sql, resources, { limit: options.maxDetails ?? MAX_DETAILS, now: now.toISOString() }),
@@ -93,6 +74,7 @@ async function ask(options: ConfirmOptions, missing: MissingRecord): Promise<Ask
   const { resource, id } = missing;
   const { client, log } = aboutList(options, resource);
   const answer = await askDetail(client, resource, id);
+  // A cached answer from before the run says nothing about a record that this run's walk missed.
   if (answer.kind === "gone" && answer.askedAt < options.startedAt) {
     log.warn({ id }, "ignored a cached answer from before the run that a missing record is gone");
     return { ...missing, answer: { kind: "unclear", error: null } };
@@ -105,7 +87,7 @@ async function ask(options: ConfirmOptions, missing: MissingRecord): Promise<Ask
 
 /** Stores the results of a batch of answers. */
 async function settle(options: ConfirmOptions, batch: readonly Asked[]): Promise<void> {
-  const { sql, loader, client, runId, resources, replicaLagMs, patience = withStoreErrors } = options;
+  const { sql, loader, client, runId, resources, replicaLagMs, patience } = options;
   const at = options.clock.now().toISOString();
   const pages: Record<string, LoadablePage[]> = {};
   const gone: GoneRecord[] = [];
@@ -117,24 +99,26 @@ async function settle(options: ConfirmOptions, batch: readonly Asked[]): Promise
     if (answer.kind !== "gone") continue;
     const { request, askedAt, observedAt } = answer;
     gone.push({
-      ...{ resource, id, request },
+      resource,
+      id,
+      request,
       askedAt: askedAt.toISOString(),
       observedAt: observedAt.toISOString(),
     });
   }
-  for (const resource of resources) {
-    const of = pages[resource];
-    if (of) await loader.load({ resource, pages: of, source: "detail" });
-  }
   const waiting = new Set<string>();
   for (const resource of resources) {
+    const found = pages[resource];
+    if (found) await loader.load({ resource, pages: found, source: "detail" });
     const own = gone.filter((record) => record.resource === resource);
     const sighted = await patience("find the last sightings", () =>
       findSightedWithin(sql, { resource, runId, replicaLagMs }, own),
     );
     for (const id of sighted) waiting.add(keyOf({ resource, id }));
   }
-  const isUp = await isUpDespite(options, batch);
+  // A service that answers, though not for these records, is up: then the fault lies in the records.
+  const isSomeLost = batch.some(({ answer }) => answer.kind === "unclear" && isLost(answer.error));
+  const isUp = isSomeLost && (await client.isUp(options.signal));
   const asked = batch.map(({ resource, id, answer }): AskedRecord => {
     if (answer.kind === "found") return { resource, id, outcome: "found" };
     if (waiting.has(keyOf({ resource, id }))) return { resource, id, outcome: "waiting" };
@@ -159,12 +143,6 @@ async function settle(options: ConfirmOptions, batch: readonly Asked[]): Promise
 
 function keyOf({ resource, id }: MissingRecord): string {
   return `${resource} ${id}`;
-}
-
-/** Whether the service answers, though it does not answer for a record: then that lies in the record. */
-async function isUpDespite({ client, signal }: ConfirmOptions, batch: readonly Asked[]): Promise<boolean> {
-  const isSomeLost = batch.some(({ answer }) => answer.kind === "unclear" && isLost(answer.error));
-  return isSomeLost && client.isUp(signal);
 }
 
 function isLost(error: UpstreamError | null): boolean {

@@ -1,14 +1,7 @@
-import type { Clock } from "../../base/clock.ts";
 import { HttpStatusError, UnexpectedShapeError, UpstreamError } from "../../base/errors.ts";
-import type { Logger } from "../../base/log.ts";
 import { recordId } from "../../resources/record-id.ts";
-import type { Sql } from "../../store/connection/connect.ts";
-import type { Patience } from "../../store/connection/patience.ts";
-import { withStoreErrors } from "../../store/connection/store-errors.ts";
 import { aboutList } from "../api/about-list.ts";
-import type { Client } from "../api/client.ts";
 import { fetchDetail } from "../api/fetch-detail.ts";
-import type { Loader } from "../load/loader.ts";
 import {
   countDanglingTargets,
   countUnresolved,
@@ -19,6 +12,7 @@ import {
   resolveReferences,
   spreadGone,
 } from "../load/resolve-references.ts";
+import type { RunParts } from "../load/run-parts.ts";
 
 /** The most details requested in one run. The next run requests the rest. */
 const MAX_DETAILS = 2000;
@@ -28,16 +22,7 @@ const MAX_MS = 30 * 60_000;
 /** A gone record is not requested again for a week. */
 const GONE_FOR_MS = 7 * 86_400_000;
 
-export interface RepairOptions {
-  sql: Sql;
-  client: Client;
-  loader: Loader;
-  clock: Clock;
-  log: Logger;
-  signal: AbortSignal;
-  /** How to wait for a database that is away. Each step is safe to repeat. @default the repair fails */
-  patience?: Patience;
-}
+type RepairOptions = Omit<RunParts, "runId" | "startedAt">;
 
 export interface Repaired {
   resolved: number;
@@ -53,7 +38,7 @@ export interface Repaired {
  * pending, and waits until the others had their turn. Requests nothing once the host is lost.
  */
 export async function repairReferences(options: RepairOptions): Promise<Repaired> {
-  const { sql, client, clock, log, signal, patience = withStoreErrors } = options;
+  const { sql, client, clock, log, signal, patience } = options;
   const resolve = () => patience("resolve references", () => resolveReferences(sql));
   let resolved = await resolve();
   const now = clock.now();
@@ -82,19 +67,15 @@ export async function repairReferences(options: RepairOptions): Promise<Repaired
 }
 
 async function fetchTarget(options: RepairOptions, target: DanglingTarget): Promise<void> {
-  const { sql, loader, patience = withStoreErrors } = options;
-  const { client, log } = aboutList(options, target.resource);
+  const { sql, loader, patience } = options;
+  const { resource, key } = target;
+  const { client, log } = aboutList(options, resource);
   try {
-    const detail = await fetchDetail(client, target.resource, target.key);
+    const detail = await fetchDetail(client, resource, key);
     if (!isAsked(detail.record, target))
-      throw new UnexpectedShapeError(`another ${target.resource} came for '${target.key}'`, {
-        url: detail.request,
-      });
-    await loader.load({
-      resource: target.resource,
-      pages: [{ ...detail, records: [detail.record] }],
-      source: "detail",
-    });
+      throw new UnexpectedShapeError(`another ${resource} came for '${key}'`, { url: detail.request });
+    const pages = [{ ...detail, records: [detail.record] }];
+    await loader.load({ resource, pages, source: "detail" });
   } catch (error) {
     if (!(error instanceof UpstreamError)) throw error;
     const isGone = error instanceof HttpStatusError && (error.status === 404 || error.status === 410);
@@ -107,7 +88,7 @@ async function fetchTarget(options: RepairOptions, target: DanglingTarget): Prom
       await patience("store that a record is gone", () => markGone(sql, target, checkedAt.toISOString()));
       return;
     }
-    log.warn({ key: target.key, error: error.message }, "requesting a referenced record failed");
+    log.warn({ key, error: error.message }, "requesting a referenced record failed");
   }
 }
 

@@ -1,14 +1,12 @@
 import { createHash } from "node:crypto";
 import { UpstreamError } from "../../base/errors.ts";
-import type { Logger } from "../../base/log.ts";
 import { RESOURCE_FIELDS, type Resource, type RootEndpoints } from "../../resources/resources.ts";
 import type { Sql } from "../../store/connection/connect.ts";
-import type { Patience } from "../../store/connection/patience.ts";
-import { withStoreErrors } from "../../store/connection/store-errors.ts";
 import { withTransaction } from "../../store/connection/transaction.ts";
 import { aboutList } from "../api/about-list.ts";
 import type { Client } from "../api/client.ts";
 import { isDataFault } from "../load/data-fault.ts";
+import type { RunParts } from "../load/run-parts.ts";
 import { cleanJson } from "../normalize/clean-text.ts";
 
 /** More fields and longer names than any real schema has. The rest of a hostile reply is ignored. */
@@ -25,25 +23,23 @@ export interface SchemaFacts {
  * one in `sync.drift`. The run does not need them: a failure is logged and the run continues.
  */
 export async function recordUpstreamSchemas(
-  deps: { sql: Sql; client: Client; log: Logger; patience?: Patience },
+  run: Pick<RunParts, "sql" | "client" | "log" | "patience">,
   root: RootEndpoints,
   facts: SchemaFacts,
 ): Promise<void> {
-  const { patience = withStoreErrors } = deps;
   const asked = Object.entries(root) as [Resource, { schema: string }][];
   await Promise.all(
     asked.map(async ([resource, { schema }]) => {
-      const { client, log } = aboutList(deps, resource);
+      const { client, log } = aboutList(run, resource);
       try {
         const reply = await client.fetchJson(schema, { parse: (value) => value });
         const body = cleanJson(reply.value, { nul: 0 });
         // Safe to repeat: a schema that is stored already adds nothing.
-        await patience(`store the schema of ${resource}s`, () =>
-          storeSchema(deps.sql, resource, body, facts),
+        await run.patience(`store the schema of ${resource}s`, () =>
+          storeSchema(run.sql, resource, body, facts),
         );
       } catch (error) {
-        // A RangeError means that the reply is nested too deep. A data fault means that Postgres cannot store
-        // it.
+        // A RangeError: the reply is nested too deep. A data fault: Postgres cannot store it.
         const isOfReply = error instanceof UpstreamError || error instanceof RangeError || isDataFault(error);
         if (!isOfReply) throw error;
         log.warn({ error: (error as Error).message }, "reading a schema failed");
@@ -76,20 +72,10 @@ async function storeSchema(sql: Sql, resource: Resource, body: unknown, facts: S
 }
 
 /**
- * How a schema's fields differ from the documented ones; null when the service has no schema of the known
- * form.
+ * Asks for a schema, and returns how its fields differ from the documented ones. Null when the service has no
+ * schema of the known form. Throws `UpstreamError`.
  */
-export interface SchemaDifference {
-  unknown: string[];
-  missing: string[];
-}
-
-/** Asks for a schema and compares it with the interface as documented. Throws `UpstreamError`. */
-export async function compareUpstreamSchema(
-  client: Client,
-  resource: Resource,
-  path: string,
-): Promise<SchemaDifference | null> {
+export async function compareUpstreamSchema(client: Client, resource: Resource, path: string) {
   const reply = await client.fetchJson(path, { parse: (value) => value });
   const fields = readFields(reply.value);
   if (fields.size === 0) return null;

@@ -21,14 +21,13 @@ import type { Logger } from "../../base/log.ts";
 import type { Meters } from "../../base/metrics/meters.ts";
 import { RESOURCES, type Resource } from "../../resources/resources.ts";
 import { connect, renewConnections, type Sql, type TransactionSql } from "../../store/connection/connect.ts";
-import { createPatience, type Patience } from "../../store/connection/patience.ts";
+import { createPatience } from "../../store/connection/patience.ts";
 import { toStoreError } from "../../store/connection/store-errors.ts";
 import { findPlace, type MovedAfter, notePlace } from "../../store/ledger/database-place.ts";
 import { assertService } from "../../store/ledger/mirrored-service.ts";
 import { assertRunOpen, type RunTotals, startRun } from "../../store/ledger/run-ledger.ts";
 import { acquireRunLock, type RunLock } from "../../store/ledger/run-lock.ts";
 import type { RunKind } from "../../store/schema/runs.ts";
-import type { Client } from "../api/client.ts";
 import type { HostPace } from "../api/host-pace.ts";
 import { createDamaged } from "../lists/damaged.ts";
 import { isPartial, NOTHING_UNFINISHED, type RunSummary } from "../lists/summary.ts";
@@ -36,6 +35,7 @@ import type { SyncSettings } from "../lists/sync-settings.ts";
 import { createKnownKeys } from "../load/known-keys.ts";
 import { createLoader, type Loader } from "../load/loader.ts";
 import { createLookedUpKeys } from "../load/looked-up-keys.ts";
+import type { RunParts } from "../load/run-parts.ts";
 import { createIdSet } from "../walk/id-set.ts";
 import { closeRun } from "./close-run.ts";
 import { startHeart } from "./heartbeat.ts";
@@ -63,17 +63,8 @@ export interface RunOptions {
 }
 
 /** A running run. */
-export interface OpenRun {
-  readonly runId: number;
-  readonly startedAt: Date;
-  readonly sql: Sql;
-  readonly client: Client;
-  readonly loader: Loader;
-  readonly patience: Patience;
-  readonly clock: Clock;
-  readonly log: Logger;
+export interface OpenRun extends Readonly<RunParts> {
   readonly meters: Meters | undefined;
-  readonly signal: AbortSignal;
   /** Aborted with the first failure that ends the run: of the database, a bug, a lost lock, a stop. */
   readonly abort: AbortController;
   readonly totals: RunTotals;

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { silentLog } from "../../../src/base/log.ts";
 import { pollOpenBuilds } from "../../../src/mirror/builds/poll-open-builds.ts";
+import { withStoreErrors } from "../../../src/store/connection/store-errors.ts";
 import { createTestClient } from "../../support/client.ts";
 import { createFakeClock } from "../../support/fake-clock.ts";
 import { type Loading, setUpLoading } from "../../support/loading.ts";
@@ -32,6 +33,7 @@ async function poll(
     loader,
     log: silentLog,
     clock,
+    patience: withStoreErrors,
     signal: signal ?? new AbortController().signal,
     startedAt: new Date(NOW),
     runId: 2,

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { sweepStuckBuilds } from "../../../src/mirror/builds/sweep-stuck-builds.ts";
+import { withStoreErrors } from "../../../src/store/connection/store-errors.ts";
 import { createTestClient } from "../../support/client.ts";
 import { createFakeClock } from "../../support/fake-clock.ts";
 import { type Loading, setUpLoading } from "../../support/loading.ts";
@@ -40,7 +41,7 @@ async function sweep({ sql, loader }: Loading, answer: Answer) {
   await using client = createTestClient(server.url, { retries: 0, clock });
   const { log, messages } = createKeptLog();
   await sweepStuckBuilds({
-    ...{ sql, client, loader, clock, log, pageSize: 100 },
+    ...{ sql, client, loader, clock, log, pageSize: 100, runId: 2, patience: withStoreErrors },
     signal: new AbortController().signal,
     startedAt: new Date(NOW),
     stuckAfterMs: 7_200_000,

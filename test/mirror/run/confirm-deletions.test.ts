@@ -3,6 +3,7 @@ import { systemClock } from "../../../src/base/clock.ts";
 import { silentLog } from "../../../src/base/log.ts";
 import { findUndecided } from "../../../src/mirror/lists/missing-records.ts";
 import { type ConfirmOptions, confirmDeletions } from "../../../src/mirror/run/confirm-deletions.ts";
+import { withStoreErrors } from "../../../src/store/connection/store-errors.ts";
 import { createTestClient } from "../../support/client.ts";
 import { type Loading, setUpLoading } from "../../support/loading.ts";
 import { type Script, type ScriptedReply, startScriptedServer } from "../../support/scripted-server.ts";
@@ -44,6 +45,7 @@ async function confirm({ sql, loader }: Loading, script: Script, options: Partia
     runId: 1,
     clock: systemClock,
     log: silentLog,
+    patience: withStoreErrors,
     signal: new AbortController().signal,
     resources: ["user", "build"],
     onDeleted(resource, count) {

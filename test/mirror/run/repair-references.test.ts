@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { silentLog } from "../../../src/base/log.ts";
 import { repairReferences } from "../../../src/mirror/run/repair-references.ts";
+import { withStoreErrors } from "../../../src/store/connection/store-errors.ts";
 import { createTestClient } from "../../support/client.ts";
 import { createFakeClock, type FakeClock } from "../../support/fake-clock.ts";
 import { type Loading, setUpLoading } from "../../support/loading.ts";
@@ -20,7 +21,8 @@ async function repair(
   await using client = createTestClient(server.url, { retries: 0, clock });
   const { sql, loader } = loading;
   const signal = new AbortController().signal;
-  const counts = await repairReferences({ sql, client, loader, clock, log: silentLog, signal });
+  const run = { sql, client, loader, clock, log: silentLog, patience: withStoreErrors, signal };
+  const counts = await repairReferences(run);
   return { ...counts, asked: server.requests.map(({ path }) => path.replace("?format=json", "")).sort() };
 }
 
@@ -147,7 +149,8 @@ describe("a reference that dangles", () => {
     await client.fetchJson("/api/v1/", { parse: () => null }).catch(() => {});
     const { sql, loader } = loading;
     const { signal } = new AbortController();
-    const options = { sql, client, loader, clock: createFakeClock(), log: silentLog, signal };
+    const base = { sql, client, loader, clock: createFakeClock(), log: silentLog, signal };
+    const options = { ...base, patience: withStoreErrors };
     expect(await repairReferences(options)).toEqual({ resolved: 1, unresolved: 1, unsettled: 1 });
     expect(server.requests).toHaveLength(1);
   });

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { silentLog } from "../../../src/base/log.ts";
 import { recordUpstreamSchemas } from "../../../src/mirror/run/upstream-schemas.ts";
+import { withStoreErrors } from "../../../src/store/connection/store-errors.ts";
 import { createTestClient } from "../../support/client.ts";
 import { setUpLoading } from "../../support/loading.ts";
 import { type ScriptedReply, startScriptedServer } from "../../support/scripted-server.ts";
@@ -22,7 +23,8 @@ async function setUp() {
       await using server = await startScriptedServer([reply]);
       await using client = createTestClient(server.url, { retries: 0 });
       const facts = { runId: run, observedAt: `2024-05-1${run}T02:00:00.000Z` };
-      await recordUpstreamSchemas({ sql: loading.sql, client, log: silentLog }, root, facts);
+      const parts = { sql: loading.sql, client, log: silentLog, patience: withStoreErrors };
+      await recordUpstreamSchemas(parts, root, facts);
     },
     drift: () =>
       loading.sql`select run_id, resource, field, kind, detail from sync.drift order by run_id, field`,
