@@ -11,6 +11,7 @@ import type { Patience } from "../../store/connection/patience.ts";
 import { serviceUrl } from "../../store/ledger/mirrored-service.ts";
 import type { PageClient, PageReply } from "../api/page-client.ts";
 import { showUrl } from "../api/upstream-errors.ts";
+import type { ContentSummary } from "../lists/summary.ts";
 import { decodePage } from "./decode-page.ts";
 import { countDuePages, type DuePage, dropDeletedFiles, findDuePages } from "./find-due-pages.ts";
 import { pagePlace, pageUrl } from "./page-url.ts";
@@ -33,19 +34,8 @@ export interface FetchPagesOptions {
   signal: AbortSignal;
 }
 
-/** Why the pages ended. `lost`: the host does not answer any more. */
-export type PagesEnd = "done" | "budget" | "lost" | "stopped";
-
-export interface PageCounts {
-  /** Pages that were read, whether or not their text differs from the one before. */
-  fetched: number;
-  /** Pages that the server said are unchanged. */
-  unchanged: number;
-  /** Pages that could not be had. Their rows say why. */
-  failed: number;
-  /** Pages that are due and were not asked for. Null after a stop. */
-  left: number | null;
-  ended: PagesEnd;
+export interface PageCounts extends Pick<ContentSummary, "fetched" | "unchanged" | "failed" | "left"> {
+  ended: "done" | "budget" | "lost" | "stopped";
 }
 
 const BATCH = 20;
@@ -79,17 +69,11 @@ async function fetchAndCount(options: FetchPagesOptions, counts: PageCounts): Pr
   async function ask(file: DuePage): Promise<AskedPage | null> {
     const url = pageUrl(file.absoluteUrl, docsUrl);
     const { fileId, projectId, absoluteUrl } = file;
-    const page = {
-      fileId,
-      projectId,
-      absoluteUrl,
-      version: pagePlace(absoluteUrl, file.path)?.version ?? null,
-      url: url?.href ?? null,
-    };
     if (url !== null && (isTimeUp() || isLost())) return null;
     const askedAt = clock.now().toISOString();
     const outcome = url === null ? elsewhere(absoluteUrl) : await fetchOutcome(url, file);
-    return outcome && { ...page, askedAt, outcome };
+    const version = pagePlace(absoluteUrl, file.path)?.version ?? null;
+    return outcome && { fileId, projectId, absoluteUrl, version, url: url?.href ?? null, askedAt, outcome };
   }
 
   /** Null when the host is lost: that says nothing about the page, unless its own answer was the last one. */

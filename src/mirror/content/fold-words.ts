@@ -7,6 +7,11 @@ export function foldWords(text: string): string {
   return text.normalize("NFC").toLowerCase().replace(UNSPACED, " $& ").replace(SEPARATORS, " ").trim();
 }
 
+/** A title or a query in the form in which they are compared for being equal. */
+export function titleKey(title: string): string {
+  return foldWords(title).slice(0, MAX_TITLE_KEY_LENGTH).toWellFormed();
+}
+
 /** Each word of a folded text once, in order. */
 export function wordsOf(folded: string): string[] {
   return [...new Set(folded.split(" "))].filter((word) => word !== "");
@@ -17,6 +22,7 @@ export function isUnspaced(word: string): boolean {
   return word.replace(UNSPACED, "") === "";
 }
 
+const MAX_TITLE_KEY_LENGTH = 200;
 const UNSPACED =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/gu;
 const SEPARATORS = /[^\p{L}\p{M}\p{N}]+/gu;

@@ -120,12 +120,11 @@ function scan(html: string, leavesOut: boolean): PageContent & { isCutOff: boole
       LEADING.has(tag) ||
       LEADING_ROLES.has(role.toLowerCase()) ||
       (tag === "a" && SELF_LINKS.test(classes));
+    if (!INLINE.has(tag)) endLine(gathered());
     if (opens && (leavesOut ? isUnread : CODE.has(tag))) {
-      if (!INLINE.has(tag)) endLine(gathered());
       skipped = { tag, depth: 1 };
       return;
     }
-    if (!INLINE.has(tag)) endLine(gathered());
     if (mainPart === null && opens && (tag === "main" || role.toLowerCase() === "main")) {
       mainPart = { tag, depth: 1 };
     }
@@ -144,7 +143,8 @@ function scan(html: string, leavesOut: boolean): PageContent & { isCutOff: boole
       return;
     }
     const into = gathered();
-    if (INLINE.has(name)) closeInline(into, name);
+    // `<a name="x">text</a>`: the text ends with its own element.
+    if (INLINE.has(name)) finishAnchors(into, (anchor) => anchor.tag === name);
     else endLine(into);
     if (mainPart?.tag === name && --mainPart.depth === 0) mainPart = null;
   }
@@ -227,11 +227,6 @@ function gather(into: Gathered, text: string): void {
 function endLine(into: Gathered): void {
   gather(into, " ");
   finishAnchors(into, () => true);
-}
-
-/** `<a name="x">text</a>`: the text ends with its own element. */
-function closeInline(into: Gathered, tag: string): void {
-  finishAnchors(into, (anchor) => anchor.tag === tag);
 }
 
 function openAnchor(into: Gathered, id: string, tag: string): void {

@@ -13,15 +13,15 @@ import type { Sql, TransactionSql } from "../../store/connection/connect.ts";
 import { withStoreErrors } from "../../store/connection/store-errors.ts";
 import { withTransaction } from "../../store/connection/transaction.ts";
 import type { Anchor } from "../../store/schema/file-contents.ts";
+import { titleKey } from "./fold-words.ts";
 import { anchorLink, docLink, type PageAddress } from "./page-links.ts";
 import { parseQuery, type SearchQuery } from "./parse-query.ts";
 import { EM, HIGHLIGHTED, hasMatch, snippet } from "./snippet.ts";
-import { titleKey } from "./title-key.ts";
 
 /** Hits on one page of the file search. */
-export const FILE_HITS_PER_PAGE = 20;
+const FILE_HITS_PER_PAGE = 20;
 /** The most hits of an anchor search and of a doc search. */
-export const MAX_HITS = 50;
+const MAX_HITS = 50;
 
 /** How many pages are ranked. A whole number of pages of hits. */
 const POOL = 200;
@@ -38,23 +38,14 @@ export interface SearchScope {
   version?: string | undefined;
 }
 
-export interface FileSearch extends SearchScope {
-  q: string;
-  /** From 1. A page behind the last one has no hits. @default 1 */
-  page?: number;
-}
-
-export interface FileSearchHit {
-  fileId: string;
-  /** A snippet of HTML: the words in spans of class `highlighted`, all else escaped. */
-  text: string;
-}
-
-/** Finds files by the words of their pages, 20 a page. Throws `StoreError`. */
+/**
+ * Finds files by the words of their pages, 20 a page. Pages count from 1, and one behind the last has no hits.
+ * `text` is a snippet of HTML: the words in spans of class `highlighted`, all else escaped. Throws `StoreError`.
+ */
 export async function findFiles(
   sql: Sql,
-  { q, page = 1, ...scope }: FileSearch,
-): Promise<{ total: number; hits: FileSearchHit[] }> {
+  { q, page = 1, ...scope }: SearchScope & { q: string; page?: number },
+): Promise<{ total: number; hits: { fileId: string; text: string }[] }> {
   const query = parseQuery(q);
   if (query === null || !Number.isSafeInteger(page) || page < 1) return { total: 0, hits: [] };
   return withIndex(sql, "search the files", async (tx) => {
@@ -143,12 +134,8 @@ export async function findDocs(
       hits: hits.flatMap((hit, place) => {
         const address = addresses.get(hit.fileId);
         if (address === undefined) return [];
-        const { link, path } = docLink(address);
-        const title = hit.title ?? "";
-        const content = [texts[place] ?? ""];
-        return [
-          { link, path, project, title: title === "" ? (address.name ?? "") : title, version, content },
-        ];
+        const title = hit.title || (address.name ?? "");
+        return [{ ...docLink(address), project, title, version, content: [texts[place] ?? ""] }];
       }),
     };
   });

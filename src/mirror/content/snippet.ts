@@ -1,10 +1,7 @@
 import { isUnspaced } from "./fold-words.ts";
 
 /** The tags around a matched word. */
-export interface Mark {
-  open: string;
-  close: string;
-}
+type Mark = { open: string; close: string };
 
 /** As the file search marks words (`docs/interface.md`, "Searches"). */
 export const HIGHLIGHTED: Mark = { open: '<span class="highlighted">', close: "</span>" };

@@ -3,9 +3,8 @@ import type { AnySql, Sql } from "../../store/connection/connect.ts";
 import { isPassing, sqlstateOf } from "../../store/connection/store-errors.ts";
 import { withTransaction } from "../../store/connection/transaction.ts";
 import type { Validators } from "../api/page-client.ts";
-import { foldWords } from "./fold-words.ts";
+import { foldWords, titleKey } from "./fold-words.ts";
 import type { PageContent } from "./read-page.ts";
-import { titleKey } from "./title-key.ts";
 
 /** What one request for a page led to. */
 export type PageOutcome =
@@ -120,7 +119,9 @@ async function storeChanged(tx: AnySql, runId: number, pages: readonly AskedPage
         last_modified: validators.lastModified,
         fetched_at: receivedAt,
         content_hash: hashOf(content),
-        ...indexed(content),
+        title_key: titleKey(title),
+        title_words: foldWords(title),
+        words: cutBytes(foldWords(text), MAX_INDEXED_BYTES),
       },
     ];
   });
@@ -168,15 +169,6 @@ async function storeAnchors(
     select file_id, position, to_tsvector('simple', words)
     from jsonb_to_recordset(${JSON.stringify(anchors.filter(({ words }) => words !== ""))}::text::jsonb)
       as anchor (file_id text, position integer, words text)`;
-}
-
-function indexed({ title, text }: PageContent) {
-  const titleWords = foldWords(title);
-  return {
-    title_key: titleKey(title),
-    title_words: titleWords,
-    words: cutBytes(foldWords(text), MAX_INDEXED_BYTES),
-  };
 }
 
 /** The longest beginning of whole words that has at most `maxBytes` bytes in UTF-8. */
