@@ -5,19 +5,11 @@ import type { Resource } from "../../resources/resources.ts";
 const MAX_NAMED = 5;
 
 /** The records of a run whose bytes did not fit the charset of their reply. They are stored with U+FFFD. */
-export interface Damaged {
-  add(resource: Resource, ids: readonly string[]): void;
-  /** Records that came on two pages count once, unless there are more than 10,000. */
-  readonly count: number;
-  /** The warning for the summary of the run. */
-  describe(): string;
-}
-
-export function createDamaged(log: Logger): Damaged {
+export function createDamaged(log: Logger) {
   const known = new Set<string>();
   let count = 0;
   return {
-    add(resource, ids) {
+    add(resource: Resource, ids: readonly string[]): void {
       for (const id of ids) {
         const name = `${resource} ${id === "" ? "without an id" : id.slice(0, 40)}`;
         if (known.has(name)) continue;
@@ -29,10 +21,12 @@ export function createDamaged(log: Logger): Damaged {
         );
       }
     },
+    /** Records that came on two pages count once, unless there are more than 10,000. */
     get count() {
       return count;
     },
-    describe() {
+    /** The warning for the summary of the run. */
+    describe(): string {
       const named = [...known].slice(0, MAX_NAMED).join(", ");
       const rest = count > MAX_NAMED ? ` and ${count - MAX_NAMED} more` : "";
       return `bytes that do not fit the charset were replaced by U+FFFD in ${named}${rest}; the log names each record`;

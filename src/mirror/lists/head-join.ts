@@ -1,19 +1,7 @@
 /** The number of known records in a row after which the head has joined what was read before. */
 const JOIN_RECORDS = 20;
-/**
- * The most known records in a row to read, in search of records that upstream counts and that are not here.
- */
+/** The most known records in a row to read, in search of records that upstream counts and that are not here. */
 const SEARCHED_RECORDS = 1000;
-
-/** A page of the head. */
-export interface HeadPage {
-  ids: readonly string[];
-  /**
-   * Whether every record of the page is live and was stored by a run that left no gap. A refused record is
-   * not known.
-   */
-  isKnown: boolean;
-}
 
 /**
  * Counts the known records in a row, page by page. One known record proves nothing: a build dated in the
@@ -22,7 +10,11 @@ export interface HeadPage {
 export function createHeadJoin() {
   let inARow = new Set<string>();
   return {
-    add({ ids, isKnown }: HeadPage): void {
+    /**
+     * Adds a page. `isKnown`: every record of it is live and was stored by a run that left no gap. A refused
+     * record is not known.
+     */
+    add({ ids, isKnown }: { ids: readonly string[]; isKnown: boolean }): void {
       if (!isKnown) inARow = new Set();
       else for (const id of ids) inARow.add(id);
     },

@@ -35,10 +35,7 @@ export function createPageOrder(): (page: ReadPage) => OrderedPage {
     const { normalized } = page;
     const at = page.askedAt.getTime();
     const isOvertaken = recent.some((one) => one.at > at);
-    const latest = recent.reduce(
-      (newest, one) => Math.max(newest, one.observedAt),
-      page.observedAt.getTime(),
-    );
+    const latest = Math.max(page.observedAt.getTime(), ...recent.map(({ observedAt }) => observedAt));
     const all = normalized?.records ?? [];
     const records = isOvertaken ? all.filter(({ id, hash }) => !hasLaterCopy(id, hash, at)) : all;
     const hashes = new Map(records.map(({ id, hash }) => [id, hash]));

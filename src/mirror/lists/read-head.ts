@@ -63,10 +63,8 @@ export async function readHead(options: WalkResourceOptions): Promise<Reading> {
     const onSettled = async (page: Page): Promise<void> => {
       // New records that come during the reading are above the head. The next run reads them.
       if (counted === undefined) counted = page.meta.totalCount;
-      newer ??=
-        page.seq === 0
-          ? await patience("find a newer build", () => findNewerBuild(sql, options, page))
-          : null;
+      if (page.seq === 0)
+        newer ??= await patience("find a newer build", () => findNewerBuild(sql, options, page));
       const isKnown = await patience("look up records", () => areKnown(sql, resource, page, gapFreeRunId));
       join.add({ ids: page.ids, isKnown });
       // A head of one page is the rule. The longer it is, the more is probably left.
@@ -82,10 +80,8 @@ export async function readHead(options: WalkResourceOptions): Promise<Reading> {
     const settled = settlePages({ ...options, resource, counts, seen: course.seen, memory: null, onSettled });
     const read = await readPages(walk, settled, log);
     counts = settled.counts;
-    const reading = {
-      ...read,
-      ...{ start, seen: course.seen, counts, memorized: 0, checkpoint: null, deficit, unstored, explained },
-    };
+    const facts = { start, counts, memorized: 0, checkpoint: null, deficit, unstored, explained };
+    const reading = { ...read, ...facts, seen: course.seen };
     const isBelieved = deficit === explained || deficit === known || readings === MAX_READINGS;
     if (read.outcome.walk !== "head" || isBelieved) return { ...reading, ...judge(reading, newer, resource) };
   }

@@ -43,14 +43,9 @@ export async function readList(options: WalkResourceOptions, counts: WalkCounts)
   await patience("open a walk", () => startWalk(sql, runId, resource, start, before, from));
 
   const recall = (place: number) => patience("recall a page", () => memory.recall(place));
-  const source = createPageSource({
-    client,
-    resource,
-    lookAhead: options.lookAhead,
-    room: options.room,
-    signal,
-    remember: (place) => forgotten.then(() => recall(place)),
-  });
+  const { lookAhead, room } = options;
+  const remember = (place: number) => forgotten.then(() => recall(place));
+  const source = createPageSource({ client, resource, lookAhead, room, signal, remember });
   const findHighest = () =>
     patience("find the highest id", () => findHighestId(sql, resource, start.beganRunId));
   const walk = createWalk({ resource, course, source, size, seq, signal, findHighestId: findHighest });
@@ -58,14 +53,12 @@ export async function readList(options: WalkResourceOptions, counts: WalkCounts)
   const settled = settlePages({ ...options, resource, counts: before, seen: course.seen, memory, keepSize });
   const read = await readPages(walk, settled, log);
   const checkpoint = read.brokenBy ? (settled.checkpoint ?? from?.checkpoint ?? null) : null;
-  const memorized = seq + settled.counts.pages - before.pages;
-  const { seen } = course;
   return {
     ...read,
     start,
-    seen,
+    seen: course.seen,
     counts: settled.counts,
-    memorized,
+    memorized: seq + settled.counts.pages - before.pages,
     keepSize,
     checkpoint,
     deficit: null,

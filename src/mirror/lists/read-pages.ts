@@ -64,19 +64,12 @@ export async function readPages(
       await settled.add(step.value);
     }
   } catch (error) {
-    const unsettled = await settled.end().then(
-      () => null,
-      (reason: unknown) => ({ reason }),
-    );
+    const [ended] = await Promise.allSettled([settled.end()]);
     if (!(error instanceof UpstreamError)) throw error;
-    if (unsettled) throw unsettled.reason;
+    if (ended.status === "rejected") throw ended.reason;
     log.error({ error: error.message, hint: error.hint }, "walk broke off");
-    const outcome: WalkOutcome = {
-      walk: "not_whole",
-      reason: error.message,
-      totalCount: null,
-      records: walk.seen.size,
-    };
+    const records = walk.seen.size;
+    const outcome = { walk: "not_whole", reason: error.message, totalCount: null, records } as const;
     return { outcome, brokenBy: error, moved };
   }
 }

@@ -31,17 +31,11 @@ export async function fetchRootListing(client: Client): Promise<ServiceRoot> {
     });
     return reply.value ?? { resources: {}, unknown: [] };
   } catch (error) {
-    if (
-      error instanceof HttpStatusError &&
-      error.status >= 400 &&
-      error.status < 500 &&
-      error.status !== 429
-    ) {
-      const { status, url, message } = error;
-      const advice = REFUSALS.includes(status) ? (error.hint ?? hint) : hint;
-      throw new UnexpectedShapeError(message, { url, cause: error, hint: advice });
-    }
-    throw error;
+    if (!(error instanceof HttpStatusError)) throw error;
+    const { status, url, message } = error;
+    if (status < 400 || status >= 500 || status === 429) throw error;
+    const advice = REFUSALS.includes(status) ? (error.hint ?? hint) : hint;
+    throw new UnexpectedShapeError(message, { url, cause: error, hint: advice });
   }
 }
 

@@ -19,13 +19,9 @@ import type { Page, ParsedMeta } from "../walk/page.ts";
 import { createBatches } from "./batches.ts";
 import { createPageOrder, type OrderedPage } from "./page-order.ts";
 
-/**
- * The most pages of a batch. Waiting pages are loaded together, because a statement costs more than its rows.
- */
+/** The most pages of a batch. Waiting pages are loaded together: a statement costs more than its rows. */
 const MAX_BATCH_PAGES = 16;
-/**
- * The time between checkpoints while all pages are skipped unparsed, because then nothing else is committed.
- */
+/** The time between checkpoints while all pages are skipped unparsed, and nothing else is committed. */
 const IDLE_CHECKPOINT_MS = 2000;
 
 export interface SettlePagesOptions extends RunParts {
@@ -63,7 +59,7 @@ export function settlePages(options: SettlePagesOptions): SettledPages {
   const { sql, loader, clock, patience, runId, resource, memory, seen } = options;
   const inOrder = createPageOrder();
   let counts = options.counts;
-  const countRecords = options.meters?.runs.followWalk(resource, options.counts);
+  const countRecords = options.meters?.runs.followWalk(resource, counts);
   let checkpoint: Checkpoint | null = null;
   let savedAt = 0;
   let isFailed = false;
@@ -89,8 +85,7 @@ export function settlePages(options: SettlePagesOptions): SettledPages {
     const at = last.observedAt.toISOString();
     let settled: WalkCounts | undefined;
     try {
-      // The loader keeps the order of its calls. Pages that need no loading must wait for the pages before
-      // them.
+      // The loader keeps the order of its calls. Pages that need no loading wait for those before them.
       if (changed.length === 0) {
         await earlier;
         if (pages.some(({ holes }) => holes.length > 0))
@@ -138,17 +133,15 @@ export function settlePages(options: SettlePagesOptions): SettledPages {
   async function askReplaced(ids: readonly string[]): Promise<void> {
     for (const id of ids) {
       const answer = await askDetail(options.client, resource, id);
-      if (answer.kind === "found")
-        await loader.load({
-          resource,
-          source: "detail",
-          pages: [{ ...answer.detail, records: [answer.detail.record] }],
-        });
-      else
+      if (answer.kind === "found") {
+        const pages = [{ ...answer.detail, records: [answer.detail.record] }];
+        await loader.load({ resource, source: "detail", pages });
+      } else {
         options.log.warn(
           { id },
           "a project came in two ways and could not be asked for; the next run reads it",
         );
+      }
     }
   }
 

@@ -76,6 +76,11 @@ export function emptyCounts(): WalkCounts {
   };
 }
 
+/** The result for a resource that was not walked. */
+export function skippedWalk(reason: string): WalkSummary {
+  return { walk: "skipped", reason, ...emptyCounts(), total_count: null };
+}
+
 export const NOTHING_UNFINISHED: Unfinished = {
   deletions: 0,
   waiting: 0,

@@ -63,10 +63,10 @@ export async function walkLists(options: WalkListsOptions): Promise<UpstreamErro
       throw reason;
     }
   };
-  const settled = await Promise.allSettled(walks.map(walkOne));
-  const failures = settled.map((one) => {
-    if (one.status === "rejected") throw one.reason;
-    return one.value;
-  });
-  return failures.find((failure) => failure !== null) ?? null;
+  let failure: UpstreamError | null = null;
+  for (const walked of await Promise.allSettled(walks.map(walkOne))) {
+    if (walked.status === "rejected") throw walked.reason;
+    failure ??= walked.value;
+  }
+  return failure;
 }

@@ -15,6 +15,7 @@ import {
   isPartial,
   NOTHING_UNFINISHED,
   type RunSummary,
+  skippedWalk,
   type WalkSummary,
 } from "../lists/summary.ts";
 import { compareRecords } from "../load/load-records.ts";
@@ -25,8 +26,8 @@ import { createLookAheadRoom, type LookAheadRoom, lookAheadOf } from "../walk/lo
 import { createPageSource } from "../walk/page-source.ts";
 import { createWalk } from "../walk/walk.ts";
 import type { SyncOptions } from "./run.ts";
-import { createUpstreamClient } from "./upstream-client.ts";
 import { createWarnings } from "./warnings.ts";
+import { createRunClient } from "./with-run.ts";
 
 /**
  * Walks as a run would, compares every record with the stored one, and writes nothing at all: no rows, no
@@ -43,7 +44,7 @@ export async function runDrySync(options: SyncOptions & { hasSchema: boolean }):
     ? connect(settings.databaseUrl, { applicationName: "docmirror dry run" })
     : null;
   const warnings = createWarnings(options.log);
-  const client = createUpstreamClient(options, signal, warnings.warn);
+  const client = createRunClient(options, signal, warnings.warn);
   const resources: RunSummary["resources"] = {};
   try {
     if (sql) await assertService(sql, settings.baseUrl);
@@ -60,8 +61,7 @@ export async function runDrySync(options: SyncOptions & { hasSchema: boolean }):
       now: startedAt,
     });
     for (const resource of plan.absent) {
-      const reason = `the root listing has no ${resource}`;
-      resources[resource] = { walk: "skipped", reason, ...emptyCounts(), total_count: null };
+      resources[resource] = skippedWalk(`the root listing has no ${resource}`);
     }
     const room = createLookAheadRoom();
     await Promise.all(

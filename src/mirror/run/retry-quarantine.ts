@@ -8,10 +8,8 @@ import { type QuarantinedRecord, type RetryOutcome, retryRecord } from "../load/
 import { createIdSet } from "../walk/id-set.ts";
 import { type OpenRun, type RunOptions, withRun } from "./with-run.ts";
 
-export interface RetryQuarantineOptions extends RunOptions {
-  /** Null: all. */
-  resource: Resource | null;
-}
+/** `resource`: null for all. */
+type RetryQuarantineOptions = RunOptions & { resource: Resource | null };
 
 /** The results for the records in quarantine. `holes` are not retried here: the next sync requests them. */
 export type RetryCounts = Record<RetryOutcome | "holes", number>;
@@ -37,17 +35,12 @@ async function retryAll(
   { settings, resource }: RetryQuarantineOptions,
   counts: RetryCounts,
 ): Promise<void> {
-  const { baseUrl, sourceTimezone } = settings;
   const keys = createKnownKeys(sql, createIdSet);
   await keys.prepare([]);
   const at = clock.now().toISOString();
-  const facts = {
-    keys,
-    baseUrl,
-    sourceTimezone,
-    at,
-    assertMayWrite: (tx: TransactionSql) => assertRunOpen(tx, runId),
-  };
+  const assertMayWrite = (tx: TransactionSql) => assertRunOpen(tx, runId);
+  const { baseUrl, sourceTimezone } = settings;
+  const facts = { keys, baseUrl, sourceTimezone, at, assertMayWrite };
   counts.superseded = await resolveSuperseded(sql, at, resource);
   for (let row = await findNext(sql, resource, 0); row; row = await findNext(sql, resource, row.id)) {
     signal.throwIfAborted();

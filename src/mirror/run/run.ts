@@ -21,7 +21,7 @@ import { estimateFullWalks } from "../lists/full-walk-cost.ts";
 import { findPageSize } from "../lists/page-sizes.ts";
 import { planRun } from "../lists/plan.ts";
 import { fetchRootListing, type ServiceRoot } from "../lists/root-listing.ts";
-import { emptyCounts } from "../lists/summary.ts";
+import { skippedWalk } from "../lists/summary.ts";
 import type { SyncSettings } from "../lists/sync-settings.ts";
 import { walkLists } from "../lists/walk-lists.ts";
 import { recordDrift } from "../load/record-drift.ts";
@@ -88,7 +88,7 @@ async function sync(options: SyncOptions, run: OpenRun): Promise<void> {
   for (const resource of plan.absent) {
     log.error({ resource }, "skipped a resource that is not in the root listing");
     const message = `the root listing has no ${resource}`;
-    resources[resource] = { walk: "skipped", reason: message, ...emptyCounts(), total_count: null };
+    resources[resource] = skippedWalk(message);
     ending.error ??= new UnexpectedShapeError(message, { url: settings.baseUrl.origin });
   }
   const observedAt = startedAt.toISOString();

@@ -8,22 +8,16 @@ import { findService } from "../../store/ledger/mirrored-service.ts";
 import { findLastEndedWalk, findLastJoinedRun } from "../../store/ledger/run-ledger.ts";
 import { followOpenBuilds } from "../builds/follow-open-builds.ts";
 import { findPageSize } from "../lists/page-sizes.ts";
-import { emptyCounts } from "../lists/summary.ts";
-import type { SyncSettings } from "../lists/sync-settings.ts";
+import { skippedWalk } from "../lists/summary.ts";
 import { walkLists } from "../lists/walk-lists.ts";
 import { keepService } from "./keep-service.ts";
 import { type OpenRun, type RunOptions, type RunResult, withRun } from "./with-run.ts";
 
 /** The page size of the head. Most rounds read only one page, and each build comes with its whole output. */
 const HEAD_PAGE_SIZE = 20;
-/**
- * After a longer time without a round, pages are as large as in a sync, because there may be much to read.
- */
+/** After a longer time without a round, pages are as large as in a sync: there may be much to read. */
 const SMALL_PAGES_WITHIN_MS = 3_600_000;
-/**
- * The seconds of a minute for details, so that the next round begins in time. It also limits their number, by
- * the rate.
- */
+/** The seconds of a minute for details, so that the next round begins in time. The rate gives their number. */
 const DETAIL_SECONDS = 48;
 /** The most details without a rate. */
 const MAX_DETAILS = 1000;
@@ -48,16 +42,16 @@ async function watch({ settings }: RunOptions, run: OpenRun): Promise<void> {
   if (joined === null) {
     // The head can only join stored builds, so a sync must read the whole list first.
     const reason = "no builds are mirrored yet: the watch starts after a sync has read them";
-    ending.resources.build = { walk: "skipped", reason, ...emptyCounts(), total_count: null };
+    ending.resources.build = skippedWalk(reason);
     return;
   }
   // From here on the round stores data of this service. The next sync adds the names of the root listing.
   if (service === null) await keepService(run, []);
   const isRecent = ageMs(ended?.finishedAt ?? null, startedAt) < SMALL_PAGES_WITHIN_MS;
   // On most rounds a page asked for ahead would be wasted, and as expensive as the page that is read.
-  const reading = isRecent
-    ? { ...settings, pageSize: atMost(HEAD_PAGE_SIZE, settings.pageSize), concurrency: 0 }
-    : settings;
+  const pageSize =
+    settings.pageSize === "auto" ? HEAD_PAGE_SIZE : Math.min(HEAD_PAGE_SIZE, settings.pageSize);
+  const reading = isRecent ? { ...settings, pageSize, concurrency: 0 } : settings;
   ending.brokenBy = await walkLists({
     ...run,
     walks: [{ resource: "build", listPath: "/api/v1/build/", kind: "head", mayWalkInFull: false }],
@@ -82,8 +76,4 @@ async function watch({ settings }: RunOptions, run: OpenRun): Promise<void> {
   });
   totals.unfinished.open_builds = polled.unsettled;
   totals.unfinished.waiting = polled.waiting;
-}
-
-function atMost(size: number, setting: SyncSettings["pageSize"]): number {
-  return setting === "auto" ? size : Math.min(setting, size);
 }

@@ -28,6 +28,7 @@ import { assertService } from "../../store/ledger/mirrored-service.ts";
 import { assertRunOpen, type RunTotals, startRun } from "../../store/ledger/run-ledger.ts";
 import { acquireRunLock, type RunLock } from "../../store/ledger/run-lock.ts";
 import type { RunKind } from "../../store/schema/runs.ts";
+import { type Client, createClient } from "../api/client.ts";
 import type { HostPace } from "../api/host-pace.ts";
 import { createDamaged } from "../lists/damaged.ts";
 import { isPartial, NOTHING_UNFINISHED, type RunSummary } from "../lists/summary.ts";
@@ -39,7 +40,6 @@ import type { RunParts } from "../load/run-parts.ts";
 import { createIdSet } from "../walk/id-set.ts";
 import { closeRun } from "./close-run.ts";
 import { startHeart } from "./heartbeat.ts";
-import { createUpstreamClient } from "./upstream-client.ts";
 import { createWarnings } from "./warnings.ts";
 
 export interface RunOptions {
@@ -169,7 +169,7 @@ async function runLocked(
   const patience = createPatience({ ...waits, log, hasWritten: true });
   const warnings = createWarnings(log);
   if (found.movedAfter) warnings.warn(describeMove(found.movedAfter));
-  const client = createUpstreamClient({ ...options, log }, abort.signal, warnings.warn);
+  const client = createRunClient({ ...options, log }, abort.signal, warnings.warn);
   const heart = startHeart(sql, runId, lock, (reason) => abort.abort(reason));
   let refusedDetails = 0;
   const damaged = createDamaged(log);
@@ -271,6 +271,16 @@ async function runLocked(
     ...(warned.length > 0 && { warnings: warned }),
   };
   return { summary, error };
+}
+
+/** The client of a run. `onWarning` takes the warnings for the summary of the run. */
+export function createRunClient(
+  { settings, pace, clock, log, meters }: RunOptions,
+  signal: AbortSignal,
+  onWarning: (message: string) => void,
+): Client {
+  const own = { clock, log, signal, onWarning, meter: meters?.requests };
+  return createClient({ ...settings, ...(pace && { pace }), ...own });
 }
 
 function describeMove({ runId, at }: MovedAfter): string {
