@@ -12,10 +12,7 @@ export interface Definition {
   name: string;
   /** One or more statements. The first is a `create or replace`, and so is each that adds a function of this name. */
   text: string;
-  /**
-   * SHA-256 of the text and of the hashes of all definitions that it names. It changes when any of them
-   * changes.
-   */
+  /** SHA-256 of the text and of the hashes of all definitions that it names: it changes with any of them. */
   hash: string;
 }
 
@@ -37,11 +34,7 @@ export interface DefinitionChanges {
   newer: string[];
 }
 
-interface Stored {
-  name: string;
-  hash: string;
-  version: string;
-}
+type Stored = Pick<Definition, "name" | "hash"> & { version: string };
 
 /** Compares the definitions of the database with those of the program. Changes nothing. */
 export async function findDefinitionChanges(

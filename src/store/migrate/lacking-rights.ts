@@ -1,18 +1,12 @@
 import type { Sql } from "../connection/connect.ts";
 import { withStoreErrors } from "../connection/store-errors.ts";
 
-export interface LackingRights {
-  /** Rights that a sync needs and the role lacks, such as "insert into mirror.users". */
-  sync: string[];
-  /** Rights that only `docmirror migrate` needs in addition. */
-  migrate: string[];
-}
-
 /**
- * The rights that docmirror needs and the role of this session lacks. A sync creates the schemas where they
- * are missing, so it needs that right too. Nothing is tried: the catalog of the server is asked.
+ * The rights that docmirror needs and the role of this session lacks, such as "insert into mirror.users". Those of
+ * `migrate` are needed for `docmirror migrate` alone. A sync creates the schemas where they are missing, so it
+ * needs that right too. Nothing is tried: the catalog of the server is asked.
  */
-export async function findLackingRights(sql: Sql): Promise<LackingRights> {
+export async function findLackingRights(sql: Sql): Promise<{ sync: string[]; migrate: string[] }> {
   const rows = await withStoreErrors(
     "read the rights of the role",
     () => sql<{ need: "sync" | "migrate"; lacking: string }[]>`

@@ -13,37 +13,25 @@ import {
   definitionSql,
   findDefinitionChanges,
 } from "./definitions.ts";
+import type { Dictionary } from "./dictionary.ts";
 import { type Migration, readMigrations } from "./migration-files.ts";
 import { type AppliedMigration, findApplied, recordApplied } from "./migration-ledger.ts";
-import { findLackingColumns } from "./report-columns.ts";
 import { applyReportComments } from "./report-comments.ts";
-import { readServerFacts, type ServerFacts } from "./server-facts.ts";
 import { LOCK_WAIT_MS, type ShortLockOptions, withShortLocks } from "./short-locks.ts";
 
-/**
- * Any number that no other program of this database uses. Two migrations at the same time wait for each
- * other.
- */
+/** Any number that no other program of this database uses. Two migrations at once wait for each other. */
 const LOCK_KEY = 7_305_110_624;
 
 const OLDEST_SERVER = 15;
 
-export interface MigrationEntry {
-  tag: string;
-  /** When it was applied, in UTC, or "unknown". Null while it is pending. */
-  appliedAt: string | null;
-  /** Whether an older program may go on after it. */
-  additive: boolean;
-}
-
 export interface MigrationStatus {
-  /**
-   * The state of the database compared with this program. "newer": a later program has migrated or defined
-   * something.
-   */
+  /** The database compared with this program. "newer": a later program has migrated or defined something. */
   state: "current" | "older" | "newer";
-  /** The migrations of the program, in order. */
-  migrations: MigrationEntry[];
+  /**
+   * The migrations of the program, in order. `appliedAt` is in UTC, or "unknown"; null while it is pending.
+   * `additive`: an older program may go on after it.
+   */
+  migrations: { tag: string; appliedAt: string | null; additive: boolean }[];
   /**
    * Whether this program may use the database: it is current, or newer only by additive migrations and by
    * reports that still have every column that this program knows.
@@ -66,7 +54,7 @@ export interface MigrationResult {
 
 export interface MigrateOptions extends Partial<ShortLockOptions> {
   log?: Logger;
-  signal?: AbortSignal;
+  signal?: AbortSignal | undefined;
 }
 
 /**
@@ -191,12 +179,32 @@ export function listOrCount(names: readonly string[]): string {
   return names.length > 3 ? `${names.length} views and functions` : names.join(", ");
 }
 
+export interface ServerFacts {
+  /** The version as the server writes it, such as "18.1". */
+  version: string;
+  /** Such as 180001. */
+  number: number;
+  encoding: string;
+  user: string;
+  /** True on a standby, and where the server, the database or the role makes sessions read-only. */
+  isReadOnly: boolean;
+}
+
 /**
- * Throws StoreError unless the server is Postgres 15 or newer and the database uses UTF-8. Returns the facts
- * it read.
+ * Facts about the server and our role. Throws StoreError when the server cannot be reached, and unless it is
+ * Postgres 15 or newer and the database uses UTF-8.
  */
 export async function assertServerUsable(sql: Sql): Promise<ServerFacts> {
-  const server = await readServerFacts(sql);
+  const [server] = await withStoreErrors(
+    "connect to the database",
+    () => sql<ServerFacts[]>`
+      select current_setting('server_version') as version,
+             current_setting('server_version_num')::int as number,
+             current_setting('server_encoding') as encoding,
+             current_user::text as user,
+             pg_is_in_recovery() or current_setting('transaction_read_only')::bool as "isReadOnly"`,
+  );
+  if (server === undefined) throw new Error("a select without a table gave no row");
   if (server.number < OLDEST_SERVER * 10_000) {
     throw new StoreError(`could not use the server: it is Postgres ${server.version}`, {
       hint: `docmirror needs Postgres ${OLDEST_SERVER} or newer`,
@@ -210,17 +218,30 @@ export async function assertServerUsable(sql: Sql): Promise<ServerFacts> {
   return server;
 }
 
-interface SchemaChanges extends DefinitionChanges {
-  /** Columns of the reports that this program knows and the database does not have. */
-  lacking: string[];
-}
+type SchemaChanges = DefinitionChanges & { lacking: string[] };
 
 async function findSchemaChanges(sql: AnySql, definitions: Definitions): Promise<SchemaChanges> {
   const changes = await findDefinitionChanges(sql, definitions);
-  return {
-    ...changes,
-    lacking: namesOf(changes).length > 0 ? await findLackingColumns(sql, definitions.dictionary) : [],
-  };
+  const isOther = namesOf(changes).length > 0;
+  return { ...changes, lacking: isOther ? await findLackingColumns(sql, definitions.dictionary) : [] };
+}
+
+/**
+ * The columns of schema `report` that this program reads and the database does not have, as `relation.column`.
+ * A later version may have dropped or renamed them.
+ */
+async function findLackingColumns(sql: AnySql, dictionary: Dictionary): Promise<string[]> {
+  const known = Object.entries(dictionary).flatMap(([relation, { columns }]) =>
+    Object.keys(columns).map((column) => ({ relation, column })),
+  );
+  const lacking = await sql<{ name: string }[]>`
+    select relation || '.' || "column" as name
+    from jsonb_to_recordset(${JSON.stringify(known)}::text::jsonb) as known (relation text, "column" text)
+    where not exists (
+      select from pg_attribute join pg_class as class on class.oid = attrelid join pg_namespace as space on space.oid = relnamespace
+      where nspname = 'report' and relname = relation and attname = "column" and attnum > 0 and not attisdropped
+    )`;
+  return lacking.map(({ name }) => name);
 }
 
 function statusOf(
@@ -256,10 +277,7 @@ function findMissing(known: readonly Migration[], applied: readonly AppliedMigra
   return known.filter((migration) => !applied.some((one) => isSame(one, migration)));
 }
 
-/**
- * A file with the same name and another content is another migration, such as one of a version that was never
- * released.
- */
+/** A file with the same name and another content is another migration, as of a version that was never released. */
 function isSame(applied: AppliedMigration, { tag, hash }: Migration): boolean {
   return applied.tag === tag && applied.hash === hash;
 }

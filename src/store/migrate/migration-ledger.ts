@@ -25,18 +25,12 @@ interface Ledgers {
   /** Whether our ledger has the column `additive`, which came after it. */
   hasAdditive: boolean;
   hasShared: boolean;
-  /**
-   * Whether our role may read the shared ledger, and whether it has the column that older versions of
-   * docmirror added.
-   */
+  /** Whether our role may read the shared ledger, and whether it has the column that older versions added. */
   isReadable: boolean;
   isDated: boolean;
 }
 
-/**
- * The migrations that were applied to this database. They may include some that are not `known`. Changes
- * nothing.
- */
+/** The migrations of this database. They may include some that are not `known`. Changes nothing. */
 export async function findApplied(sql: AnySql, known: readonly Migration[]): Promise<AppliedMigration[]> {
   const ledgers = await findLedgers(sql);
   if (ledgers.hasOwn) {
