@@ -3,9 +3,7 @@ import { type Sql, withSql } from "../connection/connect.ts";
 import { runText } from "../connection/run-statement.ts";
 import { withStoreErrors } from "../connection/store-errors.ts";
 
-/**
- * The comment on a database that `docmirror demo` filled begins with this. The URL of the service follows.
- */
+/** The comment on a database that `docmirror demo` filled begins with this. The URL of the service follows. */
 const MARK = "docmirror demo of ";
 
 /** The simulated service that this database mirrors, or null when `docmirror demo` did not fill it. */

@@ -6,22 +6,13 @@ import { LEAD_NAME } from "./lead-holder.ts";
 /** A server that says nothing for so long has lost the connection. */
 const ANSWER_WITHIN_MS = 10_000;
 
-/** The only connection of a process that has the lead or wants it: the lock belongs to its session. */
-export interface LeadSession {
-  /**
-   * Runs `fn`; `doing` completes "could not …". Gives the connection up, with its lock, when the server says
-   * nothing for 10 s, takes no writes, or has another URL now. Throws `StoreError`.
-   */
-  ask<T>(url: string, doing: string, fn: (sql: Sql) => Promise<T>): Promise<T>;
-  /** The URL it was last opened with, or null. */
-  url(): string | null;
-  /** Closes it, which frees the lock. May be called twice, and it may be opened again. */
-  close(): Promise<void>;
-}
+export type LeadSession = ReturnType<typeof createLeadSession>;
 
-export function createLeadSession(): LeadSession {
+/** The only connection of a process that has the lead or wants it: the lock belongs to its session. */
+export function createLeadSession() {
   let opened: { url: string; sql: Sql } | null = null;
 
+  /** Closes it, which frees the lock. May be called twice, and it may be opened again. */
   async function close(): Promise<void> {
     const left = opened;
     opened = null;
@@ -30,8 +21,13 @@ export function createLeadSession(): LeadSession {
 
   return {
     close,
+    /** The URL it was last opened with, or null. */
     url: () => opened?.url ?? null,
-    async ask(url, doing, fn) {
+    /**
+     * Runs `fn`; `doing` completes "could not …". Gives the connection up, with its lock, when the server says
+     * nothing for 10 s, takes no writes, or has another URL now. Throws `StoreError`.
+     */
+    async ask<T>(url: string, doing: string, fn: (sql: Sql) => Promise<T>): Promise<T> {
       // An embedded server may have started again on another port.
       if (opened?.url !== url) await close();
       opened ??= {

@@ -5,30 +5,17 @@ import { endHolder } from "./end-sessions.ts";
 import { findLeadHolder, tryLead } from "./lead-holder.ts";
 import type { LeadSession } from "./lead-session.ts";
 
-/** The time in which a process leads: until it resigns, or another one leads. */
-export interface Term {
-  /** The takeovers so far. */
-  readonly number: number;
-  /** The runs that the last leader had left open. They are interrupted now. */
-  readonly interrupted: readonly number[];
-  /**
-   * Shows that this process lives, and whether it still leads. Takes the lock again when its session was lost
-   * and nobody has led since. False is for good. Throws `StoreError` while Postgres does not answer: then
-   * nobody knows. Concurrent calls share one answer.
-   */
-  keep(url: string): Promise<boolean>;
-  /** Nobody else leads before the transaction ends. Throws `LockedError` when another process has led since. */
-  assertLeads(tx: TransactionSql): Promise<void>;
-  /** Says that this process ended its lead by itself. Never throws: another one leads soon anyway. */
-  resign(): Promise<void>;
-}
+export type Term = ReturnType<typeof createTerm>;
 
-/** A term that was written down (`takeOver`) in this session. */
+/**
+ * The time in which a process leads: until it resigns, or another one leads. It was written down (`takeOver`) in
+ * this session.
+ */
 export function createTerm(
   session: LeadSession,
   instance: string,
-  { number, interrupted }: Pick<Term, "number" | "interrupted">,
-): Term {
+  { number, interrupted }: { number: number; interrupted: readonly number[] },
+) {
   let isOver = false;
   let asking: Promise<boolean> | null = null;
 
@@ -66,21 +53,30 @@ export function createTerm(
   }
 
   return {
+    /** The takeovers so far. */
     number,
+    /** The runs that the last leader had left open. They are interrupted now. */
     interrupted,
-    keep(url) {
+    /**
+     * Shows that this process lives, and whether it still leads. Takes the lock again when its session was lost
+     * and nobody has led since. False is for good. Throws `StoreError` while Postgres does not answer: then
+     * nobody knows. Concurrent calls share one answer.
+     */
+    keep(url: string): Promise<boolean> {
       asking ??= keep(url).finally(() => {
         asking = null;
       });
       return asking;
     },
-    async assertLeads(tx) {
+    /** Nobody else leads before the transaction ends. Throws `LockedError` when another process has led since. */
+    async assertLeads(tx: TransactionSql): Promise<void> {
       // A heartbeat may pass, but no takeover.
       const own = await tx`
         select from sync.leader where instance = ${instance} and term = ${number} for key share`;
       if (own.count === 0) throw new LockedError("another worker leads by now");
     },
-    async resign() {
+    /** Says that this process ended its lead by itself. Never throws: another one leads soon anyway. */
+    async resign(): Promise<void> {
       const url = session.url();
       if (isOver || url === null) return;
       isOver = true;

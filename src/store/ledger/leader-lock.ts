@@ -18,19 +18,9 @@ import { createLeadSession } from "./lead-session.ts";
 import { createTerm, type Term } from "./lead-term.ts";
 import { takeOver } from "./take-over.ts";
 
-export interface LeaderLock {
-  /** A URL whose sessions have the name of this process, so that the next leader can end them. */
-  nameSessions(url: string): string;
-  /**
-   * Begins a term, or says who leads. Ends the sessions of a leader that was silent for 30 s. `url` comes from
-   * `nameSessions`. Throws `StoreError`.
-   */
-  take(url: string): Promise<Term | LockedError>;
-  /** Frees the lock. May be called twice. */
-  release(): Promise<void>;
-}
+export type LeaderLock = ReturnType<typeof createLeaderLock>;
 
-export function createLeaderLock(log: Logger): LeaderLock {
+export function createLeaderLock(log: Logger) {
   /** Random, of six letters and digits. */
   const instance = randomInt(36 ** 5, 36 ** 6).toString(36);
   const session = createLeadSession();
@@ -49,9 +39,15 @@ export function createLeaderLock(log: Logger): LeaderLock {
   }
 
   return {
-    nameSessions: (url) => nameInstance(url, instance),
+    /** A URL whose sessions have the name of this process, so that the next leader can end them. */
+    nameSessions: (url: string) => nameInstance(url, instance),
+    /** Frees the lock. May be called twice. */
     release: session.close,
-    take: (url) =>
+    /**
+     * Begins a term, or says who leads. Ends the sessions of a leader that was silent for 30 s. `url` comes from
+     * `nameSessions`. Throws `StoreError`.
+     */
+    take: (url: string): Promise<Term | LockedError> =>
       session.ask(url, "take the lead", async (sql) => {
         if (!(await tryLead(sql))) {
           const holder = await findLeadHolder(sql);

@@ -7,20 +7,16 @@ import type { WalkVerdict } from "../schema/runs.ts";
 export interface ListFreshness {
   resource: Resource;
   /**
-   * When that walk began, in an earlier run where it was resumed. Its first page is its oldest, so the list is as
-   * fresh as that: the mirror has what happened upstream before. Where a clock was put back in the walk, it is the end
-   * of it, which is the earlier moment then. This field and the next two are null when there is
-   * no such walk.
+   * When that walk began, in an earlier run where it was resumed: the mirror has what happened upstream before.
+   * Where a clock was put back during the walk, it is the end, which is then the earlier moment. Null, like the
+   * next two, when there is no such walk.
    */
   startedAt: string | null;
   finishedAt: string | null;
   walk: WalkVerdict | null;
 }
 
-/**
- * All five lists, in the order of `RESOURCES`. The newest walk belongs to the newest run, whatever the clocks
- * said.
- */
+/** All five lists, in the order of `RESOURCES`. The newest walk is that of the newest run, not of the latest time. */
 export async function findListFreshness(sql: AnySql): Promise<ListFreshness[]> {
   return sql<ListFreshness[]>`
     select of.resource, least(good.started_at, good.finished_at) as "startedAt", good.finished_at as "finishedAt", good.walk
@@ -46,20 +42,13 @@ export function describeOldest(
   lists: readonly ListFreshness[],
   now: Date,
 ): { resource: Resource; why: string } {
-  const [oldest] = [...lists].sort((one, other) => compareAges(other, one, now));
-  if (!oldest) throw new Error("there are five lists");
-  const { resource, startedAt, finishedAt } = oldest;
+  const { resource, startedAt, finishedAt } = lists.reduce((oldest, list) =>
+    ageMs(list.startedAt, now) > ageMs(oldest.startedAt, now) ? list : oldest,
+  );
   if (startedAt === null) return { resource, why: "was never read to its end" };
-  if (ageMs(startedAt, now) === Number.POSITIVE_INFINITY) {
-    return {
-      resource,
-      why: `was last read at ${startedAt}, which is in the future: a clock is or was wrong`,
-    };
-  }
-  return { resource, why: `was last read to its end at ${finishedAt}` };
-}
-
-function compareAges(one: ListFreshness, other: ListFreshness, now: Date): number {
-  const [a, b] = [ageMs(one.startedAt, now), ageMs(other.startedAt, now)];
-  return a === b ? 0 : a - b;
+  const isInFuture = ageMs(startedAt, now) === Number.POSITIVE_INFINITY;
+  const why = isInFuture
+    ? `was last read at ${startedAt}, which is in the future: a clock is or was wrong`
+    : `was last read to its end at ${finishedAt}`;
+  return { resource, why };
 }

@@ -113,10 +113,7 @@ export async function finishRun(
   if (closed.count === 0) throw closedElsewhere(runId);
 }
 
-/**
- * The nearest number that an integer column can hold: about 24 days in milliseconds. A clock may be wrong by
- * years.
- */
+/** The nearest number that an integer column can hold, 24 days of milliseconds: a clock may be wrong by years. */
 function toInteger(value: number): number {
   return Math.max(-(2 ** 31), Math.min(2 ** 31 - 1, value));
 }
@@ -245,18 +242,12 @@ export async function findResumableWalks(sql: Sql, since: string, until: string)
     where checkpoint is not null and checkpoint_at between ${since}::timestamptz and ${until}::timestamptz`;
 }
 
-/** The newest walk of a list that was whole. */
-export interface WholeWalk {
-  startedAt: string;
-  /** Records that it saw and that could not be stored. */
-  unstored: number;
-  /** Records that upstream counted beyond those that the whole list showed: the count is too high. */
-  unshown: number;
-}
-
-/** The newest whole walk of a list, by its run, or null. */
-export async function findLastWholeWalk(sql: Sql, resource: Resource): Promise<WholeWalk | null> {
-  const [row] = await sql<WholeWalk[]>`
+/**
+ * The newest whole walk of a list, by its run, or null. `unstored` are records that it saw and that could not be
+ * stored, `unshown` those that upstream counted and that the whole list did not show: the count is too high.
+ */
+export async function findLastWholeWalk(sql: Sql, resource: Resource) {
+  const [row] = await sql<{ startedAt: string; unstored: number; unshown: number }[]>`
     select started_at as "startedAt", coalesce(unstored, 0) as unstored,
       greatest(0, coalesce(deficit - coalesce(unstored, 0), 0)) as unshown from sync.walks
     where resource = ${resource} and walk = 'whole' order by run_id desc limit 1`;
@@ -273,14 +264,9 @@ export async function findLastJoinedRun(sql: Sql, resource: Resource): Promise<n
   return row?.runId ?? null;
 }
 
-/** The newest walk of a list that ended. */
-export interface EndedWalk {
-  walk: WalkVerdict;
-  finishedAt: string;
-}
-
-export async function findLastEndedWalk(sql: Sql, resource: Resource): Promise<EndedWalk | null> {
-  const [row] = await sql<EndedWalk[]>`
+/** The newest walk of a list that ended, or null. */
+export async function findLastEndedWalk(sql: Sql, resource: Resource) {
+  const [row] = await sql<{ walk: WalkVerdict; finishedAt: string }[]>`
     select walk, finished_at as "finishedAt" from sync.walks
     where resource = ${resource} and finished_at is not null and walk is not null order by run_id desc limit 1`;
   return row ?? null;

@@ -19,10 +19,7 @@ const ENDED: readonly (string | undefined)[] = ["57P01", "57P02", "CONNECTION_CL
 const GHOST_ENDS_MS = 5000;
 /** How many times, a tenth of a second apart, to check which run has the lock. */
 const CHECKS = 10;
-/**
- * A round of the watch takes about a minute at most. A caller that waits for it checks this often, for this
- * long.
- */
+/** A round of the watch takes about a minute at most. A caller that waits for it checks this often. */
 const OUTLAST_POLL_MS = 250;
 const OUTLAST_MS = 180_000;
 /** A process without an open run is about to begin one, or has lost its right to one and leaves. */
@@ -57,14 +54,11 @@ interface Session {
   startedAt: string;
 }
 
-/** The session that has the lock, and our connection that took it. */
-interface Holder extends Session {
-  /**
-   * The connection as the driver knows it: the same object as long as the connection lives. `pid` is the
-   * number that the server announced at its start.
-   */
-  connection: { pid: number };
-}
+/**
+ * The session that has the lock, and our connection that took it, as the driver knows it: the same object as
+ * long as the connection lives. `connection.pid` is the number that the server announced at its start.
+ */
+type Holder = Session & { connection: { pid: number } };
 
 /**
  * Takes the lock under which only one run at a time writes. The lock has its own connection and lives as long
@@ -96,8 +90,7 @@ export async function acquireRunLock(url: string, options: RunLockOptions = {}):
 
   /** Also true in a session that already has the lock. */
   async function tryLock(): Promise<boolean> {
-    // Not prepared: behind a pooler that shares sessions, the next session would not know the prepared
-    // statement.
+    // Not prepared: behind a pooler, the next session would not know the prepared statement.
     const rows = await runText<Session & { isLocked: boolean; isReadOnly: boolean }>(sql, TRY_LOCK);
     const [row] = rows;
     if (row === undefined) throw new Error("a session did not find itself");
