@@ -2,6 +2,7 @@ import { availableParallelism } from "node:os";
 import { delimiter } from "node:path";
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
+import { LongestFirst } from "./test/support/longest-first.ts";
 import { scratchFolder } from "./test/support/scratch-folder.ts";
 
 // Before any process of the tests starts: all of them make their folders there.
@@ -22,7 +23,7 @@ export default defineConfig({
     expect: { poll: { timeout: 60_000 } },
     // No test replaces a module. A new process for each file would load the same modules 190 times.
     isolate: false,
-    sequence: { shuffle: true },
+    sequence: { shuffle: true, sequencer: LongestFirst },
     // `npm test` leaves these out; `npm run test:long` runs just them.
     tags: [
       {

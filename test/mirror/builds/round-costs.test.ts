@@ -1,12 +1,10 @@
 /** @module-tag long */
-import { afterAll, beforeAll, describe, expect, inject, test, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import { DAY_MS, type HungBuilds, measureRounds } from "../../../lab/month/round-costs.ts";
 import { type SessionPool, startSessionPool } from "../../../lab/month/session-pool.ts";
 import { withSql } from "../../../src/store/connection/connect.ts";
 import { createTestDatabase, type TestDatabase } from "../../support/database.ts";
 import { createKeptLog } from "../../support/quick-world.ts";
-
-vi.setConfig({ testTimeout: 120_000 });
 
 /** The hour in which those are due that a sync at its beginning saw: after 22 hours. */
 const DUE = { from: 21.5, to: 22.5 };

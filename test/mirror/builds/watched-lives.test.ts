@@ -10,7 +10,7 @@ import { type SessionPool, startSessionPool } from "../../../lab/month/session-p
 import type { Oddities } from "../../../lab/month/transition-fault.ts";
 import { createTestDatabase } from "../../support/database.ts";
 
-vi.setConfig({ maxConcurrency: 3, testTimeout: 120_000 });
+vi.setConfig({ maxConcurrency: 3 });
 
 const SEED = Number(process.env.LIFE_SEED ?? randomInt(1_000_000));
 const HOUR_MS = 3_600_000;

@@ -233,9 +233,9 @@ describe("the mirror and the service", () => {
     await compare(500);
   });
 
-  it("answer 20,000 random paths alike", { tags: ["long"], timeout: 600_000 }, async () => {
-    const statuses = await compare(20_000);
+  it("answer 5,000 random paths alike, others in each run", { tags: ["long"] }, async () => {
+    const statuses = await compare(5000);
     // The paths are of all kinds.
-    for (const status of [200, 400, 404]) expect(statuses.get(status)).toBeGreaterThan(1000);
+    for (const status of [200, 400, 404]) expect(statuses.get(status)).toBeGreaterThan(250);
   });
 });

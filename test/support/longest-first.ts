@@ -1,0 +1,32 @@
+import { BaseSequencer, type TestSpecification } from "vitest/node";
+import { createRandom } from "../../src/simulate/random.ts";
+
+/** Files that take a minute and more with their long tests. Were one of them the last to begin, the others would wait for it alone. */
+const LONGEST = [
+  "deploy/dbt-engines",
+  "deploy/dbt-postgres",
+  "deploy/compose",
+  "deploy/image",
+  "docs/scale",
+  "mirror/run/fault-matrix",
+  "mirror/run/crash",
+  "mirror/walk/schedules",
+  "cli/demo/demo-command",
+  "cli/worker/several-workers",
+  "page/page-in-browser",
+  "serve/http/differential",
+  "docs/backups",
+];
+
+/** The files in random order, behind those that take longest. */
+export class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const random = createRandom(this.ctx.config.sequence.seed);
+    const place = ({ moduleId }: TestSpecification) => {
+      const at = LONGEST.findIndex((name) => moduleId.endsWith(`/test/${name}.test.ts`));
+      return at < 0 ? LONGEST.length + random.next() : at;
+    };
+    const placed = files.map((file) => [place(file), file] as const);
+    return placed.toSorted(([one], [other]) => one - other).map(([, file]) => file);
+  }
+}
