@@ -1,9 +1,9 @@
 import postgres from "postgres";
 import { type DatabaseAddress, parseDatabaseUrl } from "./database-url.ts";
-import { DriverSocket } from "./driver-socket.ts";
-import { parseArray, serializeArray } from "./flat-array.ts";
-import { openSocket } from "./open-socket.ts";
-import { sessionStatement } from "./session-settings.ts";
+import { DriverSocket } from "./driver/driver-socket.ts";
+import { parseArray, serializeArray } from "./driver/flat-array.ts";
+import { openSocket } from "./driver/open-socket.ts";
+import { sessionStatement } from "./driver/session-settings.ts";
 
 export { describeDatabase, nameInstance, replaceDatabase } from "./database-url.ts";
 

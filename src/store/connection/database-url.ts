@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { isIP } from "node:net";
 import { checkServerIdentity, type PeerCertificate } from "node:tls";
 import { ConfigError } from "../../base/errors.ts";
-import { parseStartupOptions } from "./startup-options.ts";
+import { parseStartupOptions } from "./driver/startup-options.ts";
 
 export interface DatabaseAddress {
   user: string | undefined;

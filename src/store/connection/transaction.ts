@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { cancelRunning } from "./cancel-running.ts";
 import type { Sql, TransactionSql } from "./connect.ts";
+import { cancelRunning } from "./driver/cancel-running.ts";
 
 /**
  * The driver rejects a transaction whose connection is lost. If it ever fails to, the transaction ends after

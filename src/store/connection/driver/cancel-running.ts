@@ -1,4 +1,4 @@
-import { cancelUntilEnded, type Statement } from "./abortable.ts";
+import { cancelUntilEnded, type Statement } from "../abortable.ts";
 
 /** Of the statements that were sent over a connection, the server runs the active one. */
 type Sent = Statement<unknown> & { readonly active: boolean };

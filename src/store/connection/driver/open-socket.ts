@@ -1,6 +1,6 @@
 import net from "node:net";
 import tls from "node:tls";
-import type { DatabaseAddress } from "./database-url.ts";
+import type { DatabaseAddress } from "../database-url.ts";
 
 const SSL_REQUEST = Buffer.from([0, 0, 0, 8, 0x04, 0xd2, 0x16, 0x2f]);
 const YES = "S".charCodeAt(0);
