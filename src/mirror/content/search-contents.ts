@@ -8,11 +8,14 @@
  * the first pages by title and id are the pool that is ranked, and the pages behind it follow by title and id.
  */
 
+import { alias } from "drizzle-orm/pg-core";
 import type { FoundDocs } from "../../resources/doc-hits.ts";
 import type { Sql, TransactionSql } from "../../store/connection/connect.ts";
+import { compose, runStatement } from "../../store/connection/run-statement.ts";
 import { withStoreErrors } from "../../store/connection/store-errors.ts";
 import { withTransaction } from "../../store/connection/transaction.ts";
 import type { Anchor } from "../../store/schema/file-contents.ts";
+import { fileAnchors, fileContents, files, projects } from "../../store/schema/index.ts";
 import { titleKey } from "./fold-words.ts";
 import { anchorLink, docLink, type PageAddress } from "./page-links.ts";
 import { parseQuery, type SearchQuery } from "./parse-query.ts";
@@ -22,6 +25,11 @@ import { EM, HIGHLIGHTED, hasMatch, snippet } from "./snippet.ts";
 const FILE_HITS_PER_PAGE = 20;
 /** The most hits of an anchor search and of a doc search. */
 const MAX_HITS = 50;
+
+const anchor = alias(fileAnchors, "anchor");
+const content = alias(fileContents, "content");
+const file = alias(files, "file");
+const project = alias(projects, "project");
 
 /** How many pages are ranked. A whole number of pages of hits. */
 const POOL = 200;
@@ -89,24 +97,29 @@ async function findPlaces(
   scope: SearchScope,
   candidates: number | null,
 ): Promise<Place[]> {
-  const inOrder = tx`words, length(anchor.file_id), anchor.file_id, anchor.position`;
-  const matched = tx`
-    select anchor.file_id, anchor.position, length(anchor.search) as words
-    from mirror.file_anchors as anchor
-    where anchor.search @@ ${tsquery(tx, query)}`;
-  return tx<Place[]>`
-    with anchor as (${candidates === null ? matched : tx`${matched} order by ${inOrder} limit ${candidates}`}),
-    hit as (
-      select anchor.* from anchor join mirror.file_contents as content on content.file_id = anchor.file_id
-      where ${isShown(tx, scope)}
-      order by ${inOrder} limit ${MAX_HITS}
-    )
-    select content.anchors, anchor.position, ${addressOf(tx)}
-    from hit as anchor
-    join mirror.file_contents as content on content.file_id = anchor.file_id
-    join mirror.files as file on file.id = anchor.file_id
-    left join mirror.projects as project on project.id = content.project_id
-    order by ${inOrder}`;
+  const inOrder = compose`words, length(${anchor.file_id}), ${anchor.file_id}, ${anchor.position}`;
+  const matched = compose`
+    select ${anchor.file_id}, ${anchor.position}, length(${anchor.search}) as words
+    from ${fileAnchors} as ${anchor}
+    where ${anchor.search} @@ ${tsquery(query)}`;
+  const best = candidates === null ? matched : compose`${matched} order by ${inOrder} limit ${candidates}`;
+  return runStatement<Place>(
+    tx,
+    compose`
+      with ${anchor} as (${best}),
+      hit as (
+        select ${anchor}.* from ${anchor} join ${fileContents} as ${content} on ${content.file_id} = ${anchor.file_id}
+        where ${isShown(scope)}
+        order by ${inOrder} limit ${MAX_HITS}
+      )
+      select ${content.anchors}, ${anchor.position}, ${ADDRESS}
+      from hit as ${anchor}
+      join ${fileContents} as ${content} on ${content.file_id} = ${anchor.file_id}
+      join ${files} as ${file} on ${file.id} = ${anchor.file_id}
+      left join ${projects} as ${project} on ${project.id} = ${content.project_id}
+      order by ${inOrder}`,
+    { prepare: true },
+  );
 }
 
 /**
@@ -175,30 +188,35 @@ async function findPages(
   { limit, offset }: { limit: number; offset: number },
 ): Promise<{ total: number; hits: PageHit[] }> {
   const isRanked = offset < POOL;
-  const [row] = await tx<{ total: number; hits: PageHit[] }[]>`
-    with matched as materialized (
-      select content.file_id, coalesce(content.title_key = ${titleKey(query.folded)}, false) as is_exact,
-        coalesce(content.title_search @@ ${tsquery(tx, query)}, false) as in_title
-      from mirror.file_contents as content
-      where content.search @@ ${tsquery(tx, query)} and ${isShown(tx, scope)}
-    ), pool as (
-      select * from matched
-      order by is_exact desc, in_title desc, length(file_id), file_id
-      limit ${isRanked ? POOL : limit} offset ${isRanked ? 0 : offset}
-    ), ranked as (
-      select pool.*, ${isRanked ? tx`ts_rank(content.search, ${tsquery(tx, query)})` : tx`0::real`} as rank
-      from pool join mirror.file_contents as content on content.file_id = pool.file_id
-    ), hit as (
-      select row_number() over (
-          order by is_exact desc, rank desc, ${isRanked ? tx`` : tx`in_title desc, `} length(file_id), file_id
-        ) as place, file_id, rank
-      from ranked order by place limit ${limit} offset ${isRanked ? offset : 0}
-    )
-    select (select count(*) from matched) as total, coalesce((
-      select jsonb_agg(jsonb_build_object('fileId', hit.file_id, 'rank', rank, 'title', title,
-        'start', left(text, ${FIRST_READ})) order by place)
-      from hit join mirror.file_contents as content on content.file_id = hit.file_id
-    ), '[]') as hits`;
+  const rank = isRanked ? compose`ts_rank(${content.search}, ${tsquery(query)})` : compose`0::real`;
+  const [row] = await runStatement<{ total: number; hits: PageHit[] }>(
+    tx,
+    compose`
+      with matched as materialized (
+        select ${content.file_id}, coalesce(${content.title_key} = ${titleKey(query.folded)}, false) as is_exact,
+          coalesce(${content.title_search} @@ ${tsquery(query)}, false) as in_title
+        from ${fileContents} as ${content}
+        where ${content.search} @@ ${tsquery(query)} and ${isShown(scope)}
+      ), pool as (
+        select * from matched
+        order by is_exact desc, in_title desc, length(file_id), file_id
+        limit ${isRanked ? POOL : limit} offset ${isRanked ? 0 : offset}
+      ), ranked as (
+        select pool.*, ${rank} as rank
+        from pool join ${fileContents} as ${content} on ${content.file_id} = pool.file_id
+      ), hit as (
+        select row_number() over (
+            order by is_exact desc, rank desc, ${isRanked ? undefined : compose`in_title desc, `} length(file_id), file_id
+          ) as place, file_id, rank
+        from ranked order by place limit ${limit} offset ${isRanked ? offset : 0}
+      )
+      select (select count(*) from matched) as total, coalesce((
+        select jsonb_agg(jsonb_build_object('fileId', hit.file_id, 'rank', rank, 'title', ${content.title},
+          'start', left(${content.text}, ${FIRST_READ})) order by place)
+        from hit join ${fileContents} as ${content} on ${content.file_id} = hit.file_id
+      ), '[]') as hits`,
+    { prepare: true },
+  );
   return row ?? { total: 0, hits: [] };
 }
 
@@ -229,30 +247,39 @@ async function findAddresses(
   tx: TransactionSql,
   hits: readonly PageHit[],
 ): Promise<Map<string, PageAddress>> {
-  const rows = await tx<(PageAddress & { id: string })[]>`
-    select file.id, ${addressOf(tx)}
-    from mirror.file_contents as content
-    join mirror.files as file on file.id = content.file_id
-    left join mirror.projects as project on project.id = content.project_id
-    where content.file_id = any (${hits.map(({ fileId }) => fileId)}::text[])`;
+  const ids = hits.map(({ fileId }) => fileId);
+  const rows = await runStatement<PageAddress & { id: string }>(
+    tx,
+    compose`
+      select ${file.id}, ${ADDRESS}
+      from ${fileContents} as ${content}
+      join ${files} as ${file} on ${file.id} = ${content.file_id}
+      left join ${projects} as ${project} on ${project.id} = ${content.project_id}
+      where ${content.file_id} = any (${compose.param(ids)}::text[])`,
+    { prepare: true },
+  );
   return new Map(rows.map(({ id, ...address }) => [id, address]));
 }
 
-const addressOf = (tx: TransactionSql) => tx`
-  file.absolute_url as "absoluteUrl", file.path, file.name, content.url, project.subdomain`;
+const ADDRESS = compose`
+  ${file.absolute_url} as "absoluteUrl", ${file.path}, ${file.name}, ${content.url}, ${project.subdomain}`;
 
 /** Within a select, so that it is made once and not again for each row. */
-const tsquery = (tx: TransactionSql, { folded }: SearchQuery) =>
-  tx`(select plainto_tsquery('simple', ${folded}))`;
+const tsquery = ({ folded }: SearchQuery) => compose`(select plainto_tsquery('simple', ${folded}))`;
 
 /** Whether a page may be found: its file and project are there, and in the scope. */
-const isShown = (tx: TransactionSql, { project, version }: SearchScope) => tx`
-  not exists (select from mirror.files where files.id = content.file_id and files.deleted_at is not null)
+const isShown = (scope: SearchScope) => compose`
+  not exists (select from ${files} where ${files.id} = ${content.file_id} and ${files.deleted_at} is not null)
   and not exists (
-    select from mirror.projects where projects.id = content.project_id and projects.deleted_at is not null
+    select from ${projects} where ${projects.id} = ${content.project_id} and ${projects.deleted_at} is not null
   )
-  ${project === undefined ? tx`` : tx`and content.project_id in (select id from mirror.projects where slug = ${toText(project)})`}
-  ${version === undefined ? tx`` : tx`and content.version = ${toText(version)}`}`;
+  ${
+    scope.project === undefined
+      ? undefined
+      : compose`and ${content.project_id} in (
+          select ${projects.id} from ${projects} where ${projects.slug} = ${toText(scope.project)})`
+  }
+  ${scope.version === undefined ? undefined : compose`and ${content.version} = ${toText(scope.version)}`}`;
 
 /** A text that Postgres takes as a parameter. A slug that differs from it is not there. */
 function toText(slug: string): string {
