@@ -27,7 +27,7 @@ export async function figureMetrics(): Promise<MetricFacts[]> {
 
 /** The metrics of our own that a process counts. */
 export async function processMetrics(): Promise<MetricFacts[]> {
-  const { registry } = createMeters({ version: "0", node: "v0" });
+  const { registry } = createMeters();
   const metrics = await registry.getMetricsAsJSON();
   return metrics
     .filter(({ name }) => name.startsWith("docmirror_"))

@@ -7,6 +7,9 @@ export interface Clock {
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
 
+/** The longest sleep that Node's timers can hold. */
+export const LONGEST_SLEEP_MS = 2 ** 31 - 1;
+
 /** The clocks of two machines may differ by this much before one counts as wrong. */
 export const CLOCK_TOLERANCE_MS = 300_000;
 

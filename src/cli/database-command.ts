@@ -1,8 +1,8 @@
-import { type Command, Option } from "commander";
+import type { Command } from "commander";
 import { shellWord } from "../base/config/shell-word.ts";
 import { embeddedPasswordFile } from "../store/embedded/open-embedded.ts";
 import { runCommand } from "./context/run-command.ts";
-import { untilStopped } from "./context/until-stopped.ts";
+import { untilStopped } from "./context/stopping.ts";
 import { withDatabase } from "./context/with-database.ts";
 import { createCommand } from "./usage/create-command.ts";
 
@@ -24,7 +24,7 @@ export function databaseCommand(summary: string): Command {
       ["database --json", "the URL, the port and the server's log as JSON"],
     ],
   })
-    .addOption(new Option("--with-password", "print the URL with its password [default: without]"))
+    .option("--with-password", "print the URL with its password [default: without]")
     .option("--json", "print one JSON document")
     .action(
       runCommand<Options>(async ({ config, log, signal, out }, { options }) => {

@@ -33,18 +33,11 @@ export function exportCommand(summary: string): Command {
       ["export --out /data/recent --since 2026-01-01 --format csv", "builds of this year, as CSV"],
     ],
   })
-    .addOption(
-      new Option(
-        "--out <folder>",
-        "the folder to write; an earlier export in it is replaced; required",
-      ).makeOptionMandatory(),
-    )
+    .requiredOption("--out <folder>", "the folder to write; an earlier export in it is replaced; required")
     .addOption(
       new Option("--format <format>", "format of the files").choices(EXPORT_FORMATS).default("parquet"),
     )
-    .addOption(
-      new Option("--incremental", "keep the files of months that have not changed since the last export"),
-    );
+    .option("--incremental", "keep the files of months that have not changed since the last export");
   return addTimeOptions(command)
     .option("--json", "print one JSON document")
     .action(
@@ -63,19 +56,11 @@ export function exportCommand(summary: string): Command {
 }
 
 function render({ relations, full_because }: ExportFacts, { columns, colour }: Output): string {
-  const rows = Object.entries(relations).map(([relation, { rows, files, kept }]) => [
-    relation,
-    rows,
-    files.length,
-    files.length - kept,
-  ]);
-  const table = renderTable({
-    head: ["relation", "rows", "files", "written"],
-    right: ["rows", "files", "written"],
-    rows,
-    columns,
-    colour,
+  const head = ["relation", "rows", "files", "written"];
+  const rows = Object.entries(relations).map(([relation, { rows, files, kept }]) => {
+    return [relation, rows, files.length, files.length - kept];
   });
+  const table = renderTable({ head, right: head.slice(1), rows, columns, colour });
   return full_because === null
     ? table
     : `${table}all months are written; of the last export: ${full_because}\n`;

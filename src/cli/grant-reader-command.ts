@@ -1,4 +1,4 @@
-import { type Command, Option } from "commander";
+import type { Command } from "commander";
 import { EXIT } from "../base/errors.ts";
 import { grantReader, planReaderGrant } from "../report/grant-reader.ts";
 import { runCommand } from "./context/run-command.ts";
@@ -25,22 +25,18 @@ export function grantReaderCommand(summary: string): Command {
     ],
   })
     .argument("<role>", "the role that gets the rights, spelled as Postgres stores it")
-    .addOption(
-      new Option("--with-people", "users' names and logins too; without this flag a role loses that right"),
+    .option("--with-people", "users' names and logins too; without this flag a role loses that right")
+    .option(
+      "--interface",
+      "all that `docmirror serve` reads: the mirrored records too, with users' names and logins",
     )
-    .addOption(
-      new Option(
-        "--interface",
-        "all that `docmirror serve` reads: the mirrored records too, with users' names and logins",
-      ),
-    )
-    .addOption(new Option("--dry-run", "print the SQL that would run, change nothing"))
+    .option("--dry-run", "print the SQL that would run, change nothing")
     .option("--json", "print one JSON document")
     .action(
       runCommand<Options>(async (context, { options, args: [role = ""] }) => {
         const { out, log } = context;
         const isDry = options.dryRun === true;
-        const grant = await withMirror(context, { command: "grant-reader" }, async (sql) => {
+        const grant = await withMirror(context, "grant-reader", async (sql) => {
           const planned = await planReaderGrant(sql, role, {
             withPeople: options.withPeople === true,
             withInterface: options.interface === true,
@@ -50,15 +46,8 @@ export function grantReaderCommand(summary: string): Command {
         });
         const { isNew, withPeople, withInterface, statements, warnings } = grant;
         if (options.json) {
-          await out.json({
-            role,
-            is_new: isNew,
-            with_people: withPeople,
-            with_interface: withInterface,
-            dry_run: isDry,
-            statements,
-            warnings,
-          });
+          const rights = { with_people: withPeople, with_interface: withInterface };
+          await out.json({ role, is_new: isNew, ...rights, dry_run: isDry, statements, warnings });
         } else if (isDry) await out.write(statements.map((statement) => `${statement};\n`).join(""));
         else {
           const schemas = withPeople ? "the schemas report and report_people" : "the schema report";

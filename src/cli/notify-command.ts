@@ -31,7 +31,7 @@ export function notifyCommand(summary: string): Command {
       ["notify --retry", "sends what waits and what was given up, at once"],
     ],
   })
-    .addOption(new Option("--test", "send a test notice; exits 5 unless the receiver takes it"))
+    .option("--test", "send a test notice; exits 5 unless the receiver takes it")
     .addOption(
       new Option("--retry", "send what waits and what was given up; exits 5 when some still wait").conflicts(
         "test",
@@ -42,7 +42,7 @@ export function notifyCommand(summary: string): Command {
       runCommand<Options>((context, { options }) => {
         if (options.test) return sendTest(context, requireWebhook(context), options);
         if (options.retry) return retry(context, requireWebhook(context), options);
-        return withMirror(context, { command: "notify" }, async (sql, database) => {
+        return withMirror(context, "notify", async (sql, database) => {
           const outbox = await listNotices(sql, LISTED);
           if (options.json) await context.out.json({ database: database.describe, ...outbox });
           else await context.out.write(render(outbox, context));
@@ -71,23 +71,19 @@ async function sendTest(
   const id = `msg_${randomUUID().replaceAll("-", "")}`;
   const data = { summary: "This is a test notice of docmirror." };
   const from = performance.now();
-  let answer: ReceiverAnswer;
-  try {
-    answer = await receiver.send({ id, type: "test", timestamp: clock.now().toISOString(), data }, signal);
-  } finally {
-    await receiver.close();
-  }
+  const message = { id, type: "test", timestamp: clock.now().toISOString(), data } as const;
+  const answer = await receiver.send(message, signal).finally(() => receiver.close());
   const { status, error } = answer;
   const took = Math.round(performance.now() - from);
-  if (options.json)
-    await out.json({
-      receiver: origin,
-      message_id: id,
-      delivered: error === null,
-      status,
-      error,
-      duration_ms: took,
-    });
+  const facts = {
+    receiver: origin,
+    message_id: id,
+    delivered: error === null,
+    status,
+    error,
+    duration_ms: took,
+  };
+  if (options.json) await out.json(facts);
   if (error !== null) {
     throw new UpstreamError(`the test notice was not delivered to ${origin}: ${error}`, {
       url: origin,
@@ -99,7 +95,7 @@ async function sendTest(
 }
 
 function hintOf({ status, error }: ReceiverAnswer): string {
-  if (/certificate/.test(error ?? ""))
+  if (error?.includes("certificate"))
     return "if your own certificate authority signed it, set its file in NODE_EXTRA_CA_CERTS";
   if (status === null) return "check DOCMIRROR_WEBHOOK_URL, the network and that the receiver is up";
   if (status === 400 || status === 401 || status === 403)
@@ -108,22 +104,20 @@ function hintOf({ status, error }: ReceiverAnswer): string {
 }
 
 function retry(context: CommandContext, webhook: Webhook, options: Options): Promise<number> {
-  return withMirror(context, { command: "notify" }, async (sql, database) => {
+  return withMirror(context, "notify", async (sql, database) => {
     const { config, clock, log, signal, out } = context;
+    const { staleAfterMs, proxies } = config;
     const again = await retryNotices(sql);
     const sent = { delivered: 0, failed: 0 };
+    const what = {
+      databaseUrl: database.url,
+      webhook,
+      staleAfterMs,
+      proxies,
+      beginWithinMs: BEGIN_WITHIN_MS,
+    };
     for (;;) {
-      const { staleAfterMs, proxies } = config;
-      const round = await notify({
-        databaseUrl: database.url,
-        webhook,
-        staleAfterMs,
-        proxies,
-        beginWithinMs: BEGIN_WITHIN_MS,
-        clock,
-        log,
-        signal,
-      });
+      const round = await notify({ ...what, clock, log, signal });
       sent.delivered += round.delivered;
       sent.failed += round.failed;
       if (round.delivered === 0 || round.failed > 0) break;

@@ -1,10 +1,11 @@
-import { type Command, InvalidArgumentError, Option } from "commander";
+import { type Command, InvalidArgumentError } from "commander";
 import { duration } from "../base/config/setting-values.ts";
 import { countPrunable, type PruneCounts } from "../mirror/run/prunable.ts";
 import { findHistoryBegin, prune } from "../mirror/run/prune.ts";
 import { runCommand } from "./context/run-command.ts";
 import { withMirror } from "./context/with-mirror.ts";
 import { createCommand } from "./usage/create-command.ts";
+import { parsedBy } from "./usage/parsed-by.ts";
 
 interface Options {
   olderThan: number;
@@ -25,19 +26,17 @@ export function pruneCommand(summary: string): Command {
       ["prune --older-than 400d", "removes them; the history then begins 400 days ago"],
     ],
   })
-    .addOption(
-      new Option(
-        "--older-than <duration>",
-        "remove changes and runs that are older than this, such as 400d; required",
-      )
-        .argParser(parseAge)
-        .makeOptionMandatory(),
+    .requiredOption(
+      "--older-than <duration>",
+      "remove changes and runs that are older than this, such as 400d; required",
+      parseAge,
     )
-    .addOption(new Option("--dry-run", "count what would be removed, remove nothing"))
+    .option("--dry-run", "count what would be removed, remove nothing")
     .option("--json", "print one JSON document")
     .action(
-      runCommand<Options>(({ clock, config, log, out, signal }, { options }) =>
-        withMirror({ config, log, signal }, { command: "prune" }, async (sql, database) => {
+      runCommand<Options>((context, { options }) =>
+        withMirror(context, "prune", async (sql, { describe }) => {
+          const { clock, out, signal } = context;
           const now = clock.now();
           const horizon = new Date(now.getTime() - options.olderThan).toISOString();
           const isDry = options.dryRun === true;
@@ -46,14 +45,8 @@ export function pruneCommand(summary: string): Command {
             : await prune({ sql, horizon, prunedAt: now.toISOString(), signal });
           const begin = await findHistoryBegin(sql);
           if (options.json) {
-            const { describe } = database;
-            await out.json({
-              database: describe,
-              horizon,
-              dry_run: isDry,
-              ...counts,
-              history_begins_at: begin,
-            });
+            const facts = { horizon, dry_run: isDry, ...counts, history_begins_at: begin };
+            await out.json({ database: describe, ...facts });
           } else await out.write(render(counts, horizon, isDry, begin));
           return 0;
         }),
@@ -62,19 +55,12 @@ export function pruneCommand(summary: string): Command {
 }
 
 function parseAge(text: string): number {
-  const parsed = duration(text);
-  if ("fault" in parsed) throw new InvalidArgumentError(`It ${parsed.fault}.`);
-  if (parsed.value > MAX_YEARS * YEAR_MS)
-    throw new InvalidArgumentError(`It is longer than ${MAX_YEARS} years.`);
-  return parsed.value;
+  const ageMs = parsedBy(duration)(text);
+  if (ageMs > MAX_YEARS * YEAR_MS) throw new InvalidArgumentError(`It is longer than ${MAX_YEARS} years.`);
+  return ageMs;
 }
 
-function render(
-  { changes, runs }: PruneCounts,
-  horizon: string,
-  isDry: boolean,
-  begin: string | null,
-): string {
+function render({ changes, runs }: PruneCounts, horizon: string, isDry: boolean, begin: string | null) {
   const what = `${count(changes, "change")} and ${count(runs, "run")} from before ${horizon}`;
   if (isDry) return `${what} would be removed\n`;
   const past = begin === null ? "" : `the mirror's history begins at ${begin}\n`;

@@ -20,8 +20,8 @@ import { type CommandContext, runCommand } from "./context/run-command.ts";
 import { withMirror } from "./context/with-mirror.ts";
 import { renderTable } from "./output/table.ts";
 import { createCommand } from "./usage/create-command.ts";
-import { wholeOption } from "./usage/number-option.ts";
 import { parseResource } from "./usage/parse-resource.ts";
+import { wholeFrom } from "./usage/parsed-by.ts";
 
 interface Options {
   resource?: Resource;
@@ -45,43 +45,35 @@ export function quarantineCommand(summary: string): Command {
       ["quarantine --retry", "tries all of them again, as after an upgrade"],
     ],
   })
-    .addOption(
-      new Option("--resource <name>", `only this one: ${RESOURCES.join(", ")} [default all]`).argParser(
-        parseResource,
-      ),
-    )
+    .option("--resource <name>", `only this one: ${RESOURCES.join(", ")} [default all]`, parseResource)
     .addOption(new Option("--all", "list resolved ones too").conflicts("retry"))
     .addOption(
-      wholeOption("--limit <records>", "how many to list", { min: 1, max: 10_000 })
+      new Option("--limit <records>", "how many to list")
+        .argParser(wholeFrom(1, 10_000))
         .default(50)
         .conflicts("retry"),
     )
-    .addOption(new Option("--retry", "try to store them again; exits 3 when some stay"))
+    .option("--retry", "try to store them again; exits 3 when some stay")
     .option("--json", "print one JSON document")
     .action(
       runCommand<Options>((context, { options }) => {
         const baseUrl = options.retry ? requireBaseUrl(context.config) : null;
-        return withMirror(context, { command: "quarantine" }, async (sql, database) => {
+        return withMirror(context, "quarantine", async (sql, database) => {
           if (baseUrl !== null) return retry(context, database, baseUrl, options);
-          await printList(sql, context, database, options);
+          await printList(sql, context, database.describe, options);
           return EXIT.done;
         });
       }),
     );
 }
 
-async function printList(
-  sql: Sql,
-  { out, signal }: CommandContext,
-  database: OpenDatabase,
-  options: Options,
-): Promise<void> {
+async function printList(sql: Sql, { out, signal }: CommandContext, describe: string, options: Options) {
   const filter: QuarantineFilter = { resource: options.resource ?? null, all: options.all === true };
   const totals = await countQuarantine(sql, filter);
   const payloadLength = options.json ? null : MAX_PAYLOAD_LENGTH + 1;
   const rows = listQuarantine(sql, filter, { limit: options.limit, payloadLength });
   if (options.json) {
-    const facts = JSON.stringify({ database: database.describe, ...totals });
+    const facts = JSON.stringify({ database: describe, ...totals });
     await out.write(`${facts.slice(0, -1)},"quarantine":[`);
     let separator = "\n";
     for await (const row of rows) {
@@ -91,7 +83,7 @@ async function printList(
     }
     return out.write("\n]}\n");
   }
-  const cells: (string | number | null)[][] = [];
+  const cells: ReturnType<typeof tableRow>[] = [];
   for await (const row of rows) cells.push(tableRow(row, filter.all));
   const { records, holes } = totals;
   const head = ["id", "resource", "record", "seen", ...(filter.all ? ["resolved"] : []), "reason", "payload"];

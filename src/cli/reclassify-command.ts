@@ -1,4 +1,4 @@
-import { type Command, Option } from "commander";
+import type { Command } from "commander";
 import { EXIT } from "../base/errors.ts";
 import { type ClassCount, reclassify } from "../report/refresh/reclassify.ts";
 import { REFRESH_SETTINGS } from "../report/refresh/refresh-settings.ts";
@@ -23,11 +23,11 @@ export function reclassifyCommand(summary: string): Command {
       ["reclassify", "applies them to all stored failures; new ones always get the current rules"],
     ],
   })
-    .addOption(new Option("--dry-run", "count, change nothing"))
+    .option("--dry-run", "count, change nothing")
     .option("--json", "print one JSON document")
     .action(
       runCommand<Options>((context, { options }) =>
-        withMirror(context, { command: "reclassify" }, async (sql, { url }) => {
+        withMirror(context, "reclassify", async (sql, { url }) => {
           const { config, out, signal } = context;
           const isDry = options.dryRun === true;
           const classes = await reclassify({ ...config, sql, url, isDry, signal });

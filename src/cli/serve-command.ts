@@ -1,29 +1,24 @@
 import type { Command } from "commander";
 import { EXIT, MirrorError, messageOf } from "../base/errors.ts";
+import { createMeters } from "./../base/metrics/meters.ts";
 import { readDefinitions } from "../report/definitions.ts";
 import { tryRefresh } from "../report/refresh/after-run.ts";
 import { isReportBehind, mayRefresh } from "../report/refresh/refresh.ts";
 import { REFRESH_SETTINGS } from "../report/refresh/refresh-settings.ts";
 import { STATUS_SETTINGS } from "../report/status/status-settings.ts";
-import { type MirrorServer, serveMirror } from "../serve/http/serve-mirror.ts";
+import { type MirrorServer, SERVE_SETTINGS, serveMirror } from "../serve/http/serve-mirror.ts";
 import { withSql } from "../store/connection/connect.ts";
 import { assertSessionPooling } from "../store/connection/session-pooling.ts";
 import { openDatabase } from "../store/embedded/open-database.ts";
 import { assertMirror } from "../store/migrate/assert-mirror.ts";
 import { areReportsLater } from "../store/migrate/migrate.ts";
-import { closeInTime } from "./context/close-in-time.ts";
 import { assertMirrorPlace, mirrorPlace } from "./context/mirror-place.ts";
-import { createProgramMeters } from "./context/program-meters.ts";
 import { refreshForReplica } from "./context/refresh-for-replica.ts";
 import { readSession, readSettings, withReplicaHints } from "./context/replica.ts";
 import { type CommandContext, runCommand } from "./context/run-command.ts";
-import { untilStopped } from "./context/until-stopped.ts";
+import { closeInTime, untilStopped } from "./context/stopping.ts";
 import { createCommand } from "./usage/create-command.ts";
 import { createKeptDatabase, type KeptDatabase } from "./worker/kept-database.ts";
-
-interface Options {
-  json?: true;
-}
 
 const CONNECTION = { applicationName: "docmirror serve", max: 1 };
 
@@ -35,11 +30,7 @@ export function serveCommand(summary: string): Command {
       "databaseUrl",
       "readUrl",
       "dataDir",
-      "httpHost",
-      "httpPort",
-      "httpAllowedHosts",
-      "httpRate",
-      "httpCors",
+      ...SERVE_SETTINGS,
       ...REFRESH_SETTINGS,
       ...STATUS_SETTINGS,
     ],
@@ -55,13 +46,13 @@ export function serveCommand(summary: string): Command {
   })
     .option("--json", "print the address as one JSON document")
     .action(
-      runCommand<Options>((context, { options }) =>
-        withReplicaHints(context.config, () => serve(context, options)),
+      runCommand<{ json?: true }>((context, { options }) =>
+        withReplicaHints(context.config, () => serve(context, options.json === true)),
       ),
     );
 }
 
-async function serve(context: CommandContext, options: Options): Promise<never> {
+async function serve(context: CommandContext, isJson: boolean): Promise<never> {
   const { config, log, clock, signal, out } = context;
   const place = readSettings(config);
   // Waits for a database that is down, but not for a mirror that does not exist yet.
@@ -81,8 +72,8 @@ async function serve(context: CommandContext, options: Options): Promise<never> 
   });
   let server: MirrorServer | undefined;
   try {
-    server = await serveMirror(context, database, { meters: createProgramMeters(), isWorker: false });
-    if (options.json) await out.json({ url: server.url });
+    server = await serveMirror(context, database, { meters: createMeters(), isWorker: false });
+    if (isJson) await out.json({ url: server.url });
     else await out.write(`${server.url}\n`);
     // A fault that waiting does not repair ends the command here, with its own exit code.
     await server.mirror.open();
@@ -124,10 +115,9 @@ async function bringUpToDate({ config, log, signal }: CommandContext, database: 
 async function askPrimary(context: CommandContext, database: KeptDatabase): Promise<void> {
   const { config, log, signal } = context;
   const url = await database.ready(signal);
+  const connection = { ...CONNECTION, session: readSession(config) };
   try {
-    await withSql(url, { ...CONNECTION, session: readSession(config) }, (sql) =>
-      refreshForReplica(context, sql),
-    );
+    await withSql(url, connection, (sql) => refreshForReplica(context, sql));
   } catch (error) {
     if (signal.aborted) throw error;
     log.warn({ error: messageOf(error) }, "could not see how old the figures are");

@@ -11,7 +11,7 @@ import { assertNotDemo } from "../store/ledger/demo-mark.ts";
 import { prepareDatabase } from "../store/migrate/prepare.ts";
 import { type CommandContext, runCommand } from "./context/run-command.ts";
 import { withDatabase } from "./context/with-database.ts";
-import { metricsFileOption, withMetricsFile } from "./sync/metrics-file.ts";
+import { METRICS_FILE_OPTION, withMetricsFile } from "./sync/metrics-file.ts";
 import { notifyAfterRun } from "./sync/notify-after-run.ts";
 import { printSummary } from "./sync/print-summary.ts";
 import { exitCodeOrThrow } from "./sync/run-exit.ts";
@@ -51,8 +51,8 @@ export function watchCommand(summary: string): Command {
       ['watch --watch-cron "*/5 * * * *"', "every five minutes"],
     ],
   })
-    .addOption(new Option("--once", "one round, then exit"))
-    .addOption(metricsFileOption())
+    .option("--once", "one round, then exit")
+    .option(...METRICS_FILE_OPTION)
     .addOption(
       new Option("--json", "print the summary of the round as one JSON document").implies({ once: true }),
     )

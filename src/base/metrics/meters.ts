@@ -1,5 +1,5 @@
 import { Registry } from "prom-client";
-import { addBuildInfo, addProcessMetrics, type BuildInfo } from "./process-metrics.ts";
+import { addBuildInfo, addProcessMetrics } from "./process-metrics.ts";
 import { createRequestMeter, type RequestMeter } from "./request-meter.ts";
 import { createRunMeter, type RunMeter } from "./run-meter.ts";
 import { createScheduleMeter, type ScheduleMeter } from "./schedule-meter.ts";
@@ -14,9 +14,9 @@ export interface Meters {
   readonly registry: Registry;
 }
 
-export function createMeters(info: BuildInfo): Meters {
+export function createMeters(): Meters {
   const registry = new Registry();
-  addBuildInfo(registry, info);
+  addBuildInfo(registry);
   const meters = {
     requests: createRequestMeter(registry),
     runs: createRunMeter(registry),

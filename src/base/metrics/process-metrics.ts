@@ -1,11 +1,5 @@
 import { collectDefaultMetrics, Gauge, Registry } from "prom-client";
-
-export interface BuildInfo {
-  /** The version of docmirror. */
-  version: string;
-  /** The version of Node, as `process.version` gives it. */
-  node: string;
-}
+import { readVersion } from "../version.ts";
 
 /** Gauges whose names end as if they were counters, which linters refuse. */
 const MISNAMED = [
@@ -15,20 +9,20 @@ const MISNAMED = [
 ];
 
 /** Which program this is. Its value is always 1. */
-export function addBuildInfo(registry: Registry, info: BuildInfo): void {
+export function addBuildInfo(registry: Registry): void {
   const gauge = new Gauge({
     name: "docmirror_build_info",
     help: "The version of docmirror and of Node. Always 1.",
     labelNames: ["version", "node"],
     registers: [registry],
   });
-  gauge.set({ version: info.version, node: info.node }, 1);
+  gauge.set({ version: readVersion(), node: process.version }, 1);
 }
 
 /** A registry that only says which program this is, for a process that ends. */
-export function createBuildInfoRegistry(info: BuildInfo): Registry {
+export function createBuildInfoRegistry(): Registry {
   const registry = new Registry();
-  addBuildInfo(registry, info);
+  addBuildInfo(registry);
   return registry;
 }
 

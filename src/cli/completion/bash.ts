@@ -1,5 +1,4 @@
-import type { DescribedCommand } from "./described-commands.ts";
-import type { Values } from "./values.ts";
+import type { DescribedCommand, Values } from "./described-commands.ts";
 
 /** The script for bash, from version 3.2 on. It starts no program. */
 export function bashScript(commands: readonly DescribedCommand[]): string {

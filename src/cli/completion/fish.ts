@@ -1,5 +1,4 @@
-import type { DescribedCommand } from "./described-commands.ts";
-import type { Values } from "./values.ts";
+import type { DescribedCommand, Values } from "./described-commands.ts";
 
 /** The script for fish. */
 export function fishScript(commands: readonly DescribedCommand[]): string {

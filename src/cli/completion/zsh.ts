@@ -1,11 +1,11 @@
-import type { DescribedCommand, DescribedFlag } from "./described-commands.ts";
-import type { Values } from "./values.ts";
+import type { DescribedCommand, DescribedFlag, Values } from "./described-commands.ts";
 
 /** The script for zsh: to be sourced after `compinit`, or as the file `_docmirror` in a folder of `fpath`. */
 export function zshScript(commands: readonly DescribedCommand[]): string {
   const names = commands.map(({ name, does }) => `      ${quoted(`${name}:${does}`)}`);
   const cases = commands.map(({ name, flags, places }) => {
-    const specs = [...flags.map(flagSpec), ...places.map((values, index) => placeSpec(index + 1, values))];
+    const placeSpecs = places.map((values, index) => quoted(`${index + 1}: :${action(values)}`));
+    const specs = [...flags.map(flagSpec), ...placeSpecs];
     return `        ${name})\n          _arguments ${specs.join(" \\\n            ")} ;;`;
   });
   return `#compdef docmirror
@@ -18,12 +18,7 @@ _docmirror() {
 ${names.join("\n")}
       ${quoted("help:shows the help of a command")}
   )
-  _arguments -C ${[
-    '"(- *)--help[shows the help]"',
-    '"(- *)--version[prints the version]"',
-    '"1: :->command"',
-    '"*:: :->rest"',
-  ].join(" ")}
+  _arguments -C "(- *)--help[shows the help]" "(- *)--version[prints the version]" "1: :->command" "*:: :->rest"
   case $state in
     command) _describe -t commands command commands ;;
     rest)
@@ -43,10 +38,6 @@ function flagSpec({ name, does, values, isValueOptional }: DescribedFlag): strin
   if (values === null) return quoted(`${name}${says}`);
   // With an equals sign, the value may stand behind the flag in both ways.
   return quoted(`${name}=${says}${isValueOptional ? "::" : ":"} :${action(values)}`);
-}
-
-function placeSpec(place: number, values: Values): string {
-  return quoted(`${place}: :${action(values)}`);
 }
 
 function action(values: Values): string {

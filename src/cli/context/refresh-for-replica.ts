@@ -1,6 +1,6 @@
 import { StoreError } from "../../base/errors.ts";
 import { type Sql, withSql } from "../../store/connection/connect.ts";
-import { findAnswerState, refreshIfBehind } from "./refresh-if-behind.ts";
+import { findAnswerState, OLD_ANSWERS, refreshIfBehind } from "./refresh-if-behind.ts";
 import { readSettings } from "./replica.ts";
 import type { CommandContext } from "./run-command.ts";
 
@@ -8,25 +8,20 @@ import type { CommandContext } from "./run-command.ts";
 const PATIENCE_MS = 10_000;
 const LOOK_EVERY_MS = 100;
 
-type Context = Pick<CommandContext, "config" | "log" | "clock" | "signal">;
-
 /**
  * Has answers refreshed that a replica shows as older than the last run: at the primary, where DATABASE_URL
  * names it, since a standby cannot be written to. Then waits until the replica shows them, 10 s at most. Where
  * that fails, a warning is logged and the old answers are used: a replica must answer without its primary too.
  * Throws StoreError and SchemaVersionError of the replica, and the signal's reason.
  */
-export async function refreshForReplica(context: Context, replica: Sql): Promise<void> {
-  const { config, log, signal } = context;
+export async function refreshForReplica(context: CommandContext, replica: Sql): Promise<void> {
+  const { config, log, clock, signal } = context;
   const isBehind = async () => (await findAnswerState(replica, readSettings(config))).isBehind;
   if (!(await isBehind())) return;
   const url = config.databaseUrl;
   if (url === null) {
     const hint = "set DATABASE_URL to the primary too, or wait for the next sync";
-    log.warn(
-      { hint },
-      "the answers are older than the last run, or were never computed; a replica cannot be written to",
-    );
+    log.warn({ hint }, `${OLD_ANSWERS}; a replica cannot be written to`);
     return;
   }
   try {
@@ -36,27 +31,14 @@ export async function refreshForReplica(context: Context, replica: Sql): Promise
     if (!isCurrent) return;
   } catch (error) {
     if (signal.aborted || !(error instanceof StoreError)) throw error;
-    log.warn(
-      { error: error.message, hint: error.hint },
-      "the answers are older than the last run, or were never computed; the primary did not refresh them",
-    );
+    const facts = { error: error.message, hint: error.hint };
+    log.warn(facts, `${OLD_ANSWERS}; the primary did not refresh them`);
     return;
   }
-  if (await comesTrue(async () => !(await isBehind()), context)) return;
-  const hint = "`docmirror report freshness` shows how far it is behind";
-  log.warn(
-    { hint },
-    "the answers are older than the last run, or were never computed; the primary has newer ones, which the replica has not replayed yet",
-  );
-}
-
-async function comesTrue(
-  look: () => Promise<boolean>,
-  { clock, signal }: Pick<Context, "clock" | "signal">,
-): Promise<boolean> {
   for (let waitedMs = 0; waitedMs < PATIENCE_MS; waitedMs += LOOK_EVERY_MS) {
-    if (await look()) return true;
+    if (!(await isBehind())) return;
     await clock.sleep(LOOK_EVERY_MS, signal);
   }
-  return false;
+  const hint = "`docmirror report freshness` shows how far it is behind";
+  log.warn({ hint }, `${OLD_ANSWERS}; the primary has newer ones, which the replica has not replayed yet`);
 }

@@ -10,6 +10,7 @@ import type { CommandContext } from "./run-command.ts";
 /** SQLSTATE of missing rights, and of a read-only server or session. */
 const MAY_NOT_WRITE = ["42501", "25006"];
 
+export const OLD_ANSWERS = "the answers are older than the last run, or were never computed";
 const HOW_TO_REFRESH = { hint: "run `docmirror report` as the role that syncs, or wait for the next sync" };
 
 /**
@@ -26,7 +27,7 @@ export async function refreshIfBehind(
   const state = await findAnswerState(sql, config);
   if (!state.isBehind) return true;
   if (state.isReaderAlone) {
-    log.warn(HOW_TO_REFRESH, "the answers are older than the last run, or were never computed");
+    log.warn(HOW_TO_REFRESH, OLD_ANSWERS);
     return false;
   }
   log.debug("the answers are older than the last run; refreshing them");
@@ -40,26 +41,17 @@ export async function refreshIfBehind(
     return !isLeft;
   } catch (error) {
     if (!(error instanceof StoreError && MAY_NOT_WRITE.includes(error.sqlstate ?? ""))) throw error;
-    log.warn(
-      { ...HOW_TO_REFRESH, error: error.message },
-      "the answers are older than the last run, or were never computed",
-    );
+    log.warn({ ...HOW_TO_REFRESH, error: error.message }, OLD_ANSWERS);
     return false;
   }
 }
 
-export interface AnswerState {
-  /** Whether the answers are older than the last run that ended. */
-  isBehind: boolean;
-  /** Whether the role has only the rights that `docmirror grant-reader` gives. */
-  isReaderAlone: boolean;
-}
-
 /**
- * Reads how old the answers are. Throws SchemaVersionError, whose message names the place of `settings`, where
- * this is no mirror of this version.
+ * Reads whether the answers are older than the last run that ended, and whether the role has only the rights that
+ * `docmirror grant-reader` gives. Throws SchemaVersionError, whose message names the place of `settings`, where this is
+ * no mirror of this version.
  */
-export async function findAnswerState(sql: Sql, settings: MirrorSettings): Promise<AnswerState> {
+export async function findAnswerState(sql: Sql, settings: MirrorSettings) {
   if (await isReaderAlone(sql)) return { isBehind: await isBehindForReader(sql), isReaderAlone: true };
   await assertMirror(sql, readDefinitions(), mirrorPlace(settings));
   const isBehind = await withStoreErrors("read how old the answers are", () => isReportBehind(sql));
@@ -75,10 +67,7 @@ async function isReaderAlone(sql: Sql): Promise<boolean> {
   return rights?.mayLookBehind === false;
 }
 
-/**
- * Whether the answers are behind, from what a reader may see. The newest run has the highest number; its
- * times may be wrong.
- */
+/** Asks what a reader may see. The newest run has the highest number; its times may be wrong. */
 async function isBehindForReader(sql: Sql): Promise<boolean> {
   const [row] = await withStoreErrors(
     "read how old the answers are",

@@ -7,24 +7,18 @@ import { ConfigError, SchemaVersionError, StoreError } from "../../base/errors.t
 import { isRecoveryConflict } from "../../store/connection/recovery-conflict.ts";
 import { sqlstateOf } from "../../store/connection/store-errors.ts";
 
-/** The settings of a session there. The database behind the URL may be one that takes writes. */
-const READ_ONLY = { default_transaction_read_only: "on" };
-
 /** Where a command reads: the same settings, whose database is the replica where one is named. */
 export function readSettings(config: Config): Config {
   return config.readUrl === null ? config : { ...config, databaseUrl: config.readUrl };
 }
 
-/** The settings of the sessions in which a command reads. */
-export function readSession({ readUrl }: Pick<Config, "readUrl">): Record<string, string> {
-  return readUrl === null ? {} : READ_ONLY;
+/** The settings of the sessions in which a command reads. The database behind that URL may take writes. */
+export function readSession({ readUrl }: Config): Record<string, string> {
+  return readUrl === null ? {} : { default_transaction_read_only: "on" };
 }
 
 /** Runs `fn`. Where a replica is named, the hints of errors tell what to do about that one. */
-export async function withReplicaHints<T>(
-  { readUrl }: Pick<Config, "readUrl">,
-  fn: () => Promise<T>,
-): Promise<T> {
+export async function withReplicaHints<T>({ readUrl }: Config, fn: () => Promise<T>): Promise<T> {
   if (readUrl === null) return fn();
   try {
     return await fn();
@@ -47,11 +41,8 @@ function ofReplica(error: unknown): unknown {
   }
   if (!(error instanceof StoreError)) return error;
   const { message, sqlstate } = error;
-  return new StoreError(`could not read the replica: ${message}`, {
-    cause: error,
-    sqlstate,
-    hint: hintFor(error),
-  });
+  const hint = hintFor(error);
+  return new StoreError(`could not read the replica: ${message}`, { cause: error, sqlstate, hint });
 }
 
 function hintFor(error: StoreError): string | undefined {

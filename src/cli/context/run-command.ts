@@ -18,9 +18,8 @@ import { explainError, isAbort } from "../output/explain-error.ts";
 import { createOutput, type Output } from "../output/output.ts";
 import type { Progress } from "../output/progress.ts";
 import { wrapLog } from "../output/wrap-log.ts";
-import { STOP_WITHIN_MS } from "./close-in-time.ts";
-import { fillInPassword } from "./fill-in-password.ts";
-import { warnOfSecrets } from "./warn-of-secrets.ts";
+import { fillInPassword, warnOfSecrets } from "./secrets.ts";
+import { STOP_WITHIN_MS } from "./stopping.ts";
 
 /** What each command gets. */
 export interface CommandContext {
@@ -29,16 +28,11 @@ export interface CommandContext {
   readonly settings: readonly SettingInForce[];
   readonly log: Logger;
   readonly clock: Clock;
-  /**
-   * Aborted with a StoppedError by the first SIGINT or SIGTERM. Every wait of the command must listen to it.
-   */
+  /** Aborted with a StoppedError by the first SIGINT or SIGTERM. Every wait of the command listens to it. */
   readonly signal: AbortSignal;
   /** Stdout, for data. */
   readonly out: Output;
-  /**
-   * The progress display. The first call makes it, and so does the first call after it was stopped. The end
-   * of the command stops it.
-   */
+  /** The progress display. Made by the first call, and by the first one after it was stopped, as by the end. */
   progress(): Promise<Progress>;
 }
 
@@ -48,27 +42,15 @@ export interface Invocation<Options> {
 }
 
 /**
- * Resolves to the exit code once everything it opened is closed: the process ends by itself when nothing is
- * left to do. Undefined means 0, or 130/143 when a signal stopped it. It may throw anything: a MirrorError is
- * printed with its hint and has its own exit code; everything else is a bug and exits 1.
+ * Wires settings, log, signals and the exit code around a command's body, for commander's `action`. `body` resolves to
+ * the exit code once everything it opened is closed: the process ends by itself when nothing is left to do. Undefined
+ * means 0, or 130/143 when a signal stopped it. It may throw anything: a MirrorError is printed with its hint and has
+ * its own exit code; everything else is a bug and exits 1. `onConfigError` runs instead of the body when the settings
+ * cannot be used; without it the error is printed and the exit code is 2.
  */
-export type CommandBody<Options> = (
-  context: CommandContext,
-  invocation: Invocation<Options>,
-) => Promise<number | undefined>;
-
-export interface RunCommandOptions<Options> {
-  /**
-   * Runs instead of the body when the settings cannot be used. @default the error is printed; the exit code
-   * is 2
-   */
-  onConfigError?: (error: ConfigError, out: Output, invocation: Invocation<Options>) => Promise<number>;
-}
-
-/** Wires settings, log, signals and the exit code around a command's body, for commander's `action`. */
 export function runCommand<Options = Record<string, never>>(
-  body: CommandBody<Options>,
-  { onConfigError }: RunCommandOptions<Options> = {},
+  body: (context: CommandContext, invocation: Invocation<Options>) => Promise<number | undefined>,
+  onConfigError?: (error: ConfigError, out: Output, invocation: Invocation<Options>) => Promise<number>,
 ) {
   return async (...actionArgs: unknown[]): Promise<void> => {
     const command = actionArgs.at(-1) as Command;
@@ -158,15 +140,12 @@ function tryConfig(input: ConfigInput): LoadedConfig | ConfigError {
   }
 }
 
-/**
- * The first signal aborts `stop` and starts a timer. The second signal, or the timer, ends the process at
- * once.
- */
+/** The first signal aborts `stop` and starts a timer. The second one, or the timer, ends the process at once. */
 function listenForSignals(stop: AbortController) {
   let announce: ((signal: string) => void) | undefined;
   let isFirst = true;
-  const listen = (signal: NodeJS.Signals) => {
-    const stopped = new StoppedError(signal === "SIGINT" ? "SIGINT" : "SIGTERM");
+  const listen = (signal: "SIGINT" | "SIGTERM") => {
+    const stopped = new StoppedError(signal);
     if (!isFirst) process.exit(stopped.exitCode);
     isFirst = false;
     // Never cleared: something may hang after the command itself has ended.

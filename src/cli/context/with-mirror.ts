@@ -7,26 +7,19 @@ import { assertMirrorPlace, mirrorPlace } from "./mirror-place.ts";
 import type { CommandContext } from "./run-command.ts";
 import { withDatabase } from "./with-database.ts";
 
-export interface MirrorOptions {
-  /** The command's name. */
-  command: string;
-  /** Connections at most. @default 1 */
-  max?: number;
-}
-
 /**
- * Opens the mirror that the settings name for a command that reads it; never makes one. Throws
- * SchemaVersionError where there is no mirror, or one of another version, and StoreError for errors of the
+ * Opens the mirror that the settings name for a command that works on it; never makes one. `sql` has one connection.
+ * Throws SchemaVersionError where there is no mirror, or one of another version, and StoreError for errors of the
  * database.
  */
 export async function withMirror<T>(
-  context: Pick<CommandContext, "config" | "log" | "signal">,
-  { command, max = 1 }: MirrorOptions,
+  context: CommandContext,
+  command: string,
   fn: (sql: Sql, database: OpenDatabase) => Promise<T>,
 ): Promise<T> {
   assertMirrorPlace(context.config);
   return withDatabase(context, (database) =>
-    withSql(database.url, { applicationName: `docmirror ${command}`, max }, async (sql) => {
+    withSql(database.url, { applicationName: `docmirror ${command}`, max: 1 }, async (sql) => {
       await assertMirror(sql, readDefinitions(), mirrorPlace(context.config));
       return withStoreErrors(`read the mirror for \`docmirror ${command}\``, () => fn(sql, database));
     }),

@@ -1,12 +1,12 @@
 import { type Command, Option } from "commander";
 import { defaultValues } from "../../base/config/default-values.ts";
 import { EXIT } from "../../base/errors.ts";
+import { createMeters } from "../../base/metrics/meters.ts";
 import { exitCodeOfRun, type SyncSettings } from "../../mirror/run/run.ts";
 import { serveMirror } from "../../serve/http/serve-mirror.ts";
 import { startSimulation } from "../../simulate/service.ts";
 import { createWorld } from "../../simulate/world.ts";
 import { withSql } from "../../store/connection/connect.ts";
-import { createProgramMeters } from "../context/program-meters.ts";
 import { type CommandContext, runCommand } from "../context/run-command.ts";
 import { withDatabase } from "../context/with-database.ts";
 import { breakLines } from "../output/break-lines.ts";
@@ -105,7 +105,7 @@ async function demo(context: CommandContext, options: Options): Promise<number> 
         if (options.keep) {
           const kept = { ready: async () => database.url, close: async () => {} };
           const server = await serveMirror(context, kept, {
-            meters: createProgramMeters(),
+            meters: createMeters(),
             isWorker: false,
           });
           try {

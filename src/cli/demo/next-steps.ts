@@ -2,7 +2,7 @@ import { programName } from "../../base/config/program.ts";
 import { shellWord } from "../../base/config/shell-word.ts";
 import type { SettingInForce } from "../../base/config.ts";
 import { embeddedPasswordFile } from "../../store/embedded/open-embedded.ts";
-import { showPath } from "../context/show-path.ts";
+import { showPath } from "../context/mirror-place.ts";
 
 export interface NextStep {
   command: string;

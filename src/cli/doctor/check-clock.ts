@@ -4,13 +4,10 @@ import { ok, type Result, warning } from "./finding.ts";
 
 /** Network delay and rounding may look like a difference of this size. */
 const TOLERATED_MS = 2000;
-/** From this size on a difference is shown in minutes, hours or days, without tenths of a second. */
+/** A difference of this size is shown in minutes, hours or days. */
 const LONG_MS = 1_000_000;
 
-/**
- * Judges a clock by how far it is ahead of ours. `whose` is such as "the database server's"; `meaning` says
- * what a difference affects.
- */
+/** Judges `whose` clock, such as "the database server's". `meaning` says what a difference affects. */
 export function checkClock(whose: string, { minMs, maxMs }: ClockAhead, meaning: string): Result {
   if (minMs <= TOLERATED_MS && maxMs >= -TOLERATED_MS) {
     const wider = Math.max(Math.abs(minMs), Math.abs(maxMs));

@@ -1,17 +1,15 @@
+import { isLoopback } from "../../base/config/host-name.ts";
 import { maskUrl } from "../../base/config/mask-url.ts";
 import { findProxyRoute, type ProxyRoute, showProxy } from "../../base/config/proxy-route.ts";
 import { requireBaseUrl } from "../../base/config.ts";
 import type { CommandContext } from "../context/run-command.ts";
 import { ok, type Result, warning } from "./finding.ts";
 
-/**
- * Settings are parsed before any check. This one shows whether there is a service to ask, and how it is
- * reached.
- */
-export function checkSettings({ config, settings }: Pick<CommandContext, "config" | "settings">): Result {
+/** Whether there is a service to ask, and how it is reached. The settings themselves were parsed before. */
+export function checkSettings({ config, settings }: CommandContext): Result {
   const baseUrl = requireBaseUrl(config);
   const way = wayOf(findProxyRoute(baseUrl, config.proxies));
-  if (config.ratePerSecond === 0 && !isLoopback(baseUrl)) {
+  if (config.ratePerSecond === 0 && !isLoopback(baseUrl.hostname)) {
     return warning(
       `DOCMIRROR_RATE is 0: requests are sent as fast as the service answers, ${way}`,
       "set it to what the service allows; the default is 5 requests a second",
@@ -27,8 +25,4 @@ export function checkSettings({ config, settings }: Pick<CommandContext, "config
 
 function wayOf({ proxy, because }: ProxyRoute): string {
   return proxy === null ? `directly: ${because}` : `through the proxy ${showProxy(proxy)} (${because})`;
-}
-
-function isLoopback({ hostname }: URL): boolean {
-  return hostname === "localhost" || hostname === "[::1]" || /^127(\.\d+){3}$/.test(hostname);
 }

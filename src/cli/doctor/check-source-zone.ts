@@ -16,10 +16,7 @@ const DAYS = 90;
 const PROVING_BUILDS = 3;
 const PROVING_FUTURE_SHARE = 0.01;
 
-/**
- * Tests `DOCMIRROR_SOURCE_TIMEZONE` by the builds that were seen fresh. Without any, it looks for dates that
- * would be in the future.
- */
+/** Tests the source's zone by the builds that were seen fresh; without any, by dates that would be in the future. */
 export async function checkSourceZone(sql: Sql, zone: string, now: Date): Promise<Result> {
   const setting = `DOCMIRROR_SOURCE_TIMEZONE=${zone}`;
   if (!(await isKnownToServer(sql, zone))) {
@@ -37,9 +34,8 @@ export async function checkSourceZone(sql: Sql, zone: string, now: Date): Promis
 
 function judge(judgement: ZoneJudgement, setting: string): Result {
   const { configured, best, days, builds, alike, against, offsets } = judgement;
-  const range =
-    days.length === 1 ? `on ${days[0]}` : `on ${days.length} days from ${days[0]} to ${days.at(-1)}`;
-  const seen = `${builds} ${builds === 1 ? "build" : "builds"} seen fresh ${range}`;
+  const range = days.length === 1 ? days[0] : `${days.length} days from ${days[0]} to ${days.at(-1)}`;
+  const seen = `${builds} ${builds === 1 ? "build" : "builds"} seen fresh on ${range}`;
   if (best === null) {
     return warning(
       `no zone fits the dates of ${seen}`,
@@ -57,10 +53,8 @@ function judge(judgement: ZoneJudgement, setting: string): Result {
     return against >= PROVING_BUILDS ? fault(finding, repair, EXIT.usage) : warning(finding, repair);
   }
   const odd = days.length - configured.days;
-  const rest =
-    odd > 0
-      ? `; it did not fit on ${inDays(odd)}, perhaps because the service changed its zone or its clock`
-      : "";
+  const because = "perhaps because the service changed its zone or its clock";
+  const rest = odd > 0 ? `; it did not fit on ${inDays(odd)}, ${because}` : "";
   const others = alike > 0 ? `, as ${alike} other ${alike === 1 ? "zone does" : "zones do"}` : "";
   return ok(`${setting} fits${others}: the dates of ${seen} match its clocks${rest}`);
 }

@@ -7,12 +7,8 @@ import { createCommand } from "../usage/create-command.ts";
 import { checkSettings } from "./check-settings.ts";
 import { DATABASE_CHECKS, examineDatabase } from "./examine-database.ts";
 import { examineUpstream, UPSTREAM_CHECKS } from "./examine-upstream.ts";
-import { exitCodeOfFindings, type Finding, findingOf, unknowns } from "./finding.ts";
+import { exitCodeOfFindings, type Finding, faultOf, findingOf, unknowns } from "./finding.ts";
 import { renderFindings } from "./render-findings.ts";
-
-interface Options {
-  json?: true;
-}
 
 export function doctorCommand(summary: string): Command {
   return createCommand({
@@ -36,12 +32,10 @@ export function doctorCommand(summary: string): Command {
   })
     .option("--json", "print one JSON document")
     .action(
-      runCommand<Options>(
-        async (context, { options }) => print(await examine(context), context.out, options),
-        {
-          // Without settings nothing else can be tested, so their faults are the whole result.
-          onConfigError: (error, out, { options }) => print(withoutSettings(error), out, options),
-        },
+      runCommand<{ json?: true }>(
+        async (context, { options }) => print(await examine(context), context.out, options.json),
+        // Without settings nothing else can be tested, so their faults are the whole result.
+        (error, out, { options }) => print(withoutSettings(error), out, options.json),
       ),
     );
 }
@@ -54,18 +48,8 @@ async function examine(context: CommandContext): Promise<Finding[]> {
 }
 
 function withoutSettings(error: ConfigError): Finding[] {
-  const { message, hint, exitCode } = error;
-  const settings: Finding = {
-    check: "settings",
-    status: "fault",
-    finding: message,
-    ...(hint !== undefined && { repair: hint }),
-    exitCode,
-  };
-  return inOrder([
-    settings,
-    ...unknowns([...DATABASE_CHECKS, ...UPSTREAM_CHECKS], "not tested: repair the settings first"),
-  ]);
+  const others = unknowns([...DATABASE_CHECKS, ...UPSTREAM_CHECKS], "not tested: repair the settings first");
+  return inOrder([{ check: "settings", ...faultOf(error) }, ...others]);
 }
 
 /** Two checks of the database come last, because the checks of the service help to understand them. */
@@ -74,26 +58,12 @@ function inOrder(findings: readonly Finding[]): Finding[] {
   return [...findings.filter((finding) => !isLast(finding)), ...findings.filter(isLast)];
 }
 
-function spelled(finding: Finding): Finding {
-  const { repair } = finding;
-  return {
-    ...finding,
-    finding: spellProgram(finding.finding),
-    ...(repair !== undefined && { repair: spellProgram(repair) }),
-  };
-}
-
-async function print(found: readonly Finding[], out: Output, options: Options): Promise<number> {
-  const findings = found.map(spelled);
-  const exitCode = exitCodeOfFindings(findings);
-  if (options.json) {
-    const checks = findings.map(({ check, status, finding, repair }) => ({
-      check,
-      status,
-      finding,
-      repair: repair ?? null,
-    }));
-    await out.json({ exit_code: exitCode, checks });
-  } else await out.write(renderFindings(findings, out));
+async function print(found: readonly Finding[], out: Output, isJson = false): Promise<number> {
+  const exitCode = exitCodeOfFindings(found);
+  const checks = found.map(({ check, status, finding, repair }) => {
+    return { check, status, finding: spellProgram(finding), repair: repair ? spellProgram(repair) : null };
+  });
+  if (isJson) await out.json({ exit_code: exitCode, checks });
+  else await out.write(renderFindings(checks, out));
   return exitCode;
 }

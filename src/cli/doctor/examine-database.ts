@@ -7,12 +7,14 @@ import { isMirrorAbsent, type MirrorSettings, mirrorPlace } from "../context/mir
 import type { CommandContext } from "../context/run-command.ts";
 import { withDatabase } from "../context/with-database.ts";
 import { checkClock } from "./check-clock.ts";
-import { checkDatabase } from "./check-database.ts";
-import { checkFreshness } from "./check-freshness.ts";
-import { checkMigrations } from "./check-migrations.ts";
-import { checkMirror } from "./check-mirror.ts";
-import { checkRights } from "./check-rights.ts";
 import { checkSourceZone } from "./check-source-zone.ts";
+import {
+  checkDatabase,
+  checkFreshness,
+  checkMigrations,
+  checkMirror,
+  checkRights,
+} from "./database-checks.ts";
 import { type Finding, findingOf, type Result, unknown, unknowns } from "./finding.ts";
 
 /** In this order: the last one depends on all before it. */
@@ -64,27 +66,20 @@ function noMirror(config: MirrorSettings): Result {
   return unknown(`There is no mirror in ${mirrorPlace(config)} yet`, "`docmirror sync` makes one");
 }
 
-async function examineContent(
-  sql: Sql,
-  database: OpenDatabase,
-  { config, clock, signal }: CommandContext,
-): Promise<Finding[]> {
+async function examineContent(sql: Sql, database: OpenDatabase, { config, clock, signal }: CommandContext) {
   const rights = await findingOf("rights", signal, () => checkRights(sql));
   const migrations = await findingOf("migrations", signal, () =>
     checkMigrations(sql, database.embedded !== null, noMirror(config)),
   );
-  const clocks = await findingOf("database clock", signal, async () =>
-    checkClock(
-      "the database server's",
-      await measureServerClock(sql, clock),
-      "the heartbeats of runs, and `now()` in your own queries, use that clock",
-    ),
-  );
+  const clocks = await findingOf("database clock", signal, async () => {
+    const meaning = "the heartbeats of runs, and `now()` in your own queries, use that clock";
+    return checkClock("the database server's", await measureServerClock(sql, clock), meaning);
+  });
   /** A check of the tables' content; it needs the tables. */
   const contentCheck = (check: string, examine: () => Promise<Result>) =>
-    findingOf(check, signal, (): Result | Promise<Result> =>
-      migrations.status === "ok" ? examine() : unknown("not tested: see migrations"),
-    );
+    findingOf(check, signal, () => {
+      return migrations.status === "ok" ? examine() : unknown("not tested: see migrations");
+    });
   const now = clock.now();
   const mirror = await contentCheck("mirror", () => checkMirror(sql, config.baseUrl));
   const freshness = await contentCheck("freshness", () => checkFreshness(sql, now));

@@ -1,12 +1,23 @@
-import { createClient } from "../../mirror/api/client.ts";
+import { EXIT, HttpStatusError, isUpstreamLost, UpstreamError } from "../../base/errors.ts";
+import { type Client, createClient } from "../../mirror/api/client.ts";
+import { fetchDetail } from "../../mirror/api/fetch-detail.ts";
+import { probeBuilds } from "../../mirror/lists/probe-builds.ts";
 import { fetchRootListing } from "../../mirror/lists/root-listing.ts";
-import type { RootEndpoints } from "../../resources/resources.ts";
+import { compareUpstreamSchema } from "../../mirror/run/upstream-schemas.ts";
+import { RESOURCES, type RootEndpoints } from "../../resources/resources.ts";
 import type { CommandContext } from "../context/run-command.ts";
-import { checkBuildList } from "./check-build-list.ts";
-import { checkBuildSchema } from "./check-build-schema.ts";
 import { checkClock } from "./check-clock.ts";
-import { checkService } from "./check-service.ts";
-import { type Finding, findingOf, unknown, unknowns } from "./finding.ts";
+import {
+  type Finding,
+  fault,
+  findingOf,
+  listed,
+  ok,
+  type Result,
+  unknown,
+  unknowns,
+  warning,
+} from "./finding.ts";
 
 export const UPSTREAM_CHECKS = ["service", "builds", "build schema", "service clock"] as const;
 
@@ -27,30 +38,101 @@ export async function examineUpstream(context: CommandContext): Promise<Finding[
     signal,
   });
   try {
-    const listing: { root: RootEndpoints | null } = { root: null };
+    let shape = unknowns(["builds", "build schema"], "the service did not answer as it should");
     const service = await findingOf("service", signal, async () => {
-      listing.root = (await fetchRootListing(client)).resources;
-      return checkService(listing.root);
+      const { resources: root } = await fetchRootListing(client);
+      shape = [
+        await findingOf("builds", signal, () => checkBuildList(client, root)),
+        await findingOf("build schema", signal, () => checkBuildSchema(client, root)),
+      ];
+      return checkService(root);
     });
-    const { root } = listing;
-    const shape =
-      root === null
-        ? unknowns(["builds", "build schema"], "the service did not answer as it should")
-        : [
-            await findingOf("builds", signal, () => checkBuildList(client, root)),
-            await findingOf("build schema", signal, () => checkBuildSchema(client, root)),
-          ];
     const clocks = await findingOf("service clock", signal, () => {
       const ahead = client.clockAhead();
       if (ahead === null) return unknown("the service did not send its time (no `Date` in its replies)");
-      return checkClock(
-        "the service's",
-        ahead,
-        "the bounds of a build's first sighting depend on its date, which is by that clock",
-      );
+      const meaning = "the bounds of a build's first sighting depend on its date, which is by that clock";
+      return checkClock("the service's", ahead, meaning);
     });
     return [service, ...shape, clocks];
   } finally {
     await client.close();
+  }
+}
+
+/** Whether the root listing has the five resources. */
+function checkService(root: RootEndpoints): Result {
+  const absent = RESOURCES.filter((resource) => root[resource] === undefined);
+  if (absent.length === 0) return ok(`the root listing has ${RESOURCES.join(", ")}`);
+  const rest = RESOURCES.filter((resource) => !absent.includes(resource));
+  return fault(
+    `the root listing has no ${absent.join(", no ")}, so each sync is partial`,
+    `ask the service's operator; leave out what is gone for good: \`docmirror sync --resource ${rest.join(",")}\``,
+    EXIT.interfaceChanged,
+  );
+}
+
+/** Whether the newest build can be read from the list and as a detail. */
+async function checkBuildList(client: Client, root: RootEndpoints): Promise<Result> {
+  if (root.build === undefined) return unknown("the root listing has no build");
+  const { totalCount, id, rejected, drift } = await probeBuilds(client, root.build.list_endpoint);
+  if (rejected !== null) {
+    return warning(
+      `the newest build cannot be stored: ${rejected}`,
+      "see it with `docmirror get build --limit 1`; a sync puts such records in quarantine and stores the others",
+    );
+  }
+  if (id === null) {
+    return warning(
+      "the list of builds is empty",
+      "check whether you may see it: some services need a user and a password in DOCMIRROR_BASE_URL",
+    );
+  }
+  if (!(await hasDetail(client, id))) {
+    return warning(
+      `the list has build ${id}, but the service says that its detail does not exist`,
+      "run doctor again; if this stays, builds are followed only by the list, and open ones look as if they had vanished",
+    );
+  }
+  const held = totalCount === null ? "" : `; the list has ${totalCount}`;
+  if (drift.length > 0) {
+    const fields = drift.map(({ field, detail }) => `${field} (${detail})`);
+    return warning(
+      `a page and a build can be read${held}; not as documented: ${listed(fields, 5)}`,
+      "nothing is lost: `extra` has these fields; see sync.drift, and check whether a newer docmirror knows them",
+    );
+  }
+  return ok(`a page and a build can be read${held}`);
+}
+
+async function hasDetail(client: Client, id: string): Promise<boolean> {
+  try {
+    await fetchDetail(client, "build", id);
+    return true;
+  } catch (error) {
+    if (error instanceof HttpStatusError && (error.status === 404 || error.status === 410)) return false;
+    throw error;
+  }
+}
+
+/** Whether the service's schema of builds names the documented fields. A service may have no schemas. */
+async function checkBuildSchema(client: Client, root: RootEndpoints): Promise<Result> {
+  if (root.build === undefined) return unknown("the root listing has no build");
+  try {
+    const difference = await compareUpstreamSchema(client, "build", root.build.schema);
+    if (difference === null)
+      return unknown("the service's schema of builds names no fields; a sync does not need it");
+    const { unknown: appeared, missing } = difference;
+    const parts = [
+      ...(appeared.length > 0 ? [`also has ${listed(appeared, 8)}`] : []),
+      ...(missing.length > 0 ? [`lacks ${listed(missing, 8)}`] : []),
+    ];
+    if (parts.length === 0) return ok("builds have the documented fields");
+    return warning(
+      `the service's schema of builds ${parts.join(" and ")}`,
+      "nothing is lost: `extra` has the new fields; see sync.drift, and check whether a newer docmirror knows them",
+    );
+  } catch (error) {
+    if (!(error instanceof UpstreamError) || isUpstreamLost(error)) throw error;
+    return unknown(`the service gives no schema of builds: ${error.message}; a sync does not need it`);
   }
 }

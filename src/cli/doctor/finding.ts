@@ -1,15 +1,13 @@
 import { EXIT, MirrorError } from "../../base/errors.ts";
 
-export const STATUSES = ["ok", "warning", "fault", "unknown"] as const;
-
 /** The result of one check. "unknown" means that it could not be made; `finding` says why. */
 export interface Finding {
   check: string;
-  status: (typeof STATUSES)[number];
+  status: "ok" | "warning" | "fault" | "unknown";
   /** What was found, a sentence or two. */
   finding: string;
   /** How to repair it. */
-  repair?: string;
+  repair?: string | null | undefined;
   /** The exit code when this is the first fault. @default 1 */
   exitCode?: number;
 }
@@ -28,10 +26,14 @@ export const fault = (finding: string, repair: string, exitCode: number): Result
   exitCode,
 });
 
-export const unknown = (finding: string, repair?: string): Result => ({
-  status: "unknown",
-  finding,
-  ...(repair !== undefined && { repair }),
+export const unknown = (finding: string, repair?: string): Result => ({ status: "unknown", finding, repair });
+
+/** An error that prevents a check is its result. */
+export const faultOf = ({ message, hint, exitCode }: MirrorError): Result => ({
+  status: "fault",
+  finding: message,
+  repair: hint,
+  exitCode,
 });
 
 /** Makes one check. An error that prevents it becomes its finding; a bug and a stop are thrown. */
@@ -45,15 +47,14 @@ export async function findingOf(
   } catch (error) {
     signal.throwIfAborted();
     if (!(error instanceof MirrorError)) throw error;
-    const { message, hint, exitCode } = error;
-    return {
-      check,
-      status: "fault",
-      finding: message,
-      ...(hint !== undefined && { repair: hint }),
-      exitCode,
-    };
+    return { check, ...faultOf(error) };
   }
+}
+
+/** The first names of a list: they show what is wrong. */
+export function listed(names: readonly string[], most: number): string {
+  const shown = names.slice(0, most).join(", ");
+  return names.length > most ? `${shown} and ${names.length - most} more` : shown;
 }
 
 /** Checks that cannot be made, all for the same reason. */

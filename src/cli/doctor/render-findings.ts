@@ -1,5 +1,5 @@
 import { breakLines } from "../output/break-lines.ts";
-import { type Finding, STATUSES } from "./finding.ts";
+import type { Finding } from "./finding.ts";
 
 const MARKS: Record<Finding["status"], [mark: string, colour: string]> = {
   ok: ["✓", "32"],
@@ -18,7 +18,7 @@ export function renderFindings(
   findings: readonly Finding[],
   { colour, columns }: { colour: boolean; columns: number | undefined },
 ): string {
-  const statusWidth = Math.max(...STATUSES.map((status) => status.length));
+  const statusWidth = Math.max(...Object.keys(MARKS).map((status) => status.length));
   const checkWidth = Math.max(...findings.map(({ check }) => check.length));
   const indent = " ".repeat(2 + statusWidth + 2 + checkWidth + 2);
   const lines = findings.flatMap(({ check, status, finding, repair }) => {
@@ -47,8 +47,8 @@ function summarize(findings: readonly Finding[]): string {
   const [faults, warnings, unknowns] = [count("fault"), count("warning"), count("unknown")];
   const parts = [
     faults === 0 ? "no fault" : `${faults} fault${faults === 1 ? "" : "s"}`,
-    ...(warnings > 0 ? [`${warnings} warning${warnings === 1 ? "" : "s"}`] : []),
-    ...(unknowns > 0 ? [`${unknowns} not tested`] : []),
+    warnings > 0 && `${warnings} warning${warnings === 1 ? "" : "s"}`,
+    unknowns > 0 && `${unknowns} not tested`,
   ];
-  return parts.join(", ");
+  return parts.filter(Boolean).join(", ");
 }

@@ -34,7 +34,7 @@ export function explainCommand(summary: string): Command {
     .option("--json", "print one JSON document")
     .action(
       runCommand<Options>((context, { options, args: [, id = ""] }) =>
-        withMirror(context, { command: "explain" }, async (sql) => {
+        withMirror(context, "explain", async (sql) => {
           const { config, out } = context;
           const explanation = await explainBuild(sql, id, config.sourceTimezone);
           const { build, quarantine } = explanation;

@@ -8,13 +8,12 @@ import { unexpectedShape } from "../../client/unexpected-shape.ts";
 import { isJsonObject } from "../../resources/json-object.ts";
 import { RESOURCES, type Resource } from "../../resources/resources.ts";
 import { runCommand } from "../context/run-command.ts";
-import { throwNotFound } from "../context/throw-not-found.ts";
-import { UPSTREAM_SETTINGS, withUpstream } from "../context/with-upstream.ts";
+import { throwNotFound, UPSTREAM_SETTINGS, withUpstream } from "../context/with-upstream.ts";
 import type { Output } from "../output/output.ts";
 import { printReply } from "../output/print-reply.ts";
 import { createCommand } from "../usage/create-command.ts";
-import { wholeOption } from "../usage/number-option.ts";
 import { parseResource } from "../usage/parse-resource.ts";
+import { wholeFrom } from "../usage/parsed-by.ts";
 import { renderList } from "./render-list.ts";
 import { renderRecord } from "./render-record.ts";
 import { renderRoot } from "./render-root.ts";
@@ -30,7 +29,7 @@ interface Options {
 
 /** Asks the service for one reply and prints it: as a table, or with `--json` as it came over the wire. */
 export function getCommand(summary: string): Command {
-  const count = { min: 0, max: Number.MAX_SAFE_INTEGER };
+  const count = wholeFrom(0, Number.MAX_SAFE_INTEGER);
   return createCommand({
     name: "get",
     summary,
@@ -52,8 +51,8 @@ export function getCommand(summary: string): Command {
         .conflicts("schema"),
     )
     .addOption(new Option("--schema", "the resource's schema").conflicts(["limit", "offset"]))
-    .addOption(wholeOption("--limit <records>", "the page's size [default: the service's]", count))
-    .addOption(wholeOption("--offset <records>", "where the page starts [default 0]", count))
+    .option("--limit <records>", "the page's size [default: the service's]", count)
+    .option("--offset <records>", "where the page starts [default 0]", count)
     .option("--json", "print the service's reply as it came")
     .action(
       runCommand<Options>(async (context, { options, args }) => {

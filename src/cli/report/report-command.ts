@@ -11,7 +11,7 @@ import { repeatAfterConflict } from "../../store/connection/recovery-conflict.ts
 import { type CommandContext, runCommand } from "../context/run-command.ts";
 import { withReports } from "../context/with-reports.ts";
 import { createCommand } from "../usage/create-command.ts";
-import { wholeOption } from "../usage/number-option.ts";
+import { wholeFrom } from "../usage/parsed-by.ts";
 import { addTimeOptions, readTimes, type TimeOptions } from "../usage/time-options.ts";
 import { createAnswerWriter, FORMATS, type Format } from "./answer-writer.ts";
 import { listReports } from "./list-reports.ts";
@@ -45,18 +45,15 @@ export function reportCommand(summary: string): Command {
     .argument("[name]", "a table or view of the schema report")
     .addOption(new Option("--format <format>", "the output format [default: table]").choices(FORMATS))
     .addOption(new Option("--json", "short for --format json").conflicts("format"))
-    .addOption(
-      new Option("--wide", "all columns in a table on a terminal [default: those that answer the question]"),
-    )
-    .addOption(new Option("--project <slug>", "only this project"))
-    .addOption(new Option("--version <slug>", "only versions of this slug"))
-    .addOption(new Option("--type <type>", "only builds of this type, such as html"));
+    .option("--wide", "all columns in a table on a terminal [default: those that answer the question]")
+    .option("--project <slug>", "only this project")
+    .option("--version <slug>", "only versions of this slug")
+    .option("--type <type>", "only builds of this type, such as html");
   return addTimeOptions(command)
-    .addOption(
-      wholeOption("--limit <rows>", `rows at most [default: ${SHOWN_ROWS} in a table or md, else all]`, {
-        min: 1,
-        max: Number.MAX_SAFE_INTEGER - 1,
-      }),
+    .option(
+      "--limit <rows>",
+      `rows at most [default: ${SHOWN_ROWS} in a table or md, else all]`,
+      wholeFrom(1, Number.MAX_SAFE_INTEGER - 1),
     )
     .action(
       runCommand<Options>(async (context, { options, args: [name] }) => {

@@ -2,12 +2,11 @@ import { Argument, type Command } from "commander";
 import { nearestNames } from "../../base/config/nearest-names.ts";
 import { ConfigError } from "../../base/errors.ts";
 import { runCommand } from "../context/run-command.ts";
-import { throwNotFound } from "../context/throw-not-found.ts";
 import { withMirror } from "../context/with-mirror.ts";
-import { UPSTREAM_SETTINGS, withUpstream } from "../context/with-upstream.ts";
+import { throwNotFound, UPSTREAM_SETTINGS, withUpstream } from "../context/with-upstream.ts";
 import { printReply } from "../output/print-reply.ts";
 import { createCommand } from "../usage/create-command.ts";
-import { wholeOption } from "../usage/number-option.ts";
+import { wholeFrom } from "../usage/parsed-by.ts";
 import { askLocal } from "./ask-local.ts";
 import { planSearch, SEARCHES, type SearchFlags, type SearchName } from "./plan-search.ts";
 import { type FoundHits, renderHits } from "./render-hits.ts";
@@ -33,9 +32,7 @@ export function searchCommand(summary: string): Command {
       "docs: the project to search, required; files: shows only its hits of the page",
     )
     .option("--in-version <slug>", "docs: the version to search [default latest]")
-    .addOption(
-      wholeOption("--page <number>", "files: the page of hits [default 1]", { min: 1, max: 1_000_000 }),
-    )
+    .option("--page <number>", "files: the page of hits [default 1]", wholeFrom(1, 1_000_000))
     .option("--local", "ask the mirror's own index, which `docmirror sync --content` fills")
     .option("--json", "print the reply: the service's as it came, or the mirror's")
     .action(
@@ -44,7 +41,7 @@ export function searchCommand(summary: string): Command {
         const q = words.join(" ").trim();
         if (q === "") throw new ConfigError("the query is empty", { hint: "give the words to search for" });
         if (options.local) {
-          return withMirror(context, { command: "search" }, async (sql) => {
+          return withMirror(context, "search", async (sql) => {
             const { found, reply } = await askLocal(sql, what as SearchName, q, options);
             if (options.json) await context.out.json(reply);
             else await context.out.write(renderHits(found, context.out));

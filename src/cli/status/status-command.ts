@@ -1,4 +1,4 @@
-import { type Command, InvalidArgumentError, Option } from "commander";
+import type { Command } from "commander";
 import { duration } from "../../base/config/setting-values.ts";
 import { EXIT, SchemaVersionError } from "../../base/errors.ts";
 import { readDefinitions } from "../../report/definitions.ts";
@@ -7,6 +7,7 @@ import { STATUS_SETTINGS } from "../../report/status/status-settings.ts";
 import { type CommandContext, runCommand } from "../context/run-command.ts";
 import { withMirror } from "../context/with-mirror.ts";
 import { createCommand } from "../usage/create-command.ts";
+import { parsedBy } from "../usage/parsed-by.ts";
 import { renderStatus } from "./render-status.ts";
 
 interface Options {
@@ -25,11 +26,10 @@ export function statusCommand(summary: string): Command {
       ["status --max-age 30h", "exits 11 when any list is older, as a health check"],
     ],
   })
-    .addOption(
-      new Option(
-        "--max-age [duration]",
-        "exit 11 when the oldest list is older than this, such as 30h; without a value, than DOCMIRROR_STALE_AFTER",
-      ).argParser(parseAge),
+    .option(
+      "--max-age [duration]",
+      "exit 11 when the oldest list is older than this, such as 30h; without a value, than DOCMIRROR_STALE_AFTER",
+      parsedBy(duration),
     )
     .option("--json", "print one JSON document")
     .action(runCommand<Options>((context, { options }) => showStatus(context, options)));
@@ -39,7 +39,7 @@ function showStatus(context: CommandContext, { maxAge, json }: Options): Promise
   const { config, clock, log, out } = context;
   const staleAfterMs = typeof maxAge === "number" ? maxAge : config.staleAfterMs;
   const readStatus = createReadStatus({ ...config, staleAfterMs }, readDefinitions());
-  return withMirror(context, { command: "status" }, async (sql, database) => {
+  return withMirror(context, "status", async (sql, database) => {
     const status = await readStatus(sql, clock.now());
     // Another process has just migrated it.
     if ("fault" in status) throw new SchemaVersionError(status.fault);
@@ -50,10 +50,4 @@ function showStatus(context: CommandContext, { maxAge, json }: Options): Promise
     log.error({ resource, reason: `the ${resource} list ${why}` }, "the mirror is too old");
     return EXIT.stale;
   });
-}
-
-function parseAge(text: string): number {
-  const parsed = duration(text);
-  if ("fault" in parsed) throw new InvalidArgumentError(`It ${parsed.fault}.`);
-  return parsed.value;
 }

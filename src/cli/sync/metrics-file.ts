@@ -1,8 +1,6 @@
 import { access, chmod, constants, rename, rm, stat, writeFile } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
-import { Option } from "commander";
 import { ConfigError, messageOf } from "../../base/errors.ts";
-import { readVersion } from "../../base/version.ts";
 import type { CommandContext } from "../context/run-command.ts";
 
 /** How long the end of a run waits for the figures. */
@@ -13,18 +11,16 @@ const MODE = 0o644;
 /** Does the work of a run on a database, and writes the file when it has ended, in whatever way. */
 export type Measured = <T>(databaseUrl: string, work: () => Promise<T>) => Promise<T>;
 
-export function metricsFileOption(): Option {
-  return new Option(
-    "--metrics-file <path>",
-    "write the metrics of the mirror to this file at the end, for node_exporter's textfile collector",
-  );
-}
+export const METRICS_FILE_OPTION = [
+  "--metrics-file <path>",
+  "write the metrics of the mirror to this file at the end, for node_exporter's textfile collector",
+] as const;
 
 /**
- * Writes the metrics of the mirror to a file after a run (`--metrics-file`), for the textfile collector of
- * node_exporter. The file holds what the database says then, of all runs, so that all commands of a mirror can share
- * one file. When no database could be opened it says just that. A file that cannot be written is logged, and the run's
- * result stays. Throws ConfigError before the run when the folder cannot be used. Without a path `use` runs alone.
+ * Writes the metrics of the mirror to a file after a run. The file holds what the database says then, of all runs, so
+ * that all commands of a mirror can share one file. When no database could be opened it says just that. A file that
+ * cannot be written is logged, and the run's result stays. Throws ConfigError before the run when the folder cannot be
+ * used. Without a path `use` runs alone.
  */
 export async function withMetricsFile<T>(
   context: CommandContext,
@@ -71,33 +67,16 @@ async function assertWritable(file: string): Promise<void> {
 }
 
 /** The same text as `/metrics`, without what only a process that stays up can tell. */
-async function describeMirror(
-  { config, clock, log }: CommandContext,
-  databaseUrl: string | null,
-): Promise<string> {
+async function describeMirror({ config, clock, log }: CommandContext, databaseUrl: string | null) {
   // Loaded here, so that the other runs do not wait for them.
-  const [
-    { createFigureRegistry },
-    { createBuildInfoRegistry },
-    { createReadFigures },
-    { createBoundedReader },
-  ] = await Promise.all([
-    import("../../base/metrics/figures.ts"),
-    import("../../base/metrics/process-metrics.ts"),
-    import("../../report/status/read-figures.ts"),
-    import("../../serve/http/bounded-reader.ts"),
-  ]);
-  const program = createBuildInfoRegistry({ version: readVersion(), node: process.version });
-  const reader = createBoundedReader({
-    mirror: { url: () => databaseUrl, reopen() {} },
-    withinMs: WITHIN_MS,
-    clock,
-  });
-  const readFigures = createReadFigures({
-    read: reader.read,
-    options: { ...config, isWorker: false },
-    log,
-  });
+  const { createFigureRegistry } = await import("../../base/metrics/figures.ts");
+  const { createBuildInfoRegistry } = await import("../../base/metrics/process-metrics.ts");
+  const { createReadFigures } = await import("../../report/status/read-figures.ts");
+  const { createBoundedReader } = await import("../../serve/http/bounded-reader.ts");
+  const program = createBuildInfoRegistry();
+  const mirror = { url: () => databaseUrl, reopen() {} };
+  const reader = createBoundedReader({ mirror, withinMs: WITHIN_MS, clock });
+  const readFigures = createReadFigures({ read: reader.read, options: { ...config, isWorker: false }, log });
   try {
     const { isUp, figures } = databaseUrl === null ? { isUp: false, figures: null } : await readFigures();
     const texts = await Promise.all([createFigureRegistry(isUp, figures).metrics(), program.metrics()]);

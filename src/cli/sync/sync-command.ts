@@ -21,7 +21,7 @@ import { withDatabase } from "../context/with-database.ts";
 import type { Progress } from "../output/progress.ts";
 import { createCommand } from "../usage/create-command.ts";
 import { parseResources } from "../usage/parse-resource.ts";
-import { metricsFileOption, withMetricsFile } from "./metrics-file.ts";
+import { METRICS_FILE_OPTION, withMetricsFile } from "./metrics-file.ts";
 import { notifyAfterRun } from "./notify-after-run.ts";
 import { printSummary } from "./print-summary.ts";
 import { exitCodeOrThrow } from "./run-exit.ts";
@@ -55,21 +55,18 @@ export function syncCommand(summary: string): Command {
     ],
   })
     .addOption(new Option("--full", "read every list to its end").conflicts("incremental"))
-    .addOption(new Option("--incremental", "read only the head of the builds, down to what is known"))
-    .addOption(
-      new Option(
-        "--resource <names>",
-        `only these, separated by commas: ${RESOURCES.join(", ")} [default all]`,
-      ).argParser(parseResources),
+    .option("--incremental", "read only the head of the builds, down to what is known")
+    .option(
+      "--resource <names>",
+      `only these, separated by commas: ${RESOURCES.join(", ")} [default all]`,
+      parseResources,
     )
     .addOption(new Option("--dry-run", "fetch and count, write nothing").conflicts("metricsFile"))
-    .addOption(
-      new Option(
-        "--allow-mass-delete",
-        "in this run mark what is gone as deleted, even more than --max-delete-ratio allows",
-      ),
+    .option(
+      "--allow-mass-delete",
+      "in this run mark what is gone as deleted, even more than --max-delete-ratio allows",
     )
-    .addOption(metricsFileOption())
+    .option(...METRICS_FILE_OPTION)
     .option("--json", "print the run summary as one JSON document")
     .action(
       runCommand<Options>((context, { options }) => {

@@ -1,14 +1,14 @@
 import type { Command } from "commander";
 import { requireBaseUrl } from "../../base/config.ts";
 import { createDueTimes } from "../../base/due-times.ts";
+import { createMeters } from "../../base/metrics/meters.ts";
 import { SYNC_SETTINGS } from "../../mirror/lists/sync-settings.ts";
 import { runSync } from "../../mirror/run/run.ts";
 import { runWatchRound } from "../../mirror/run/watch-round.ts";
 import { withContent } from "../../mirror/run/with-content.ts";
 import { NOTIFY_SETTINGS, webhookOf } from "../../notify/webhook.ts";
 import { withReport } from "../../report/refresh/after-run.ts";
-import { serveMirror } from "../../serve/http/serve-mirror.ts";
-import { createProgramMeters } from "../context/program-meters.ts";
+import { SERVE_SETTINGS, serveMirror } from "../../serve/http/serve-mirror.ts";
 import { type CommandContext, runCommand } from "../context/run-command.ts";
 import { showProgress } from "../sync/sync-command.ts";
 import { createCommand } from "../usage/create-command.ts";
@@ -30,11 +30,7 @@ export function workerCommand(summary: string): Command {
       "timezone",
       ...SYNC_SETTINGS,
       "staleAfterMs",
-      "httpHost",
-      "httpPort",
-      "httpAllowedHosts",
-      "httpRate",
-      "httpCors",
+      ...SERVE_SETTINGS,
       ...NOTIFY_SETTINGS,
     ],
     examples: [
@@ -50,7 +46,7 @@ export function workerCommand(summary: string): Command {
 function work(context: CommandContext): Promise<never> {
   const { config, clock } = context;
   const { syncCron, watchCron, timezone } = config;
-  const meters = createProgramMeters();
+  const meters = createMeters();
   for (const [command, cron] of [["sync", syncCron] as const, ["watch", watchCron] as const]) {
     const due = createDueTimes(cron, timezone);
     meters.schedule.watch(command, () => due.next(clock.now()));

@@ -24,11 +24,11 @@ const STATUS_WITHIN_MS = 10_000;
 /** A scrape has 10 s as a rule, and must still say that the database is away. */
 const FIGURES_WITHIN_MS = 2000;
 
+/** The settings of the server itself. */
+export const SERVE_SETTINGS = ["httpHost", "httpPort", "httpAllowedHosts", "httpRate", "httpCors"] as const;
+
 export interface ServeDeps {
-  config: Pick<
-    Config,
-    "httpHost" | "httpPort" | "httpAllowedHosts" | "httpRate" | "httpCors" | keyof StatusSettings
-  >;
+  config: Pick<Config, (typeof SERVE_SETTINGS)[number] | keyof StatusSettings>;
   clock: Clock;
   log: Logger;
   /**

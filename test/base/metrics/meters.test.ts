@@ -1,13 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { RUN_KINDS, RUN_STATUSES } from "../../../src/base/metrics/labels.ts";
 import { createMeters } from "../../../src/base/metrics/meters.ts";
+import { readVersion } from "../../../src/base/version.ts";
 import { seriesOf, sumOf } from "../../support/metric-samples.ts";
-
-const INFO = { version: "1.2.3", node: "v20.0.0" };
 
 describe("meters", () => {
   it("begin at 0 for every label that is known", async () => {
-    const text = await createMeters(INFO).registry.metrics();
+    const text = await createMeters().registry.metrics();
     const runs = seriesOf(text, "docmirror_runs_total");
     expect(Object.keys(runs)).toHaveLength(RUN_KINDS.length * RUN_STATUSES.length);
     expect(new Set(Object.values(runs))).toEqual(new Set([0]));
@@ -20,19 +19,21 @@ describe("meters", () => {
       'resource="file",outcome="deleted"': 0,
     });
     expect(seriesOf(text, "docmirror_load_duration_seconds_count")).toMatchObject({ 'resource="user"': 0 });
-    expect(seriesOf(text, "docmirror_build_info")).toEqual({ 'version="1.2.3",node="v20.0.0"': 1 });
+    expect(seriesOf(text, "docmirror_build_info")).toEqual({
+      [`version="${readVersion()}",node="${process.version}"`]: 1,
+    });
     expect(seriesOf(text, "docmirror_next_run_timestamp_seconds")).toEqual({});
   });
 
   it("are not shared between two of them", async () => {
-    const [one, other] = [createMeters(INFO), createMeters(INFO)];
+    const [one, other] = [createMeters(), createMeters()];
     one.runs.ended("full", "failed");
     expect(sumOf(await one.registry.metrics(), "docmirror_runs_total")).toBe(1);
     expect(sumOf(await other.registry.metrics(), "docmirror_runs_total")).toBe(0);
   });
 
   it("show what their queues hold now, and no queue that has ended", async () => {
-    const { requests, registry } = createMeters(INFO);
+    const { requests, registry } = createMeters();
     const leave = requests.watchQueue(() => ({ waiting: 3, running: 1 }));
     requests.watchQueue(() => ({ waiting: 2, running: 2 }));
     const depths = async () => seriesOf(await registry.metrics(), "docmirror_http_queue_requests");
@@ -42,7 +43,7 @@ describe("meters", () => {
   });
 
   it("show when each schedule is due, and nothing for one that never is again", async () => {
-    const { schedule, registry } = createMeters(INFO);
+    const { schedule, registry } = createMeters();
     let next: Date | null = new Date("2026-11-03T02:17:00Z");
     schedule.watch("sync", () => next);
     const due = async () => seriesOf(await registry.metrics(), "docmirror_next_run_timestamp_seconds");
@@ -52,7 +53,7 @@ describe("meters", () => {
   });
 
   it("count a walk by its totals, from where an earlier run left it, and never down", async () => {
-    const { runs, registry } = createMeters(INFO);
+    const { runs, registry } = createMeters();
     const follow = runs.followWalk("build", { inserted: 100, unchanged: 20 });
     // Pages that are read ahead look unchanged until they are stored.
     follow({ inserted: 110, unchanged: 90, updated: 0 }, false);

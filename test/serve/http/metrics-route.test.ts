@@ -18,10 +18,9 @@ import { seriesOf, sumOf } from "../../support/metric-samples.ts";
 import { type QuickWorld, startQuickWorld } from "../../support/quick-world.ts";
 
 const OPTIONS = { stuckAfterMs: 7_200_000, sourceTimezone: "Etc/UTC", isWorker: true };
-const newMeters = () => createMeters({ version: "1", node: "v20" });
 
 /** `/metrics` of a process with these meters over a database. */
-async function serveMetrics(databaseUrl: string, meters: Meters = newMeters()) {
+async function serveMetrics(databaseUrl: string, meters: Meters = createMeters()) {
   const mirror = { url: () => databaseUrl, reopen() {} };
   const reader = createBoundedReader({ mirror, withinMs: 2000, clock: systemClock });
   const readFigures = createReadFigures({ read: reader.read, options: OPTIONS, log: silentLog });
@@ -59,7 +58,7 @@ function expectSeen({ simulation }: QuickWorld, text: string): void {
 describe("/metrics", () => {
   it("agrees with the summary of each run and with what the service counted", async () => {
     await using service = await startQuickWorld({ rates: QUIET });
-    const meters = newMeters();
+    const meters = createMeters();
     await using served = await serveMetrics(service.databaseUrl, meters);
     const first = (await syncWith(service, meters)).summary;
     const text = await served.text();
@@ -114,7 +113,7 @@ describe("/metrics", () => {
       if (requests === 9) return new Response("", { status: 599 });
       return next();
     });
-    const meters = newMeters();
+    const meters = createMeters();
     await using served = await serveMetrics(service.databaseUrl, meters);
     const { summary } = await syncWith(service, meters, { ratePerSecond: 200, retries: 3 });
     const text = await served.text();
@@ -138,7 +137,7 @@ describe("/metrics", () => {
       }
       return next();
     });
-    const meters = newMeters();
+    const meters = createMeters();
     const { summary } = await service.sync({ meters, signal: stop.signal });
     const text = await meters.registry.metrics();
     expect(sumOf(text, "docmirror_http_requests_total")).toBe(summary.requests);
@@ -149,7 +148,7 @@ describe("/metrics", () => {
 
   it("says the same of the mirror after a restart and in a standby, as `status` does", async () => {
     await using service = await startQuickWorld();
-    const meters = newMeters();
+    const meters = createMeters();
     await syncWith(service, meters);
     service.world.advance(3 * 3_600_000);
     await service.watch({ meters });

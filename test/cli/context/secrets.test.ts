@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { defaultValues } from "../../../src/base/config/default-values.ts";
 import type { Config } from "../../../src/base/config.ts";
-import { fillInPassword } from "../../../src/cli/context/fill-in-password.ts";
+import { fillInPassword } from "../../../src/cli/context/secrets.ts";
 import { withSql } from "../../../src/store/connection/connect.ts";
 import { runCli } from "../../support/cli.ts";
 import { createTestDatabase, type TestDatabase } from "../../support/database.ts";

@@ -1,11 +1,21 @@
 import type { Config, SettingInForce } from "../../base/config.ts";
 import type { Logger } from "../../base/log.ts";
-import { hasPassword } from "../../store/connection/database-url.ts";
+import { hasPassword, withPassword } from "../../store/connection/database-url.ts";
+import { scramPassword } from "../../store/connection/scram-password.ts";
 
-/**
- * Warns about each password that was given by a flag: every user of the machine can read the command lines of
- * all processes.
- */
+/** The settings with `databasePassword` in each URL of a database that has none. */
+export async function fillInPassword(config: Config): Promise<Config> {
+  const { databasePassword, databaseUrl, readUrl } = config;
+  if (databasePassword === null) return config;
+  const password = await scramPassword(databasePassword);
+  return Object.freeze({
+    ...config,
+    databaseUrl: databaseUrl && withPassword(databaseUrl, password),
+    readUrl: readUrl && withPassword(readUrl, password),
+  });
+}
+
+/** Warns of each password in a flag: every user of the machine can read the command lines of all processes. */
 export function warnOfSecrets(config: Config, settings: readonly SettingInForce[], log: Logger): void {
   for (const { key, name, flag, source } of settings) {
     if (source !== "flag" || !isSecret(key, config)) continue;
@@ -17,9 +27,8 @@ export function warnOfSecrets(config: Config, settings: readonly SettingInForce[
 }
 
 function isSecret(key: SettingInForce["key"], { databaseUrl, readUrl, baseUrl }: Config): boolean {
-  if (key === "webhookUrl" || key === "webhookSecret") return true;
+  if (key === "webhookUrl" || key === "webhookSecret" || key === "databasePassword") return true;
   if (key === "databaseUrl") return databaseUrl !== null && hasPassword(databaseUrl);
-  if (key === "databasePassword") return true;
   if (key === "readUrl") return readUrl !== null && hasPassword(readUrl);
   // A user name alone may be a token.
   return key === "baseUrl" && baseUrl !== null && `${baseUrl.username}${baseUrl.password}` !== "";
