@@ -11,14 +11,13 @@ import { assertNotDemo } from "../store/ledger/demo-mark.ts";
 import { prepareDatabase } from "../store/migrate/prepare.ts";
 import { type CommandContext, runCommand } from "./context/run-command.ts";
 import { withDatabase } from "./context/with-database.ts";
+import { exitCodeOrThrow, notifyAfterRun } from "./sync/after-run.ts";
 import { METRICS_FILE_OPTION, withMetricsFile } from "./sync/metrics-file.ts";
-import { notifyAfterRun } from "./sync/notify-after-run.ts";
 import { printSummary } from "./sync/print-summary.ts";
-import { exitCodeOrThrow } from "./sync/run-exit.ts";
 import { createCommand } from "./usage/create-command.ts";
 import { keepWorking } from "./worker/keep-working.ts";
+import { withNotifyJob } from "./worker/notify-job.ts";
 import { createWatchJob } from "./worker/watch-job.ts";
-import { withNotifyJob } from "./worker/with-notify-job.ts";
 
 interface Options {
   once?: true;

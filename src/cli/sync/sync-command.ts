@@ -5,26 +5,24 @@ import { SYNC_SETTINGS } from "../../mirror/lists/sync-settings.ts";
 import { runDrySync } from "../../mirror/run/dry-run.ts";
 import { runSync, type SyncOptions } from "../../mirror/run/run.ts";
 import { withContent } from "../../mirror/run/with-content.ts";
-import { NOTIFY_SETTINGS, webhookOf } from "../../notify/webhook.ts";
+import { NOTIFY_SETTINGS, type Webhook, webhookOf } from "../../notify/webhook.ts";
 import { readDefinitions } from "../../report/definitions.ts";
 import { withReport } from "../../report/refresh/after-run.ts";
 import { RESOURCES, type Resource } from "../../resources/resources.ts";
-import { connect } from "../../store/connection/connect.ts";
+import { withSql } from "../../store/connection/connect.ts";
 import type { OpenDatabase } from "../../store/embedded/open-database.ts";
 import { assertNotDemo } from "../../store/ledger/demo-mark.ts";
 import { migrationStatus } from "../../store/migrate/migrate.ts";
 import { prepareDatabase } from "../../store/migrate/prepare.ts";
-import type { SyncKind } from "../../store/schema/runs.ts";
 import { isMirrorAbsent } from "../context/mirror-place.ts";
 import { type CommandContext, runCommand } from "../context/run-command.ts";
 import { withDatabase } from "../context/with-database.ts";
 import type { Progress } from "../output/progress.ts";
 import { createCommand } from "../usage/create-command.ts";
 import { parseResources } from "../usage/parse-resource.ts";
+import { exitCodeOrThrow, notifyAfterRun } from "./after-run.ts";
 import { METRICS_FILE_OPTION, withMetricsFile } from "./metrics-file.ts";
-import { notifyAfterRun } from "./notify-after-run.ts";
 import { printSummary } from "./print-summary.ts";
-import { exitCodeOrThrow } from "./run-exit.ts";
 
 interface Options {
   full?: true;
@@ -90,7 +88,7 @@ async function sync(
   database: OpenDatabase,
   baseUrl: URL,
   options: Options,
-  webhook: ReturnType<typeof webhookOf>,
+  webhook: Webhook | null,
 ): Promise<number> {
   const run = await syncOptions(context, database.url, baseUrl, options);
   await assertNotDemo(database.url, baseUrl);
@@ -121,17 +119,16 @@ async function syncOptions(
   baseUrl: URL,
   options: Options,
 ): Promise<SyncOptions> {
-  const progress = await context.progress();
-  const kind: SyncKind | null = options.full ? "full" : options.incremental ? "incremental" : null;
+  const { config, clock, log, signal } = context;
   return {
-    settings: { ...context.config, databaseUrl, baseUrl },
-    kind,
+    settings: { ...config, databaseUrl, baseUrl },
+    kind: options.full ? "full" : options.incremental ? "incremental" : null,
     resources: options.resource ?? null,
     allowMassDelete: options.allowMassDelete ?? false,
-    clock: context.clock,
-    log: context.log,
-    signal: context.signal,
-    onProgress: showProgress(progress),
+    clock,
+    log,
+    signal,
+    onProgress: showProgress(await context.progress()),
   };
 }
 
@@ -141,11 +138,7 @@ export function showProgress(progress: Progress): NonNullable<SyncOptions["onPro
     progress.update(resource, { pages, records, totalCount, runId });
 }
 
-async function hasSchema(database: OpenDatabase): Promise<boolean> {
-  const sql = connect(database.url, { applicationName: "docmirror dry run", max: 1 });
-  try {
-    return (await migrationStatus(sql, readDefinitions())).usable;
-  } finally {
-    await sql.end({ timeout: 5 });
-  }
+async function hasSchema({ url }: OpenDatabase): Promise<boolean> {
+  const connection = { applicationName: "docmirror dry run", max: 1 };
+  return withSql(url, connection, async (sql) => (await migrationStatus(sql, readDefinitions())).usable);
 }

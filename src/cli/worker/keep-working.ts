@@ -19,9 +19,7 @@ import { type Lead, workInTerms } from "./work-in-terms.ts";
 /** What all jobs of one process share. */
 export interface JobDeps extends Lead {
   settings: Omit<SyncSettings, "databaseUrl">;
-  /**
-   * Shared by all jobs: the rate is that of the process, and a wait that the service asks for holds for all.
-   */
+  /** The rate is that of the process, and a wait that the service asks for holds for all jobs. */
   pace: HostPace;
   clock: Clock;
   log: Logger;
@@ -56,9 +54,8 @@ export async function keepWorking(
         if (error instanceof SchemaVersionError) ousted.abort(error);
         throw error;
       });
-      await withSql(opened.url, { applicationName: "docmirror", max: 1 }, (sql) =>
-        assertService(sql, baseUrl),
-      );
+      const connection = { applicationName: "docmirror", max: 1 };
+      await withSql(opened.url, connection, (sql) => assertService(sql, baseUrl));
     },
     clock,
     log,
@@ -66,13 +63,12 @@ export async function keepWorking(
   const pace = createHostPace({ ratePerSecond: config.ratePerSecond, clock });
   const shared = { settings: { ...config, baseUrl }, pace, clock, log };
   let server: { close(): Promise<void> } | undefined;
-  // Beside the runs, because a supervisor does not wait for both.
+  // It closes beside the runs, because a supervisor does not wait for one after the other.
   const closeServer = () => void server?.close().catch(() => {});
   signal.addEventListener("abort", closeServer, { once: true });
   try {
     server = await serve?.(database);
-    // Waits for a database that is down. One that refuses us for good ends the command here, with its own
-    // exit code.
+    // Waits for a database that is down. One that refuses us for good ends the command with its own exit code.
     return await workInTerms({
       lock,
       database,
@@ -81,10 +77,7 @@ export async function keepWorking(
       onUp() {
         const { syncCron: sync, watchCron: watch, timezone } = config;
         const schedule = what === "worker" ? { sync, watch, timezone } : { watch, timezone };
-        log.info(
-          schedule,
-          what === "worker" ? "the worker is up; Ctrl-C stops it" : "the watch is up; Ctrl-C stops it",
-        );
+        log.info(schedule, `the ${what} is up; Ctrl-C stops it`);
       },
       clock,
       log,

@@ -54,7 +54,8 @@ export function createNightlySync(deps: NightlySyncDeps): Job {
         return outcomeOf(result, log);
       } catch (error) {
         // Only another sync does this night's work. A round that hangs, or a quarantine retry, does not.
-        if (!(error instanceof LockedError) || !isSync(error.heldBy)) throw error;
+        const isBusy = error instanceof LockedError && ["full", "incremental"].includes(error.heldBy ?? "");
+        if (!isBusy) throw error;
         log.warn({ job: "sync", reason: error.message }, "skipped: another run holds the lock");
         return "busy";
       }
@@ -62,33 +63,18 @@ export function createNightlySync(deps: NightlySyncDeps): Job {
   };
 }
 
-function isSync(kind: string | null): boolean {
-  return kind === "full" || kind === "incremental";
-}
-
 function outcomeOf({ summary, error }: SyncResult, log: Logger): JobOutcome {
   const { run_id, kind, status, duration_ms, requests, transitions, content } = summary;
   const records = Object.fromEntries(
     Object.entries(summary.resources).map(([resource, walk]) => [resource, walk.records]),
   );
-  const facts = {
-    run_id,
-    kind,
-    duration_ms,
-    requests,
-    transitions,
-    records,
-    ...(content && { content }),
-  };
+  const facts = { run_id, kind, duration_ms, requests, transitions, records, ...(content && { content }) };
   if (status === "succeeded") log.info(facts, "sync succeeded");
   else log.warn({ ...facts, status, error: summary.error }, "sync ended without success");
   return status === "failed" || status === "interrupted" || isUpstreamLost(error) ? "failed" : "done";
 }
 
-/**
- * The earliest start among the last good walks of all lists. Null where a list has no good walk, or one dated
- * ahead of now.
- */
+/** The earliest start of the lists' last good walks. Null where a list has none, or one dated ahead of now. */
 async function findOldestGoodStart(url: string, now: Date): Promise<Date | null> {
   const lists = await withStoreErrors("read how fresh the lists are", () =>
     withSql(url, { applicationName: "docmirror worker", max: 1 }, findListFreshness),

@@ -3,9 +3,11 @@ import type { Clock } from "../../base/clock.ts";
 import type { Proxies } from "../../base/config/proxies.ts";
 import type { Logger } from "../../base/log.ts";
 import type { Delivered } from "../../notify/deliver.ts";
-import type { NotifyOptions } from "../../notify/notify.ts";
+import { type NotifyOptions, notify } from "../../notify/notify.ts";
 import type { Webhook } from "../../notify/webhook.ts";
+import type { CommandContext } from "../context/run-command.ts";
 import type { Job } from "./job.ts";
+import type { JobDeps } from "./keep-working.ts";
 import type { KeptDatabase } from "./kept-database.ts";
 
 /** A try may begin in this part of a minute, so that a round with a slow receiver ends before the next one. */
@@ -23,14 +25,12 @@ export interface NotifyJobDeps {
 
 export interface NotifyJob extends Job {
   /** Makes a run function whose every end wakes the job, so that a notice need not wait for the next minute. */
-  afterRun<Options, Result>(
-    run: (options: Options) => Promise<Result>,
-  ): (options: Options) => Promise<Result>;
+  afterRun<O, R>(run: (options: O) => Promise<R>): (options: O) => Promise<R>;
 }
 
 /**
- * Sending notices as a job: a round each minute, and one after each run. It has its own schedule, so a receiver that is slow
- * or down delays no run. A round that fails is not repeated: the next one covers it.
+ * Sending notices as a job: a round each minute, and one after each run. A receiver that is slow or down delays no run,
+ * because the job has its own schedule. A round that fails is not repeated: the next one covers it.
  */
 export function createNotifyJob(deps: NotifyJobDeps): NotifyJob {
   const { database, webhook, staleAfterMs, proxies, clock, log } = deps;
@@ -45,16 +45,8 @@ export function createNotifyJob(deps: NotifyJobDeps): NotifyJob {
       for (;;) {
         hasEnded = false;
         const databaseUrl = await database.ready(signal);
-        await deps.notify({
-          databaseUrl,
-          webhook,
-          staleAfterMs,
-          proxies,
-          beginWithinMs: BEGIN_WITHIN_MS,
-          clock,
-          log,
-          signal,
-        });
+        const what = { databaseUrl, webhook, staleAfterMs, proxies, beginWithinMs: BEGIN_WITHIN_MS };
+        await deps.notify({ ...what, clock, log, signal });
         if (rest === undefined) return "done";
         const waiting = AbortSignal.any([signal, rest()]);
         try {
@@ -75,4 +67,18 @@ export function createNotifyJob(deps: NotifyJobDeps): NotifyJob {
       }
     },
   };
+}
+
+/** The jobs of a process. Where there is a webhook, one more sends notices, also after each run of the others. */
+export function withNotifyJob(
+  { config }: CommandContext,
+  webhook: Webhook | null,
+  shared: Pick<JobDeps, "database" | "clock" | "log">,
+  createJobs: (afterRun: NotifyJob["afterRun"]) => Job[],
+): Job[] {
+  if (webhook === null) return createJobs((run) => run);
+  const { staleAfterMs, proxies } = config;
+  const { database, clock, log } = shared;
+  const job = createNotifyJob({ webhook, staleAfterMs, proxies, database, notify, clock, log });
+  return [...createJobs(job.afterRun), job];
 }

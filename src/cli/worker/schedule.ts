@@ -1,4 +1,4 @@
-import { type Logger as CronLogger, schedule } from "node-cron";
+import { schedule } from "node-cron";
 import type { Logger } from "../../base/log.ts";
 
 /** A busy process ticks late; a tick that is up to a minute late still counts. */
@@ -12,27 +12,20 @@ export interface Schedule {
 /** Calls `onTick` whenever the cron line is due in its time zone, until it is stopped. */
 export type StartSchedule = (line: { cron: string; timezone: string }, onTick: () => void) => Schedule;
 
-/**
- * Schedules with node-cron. Its `noOverlap` knows only the runs that it started, so the job prevents overlaps
- * itself.
- */
+/** Schedules with node-cron. The job itself prevents overlaps: `noOverlap` knows only the runs that cron starts. */
 export function createCronSchedule(log: Logger): StartSchedule {
+  const write = (level: "debug" | "info" | "warn" | "error") => (message: string | Error) => {
+    log[level]({ said: message instanceof Error ? message.message : message }, "node-cron says something");
+  };
   return ({ cron, timezone }, onTick) => {
     const task = schedule(cron, () => onTick(), {
       timezone,
-      logger: toCronLogger(log),
+      // Without it node-cron writes to the console.
+      logger: { debug: write("debug"), info: write("info"), warn: write("warn"), error: write("error") },
       missedExecutionTolerance: TOLERANCE_MS,
       // The job looks for missed ticks itself.
       suppressMissedWarning: true,
     });
     return { stop: () => void task.destroy() };
   };
-}
-
-/** Without it node-cron writes to the console. */
-function toCronLogger(log: Logger): CronLogger {
-  const write = (level: "debug" | "info" | "warn" | "error") => (message: string | Error) => {
-    log[level]({ said: message instanceof Error ? message.message : message }, "node-cron says something");
-  };
-  return { debug: write("debug"), info: write("info"), warn: write("warn"), error: write("error") };
 }

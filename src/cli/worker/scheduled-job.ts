@@ -14,44 +14,22 @@
  * it. Looking back waits for the database first, so it sees every due time up to then.
  */
 
-import type { Clock } from "../../base/clock.ts";
+import { type Clock, LONGEST_SLEEP_MS } from "../../base/clock.ts";
 import { createDueTimes } from "../../base/due-times.ts";
 import { messageOf } from "../../base/errors.ts";
 import type { Logger } from "../../base/log.ts";
 import type { Job, JobOutcome } from "./job.ts";
 import type { Schedule, StartSchedule } from "./schedule.ts";
 
-/**
- * How often due times are compared with ticks. A tick is missing when the machine slept, or when the clocks
- * jumped over its time.
- */
+/** How often due times are compared with ticks: a machine that sleeps, or whose clock jumps, misses ticks. */
 const LOOK_BACK_EVERY_MS = 300_000;
 /** A due time this recent may still get its tick. */
 const TICK_GRACE_MS = 90_000;
-/** The longest wait that Node's timers can hold. */
-const LONG_MS = 2 ** 31 - 1;
 
 export type JobState = "asleep" | "looking back" | "waiting" | "running" | "backing off" | "ended";
 
-export interface ScheduledJobDeps {
-  job: Job;
-  clock: Clock;
-  schedule: StartSchedule;
-  log: Logger;
-}
-
-export interface ScheduledJob {
-  state(): JobState;
-  /** Returns at once. A second call, or one after `stop`, does nothing. */
-  start(): void;
-  /**
-   * Aborts the current run or wait with `reason` and resolves when it has ended. May be called twice, and
-   * before `start`.
-   */
-  stop(reason: unknown): Promise<void>;
-}
-
-export function createScheduledJob({ job, clock, schedule, log }: ScheduledJobDeps): ScheduledJob {
+export function createScheduledJob(deps: { job: Job; clock: Clock; schedule: StartSchedule; log: Logger }) {
+  const { job, clock, schedule, log } = deps;
   const stopped = new AbortController();
   const { signal } = stopped;
   const retryAfterMs = job.retryAfterMs ?? [];
@@ -102,11 +80,8 @@ export function createScheduledJob({ job, clock, schedule, log }: ScheduledJobDe
     }
     const dueAt = due.last(clock.now());
     if (dueAt === null || (goodAt !== null && goodAt >= dueAt)) return false;
-    const facts = {
-      job: job.name,
-      due_at: dueAt.toISOString(),
-      last_good_at: goodAt?.toISOString() ?? null,
-    };
+    const last_good_at = goodAt?.toISOString() ?? null;
+    const facts = { job: job.name, due_at: dueAt.toISOString(), last_good_at };
     log.info(facts, "missed a scheduled run; running it now");
     return true;
   }
@@ -135,7 +110,7 @@ export function createScheduledJob({ job, clock, schedule, log }: ScheduledJobDe
     let isDue = job.startsAtOnce === true || (await isBehind());
     let failures = 0;
     for (;;) {
-      while (!isDue) isDue = (await pause("waiting", LONG_MS)) === "tick";
+      while (!isDue) isDue = (await pause("waiting", LONGEST_SLEEP_MS)) === "tick";
       const outcome = await run();
       const waitMs = outcome === "failed" ? retryAfterMs[failures] : undefined;
       isDue = resting?.signal.aborted === true;
@@ -147,11 +122,8 @@ export function createScheduledJob({ job, clock, schedule, log }: ScheduledJobDe
         isDue = true;
         continue;
       }
-      if (outcome === "failed")
-        log.error(
-          { job: job.name, failures: failures + 1 },
-          "run failed too often; waiting for the next scheduled time",
-        );
+      const facts = { job: job.name, failures: failures + 1 };
+      if (outcome === "failed") log.error(facts, "run failed too often; waiting for the next scheduled time");
       failures = 0;
     }
   }
@@ -169,13 +141,15 @@ export function createScheduledJob({ job, clock, schedule, log }: ScheduledJobDe
 
   return {
     state: () => state,
+    /** Returns at once. A second call, or one after `stop`, does nothing. */
     start() {
       if (state !== "asleep") return;
       tickedUntil = clock.now();
       ticks = schedule(job, () => tick("tick"));
       life = Promise.allSettled(due ? [live(), watchForMissedTicks()] : [live()]);
     },
-    async stop(reason) {
+    /** Ends the current run or wait with `reason`, and waits for it. May be called twice, and before `start`. */
+    async stop(reason: unknown) {
       ticks?.stop();
       if (!signal.aborted) stopped.abort(reason);
       await life;

@@ -16,10 +16,7 @@ export interface WatchJobDeps {
   /** @default any process may run */
   assertMayRun?: RunOptions["assertMayRun"];
   runWatchRound(options: RunOptions): Promise<RunResult>;
-  /**
-   * Whether a round without transitions is logged at level info too. @default false: a line a minute would
-   * hide all others
-   */
+  /** Whether a round without transitions is logged at level info too. @default false: it would hide other lines */
   logsQuietRounds?: boolean;
   clock: Clock;
   log: Logger;
@@ -45,14 +42,8 @@ export function createWatchJob(deps: WatchJobDeps): Job {
       }
       const databaseUrl = await database.ready(signal);
       try {
-        const result = await deps.runWatchRound({
-          settings: { ...settings, databaseUrl },
-          pace,
-          ...(assertMayRun && { assertMayRun }),
-          clock,
-          log,
-          signal,
-        });
+        const run = { settings: { ...settings, databaseUrl }, pace, clock, log, signal };
+        const result = await deps.runWatchRound({ ...run, ...(assertMayRun && { assertMayRun }) });
         signal.throwIfAborted();
         return logRound(result);
       } catch (error) {
@@ -65,13 +56,12 @@ export function createWatchJob(deps: WatchJobDeps): Job {
 }
 
 /**
- * Logs how rounds end. The cause of an unsuccessful round often stays for hours, such as a count that does
- * not agree until the next full walk. So a cause is logged when it appears, and not again until another one
- * replaces it. The numbers in it may change meanwhile.
+ * Logs how rounds end. A round often fails for the same cause for hours, such as a count that does not agree until
+ * the next full walk. So a cause is logged once, until there is another one. The numbers in it may change meanwhile.
  */
-function createRoundLog(log: Logger, logsQuiet: boolean): (result: RunResult) => JobOutcome {
+function createRoundLog(log: Logger, logsQuiet: boolean) {
   let lastTrouble: string | null = null;
-  return ({ summary }) => {
+  return ({ summary }: RunResult): JobOutcome => {
     const { run_id, status, duration_ms, requests, transitions, resources, error } = summary;
     const { walk, inserted = 0, updated = 0, reason } = resources.build ?? {};
     const facts = { run_id, duration_ms, requests, inserted, updated, transitions };

@@ -7,7 +7,7 @@
  * Each term has new jobs. While Postgres does not answer, a leader neither leads for sure nor has lost: its jobs
  * wait for the database themselves, and the first answer decides.
  */
-import type { Clock } from "../../base/clock.ts";
+import { type Clock, LONGEST_SLEEP_MS } from "../../base/clock.ts";
 import { LockedError, messageOf, StoreError } from "../../base/errors.ts";
 import type { Logger } from "../../base/log.ts";
 import type { TransactionSql } from "../../store/connection/connect.ts";
@@ -20,13 +20,11 @@ import { createWorker, type Worker, type WorkerDeps } from "./worker.ts";
 
 /** How often a leader shows that it lives, and looks whether it still leads. */
 const BEAT_MS = 5000;
-/** How often others try to take the lead: at random between these, so that they do not all come at once. */
+/** How long others wait before they try to take the lead: at random, so that they do not all come at once. */
 const POLL_FROM_MS = 2000;
 const POLL_TO_MS = 5000;
 /** No supervisor waits for the end of a run after the lead was lost, and it may have to give up connections. */
 const END_WITHIN_MS = 60_000;
-/** The longest wait that Node's timers can hold. */
-const LONG_MS = 2 ** 31 - 1;
 
 /** What the jobs of a term get. */
 export interface Lead {
@@ -147,7 +145,7 @@ function withLead(database: KeptDatabase, term: Term, clock: Clock): KeptDatabas
         signal.throwIfAborted();
         if (leads === true) return url;
         // When the lead is lost the job is stopped soon.
-        await clock.sleep(leads === false ? LONG_MS : BEAT_MS / 5, signal);
+        await clock.sleep(leads === false ? LONGEST_SLEEP_MS : BEAT_MS / 5, signal);
       }
     },
   };

@@ -14,8 +14,8 @@ import { showProgress } from "../sync/sync-command.ts";
 import { createCommand } from "../usage/create-command.ts";
 import { type JobDeps, keepWorking } from "./keep-working.ts";
 import { createNightlySync } from "./nightly-sync.ts";
+import { withNotifyJob } from "./notify-job.ts";
 import { createWatchJob } from "./watch-job.ts";
-import { withNotifyJob } from "./with-notify-job.ts";
 
 export function workerCommand(summary: string): Command {
   return createCommand({

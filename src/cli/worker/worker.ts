@@ -24,20 +24,9 @@ export interface WorkerDeps {
   schedule?: StartSchedule;
 }
 
-export interface Worker {
-  /** Returns at once; a second call, or one after `stop`, does nothing. */
-  start(): void;
-  /**
-   * Aborts current runs with `reason` (a StoppedError by default). They finish their page and keep their
-   * checkpoints. True when all ended within `patienceMs` (7 s by default); false when one hangs. May be called
-   * twice, and before `start`.
-   */
-  stop(reason?: unknown, patienceMs?: number): Promise<boolean>;
-  /** The state of each job, by its name. */
-  states(): Record<string, JobState>;
-}
+export type Worker = ReturnType<typeof createWorker>;
 
-export function createWorker(deps: WorkerDeps): Worker {
+export function createWorker(deps: WorkerDeps) {
   const { jobs, clock, log, schedule = createCronSchedule(log) } = deps;
   const scheduled = jobs.map((job) => createScheduledJob({ job, clock, schedule, log }));
   let stopping: Promise<boolean> | undefined;
@@ -60,13 +49,19 @@ export function createWorker(deps: WorkerDeps): Worker {
   }
 
   return {
+    /** The state of each job, by its name. */
     states,
+    /** Returns at once; a second call, or one after `stop`, does nothing. */
     start() {
       if (stopping) return;
       for (const job of scheduled) job.start();
     },
-    stop(reason, patienceMs = PATIENCE_MS) {
-      stopping ??= stop(reason ?? new StoppedError("SIGTERM"), patienceMs);
+    /**
+     * Ends current runs with `reason`. They finish their page and keep their checkpoints. True when all ended in
+     * time; false when one hangs. May be called twice, and before `start`.
+     */
+    stop(reason: unknown = new StoppedError("SIGTERM"), patienceMs = PATIENCE_MS): Promise<boolean> {
+      stopping ??= stop(reason, patienceMs);
       return stopping;
     },
   };
