@@ -45,11 +45,9 @@ export function migrateCommand(summary: string): Command {
   })
     .addOption(new Option("--status", "list the migrations, change nothing").conflicts(["dryRun", "service"]))
     .addOption(new Option("--dry-run", "print the SQL that would run, change nothing").conflicts("service"))
-    .addOption(
-      new Option(
-        "--service <url>",
-        "store that the service of this mirror moved to this base URL; a sync of another one is refused",
-      ),
+    .option(
+      "--service <url>",
+      "store that the service of this mirror moved to this base URL; a sync of another one is refused",
     )
     .option("--json", "print one JSON document")
     .action(
@@ -61,9 +59,13 @@ export function migrateCommand(summary: string): Command {
           if (options.status) await printStatus(database, context.out, options);
           else if (options.dryRun) await printPending(database, context.out, options);
           else {
-            const { log, signal } = context;
+            const { config, log, signal } = context;
             const result = await migrate(database.url, readDefinitions(), { log, signal });
-            if (!isEmpty(result)) await refreshAnswers(context, database);
+            if (!isEmpty(result)) {
+              // An upgraded mirror has its stored answers before the next run.
+              await tryRefresh(database.url, { ...config, keepsSettings: true, signal }, log);
+              signal.throwIfAborted();
+            }
             const moved = service && (await move(database, service, context));
             if (options.json) await context.out.json({ ...result, ...(moved && { service: moved }) });
             else await context.out.write(resultText(result) + (moved ? movedText(moved) : ""));
@@ -74,32 +76,21 @@ export function migrateCommand(summary: string): Command {
     );
 }
 
-interface Moved {
-  from: string | null;
-  to: string;
-}
-
 function parseService(text: string): URL {
   const parsed = baseUrl(text);
   if ("fault" in parsed) throw new ConfigError(`--service: "${maskUrl(text)}" ${parsed.fault}`);
   return parsed.value;
 }
 
-async function move({ url }: OpenDatabase, to: URL, { clock }: CommandContext): Promise<Moved> {
+async function move({ url }: OpenDatabase, to: URL, { clock }: CommandContext) {
   const from = await withSql(url, APPLICATION, (sql) => moveService(sql, to, clock.now().toISOString()));
   return { from, to: serviceUrl(to) };
 }
 
-function movedText({ from, to }: Moved): string {
+function movedText({ from, to }: Awaited<ReturnType<typeof move>>): string {
   return from === to
     ? `this mirror is of ${to} already\n`
     : `this mirror is of ${to} now${from ? `, no longer of ${from}` : ""}\n`;
-}
-
-/** Computes the stored answers at once, so that an upgraded mirror has them before the next run. */
-async function refreshAnswers({ config, log, signal }: CommandContext, { url }: OpenDatabase): Promise<void> {
-  await tryRefresh(url, { ...config, keepsSettings: true, signal }, log);
-  signal.throwIfAborted();
 }
 
 function isEmpty({ applied, redefined }: Pick<MigrationResult, "applied" | "redefined">): boolean {
@@ -119,27 +110,18 @@ const APPLICATION = { applicationName: "docmirror migrate", max: 1 };
 async function printStatus({ url, describe }: OpenDatabase, out: Output, options: Options): Promise<void> {
   const status = await withSql(url, APPLICATION, (sql) => migrationStatus(sql, readDefinitions()));
   if (options.json) return out.json({ database: describe, ...status });
-  const rows = status.migrations.map(({ tag, appliedAt, additive }) => [
-    tag,
-    appliedAt ?? "to come",
-    additive ? "yes" : "no",
-  ]);
+  const rows = status.migrations.map(({ tag, appliedAt, additive }) => {
+    return [tag, appliedAt ?? "to come", additive ? "yes" : "no"];
+  });
   const head = ["migration", "applied", "additive"];
   await out.write(renderTable({ head, rows, columns: out.columns, colour: out.colour }));
   const unknown = status.unknown === 0 ? "" : `; it holds ${status.unknown} that this program does not know`;
   const isMigrated = status.migrations.every(({ appliedAt }) => appliedAt !== null);
   const lacking = status.state === "older" && isMigrated ? `; ${whatIsMissing(status)}` : "";
-  const usable =
-    status.state !== "newer"
-      ? ""
-      : status.usable
-        ? "; this program may use it"
-        : "; upgrade docmirror to use it";
-  const state = breakLines(
-    `the schema of ${describe} is ${status.state}${unknown}${lacking}${usable}`,
-    out.columns ?? Infinity,
-  );
-  await out.write(`\n${state.join("\n")}\n`);
+  const use = status.usable ? "; this program may use it" : "; upgrade docmirror to use it";
+  const usable = status.state === "newer" ? use : "";
+  const state = `the schema of ${describe} is ${status.state}${unknown}${lacking}${usable}`;
+  await out.write(`\n${breakLines(state, out.columns ?? Infinity).join("\n")}\n`);
 }
 
 async function printPending({ url }: OpenDatabase, out: Output, options: Options): Promise<void> {

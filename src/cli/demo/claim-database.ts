@@ -12,21 +12,16 @@ import { prepareDatabase } from "../../store/migrate/prepare.ts";
 /** A number that no other program uses on this database. */
 const DEMO_LOCK = "5072386416925104713";
 
-export interface Claim {
-  /** Frees the database for the next demo. May be called twice. */
-  release(): Promise<void>;
-}
-
 /**
- * Makes the database an empty mirror for a demo, and keeps other demos out until it is released. Drops the
- * content of an earlier demo. Never touches other content: it throws ConfigError then. Throws LockedError
+ * Makes the database an empty mirror for a demo, and keeps other demos out until `release` is called, once or twice.
+ * Drops the content of an earlier demo. Never touches other content: it throws ConfigError then. Throws LockedError
  * while another demo or a sync runs there.
  */
 export async function claimDatabase(
   database: OpenDatabase,
   serviceUrl: string,
   { dataDir, log, signal }: { dataDir: string; log: Logger; signal: AbortSignal },
-): Promise<Claim> {
+): Promise<{ release(): Promise<void> }> {
   const lock = connect(database.url, { applicationName: "docmirror demo", max: 1 });
   const release = () => lock.end({ timeout: 1 });
   try {
@@ -40,7 +35,7 @@ export async function claimDatabase(
       }
       const runLock = await acquireRunLock(database.url);
       try {
-        await empty(database.url, serviceUrl, { dataDir, log });
+        await empty(database.url, serviceUrl, dataDir, log);
       } finally {
         await runLock.release();
       }
@@ -53,11 +48,7 @@ export async function claimDatabase(
   return { release };
 }
 
-async function empty(
-  url: string,
-  serviceUrl: string,
-  { dataDir, log }: { dataDir: string; log: Logger },
-): Promise<void> {
+async function empty(url: string, serviceUrl: string, dataDir: string, log: Logger): Promise<void> {
   // An open transaction of another session must not block the demo forever.
   const options = { applicationName: "docmirror demo", max: 1, session: { lock_timeout: "10s" } };
   await withSql(url, options, async (sql) => {

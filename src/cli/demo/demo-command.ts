@@ -1,6 +1,6 @@
-import { type Command, Option } from "commander";
+import type { Command } from "commander";
 import { defaultValues } from "../../base/config/default-values.ts";
-import { EXIT } from "../../base/errors.ts";
+import { EXIT, messageOf } from "../../base/errors.ts";
 import { createMeters } from "../../base/metrics/meters.ts";
 import { exitCodeOfRun, type SyncSettings } from "../../mirror/run/run.ts";
 import { serveMirror } from "../../serve/http/serve-mirror.ts";
@@ -37,11 +37,9 @@ export function demoCommand(summary: string): Command {
       ["demo --data-dir .docmirror-demo --json", "in another folder, the report as JSON"],
     ],
   })
-    .addOption(
-      new Option(
-        "--keep",
-        "stay up after the report and serve the page: a round of the watch each minute, a sync each hour",
-      ),
+    .option(
+      "--keep",
+      "stay up after the report and serve the page: a round of the watch each minute, a sync each hour",
     )
     .option("--json", "print one JSON document")
     .action(runCommand<Options>((context, { options }) => demo(context, options)));
@@ -68,14 +66,12 @@ async function demo(context: CommandContext, options: Options): Promise<number> 
         const settings = demoSettings(context, database.url, service.url);
         const deps: DemoSyncDeps = { world, settings, log, signal };
         const progress = await context.progress();
-        const { runs, watches, imperfect } = await passDay(deps, showProgress(progress), () =>
-          progress.stop(),
-        );
+        const onFirst = showProgress(progress);
+        const { runs, watches, imperfect } = await passDay(deps, onFirst, () => progress.stop());
         const [first] = runs;
         if (first === undefined) return EXIT.bug;
-        const findings = await withSql(database.url, { applicationName: "docmirror demo", max: 1 }, (sql) =>
-          findFindings(sql, first),
-        );
+        const connection = { applicationName: "docmirror demo", max: 1 };
+        const findings = await withSql(database.url, connection, (sql) => findFindings(sql, first));
         const next = nextSteps({
           settings: context.settings,
           dataDir: config.dataDir,
@@ -84,34 +80,24 @@ async function demo(context: CommandContext, options: Options): Promise<number> 
           buildId: findings.best_watched,
         });
         if (options.json) {
-          await context.out.json({
-            service: service.url,
-            database: database.describe,
-            runs,
-            watches,
-            ...findings,
-            next,
-          });
+          const places = { service: service.url, database: database.describe };
+          await context.out.json({ ...places, runs, watches, ...findings, next });
         } else {
           const width = (context.out.columns ?? Infinity) - STEP_INDENT.length;
           const steps = next.map(({ command, does }) => {
             const lines = breakLines(does, width).map((line) => `${STEP_INDENT}${line}\n`);
             return `  ${command}\n${lines.join("")}`;
           });
-          await context.out.write(
-            `${renderDemo({ runs, watches, findings }, context.out)}\nNext steps\n${steps.join("")}`,
-          );
+          const report = renderDemo({ runs, watches, findings }, context.out);
+          await context.out.write(`${report}\nNext steps\n${steps.join("")}`);
         }
         if (options.keep) {
           const kept = { ready: async () => database.url, close: async () => {} };
-          const server = await serveMirror(context, kept, {
-            meters: createMeters(),
-            isWorker: false,
-          });
+          const server = await serveMirror(context, kept, { meters: createMeters(), isWorker: false });
           try {
             log.info({ service: service.url, page: server.url }, "the demo stays up; Ctrl-C ends it");
             await keepGoing(deps, (error) => {
-              log.error({ error: error instanceof Error ? error.message : String(error) }, "a sync failed");
+              log.error({ error: messageOf(error) }, "a sync failed");
             });
           } finally {
             await server.close();

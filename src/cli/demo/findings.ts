@@ -1,9 +1,7 @@
 import type { Sql } from "../../store/connection/connect.ts";
 
-/**
- * For each resource: the records of the first sync, the new ones, what changed since, and how many exist now.
- */
-const readDay = (sql: Sql, firstAt: string, firstRun: number) => sql<DayOfResource[]>`
+/** Each resource: the records of the first sync, the new ones, what changed since, and how many exist now. */
+const readDay = (sql: Sql, firstAt: string, firstRun: number) => sql<Findings["day"]>`
   with records (resource, first_seen_at, deleted_at) as (
     select 'user', first_seen_at, deleted_at from mirror.users
     union all select 'project', first_seen_at, deleted_at from mirror.projects
@@ -29,19 +27,19 @@ const readDay = (sql: Sql, firstAt: string, firstRun: number) => sql<DayOfResour
   order by array_position(array['user', 'project', 'version', 'build', 'file'], resource)`;
 
 /** The fields that changed, most often first. */
-const readChangedFields = (sql: Sql, firstRun: number) => sql<ChangedField[]>`
+const readChangedFields = (sql: Sql, firstRun: number) => sql<Findings["changed_fields"]>`
   select resource, field, count(*) as changes
   from mirror.changes, jsonb_object_keys(after) as field
   where kind = 'updated' and run_id > ${firstRun}
   group by resource, field order by changes desc, resource, field limit 10`;
 
-const readBuildStates = (sql: Sql) => sql<BuildState[]>`
+const readBuildStates = (sql: Sql) => sql<Findings["build_states"]>`
   select state, count(*) as builds, min(date)::timestamp(0)::text as oldest, max(date)::timestamp(0)::text as newest
   from mirror.builds where deleted_at is null
   group by state order by builds desc, state`;
 
 /** Transitions seen after the first sync, and the median distance of their bounds. */
-const readTransitions = (sql: Sql, firstRun: number) => sql<TransitionCount[]>`
+const readTransitions = (sql: Sql, firstRun: number) => sql<Findings["transitions"]>`
   select from_state, to_state, count(*) as builds,
     percentile_cont(0.5) within group (order by extract(epoch from not_after - not_before))::float8 as known_within_s
   from mirror.build_transitions where run_id > ${firstRun}
@@ -64,69 +62,41 @@ const readOverall = (sql: Sql) => sql<SuccessRate[]>`
     sum(succeeded)::float8 / nullif(sum(finished), 0)::float8 as success_rate
   from report.success_rate_by_type`;
 
-const readUnresolved = (sql: Sql) => sql<UnresolvedCount[]>`
+const readUnresolved = (sql: Sql) => sql<Findings["unresolved_references"]>`
   select resource, field, status, count(*) as "references", min(uri) as example
   from mirror.unresolved_references
   group by resource, field, status order by "references" desc, resource, field, status`;
 
-export interface DayOfResource {
-  resource: string;
-  at_first: number;
-  new: number;
-  updated: number;
-  deleted: number;
-  restored: number;
-  now: number;
-}
+type Counts<Name extends string> = Record<Name, number>;
 
-export interface ChangedField {
-  resource: string;
-  field: string;
-  changes: number;
-}
-
-export interface BuildState {
-  state: string | null;
-  builds: number;
-  /** In the source's zone, as the builds' own dates. */
-  oldest: string | null;
-  newest: string | null;
-}
-
-export interface TransitionCount {
-  /** Null for the first sighting. */
-  from_state: string | null;
-  to_state: string | null;
-  builds: number;
-  /** The median length in seconds of the interval in which the state was entered. */
-  known_within_s: number;
-}
-
-export interface SuccessRate {
-  builds: number;
-  finished: number;
-  succeeded: number;
+export interface SuccessRate extends Counts<"builds" | "finished" | "succeeded"> {
   /** 0 to 1; null where nothing finished. */
   success_rate: number | null;
 }
 
-export interface UnresolvedCount {
-  resource: string;
-  field: string;
-  status: string;
-  references: number;
-  example: string;
-}
-
 export interface Findings {
-  day: DayOfResource[];
-  changed_fields: ChangedField[];
-  build_states: BuildState[];
-  transitions: TransitionCount[];
+  day: ({ resource: string } & Counts<"at_first" | "new" | "updated" | "deleted" | "restored" | "now">)[];
+  changed_fields: { resource: string; field: string; changes: number }[];
+  /** `oldest` and `newest` are in the source's zone, as the builds' own dates. */
+  build_states: { state: string | null; builds: number; oldest: string | null; newest: string | null }[];
+  transitions: {
+    /** Null for the first sighting. */
+    from_state: string | null;
+    to_state: string | null;
+    builds: number;
+    /** The median length in seconds of the interval in which the state was entered. */
+    known_within_s: number;
+  }[];
   success: SuccessRate;
   /** The ten projects with the most builds. */
   projects: (SuccessRate & { project: string | null })[];
-  unresolved_references: UnresolvedCount[];
+  unresolved_references: {
+    resource: string;
+    field: string;
+    status: string;
+    references: number;
+    example: string;
+  }[];
   /** The id of the build that was followed most closely; null without builds. */
   best_watched: string | null;
 }

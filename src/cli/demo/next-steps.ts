@@ -4,11 +4,6 @@ import type { SettingInForce } from "../../base/config.ts";
 import { embeddedPasswordFile } from "../../store/embedded/open-embedded.ts";
 import { showPath } from "../context/mirror-place.ts";
 
-export interface NextStep {
-  command: string;
-  does: string;
-}
-
 export interface NextStepFacts {
   settings: readonly SettingInForce[];
   dataDir: string;
@@ -26,14 +21,14 @@ const QUERY = "select day, builds, success_rate from report.success_rate_daily o
  * The commands to type after the demo, ready for the shell in the same folder. They contain no password:
  * psql's is read from its file.
  */
-export function nextSteps({ settings, dataDir, port, serviceUrl, buildId }: NextStepFacts): NextStep[] {
+export function nextSteps({ settings, dataDir, port, serviceUrl, buildId }: NextStepFacts) {
   const program = programName();
   const shown = showPath(dataDir);
   // The next command finds the other sources by itself.
   const isFlag = settings.some(({ key, source }) => key === "dataDir" && source === "flag");
   const folder = isFlag ? ` --data-dir ${shellWord(shown)}` : "";
   const psql = `PGPASSWORD="$(cat ${shellWord(showPath(embeddedPasswordFile(dataDir)))})" psql -h 127.0.0.1 -p ${port} -U docmirror docmirror`;
-  const steps: NextStep[] = [
+  const steps = [
     { command: `${program} status${folder}`, does: "how fresh the mirror is, its runs, open builds" },
     {
       command: `${program} report failing_now${folder}`,

@@ -1,7 +1,7 @@
 import { styleText } from "node:util";
 import { breakLines } from "../output/break-lines.ts";
 import { type Cell, renderTable } from "../output/table.ts";
-import type { Findings, SuccessRate } from "./findings.ts";
+import type { Findings } from "./findings.ts";
 import { type DemoRun, type DemoWatch, sumOf } from "./simulated-day.ts";
 
 interface Section {
@@ -28,16 +28,14 @@ export function renderDemo(
   { colour, columns }: { colour: boolean; columns?: number | undefined },
 ): string {
   const breakNote = (note: string) => breakLines(note, columns ?? Infinity).join("\n");
-  return sections(report)
-    .map(({ title, head, rows, right = head.slice(1), none, note }) => {
-      const heading = colour ? styleText(["bold", "cyan"], title, { validateStream: false }) : title;
-      const table =
-        rows.length > 0
-          ? renderTable({ head, rows, right, maxCellLength: 60, columns, colour })
-          : `${none}\n`;
-      return `${heading}\n${colour ? "" : `${"-".repeat(title.length)}\n`}${table}${note ? `${breakNote(note)}\n` : ""}`;
-    })
-    .join("\n");
+  const texts = sections(report).map(({ title, head, rows, right = head.slice(1), none, note }) => {
+    const heading = colour
+      ? styleText(["bold", "cyan"], title, { validateStream: false })
+      : `${title}\n${"-".repeat(title.length)}`;
+    const table = renderTable({ head, rows, right, maxCellLength: 60, columns, colour });
+    return `${heading}\n${rows.length > 0 ? table : `${none}\n`}${note ? `${breakNote(note)}\n` : ""}`;
+  });
+  return texts.join("\n");
 }
 
 function sections({ runs, watches, findings }: DemoReport): Section[] {
@@ -54,15 +52,9 @@ function sections({ runs, watches, findings }: DemoReport): Section[] {
     {
       title: "Changes during the day",
       head: ["resource", "at first", "new", "updated", "deleted", "restored", "now"],
-      rows: day.map((row) => [
-        row.resource,
-        row.at_first,
-        row.new,
-        row.updated,
-        row.deleted,
-        row.restored,
-        row.now,
-      ]),
+      rows: day.map(({ resource, at_first, updated, deleted, restored, ...row }) => {
+        return [resource, at_first, row.new, updated, deleted, restored, row.now];
+      }),
       none: "no records",
       note: `changed most: ${changed_fields.map(({ resource, field, changes }) => `${resource}.${field} ${changes}`).join(", ") || "nothing"}`,
     },
@@ -76,19 +68,18 @@ function sections({ runs, watches, findings }: DemoReport): Section[] {
       title: "Transitions seen since the first sync",
       head: ["from", "to", "builds", "known within"],
       right: ["builds", "known within"],
-      rows: transitions.map(({ from_state, to_state, builds, known_within_s }) => [
-        from_state ?? "(first sight)",
-        to_state,
-        builds,
-        duration(known_within_s),
-      ]),
+      rows: transitions.map(({ from_state, to_state, builds, known_within_s }) => {
+        return [from_state ?? "(first sight)", to_state, builds, duration(known_within_s)];
+      }),
       none: "none",
       note: "known within: the median interval in which the state was entered",
     },
     {
       title: "Success by project, the ten with the most builds",
       head: ["project", "builds", "finished", "succeeded", "success rate"],
-      rows: projects.map((row) => [row.project, ...rateCells(row)]),
+      rows: projects.map(({ project, builds, finished, succeeded, success_rate }) => {
+        return [project, builds, finished, succeeded, percent(success_rate)];
+      }),
       none: "no builds",
       note: `all projects: ${success.succeeded} of ${success.finished} finished builds succeeded, ${percent(success.success_rate)}`,
     },
@@ -96,13 +87,9 @@ function sections({ runs, watches, findings }: DemoReport): Section[] {
       title: "References to records that the mirror does not have",
       head: ["resource", "field", "status", "references", "example"],
       right: ["references"],
-      rows: unresolved_references.map(({ resource, field, status, references, example }) => [
-        resource,
-        field,
-        status,
-        references,
-        example,
-      ]),
+      rows: unresolved_references.map(({ resource, field, status, references, example }) => {
+        return [resource, field, status, references, example];
+      }),
       none: "none",
     },
   ];
@@ -122,10 +109,6 @@ function watchRow(watch: DemoWatch): [string, ...Cell[]] {
 
 function seconds(ms: number): string {
   return `${(ms / 1000).toFixed(1)} s`;
-}
-
-function rateCells({ builds, finished, succeeded, success_rate }: SuccessRate): Cell[] {
-  return [builds, finished, succeeded, percent(success_rate)];
 }
 
 function percent(rate: number | null): string {

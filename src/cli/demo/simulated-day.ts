@@ -11,10 +11,7 @@ import type { SyncKind } from "../../store/schema/runs.ts";
 const MINUTE_MS = 60_000;
 export const DAY_MS = 24 * 60 * MINUTE_MS;
 
-/**
- * When the demo syncs, in virtual minutes after the first sync. The day ends with a full run; null runs what
- * is due.
- */
+/** When the demo syncs, in virtual minutes after the first sync. Null runs what is due. */
 const SYNCS: readonly (readonly [minute: number, kind: SyncKind | null])[] = [
   [0, "full"],
   [360, null],
@@ -31,15 +28,7 @@ export interface DemoRun extends RunSummary {
 }
 
 /** Consecutive rounds of the watch. */
-export interface DemoWatch {
-  started_at: string;
-  rounds: number;
-  requests: number;
-  inserted: number;
-  updated: number;
-  transitions: number;
-  took_ms: number;
-}
+export type DemoWatch = Awaited<ReturnType<typeof watchFor>>;
 
 export interface DemoSyncDeps {
   world: World;
@@ -62,7 +51,7 @@ async function syncAt(
 }
 
 /** Advances the world minute by minute, with a round of the watch after each. */
-async function watchFor(deps: DemoSyncDeps, minutes: number): Promise<DemoWatch> {
+async function watchFor(deps: DemoSyncDeps, minutes: number) {
   const { world, log, signal } = deps;
   const startedAt = performance.now();
   const counts = { rounds: 0, requests: 0, inserted: 0, updated: 0, transitions: 0 };
@@ -79,12 +68,10 @@ async function watchFor(deps: DemoSyncDeps, minutes: number): Promise<DemoWatch>
     counts.updated += summary.resources.build?.updated ?? 0;
     counts.transitions += summary.transitions;
   }
-  const watch = { started_at, ...counts, took_ms: Math.round(performance.now() - startedAt) };
-  log.info(
-    { minutes, inserted: counts.inserted, transitions: counts.transitions, took_ms: watch.took_ms },
-    "watched",
-  );
-  return watch;
+  const took_ms = Math.round(performance.now() - startedAt);
+  const { inserted, transitions } = counts;
+  log.info({ minutes, inserted, transitions, took_ms }, "watched");
+  return { started_at, ...counts, took_ms };
 }
 
 function runOptions({ world, settings, log, signal }: DemoSyncDeps): RunOptions {

@@ -6,18 +6,10 @@ import { isStorableId } from "../../resources/record-id.ts";
 import type { Resource } from "../../resources/resources.ts";
 import { runCommand } from "../context/run-command.ts";
 import { withMirror } from "../context/with-mirror.ts";
+import { textColumns } from "../output/output.ts";
 import { createCommand } from "../usage/create-command.ts";
 import { parseResource } from "../usage/parse-resource.ts";
 import { renderBuild } from "./render-build.ts";
-
-interface Options {
-  json?: true;
-}
-
-/** The width where the terminal does not report one. */
-const COLUMNS = 80;
-/** Longer lines are tiring to read. */
-const MOST_COLUMNS = 100;
 
 export function explainCommand(summary: string): Command {
   return createCommand({
@@ -33,16 +25,15 @@ export function explainCommand(summary: string): Command {
     .addArgument(new Argument("<id>", "the record's id, as the service gives it").argParser(parseId))
     .option("--json", "print one JSON document")
     .action(
-      runCommand<Options>((context, { options, args: [, id = ""] }) =>
+      runCommand<{ json?: true }>((context, { options, args: [, id = ""] }) =>
         withMirror(context, "explain", async (sql) => {
           const { config, out } = context;
           const explanation = await explainBuild(sql, id, config.sourceTimezone);
           const { build, quarantine } = explanation;
           if (options.json) await out.json(explanation);
           if (build === null) throw notHere(id, explanation);
-          const columns = Math.min(out.columns ?? COLUMNS, MOST_COLUMNS);
-          const width = { colour: out.colour, columns };
-          if (!options.json) await out.write(renderBuild(id, describeBuild(build, quarantine), width));
+          const look = { colour: out.colour, columns: textColumns(out) };
+          if (!options.json) await out.write(renderBuild(id, describeBuild(build, quarantine), look));
           return 0;
         }),
       ),
@@ -64,17 +55,13 @@ function parseId(text: string): string {
 }
 
 function notHere(id: string, { quarantine }: BuildExplanation): NotFoundError {
-  const waiting = quarantine.filter(({ resolved_at }) => resolved_at === null);
-  const last = waiting.at(-1);
+  const last = quarantine.findLast(({ resolved_at }) => resolved_at === null);
   if (last === undefined) {
     return new NotFoundError(`the mirror has no build ${id}`, {
       hint: `check whether the service has it: \`docmirror get build ${JSON.stringify(id)}\``,
     });
   }
-  return new NotFoundError(
-    `the mirror has no build ${id}: it was received, but could not be stored: ${last.reason}`,
-    {
-      hint: "`docmirror quarantine --resource build` shows what was sent, and --retry tries it again",
-    },
-  );
+  const message = `the mirror has no build ${id}: it was received, but could not be stored: ${last.reason}`;
+  const hint = "`docmirror quarantine --resource build` shows what was sent, and --retry tries it again";
+  return new NotFoundError(message, { hint });
 }

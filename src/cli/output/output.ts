@@ -7,10 +7,7 @@ export interface Output {
   readonly colour: boolean;
   /** The terminal's width, 80 where it reports none; undefined where there is no terminal. */
   readonly columns: number | undefined;
-  /**
-   * Resolves when the text was accepted. Await it: a slow reader then slows the command instead of filling
-   * memory.
-   */
+  /** Resolves when the text was accepted. Await it: a slow reader then slows the command, and fills no memory. */
   write(text: string): Promise<void>;
   /** Writes one JSON document, with control characters escaped. */
   json(value: unknown): Promise<void>;
@@ -18,6 +15,14 @@ export interface Output {
 
 /** A terminal that does not know its size is 0 columns wide. */
 const DEFAULT_COLUMNS = 80;
+
+/** Longer lines are tiring to read. */
+const MOST_TEXT_COLUMNS = 100;
+
+/** The width of running text. */
+export function textColumns({ columns = DEFAULT_COLUMNS }: Output): number {
+  return Math.min(columns, MOST_TEXT_COLUMNS);
+}
 
 export interface OutputDeps {
   stream: NodeJS.WriteStream;
@@ -44,14 +49,12 @@ export function createOutput({ stream, colour, onClosed }: OutputDeps): Output {
     return new Promise((resolve, reject) => {
       stream.write(text, (error: NodeJS.ErrnoException | null | undefined) => {
         if (!error) return resolve();
-        if (error.code !== "EPIPE" && error.code !== "ERR_STREAM_DESTROYED") {
-          const hint = "is the disk full?";
-          return reject(
-            new MirrorError(`writing to stdout failed: ${error.message}`, { cause: error, hint }),
-          );
+        if (error.code === "EPIPE" || error.code === "ERR_STREAM_DESTROYED") {
+          closed();
+          return resolve();
         }
-        closed();
-        resolve();
+        const options = { cause: error, hint: "is the disk full?" };
+        reject(new MirrorError(`writing to stdout failed: ${error.message}`, options));
       });
     });
   }

@@ -7,19 +7,15 @@ export function printReply(out: Output, value: unknown): Promise<void> {
   return out.write(`${printableJson(toJson(value))}\n`);
 }
 
-/**
- * Indented JSON; one line where it is nested so deep that the indented text or the stack would be too long.
- */
+/** Indented JSON; one line where it is nested so deep that the text or the stack would be too long. */
 function toJson(value: unknown): string {
   try {
-    return JSON.stringify(value, foreignNumberAsText, 2);
+    // JSON.stringify would write null for a number that JavaScript cannot hold.
+    const asText = (_key: string, one: unknown) =>
+      typeof one === "number" && !Number.isFinite(one) ? String(one) : one;
+    return JSON.stringify(value, asText, 2);
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
     return jsonText(value, Number.POSITIVE_INFINITY);
   }
-}
-
-/** JSON.stringify would write null for it. */
-function foreignNumberAsText(_key: string, value: unknown): unknown {
-  return typeof value === "number" && !Number.isFinite(value) ? String(value) : value;
 }

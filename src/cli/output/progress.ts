@@ -64,12 +64,10 @@ export function createProgress(deps: ProgressDeps): Progress {
 
   function logProgress(runId: number | null): void {
     loggedAt = clock.now().getTime();
-    const lists = [...resources].map(([name, { pages, records, totalCount, recordsPerSecond, done }]) => {
-      const left = secondsLeft(records, totalCount, recordsPerSecond);
-      const going = {
-        records_per_second: Math.round(recordsPerSecond),
-        ...(left === null ? {} : { seconds_left: left }),
-      };
+    const lists = [...resources].map(([name, state]) => {
+      const { pages, records, totalCount, recordsPerSecond, secondsLeft: left, done } = state;
+      const rate = { records_per_second: Math.round(recordsPerSecond) };
+      const going = left === null ? rate : { ...rate, seconds_left: left };
       return [name, { pages, records, total_count: totalCount, ...(done === undefined ? going : { done }) }];
     });
     const run = runId === null ? {} : { run_id: runId };
@@ -84,14 +82,10 @@ export function createProgress(deps: ProgressDeps): Progress {
       samples.push([now, update.records]);
       while (samples.length > 2 && now - (samples[0]?.[0] ?? now) > RATE_WINDOW_MS) samples.shift();
       const [since, before] = samples[0] ?? [now, 0];
-      const recordsPerSecond =
-        now > since ? Math.max(0, ((update.records - before) * 1000) / (now - since)) : 0;
-      resources.set(resource, {
-        ...update,
-        recordsPerSecond,
-        secondsLeft: secondsLeft(update.records, update.totalCount, recordsPerSecond),
-        samples,
-      });
+      const { records, totalCount } = update;
+      const recordsPerSecond = now > since ? Math.max(0, ((records - before) * 1000) / (now - since)) : 0;
+      const left = secondsLeft(records, totalCount, recordsPerSecond);
+      resources.set(resource, { ...update, recordsPerSecond, secondsLeft: left, samples });
       if (bars === undefined) {
         if (now - loggedAt >= PLAIN_LINE_MS) logProgress(update.runId ?? null);
         return;

@@ -12,34 +12,17 @@ export interface TableFacts {
   right?: readonly string[];
   /** Longer texts are cut and end in "…". @default 120 */
   maxCellLength?: number;
-  /**
-   * The terminal's width; texts are cut further to fit it. @default texts are not cut further, as for a file
-   */
+  /** The terminal's width; texts are cut further to fit it. @default not cut further, as for a file */
   columns?: number | undefined;
-  /**
-   * Whether columns at the end are left out where even cut texts do not fit into `columns`. @default false
-   */
+  /** Whether columns at the end are left out where even cut texts do not fit. @default false */
   mayDrop?: boolean;
   colour: boolean;
 }
 
-const NO_LINE = {
-  top: "",
-  "top-mid": "",
-  "top-left": "",
-  "top-right": "",
-  bottom: "",
-  "bottom-mid": "",
-  "bottom-left": "",
-  "bottom-right": "",
-  left: "",
-  "left-mid": "",
-  mid: "",
-  "mid-mid": "",
-  right: "",
-  "right-mid": "",
-  middle: "  ",
-} as const;
+/** Where cli-table3 draws lines. */
+const LINES =
+  "top top-mid top-left top-right bottom bottom-mid bottom-left bottom-right left left-mid mid mid-mid right right-mid";
+const NO_LINES = { ...Object.fromEntries(LINES.split(" ").map((line) => [line, ""])), middle: "  " };
 
 /**
  * Renders columns aligned only with spaces, so that lines can be copied; ends with a newline. Cells are made
@@ -57,7 +40,7 @@ export function renderTable(facts: TableFacts): string {
   const table = new Table({
     head: shorten(head),
     colAligns: shown.map((name) => (right.includes(name) ? "right" : "left")),
-    chars: NO_LINE,
+    chars: NO_LINES,
     style: { "padding-left": 0, "padding-right": 0, head: colour ? ["bold"] : [], border: [] },
   });
   for (const row of texts) table.push(shorten(row));

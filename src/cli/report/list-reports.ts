@@ -2,13 +2,8 @@ import { ConfigError, EXIT } from "../../base/errors.ts";
 import { DICTIONARY, RELATIONS } from "../../report/dictionary.ts";
 import { type AnswerFilters, FILTER_NAMES, filtersOf } from "../../report/question.ts";
 import { breakLines } from "../output/break-lines.ts";
-import type { Output } from "../output/output.ts";
+import { type Output, textColumns } from "../output/output.ts";
 import { createAnswerWriter, type Format } from "./answer-writer.ts";
-
-/** The width where the terminal does not report one. */
-const COLUMNS = 80;
-/** Longer lines are tiring to read. */
-const MOST_COLUMNS = 100;
 
 /** Lists all reports. It needs no database: the names are part of the program. */
 export async function listReports(out: Output, format: Format, filters: AnswerFilters): Promise<number> {
@@ -23,9 +18,9 @@ export async function listReports(out: Output, format: Format, filters: AnswerFi
     return [relation, answers, filtersOf(relation).join(", ")];
   });
   if (format === "table") {
-    const columns = Math.min(out.columns ?? COLUMNS, MOST_COLUMNS);
+    const columns = textColumns(out) - 2;
     for (const [relation = "", answers = ""] of rows) {
-      await out.write(`${relation}\n  ${breakLines(answers, columns - 2).join("\n  ")}\n`);
+      await out.write(`${relation}\n  ${breakLines(answers, columns).join("\n  ")}\n`);
     }
     return EXIT.done;
   }

@@ -2,7 +2,7 @@ import { type Command, Option } from "commander";
 import { ConfigError, EXIT } from "../../base/errors.ts";
 import type { Relation } from "../../report/dictionary.ts";
 import { assertNamesKnown, parseRelation } from "../../report/known-names.ts";
-import { type AnswerFilters, askFor, type Question } from "../../report/question.ts";
+import { type AnswerFilters, askFor } from "../../report/question.ts";
 import { asIso, readAnswer, withSnapshot } from "../../report/read-answer.ts";
 import { REFRESH_SETTINGS } from "../../report/refresh/refresh-settings.ts";
 import { RELATION_FACTS } from "../../report/relations.ts";
@@ -62,34 +62,24 @@ export function reportCommand(summary: string): Command {
         const times = readTimes(options, context.clock.now());
         const isReplica = context.config.readUrl !== null;
         const asked = chooseRows(name, format, { ...options, ...times }, isReplica);
-        await withReports(context, "report", async (sql) => {
-          let isPrinted = false;
-          const begin = () => {
-            isPrinted = true;
+        let isPrinted = false;
+        const onBegin = () => {
+          isPrinted = true;
+        };
+        await withReports(context, "report", (sql) => {
+          const answer = async () => {
+            await assertNamesKnown(sql, options);
+            await withSnapshot(sql, (tx) => print(context, tx, format, asked, onBegin));
           };
-          await repeatAfterConflict(
-            async () => {
-              await assertNamesKnown(sql, options);
-              await withSnapshot(sql, (tx) => print(context, tx, format, asked, begin));
-            },
-            () => !isPrinted,
-          );
+          return repeatAfterConflict(answer, () => !isPrinted);
         });
         return EXIT.done;
       }),
     );
 }
 
-interface Asked {
-  question: Question;
-  /** How many rows are printed. The question asks for one more, to know whether there are more. */
-  shown: number;
-  isLimitGiven: boolean;
-  /** The columns of a table on a terminal; undefined for all. */
-  answer: readonly string[] | undefined;
-}
-
-function chooseRows(name: string, format: Format, options: Options, isReplica: boolean): Asked {
+/** What to ask, and how to show it. */
+function chooseRows(name: string, format: Format, options: Options, isReplica: boolean) {
   const relation = parseRelation(name);
   const isForPeople = format === "table" || format === "md";
   const shown = options.limit ?? (isForPeople ? SHOWN_ROWS : Number.POSITIVE_INFINITY);
@@ -102,8 +92,10 @@ function chooseRows(name: string, format: Format, options: Options, isReplica: b
   const limit = Number.isFinite(shown) ? shown + 1 : undefined;
   return {
     question: askFor(relation, { project, version, type, since, until, limit }),
+    /** How many rows are printed. The question asks for one more, to know whether there are more. */
     shown,
     isLimitGiven: options.limit !== undefined,
+    /** The columns of a table on a terminal; undefined for all. */
     answer: options.wide ? undefined : shownColumns(relation, isReplica),
   };
 }
@@ -118,7 +110,7 @@ async function print(
   { out, log, signal }: CommandContext,
   tx: TransactionSql,
   format: Format,
-  { question, shown, isLimitGiven, answer }: Asked,
+  { question, shown, isLimitGiven, answer }: ReturnType<typeof chooseRows>,
   onBegin: () => void,
 ): Promise<void> {
   const { relation, columns } = question;

@@ -6,16 +6,15 @@ import type { Sql } from "../../store/connection/connect.ts";
 import type { SearchFlags, SearchName } from "./plan-search.ts";
 import type { FoundHits } from "./render-hits.ts";
 
-/** What the mirror's own index answers. */
-export interface LocalAnswer {
+interface LocalAnswer {
   found: FoundHits;
   /** What `--json` prints: the shape of the service's reply. A hit of a file names its project by slug. */
   reply: unknown;
 }
 
 /**
- * Asks the text index of the mirror (`docs/content.md`). Unlike the service it narrows every search by
- * project and version. Throws ConfigError for flags that do not fit, NotFoundError for an unknown project.
+ * Asks the text index of the mirror (`docs/content.md`). It narrows every search by project and version, as the service
+ * does not. Throws ConfigError for flags that do not fit, NotFoundError for an unknown project.
  */
 export async function askLocal(
   sql: Sql,
@@ -27,10 +26,8 @@ export async function askLocal(
   if (found.hits.length > 0) return { reply, found };
   const [row] = await sql<{ isFilled: boolean }[]>`
     select exists (select from mirror.file_contents where search is not null) as "isFilled"`;
-  const note = row?.isFilled
-    ? found.note
-    : spellProgram("the index is empty; `docmirror sync --content` fills it");
-  return { reply, found: { ...found, note } };
+  const isEmpty = spellProgram("the index is empty; `docmirror sync --content` fills it");
+  return { reply, found: { ...found, note: row?.isFilled ? found.note : isEmpty } };
 
   function search(): Promise<LocalAnswer> {
     if (what === "files") return searchFiles(sql, { q, page, project, version });
@@ -43,34 +40,24 @@ export async function askLocal(
   }
 }
 
-async function searchFiles(
-  sql: Sql,
-  query: { q: string; page: number; project: string | undefined; version: string | undefined },
-): Promise<LocalAnswer> {
-  const { total, hits } = await findFiles(sql, query);
+async function searchFiles(sql: Sql, query: Parameters<typeof findFiles>[1] & { page: number }) {
+  const { total, hits: found } = await findFiles(sql, query);
   const files = await sql<{ id: string; project: string; path: string; absolute_url: string }[]>`
     select file.id, coalesce(project.slug, '') as project, coalesce(file.path, '') as path,
       coalesce(file.absolute_url, '') as absolute_url
     from mirror.files as file left join mirror.projects as project on project.id = file.project_id
-    where file.id = any (${hits.map(({ fileId }) => fileId)}::text[])`;
+    where file.id = any (${found.map(({ fileId }) => fileId)}::text[])`;
   const byId = new Map(files.map((file) => [file.id, file]));
-  const objects = hits.flatMap(({ fileId, text }) => {
+  const objects = found.flatMap(({ fileId, text }) => {
     const file = byId.get(fileId);
     return file === undefined ? [] : [{ ...file, text }];
   });
-  const on = query.page > 1 || total > objects.length ? ` on page ${query.page}` : "";
-  return {
-    reply: { objects },
-    found: {
-      head: ["project", "path"],
-      hits: objects.map(({ project, path, absolute_url, text }) => ({
-        cells: [project, path],
-        address: absolute_url,
-        snippets: [text],
-      })),
-      note: on === "" ? countHits(total) : `${objects.length} of ${countHits(total)}${on}`,
-    },
-  };
+  const hits = objects.map(({ project, path, absolute_url, text }) => {
+    return { cells: [project, path], address: absolute_url, snippets: [text] };
+  });
+  const isPart = query.page > 1 || total > objects.length;
+  const note = isPart ? `${hits.length} of ${countHits(total)} on page ${query.page}` : countHits(total);
+  return { reply: { objects }, found: { head: ["project", "path"], hits, note } };
 }
 
 async function searchAnchors(sql: Sql, query: Parameters<typeof findAnchors>[1]): Promise<LocalAnswer> {
@@ -86,13 +73,11 @@ async function searchDocs(sql: Sql, query: Parameters<typeof findDocs>[1]): Prom
       hint: "`docmirror get project` shows what the service has",
     });
   }
-  const hits = docs.hits.map(({ title, path, link, content }) => ({
-    cells: [title, path],
-    address: link,
-    snippets: content,
-  }));
-  const note =
-    docs.total > hits.length ? `${hits.length} of ${countHits(docs.total)}` : countHits(docs.total);
+  const hits = docs.hits.map(({ title, path, link, content }) => {
+    return { cells: [title, path], address: link, snippets: content };
+  });
+  const of = docs.total > hits.length ? `${hits.length} of ` : "";
+  const note = `${of}${countHits(docs.total)}`;
   return { reply: docSearchReply(docs), found: { head: ["title", "path"], hits, note } };
 }
 

@@ -6,15 +6,15 @@ import type { FoundHits } from "./render-hits.ts";
 /** The file search gives 20 hits a page, and does not say whether there are more. */
 const FILE_PAGE = 20;
 
-export interface FileSearchChoice {
-  /** The page of hits, from 1. */
-  page: number;
-  /** Shows only the hits of this project, by slug or id. The service itself cannot narrow the search. */
-  project: string | undefined;
-}
-
-/** The hits of the file search (`docs/interface.md`, "Searches"), as rows. */
-export function describeFileHits(hits: readonly FileHit[], { page, project }: FileSearchChoice): FoundHits {
+/**
+ * The hits of the file search (`docs/interface.md`, "Searches"), as rows. `page` counts from 1. With a `project`, a slug or
+ * an id, only its hits are shown: the service itself cannot narrow the search.
+ */
+export function describeFileHits(
+  hits: readonly FileHit[],
+  page: number,
+  project: string | undefined,
+): FoundHits {
   const shown = project === undefined ? hits : hits.filter((hit) => isOf(hit, project));
   const more = hits.length >= FILE_PAGE ? `; there may be more: --page ${page + 1}` : "";
   const count = countHits(hits.length);
@@ -24,22 +24,18 @@ export function describeFileHits(hits: readonly FileHit[], { page, project }: Fi
       : `${shown.length} of ${count} on page ${page} ${shown.length === 1 ? "is" : "are"} in ${project}; the service searches all projects${more}`;
   return {
     head: ["project", "path"],
-    hits: shown.map((hit) => ({
-      cells: [showValue(hit.project), showValue(hit.path)],
-      address: showValue(hit.absolute_url),
-      snippets: [showValue(hit.text)],
-    })),
+    hits: shown.map(({ project, path, absolute_url, text }) => {
+      const cells = [showValue(project), showValue(path)];
+      return { cells, address: showValue(absolute_url), snippets: [showValue(text)] };
+    }),
     note,
   };
 }
 
 /** The hits of the anchor search, as addresses. They are shown as they came. */
 export function describeAnchorHits(addresses: readonly unknown[]): FoundHits {
-  return {
-    head: [],
-    hits: addresses.map((address) => ({ cells: [], address: showValue(address), snippets: [] })),
-    note: countHits(addresses.length),
-  };
+  const hits = addresses.map((address) => ({ cells: [], address: showValue(address), snippets: [] }));
+  return { head: [], hits, note: countHits(hits.length) };
 }
 
 /** The hits of the doc search, as rows. */
@@ -47,19 +43,17 @@ export function describeDocHits({ total, hits }: DocHits): FoundHits {
   const isAll = total === null || total <= hits.length;
   return {
     head: ["title", "path"],
-    hits: hits.map(({ fields, highlight }) => ({
-      cells: [showValue(fields.title), showValue(fields.path)],
-      address: showValue(fields.link),
-      snippets: highlight.content,
-    })),
+    hits: hits.map(({ fields, highlight }) => {
+      const cells = [showValue(fields.title), showValue(fields.path)];
+      return { cells, address: showValue(fields.link), snippets: highlight.content };
+    }),
     note: isAll ? countHits(hits.length) : `${hits.length} of ${total} hits`,
   };
 }
 
 function isOf({ project }: FileHit, wanted: string): boolean {
-  return (
-    typeof project === "object" && project !== null && (project.slug === wanted || project.id === wanted)
-  );
+  if (typeof project !== "object" || project === null) return false;
+  return project.slug === wanted || project.id === wanted;
 }
 
 function countHits(count: number): string {

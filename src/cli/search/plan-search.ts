@@ -43,11 +43,10 @@ export function planSearch(what: SearchName, q: string, flags: SearchFlags): Pla
       }
       return {
         path: fileSearchPath(q, flags.page),
-        read: (value, url) =>
-          describeFileHits(
-            parseObjects(value, url, (hit) => parseFileHit(hit, { url, allowOddFields: true })),
-            { page, project },
-          ),
+        read(value, url) {
+          const hits = parseObjects(value, url, (hit) => parseFileHit(hit, { url, allowOddFields: true }));
+          return describeFileHits(hits, page, project);
+        },
       };
     case "anchors":
       refuse(flags, "page", "--page is for files: the service answers a search for anchors at once");

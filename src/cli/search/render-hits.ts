@@ -9,17 +9,15 @@ import { renderSnippet } from "./render-snippet.ts";
 export interface FoundHits {
   /** The heads of the columns. Without any, the addresses alone are shown. */
   head: readonly string[];
-  hits: readonly ShownHit[];
+  hits: readonly {
+    cells: readonly string[];
+    /** Shown whole on a line of its own, so that it can be copied. */
+    address: string;
+    /** Snippets of HTML with marked words, shown below the row. */
+    snippets: readonly string[];
+  }[];
   /** A sentence about how many hits there are. */
   note: string;
-}
-
-export interface ShownHit {
-  cells: readonly string[];
-  /** Shown whole on a line of its own, so that it can be copied. */
-  address: string;
-  /** Snippets of HTML with marked words, shown below the row. */
-  snippets: readonly string[];
 }
 
 const INDENT = "    ";
@@ -36,22 +34,17 @@ export function renderHits(
   const sentence = `${breakLines(note, columns ?? Number.POSITIVE_INFINITY).join("\n")}\n`;
   if (hits.length === 0) return sentence;
   const width = columns === undefined ? undefined : Math.max(LEAST_TEXT_WIDTH, columns - INDENT.length);
-  const addressOf = (hit: ShownHit) => cutText(printable(hit.address), MAX_ADDRESS_LENGTH, () => 1);
-  if (head.length === 0) return `${hits.map(addressOf).join("\n")}\n\n${sentence}`;
-  const table = renderTable({
-    head,
-    rows: hits.map(({ cells }) => cells),
-    maxCellLength: 200,
-    columns,
-    mayDrop: true,
-    colour,
-  });
+  const addresses = hits.map(({ address }) => cutText(printable(address), MAX_ADDRESS_LENGTH, () => 1));
+  if (head.length === 0) return `${addresses.join("\n")}\n\n${sentence}`;
+  const cells = hits.map((hit) => hit.cells);
+  const table = renderTable({ head, rows: cells, maxCellLength: 200, columns, mayDrop: true, colour });
   // The table has one line for its head and one for each row.
   const [top = "", ...rows] = table.split("\n");
   const lines = hits.flatMap((hit, index) => {
     const snippets = hit.snippets.slice(0, MAX_SNIPPETS);
     const below = snippets.flatMap((html) => renderSnippet(html, { colour, columns: width }));
-    return [rows[index] ?? "", ...[addressOf(hit), ...below].map((line) => `${INDENT}${line}`.trimEnd())];
+    const indented = [addresses[index], ...below].map((line) => `${INDENT}${line}`.trimEnd());
+    return [rows[index] ?? "", ...indented];
   });
   return `${[top, ...lines].join("\n")}\n\n${sentence}`;
 }

@@ -7,17 +7,15 @@ import { readHighlights } from "./read-highlights.ts";
 /** Longer texts are cut: a snippet should show the words, not the page. */
 const MAX_SHOWN = 400;
 
-export interface SnippetWidth {
-  colour: boolean;
-  /** The most columns of a line. Undefined: one line. */
-  columns: number | undefined;
-}
-
 /**
- * A snippet as lines for a terminal, broken between words. The words that were searched for are bold and
- * underlined, or stand between asterisks where there are no colours. All white space is one blank.
+ * A snippet as lines for a terminal, broken between words to fit `columns`; without them it is one line. The words that
+ * were searched for are bold and underlined, or stand between asterisks where there are no colours. All white space is
+ * one blank.
  */
-export function renderSnippet(html: string, { colour, columns }: SnippetWidth): string[] {
+export function renderSnippet(
+  html: string,
+  { colour, columns = Number.POSITIVE_INFINITY }: { colour: boolean; columns: number | undefined },
+): string[] {
   const parts = readHighlights(html).map(({ text, isMatch }) => ({
     text: printable(text.replace(/\s+/g, " ")),
     isMatch,
@@ -25,9 +23,17 @@ export function renderSnippet(html: string, { colour, columns }: SnippetWidth): 
   const whole = parts.map(({ text }) => text).join("");
   const shown = cutText(whole, MAX_SHOWN, () => 1);
   const marks = parts.flatMap(({ text, isMatch }) => Array<boolean>(text.length).fill(isMatch));
-  return lineBounds(shown, columns ?? Number.POSITIVE_INFINITY).map(([start, end]) =>
-    style(shown, marks, { start, end, colour }),
-  );
+  return lineBounds(shown, columns).map(([start, end]) => {
+    let line = "";
+    for (let at = start; at < end; ) {
+      let next = at;
+      while (next < end && marks[next] === marks[at]) next++;
+      const run = shown.slice(at, next);
+      line += marks[at] ? mark(run, colour) : run;
+      at = next;
+    }
+    return line;
+  });
 }
 
 /** Where each line begins and ends. A word that is longer than a line has its own. */
@@ -46,22 +52,6 @@ function lineBounds(text: string, columns: number): [start: number, end: number]
     }
   }
   return lines;
-}
-
-function style(
-  text: string,
-  marks: readonly boolean[],
-  { start, end, colour }: { start: number; end: number; colour: boolean },
-): string {
-  let line = "";
-  for (let at = start; at < end; ) {
-    let next = at;
-    while (next < end && marks[next] === marks[at]) next++;
-    const run = text.slice(at, next);
-    line += marks[at] ? mark(run, colour) : run;
-    at = next;
-  }
-  return line;
 }
 
 function mark(text: string, colour: boolean): string {

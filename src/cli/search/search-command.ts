@@ -51,15 +51,13 @@ export function searchCommand(summary: string): Command {
         const { path, read } = planSearch(what as SearchName, q, options);
         return withUpstream(context, async (client) => {
           const parse = (value: unknown, url: string): unknown => (options.json ? value : read(value, url));
-          const { value } = await client.fetchJson(path, { parse }).catch((error: unknown) =>
-            throwNotFound(error, client, {
-              message:
-                what === "docs"
-                  ? `The service has no project ${options.project}, or no doc search`
-                  : "The service has no such search, or no such page of it",
-              hint: "`docmirror get` shows what it has",
-            }),
-          );
+          const message =
+            what === "docs"
+              ? `The service has no project ${options.project}, or no doc search`
+              : "The service has no such search, or no such page of it";
+          const hint = "`docmirror get` shows what it has";
+          const asked = client.fetchJson(path, { parse });
+          const { value } = await asked.catch((error) => throwNotFound(error, client, { message, hint }));
           if (options.json) await printReply(context.out, value);
           else await context.out.write(renderHits(value as FoundHits, context.out));
           return 0;

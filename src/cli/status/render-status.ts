@@ -16,21 +16,19 @@ export function renderStatus(status: StatusDocument, out: Output): string {
   const freshness = `fresh as of ${toSecond(status.last_good_at) || "never"} (${age}): the ${oldest_list.resource} list ${oldest_list.why}`;
   const resources = renderTable({
     head: ["resource", "rows", "last good walk", "walk"],
-    rows: status.resources.map(({ resource, rows, last_good_at, walk }) => [
-      resource,
-      rows,
-      last_good_at === null ? "never" : toSecond(last_good_at),
-      walk,
-    ]),
+    rows: status.resources.map(({ resource, rows, last_good_at, walk }) => {
+      return [resource, rows, toSecond(last_good_at) || "never", walk];
+    }),
     right: ["rows"],
     columns,
     colour,
   });
+  const lastRuns = status.runs.slice(0, RUNS_SHOWN);
   const runs = renderTable({
     head: ["run", "kind", "status", "started", "took", "requests"],
-    rows: status.runs
-      .slice(0, RUNS_SHOWN)
-      .map((run) => [run.run_id, run.kind, run.status, toSecond(run.started_at), tookOf(run), run.requests]),
+    rows: lastRuns.map((run) => {
+      return [run.run_id, run.kind, run.status, toSecond(run.started_at), tookOf(run), run.requests];
+    }),
     right: ["run", "took", "requests"],
     columns,
     colour,
@@ -45,14 +43,12 @@ export function renderStatus(status: StatusDocument, out: Output): string {
   return [
     paragraphs([freshness, ...staleLine(status), ...clock_faults], columns),
     resources,
-    status.runs.length > 0
-      ? `${runs}${errorsOf(status.runs.slice(0, RUNS_SHOWN), columns)}`
-      : "no runs yet\n",
+    lastRuns.length > 0 ? `${runs}${errorsOf(lastRuns, columns)}` : "no runs yet\n",
     renderRound(status.last_watch_round, columns),
     renderSchedule(status, columns),
     status.open_builds.length > 0 ? open : "no open builds\n",
     `${status.quarantined} records in quarantine, ${status.unresolved_references} unresolved references\n`,
-    ...renderUndecided(status.undecided_records, columns),
+    ...renderUndecided(status, columns),
   ].join("\n");
 }
 
@@ -83,10 +79,8 @@ function renderSchedule({ leader, next_runs }: StatusDocument, columns: number |
 }
 
 /** The records that nothing settles; nothing where there are none. */
-function renderUndecided(
-  { count, first }: StatusDocument["undecided_records"],
-  columns: number | undefined,
-): string[] {
+function renderUndecided({ undecided_records }: StatusDocument, columns: number | undefined): string[] {
+  const { count, first } = undecided_records;
   if (count === 0) return [];
   const records = first.map(({ resource, id }) => `${resource} ${id}`).join(", ");
   const more = count > first.length ? ` and ${count - first.length} more` : "";
@@ -102,10 +96,8 @@ function errorsOf(runs: readonly RunRow[], columns: number | undefined): string 
 
 /** Each text on its own lines. */
 function paragraphs(texts: readonly string[], columns: number | undefined): string {
-  return texts
-    .flatMap((text) => breakLines(text, columns ?? Infinity))
-    .map((line) => `${line}\n`)
-    .join("");
+  const lines = texts.flatMap((text) => breakLines(text, columns ?? Infinity));
+  return lines.map((line) => `${line}\n`).join("");
 }
 
 /** A moment without fractions of its second; `--json` has them. */

@@ -17,12 +17,10 @@ const fileHit = (slug: string, text: string): FileHit => ({
   text,
 });
 
-const ALL = { page: 1, project: undefined };
-
 describe("renderHits", () => {
   it("shows each file with its address and its snippet", () => {
     const hits = [fileHit("pip", 'an <span class="highlighted">egg</span>'), fileHit("flask", "")];
-    expect(renderHits(describeFileHits(hits, ALL), PLAIN)).toBe(
+    expect(renderHits(describeFileHits(hits, 1, undefined), PLAIN)).toBe(
       [
         "project  path",
         "pip      guide/a.html",
@@ -41,7 +39,7 @@ describe("renderHits", () => {
     ["its id", "9"],
   ])("narrows files to a project by %s, and says so", (_, project) => {
     const others = Array.from({ length: 19 }, () => ({ ...fileHit("flask", ""), project: null }));
-    const text = renderHits(describeFileHits([...others, fileHit("pip", "")], { page: 3, project }), PLAIN);
+    const text = renderHits(describeFileHits([...others, fileHit("pip", "")], 3, project), PLAIN);
     expect(text.split("\n")).toHaveLength(6);
     expect(text).toMatch(
       new RegExp(
@@ -64,7 +62,7 @@ describe("renderHits", () => {
   });
 
   it("says that there are no hits", () => {
-    for (const found of [describeAnchorHits([]), describeFileHits([], ALL)])
+    for (const found of [describeAnchorHits([]), describeFileHits([], 1, undefined)])
       expect(renderHits(found, PLAIN)).toBe("no hits\n");
   });
 
@@ -76,7 +74,7 @@ describe("renderHits", () => {
       absolute_url: evil,
       project: { id: "9", slug: evil },
     };
-    const found = describeFileHits([hit], { page: 1, project: evil });
+    const found = describeFileHits([hit], 1, evil);
     for (const columns of [undefined, 40]) {
       const text = renderHits(found, { colour: false, columns });
       // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
