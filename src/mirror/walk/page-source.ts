@@ -96,7 +96,9 @@ export function createPageSource(options: PageSourceOptions) {
   }
 
   async function takeGuess(guess: Guess, text: string, seq: number, retries?: number): Promise<FetchedPage> {
-    const page = await guess.page;
+    const giveUpThis = () => guess.abort.abort(signal?.reason);
+    signal?.addEventListener("abort", giveUpThis, { once: true });
+    const page = await guess.page.finally(() => signal?.removeEventListener("abort", giveUpThis));
     // A page was read in between, so this one has another place than the one under which it is remembered.
     const isMisplaced = page.records === null && guess.seq !== seq;
     return isMisplaced ? fetchPage(text, seq, signal, NEEDED_NOW, retries) : page;

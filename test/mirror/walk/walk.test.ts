@@ -376,7 +376,10 @@ describe("a walk that is interrupted", () => {
         ? { instead: "say nothing" }
         : envelope([0, 1, 2, 3], `${LIST}?limit=4&offset=4`, 9),
     );
-    const { client, walk } = setUp(server.url, { lookAhead: 1, signal: stop.signal });
+    const { client, walk } = setUp(server.url, {
+      ...{ lookAhead: 1, signal: stop.signal },
+      client: { timeoutMs: 1_000_000 },
+    });
     await using _client = client;
     const draining = drain(walk);
     draining.catch(() => {});
